@@ -6,10 +6,9 @@ use quote::quote;
 use crate::{
     check, device,
     diag::{self, Area, Code, Diagnostic, Problems},
-    elaborate::{self, Instance, Request},
-    host,
+    elaborate::{self, Request},
+    host::{self, CompiledInstance, Cubin, Image},
     ir::{self, ParamKind, RawAccess},
-    layouts,
     loc::{Loc, Locations},
     syntax::{self, Kernel, Unit},
 };
@@ -30,15 +29,6 @@ pub struct Options {
 /// Makes machine code for some devices of a PTX text, given its target. It is a part of the world outside: what goes wrong there, it
 /// reports itself.
 pub type Assemble = fn(ptx: &str, target: &str) -> Vec<Cubin>;
-
-/// Machine code for one architecture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cubin {
-    /// As `ptxas` calls it, such as `sm_90a`.
-    pub architecture: String,
-    /// The file.
-    pub bytes: Vec<u8>,
-}
 
 /// What compiling leaves.
 #[derive(Debug, Default)]
@@ -64,57 +54,6 @@ pub enum Phase {
     Lower,
     /// From the module to its text: the last part of each variant.
     Print,
-}
-
-/// One kernel of one instance for one target, under one set of assumptions.
-#[derive(Clone, Debug)]
-pub struct Variant {
-    /// `divisible`, `aligned` or `general`.
-    pub name: &'static str,
-    /// The `.entry`.
-    pub entry: String,
-    /// The module's text.
-    pub ptx: String,
-    /// Machine code of it, with [`Options::assemble`].
-    pub cubins: Vec<Cubin>,
-    /// Dynamic shared memory of a block.
-    pub shared_bytes: u32,
-    /// Columns of tensor memory that a block allocates; 0 without any.
-    pub tensor_columns: u32,
-    /// What has to hold for it to be launched.
-    pub requires: Vec<ir::Fact>,
-    /// The tensor maps that the entry takes behind its other parameters.
-    pub maps: Vec<layouts::tma::TensorMap>,
-}
-
-/// One instance for one target.
-#[derive(Clone, Debug)]
-pub struct Image {
-    /// The target, as kernels spell it.
-    pub target: String,
-    /// Warps of a block.
-    pub warps: u32,
-    /// Blocks of a cluster, on the axes of the grid.
-    pub cluster: [u32; 3],
-    /// Whether it may start before the grid before it has ended.
-    pub programmatic: bool,
-    /// Parameters.
-    pub params: Vec<ir::Param>,
-    /// What attributes state.
-    pub declared: Vec<ir::Fact>,
-    /// The first whose facts hold is launched.
-    pub variants: Vec<Variant>,
-    /// What in the body reads and writes memory without bounds.
-    pub raw_access: Option<RawAccess>,
-}
-
-/// One instance for every target that the kernel names.
-#[derive(Clone, Debug)]
-pub struct CompiledInstance {
-    /// The choice of generic parameters.
-    pub instance: Instance,
-    /// One image a target.
-    pub images: Vec<Image>,
 }
 
 /// Compiles a `#[kernel(attr)] fn`.

@@ -37,7 +37,7 @@ use syn::parse::{Parse, ParseStream};
 use crate::{
     diag::{self, Code, Diagnostic, Problems},
     loc::Locations,
-    syntax::{self, FreePath, Item, Unit, free},
+    syntax::{self, DeviceItem, DeviceUse, Devices, FreePath, Unit, free},
 };
 
 /// Names of macros that every crate sees: a device item of such a name would be ambiguous (rustc E0659).
@@ -85,39 +85,6 @@ const STD_MACROS: [&str; 42] = [
     "log_syntax",
     "global_asm",
 ];
-
-/// An item that came in a bundle.
-#[derive(Clone, Debug)]
-pub struct DeviceItem {
-    /// What tells it from all others.
-    pub id: String,
-    /// The function, or the items of the module.
-    pub items: Vec<Item>,
-    /// What its free paths mean.
-    pub uses: Vec<DeviceUse>,
-}
-
-/// What a free path means.
-#[derive(Clone, Debug)]
-pub struct DeviceUse {
-    /// The path, as it is written where it is used.
-    pub path: String,
-    /// The item that holds it.
-    pub id: String,
-    /// Its name there.
-    pub export: String,
-}
-
-/// The device items of a kernel.
-#[derive(Clone, Debug, Default)]
-pub struct Devices {
-    /// What came with the bundles.
-    pub items: Vec<DeviceItem>,
-    /// What the free paths of the kernel mean.
-    pub uses: Vec<DeviceUse>,
-    /// Free paths whose bundles have not come yet: nothing is said of what they stand for.
-    pub pending: Vec<String>,
-}
 
 /// The items that take the place of a `#[device]` item; `origin` names the package and the crate, so that ids differ.
 pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenStream {

@@ -6,11 +6,14 @@ use crate::loc::Loc;
 
 mod codes;
 mod layout;
+mod nearest;
 mod render;
 mod rustc;
 
 pub use codes::{Area, Code};
 pub(crate) use layout::SPILLED;
+pub(crate) use nearest::edits;
+pub use nearest::nearest;
 pub use render::render;
 pub use rustc::{compile_errors, compile_warnings};
 

@@ -46,9 +46,7 @@ use language::{
     specialize, targets,
     value::{self, Cells, Num, Val},
 };
-pub use messages::spelling::nearest;
 pub(crate) use messages::spelling::{is_builtin, is_language_path};
-pub(crate) use params::PARAMETER_TYPES;
 pub use params::instance_rows;
 use products::float4;
 pub use targets::target_named;

@@ -21,6 +21,7 @@ mod block;
 mod element;
 mod float;
 mod memory;
+mod tensor_memory;
 mod world;
 
 /// An argument of a kernel. Tensors and pointers own their memory: two arguments never alias.

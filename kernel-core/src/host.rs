@@ -7,6 +7,7 @@
     reason = "most of Rust's syntax passes through untouched"
 )]
 
+mod compiled;
 mod describe;
 mod grid;
 mod images;
@@ -19,12 +20,12 @@ mod signature;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+pub use compiled::{CompiledInstance, Cubin, Image, Variant};
 pub use images::table;
 pub use root::with_crate;
 pub(crate) use root::{crate_argument, rooted};
 
 use crate::{
-    compile::CompiledInstance,
     elaborate::Instance,
     syntax::{Kernel, Unit},
 };

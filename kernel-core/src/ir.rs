@@ -41,6 +41,8 @@ mod print;
 mod raw_access;
 mod regions;
 mod snippet;
+#[cfg(test)]
+pub(crate) mod tests;
 mod verify;
 
 pub use blackwell::{
@@ -57,6 +59,7 @@ pub use hopper::{
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use pipelined::Staged;
+pub use print::Annotations;
 pub use raw_access::RawAccess;
 pub use snippet::{Snippet, register_type, text_touches_memory};
 pub use verify::verify;

@@ -33,8 +33,8 @@ pub mod schedule;
 pub mod syntax;
 
 pub use compile::{
-    Assemble, Cubin, Options, Output, compile_function, compile_module, kernel_finish, not_a_kernel,
+    Assemble, Options, Output, compile_function, compile_module, kernel_finish, not_a_kernel,
 };
 pub use device::{device_finish, device_item, provide};
-pub use host::with_crate;
+pub use host::{Cubin, with_crate};
 pub use kernel_ptx::Target;

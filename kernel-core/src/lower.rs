@@ -18,6 +18,7 @@ use crate::layouts::tma::TensorMap;
 use crate::loc::Loc;
 
 mod access_cost;
+mod annotated;
 mod atomic;
 mod barrier;
 mod bits;
@@ -63,10 +64,8 @@ mod tests;
 mod tma;
 mod wgmma;
 
-pub(crate) use access_cost::{load_cost, store_cost};
+pub(crate) use annotated::annotated;
 use control::LoopFrame;
-pub(crate) use convert::conversion_cost;
-pub(crate) use crossing::{reduce_cost, scan_cost};
 use emitter::{Emitter, Place, Val};
 use facts::Facts;
 use params::Params;

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use crate::loc::Loc;
 
 mod attr;
+mod devices;
 mod dump;
 mod expr;
 pub mod free;
@@ -22,8 +23,9 @@ mod ptx;
 mod written;
 
 pub use attr::{InstanceValue, Instances, KernelAttr};
+pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
-pub(crate) use item::{is_kernel as is_kernel_attr, is_library};
+pub(crate) use item::{PARAMETER_TYPES, is_kernel as is_kernel_attr, is_library};
 pub use item::{parse_device, parse_function, parse_module};
 pub(crate) use written::written;
 
@@ -44,7 +46,7 @@ pub struct Unit {
     /// Helpers, structs, traits, constants beside them.
     pub items: Vec<Item>,
     /// What is used from other modules.
-    pub devices: crate::device::Devices,
+    pub devices: Devices,
 }
 
 /// A kernel.

@@ -1,11 +1,7 @@
 //! What a kernel states of its arguments changes its code, and the code is the same whatever the file is called.
 
 use kernel_core::{
-    Options,
-    compile::{CompiledInstance, compile_unit},
-    diag::Problems,
-    loc::Locations,
-    syntax,
+    Options, compile::compile_unit, diag::Problems, host::CompiledInstance, loc::Locations, syntax,
 };
 
 /// The instances of a kernel, which has no problems.

@@ -2,8 +2,9 @@
 
 use kernel_core::{
     Options,
-    compile::{Variant, compile_unit},
+    compile::compile_unit,
     diag::Problems,
+    host::Variant,
     ir::{Dtype, Fact, Fill},
     layouts::tma::{MapExtent, MapStride},
     loc::Locations,

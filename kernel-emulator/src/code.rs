@@ -14,7 +14,7 @@ pub(crate) mod tcgen05;
 pub(crate) mod wgmma;
 
 pub(crate) use bulk::{
-    AsyncStore, Bulk, BulkWay, Elements, Landing, MapField, QueryCancel, Replace, Tensor,
+    AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapField, QueryCancel, Replace, Tensor,
     TensorWay, TryCancel,
 };
 pub(crate) use ops::{
@@ -22,9 +22,9 @@ pub(crate) use ops::{
     Lop3Pred, NarrowBinary, NarrowTernary, NarrowUnary, SetHalves, SetResult, ShiftOp, W1, W2, W3,
 };
 pub(crate) use parts::{
-    Address, Atom, AtomOp, Bar, BarKind, Base, Call, Convert, ConvertKind, CpAsync, Extend,
-    Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members, Mma, MmaKind, Place,
-    Redux, Shfl, ShflMode, Stmatrix, Store, Vote, VoteResult,
+    Address, AsyncCopy, Atom, AtomOp, Bar, BarKind, Base, Call, Convert, ConvertKind, CpAsync,
+    Exchange, Extend, Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members, Mma,
+    MmaKind, Place, Redux, Shfl, ShflMode, Stmatrix, Store, Vote, VoteResult,
 };
 
 /// Lanes of a warp.
@@ -304,25 +304,9 @@ pub(crate) enum Op {
         a: Slot,
     },
     // Asynchronous copies; see `exec/async_copy.rs`.
-    CpAsync(Box<CpAsync>),
-    CommitGroup,
-    WaitGroup {
-        keep: u32,
-    },
-    WaitAll,
-    CpArrive {
-        barrier: Address,
-        noinc: bool,
-    },
+    CpAsync(AsyncCopy),
     // Bulk copies; see `exec/bulk.rs`, `exec/tma.rs`, `exec/launch_control.rs` and `exec/tensormap.rs`.
-    Bulk(Box<Bulk>),
-    Tensor(Box<Tensor>),
-    AsyncStore(Box<AsyncStore>),
-    BulkCommit,
-    BulkWait {
-        keep: u32,
-        reads_only: bool,
-    },
+    Bulk(BulkCopy),
     TryCancel(Box<TryCancel>),
     QueryCancel(Box<QueryCancel>),
     TensormapReplace(Box<Replace>),
@@ -331,37 +315,9 @@ pub(crate) enum Op {
         from: Address,
     },
     // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
-    Shfl(Box<Shfl>),
-    Vote {
-        op: Vote,
-        d: VoteResult,
-        a: Pred,
-        members: Members,
-    },
-    MatchAny {
-        d: W,
-        a: Slot,
-        members: W,
-    },
-    MatchAll {
-        d: Option<W>,
-        p: Option<P>,
-        a: Slot,
-        members: W,
-    },
-    Redux {
-        op: Redux,
-        d: W,
-        a: W,
-        members: W,
-    },
+    Exchange(Exchange),
     Activemask {
         d: W,
-    },
-    Elect {
-        d: Option<W>,
-        p: P,
-        members: W,
     },
     Ldmatrix(Box<Ldmatrix>),
     Stmatrix(Box<Stmatrix>),
@@ -371,12 +327,7 @@ pub(crate) enum Op {
     },
     Mma(Box<Mma>),
     // Matrix instructions of a warpgroup; see `exec/wgmma.rs`.
-    Wgmma(Box<wgmma::Wgmma>),
-    WgmmaFence,
-    WgmmaCommit,
-    WgmmaWait {
-        keep: u32,
-    },
+    Wgmma(wgmma::Wgmma),
     /// Tensor memory; see `exec/tcgen05.rs`.
     Tcgen05(Box<tcgen05::Tcgen05>),
     /// `setmaxnreg`; see `exec/setmaxnreg.rs`.
@@ -398,8 +349,6 @@ pub(crate) enum Op {
     },
     Mbarrier(Box<Mbarrier>),
     Fence(Fence),
-    /// `fence.proxy.async` of shared memory: what the thread wrote may be read asynchronously.
-    ProxyFence,
     Nanosleep,
     // Control; see `machine/warp.rs`.
     Bra {
@@ -439,21 +388,13 @@ impl Op {
             | Op::Call(_)
             | Op::Ret
             | Op::Exit
-            | Op::Shfl(_)
-            | Op::Vote { .. }
-            | Op::MatchAny { .. }
-            | Op::MatchAll { .. }
-            | Op::Redux { .. }
-            | Op::Elect { .. }
+            | Op::Exchange(_)
             | Op::Ldmatrix(_)
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
             | Op::TensormapCopy { .. }
             | Op::Wgmma(_)
-            | Op::WgmmaFence
-            | Op::WgmmaCommit
-            | Op::WgmmaWait { .. }
             | Op::Tcgen05(_)
             | Op::Setmaxnreg { .. }
             | Op::WarpSync { .. }
@@ -501,21 +442,12 @@ impl Op {
             | Op::Mapa { .. }
             | Op::CtaRank { .. }
             | Op::CpAsync(_)
-            | Op::CommitGroup
-            | Op::WaitGroup { .. }
-            | Op::WaitAll
-            | Op::CpArrive { .. }
             | Op::Bulk(_)
-            | Op::Tensor(_)
-            | Op::AsyncStore(_)
-            | Op::BulkCommit
-            | Op::BulkWait { .. }
             | Op::TryCancel(_)
             | Op::QueryCancel(_)
             | Op::TensormapReplace(_)
             | Op::Activemask { .. }
             | Op::Fence(_)
-            | Op::ProxyFence
             | Op::Nanosleep
             | Op::Trap { .. }
             | Op::Vprintf { .. }
@@ -528,9 +460,8 @@ impl Op {
     pub(crate) fn reads_async(&self) -> bool {
         #[expect(clippy::wildcard_enum_match_arm, reason = "few instructions do")]
         match self {
-            Op::Bulk(copy) => matches!(copy.way, BulkWay::Push { .. } | BulkWay::Store { .. }),
-            Op::Tensor(copy) => matches!(copy.way, TensorWay::Store { .. }),
-            Op::Wgmma(_) => true,
+            Op::Bulk(op) => op.reads_async(),
+            Op::Wgmma(op) => matches!(op, wgmma::Wgmma::Mma(_)),
             Op::Tcgen05(op) => op.reads_async(),
             _ => false,
         }
@@ -543,22 +474,14 @@ impl Op {
             reason = "`class` names every instruction; most need no other lane"
         )]
         match self {
-            Op::Shfl(shfl) => Some(Members::Mask(shfl.members)),
-            Op::Vote { members, .. } => Some(*members),
-            Op::MatchAny { members, .. }
-            | Op::MatchAll { members, .. }
-            | Op::Redux { members, .. }
-            | Op::Elect { members, .. }
-            | Op::WarpSync { members } => Some(Members::Mask(*members)),
+            Op::Exchange(op) => Some(op.members()),
+            Op::WarpSync { members } => Some(Members::Mask(*members)),
             Op::Ldmatrix(_)
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
             | Op::TensormapCopy { .. }
             | Op::Wgmma(_)
-            | Op::WgmmaFence
-            | Op::WgmmaCommit
-            | Op::WgmmaWait { .. }
             | Op::Setmaxnreg { .. } => Some(Members::All),
             Op::Tcgen05(op) => op.members(),
             Op::Bar(bar) if bar.aligned => Some(Members::All),
@@ -579,6 +502,8 @@ pub(crate) enum Fence {
     Init,
     /// Those of one thread through different proxies.
     Proxy,
+    /// `fence.proxy.async` of shared memory: what the thread wrote may be read asynchronously.
+    AsyncProxy,
 }
 
 /// What `setmaxnreg` does.

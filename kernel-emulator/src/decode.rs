@@ -266,7 +266,6 @@ fn text(instruction: &Instruction) -> String {
 }
 
 /// Decodes one instruction.
-#[expect(clippy::too_many_lines, reason = "one line for each opcode")]
 fn instruction(
     scope: &mut Scope<'_>,
     inst: &Instruction,
@@ -277,22 +276,17 @@ fn instruction(
     let m = &mut mods;
     let ops = inst.operands.as_slice();
     let op = match inst.opcode {
-        Opcode::Add => arith::add(scope, m, ops, false)?,
-        Opcode::Sub => arith::add(scope, m, ops, true)?,
-        Opcode::Addc => arith::carry(scope, m, ops, false)?,
-        Opcode::Subc => arith::carry(scope, m, ops, true)?,
+        Opcode::Add | Opcode::Sub => arith::add(scope, m, ops, inst.opcode)?,
+        Opcode::Addc | Opcode::Subc => arith::carry(scope, m, ops, inst.opcode)?,
         Opcode::Mul => arith::mul(scope, m, ops)?,
-        Opcode::Mad => arith::mad(scope, m, ops, false)?,
-        Opcode::Madc => arith::mad(scope, m, ops, true)?,
+        Opcode::Mad | Opcode::Madc => arith::mad(scope, m, ops, inst.opcode)?,
         Opcode::Mul24 => arith::mul24(scope, m, ops)?,
         Opcode::Mad24 => arith::mad24(scope, m, ops)?,
         Opcode::Fma => arith::fma(scope, m, ops)?,
         Opcode::Div => arith::div(scope, m, ops)?,
         Opcode::Rem => arith::rem(scope, m, ops)?,
-        Opcode::Min => arith::min_max(scope, m, ops, false)?,
-        Opcode::Max => arith::min_max(scope, m, ops, true)?,
-        Opcode::Abs => arith::abs(scope, m, ops)?,
-        Opcode::Neg => arith::neg(scope, m, ops)?,
+        Opcode::Min | Opcode::Max => arith::min_max(scope, m, ops, inst.opcode)?,
+        Opcode::Abs | Opcode::Neg => arith::sign(scope, m, ops, inst.opcode)?,
         Opcode::Sad => arith::sad(scope, m, ops)?,
         Opcode::Copysign => arith::copysign(scope, m, ops)?,
         Opcode::Rcp | Opcode::Sqrt | Opcode::Rsqrt => arith::root(scope, m, ops, inst.opcode)?,
@@ -314,8 +308,7 @@ fn instruction(
         Opcode::Fns => bits::fns(scope, m, ops)?,
         Opcode::Bmsk => bits::bmsk(scope, m, ops)?,
         Opcode::Szext => bits::szext(scope, m, ops)?,
-        Opcode::Dp4a => bits::dp4a(scope, m, ops)?,
-        Opcode::Dp2a => bits::dp2a(scope, m, ops)?,
+        Opcode::Dp4a | Opcode::Dp2a => bits::dot(scope, m, ops, inst.opcode)?,
         Opcode::Setp => compare::setp(scope, m, ops)?,
         Opcode::Set => compare::set(scope, m, ops)?,
         Opcode::Selp => compare::selp(scope, m, ops)?,
@@ -329,8 +322,7 @@ fn instruction(
         Opcode::Getctarank => moves::getctarank(scope, m, ops)?,
         Opcode::Ld | Opcode::Ldu => memory::ld(scope, m, ops)?,
         Opcode::St => memory::st(scope, m, ops)?,
-        Opcode::Atom => memory::atom(scope, m, ops, true)?,
-        Opcode::Red => memory::atom(scope, m, ops, false)?,
+        Opcode::Atom | Opcode::Red => memory::atom(scope, m, ops, inst.opcode)?,
         Opcode::Prefetch | Opcode::Prefetchu | Opcode::Discard | Opcode::Applypriority => {
             memory::hint(m)
         }
@@ -356,24 +348,12 @@ fn instruction(
         Opcode::Bra => control::bra(m, ops)?,
         Opcode::Brx => control::brx(scope, m, ops)?,
         Opcode::Call => control::call(scope, m, ops, callees)?,
-        Opcode::Ret => {
-            m.ignore(&[kernel_ptx::Word::Uni]);
-            if scope.function.is_entry { Op::Exit } else { Op::Bra { target: epilogue } }
-        }
+        Opcode::Ret => control::ret(scope, m, epilogue),
         Opcode::Exit => Op::Exit,
-        Opcode::Trap => Op::Trap { breakpoint: false },
-        Opcode::Brkpt => Op::Trap { breakpoint: true },
-        Opcode::Nanosleep => {
-            m.next_type();
-            Op::Nanosleep
-        }
-        Opcode::Pmevent => Op::Hint,
+        Opcode::Trap | Opcode::Brkpt => Op::Trap { breakpoint: inst.opcode == Opcode::Brkpt },
+        Opcode::Nanosleep => control::nanosleep(m),
         Opcode::Setmaxnreg => control::setmaxnreg(m, ops)?,
-        Opcode::Griddepcontrol => {
-            use kernel_ptx::Word;
-            m.ignore(&[Word::Wait, Word::LaunchDependents]);
-            Op::Hint
-        }
+        Opcode::Pmevent | Opcode::Griddepcontrol => control::hint(m),
         Opcode::Alloca
         | Opcode::Istypep
         | Opcode::Multimem

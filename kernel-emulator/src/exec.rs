@@ -16,6 +16,7 @@ pub(crate) mod bulk;
 pub(crate) mod compare;
 pub(crate) mod control;
 pub(crate) mod convert;
+pub(crate) mod fence;
 pub(crate) mod launch_control;
 pub(crate) mod matrix;
 pub(crate) mod memory;
@@ -27,21 +28,20 @@ pub(crate) mod tensormap;
 pub(crate) mod tma;
 pub(crate) mod wgmma;
 
-use crate::code::{Fence, Op, Slot};
+use crate::code::{Op, Slot};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Flow, Warp};
 
 /// Executes an instruction that the warp's loop does not handle itself.
-#[expect(clippy::too_many_lines, reason = "one line for each instruction")]
 #[inline]
 pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) -> Run<Flow> {
     match op {
         Op::W1 { op, d, a } => arith::w1(&mut warp.regs, *op, *d, *a, mask),
         Op::W2 { op, d, a, b } => arith::w2(&mut warp.regs, *op, *d, *a, *b, mask),
-        Op::W3 { op, d, a, b, c } => arith::w3(&mut warp.regs, *op, *d, *a, *b, *c, mask),
+        Op::W3 { op, d, a, b, c } => arith::w3(&mut warp.regs, *op, *d, [*a, *b, *c], mask),
         Op::D1 { op, d, a } => arith::d1(&mut warp.regs, *op, *d, *a, mask),
         Op::D2 { op, d, a, b } => arith::d2(&mut warp.regs, *op, *d, *a, *b, mask),
-        Op::D3 { op, d, a, b, c } => arith::d3(&mut warp.regs, *op, *d, *a, *b, *c, mask),
+        Op::D3 { op, d, a, b, c } => arith::d3(&mut warp.regs, *op, *d, [*a, *b, *c], mask),
         Op::ShiftD { op, d, a, b } => arith::shift_d(&mut warp.regs, *op, *d, *a, *b, mask),
         Op::CountD { op, d, a } => arith::count_d(&mut warp.regs, *op, *d, *a, mask),
         Op::Wide { signed, d, a, b, c } => {
@@ -74,19 +74,10 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
             compare::slct(&mut warp.regs, *float, *d, (*a, *b, *c), mask);
         }
         Op::Testp { what, d, a } => compare::testp(&mut warp.regs, *what, *d, *a, mask),
-        Op::MovW { d, a } => {
-            let (value, defined) = (*warp.regs.w(*a), warp.regs.w_defined(*a));
-            warp.regs.set_w(*d, &value, mask, defined);
-        }
-        Op::MovD { d, a } => {
-            let (value, defined) = (*warp.regs.d(*a), warp.regs.d_defined(*a));
-            warp.regs.set_d(*d, &value, mask, defined);
-        }
+        Op::MovW { d, a } => moves::mov_w(&mut warp.regs, *d, *a, mask),
+        Op::MovD { d, a } => moves::mov_d(&mut warp.regs, *d, *a, mask),
         Op::MovQ { d, a } => warp.regs.copy(Slot::Q(*a), Slot::Q(*d), mask),
-        Op::MovP { d, a } => {
-            let (value, defined) = (warp.regs.pred(*a), warp.regs.p_defined(a.slot));
-            warp.regs.set_p(*d, value, mask, defined);
-        }
+        Op::MovP { d, a } => moves::mov_p(&mut warp.regs, *d, *a, mask),
         Op::Pack { d, parts, part_bits } => {
             moves::pack(&mut warp.regs, *d, parts, *part_bits, mask);
         }
@@ -102,43 +93,19 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::Isspacep { d, a, space } => memory::isspacep(cx, warp, *d, *a, *space, mask),
         Op::Mapa { d, a, rank } => memory::mapa(cx, warp, *d, (*a, *rank), mask)?,
         Op::CtaRank { d, a } => memory::cta_rank(warp, *d, *a, mask),
-        Op::CpAsync(copy) => async_copy::issue(cx, warp, copy, mask)?,
-        Op::CommitGroup => warp.copies.commit(mask),
-        Op::WaitGroup { keep } => async_copy::wait(cx, warp, Some(*keep), mask)?,
-        Op::WaitAll => async_copy::wait(cx, warp, None, mask)?,
-        Op::CpArrive { barrier, noinc } => {
-            async_copy::arrive(cx, warp, *barrier, *noinc, mask)?;
-        }
-        Op::Bulk(copy) => bulk::copy::issue(cx, warp, copy, mask)?,
-        Op::Tensor(copy) => tma::issue(cx, warp, copy, mask)?,
-        Op::AsyncStore(store) => bulk::copy::store(cx, warp, store, mask)?,
-        Op::BulkCommit => warp.bulk.commit(mask),
-        Op::BulkWait { keep, reads_only } => {
-            bulk::group::wait(cx, warp, (*keep, *reads_only), mask)?;
-        }
+        Op::CpAsync(op) => async_copy::step(cx, warp, op, mask)?,
+        Op::Bulk(op) => bulk::step(cx, warp, op, mask)?,
         Op::TryCancel(op) => launch_control::try_cancel(cx, warp, op, mask)?,
         Op::QueryCancel(op) => launch_control::query(warp, op, mask),
         Op::TensormapReplace(replace) => tensormap::replace(cx, warp, replace, mask)?,
         Op::TensormapCopy { to, from } => tensormap::copy(cx, warp, (*to, *from), mask)?,
-        Op::Shfl(shfl) => control::shfl(warp, shfl, mask)?,
-        Op::Vote { op, d, a, members } => control::vote(warp, *op, *d, *a, *members, mask),
-        Op::MatchAny { d, a, members } => {
-            control::match_any(warp, *d, *a, *members, mask);
-        }
-        Op::MatchAll { d, p, a, members } => {
-            control::match_all(warp, (*d, *p), *a, *members, mask);
-        }
-        Op::Redux { op, d, a, members } => control::redux(warp, *op, *d, *a, *members, mask),
+        Op::Exchange(op) => control::exchange(warp, op, mask)?,
         Op::Activemask { d } => warp.regs.set_w(*d, &[mask; 32], mask, mask),
-        Op::Elect { d, p, members } => control::elect(warp, *d, *p, *members, mask),
         Op::Ldmatrix(op) => matrix::ldmatrix(cx, warp, op, mask)?,
         Op::Stmatrix(op) => matrix::stmatrix(cx, warp, op, mask)?,
         Op::Movmatrix { d, a } => matrix::movmatrix(warp, *d, *a, mask)?,
         Op::Mma(mma) => matrix::mma(cx, warp, mma, mask)?,
-        Op::Wgmma(op) => return wgmma::issue(cx, warp, op, mask),
-        Op::WgmmaFence => wgmma::fence(warp, mask)?,
-        Op::WgmmaCommit => wgmma::commit(warp, mask)?,
-        Op::WgmmaWait { keep } => wgmma::wait(cx, warp, *keep, mask)?,
+        Op::Wgmma(op) => return wgmma::step(cx, warp, op, mask),
         Op::Tcgen05(op) => return tcgen05::step(cx, warp, op, mask),
         Op::Setmaxnreg { change, count } => {
             return setmaxnreg::set(cx, warp, *change, *count, mask);
@@ -150,34 +117,9 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         }
         Op::ClusterWait { .. } => return barrier::cluster_wait(cx, warp, mask),
         Op::Mbarrier(op) => return barrier::mbarrier(cx, warp, op, mask),
-        Op::Fence(fence) => {
-            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-            match fence {
-                Fence::Threads => {
-                    cx.block().synchronises();
-                    cx.block().races.fence(warp.index);
-                }
-                Fence::Init => {
-                    cx.block().unseen.fence(warp.index, mask);
-                    cx.block().races.publish(warp.index);
-                }
-                Fence::Proxy => {}
-            }
-        }
-        Op::ProxyFence => {
-            let block = cx.block();
-            let now = (block.races.time(warp.index), block.races.clock(warp.index));
-            block.proxies.fence(warp.index, mask, now);
-            block.unseen.fence(warp.index, mask);
-        }
+        Op::Fence(fence) => fence::fence(cx, warp, *fence, mask),
         Op::Nanosleep => return Ok(Flow::Yield),
-        Op::Trap { breakpoint } => {
-            let name = if *breakpoint { "brkpt" } else { "trap" };
-            let lane = mask.trailing_zeros();
-            return Err(
-                Trap::new(FaultKind::Trap, format!("the kernel executed `{name}`")).lane(lane)
-            );
-        }
+        Op::Trap { breakpoint } => return Err(control::trap(*breakpoint, mask)),
         Op::Vprintf { format, arguments, result } => {
             print::vprintf(cx, warp, *format, *arguments, *result, mask)?;
         }

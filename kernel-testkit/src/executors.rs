@@ -1,8 +1,9 @@
 //! Running a kernel in each of the ways that there are.
 
 use kernel_core::{
-    compile::Variant,
-    eval, ir,
+    eval,
+    host::Variant,
+    ir,
     layouts::tma::{MapExtent, MapStride, Padding, TensorMap},
 };
 use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};

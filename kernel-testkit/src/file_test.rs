@@ -5,7 +5,7 @@ use std::{
     sync::OnceLock,
 };
 
-use kernel_core::compile::Variant;
+use kernel_core::host::Variant;
 
 use crate::{
     Assembler, arguments, compare,

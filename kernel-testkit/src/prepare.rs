@@ -2,9 +2,11 @@
 
 use kernel_core::{
     Options, check,
-    compile::{Variant, compile_unit},
+    compile::compile_unit,
     diag::{self, Problems},
-    elaborate, ir,
+    elaborate,
+    host::Variant,
+    ir,
     loc::Locations,
     syntax,
 };

@@ -1,6 +1,6 @@
 //! Reading a layout as it is written in kernels: `slice(0, blocked([1, 4], [32, 1], [1, 4], [1, 0]))`.
 
-use kernel_core::elaborate::nearest;
+use kernel_core::diag::nearest;
 use kernel_layout::forms::{TmemAtom, TmemColumns};
 use kernel_layout::notation::{NotationError, Reader};
 use kernel_layout::tile::{ComposeLayout, TileLayout};

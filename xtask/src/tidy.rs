@@ -14,6 +14,7 @@ mod codes;
 pub(crate) mod licences;
 mod oldest;
 mod packages;
+mod phases;
 mod places;
 mod raised;
 mod reference;
@@ -65,6 +66,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(raised::check(&repository));
     findings.extend(licences::check(&repository, &licences::packages(root, Graph::Build)?));
     findings.extend(snapshots::check(&repository));
+    findings.extend(phases::check(&repository));
     findings.extend(targets::check(&repository));
     findings.extend(words::check(&repository));
     findings.extend(oldest::check(&repository));

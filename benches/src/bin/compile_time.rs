@@ -16,9 +16,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use kernel_core::{
     Options,
-    compile::{CompiledInstance, Phase, compile_unit_watched},
+    compile::{Phase, compile_unit_watched},
     diag::Problems,
-    host,
+    host::{self, CompiledInstance},
     loc::Locations,
     syntax,
 };

@@ -1,10 +1,11 @@
 //! A kernel for one target: its variants, from the built kernel to PTX.
 
-use super::{Image, Options, Phase, Variant, plain};
+use super::{Options, Phase, plain};
 use crate::{
     check,
-    diag::{Code, Diagnostic, Problems},
+    diag::{Code, Diagnostic, Problems, nearest},
     elaborate::{self, Built, Request},
+    host::{Image, Variant},
     ir, layouts,
     loc::{Loc, Locations},
     lower, schedule,
@@ -41,7 +42,7 @@ pub(super) fn targets(
             );
             if let Some((why, near)) = elaborate::nearest_target(&ident.name) {
                 diagnostic = diagnostic.why(why).help(format!("target = {near}"));
-            } else if let Some(near) = elaborate::nearest(&ident.name, names) {
+            } else if let Some(near) = nearest(&ident.name, names) {
                 diagnostic = diagnostic.help(format!("target = {near}"));
             }
             problems.push(diagnostic);
@@ -215,9 +216,12 @@ fn lower_variant(
     if options.dump {
         dumps.push((
             format!("{label}-{name}.layouts"),
-            kernel.with_layouts_and_lines(&inferred.layouts, &inferred.shared, &|loc| {
-                locations.line_column(loc).0
-            }),
+            lower::annotated(
+                &kernel,
+                &inferred.layouts,
+                &inferred.shared,
+                Some(&|loc| locations.line_column(loc).0),
+            ),
         ));
     }
     let file =

@@ -12,9 +12,13 @@ use crate::loc::Loc;
 
 mod blackwell;
 mod bulk;
+mod global;
 mod hopper;
 mod ops;
+mod products;
+mod rearrange;
 mod scaled;
+mod shared;
 
 /// More iterations than any loop of a test has: a loop that spins until another block acts would never end here.
 const MAX_TURNS: u32 = 1 << 24;

@@ -38,15 +38,15 @@ pub(super) enum Data {
     TensorMemory(TensorWindow),
 }
 
-/// Where a window of tensor memory begins; its type says how it lies there.
+/// A window of tensor memory: its type says of which allocation or view, and how many rows and columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TensorWindow {
     /// The allocation, of whose columns it has some.
     pub(super) columns: TensorMemory,
-    /// The first row.
-    pub(super) row: u32,
-    /// The first column of 32 bits, of those of the allocation.
-    pub(super) column: u32,
+    /// Where the tile begins: the row, and the column of 32 bits, of those of the allocation.
+    pub(super) tile: [u32; 2],
+    /// The row and the column of the tile's elements at which the window begins.
+    pub(super) at: [u32; 2],
 }
 
 /// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation.

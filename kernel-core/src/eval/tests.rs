@@ -1,12 +1,13 @@
 //! The evaluator against values worked out by hand, or by loops over plain arrays.
 
 use super::{Arg, EvalError, Fault, run};
+use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Kernel, Op, Type, Unary};
-use crate::layouts::tests::builder::{Builder, tile};
 
 mod arithmetic;
 mod control;
 mod hopper;
+mod tensor_memory;
 
 /// A row-major tensor of `f32`.
 fn floats(shape: &[u32], values: &[f32]) -> Arg {

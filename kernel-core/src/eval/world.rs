@@ -8,13 +8,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use la_arena::ArenaMap;
 
 use super::element::Element;
+use super::tensor_memory::{Arrangement, ROWS};
 use super::{Arg, EvalError, Fault};
 use crate::ir::{Barriers, Kernel, Named, Shared, TensorMemory};
-use crate::layouts::tensor_memory;
 use crate::loc::Loc;
-
-/// The rows of tensor memory.
-pub(super) const ROWS: u32 = tensor_memory::BLOCK_ROWS;
 
 /// Everything that a task may change for others to see.
 #[derive(Default)]
@@ -90,9 +87,8 @@ impl<'a> World<'a> {
         let block = || {
             let mut state = BlockState::default();
             for (root, data) in kernel.tensor_memory.iter().filter(|(_, data)| data.of.is_none()) {
-                let layout = tensor_memory::layout(kernel, root)
-                    .expect("build has checked the layouts of tensor memory");
-                let words = (ROWS * tensor_memory::columns(&layout, data)) as usize;
+                let tiles: u32 = data.shape.iter().rev().skip(2).product();
+                let words = (ROWS * Arrangement::of(kernel, root).columns() * tiles) as usize;
                 state.tensor_memory.insert(root, vec![[None; 4]; words]);
             }
             for (root, data) in kernel.shared.iter() {

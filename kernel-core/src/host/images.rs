@@ -4,11 +4,8 @@ use kernel_ptx::Hardware;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::maps;
-use crate::{
-    compile::{CompiledInstance, Image, Variant},
-    ir::{Fact, ParamKind},
-};
+use super::{CompiledInstance, Image, Variant, maps};
+use crate::ir::{Fact, ParamKind};
 
 pub(super) fn target_variant(name: &str) -> Option<TokenStream> {
     Hardware::named(name)?;

@@ -27,27 +27,13 @@ impl fmt::Display for Kernel {
 }
 
 impl Kernel {
-    /// The text of the kernel with the layout of every tile, and of every shared allocation.
+    /// The text of the kernel with what later phases know of it.
     ///
     /// Layouts are numbered in order of appearance and listed on top; a tile's type is followed by the number of its
-    /// layout (`f32[128] in L0`), a conversion and an access of shared memory by what it costs. A value without a layout shows none.
-    pub fn with_layouts(&self, layouts: &Layouts, shared: &ArenaMap<Shared, Layout>) -> String {
-        self.shown(Shown { layouts, shared, legend: Vec::new(), line: None })
-    }
-
-    /// The same with the line of the source behind every statement that makes or takes a tile: `// line 12`. What a conversion
-    /// costs follows: `// line 12: shuffle, 8 a warp`.
-    pub fn with_layouts_and_lines(
-        &self,
-        layouts: &Layouts,
-        shared: &ArenaMap<Shared, Layout>,
-        line: &dyn Fn(Loc) -> u32,
-    ) -> String {
-        self.shown(Shown { layouts, shared, legend: Vec::new(), line: Some(line) })
-    }
-
-    fn shown(&self, shown: Shown<'_>) -> String {
-        let mut printer = Printer::new(self, Some(shown));
+    /// layout (`f32[128] in L0`), a statement by its line and what it costs: `// line 12: shuffle, 8 a warp`. A value without a
+    /// layout shows none.
+    pub fn annotated(&self, known: Annotations<'_>) -> String {
+        let mut printer = Printer::new(self, Some(Shown { known, legend: Vec::new() }));
         printer.kernel();
         let legend = printer.layouts.map(|shown| shown.legend).unwrap_or_default();
         let lines = legend.iter().enumerate();
@@ -57,13 +43,32 @@ impl Kernel {
     }
 }
 
-/// The layouts to show, and those already given a number.
+/// What later phases know of a kernel, for its text.
+#[derive(Clone, Copy)]
+pub struct Annotations<'a> {
+    /// The layouts of tiles.
+    pub layouts: &'a Layouts,
+    /// The layouts of shared allocations.
+    pub shared: &'a ArenaMap<Shared, Layout>,
+    /// What a statement costs, where that is known.
+    pub cost: &'a dyn Fn(&StmtKind) -> Option<String>,
+    /// The line of a place in the source, where lines are shown behind every statement that makes or takes a tile.
+    pub line: Option<&'a dyn Fn(Loc) -> u32>,
+}
+
+impl fmt::Debug for Annotations<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Annotations")
+            .field("layouts", self.layouts)
+            .field("shared", self.shared)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is shown, and the layouts already given a number.
 struct Shown<'a> {
-    layouts: &'a Layouts,
-    shared: &'a ArenaMap<Shared, Layout>,
+    known: Annotations<'a>,
     legend: Vec<&'a Layout>,
-    /// The line of a place in the source, where lines are shown.
-    line: Option<&'a dyn Fn(Loc) -> u32>,
 }
 
 impl<'a> Shown<'a> {
@@ -128,7 +133,7 @@ impl<'a> Printer<'a> {
         for (shared, data) in kernel.shared.iter() {
             let mut text = format!("shared {} : {}{:?}", name(shared), data.dtype, data.shape);
             if let Some(shown) = &mut self.layouts
-                && let Some(layout) = shown.shared.get(shared)
+                && let Some(layout) = shown.known.shared.get(shared)
             {
                 let number = shown.number(layout);
                 text = format!("{text} in L{number}");
@@ -191,7 +196,7 @@ impl<'a> Printer<'a> {
     fn ty(&mut self, value: Value) -> String {
         let mut text = format!("{}", self.kernel.ty(value));
         if let Some(shown) = &mut self.layouts
-            && let Some(layout) = shown.layouts.get(value)
+            && let Some(layout) = shown.known.layouts.get(value)
         {
             let number = shown.number(layout);
             text = format!("{text} in L{number}");
@@ -261,7 +266,8 @@ impl<'a> Printer<'a> {
                 } else {
                     self.op(op, &names)
                 };
-                let note = self.note(op, args, *result, stmt.loc);
+                let tiles: Vec<Value> = args.iter().copied().chain(*result).collect();
+                let note = self.note(stmt, &tiles);
                 match result {
                     Some(result) => {
                         let number = self.value(*result);
@@ -328,7 +334,8 @@ impl<'a> Printer<'a> {
             | StmtKind::Scan { args, axis, combine, results } => {
                 let scan = matches!(stmt.kind, StmtKind::Scan { .. });
                 let word = if scan { "scan" } else { "reduce" };
-                let note = self.crossing(&stmt.kind, stmt.loc);
+                let tiles: Vec<Value> = args.iter().chain(results).copied().collect();
+                let note = self.note(stmt, &tiles);
                 let args = self.values(args);
                 let results = self.results(results);
                 let pair = self.typed_list(&combine.args);
@@ -419,10 +426,10 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The line of a statement that deals with tiles, and what a conversion costs, where layouts are shown.
-    fn note(&self, op: &Op, args: &[Value], result: Option<Value>, loc: Loc) -> String {
-        let tiles: Vec<Value> = args.iter().copied().chain(result).collect();
-        comment(self.source_line(&tiles, loc), self.cost(op, args, result))
+    /// The line of a statement that deals with tiles, and what it costs, where that is known.
+    fn note(&self, stmt: &Stmt, tiles: &[Value]) -> String {
+        let cost = self.layouts.as_ref().and_then(|shown| (shown.known.cost)(&stmt.kind));
+        comment(self.source_line(tiles, stmt.loc), cost)
     }
 
     /// The line of a statement that has regions and passes tiles.
@@ -430,56 +437,12 @@ impl<'a> Printer<'a> {
         comment(self.source_line(tiles, loc), None)
     }
 
-    /// The line of a reduction or a scan, and what it passes between threads.
-    fn crossing(&self, kind: &StmtKind, loc: Loc) -> String {
-        let (StmtKind::Reduce { args, axis, results, .. }
-        | StmtKind::Scan { args, axis, results, .. }) = kind
-        else {
-            return String::new();
-        };
-        let cost = self.layouts.as_ref().and_then(|shown| {
-            let layout = shown.layouts.get(args[0])?;
-            let elems: Option<Vec<_>> =
-                args.iter().map(|&arg| self.kernel.ty(arg).elem()).collect();
-            let (axis, warps) = (*axis as usize, layout.in_size(kernel_layout::Dim::Warp));
-            let cost = if matches!(kind, StmtKind::Scan { .. }) {
-                crate::lower::scan_cost(&elems?, layout, axis, warps)
-            } else {
-                let to = shown.layouts.get(*results.first()?);
-                crate::lower::reduce_cost(&elems?, layout, axis, warps, to)
-            };
-            Some(cost.to_string())
-        });
-        let tiles: Vec<Value> = args.iter().chain(results).copied().collect();
-        comment(self.source_line(&tiles, loc), cost)
-    }
-
     /// `line 12`, of a statement that deals with tiles, where lines are shown.
     fn source_line(&self, tiles: &[Value], loc: Loc) -> Option<String> {
         let shown = self.layouts.as_ref()?;
-        let line = shown.line?;
-        let any = tiles.iter().any(|value| shown.layouts.contains_idx(*value));
+        let line = shown.known.line?;
+        let any = tiles.iter().any(|value| shown.known.layouts.contains_idx(*value));
         any.then(|| format!("line {}", line(loc)))
-    }
-
-    /// What a conversion costs, or an access of shared memory, where the layouts are known.
-    fn cost(&self, op: &Op, args: &[Value], result: Option<Value>) -> Option<String> {
-        let shown = self.layouts.as_ref()?;
-        if *op == Op::LoadShared {
-            let layout = shown.layouts.get(result?)?;
-            let cost = crate::lower::load_cost(self.kernel, shown.shared, args[0], layout);
-            return Some(cost.to_string());
-        }
-        if *op == Op::StoreShared {
-            let layout = shown.layouts.get(args[1])?;
-            let cost = crate::lower::store_cost(self.kernel, shown.shared, args[0], layout);
-            return Some(cost.to_string());
-        }
-        let Op::ToLayout(_) = op else { return None };
-        let from = shown.layouts.get(*args.first()?)?;
-        let to = shown.layouts.get(result?)?;
-        let elem = self.kernel.ty(args[0]).elem()?;
-        Some(crate::lower::conversion_cost(elem, from, to).to_string())
     }
 }
 
@@ -493,8 +456,8 @@ fn comment(line: Option<String>, cost: Option<String>) -> String {
 mod tests {
     use expect_test::expect;
 
+    use crate::ir::tests::builder::{Builder, tile};
     use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Fact, Op, Type};
-    use crate::layouts::tests::builder::{Builder, tile};
 
     #[test]
     fn operations_read_from_left_to_right() {

@@ -1,6 +1,5 @@
 //! Layout inference on kernels written by hand: what is chosen, and that it fits together.
 
-pub(crate) mod builder;
 mod consistent;
 mod kernels;
 mod pinned;
@@ -9,6 +8,7 @@ mod random;
 use super::{Inferred, infer};
 use crate::eval::{self, Arg};
 use crate::ir::{Dtype, Kernel, ParamKind, verify};
+use crate::lower;
 
 /// Infers layouts, checks that they fit together, and gives them with the kernel.
 fn inferred(mut kernel: Kernel) -> (Kernel, Inferred) {
@@ -19,7 +19,7 @@ fn inferred(mut kernel: Kernel) -> (Kernel, Inferred) {
     assert_eq!(evaluated(&before), evaluated(&kernel), "inference keeps the meaning");
     let second = infer(&mut again).expect("as before");
     let text = |kernel: &Kernel, inferred: &Inferred| {
-        kernel.with_layouts(&inferred.layouts, &inferred.shared)
+        lower::annotated(kernel, &inferred.layouts, &inferred.shared, None)
     };
     assert_eq!(text(&kernel, &inferred), text(&again, &second), "inference is deterministic");
     (kernel, inferred)
@@ -80,7 +80,7 @@ fn numbers(dtype: Dtype, count: usize, state: &mut u32) -> Vec<u8> {
 /// The kernel after inference, without facts and target.
 fn text(kernel: Kernel) -> String {
     let (kernel, inferred) = inferred(kernel);
-    let text = kernel.with_layouts(&inferred.layouts, &inferred.shared);
+    let text = lower::annotated(&kernel, &inferred.layouts, &inferred.shared, None);
     let lines =
         text.lines().filter(|line| !line.starts_with("  fact ") && !line.starts_with("  target "));
     lines.flat_map(|line| [line, "\n"]).collect()

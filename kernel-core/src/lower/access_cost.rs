@@ -27,7 +27,7 @@ impl fmt::Display for AccessCost {
 }
 
 /// The cost of reading a window into registers: by `ldmatrix` where lowering does.
-pub(crate) fn load_cost(
+pub(super) fn load_cost(
     kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
     window: Value,
@@ -42,7 +42,7 @@ pub(crate) fn load_cost(
 }
 
 /// The cost of writing a tile in registers to a window.
-pub(crate) fn store_cost(
+pub(super) fn store_cost(
     kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
     window: Value,

@@ -56,7 +56,7 @@ impl fmt::Display for ConversionCost {
 }
 
 /// What lowering does about a conversion of a tile.
-pub(crate) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> ConversionCost {
+pub(super) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> ConversionCost {
     let through_shared = || {
         let (bytes, conflicts) = exchange_cost(elem, from, to);
         ConversionCost::Shared { bytes, conflicts }

@@ -56,7 +56,7 @@ fn by_threads(layout: &Layout, axis: usize) -> Crossing {
 }
 
 /// What lowering does for a scan of an axis of tiles in one layout.
-pub(crate) fn scan_cost(elems: &[Elem], layout: &Layout, axis: usize, warps: u32) -> Crossing {
+pub(super) fn scan_cost(elems: &[Elem], layout: &Layout, axis: usize, warps: u32) -> Crossing {
     scan::through_shared(elems, layout, axis, warps).map_or_else(
         || by_threads(layout, axis),
         |(bytes, conflicts)| Crossing::Shared { bytes, conflicts },
@@ -64,7 +64,7 @@ pub(crate) fn scan_cost(elems: &[Elem], layout: &Layout, axis: usize, warps: u32
 }
 
 /// What lowering does for a reduction of an axis of tiles in one layout, to results in the layout `to`; none for scalars.
-pub(crate) fn reduce_cost(
+pub(super) fn reduce_cost(
     elems: &[Elem],
     layout: &Layout,
     axis: usize,

@@ -4,9 +4,9 @@ use expect_test::{Expect, expect};
 
 use super::{blocks_per_multiprocessor, rotate};
 use crate::eval::{self, Arg};
+use crate::ir::tests::builder::Builder;
 use crate::ir::{Compare, Dtype, Kernel, Op, StmtKind, Terminator, Type, Value, verify};
 use crate::layouts::infer;
-use crate::layouts::tests::builder::Builder;
 
 /// A loop over k that copies a tile, waits, and multiplies; `change` writes what comes between.
 struct Parts {

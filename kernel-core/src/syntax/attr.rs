@@ -269,7 +269,7 @@ impl Reader<'_> {
         let mut name = written.as_str();
         let known = ["target", "targets", "warps", "grid", "cluster", "instances"];
         if !known.contains(&name) {
-            let near = crate::elaborate::nearest(name, known);
+            let near = crate::diag::nearest(name, known);
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             self.bad_attr(loc, &format!("`{name}` is not an argument of `#[kernel]`{hint}"));
             // What is meant counts for the rest, so that its absence is not reported as well.

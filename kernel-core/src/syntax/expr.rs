@@ -601,7 +601,7 @@ impl Reader<'_> {
         if name != "assert" {
             let (why, help) = macro_advice(&name);
             let loc = self.locations.of_span(mac.path.span());
-            if let Some(near) = crate::elaborate::nearest(&name, ["assert", "layout", "ptx"]) {
+            if let Some(near) = crate::diag::nearest(&name, ["assert", "layout", "ptx"]) {
                 return self.refused(
                     loc,
                     &format!("the macro `{name}!`"),

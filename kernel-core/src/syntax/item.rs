@@ -13,6 +13,9 @@ use crate::{
     loc::Locations,
 };
 
+/// What a kernel can take, in words.
+pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars";
+
 /// Reads a `#[kernel(attr)] fn`.
 pub fn parse_function(
     attr: TokenStream,
@@ -242,7 +245,7 @@ impl Reader<'_> {
         let loc = self.loc(ty);
         self.problems.push(
             Diagnostic::new(Code::Parameter, loc, "this type cannot be passed to a kernel")
-                .why(crate::elaborate::PARAMETER_TYPES)
+                .why(PARAMETER_TYPES)
                 .help(help),
         );
         *ty = syn::parse_quote!(_);

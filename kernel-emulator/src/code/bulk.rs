@@ -4,6 +4,29 @@ use super::tcgen05::Group;
 use super::{Address, AtomOp, P, Q, Slot, W};
 use crate::numeric::atomic::IntOp;
 
+/// What the asynchronous proxy copies in bulk, and the groups of a thread's copies.
+#[derive(Clone, Debug)]
+pub(crate) enum BulkCopy {
+    Bytes(Box<Bulk>),
+    Tensor(Box<Tensor>),
+    Store(Box<AsyncStore>),
+    Commit,
+    Wait { keep: u32, reads_only: bool },
+}
+
+impl BulkCopy {
+    /// Whether it reads shared memory by the asynchronous proxy.
+    pub(crate) fn reads_async(&self) -> bool {
+        match self {
+            BulkCopy::Bytes(copy) => {
+                matches!(copy.way, BulkWay::Push { .. } | BulkWay::Store { .. })
+            }
+            BulkCopy::Tensor(copy) => matches!(copy.way, TensorWay::Store { .. }),
+            BulkCopy::Store(_) | BulkCopy::Commit | BulkCopy::Wait { .. } => false,
+        }
+    }
+}
+
 /// `cp.async.bulk`, `cp.reduce.async.bulk`, `cp.async.bulk.prefetch`.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {

@@ -182,6 +182,47 @@ pub(crate) struct CpAsync {
     pub(crate) ignore: Option<Pred>,
 }
 
+/// `cp.async`, and how a thread notices its end.
+#[derive(Clone, Debug)]
+pub(crate) enum AsyncCopy {
+    Issue(Box<CpAsync>),
+    CommitGroup,
+    WaitGroup {
+        keep: u32,
+    },
+    WaitAll,
+    /// `cp.async.mbarrier.arrive`.
+    Arrive {
+        barrier: Address,
+        noinc: bool,
+    },
+}
+
+/// What lanes of a warp learn from one another.
+#[derive(Clone, Debug)]
+pub(crate) enum Exchange {
+    Shfl(Box<Shfl>),
+    Vote { op: Vote, d: VoteResult, a: Pred, members: Members },
+    MatchAny { d: W, a: Slot, members: W },
+    MatchAll { d: Option<W>, p: Option<P>, a: Slot, members: W },
+    Redux { op: Redux, d: W, a: W, members: W },
+    Elect { d: Option<W>, p: P, members: W },
+}
+
+impl Exchange {
+    /// The lanes that take part.
+    pub(crate) fn members(&self) -> Members {
+        match self {
+            Exchange::Shfl(shfl) => Members::Mask(shfl.members),
+            Exchange::Vote { members, .. } => *members,
+            Exchange::MatchAny { members, .. }
+            | Exchange::MatchAll { members, .. }
+            | Exchange::Redux { members, .. }
+            | Exchange::Elect { members, .. } => Members::Mask(*members),
+        }
+    }
+}
+
 /// `shfl.sync`.
 #[derive(Clone, Debug)]
 pub(crate) struct Shfl {

@@ -1,11 +1,20 @@
-//! The operands of `wgmma.mma_async`.
+//! The operands of `wgmma`.
 
 use super::{D, Pred, W};
 use crate::numeric::wgmma::{Accumulator, Factor};
 
+/// `wgmma`, all forms.
+#[derive(Clone, Debug)]
+pub(crate) enum Wgmma {
+    Mma(Box<Product>),
+    Fence,
+    Commit,
+    Wait { keep: u32 },
+}
+
 /// `wgmma.mma_async`.
 #[derive(Clone, Debug)]
-pub(crate) struct Wgmma {
+pub(crate) struct Product {
     pub(crate) accumulator: Accumulator,
     /// Columns of B and D.
     pub(crate) columns: u32,
@@ -20,7 +29,7 @@ pub(crate) struct Wgmma {
     pub(crate) negated: bool,
 }
 
-impl Wgmma {
+impl Product {
     /// Extent along k: 32 bytes of A.
     pub(crate) const fn depth(&self) -> usize {
         32 / self.a_type.bytes()

@@ -197,7 +197,13 @@ fn int3(s: &mut Scope<'_>, op: IntTernary, ty: Int, ops: &[Operand]) -> Decoded<
 }
 
 /// `add`, `sub`.
-pub(super) fn add(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand], sub: bool) -> Decoded<Op> {
+pub(super) fn add(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    let sub = opcode == Opcode::Sub;
     if m.word(Word::Cc) {
         return carry_op(s, m, ops, sub, (false, true));
     }
@@ -245,10 +251,10 @@ pub(super) fn carry(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    sub: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
     let write = m.word(Word::Cc);
-    carry_op(s, m, ops, sub, (true, write))
+    carry_op(s, m, ops, opcode == Opcode::Subc, (true, write))
 }
 
 fn carry_op(
@@ -299,8 +305,9 @@ pub(super) fn mad(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    read: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
+    let read = opcode == Opcode::Madc;
     let part = m.one_of(&[
         (Word::Lo, IntTernary::MadLo),
         (Word::Hi, IntTernary::MadHi),
@@ -417,8 +424,9 @@ pub(super) fn min_max(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    max: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
+    let max = opcode == Opcode::Max;
     let selection = selection(m);
     let relu = m.word(Word::Relu);
     let which = if max { Extreme::Max } else { Extreme::Min };
@@ -443,30 +451,26 @@ pub(super) fn min_max(
     }
 }
 
-/// `abs`.
-pub(super) fn abs(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+/// `abs`, `neg`.
+pub(super) fn sign(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
     let ftz = m.word(Word::Ftz);
+    let neg = opcode == Opcode::Neg;
+    let half = if neg { NarrowUnary::Neg { ftz } } else { NarrowUnary::Abs { ftz } };
     match arithmetic(m.ty()?)? {
+        Arithmetic::Int(Int::S64 | Int::U64) if neg && !ftz => d1(s, D1::Neg, ops),
         Arithmetic::Int(Int::S64) if !ftz => d1(s, D1::Abs, ops),
-        Arithmetic::Int(ty) if !ftz => w1(s, W1::Abs(ty), ops, ty.bits() < 32),
-        Arithmetic::F32 => w1(s, W1::FAbs { ftz }, ops, false),
-        Arithmetic::F64 if !ftz => d1(s, D1::FAbs, ops),
-        Arithmetic::Half(half) => w1(s, W1::Half(half, NarrowUnary::Abs { ftz }), ops, true),
-        Arithmetic::HalfPair(half) => w1(s, W1::Half2(half, NarrowUnary::Abs { ftz }), ops, false),
-        ty => no(ty),
-    }
-}
-
-/// `neg`.
-pub(super) fn neg(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let ftz = m.word(Word::Ftz);
-    match arithmetic(m.ty()?)? {
-        Arithmetic::Int(Int::S64 | Int::U64) if !ftz => d1(s, D1::Neg, ops),
-        Arithmetic::Int(ty) if !ftz => w1(s, W1::Neg(ty), ops, ty.bits() < 32),
-        Arithmetic::F32 => w1(s, W1::FNeg { ftz }, ops, false),
-        Arithmetic::F64 if !ftz => d1(s, D1::FNeg, ops),
-        Arithmetic::Half(half) => w1(s, W1::Half(half, NarrowUnary::Neg { ftz }), ops, true),
-        Arithmetic::HalfPair(half) => w1(s, W1::Half2(half, NarrowUnary::Neg { ftz }), ops, false),
+        Arithmetic::Int(ty) if !ftz => {
+            w1(s, if neg { W1::Neg(ty) } else { W1::Abs(ty) }, ops, ty.bits() < 32)
+        }
+        Arithmetic::F32 => w1(s, if neg { W1::FNeg { ftz } } else { W1::FAbs { ftz } }, ops, false),
+        Arithmetic::F64 if !ftz => d1(s, if neg { D1::FNeg } else { D1::FAbs }, ops),
+        Arithmetic::Half(ty) => w1(s, W1::Half(ty, half), ops, true),
+        Arithmetic::HalfPair(ty) => w1(s, W1::Half2(ty, half), ops, false),
         ty => no(ty),
     }
 }

@@ -4,7 +4,7 @@ use kernel_ptx::{Operand, Word};
 
 use super::memory::shared;
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::{CpAsync, Op, Place, Slot};
+use crate::code::{AsyncCopy, CpAsync, Op, Place, Slot};
 
 /// `cp.async`.
 pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
@@ -15,14 +15,14 @@ pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
         return Err("the instruction is not modelled".to_owned());
     }
     if m.word(Word::CommitGroup) {
-        return Ok(Op::CommitGroup);
+        return Ok(Op::CpAsync(AsyncCopy::CommitGroup));
     }
     if m.word(Word::WaitAll) {
-        return Ok(Op::WaitAll);
+        return Ok(Op::CpAsync(AsyncCopy::WaitAll));
     }
     if m.word(Word::WaitGroup) {
         let [keep] = super::count(ops)?;
-        return Ok(Op::WaitGroup { keep: Scope::immediate(keep)? });
+        return Ok(Op::CpAsync(AsyncCopy::WaitGroup { keep: Scope::immediate(keep)? }));
     }
     if m.word(Word::Mbarrier) {
         m.ignore(&[Word::Arrive]);
@@ -30,7 +30,7 @@ pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
         let place = shared(m)?;
         m.ty()?;
         let [barrier] = super::count(ops)?;
-        return Ok(Op::CpArrive { barrier: s.address(barrier, place)?, noinc });
+        return Ok(Op::CpAsync(AsyncCopy::Arrive { barrier: s.address(barrier, place)?, noinc }));
     }
     let cg = m.word(Word::Cg);
     if !cg && !m.word(Word::Ca) {
@@ -64,5 +64,6 @@ pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
         _ => return Err("too many operands".to_owned()),
     }
     let (to, from) = (s.address(to, to_place)?, s.address(from, from_place)?);
-    Ok(Op::CpAsync(Box::new(CpAsync { to, from, bytes, source_bytes, ignore })))
+    let copy = CpAsync { to, from, bytes, source_bytes, ignore };
+    Ok(Op::CpAsync(AsyncCopy::Issue(Box::new(copy))))
 }

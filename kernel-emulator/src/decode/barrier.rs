@@ -86,7 +86,7 @@ pub(super) fn fence(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
     let init = m.word(Word::MbarrierInit);
     let space = m.space()?;
     if asynchronous && space != Some(Place::Global) {
-        return Ok(Op::ProxyFence);
+        return Ok(Op::Fence(Fence::AsyncProxy));
     }
     Ok(Op::Fence(match (init, proxy) {
         (true, _) => Fence::Init,

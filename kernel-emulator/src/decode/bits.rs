@@ -232,15 +232,18 @@ pub(super) fn szext(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
     w2(s, W2::Szext { signed, range }, ops, false)
 }
 
-/// `dp4a`.
-pub(super) fn dp4a(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+/// `dp4a`, `dp2a`.
+pub(super) fn dot(
+    s: &mut Scope<'_>,
+    m: &mut Modifiers,
+    ops: &[Operand],
+    opcode: Opcode,
+) -> Decoded<Op> {
+    let half = if opcode == Opcode::Dp2a { Some(high(m)?) } else { None };
     let (a_signed, b_signed) = (int(m)?.is_signed(), int(m)?.is_signed());
-    w3(s, W3::Dp4a { a_signed, b_signed }, ops, false)
-}
-
-/// `dp2a`.
-pub(super) fn dp2a(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let hi = high(m)?;
-    let (a_signed, b_signed) = (int(m)?.is_signed(), int(m)?.is_signed());
-    w3(s, W3::Dp2a { a_signed, b_signed, hi }, ops, false)
+    let op = match half {
+        None => W3::Dp4a { a_signed, b_signed },
+        Some(hi) => W3::Dp2a { a_signed, b_signed, hi },
+    };
+    w3(s, op, ops, false)
 }

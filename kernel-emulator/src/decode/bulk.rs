@@ -7,8 +7,8 @@ use super::memory::{Verb, operation};
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use crate::code::tcgen05::Group;
 use crate::code::{
-    Address, AsyncStore, Bulk, BulkWay, Elements, Landing, MapField, Op, Place, Replace, Tensor,
-    TensorWay,
+    Address, AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapField, Op, Place, Replace,
+    Tensor, TensorWay,
 };
 use crate::numeric::atomic::IntOp;
 
@@ -43,11 +43,12 @@ fn next<'o>(ops: &mut std::slice::Iter<'o, Operand>) -> Decoded<&'o Operand> {
 pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     m.ignore(&[Word::Async]);
     if m.word(Word::CommitGroup) {
-        return Ok(Op::BulkCommit);
+        return Ok(Op::Bulk(BulkCopy::Commit));
     }
     if m.word(Word::WaitGroup) {
         let [keep] = count(ops)?;
-        return Ok(Op::BulkWait { keep: Scope::immediate(keep)?, reads_only: m.word(Word::Read) });
+        let (keep, reads_only) = (Scope::immediate(keep)?, m.word(Word::Read));
+        return Ok(Op::Bulk(BulkCopy::Wait { keep, reads_only }));
     }
     if let Some(word) = NOT_MODELLED.iter().find(|word| m.word(**word)) {
         return Err(format!("`.{}` is not modelled", word.text()));
@@ -144,7 +145,7 @@ fn bulk(
         (Way::Store, Some(to)) => BulkWay::Store { to: s.address(to, Some(Place::Global))? },
         (Way::Prefetch, _) | (_, None) => BulkWay::Prefetch,
     };
-    Ok(Op::Bulk(Box::new(Bulk { way, from, bytes, op })))
+    Ok(Op::Bulk(BulkCopy::Bytes(Box::new(Bulk { way, from, bytes, op }))))
 }
 
 fn tensor(
@@ -176,7 +177,7 @@ fn tensor(
         Way::Prefetch => (TensorWay::Prefetch, tensor_address(s, next(ops)?)?),
         Way::Push => return Err("the form is not modelled".to_owned()),
     };
-    Ok(Op::Tensor(Box::new(Tensor { way, map, elements, coordinates })))
+    Ok(Op::Bulk(BulkCopy::Tensor(Box::new(Tensor { way, map, elements, coordinates }))))
 }
 
 /// `[map, {coordinates}]`
@@ -229,7 +230,8 @@ fn async_store(
 ) -> Decoded<Op> {
     let to = s.address(to, Some(Place::Shared))?;
     let barrier = s.address(barrier, Some(Place::Shared))?;
-    Ok(Op::AsyncStore(Box::new(AsyncStore { to, barrier, bytes, sources: sources.into(), op })))
+    let store = AsyncStore { to, barrier, bytes, sources: sources.into(), op };
+    Ok(Op::Bulk(BulkCopy::Store(Box::new(store))))
 }
 
 /// `tensormap`, all forms.

@@ -5,8 +5,8 @@ use kernel_ptx::{Directive, Function, Operand, Space, Symbol, Type, Word};
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use super::{Callees, count};
 use crate::code::{
-    Call, Code, LocalSpot, Members, Op, QueryCancel, Redux, RegisterChange, Shfl, ShflMode, Slot,
-    TryCancel, Vote, VoteResult, W,
+    Call, Code, Exchange, LocalSpot, Members, Op, QueryCancel, Redux, RegisterChange, Shfl,
+    ShflMode, Slot, TryCancel, Vote, VoteResult, W,
 };
 use crate::machine::pool;
 use crate::numeric::scalar::Extreme;
@@ -67,7 +67,7 @@ pub(super) fn shfl(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Dec
     };
     let (a, b, c) = (s.w(a)?, s.w(b)?, s.w(c)?);
     let members = members(s, mask)?;
-    Ok(Op::Shfl(Box::new(Shfl { mode, d, p, a, b, c, members })))
+    Ok(Op::Exchange(Exchange::Shfl(Box::new(Shfl { mode, d, p, a, b, c, members }))))
 }
 
 /// `vote.sync`.
@@ -88,7 +88,8 @@ pub(super) fn vote(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Dec
     let d =
         if op == Vote::Ballot { VoteResult::W(s.dest_w(d)?) } else { VoteResult::P(s.dest_p(d)?) };
     let a = s.pred(a)?;
-    Ok(Op::Vote { op, d, a, members: Members::Mask(members(s, mask)?) })
+    let members = Members::Mask(members(s, mask)?);
+    Ok(Op::Exchange(Exchange::Vote { op, d, a, members }))
 }
 
 /// `match.sync`.
@@ -100,7 +101,7 @@ pub(super) fn match_(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> D
     let a = s.source(a, bits)?;
     let members = members(s, mask)?;
     if !all {
-        return Ok(Op::MatchAny { d: s.dest_w(target)?, a, members });
+        return Ok(Op::Exchange(Exchange::MatchAny { d: s.dest_w(target)?, a, members }));
     }
     let w = |operand: &Operand| match operand {
         Operand::Sink => Ok(None),
@@ -110,7 +111,7 @@ pub(super) fn match_(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> D
         Operand::Pair(d, p) => (w(d)?, Some(s.dest_p(p)?)),
         other => (w(other)?, None),
     };
-    Ok(Op::MatchAll { d, p, a, members })
+    Ok(Op::Exchange(Exchange::MatchAll { d, p, a, members }))
 }
 
 /// `redux.sync`.
@@ -150,7 +151,7 @@ pub(super) fn redux(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
     let [d, a, mask] = count(ops)?;
     let a = s.w(a)?;
     let members = members(s, mask)?;
-    Ok(Op::Redux { op, d: s.dest_w(d)?, a, members })
+    Ok(Op::Exchange(Exchange::Redux { op, d: s.dest_w(d)?, a, members }))
 }
 
 /// `activemask`.
@@ -172,7 +173,7 @@ pub(super) fn elect(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
         other => Some(s.dest_w(other)?),
     };
     let p = s.dest_p(p)?;
-    Ok(Op::Elect { d, p, members: members(s, mask)? })
+    Ok(Op::Exchange(Exchange::Elect { d, p, members: members(s, mask)? }))
 }
 
 /// `setmaxnreg`.
@@ -209,6 +210,24 @@ pub(super) fn registers_at_entry(entry: &Function, code: &Code) -> Option<u32> {
         }
     }
     pool::at_entry(max, threads, blocks).map(|count| count.min(largest))
+}
+
+/// `ret`: of an entry, the end of the thread.
+pub(super) fn ret(s: &Scope<'_>, m: &mut Modifiers, epilogue: u32) -> Op {
+    m.ignore(&[Word::Uni]);
+    if s.function.is_entry { Op::Exit } else { Op::Bra { target: epilogue } }
+}
+
+/// `nanosleep`.
+pub(super) fn nanosleep(m: &mut Modifiers) -> Op {
+    m.next_type();
+    Op::Nanosleep
+}
+
+/// `pmevent`; `griddepcontrol`, since grids run one after the other.
+pub(super) fn hint(m: &mut Modifiers) -> Op {
+    m.ignore(&[Word::Wait, Word::LaunchDependents]);
+    Op::Hint
 }
 
 /// `call`; the target is the callee's place in the entry's functions until all are decoded.

@@ -1,6 +1,6 @@
 //! Loads, stores, atomic operations, cache hints.
 
-use kernel_ptx::{Operand, Type, Word};
+use kernel_ptx::{Opcode, Operand, Type, Word};
 
 use super::arith::{Arithmetic, arithmetic};
 use super::operands::{Decoded, Modifiers, Scope, register_bits};
@@ -63,16 +63,31 @@ fn strong(m: &mut Modifiers) -> bool {
     strong
 }
 
+/// What the modifiers of `ld` and `st` say.
+struct Vector {
+    strong: bool,
+    space: Option<Place>,
+    count: usize,
+    ty: Type,
+    /// Of one element.
+    bytes: u32,
+}
+
+impl Vector {
+    fn of(m: &mut Modifiers) -> Decoded<Vector> {
+        let strong = strong(m);
+        m.ignore(SCOPES);
+        let space = m.space()?;
+        m.ignore(CACHE);
+        let (count, ty) = (vector(m), m.ty()?);
+        Ok(Vector { strong, space, count, ty, bytes: bytes_of(ty)? })
+    }
+}
+
 /// `ld`, `ldu`.
 pub(super) fn ld(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let strong = strong(m);
-    m.ignore(SCOPES);
-    let space = m.space()?;
-    m.ignore(CACHE);
-    let count = vector(m);
-    let ty = m.ty()?;
+    let Vector { strong, space, count, ty, bytes } = Vector::of(m)?;
     let [d, a, ..] = ops else { return Err("two operands are needed".to_owned()) };
-    let bytes = bytes_of(ty)?;
     let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
     let mut extend = Extend::Zero;
     let mut targets = Vec::new();
@@ -106,14 +121,8 @@ pub(super) fn st(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
     if m.word(Word::Async) {
         return super::bulk::st_async(s, m, ops);
     }
-    let strong = strong(m);
-    m.ignore(SCOPES);
-    let space = m.space()?;
-    m.ignore(CACHE);
-    let count = vector(m);
-    let ty = m.ty()?;
+    let Vector { strong, space, count, ty, bytes } = Vector::of(m)?;
     let [a, b, ..] = ops else { return Err("two operands are needed".to_owned()) };
-    let bytes = bytes_of(ty)?;
     let mut sources = Vec::new();
     for element in elements(b, count)? {
         sources.push(s.wide_source(element, ty.bits())?);
@@ -134,8 +143,9 @@ pub(super) fn atom(
     s: &mut Scope<'_>,
     m: &mut Modifiers,
     ops: &[Operand],
-    result: bool,
+    opcode: Opcode,
 ) -> Decoded<Op> {
+    let result = opcode == Opcode::Atom;
     if m.word(Word::Async) {
         return super::bulk::red_async(s, m, ops);
     }

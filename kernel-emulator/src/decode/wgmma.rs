@@ -6,7 +6,7 @@ use kernel_ptx::{Function, Operand, Statement, Type, Word};
 
 use super::matrix::{element, int_element, list};
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::wgmma::{Left, Major, Tile, Wgmma};
+use crate::code::wgmma::{Left, Major, Product, Tile, Wgmma};
 use crate::code::{Class, Code, Op, Slot, W};
 use crate::numeric::matrix::Accumulate;
 use crate::numeric::wgmma::{Accumulator, Factor};
@@ -15,14 +15,14 @@ use crate::numeric::wgmma::{Accumulator, Factor};
 pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     m.ignore(&[Word::Sync, Word::Aligned]);
     if m.word(Word::FenceWord) {
-        return Ok(Op::WgmmaFence);
+        return Ok(Op::Wgmma(Wgmma::Fence));
     }
     if m.word(Word::CommitGroup) {
-        return Ok(Op::WgmmaCommit);
+        return Ok(Op::Wgmma(Wgmma::Commit));
     }
     if m.word(Word::WaitGroup) {
         let [keep] = super::count(ops)?;
-        return Ok(Op::WgmmaWait { keep: Scope::immediate(keep)? });
+        return Ok(Op::Wgmma(Wgmma::Wait { keep: Scope::immediate(keep)? }));
     }
     if !m.word(Word::MmaAsync) {
         return Err("the form is not modelled".to_owned());
@@ -78,7 +78,7 @@ pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
     };
     let b = Tile { descriptor: s.d(b)?, major: b_major };
     let scale_d = s.pred(scale_d)?;
-    Ok(Op::Wgmma(Box::new(Wgmma {
+    Ok(Op::Wgmma(Wgmma::Mma(Box::new(Product {
         accumulator,
         columns,
         d: d.into(),
@@ -88,7 +88,7 @@ pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
         b_type: b_factor,
         scale_d,
         negated,
-    })))
+    }))))
 }
 
 /// The extents of `.m64nNkK`: N, K.
@@ -122,7 +122,7 @@ pub(super) fn watch<'m>(
 ) {
     let mut used: BTreeSet<W> = BTreeSet::new();
     for inst in &code.insts {
-        if let Op::Wgmma(op) = &inst.op {
+        if let Op::Wgmma(Wgmma::Mma(op)) = &inst.op {
             used.extend(op.d.iter().chain(op.fragments()));
         } else if let Op::Tcgen05(op) = &inst.op {
             used.extend(op.loaded());
@@ -140,7 +140,7 @@ pub(super) fn watch<'m>(
         });
         for (index, instruction) in (start..).zip(instructions) {
             let inst = &mut code.insts[index];
-            if matches!(inst.op, Op::Wgmma(_)) {
+            if matches!(inst.op, Op::Wgmma(Wgmma::Mma(_))) {
                 continue;
             }
             let mut touched = BTreeSet::new();

@@ -238,7 +238,7 @@ pub(crate) fn w2(regs: &mut Registers, op: W2, d: W, a: W, b: W, mask: u32) {
 }
 
 /// Three 32-bit operands.
-pub(crate) fn w3(regs: &mut Registers, op: W3, d: W, a: W, b: W, c: W, mask: u32) {
+pub(crate) fn w3(regs: &mut Registers, op: W3, d: W, [a, b, c]: [W; 3], mask: u32) {
     let (x, y, z) = (regs.w(a), regs.w(b), regs.w(c));
     let out = match op {
         W3::Mad => zip3(x, y, z, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
@@ -331,7 +331,7 @@ pub(crate) fn d2(regs: &mut Registers, op: D2, d: D, a: D, b: D, mask: u32) {
 }
 
 /// Three 64-bit operands.
-pub(crate) fn d3(regs: &mut Registers, op: D3, d: D, a: D, b: D, c: D, mask: u32) {
+pub(crate) fn d3(regs: &mut Registers, op: D3, d: D, [a, b, c]: [D; 3], mask: u32) {
     let (x, y, z) = (regs.d(a), regs.d(b), regs.d(c));
     let out = match op {
         D3::Int(op, ty) => zip3_d(x, y, z, |a, b, c| int3(op, ty, a, b, c)),

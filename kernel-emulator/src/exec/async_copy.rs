@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::memory::{Access, addresses, hazards, place};
-use crate::code::{Address, CpAsync, LANES, Place};
+use crate::code::{Address, AsyncCopy, CpAsync, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Launch, Warp};
@@ -54,8 +54,22 @@ impl Copies {
     }
 }
 
+/// `cp.async`, all forms.
+pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &AsyncCopy, mask: u32) -> Run<()> {
+    match op {
+        AsyncCopy::Issue(copy) => issue(cx, warp, copy, mask),
+        AsyncCopy::CommitGroup => {
+            warp.copies.commit(mask);
+            Ok(())
+        }
+        AsyncCopy::WaitGroup { keep } => wait(cx, warp, Some(*keep), mask),
+        AsyncCopy::WaitAll => wait(cx, warp, None, mask),
+        AsyncCopy::Arrive { barrier, noinc } => arrive(cx, warp, *barrier, *noinc, mask),
+    }
+}
+
 /// `cp.async`.
-pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<()> {
+fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<()> {
     let launch = cx.launch;
     let to = addresses(warp, &op.to, mask)?;
     let from = addresses(warp, &op.from, mask)?;
@@ -101,7 +115,14 @@ pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u
     while rest != 0 {
         let (block, offsets, done) = place::shared(cx, &to, op.bytes, rest, Access::Store)?;
         let memory = &mut cx.cluster.blocks[block].shared;
-        hazards::in_flight(memory, &offsets, &to, op.bytes, done, Access::Store)?;
+        let accessed = hazards::Accessed {
+            offsets: &offsets,
+            addresses: &to,
+            bytes: op.bytes,
+            mask: done,
+            access: Access::Store,
+        };
+        hazards::in_flight(memory, &accessed)?;
         for lane in lanes(done) {
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
             memory.take_off(offset, op.bytes, (warp.index, warp.pc));
@@ -139,7 +160,7 @@ fn global_lanes(place: Place, from: &[u64; LANES], mask: u32) -> Run<([u64; LANE
 }
 
 /// `cp.async.wait_group`, which lets that many groups of each thread fly on, and `cp.async.wait_all`.
-pub(crate) fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: Option<u32>, mask: u32) -> Run<()> {
+fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: Option<u32>, mask: u32) -> Run<()> {
     let committed = warp.copies.committed;
     let lands = |copy: &Copy| {
         mask >> copy.lane & 1 != 0
@@ -162,7 +183,7 @@ pub(crate) fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: Option<u32>, mas
 }
 
 /// `cp.async.mbarrier.arrive`: every earlier copy of each lane lands, then the lane arrives.
-pub(crate) fn arrive(
+fn arrive(
     cx: &mut Context<'_>,
     warp: &mut Warp,
     barrier: Address,
@@ -215,9 +236,15 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
     let lane = copy.lane as usize;
     offsets[lane] = u64::from(copy.to);
     addresses[lane] = u64::from(copy.block << RANK_SHIFT | (SHARED_BASE + copy.to));
-    let (at, mask) = ((&offsets, &addresses), 1 << copy.lane);
-    hazards::race(cx, warp, block, at, copy.bytes, mask, Access::Store)?;
+    let accessed = hazards::Accessed {
+        offsets: &offsets,
+        addresses: &addresses,
+        bytes: copy.bytes,
+        mask: 1 << copy.lane,
+        access: Access::Store,
+    };
+    hazards::race(cx, warp, block, &accessed)?;
     cx.cluster.blocks[block].shared.land(copy.to, data);
-    hazards::wrote(cx, warp, block, &offsets, copy.bytes, mask);
+    hazards::wrote(cx, warp, block, &offsets, copy.bytes, accessed.mask);
     Ok(())
 }

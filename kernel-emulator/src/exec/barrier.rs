@@ -419,7 +419,9 @@ fn ordered(
         | MbarrierKind::CompleteTx { .. }
         | MbarrierKind::PendingCount { .. } => Access::Load,
     };
-    hazards::race(cx, warp, cx.block, (&offsets, &addresses), 8, own, access)
+    let (offsets, addresses) = (&offsets, &addresses);
+    let accessed = hazards::Accessed { offsets, addresses, bytes: 8, mask: own, access };
+    hazards::race(cx, warp, cx.block, &accessed)
 }
 
 /// One lane's operation; the state before it.

@@ -10,7 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod flight;
 pub(crate) mod group;
 
-use crate::code::{BulkWay, Op, Slot, TensorWay, W};
+use crate::code::{BulkCopy, BulkWay, Op, Slot, TensorWay, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Launch, Warp};
 use crate::memory::Allocation;
@@ -189,6 +189,20 @@ pub(crate) fn ranges(pieces: &[Piece]) -> Vec<Piece> {
     ranges
 }
 
+/// Copies in bulk, and the groups of a thread's copies.
+pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &BulkCopy, mask: u32) -> Run<()> {
+    match op {
+        BulkCopy::Bytes(copy) => copy::issue(cx, warp, copy, mask),
+        BulkCopy::Tensor(copy) => super::tma::issue(cx, warp, copy, mask),
+        BulkCopy::Store(store) => copy::store(cx, warp, store, mask),
+        BulkCopy::Commit => {
+            warp.bulk.commit(mask);
+            Ok(())
+        }
+        BulkCopy::Wait { keep, reads_only } => group::wait(cx, warp, (*keep, *reads_only), mask),
+    }
+}
+
 /// How to wait for an asynchronous copy.
 pub(crate) fn advice(op: &Op) -> &'static str {
     const LOAD: &str = "wait for its mbarrier first (`mbarrier.try_wait`)";
@@ -196,9 +210,9 @@ pub(crate) fn advice(op: &Op) -> &'static str {
         "its thread waits for it first (`cp.async.bulk.wait_group.read`, then a barrier)";
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
     match op {
-        Op::Bulk(copy) if matches!(copy.way, BulkWay::Store { .. }) => STORE,
-        Op::Tensor(copy) if matches!(copy.way, TensorWay::Store { .. }) => STORE,
-        Op::Bulk(_) | Op::Tensor(_) | Op::AsyncStore(_) => LOAD,
+        Op::Bulk(BulkCopy::Bytes(copy)) if matches!(copy.way, BulkWay::Store { .. }) => STORE,
+        Op::Bulk(BulkCopy::Tensor(copy)) if matches!(copy.way, TensorWay::Store { .. }) => STORE,
+        Op::Bulk(BulkCopy::Bytes(_) | BulkCopy::Tensor(_) | BulkCopy::Store(_)) => LOAD,
         _ => "wait for the copy first (`cp.async.wait_group`, then a barrier)",
     }
 }

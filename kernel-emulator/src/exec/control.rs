@@ -2,9 +2,10 @@
 //! Conversion Instructions", "Parallel Synchronization and Communication Instructions").
 
 use crate::code::{
-    Call, LANES, Members, P, Pred, Redux, Shfl, ShflMode, Slot, Vote, VoteResult, W, Words,
+    Call, Exchange, LANES, Members, P, Pred, Redux, Shfl, ShflMode, Slot, Vote, VoteResult, W,
+    Words,
 };
-use crate::fault::Run;
+use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::Warp;
 use crate::machine::warp::lanes;
 use crate::numeric::scalar::{self, Selection};
@@ -29,9 +30,29 @@ pub(crate) fn leave(warp: &mut Warp, call: &Call, mask: u32) {
     }
 }
 
+/// What lanes of a warp learn from one another.
+pub(crate) fn exchange(warp: &mut Warp, op: &Exchange, mask: u32) -> Run<()> {
+    match op {
+        Exchange::Shfl(op) => return shfl(warp, op, mask),
+        Exchange::Vote { op, d, a, members } => vote(warp, *op, *d, *a, *members, mask),
+        Exchange::MatchAny { d, a, members } => match_any(warp, *d, *a, *members, mask),
+        Exchange::MatchAll { d, p, a, members } => match_all(warp, (*d, *p), *a, *members, mask),
+        Exchange::Redux { op, d, a, members } => redux(warp, *op, *d, *a, *members, mask),
+        Exchange::Elect { d, p, members } => elect(warp, *d, *p, *members, mask),
+    }
+    Ok(())
+}
+
+/// `trap`, `brkpt`.
+pub(crate) fn trap(breakpoint: bool, mask: u32) -> Trap {
+    let name = if breakpoint { "brkpt" } else { "trap" };
+    let detail = format!("the kernel executed `{name}`");
+    Trap::new(FaultKind::Trap, detail).lane(mask.trailing_zeros())
+}
+
 /// `shfl.sync`. A lane that reads outside its segment gets its own value; one that reads a lane which
 /// does not take part gets an undefined value.
-pub(crate) fn shfl(warp: &mut Warp, op: &Shfl, mask: u32) -> Run<()> {
+fn shfl(warp: &mut Warp, op: &Shfl, mask: u32) -> Run<()> {
     let (a, b, c) = (warp.regs.w(op.a), warp.regs.w(op.b), warp.regs.w(op.c));
     for slot in [op.b, op.c] {
         let undefined = mask & !warp.regs.w_defined(slot);
@@ -94,7 +115,7 @@ fn groups(warp: &Warp, members: Members, mask: u32) -> Vec<u32> {
 }
 
 /// `vote.sync`.
-pub(crate) fn vote(warp: &mut Warp, op: Vote, d: VoteResult, a: Pred, members: Members, mask: u32) {
+fn vote(warp: &mut Warp, op: Vote, d: VoteResult, a: Pred, members: Members, mask: u32) {
     for group in groups(warp, members, mask) {
         let yes = warp.regs.pred(a) & group;
         let defined = if warp.regs.p_defined(a.slot) & group == group { u32::MAX } else { 0 };
@@ -114,7 +135,7 @@ pub(crate) fn vote(warp: &mut Warp, op: Vote, d: VoteResult, a: Pred, members: M
 }
 
 /// `match.any.sync`: the lanes with the same value.
-pub(crate) fn match_any(warp: &mut Warp, d: W, a: Slot, members: W, mask: u32) {
+fn match_any(warp: &mut Warp, d: W, a: Slot, members: W, mask: u32) {
     let values = warp.regs.wide(a);
     for group in groups(warp, Members::Mask(members), mask) {
         let mut out = [0; LANES];
@@ -129,13 +150,7 @@ pub(crate) fn match_any(warp: &mut Warp, d: W, a: Slot, members: W, mask: u32) {
 }
 
 /// `match.all.sync`: the members if all have the same value, and whether they do.
-pub(crate) fn match_all(
-    warp: &mut Warp,
-    (d, p): (Option<W>, Option<P>),
-    a: Slot,
-    members: W,
-    mask: u32,
-) {
+fn match_all(warp: &mut Warp, (d, p): (Option<W>, Option<P>), a: Slot, members: W, mask: u32) {
     let values = warp.regs.wide(a);
     for group in groups(warp, Members::Mask(members), mask) {
         let first = values[group.trailing_zeros() as usize];
@@ -151,7 +166,7 @@ pub(crate) fn match_all(
 }
 
 /// `redux.sync`.
-pub(crate) fn redux(warp: &mut Warp, op: Redux, d: W, a: W, members: W, mask: u32) {
+fn redux(warp: &mut Warp, op: Redux, d: W, a: W, members: W, mask: u32) {
     let values = *warp.regs.w(a);
     for group in groups(warp, Members::Mask(members), mask) {
         let values = lanes(group).map(|lane| values[lane]);
@@ -179,7 +194,7 @@ pub(crate) fn redux(warp: &mut Warp, op: Redux, d: W, a: W, members: W, mask: u3
 }
 
 /// `elect.sync`: the lowest member leads, and every member learns which lane that is.
-pub(crate) fn elect(warp: &mut Warp, d: Option<W>, p: P, members: W, mask: u32) {
+fn elect(warp: &mut Warp, d: Option<W>, p: P, members: W, mask: u32) {
     for group in groups(warp, Members::Mask(members), mask) {
         let leader = group.trailing_zeros();
         warp.regs.set_p(p, 1 << leader, group, u32::MAX);

@@ -1,7 +1,8 @@
 //! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync` (PTX ISA, "Warp Level Matrix
 //! Multiply-Accumulate Instructions").
 
-use super::memory::{Access, addresses, banks, hazards, place, resolve};
+use super::memory::hazards::{self, Accessed};
+use super::memory::{Access, addresses, banks, place, resolve};
 use crate::code::{
     Address, Doubles, LANES, Ldmatrix, MatrixShape, Mma, MmaKind, Place, Slot, Stmatrix, W, Words,
 };
@@ -51,7 +52,8 @@ fn rows(
         return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane));
     }
     let memory = &cx.cluster.blocks[block].shared;
-    hazards::in_flight(memory, &offsets, &at, 16, lanes, access)?;
+    let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
+    hazards::in_flight(memory, &accessed)?;
     // Eight rows of 16 bytes are served at a time.
     cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, 16, lanes);
     Ok((block, offsets, at))
@@ -63,7 +65,9 @@ pub(crate) fn ldmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Ldmatrix, mas
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
     let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Load)?;
-    hazards::race(cx, warp, block, (&offsets, &at), 16, lanes, Access::Load)?;
+    let access = Access::Load;
+    let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
+    hazards::race(cx, warp, block, &accessed)?;
     let memory = &cx.cluster.blocks[block].shared;
     for (matrix, target) in op.targets.iter().enumerate() {
         let mut tile = [[0u16; 8]; 8];
@@ -109,8 +113,9 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
     let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
     let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Store)?;
-    let race = hazards::race(cx, warp, block, (&offsets, &at), 16, lanes, Access::Store);
-    if let Err(trap) = race {
+    let access = Access::Store;
+    let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
+    if let Err(trap) = hazards::race(cx, warp, block, &accessed) {
         // As with `st`: what another warp stored in the same place may be stored again.
         let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
         if !wrote || !already_stored(cx, warp, op, (block, &offsets)) {

@@ -126,19 +126,14 @@ fn load_words<const N: usize>(
         let mut rest = mask;
         while rest != 0 {
             let (place, lanes, local) = resolve(&addresses, rest);
-            defined |= place::load(cx, warp, (place, op.strong), &local, bytes, lanes, &mut words)?;
+            let at = place::At { place, strong: op.strong, addresses: &local, bytes };
+            defined |= place::load(cx, warp, at, lanes, &mut words)?;
             rest &= !lanes;
         }
     } else {
-        defined = place::load(
-            cx,
-            warp,
-            (op.address.place, op.strong),
-            &addresses,
-            bytes,
-            mask,
-            &mut words,
-        )?;
+        let (place, strong) = (op.address.place, op.strong);
+        let at = place::At { place, strong, addresses: &addresses, bytes };
+        defined = place::load(cx, warp, at, mask, &mut words)?;
     }
     if defined != mask {
         let lane = (mask & !defined).trailing_zeros();
@@ -241,14 +236,16 @@ fn store_words<const N: usize>(
         while rest != 0 {
             let (place, lanes, local) = resolve(&addresses, rest);
             check_sources(warp, op, place, defined, lanes)?;
-            place::store(cx, warp, (place, op.strong), &local, bytes, (lanes, defined), &words)?;
+            let at = place::At { place, strong: op.strong, addresses: &local, bytes };
+            place::store(cx, warp, at, (lanes, defined), &words)?;
             rest &= !lanes;
         }
         Ok(())
     } else {
         check_sources(warp, op, op.address.place, defined, mask)?;
-        let place = (op.address.place, op.strong);
-        place::store(cx, warp, place, &addresses, bytes, (mask, defined), &words)
+        let (place, strong) = (op.address.place, op.strong);
+        let at = place::At { place, strong, addresses: &addresses, bytes };
+        place::store(cx, warp, at, (mask, defined), &words)
     }
 }
 

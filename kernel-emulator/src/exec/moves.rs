@@ -1,7 +1,25 @@
-//! `mov` between a register and the parts of a vector, and the clocks.
+//! `mov` between registers, or a register and the parts of a vector, and the clocks.
 
-use crate::code::{Clock, LANES, Slot};
+use crate::code::{Clock, D, LANES, P, Pred, Slot, W};
 use crate::machine::{Context, Registers, Warp};
+
+/// `mov` of 32 bits and fewer.
+pub(crate) fn mov_w(regs: &mut Registers, d: W, a: W, mask: u32) {
+    let (value, defined) = (*regs.w(a), regs.w_defined(a));
+    regs.set_w(d, &value, mask, defined);
+}
+
+/// `mov` of 64 bits.
+pub(crate) fn mov_d(regs: &mut Registers, d: D, a: D, mask: u32) {
+    let (value, defined) = (*regs.d(a), regs.d_defined(a));
+    regs.set_d(d, &value, mask, defined);
+}
+
+/// `mov.pred`, `not.pred`.
+pub(crate) fn mov_p(regs: &mut Registers, d: P, a: Pred, mask: u32) {
+    let (value, defined) = (regs.pred(a), regs.p_defined(a.slot));
+    regs.set_p(d, value, mask, defined);
+}
 
 /// `mov.b64 d, {a, b}`: the first part is the lowest.
 pub(crate) fn pack(regs: &mut Registers, d: Slot, parts: &[Slot], part_bits: u32, mask: u32) {

@@ -28,7 +28,8 @@ fn parameter(warp: &Warp, spot: LocalSpot, lane: usize, bytes: u32) -> Run<u64> 
 fn read(cx: &mut Context<'_>, warp: &mut Warp, lane: usize, address: u64, bytes: u32) -> Run<u64> {
     let (place, mask, local) = resolve(&[address; LANES], 1 << lane);
     let mut words = [[0; LANES]; 1];
-    let defined = place::load(cx, warp, (place, false), &local, bytes, mask, &mut words)?;
+    let at = place::At { place, strong: false, addresses: &local, bytes };
+    let defined = place::load(cx, warp, at, mask, &mut words)?;
     if defined != mask {
         let detail = "an argument of a call points to bytes that were never written";
         return Err(Trap::new(FaultKind::Uninitialised, detail)
@@ -143,7 +144,9 @@ pub(crate) fn vprintf(
             let address = u64::from(crate::memory::local::LOCAL_BASE + spot.offset);
             let only = 1 << lane;
             let place = crate::code::Place::Local;
-            place::store(cx, warp, (place, false), &[address; LANES], 4, (only, only), &words)?;
+            let addresses = &[address; LANES];
+            let at = place::At { place, strong: false, addresses, bytes: 4 };
+            place::store(cx, warp, at, (only, only), &words)?;
         }
     }
     Ok(())

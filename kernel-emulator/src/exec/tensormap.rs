@@ -144,8 +144,11 @@ fn shared(cx: &mut Context<'_>, warp: &Warp, address: u64, access: Access) -> Ru
     let spot = own_spot(cx, address, (BYTES, TENSOR_MAP_ALIGN), "a tensor map")?;
     let (mut offsets, mut addresses) = ([0; LANES], [0; LANES]);
     (offsets[0], addresses[0]) = (u64::from(spot.offset), address);
-    hazards::in_flight(&cx.block().shared, &offsets, &addresses, BYTES, 1, access)?;
-    hazards::race(cx, warp, spot.block, (&offsets, &addresses), BYTES, 1, access)?;
+    let addresses = &addresses;
+    let accessed =
+        hazards::Accessed { offsets: &offsets, addresses, bytes: BYTES, mask: 1, access };
+    hazards::in_flight(&cx.block().shared, &accessed)?;
+    hazards::race(cx, warp, spot.block, &accessed)?;
     if access == Access::Store {
         hazards::wrote(cx, warp, spot.block, &offsets, BYTES, 1);
     }

@@ -7,7 +7,7 @@
 mod tile;
 
 use super::memory::hazards;
-use crate::code::wgmma::{Left, Wgmma};
+use crate::code::wgmma::{Left, Product, Wgmma};
 use crate::code::{D, LANES, Slot, W, Words};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
@@ -25,8 +25,19 @@ fn whole(mask: u32) -> Run<()> {
     Err(Trap::new(FaultKind::WarpDivergence, detail).lane((!mask).trailing_zeros()))
 }
 
+/// `wgmma`, all forms.
+pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma, mask: u32) -> Run<Flow> {
+    match op {
+        Wgmma::Mma(product) => return issue(cx, warp, product, mask),
+        Wgmma::Fence => fence(warp, mask)?,
+        Wgmma::Commit => commit(warp, mask)?,
+        Wgmma::Wait { keep } => wait(cx, warp, *keep, mask)?,
+    }
+    Ok(Flow::Next)
+}
+
 /// `wgmma.mma_async`
-pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma, mask: u32) -> Run<Flow> {
+fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Product, mask: u32) -> Run<Flow> {
     whole(mask)?;
     let (group, member) = (warp.index / WARPS, warp.index % WARPS);
     let warps = cx.launch.threads() / 32;
@@ -69,7 +80,7 @@ pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma, mask: u32
 }
 
 /// What the warps of a product have in common.
-fn ticket(warp: &Warp, op: &Wgmma) -> Run<Ticket> {
+fn ticket(warp: &Warp, op: &Product) -> Run<Ticket> {
     let undefined = !warp.regs.p_defined(op.scale_d.slot);
     if undefined != 0 {
         let use_ = "decides whether D is added to";
@@ -140,7 +151,7 @@ fn same(first: &Ticket, own: &Ticket, other: u32) -> Run<()> {
 }
 
 /// Reads the factors in shared memory, for all four warps.
-fn read(block: &mut Block, issuer: (u32, u32), op: &Wgmma, ticket: &Ticket) -> Run<()> {
+fn read(block: &mut Block, issuer: (u32, u32), op: &Product, ticket: &Ticket) -> Run<()> {
     let group = (issuer.0 / WARPS) as usize;
     let Block { warpgroups, shared, .. } = block;
     let here = &mut warpgroups[group];
@@ -187,7 +198,7 @@ fn read(block: &mut Block, issuer: (u32, u32), op: &Wgmma, ticket: &Ticket) -> R
 }
 
 /// One warp's rows of a product that was admitted.
-fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Wgmma) -> Run<()> {
+fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Product) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
     let epoch = cx.block().races.epoch_of(warp.index);
     let shape = (op.columns, op.accumulator);
@@ -263,7 +274,7 @@ fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
 }
 
 /// A of one warp from its registers: the map of `mma`'s A (PTX ISA, "Register Fragments").
-fn fragments(warp: &Warp, op: &Wgmma, registers: &[W; 4]) -> Vec<f32> {
+fn fragments(warp: &Warp, op: &Product, registers: &[W; 4]) -> Vec<f32> {
     let depth = op.depth();
     let per_register = depth / 8;
     let mut rows = vec![0.0; ROWS * depth];
@@ -285,7 +296,7 @@ struct Defined {
 }
 
 impl Defined {
-    fn of(warp: &Warp, op: &Wgmma, a: &[u32], b: &[u32]) -> Defined {
+    fn of(warp: &Warp, op: &Product, a: &[u32], b: &[u32]) -> Defined {
         let mut rows = u32::MAX;
         let first = warp.index % WARPS * 16;
         for row in a {
@@ -309,7 +320,7 @@ impl Defined {
     }
 
     /// The lanes of register `i` of D that are defined.
-    fn lanes(&self, op: &Wgmma, i: usize) -> u32 {
+    fn lanes(&self, op: &Product, i: usize) -> u32 {
         if self.rows == u32::MAX && self.columns.is_empty() {
             return u32::MAX;
         }
@@ -325,21 +336,21 @@ impl Defined {
 }
 
 /// `wgmma.fence`
-pub(crate) fn fence(warp: &mut Warp, mask: u32) -> Run<()> {
+fn fence(warp: &mut Warp, mask: u32) -> Run<()> {
     whole(mask)?;
     warp.products.fence();
     Ok(())
 }
 
 /// `wgmma.commit_group`
-pub(crate) fn commit(warp: &mut Warp, mask: u32) -> Run<()> {
+fn commit(warp: &mut Warp, mask: u32) -> Run<()> {
     whole(mask)?;
     warp.products.commit();
     Ok(())
 }
 
 /// `wgmma.wait_group`: what is complete for this warp is no longer read by it.
-pub(crate) fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> {
+fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> {
     whole(mask)?;
     let done = warp.products.wait(keep);
     if done.is_empty() {

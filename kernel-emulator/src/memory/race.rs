@@ -67,6 +67,10 @@ type Row = [u32; 4];
 /// In place of the last write: the word is split, and its last reader is the index of its [`Part`].
 const SPLIT: u32 = u32::MAX;
 
+/// Places of the two instructions that are known of a row.
+const WROTE: usize = 0;
+const READ: usize = 1;
+
 /// What is known of a block's shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
@@ -281,14 +285,14 @@ impl Races {
                 reads[rows.clone()].fill([0; 4]);
             }
             for sources in &mut self.sources[rows] {
-                sources[0] = pc;
+                sources[WROTE] = pc;
             }
             return Ok(());
         }
         if let Some(warp) = issuer {
             let mut offsets = [0; crate::code::LANES];
             offsets[0] = offset.into();
-            self.write_words((warp, pc), &offsets, bytes, 1)?;
+            self.write_words((warp, pc), (&offsets, bytes, 1))?;
         }
         for word in offset / 4..(offset + bytes) / 4 {
             let (row, k) = (word as usize / 4, word as usize % 4);
@@ -298,7 +302,7 @@ impl Races {
             }
             self.writes[row][k] = epoch;
             (recent[row][k], older[row][k]) = (0, 0);
-            self.sources[row][0] = pc;
+            self.sources[row][WROTE] = pc;
         }
         Ok(())
     }
@@ -313,11 +317,11 @@ impl Races {
         mask: u32,
     ) -> Result<(), Conflict> {
         if bytes >= 4 {
-            return self.read_words((warp, pc), offsets, bytes, mask);
+            return self.read_words((warp, pc), (offsets, bytes, mask));
         }
         let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.read_words((warp, pc), offsets, 4, whole)?;
-        self.parts((warp, pc), offsets, bytes, rest, Part::read)
+        self.read_words((warp, pc), (offsets, 4, whole))?;
+        self.parts((warp, pc), (offsets, bytes, rest), Part::read)
     }
 
     /// A warp reads units of 16 bytes. Nothing where no races are looked for.
@@ -349,12 +353,12 @@ impl Races {
                     }
                     recent[row] = [now; 4];
                 }
-                self.sources[row][1] = pc;
+                self.sources[row][READ] = pc;
                 continue;
             }
             let mut offsets = [0; crate::code::LANES];
             offsets[0] = 16 * u64::from(unit);
-            self.read_words((warp, pc), &offsets, 16, 1)?;
+            self.read_words((warp, pc), (&offsets, 16, 1))?;
         }
         Ok(())
     }
@@ -369,102 +373,89 @@ impl Races {
         mask: u32,
     ) -> Result<(), Conflict> {
         if bytes >= 4 {
-            return self.write_words((warp, pc), offsets, bytes, mask);
+            return self.write_words((warp, pc), (offsets, bytes, mask));
         }
         let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.write_words((warp, pc), offsets, 4, whole)?;
-        self.parts((warp, pc), offsets, bytes, rest, Part::write)
+        self.write_words((warp, pc), (offsets, 4, whole))?;
+        self.parts((warp, pc), (offsets, bytes, rest), Part::write)
     }
 
-    fn read_words(
-        &mut self,
-        (warp, pc): (u32, u32),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
+    fn read_words(&mut self, (warp, pc): (u32, u32), words: Lanes<'_>) -> Result<(), Conflict> {
         let now = self.epoch(warp);
         // The epoch seen last, and found to be ordered.
         let mut fine = 0;
-        for lane in lanes(mask) {
-            let (mut row, first, count) = span(offsets[lane], bytes);
-            let mut left = count;
-            let mut word = first;
-            while left > 0 {
-                let here = left.min(4 - word);
-                for k in word..word + here {
-                    let epoch = self.writes[row][k];
-                    if epoch != fine {
-                        if epoch == SPLIT {
-                            self.part((now, pc), (row, k), 0..4, Part::read)
-                                .map_err(|earlier| conflict(lane, earlier))?;
-                            continue;
-                        }
-                        if unordered(&self.clocks[warp as usize], warp, epoch) {
-                            return Err(conflict(lane, (epoch, self.sources[row][0], true)));
-                        }
-                        fine = epoch;
-                    }
-                    let [recent, older] = &mut self.reads;
-                    let last = recent[row][k];
-                    if last != now {
-                        if warp_of(last) != warp {
-                            older[row][k] = last;
-                        }
-                        recent[row][k] = now;
-                    }
-                }
-                self.sources[row][1] = pc;
-                left -= here;
-                word = 0;
-                row += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn write_words(
-        &mut self,
-        (warp, pc): (u32, u32),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
-        let now = self.epoch(warp);
-        for lane in lanes(mask) {
-            let (mut row, first, count) = span(offsets[lane], bytes);
-            let mut left = count;
-            let mut word = first;
-            while left > 0 {
-                let here = left.min(4 - word);
-                for k in word..word + here {
-                    let epoch = self.writes[row][k];
+        self.each_row(words, (READ, pc), |races, row, words| {
+            for k in words {
+                let epoch = races.writes[row][k];
+                if epoch != fine {
                     if epoch == SPLIT {
-                        self.part((now, pc), (row, k), 0..4, Part::write)
-                            .map_err(|earlier| conflict(lane, earlier))?;
+                        races.part((now, pc), (row, k), 0..4, Part::read)?;
                         continue;
                     }
-                    let clock = &self.clocks[warp as usize];
-                    if epoch != now {
-                        if unordered(clock, warp, epoch) {
-                            return Err(conflict(lane, (epoch, self.sources[row][0], true)));
-                        }
-                        self.writes[row][k] = now;
+                    if unordered(&races.clocks[warp as usize], warp, epoch) {
+                        return Err((epoch, races.sources[row][WROTE], true));
                     }
-                    for reads in &mut self.reads {
-                        let epoch = reads[row][k];
-                        if epoch != 0 {
-                            if unordered(clock, warp, epoch) {
-                                return Err(conflict(lane, (epoch, self.sources[row][1], false)));
-                            }
-                            reads[row][k] = 0;
-                        }
-                    }
+                    fine = epoch;
                 }
-                self.sources[row][0] = pc;
-                left -= here;
-                word = 0;
-                row += 1;
+                let [recent, older] = &mut races.reads;
+                let last = recent[row][k];
+                if last != now {
+                    if warp_of(last) != warp {
+                        older[row][k] = last;
+                    }
+                    recent[row][k] = now;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn write_words(&mut self, (warp, pc): (u32, u32), words: Lanes<'_>) -> Result<(), Conflict> {
+        let now = self.epoch(warp);
+        self.each_row(words, (WROTE, pc), |races, row, words| {
+            for k in words {
+                let epoch = races.writes[row][k];
+                if epoch == SPLIT {
+                    races.part((now, pc), (row, k), 0..4, Part::write)?;
+                    continue;
+                }
+                let clock = &races.clocks[warp as usize];
+                if epoch != now {
+                    if unordered(clock, warp, epoch) {
+                        return Err((epoch, races.sources[row][WROTE], true));
+                    }
+                    races.writes[row][k] = now;
+                }
+                for reads in &mut races.reads {
+                    let epoch = reads[row][k];
+                    if epoch == 0 {
+                        continue;
+                    }
+                    if unordered(clock, warp, epoch) {
+                        return Err((epoch, races.sources[row][READ], false));
+                    }
+                    reads[row][k] = 0;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Does something for the whole words of an access, row by row, and notes the instruction as the last of its kind in each row.
+    #[inline]
+    fn each_row(
+        &mut self,
+        (offsets, bytes, mask): Lanes<'_>,
+        (kind, pc): (usize, u32),
+        mut words: impl FnMut(&mut Races, usize, part::Span) -> Result<(), Earlier>,
+    ) -> Result<(), Conflict> {
+        for lane in lanes(mask) {
+            let (mut row, mut first, mut left) = span(offsets[lane], bytes);
+            while left > 0 {
+                let here = left.min(4 - first);
+                words(self, row, first..first + here).map_err(|earlier| conflict(lane, earlier))?;
+                self.sources[row][kind] = pc;
+                (row, first, left) = (row + 1, 0, left - here);
             }
         }
         Ok(())
@@ -474,9 +465,7 @@ impl Races {
     fn parts(
         &mut self,
         (warp, pc): (u32, u32),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
+        (offsets, bytes, mask): Lanes<'_>,
         access: Access,
     ) -> Result<(), Conflict> {
         let now = self.epoch(warp);
@@ -526,6 +515,9 @@ impl Races {
         Ok(())
     }
 }
+
+/// Where the lanes of a mask access as many bytes each: offsets, bytes, mask.
+type Lanes<'a> = (&'a Doubles, u32, u32);
 
 /// What a warp does to bytes of a word: [`Part::read`] or [`Part::write`].
 type Access = fn(&mut Part, &Clock, (u32, u32), part::Span) -> Result<(), Earlier>;

@@ -264,22 +264,13 @@ fn finish_nan(x: f32) -> u64 {
 /// The source bits in the format's own place, flushed where asked.
 #[inline]
 fn source(src: Type, bits: u64, mode: Conversion) -> u64 {
-    match src {
-        Type::Tf32 => (bits & mask(32)) >> 13,
-        Type::F32 if mode.flush => u64::from(flush_f32(bits as u32)),
-        Type::F32
-        | Type::F64
-        | Type::F16
-        | Type::Bf16
-        | Type::U8
-        | Type::U16
-        | Type::U32
-        | Type::U64
-        | Type::S8
-        | Type::S16
-        | Type::S32
-        | Type::S64 => bits,
-    }
+    if src == Type::Tf32 { (bits & mask(32)) >> 13 } else { flushed(src, bits, mode) }
+}
+
+/// An f32 flushed where asked; everything else as it is.
+#[inline]
+fn flushed(ty: Type, bits: u64, mode: Conversion) -> u64 {
+    if ty == Type::F32 && mode.flush { flush_f32(bits as u32).into() } else { bits }
 }
 
 /// Whether the number is small enough to have a fraction, so that [`integral`] is exact.
@@ -335,22 +326,7 @@ fn finish(format: Format, value: Value, mode: Conversion) -> u64 {
 /// Moves the format's bits to their place in the register and flushes an f32 result.
 #[inline]
 fn place(dst: Type, bits: u64, mode: Conversion) -> u64 {
-    match dst {
-        Type::Tf32 => bits << 13,
-        Type::F32 if mode.flush => u64::from(flush_f32(bits as u32)),
-        Type::F32
-        | Type::F64
-        | Type::F16
-        | Type::Bf16
-        | Type::U8
-        | Type::U16
-        | Type::U32
-        | Type::U64
-        | Type::S8
-        | Type::S16
-        | Type::S32
-        | Type::S64 => bits,
-    }
+    if dst == Type::Tf32 { bits << 13 } else { flushed(dst, bits, mode) }
 }
 
 /// `cvt.f16x2.f32` and `cvt.bf16x2.f32`: the first source, `high`, goes to the upper half.

@@ -4,6 +4,8 @@
 //! that every later step is integer arithmetic. PTX ISA, "Fundamental Types" and "Alternate
 //! Floating-Point Data Formats".
 
+use std::cmp::Ordering;
+
 /// How a format spends its largest exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
@@ -305,14 +307,20 @@ pub fn round_bits(significand: u128, drop: u32, negative: bool, round: Round) ->
     let quotient = significand >> drop;
     let rest = significand & ((1 << drop) - 1);
     let half = 1 << (drop - 1);
-    let up = match round {
-        Round::NearestEven => rest > half || rest == half && quotient & 1 == 1,
-        Round::NearestAway => rest >= half,
-        Round::Zero => false,
-        Round::Down => negative && rest != 0,
-        Round::Up => !negative && rest != 0,
-    };
+    let up = rounds_up(round, negative, quotient & 1 == 1, (rest != 0, rest.cmp(&half)));
     quotient + u128::from(up)
+}
+
+/// Whether a quotient, odd or not, is rounded to the next one: `rest` says whether something is left, and how that compares with a half.
+#[inline]
+fn rounds_up(round: Round, negative: bool, odd: bool, rest: (bool, Ordering)) -> bool {
+    match round {
+        Round::NearestEven => rest.1.is_gt() || rest.1.is_eq() && odd,
+        Round::NearestAway => rest.1.is_ge(),
+        Round::Zero => false,
+        Round::Down => negative && rest.0,
+        Round::Up => !negative && rest.0,
+    }
 }
 
 /// [`round_bits`] for at most 63 bits and `drop` in 1..=63.
@@ -321,12 +329,6 @@ fn round_bits_64(significand: u64, drop: u32, negative: bool, round: Round) -> u
     let quotient = significand >> drop;
     let rest = significand & ((1 << drop) - 1);
     let half = 1 << (drop - 1);
-    let up = match round {
-        Round::NearestEven => rest > half || rest == half && quotient & 1 == 1,
-        Round::NearestAway => rest >= half,
-        Round::Zero => false,
-        Round::Down => negative && rest != 0,
-        Round::Up => !negative && rest != 0,
-    };
+    let up = rounds_up(round, negative, quotient & 1 == 1, (rest != 0, rest.cmp(&half)));
     quotient + u64::from(up)
 }

@@ -413,38 +413,28 @@ pub const fn shr(ty: Int, a: u64, by: u32) -> u64 {
     }
 }
 
+/// By how much `shf` shifts.
+#[inline]
+const fn amount(by: u32, range: Range) -> u32 {
+    match range {
+        Range::Wrap => by & 31,
+        Range::Clamp if by > 32 => 32,
+        Range::Clamp => by,
+    }
+}
+
 /// `shf.l`: the upper 32 bits of `(high:low) << by`.
 #[inline]
 pub const fn shf_left(low: u32, high: u32, by: u32, range: Range) -> u32 {
-    let by = match range {
-        Range::Wrap => by & 31,
-        Range::Clamp => {
-            if by > 32 {
-                32
-            } else {
-                by
-            }
-        }
-    };
     let both = (high as u64) << 32 | low as u64;
-    (both << by >> 32) as u32
+    (both << amount(by, range) >> 32) as u32
 }
 
 /// `shf.r`: the lower 32 bits of `(high:low) >> by`.
 #[inline]
 pub const fn shf_right(low: u32, high: u32, by: u32, range: Range) -> u32 {
-    let by = match range {
-        Range::Wrap => by & 31,
-        Range::Clamp => {
-            if by > 32 {
-                32
-            } else {
-                by
-            }
-        }
-    };
     let both = (high as u64) << 32 | low as u64;
-    (both >> by) as u32
+    (both >> amount(by, range)) as u32
 }
 
 /// The mode of `prmt`.

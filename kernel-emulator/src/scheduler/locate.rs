@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::code::{Op, Place};
+use crate::code::wgmma::Wgmma;
+use crate::code::{BulkCopy, Op, Place};
 use crate::exec::bulk;
 use crate::fault::{Fault, Passed, SourceLine, Trap, Unfenced, Unwritten};
 use crate::machine::{Launch, Warp, slot_name};
@@ -44,7 +45,7 @@ fn instruction_place(launch: &Launch<'_>, pc: u32) -> String {
 
 /// Whether an mbarrier tells when an instruction has written shared memory.
 fn is_copy(op: &Op) -> bool {
-    matches!(op, Op::Bulk(_) | Op::Tensor(_) | Op::AsyncStore(_))
+    matches!(op, Op::Bulk(BulkCopy::Bytes(_) | BulkCopy::Tensor(_) | BulkCopy::Store(_)))
 }
 
 /// What happened, with all that took part.
@@ -121,7 +122,7 @@ fn earlier(launch: &Launch<'_>, (pc, warp, wrote): (u32, u32, bool)) -> String {
             ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
         );
     }
-    if !wrote && matches!(launch.code.insts[pc as usize].op, Op::BulkWait { .. }) {
+    if !wrote && matches!(launch.code.insts[pc as usize].op, Op::Bulk(BulkCopy::Wait { .. })) {
         return format!(
             ", which an asynchronous copy of warp {warp} read until the wait in {place}, and no barrier lies between that wait and this instruction"
         );
@@ -134,7 +135,7 @@ fn earlier(launch: &Launch<'_>, (pc, warp, wrote): (u32, u32, bool)) -> String {
 fn under_way(launch: &Launch<'_>, (other, pc): (u32, u32), trap: &Trap, warp: &Warp) -> String {
     let place = instruction_place(launch, pc);
     let op = &launch.code.insts[pc as usize].op;
-    let mut advice = if matches!(op, Op::Wgmma(_)) {
+    let mut advice = if matches!(op, Op::Wgmma(Wgmma::Mma(_))) {
         "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)".to_owned()
     } else {
         bulk::advice(op).to_owned()
@@ -147,7 +148,7 @@ fn under_way(launch: &Launch<'_>, (other, pc): (u32, u32), trap: &Trap, warp: &W
             ", for phase parity {now}; the last wait of this warp, in {place}, was for {before}"
         );
     }
-    if trap.from.is_none() && other != warp.index && !matches!(op, Op::Wgmma(_)) {
+    if trap.from.is_none() && other != warp.index && !matches!(op, Op::Wgmma(Wgmma::Mma(_))) {
         advice.push_str("; where the copy refills what this warp still uses, is a `sync()` missing before that copy?");
     }
     let block = trap.from.map(|[x, y, z]| format!(" of block ({x}, {y}, {z})")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Running PTX on a GPU.
 
 use kernel_core::{
-    compile::Variant,
+    host::Variant,
     ir,
     layouts::tma::{self, TensorMap},
 };

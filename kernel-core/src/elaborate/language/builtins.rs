@@ -486,7 +486,7 @@ impl Builder<'_> {
                     segment.loc,
                     format!("there is no `atomic::{name}`"),
                 );
-                if let Some(near) = crate::elaborate::nearest(name, names) {
+                if let Some(near) = crate::diag::nearest(name, names) {
                     diagnostic = diagnostic.help(format!("atomic::{near}"));
                 }
                 return self.report(diagnostic);

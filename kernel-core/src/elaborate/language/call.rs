@@ -401,8 +401,7 @@ impl Builder<'_> {
                 }
                 None => {
                     let known = self.method_names(&def);
-                    let near =
-                        crate::elaborate::nearest(&name.name, known.iter().map(String::as_str));
+                    let near = crate::diag::nearest(&name.name, known.iter().map(String::as_str));
                     let mut diagnostic = Diagnostic::new(
                         Code::UnknownName,
                         name.loc,

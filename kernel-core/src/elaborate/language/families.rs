@@ -12,7 +12,7 @@ impl Builder<'_> {
     pub(crate) fn no_such_function(&mut self, family: &str, name: &Segment, functions: &[&str]) {
         let headline = format!("`{family}` has no function `{}`", name.name);
         let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
-        self.report(match crate::elaborate::nearest(&name.name, functions.iter().copied()) {
+        self.report(match crate::diag::nearest(&name.name, functions.iter().copied()) {
             Some(near) => diagnostic.help(format!("{family}::{near}")),
             None => diagnostic.why(format!("it has {}", functions.join(", "))),
         });

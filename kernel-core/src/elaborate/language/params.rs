@@ -10,13 +10,10 @@ use crate::{
     ir::{Dtype, Elem, Fact, MapOptions, Op, Param, ParamKind, Type},
     loc::Loc,
     syntax::{
-        Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
+        self, Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
         Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit, written,
     },
 };
-
-/// What a kernel can take, in words.
-pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars";
 
 /// `instances(..)` with one more list.
 fn with_list(lists: &[Instances], list: &str) -> String {
@@ -91,10 +88,8 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
                 }
                 problems.push(diagnostic);
             } else if !generics.iter().any(|param| param.name.name == name.name) {
-                let near = crate::elaborate::nearest(
-                    &name.name,
-                    generics.iter().map(|p| p.name.name.as_str()),
-                );
+                let near =
+                    crate::diag::nearest(&name.name, generics.iter().map(|p| p.name.name.as_str()));
                 let mut diagnostic = Diagnostic::new(
                     Code::Instances,
                     name.loc,
@@ -369,7 +364,7 @@ impl Builder<'_> {
         let refuse = |builder: &mut Self, headline: &str, help: &str| {
             builder.report(
                 Diagnostic::new(Code::Parameter, ty.loc, headline.to_owned())
-                    .why(PARAMETER_TYPES)
+                    .why(syntax::PARAMETER_TYPES)
                     .help(help.to_owned()),
             );
             None

@@ -106,7 +106,7 @@ impl Builder<'_> {
                             name.loc,
                             format!("`{}` has no constant `{}`", dtype.name(), name.name),
                         );
-                        self.report(match crate::elaborate::nearest(&name.name, known) {
+                        self.report(match crate::diag::nearest(&name.name, known) {
                             Some(near) => diagnostic.help(near),
                             None if dtype == Dtype::Ue8m0 => diagnostic.help("ue8m0::from_bits(127)"),
                             None => diagnostic.why("element types have BITS, BYTES, ZERO, MIN and MAX, floats also INFINITY, NEG_INFINITY, NAN and EPSILON"),
@@ -124,8 +124,7 @@ impl Builder<'_> {
                 }
                 None => {
                     let known = self.const_names(&def);
-                    let near =
-                        crate::elaborate::nearest(&name.name, known.iter().map(String::as_str));
+                    let near = crate::diag::nearest(&name.name, known.iter().map(String::as_str));
                     let headline = format!("`{}` has no constant `{}`", def.name.name, name.name);
                     let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
                     self.report(match near {
@@ -389,7 +388,7 @@ impl Builder<'_> {
                     format!("{what} has no field `{}`", name.name),
                 );
                 if let Val::Struct(item) = &val
-                    && let Some(near) = crate::elaborate::nearest(
+                    && let Some(near) = crate::diag::nearest(
                         &name.name,
                         item.def.fields.iter().map(|(n, _)| n.as_str()),
                     )
@@ -442,7 +441,7 @@ impl Builder<'_> {
                     seen[index] = true;
                 }
                 None => {
-                    let near = crate::elaborate::nearest(
+                    let near = crate::diag::nearest(
                         &name.name,
                         def.fields.iter().map(|(n, _)| n.as_str()),
                     );

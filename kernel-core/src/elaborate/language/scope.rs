@@ -7,9 +7,8 @@ use super::{
     value::{Ty, Val},
 };
 use crate::{
-    device::Devices,
     loc::Loc,
-    syntax::{ConstItem, Function, Impl, Item, Path, Segment, Struct, Trait},
+    syntax::{ConstItem, Devices, Function, Impl, Item, Path, Segment, Struct, Trait},
 };
 
 /// A scope: an index into [`Scopes`].

@@ -197,7 +197,7 @@ impl Builder<'_> {
                 .chain(CONTAINERS)
                 .chain(HANDLES)
                 .chain(self.scopes.names(scope));
-            diagnostic = match crate::elaborate::nearest(name, known) {
+            diagnostic = match crate::diag::nearest(name, known) {
                 Some(near) => diagnostic.help(near.to_owned()),
                 None => diagnostic.why("kernels know the types of the language, by their own names, and the structs beside them"),
             };

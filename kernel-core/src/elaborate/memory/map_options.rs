@@ -75,7 +75,7 @@ impl Builder<'_> {
             name.loc,
             format!("a tensor map has no option `{}`", name.name),
         );
-        self.report(match crate::elaborate::nearest(&name.name, OPTIONS.iter().copied()) {
+        self.report(match crate::diag::nearest(&name.name, OPTIONS.iter().copied()) {
             Some(near) => diagnostic.help(near),
             None => diagnostic.why(format!("it has {}", OPTIONS.join(", "))),
         });

@@ -44,7 +44,7 @@ impl Builder<'_> {
         {
             diagnostic = self.advised_of(diagnostic, val, vals, advice);
         } else if let Some(near) =
-            crate::elaborate::nearest(&name.name, names.iter().map(String::as_str))
+            crate::diag::nearest(&name.name, names.iter().map(String::as_str))
         {
             diagnostic = diagnostic.help(near.to_owned());
         }

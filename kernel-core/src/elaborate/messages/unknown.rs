@@ -35,7 +35,7 @@ impl Builder<'_> {
         let own = self.scopes.names(env).into_iter().map(str::to_owned);
         let known: Vec<String> = own.chain(language_names().map(str::to_owned)).collect();
         let known = known.iter().map(String::as_str);
-        let diagnostic = match crate::elaborate::nearest(name, known) {
+        let diagnostic = match crate::diag::nearest(name, known) {
             Some(near) => diagnostic.help(near.to_owned()),
             None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic
                 .why("there is no heap on the device; arrays have a length that is known when compiling")

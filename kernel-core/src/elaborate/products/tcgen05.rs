@@ -32,7 +32,7 @@ impl Builder<'_> {
             other => {
                 let headline = format!("`tcgen05` has no function `{other}`");
                 let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
-                let near = crate::elaborate::nearest(other, TCGEN05_NAMES.iter().copied());
+                let near = crate::diag::nearest(other, TCGEN05_NAMES.iter().copied());
                 return self.report(match near {
                     Some(near) => diagnostic.help(format!("tcgen05::{near}")),
                     None => diagnostic.why(format!("it has {}", TCGEN05_NAMES.join(", "))),

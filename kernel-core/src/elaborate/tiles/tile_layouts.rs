@@ -152,6 +152,6 @@ fn nearest_axis(name: &str) -> Option<&'static str> {
         "warp" | "warp_id" | "warpId" | "wid" => Some("warpid"),
         "thread" | "tid" | "thread_id" | "threadIdx" => Some("tx"),
         "reg" | "register" | "mem" | "memory" => Some("m"),
-        _ => crate::elaborate::nearest(name, AXES.map(TileAxis::name)),
+        _ => crate::diag::nearest(name, AXES.map(TileAxis::name)),
     }
 }

@@ -6,8 +6,8 @@
 use kernel_ptx::{Target, Type};
 
 use crate::{
+    diag::nearest,
     diag::{Code, Diagnostic},
-    elaborate::nearest,
     ir::{Elem, Snippet, register_type},
     loc::Loc,
 };

@@ -2,16 +2,13 @@
 //!
 //! What is started is done at once, as in `hopper`.
 
-use kernel_layout::forms::tensor_memory_has_gap;
-use kernel_layout::{Basis, Dim, Layout};
-
-use super::ops::{Factor, products};
-use super::{Machine, product};
+use super::products::{Factor, products};
+use super::{Machine, coordinates, product};
 use crate::eval::Fault;
 use crate::eval::element::{Data, Element, TensorWindow};
-use crate::eval::world::{BarrierPlace, ROWS};
+use crate::eval::tensor_memory::{Arrangement, ROWS, WORD_BYTES};
+use crate::eval::world::BarrierPlace;
 use crate::ir::{CtaGroup, Dtype, Tcgen05, TensorMemoryOp, TensorMemoryType, Type, Value};
-use crate::layouts::tensor_memory;
 
 impl Machine<'_> {
     pub(super) fn tensor_memory(
@@ -20,23 +17,32 @@ impl Machine<'_> {
         args: &[Value],
     ) -> Result<Option<Data>, Fault> {
         match op {
-            TensorMemoryOp::Alloc(root) => {
-                Ok(Some(Data::TensorMemory(TensorWindow { columns: root, row: 0, column: 0 })))
+            TensorMemoryOp::Alloc(root) => Ok(Some(Data::TensorMemory(TensorWindow {
+                columns: root,
+                tile: [0; 2],
+                at: [0; 2],
+            }))),
+            TensorMemoryOp::Tile([row, column]) => {
+                let window = self.tensor_window(args[0]);
+                let at = [window.at[0] + row, window.at[1] + column];
+                Ok(Some(Data::TensorMemory(TensorWindow { at, ..window })))
             }
-            TensorMemoryOp::Tile(at) => Ok(Some(Data::TensorMemory(self.tensor_part(args[0], at)))),
-            TensorMemoryOp::View(_) => Ok(Some(Data::TensorMemory(self.tensor_window(args[0])))),
+            TensorMemoryOp::View(_) => {
+                let window = self.tensor_window(args[0]);
+                let [row, byte] = self.arrangement(args[0]).place(window.at);
+                let tile = [window.tile[0] + row, window.tile[1] + byte / WORD_BYTES];
+                Ok(Some(Data::TensorMemory(TensorWindow { tile, at: [0; 2], ..window })))
+            }
             TensorMemoryOp::Index => {
                 let index = self.int(args[1])?;
                 let extent = self.shape(args[0])[0];
                 let Some(tile) = u32::try_from(index).ok().filter(|&tile| tile < extent) else {
                     return Err(Fault::SharedIndex { actual: index, extent });
                 };
-                let (window, root) = (self.tensor_window(args[0]), self.tensor_type(args[0]).root);
-                let layout = tensor_memory::layout(self.kernel, root)
-                    .expect("build has checked the layouts of tensor memory");
-                let step = tensor_memory::tile_columns(&layout, &self.kernel.tensor_memory[root]);
-                let column = window.column + tile * step;
-                Ok(Some(Data::TensorMemory(TensorWindow { column, ..window })))
+                let window = self.tensor_window(args[0]);
+                let column = window.tile[1] + tile * self.arrangement(args[0]).columns();
+                let tile = [window.tile[0], column];
+                Ok(Some(Data::TensorMemory(TensorWindow { tile, ..window })))
             }
             TensorMemoryOp::Load => {
                 Ok(Some(Data::Tile(self.read_tensor_memory(self.rank, args[0]))))
@@ -156,37 +162,25 @@ impl Machine<'_> {
         }
     }
 
-    /// A part of a tile that begins at a row and a column of it.
-    fn tensor_part(&self, value: Value, at: [u32; 2]) -> TensorWindow {
-        let (window, ty) = (self.tensor_window(value), self.tensor_type(value));
-        let [row, column] = tensor_memory::place(&self.tensor_layout(value), at, ty.dtype.bytes());
-        TensorWindow { row: window.row + row, column: window.column + column, ..window }
-    }
-
-    fn tensor_layout(&self, value: Value) -> Layout {
-        tensor_memory::window(self.kernel, self.tensor_type(value))
-            .expect("build has checked the parts of tiles in tensor memory")
+    /// How the allocation or view that a window is of lies in its columns.
+    fn arrangement(&self, value: Value) -> Arrangement {
+        Arrangement::of(self.kernel, self.tensor_type(value).root)
     }
 
     /// Where the elements of a window lie, copies behind one another.
     fn tensor_places(&self, value: Value) -> Vec<TensorPlace> {
-        let (window, ty) = (self.tensor_window(value), self.tensor_type(value));
-        let (layout, bytes) = (self.tensor_layout(value), ty.dtype.bytes());
-        let (rows, columns) = (layout.bases(Dim::Row), layout.bases(Dim::Col));
-        let nothing = |basis: &Basis| basis.iter().all(|&part| part == 0);
-        // Rows may be copies, but not those that a block of 64 rows leaves to others; columns never are.
-        let gap = tensor_memory_has_gap(&layout);
-        let rows = reached(rows, ty.shape[1], |bit, _| gap && bit == 4);
-        let columns = reached(columns, ty.shape[1], |_, basis| nothing(basis));
-        let mut places = Vec::with_capacity(rows.len() * columns.len());
-        for (row, down) in rows {
-            for &(column, right) in &columns {
-                let byte = column * bytes;
-                let word = (window.column + byte / 4) * ROWS + window.row + row;
-                let [element, word, byte] =
-                    [down ^ right, word, byte % 4].map(|place| place as usize);
-                places.push(TensorPlace { element, word, byte });
-            }
+        let (window, arrangement) = (self.tensor_window(value), self.arrangement(value));
+        let copies = arrangement.copies();
+        let elements = coordinates(self.shape(value)).enumerate();
+        let mut places = Vec::new();
+        for (element, at) in elements {
+            let [row, byte] = arrangement.place([window.at[0] + at[0], window.at[1] + at[1]]);
+            let column = window.tile[1] + byte / WORD_BYTES;
+            places.extend(copies.iter().map(|copy| TensorPlace {
+                element,
+                word: (column * ROWS + window.tile[0] + row + copy) as usize,
+                byte: (byte % WORD_BYTES) as usize,
+            }));
         }
         places
     }
@@ -226,20 +220,4 @@ struct TensorPlace {
     word: usize,
     /// Its first byte in that.
     byte: usize,
-}
-
-/// The rows or columns that hold something, each with what it adds to the index of an element, row by row.
-fn reached(
-    bases: &[Basis],
-    row_elements: u32,
-    is_empty: impl Fn(usize, &Basis) -> bool,
-) -> Vec<(u32, u32)> {
-    let mut places = vec![(0, 0)];
-    for (bit, basis) in bases.iter().enumerate().filter(|(bit, basis)| !is_empty(*bit, basis)) {
-        let (step, index) = (1 << bit, basis[0] * row_elements + basis[1]);
-        let further: Vec<(u32, u32)> =
-            places.iter().map(|&(place, element)| (place | step, element ^ index)).collect();
-        places.extend(further);
-    }
-    places
 }

@@ -4,7 +4,7 @@
 //! rightly; one that does not is found by the emulator.
 
 use super::Machine;
-use super::ops::{Factor, products};
+use super::products::{Factor, products};
 use crate::eval::element::{Data, Element};
 use crate::eval::world::{BarrierPlace, Stopped};
 use crate::eval::{Fault, arith, memory};

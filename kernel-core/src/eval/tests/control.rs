@@ -2,10 +2,10 @@
 
 use super::super::Fault;
 use super::{fault, ints, run, to_ints};
+use crate::ir::tests::builder::Builder;
 use crate::ir::{
     Binary, Compare, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value,
 };
-use crate::layouts::tests::builder::Builder;
 use crate::loc::Loc;
 
 /// Adds up the induction variable in `out[0]`, and counts the iterations in `out[1]`.

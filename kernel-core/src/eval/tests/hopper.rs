@@ -1,8 +1,8 @@
 //! Copies by tensor map, as an H200 does them.
 
 use super::{Fault, fault, floats, run, to_floats};
+use crate::ir::tests::builder::Builder;
 use crate::ir::{Dtype, Kernel, Op, Tma, TmaKind, TmaReduce};
-use crate::layouts::tests::builder::Builder;
 
 /// Copies a tile of zeros, 4 x 4, at these coordinates of a tensor.
 fn copies(kind: TmaKind, at: [i32; 2]) -> Kernel {

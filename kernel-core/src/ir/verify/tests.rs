@@ -1,10 +1,10 @@
 //! Each invariant, broken once.
 
 use super::verify;
+use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
     Binary, ClusterOp, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
 };
-use crate::layouts::tests::builder::{Builder, tile};
 use crate::loc::Loc;
 
 /// A kernel with a constant, a tile, a reduction and a loop, all right.

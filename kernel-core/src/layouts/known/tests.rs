@@ -2,8 +2,8 @@
 
 use super::{Access, Info, analyze};
 use crate::eval::{self, Arg};
+use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{Binary, Compare, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value};
-use crate::layouts::tests::builder::{Builder, tile};
 
 /// The accesses of a kernel to global memory, in order.
 fn accesses(kernel: &Kernel) -> Vec<Access> {

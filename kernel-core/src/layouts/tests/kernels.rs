@@ -4,8 +4,8 @@
 
 use expect_test::{expect, expect_file};
 
-use super::builder::{Builder, tile};
 use super::{inferred, text};
+use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{Binary, Compare, Dtype, Elem, Op, Type, Unary};
 
 #[test]

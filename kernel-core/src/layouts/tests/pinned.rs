@@ -6,8 +6,8 @@ use expect_test::{Expect, expect};
 use kernel_layout::Form;
 
 use super::super::infer;
-use super::builder::Builder;
 use super::text;
+use crate::ir::tests::builder::Builder;
 use crate::ir::{Binary, Dtype, Kernel, Op, Value};
 
 fn blocked(per_thread: &[u32], lanes: &[u32], warps: &[u32], order: &[u32]) -> Form {

@@ -2,8 +2,8 @@
 
 use kernel_layout::Form;
 
-use super::builder::{Builder, tile};
 use super::inferred;
+use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{Binary, Compare, Dtype, Op, Type, Value};
 use crate::layouts::infer;
 

@@ -4,8 +4,8 @@ use kernel_layout::forms::blocked;
 use kernel_layout::{Dim, Form, Layout};
 
 use super::verify;
+use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{Binary, Dtype, Kernel, Op, Region, StmtKind, Value};
-use crate::layouts::tests::builder::{Builder, tile};
 use crate::layouts::{Inferred, infer};
 
 /// Values of the kernel that tests give other layouts.

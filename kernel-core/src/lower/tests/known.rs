@@ -1,7 +1,7 @@
 //! Facts about values: each is checked against the values themselves.
 
+use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{Binary, Compare, Const, Dtype, Elem, Fact, Op, Type, Value};
-use crate::layouts::tests::builder::{Builder, tile};
 use crate::lower::facts::Facts;
 
 /// The runs that facts claim of `values` must be there; and at least `required` of them (contiguity, divisor, constancy).

@@ -3,9 +3,9 @@
 use expect_test::{Expect, expect};
 use kernel_ptx::{Modifier, Module, Opcode, Word};
 
+use crate::ir::tests::builder::Builder;
 use crate::ir::{Binary, Dtype, Kernel, Op};
 use crate::layouts::infer;
-use crate::layouts::tests::builder::Builder;
 use crate::lower::{Lowered, run};
 
 fn lowered(mut kernel: Kernel) -> Lowered {

@@ -1,9 +1,9 @@
 //! Where barriers are put, and where none is needed.
 
 use super::order;
+use crate::ir::tests::builder::Builder;
 use crate::ir::{Binary, Dtype, Kernel, Value};
 use crate::layouts::infer;
-use crate::layouts::tests::builder::Builder;
 
 /// The barriers of a kernel of four warps over one tensor that it writes.
 fn barriers(body: impl FnOnce(&mut Builder, u32)) -> usize {

@@ -6,8 +6,9 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
+use super::hazards::{self, Accessed};
+use super::place;
 use super::{Access, addresses, resolve};
-use super::{hazards, place};
 use crate::code::{Atom, AtomOp, Doubles, LANES, Place, Slot};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
@@ -75,7 +76,7 @@ pub(crate) fn atom(cx: &mut Context<'_>, warp: &mut Warp, op: &Atom, mask: u32) 
             } else {
                 (op.address.place, rest, at)
             };
-            let done = on(cx, warp, op, (b, d), place, &local, same)?;
+            let done = on(cx, warp, op, (b, d), (place, &local), same)?;
             rest &= !done;
         }
     }
@@ -102,13 +103,12 @@ fn on(
     warp: &mut Warp,
     op: &Atom,
     (b, d): (Slot, Option<Slot>),
-    place: Place,
-    addresses: &Doubles,
+    (place, addresses): (Place, &Doubles),
     mask: u32,
 ) -> Run<u32> {
     let bytes = op.op.bytes();
     if bytes == 16 {
-        return wide(cx, warp, op, (b, d), place, addresses, mask);
+        return wide(cx, warp, op, (b, d), (place, addresses), mask);
     }
     let (values, others) = (warp.regs.wide(b), op.c.map(|c| warp.regs.wide(c)));
     let operand = |lane: usize| (values[lane], others.map_or(0, |c| c[lane]));
@@ -130,7 +130,9 @@ fn on(
         Place::Shared => {
             let (owner, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
             let block = &mut cx.cluster.blocks[owner];
-            hazards::in_flight(&block.shared, &offsets, addresses, bytes, done, Access::Atomic)?;
+            let access = Access::Atomic;
+            let accessed = Accessed { offsets: &offsets, addresses, bytes, mask: done, access };
+            hazards::in_flight(&block.shared, &accessed)?;
             for lane in lanes(done) {
                 let (index, at) = split(offsets[lane]);
                 let (b, c) = operand(lane);
@@ -224,8 +226,7 @@ fn wide(
     warp: &mut Warp,
     op: &Atom,
     (b, d): (Slot, Option<Slot>),
-    place: Place,
-    addresses: &Doubles,
+    (place, addresses): (Place, &Doubles),
     mask: u32,
 ) -> Run<u32> {
     let quad = |warp: &Warp, slot: Slot| match slot {
@@ -272,7 +273,9 @@ fn wide(
         Place::Shared => {
             let (block, offsets, done) = place::shared(cx, addresses, 16, mask, Access::Atomic)?;
             let shared = &mut cx.cluster.blocks[block].shared;
-            hazards::in_flight(shared, &offsets, addresses, 16, done, Access::Atomic)?;
+            let access = Access::Atomic;
+            let accessed = Accessed { offsets: &offsets, addresses, bytes: 16, mask: done, access };
+            hazards::in_flight(shared, &accessed)?;
             step(shared, &offsets, done);
             hazards::wrote(cx, warp, block, &offsets, 16, done);
             done

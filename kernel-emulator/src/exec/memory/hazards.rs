@@ -12,16 +12,9 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 /// Checks that no asynchronous operation has still to write these bytes nor, where they are about to change, to read
 /// them.
 #[inline]
-pub(crate) fn in_flight(
-    memory: &Shared,
-    offsets: &Doubles,
-    addresses: &Doubles,
-    bytes: u32,
-    mask: u32,
-    access: Access,
-) -> Run<()> {
-    let accessed = Accessed { offsets, addresses, bytes, mask, access };
-    if access != Access::Load && memory.any_held() {
+pub(crate) fn in_flight(memory: &Shared, accessed: &Accessed<'_>) -> Run<()> {
+    let bytes = accessed.bytes;
+    if accessed.access != Access::Load && memory.any_held() {
         accessed.untouched("an asynchronous operation has still to read", |offset| {
             memory.held(offset, bytes).map(Some)
         })?;
@@ -38,12 +31,13 @@ pub(crate) fn in_flight(
 type Issuer = Option<(u32, u32)>;
 
 /// What the lanes of a warp access: as offsets into the block's shared memory, and as they said it.
-struct Accessed<'a> {
-    offsets: &'a Doubles,
-    addresses: &'a Doubles,
-    bytes: u32,
-    mask: u32,
-    access: Access,
+#[derive(Clone, Copy)]
+pub(crate) struct Accessed<'a> {
+    pub(crate) offsets: &'a Doubles,
+    pub(crate) addresses: &'a Doubles,
+    pub(crate) bytes: u32,
+    pub(crate) mask: u32,
+    pub(crate) access: Access,
 }
 
 impl Accessed<'_> {
@@ -246,11 +240,9 @@ pub(crate) fn race(
     cx: &mut Context<'_>,
     warp: &Warp,
     block: usize,
-    (offsets, addresses): (&Doubles, &Doubles),
-    bytes: u32,
-    mask: u32,
-    access: Access,
+    accessed: &Accessed<'_>,
 ) -> Run<()> {
+    let Accessed { offsets, addresses, bytes, mask, access } = *accessed;
     if mask == 0 {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! Accesses to one state space: bounds, alignment, hazards, then the bytes.
 
-use super::{Access, banks, hazards};
+use super::hazards::{self, Accessed};
+use super::{Access, banks};
 use crate::code::{Doubles, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
@@ -9,17 +10,26 @@ use crate::memory::access::{self, Problem, WordMemory};
 use crate::memory::local::LOCAL_BASE;
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 
-/// Loads from one space; `strong` accesses do not race. Returns the lanes whose bytes were all written.
+/// Where the lanes of an instruction access memory, each as many bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) place: Place,
+    /// Such accesses do not race.
+    pub(crate) strong: bool,
+    pub(crate) addresses: &'a Doubles,
+    pub(crate) bytes: u32,
+}
+
+/// Loads from one space. Returns the lanes whose bytes were all written.
 #[inline]
 pub(crate) fn load<const N: usize>(
     cx: &mut Context<'_>,
     warp: &mut Warp,
-    (place, strong): (Place, bool),
-    addresses: &Doubles,
-    bytes: u32,
+    at: At<'_>,
     mask: u32,
     out: &mut [Doubles; N],
 ) -> Run<u32> {
+    let At { place, strong, addresses, bytes } = at;
     match place {
         Place::Global | Place::Const | Place::Generic => {
             let mut defined = 0;
@@ -39,20 +49,14 @@ pub(crate) fn load<const N: usize>(
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Load)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
                 let memory = &cx.cluster.blocks[block].shared;
-                hazards::in_flight(memory, &offsets, addresses, bytes, lanes, Access::Load)?;
+                let (offsets, access) = (&offsets, Access::Load);
+                let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
+                hazards::in_flight(memory, &accessed)?;
                 if !strong {
-                    hazards::race(
-                        cx,
-                        warp,
-                        block,
-                        (&offsets, addresses),
-                        bytes,
-                        lanes,
-                        Access::Load,
-                    )?;
+                    hazards::race(cx, warp, block, &accessed)?;
                 }
                 let memory = &cx.cluster.blocks[block].shared;
-                defined |= access::load(memory, &offsets, bytes, lanes, out);
+                defined |= access::load(memory, offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
             Ok(defined)
@@ -84,12 +88,11 @@ pub(crate) fn load<const N: usize>(
 pub(crate) fn store<const N: usize>(
     cx: &mut Context<'_>,
     warp: &mut Warp,
-    (place, strong): (Place, bool),
-    addresses: &Doubles,
-    bytes: u32,
+    at: At<'_>,
     (mask, defined): (u32, u32),
     values: &[Doubles; N],
 ) -> Run<()> {
+    let At { place, strong, addresses, bytes } = at;
     if strong {
         cx.block().synchronises();
     }
@@ -110,24 +113,19 @@ pub(crate) fn store<const N: usize>(
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Store)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
                 let memory = &cx.cluster.blocks[block].shared;
-                hazards::in_flight(memory, &offsets, addresses, bytes, lanes, Access::Store)?;
-                if !strong {
-                    let at = (&offsets, addresses);
-                    if let Err(trap) =
-                        hazards::race(cx, warp, block, at, bytes, lanes, Access::Store)
-                    {
-                        let memory = &cx.cluster.blocks[block].shared;
-                        let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
-                        if !wrote
-                            || !access::holds(memory, &offsets, bytes, lanes & defined, values)
-                        {
-                            return Err(trap);
-                        }
+                let (offsets, access) = (&offsets, Access::Store);
+                let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
+                hazards::in_flight(memory, &accessed)?;
+                if !strong && let Err(trap) = hazards::race(cx, warp, block, &accessed) {
+                    let memory = &cx.cluster.blocks[block].shared;
+                    let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
+                    if !wrote || !access::holds(memory, offsets, bytes, lanes & defined, values) {
+                        return Err(trap);
                     }
                 }
                 let memory = &mut cx.cluster.blocks[block].shared;
-                access::store(memory, &offsets, bytes, lanes, values);
-                hazards::wrote(cx, warp, block, &offsets, bytes, lanes);
+                access::store(memory, offsets, bytes, lanes, values);
+                hazards::wrote(cx, warp, block, offsets, bytes, lanes);
                 let memory = &mut cx.cluster.blocks[block].shared;
                 for lane in self::lanes(lanes & !defined) {
                     let offset = u32::try_from(offsets[lane]).expect("shared memory is small");

@@ -102,7 +102,8 @@ pub(super) fn alloc(
         return Err(Trap::new(FaultKind::WrongSpace, detail).address(at[0]));
     }
     let words = [[u64::from(Place { lane: 0, column: start }.address()); LANES]];
-    place::store(cx, warp, (place, false), &local, 4, (1, u32::MAX), &words)?;
+    let at = place::At { place, strong: false, addresses: &local, bytes: 4 };
+    place::store(cx, warp, at, (1, u32::MAX), &words)?;
     Ok(Flow::Next)
 }
 

@@ -3,7 +3,7 @@
 use kernel_ptx::Opcode;
 
 use super::Reader;
-use crate::{diag::Diagnostic, elaborate::nearest};
+use crate::diag::{Diagnostic, nearest};
 
 /// Instructions of PTX that the table leaves out.
 const ELSEWHERE: [&str; 32] = [

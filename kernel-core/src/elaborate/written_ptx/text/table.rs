@@ -7,8 +7,7 @@ use kernel_ptx::{
 
 use super::{MARK, Named, Reader, letters, words::name_of};
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::nearest,
+    diag::{Code, Diagnostic, nearest},
     ir::{Dtype, Elem, Snippet, register_type},
 };
 

@@ -1,0 +1,177 @@
+//! Global memory: tiles of tensors, and what single pointers lead to.
+
+use super::{Machine, coordinates};
+use crate::eval::element::{Data, Element};
+use crate::eval::{Fault, arith, memory};
+use crate::ir::{Atomic, Binary, Dtype, Fill, MapOptions, ParamKind, Value};
+
+impl Machine<'_> {
+    pub(super) fn tensor_dtype(&self, param: u32) -> Dtype {
+        match self.kernel.params[param as usize].kind {
+            ParamKind::Tensor { dtype, .. } => dtype,
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
+                unreachable!("ir::verify wants a tensor here")
+            }
+        }
+    }
+
+    pub(super) fn offsets(&self, offsets: &[Value]) -> Result<Vec<i128>, Fault> {
+        offsets.iter().map(|&offset| self.int(offset)).collect()
+    }
+
+    pub(super) fn read_tile(
+        &self,
+        param: u32,
+        offsets: &[Value],
+        shape: &[u32],
+    ) -> Result<Vec<Element>, Fault> {
+        self.read_elements(param, &self.offsets(offsets)?, shape, &MapOptions::default())
+    }
+
+    /// The same by tensor map: with its steps, and with what it fills with.
+    pub(super) fn read_mapped(
+        &self,
+        param: u32,
+        offsets: &[i128],
+        shape: &[u32],
+    ) -> Result<Vec<Element>, Fault> {
+        self.read_elements(param, offsets, shape, &self.kernel.params[param as usize].map)
+    }
+
+    fn read_elements(
+        &self,
+        param: u32,
+        offsets: &[i128],
+        shape: &[u32],
+        map: &MapOptions,
+    ) -> Result<Vec<Element>, Fault> {
+        let dtype = self.tensor_dtype(param);
+        let outside = match map.fill {
+            Fill::Zero => Element::zero(dtype),
+            Fill::Nan => Element::Float(f64::NAN),
+        };
+        coordinates(shape)
+            .map(|at| {
+                let steps = at.iter().enumerate();
+                let at: Vec<u32> =
+                    steps.map(|(axis, step)| step * map.element_stride(axis)).collect();
+                let place = memory::element_of(
+                    self.world.args,
+                    param as usize,
+                    dtype,
+                    &shifted(offsets, &at),
+                );
+                match place {
+                    Some(pointer) => memory::load(self.world.args, dtype, pointer),
+                    None => Ok(outside),
+                }
+            })
+            .collect()
+    }
+
+    /// The last operand, at the offsets before it.
+    pub(super) fn write_tile(&mut self, param: u32, args: &[Value]) -> Result<(), Fault> {
+        let (&tile, offsets) = args.split_last().expect("ir::verify wants a tile");
+        let elements = self.elements(tile).to_vec();
+        let shape = self.shape(tile);
+        let offsets = self.offsets(offsets)?;
+        self.write_elements(param, &offsets, shape, |_, new| Ok(new), &elements)
+    }
+
+    /// Writes what `combine` makes of the old and the new element, where the tensor has one.
+    pub(super) fn write_elements(
+        &mut self,
+        param: u32,
+        offsets: &[i128],
+        shape: &[u32],
+        combine: impl Fn(Element, Element) -> Result<Element, Fault>,
+        elements: &[Element],
+    ) -> Result<(), Fault> {
+        let dtype = self.tensor_dtype(param);
+        for (&element, at) in elements.iter().zip(coordinates(shape)) {
+            let place =
+                memory::element_of(self.world.args, param as usize, dtype, &shifted(offsets, &at));
+            if let Some(pointer) = place {
+                let old = memory::load(self.world.args, dtype, pointer)?;
+                memory::store(self.world.args, dtype, pointer, combine(old, element)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn load_pointers(
+        &self,
+        masked: bool,
+        args: &[Value],
+        result: Value,
+    ) -> Result<Data, Fault> {
+        let dtype = self.dtype(args[0]);
+        let mut loaded = Vec::new();
+        for (at, pointer) in self.elements(args[0]).iter().enumerate() {
+            let element = if masked && !self.elements(args[1])[at].as_bool()? {
+                self.elements(args[2])[at]
+            } else {
+                memory::load(self.world.args, dtype, pointer.as_pointer()?)?
+            };
+            loaded.push(element);
+        }
+        Ok(self.shaped(result, loaded))
+    }
+
+    pub(super) fn store_pointers(&mut self, masked: bool, args: &[Value]) -> Result<(), Fault> {
+        let dtype = self.dtype(args[0]);
+        for at in 0..self.elements(args[0]).len() {
+            if masked && !self.elements(args[2])[at].as_bool()? {
+                continue;
+            }
+            let pointer = self.elements(args[0])[at].as_pointer()?;
+            memory::store(self.world.args, dtype, pointer, self.elements(args[1])[at])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        op: Atomic,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Result<Option<Data>, Fault> {
+        let dtype = self.dtype(args[0]);
+        let mut old_values = Vec::new();
+        for at in 0..self.elements(args[0]).len() {
+            let pointer = self.elements(args[0])[at].as_pointer()?;
+            let old = memory::load(self.world.args, dtype, pointer)?;
+            let operands = args[1..].iter().map(|&arg| self.elements(arg)[at]);
+            let new = atomic(op, dtype, old, &operands.collect::<Vec<_>>())?;
+            memory::store(self.world.args, dtype, pointer, new)?;
+            old_values.push(old);
+        }
+        Ok(result.map(|result| self.shaped(result, old_values)))
+    }
+}
+
+/// What an atomic operation leaves in memory.
+fn atomic(op: Atomic, dtype: Dtype, old: Element, operands: &[Element]) -> Result<Element, Fault> {
+    let with = |op| arith::binary(op, dtype, old, operands[0]);
+    Ok(match op {
+        Atomic::Add => with(Binary::Add),
+        Atomic::Max => with(Binary::Max),
+        Atomic::Min => with(Binary::Min),
+        Atomic::And => with(Binary::And),
+        Atomic::Or => with(Binary::Or),
+        Atomic::Xor => with(Binary::Xor),
+        Atomic::Exchange => operands[0],
+        // The hardware compares bits: -0 differs from 0, and a NaN equals itself.
+        Atomic::CompareExchange => {
+            if old.to_bits(dtype)? == operands[0].to_bits(dtype)? {
+                operands[1]
+            } else {
+                old
+            }
+        }
+    })
+}
+
+fn shifted(offsets: &[i128], at: &[u32]) -> Vec<i128> {
+    offsets.iter().zip(at).map(|(offset, &at)| offset + i128::from(at)).collect()
+}

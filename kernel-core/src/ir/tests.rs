@@ -1,0 +1,3 @@
+//! What the tests of all phases have of the IR.
+
+pub(crate) mod builder;

@@ -1,0 +1,63 @@
+//! The text of a kernel with its layouts, and with what each statement costs a warp.
+
+use kernel_layout::{Dim, Layout};
+use la_arena::ArenaMap;
+
+use super::access_cost::{load_cost, store_cost};
+use super::convert::conversion_cost;
+use super::crossing::{reduce_cost, scan_cost};
+use crate::ir::{Annotations, Kernel, Layouts, Op, Shared, StmtKind, Value};
+use crate::loc::Loc;
+
+/// The text, and the lines that statements come from where those are known.
+pub(crate) fn annotated(
+    kernel: &Kernel,
+    layouts: &Layouts,
+    shared: &ArenaMap<Shared, Layout>,
+    line: Option<&dyn Fn(Loc) -> u32>,
+) -> String {
+    let cost = |kind: &StmtKind| statement_cost(kernel, layouts, shared, kind);
+    kernel.annotated(Annotations { layouts, shared, cost: &cost, line })
+}
+
+/// What it costs to convert a tile, to access shared memory or to combine what other threads hold; none of other statements,
+/// and of tiles without a layout.
+fn statement_cost(
+    kernel: &Kernel,
+    layouts: &Layouts,
+    shared: &ArenaMap<Shared, Layout>,
+    kind: &StmtKind,
+) -> Option<String> {
+    let combined = |args: &[Value]| {
+        let layout = layouts.get(args[0])?;
+        let elems: Option<Vec<_>> = args.iter().map(|&arg| kernel.ty(arg).elem()).collect();
+        Some((elems?, layout, layout.in_size(Dim::Warp)))
+    };
+    match kind {
+        StmtKind::Op { op: Op::LoadShared, args, result } => {
+            Some(load_cost(kernel, shared, args[0], layouts.get((*result)?)?).to_string())
+        }
+        StmtKind::Op { op: Op::StoreShared, args, .. } => {
+            Some(store_cost(kernel, shared, args[0], layouts.get(args[1])?).to_string())
+        }
+        StmtKind::Op { op: Op::ToLayout(_), args, result } => {
+            let (from, to) = (layouts.get(args[0])?, layouts.get((*result)?)?);
+            Some(conversion_cost(kernel.ty(args[0]).elem()?, from, to).to_string())
+        }
+        StmtKind::Scan { args, axis, .. } => {
+            let (elems, layout, warps) = combined(args)?;
+            Some(scan_cost(&elems, layout, *axis as usize, warps).to_string())
+        }
+        StmtKind::Reduce { args, axis, results, .. } => {
+            let (elems, layout, warps) = combined(args)?;
+            let to = layouts.get(*results.first()?);
+            Some(reduce_cost(&elems, layout, *axis as usize, warps, to).to_string())
+        }
+        StmtKind::Op { .. }
+        | StmtKind::If { .. }
+        | StmtKind::For { .. }
+        | StmtKind::Loop { .. }
+        | StmtKind::Specialize { .. }
+        | StmtKind::Ptx { .. } => None,
+    }
+}

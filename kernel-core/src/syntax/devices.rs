@@ -1,0 +1,36 @@
+//! What a unit uses of other modules.
+
+use super::Item;
+
+/// An item that came in a bundle.
+#[derive(Clone, Debug)]
+pub struct DeviceItem {
+    /// What tells it from all others.
+    pub id: String,
+    /// The function, or the items of the module.
+    pub items: Vec<Item>,
+    /// What its free paths mean.
+    pub uses: Vec<DeviceUse>,
+}
+
+/// What a free path means.
+#[derive(Clone, Debug)]
+pub struct DeviceUse {
+    /// The path, as it is written where it is used.
+    pub path: String,
+    /// The item that holds it.
+    pub id: String,
+    /// Its name there.
+    pub export: String,
+}
+
+/// The device items of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Devices {
+    /// What came with the bundles.
+    pub items: Vec<DeviceItem>,
+    /// What the free paths of the kernel mean.
+    pub uses: Vec<DeviceUse>,
+    /// Free paths whose bundles have not come yet: nothing is said of what they stand for.
+    pub pending: Vec<String>,
+}
