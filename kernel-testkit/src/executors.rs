@@ -288,7 +288,7 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
     }
     // Of padded FP4 numbers, two are one element of the tensor.
     let (dtype, numbers) = match map.padding {
-        Padding::None => (map_dtype(map.dtype), 1),
+        Padding::None => (map.dtype.row().map.number, 1),
         Padding::Float4 => (14, 2),
     };
     let mut dims: Vec<u64> =
@@ -317,28 +317,6 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
         },
     };
     encoded.encode().map_err(|error| error.to_string())
-}
-
-/// The number of an element type (CUDA driver API, `CUtensorMapDataType`).
-fn map_dtype(dtype: ir::Dtype) -> u32 {
-    match dtype {
-        ir::Dtype::Bool
-        | ir::Dtype::I8
-        | ir::Dtype::U8
-        | ir::Dtype::E4m3
-        | ir::Dtype::E5m2
-        | ir::Dtype::E2m1x2
-        | ir::Dtype::Ue8m0 => 0,
-        ir::Dtype::I16 | ir::Dtype::U16 => 1,
-        ir::Dtype::U32 => 2,
-        ir::Dtype::I32 => 3,
-        ir::Dtype::U64 => 4,
-        ir::Dtype::I64 => 5,
-        ir::Dtype::F16 => 6,
-        ir::Dtype::F32 => 7,
-        ir::Dtype::F64 => 8,
-        ir::Dtype::Bf16 => 9,
-    }
 }
 
 /// The stretches of `value`, as start and end.

@@ -1,5 +1,7 @@
 //! Element types of products that read memory as it is: those of warpgroups, and those of the fifth generation of tensor cores.
 
+use kernel_ptx::Word;
+
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Num},
@@ -69,10 +71,7 @@ impl Builder<'_> {
             return None;
         }
         let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
-        let sums = match (dtype, generation) {
-            (Dtype::E2m1x2, Generation::Blackwell) => sums(Dtype::E4m3),
-            _ => sums(dtype),
-        };
+        let sums = sums(dtype, generation);
         // A type that is still open is the first of them.
         if self.cells.known(acc_num).is_none() {
             let sum = sums.first().copied().unwrap_or(Dtype::F32);
@@ -97,30 +96,24 @@ impl Builder<'_> {
 
 /// The element types of sums that products of such factors have, the first that of sums without a type (PTX ISA,
 /// `wgmma.mma_async`: `.dtype`; "tcgen05.mma: Data types").
-pub(crate) const fn sums(factor: Dtype) -> &'static [Dtype] {
-    match factor {
-        Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => &[Dtype::F32, Dtype::F16],
-        Dtype::Bf16 | Dtype::F32 => &[Dtype::F32],
-        Dtype::I8 | Dtype::U8 => &[Dtype::I32],
-        Dtype::Bool
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::F64
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => &[],
-    }
+fn sums(factor: Dtype, generation: Generation) -> &'static [Dtype] {
+    kind(factor, generation).map_or(&[], |(_, sums)| sums)
+}
+
+/// The kind of `tcgen05.mma`, as which a type is multiplied by this generation of tensor cores, and the sums.
+fn kind(factor: Dtype, generation: Generation) -> Option<(Word, &'static [Dtype])> {
+    let factor = factor.row().factor?;
+    let (kind, _) = factor.tcgen05?;
+    let multiplied = match generation {
+        Generation::Hopper => factor.mma.is_some(),
+        Generation::Blackwell => true,
+    };
+    multiplied.then_some((kind, factor.sums))
 }
 
 /// Whether these different types are multiplied with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`; "tcgen05.mma: Data
 /// types").
 fn are_mixed(factors: [Dtype; 2], generation: Generation) -> bool {
-    let narrow = |dtype: Dtype| {
-        dtype.is_float8() || dtype == Dtype::E2m1x2 && generation == Generation::Blackwell
-    };
-    factors.into_iter().all(narrow)
-        || factors.into_iter().all(|dtype| matches!(dtype, Dtype::I8 | Dtype::U8))
+    let kinds = factors.map(|factor| kind(factor, generation).map(|(kind, _)| kind));
+    kinds[0] == kinds[1] && matches!(kinds[0], Some(Word::KindF8f6f4 | Word::KindI8))
 }

@@ -32,46 +32,12 @@ impl Precision {
     }
 
     /// The element types of sums that products of such factors have; the first is that of sums without a type.
-    const fn sums(self, factor: Dtype) -> &'static [Dtype] {
-        match (self, factor) {
-            (Precision::Full | Precision::Tf32, Dtype::F32) | (Precision::Full, Dtype::Bf16) => {
-                &[Dtype::F32]
-            }
-            (Precision::Full, Dtype::F16 | Dtype::E4m3 | Dtype::E5m2) => &[Dtype::F32, Dtype::F16],
-            (Precision::Full, Dtype::F64) => &[Dtype::F64],
-            (Precision::Full, Dtype::I8 | Dtype::U8) => &[Dtype::I32],
-            (
-                Precision::Full,
-                Dtype::Bool
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::I64
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::U64
-                | Dtype::E2m1x2
-                | Dtype::Ue8m0,
-            )
-            | (
-                Precision::Tf32,
-                Dtype::Bool
-                | Dtype::I8
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::I64
-                | Dtype::U8
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::U64
-                | Dtype::F16
-                | Dtype::Bf16
-                | Dtype::F64
-                | Dtype::E4m3
-                | Dtype::E5m2
-                | Dtype::E2m1x2
-                | Dtype::Ue8m0,
-            ) => &[],
-        }
+    fn sums(self, factor: Dtype) -> &'static [Dtype] {
+        let multiplied = match self {
+            Precision::Full => !factor.is_opaque(),
+            Precision::Tf32 => factor == Dtype::F32,
+        };
+        factor.row().factor.filter(|_| multiplied).map_or(&[], |factor| factor.sums)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Block-scaled products: `tcgen05::mma_scaled`.
 
+use kernel_ptx::Word;
+
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Val},
@@ -90,7 +92,10 @@ impl Builder<'_> {
         let sum = self.cells.settled(acc_num);
         let depth = self.ty(b).shape()[0] * right.numbers();
         let columns = self.ty(scales[1]).shape()[1];
-        let is_narrow = |dtype: Dtype| dtype.is_float8() || dtype == Dtype::E2m1x2;
+        let is_narrow = |dtype: Dtype| {
+            let tcgen05 = dtype.row().factor.and_then(|factor| factor.tcgen05);
+            tcgen05.is_some_and(|(kind, _)| kind == Word::KindF8f6f4)
+        };
         let kind = match (left, right, of_left) {
             (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) if depth / columns.max(1) == 16 => {
                 Some(Scaled::Nvf4)
