@@ -51,7 +51,7 @@ pub(crate) use messages::spelling::{is_builtin, is_language_path};
 pub(crate) use params::PARAMETER_TYPES;
 pub(crate) use params::nearest_target;
 pub use params::{TARGETS, instance_rows, target_named};
-use products::float4;
+use products::narrow;
 pub(crate) use written::Written;
 
 /// One choice of generic parameters: names and what they stand for.
@@ -183,7 +183,7 @@ pub(crate) struct Builder<'p> {
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,
     /// How products read the FP4 numbers of shared allocations.
-    float4_reads: la_arena::ArenaMap<Shared, float4::Packing>,
+    float4_reads: la_arena::ArenaMap<Shared, narrow::Reads>,
     /// Where an allocation of tensor memory was given its layout.
     tensor_memory_pins: la_arena::ArenaMap<crate::ir::TensorMemory, Loc>,
     /// Where the operands of a matrix product are written, by the place of the product.

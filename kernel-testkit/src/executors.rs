@@ -3,7 +3,7 @@
 use kernel_core::{
     compile::Variant,
     eval, ir,
-    layouts::tma::{MapExtent, MapStride, Padding, TensorMap},
+    layouts::tma::{MapExtent, MapStride, TensorMap},
 };
 use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};
 
@@ -286,18 +286,14 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
     if inner != u64::from(map.dtype.bytes()) {
         return Err(format!("neighbours of a tensor map are {inner} bytes apart"));
     }
-    // Of padded FP4 numbers, two are one element of the tensor.
-    let (dtype, numbers) = match map.padding {
-        Padding::None => (map.dtype.row().map.number, 1),
-        Padding::Float4 => (14, 2),
-    };
+    let (element, numbers) = map.element();
     let mut dims: Vec<u64> =
         map.dims.iter().map(|dim| extent(dim.extent)).collect::<Result<_, _>>()?;
     if let Some(inner) = dims.first_mut() {
-        *inner *= numbers;
+        *inner *= u64::from(numbers);
     }
     let encoded = kernel_emulator::TensorMap {
-        dtype,
+        dtype: element.number,
         address: addresses[number] + buffer.offset as u64 * bytes,
         dims,
         strides_bytes: map.dims.iter().skip(1).map(|dim| stride(dim.stride)).collect(),

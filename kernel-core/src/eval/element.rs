@@ -100,13 +100,13 @@ impl Element {
     }
 
     /// The element whose bytes in memory, little-endian, are `bits`.
-    pub(super) fn from_bits(dtype: Dtype, bits: u64) -> Element {
+    pub(super) fn from_bits(dtype: Dtype, bits: u128) -> Element {
         match dtype.class() {
             Class::Bool => Element::Bool(bits & 0xff != 0),
             Class::Signed | Class::Unsigned | Class::Opaque => {
-                Element::Int(wrap(dtype, i128::from(bits)))
+                Element::Int(wrap(dtype, bits.cast_signed()))
             }
-            Class::Float(Float::F64) => Element::Float(f64::from_bits(bits)),
+            Class::Float(Float::F64) => Element::Float(f64::from_bits(low64(bits))),
             Class::Float(Float::F32) => {
                 let bits = u32::try_from(bits & 0xffff_ffff).expect("32 bits are kept");
                 Element::Float(f64::from(f32::from_bits(bits)))
@@ -124,17 +124,17 @@ impl Element {
     ///
     /// # Errors
     /// For an undefined value.
-    pub(super) fn to_bits(self, dtype: Dtype) -> Result<u64, Fault> {
+    pub(super) fn to_bits(self, dtype: Dtype) -> Result<u128, Fault> {
         Ok(match self {
-            Element::Bool(value) => u64::from(value),
+            Element::Bool(value) => u128::from(value),
             Element::Int(value) => {
                 let mask = (1_i128 << (8 * dtype.bytes())) - 1;
-                u64::try_from(value & mask).expect("at most 64 bits are kept")
+                (value & mask).cast_unsigned()
             }
             Element::Float(value) => match float::format(dtype) {
-                Some(format) => u64::from(format.to_bits(value)),
-                None if dtype == Dtype::F32 => u64::from(float::to_f32(value).to_bits()),
-                None => value.to_bits(),
+                Some(format) => u128::from(format.to_bits(value)),
+                None if dtype == Dtype::F32 => u128::from(float::to_f32(value).to_bits()),
+                None => u128::from(value.to_bits()),
             },
             Element::Pointer(_) => unreachable!("ir::verify checks that no pointer is stored"),
             Element::Undefined => return Err(Fault::Undefined),
@@ -145,6 +145,10 @@ impl Element {
     pub(super) fn zero(dtype: Dtype) -> Element {
         Element::from_bits(dtype, 0)
     }
+}
+
+fn low64(bits: u128) -> u64 {
+    u64::try_from(bits & u128::from(u64::MAX)).expect("64 bits are kept")
 }
 
 /// An integer reduced to the range of its type, as hardware arithmetic wraps.

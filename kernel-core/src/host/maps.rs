@@ -4,15 +4,13 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use crate::ir::Fill;
-use crate::layouts::tma::{MapExtent, MapStride, Padding, TensorMap};
+use crate::layouts::tma::{MapExtent, MapStride, TensorMap};
 
 /// A map of a tensor.
 pub(super) fn tokens(map: &TensorMap) -> TokenStream {
     let param = Literal::u32_unsuffixed(map.param);
-    let dtype = match map.padding {
-        Padding::None => map.dtype.row().map.name,
-        Padding::Float4 => "16u4_align16b",
-    };
+    let (element, _) = map.element();
+    let dtype = element.name;
     let dims = map.dims.iter().map(|dim| {
         let extent = match dim.extent {
             MapExtent::Axis { axis, divide } => {

@@ -112,7 +112,7 @@ impl Float8 {
 }
 
 /// An element type of tensor maps (CUDA driver API, `CUtensorMapDataType`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MapElement {
     /// The name by which the runtime finds it.
     pub name: &'static str,
@@ -140,16 +140,31 @@ pub struct Factor {
     pub sums: &'static [Dtype],
 }
 
-/// How an element that holds several numbers lies in shared memory for `.kind::f8f6f4` and `.kind::mxf8f6f4`: sixteen numbers in
-/// sixteen bytes, of which they fill the first ones (PTX ISA, "tcgen05.mma: Packing formats used in shared memory").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An element that holds several numbers narrower than a byte: bits that tensor cores alone read.
+///
+/// `.kind::f8f6f4` and `.kind::mxf8f6f4` find them padded in shared memory: each sixteen numbers in sixteen bytes, of which they fill the
+/// first ones (PTX ISA, "tcgen05.mma: Packing formats used in shared memory").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Packing {
-    /// The numbers of an element.
+    /// The numbers of an element, the first in its lowest bits.
     pub numbers: u32,
+    /// Bits of the exponent and of the fraction of a number.
+    pub format: [u32; 2],
     /// The element type of the tensor map that pads on the way.
     pub map: MapElement,
+    /// Whether other kinds read the elements as they lie in a tensor, one directly behind the other.
+    pub dense: bool,
     /// What the numbers are called.
     pub of: &'static str,
+    /// What an element is.
+    pub what: &'static str,
+}
+
+impl Packing {
+    /// The bytes of sixteen numbers.
+    pub const fn filled_bytes(self) -> u32 {
+        2 * (1 + self.format[0] + self.format[1])
+    }
 }
 
 /// Everything that is known of an element type.
@@ -157,7 +172,7 @@ pub struct Packing {
 pub struct Row {
     /// The name in kernels.
     pub name: &'static str,
-    /// Bytes of one element in memory.
+    /// Bytes of one element of a tensor.
     pub bytes: u32,
     /// What kind of number it is.
     pub class: Class,
@@ -196,7 +211,14 @@ const F32_SUMS: &[Dtype] = &[Dtype::F32];
 const I32_SUMS: &[Dtype] = &[Dtype::I32];
 /// By multiply-add.
 const F64_FACTOR: Option<Factor> = Some(Factor { mma: None, tcgen05: None, sums: &[Dtype::F64] });
-const FP4: Option<Packing> = Some(Packing { numbers: 2, map: map("16u4_align16b", 14), of: "FP4" });
+const FP4: Option<Packing> = Some(Packing {
+    numbers: 2,
+    format: [2, 1],
+    map: map("16u4_align16b", 14),
+    dense: true,
+    of: "FP4",
+    what: "two FP4 numbers in a byte",
+});
 
 macro_rules! dtypes {
     ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $bytes:literal ($class:expr) [$memory:ident $instruction:ident]
@@ -286,9 +308,34 @@ impl Dtype {
         Dtype::ALL.iter().copied().find(|dtype| dtype.name() == name)
     }
 
-    /// Bytes of one element in memory.
+    /// Bytes of one element of a tensor.
     pub const fn bytes(self) -> u32 {
         self.row().bytes
+    }
+
+    /// Bytes of one element in shared memory, of an allocation whose layout does not pad.
+    pub const fn shared_bytes(self) -> u32 {
+        match self.row().packing {
+            // Padded in any layout: to an instruction, a number takes up a byte.
+            Some(Packing { numbers, dense: false, .. }) => numbers,
+            Some(Packing { dense: true, .. }) | None => self.bytes(),
+        }
+    }
+
+    /// Bytes that a number of the depth takes up for `.kind::f8f6f4` and the kinds of wider numbers.
+    pub const fn number_bytes(self) -> u32 {
+        if self.row().packing.is_some() { 1 } else { self.bytes() }
+    }
+
+    /// The fewest elements whose bytes are a multiple of `unit_bytes`, a power of two.
+    pub const fn fewest_in(self, unit_bytes: u32) -> u32 {
+        let step = 1 << self.bytes().trailing_zeros();
+        if step >= unit_bytes { 1 } else { unit_bytes / step }
+    }
+
+    /// Whether a register holds an element. What none holds is moved by TMA, and read by products.
+    pub const fn is_held(self) -> bool {
+        self.shared_bytes() <= 8
     }
 
     /// What kind of number it is.
@@ -354,6 +401,9 @@ impl Dtype {
     }
 
     /// The register that holds an element.
+    ///
+    /// # Requires
+    /// One does, see [`is_held`](Self::is_held).
     pub const fn register(self) -> Register {
         match self.class() {
             Class::Bool => Register::Pred,
@@ -395,9 +445,12 @@ mod tests {
         for &dtype in Dtype::ALL {
             let row = dtype.row();
             assert_eq!(Dtype::from_name(row.name), Some(dtype));
-            assert_eq!(row.memory.bits(), 8 * row.bytes, "{dtype}");
+            assert_eq!(row.memory.bits(), 8 * dtype.shared_bytes(), "{dtype}");
             let register = dtype.register().ty();
-            assert!(dtype == Dtype::Bool || register.bits() >= row.memory.bits(), "{dtype}");
+            assert!(
+                dtype == Dtype::Bool || !dtype.is_held() || register.bits() >= row.memory.bits(),
+                "{dtype}"
+            );
         }
     }
 }

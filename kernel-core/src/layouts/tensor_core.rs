@@ -78,12 +78,14 @@ pub(crate) fn read(
     (width, scaled): (u32, Option<Scaled>),
 ) -> Result<Operand, Box<Refusal>> {
     let (layout, bytes) = (&layouts[window.root], window.dtype.bytes());
-    let read = match scaled {
-        Some(Scaled::Mxf4 | Scaled::Nvf4) => operand(layout, bytes, side.axis(window), width),
-        Some(Scaled::Mxf8) | None if window.dtype == Dtype::E2m1x2 => {
-            padded_operand(layout, side.axis(window), width)
+    let read = match (scaled, window.dtype.row().packing) {
+        (Some(Scaled::Mxf4 | Scaled::Nvf4), _) => operand(layout, bytes, side.axis(window), width),
+        (Some(Scaled::Mxf8) | None, Some(packing)) => {
+            padded_operand(layout, packing.numbers, side.axis(window), width)
         }
-        Some(Scaled::Mxf8) | None => tcgen05_operand(layout, bytes, side.axis(window), width),
+        (Some(Scaled::Mxf8) | None, None) => {
+            tcgen05_operand(layout, bytes, side.axis(window), width)
+        }
     };
     read.map_err(Box::new)
 }

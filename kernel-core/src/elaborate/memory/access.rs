@@ -531,7 +531,7 @@ impl Builder<'_> {
         let form = match form {
             Form::NvmmaShared { swizzle_bytes, transposed, fp4_padded, .. } => Form::NvmmaShared {
                 swizzle_bytes,
-                element_bits: self.cells.settled(self.num(window)).bytes() * 8,
+                element_bits: self.cells.settled(self.num(window)).shared_bytes() * 8,
                 transposed,
                 fp4_padded,
             },
@@ -556,7 +556,7 @@ impl Builder<'_> {
                     .help(pinned.in_code()),
             );
         }
-        let element_bytes = self.cells.settled(self.num(window)).bytes();
+        let element_bytes = self.cells.settled(self.num(window)).shared_bytes();
         if let Err(problem) = pinned_shared(&form, loc, tile, element_bytes) {
             return self.report(problem.into_diagnostic());
         }

@@ -45,7 +45,7 @@ impl Builder<'_> {
         self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
         let scaled = self.scaled(&operands, loc)?;
         self.scaled_extents(&operands, scaled, args, loc)?;
-        self.float4_factors([a, b], Some(scaled), args)?;
+        self.narrow_factors([a, b], Some(scaled), args)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         for one in scales {
             self.has_role(one, TensorMemoryRole::Scales);

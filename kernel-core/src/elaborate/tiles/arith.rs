@@ -707,10 +707,8 @@ pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -
 
 /// What is said of conversions of what tensor cores alone read as numbers.
 pub(crate) fn no_conversion([from, to]: &[String; 2], dtype: Dtype, loc: Loc) -> Diagnostic {
-    let by = match dtype {
-        Dtype::E2m1x2 => "`e2m1x2::from_f32` and `to_f32`",
-        _ => "`ue8m0::from_exponent` and `to_f32`",
-    };
+    let maker = if dtype.row().packing.is_some() { "from_f32" } else { "from_exponent" };
+    let by = format!("`{}::{maker}` and `to_f32`", dtype.name());
     Diagnostic::new(Code::DtypeRefused, loc, format!("no conversion makes {to} of {from}"))
         .compare("", "numbers, or `bool`, on both sides", format!("{from} and {to}"))
         .why(format!("{}; the host converts, by {by}", opaque(dtype)))
@@ -729,10 +727,8 @@ fn exponent_bits(value: Const) -> Option<u32> {
 
 /// What tensor cores alone read as numbers.
 fn opaque(dtype: Dtype) -> String {
-    let what = match dtype {
-        Dtype::E2m1x2 => "two FP4 numbers in a byte",
-        _ => "a power of two, by its exponent",
-    };
+    let what =
+        dtype.row().packing.map_or("a power of two, by its exponent", |packing| packing.what);
     format!("`{}` is {what}, which nothing but products of the tensor cores reads", dtype.name())
 }
 

@@ -33,7 +33,7 @@ impl Machine<'_> {
             }
             Op::ParamScalar(param) => match &self.world.args[*param as usize] {
                 Arg::Scalar { bits } => {
-                    Data::Scalar(Element::from_bits(self.dtype(given()), *bits))
+                    Data::Scalar(Element::from_bits(self.dtype(given()), u128::from(*bits)))
                 }
                 Arg::Tensor { .. } | Arg::Pointer { .. } => {
                     unreachable!("eval::check_args gave this parameter a scalar")
