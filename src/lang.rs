@@ -330,7 +330,7 @@ mod target;
 mod ptx;
 
 pub use half::{bf16, f16};
-pub use kernel_runtime::{e2m1x2, e4m3, e5m2, ue8m0};
+pub use kernel_runtime::formats::*;
 
 pub use array::{Array, array};
 pub use barrier::{Barrier, Barriers, barrier, barriers};

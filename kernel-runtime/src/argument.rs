@@ -3,10 +3,10 @@
 mod tensor;
 
 use crate::{
-    DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer, dtype::for_each_dtype, e2m1x2,
-    e4m3, e5m2, ue8m0,
+    DeviceTensor, Element, Error, ParamKind, Result,
+    buffer::Buffer,
+    dtype::{for_each_dtype, host},
 };
-use half::{bf16, f16};
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 #[doc(hidden)]
 pub use tensor::{__given, __pointer_of, __scalar_of, __tensor_of};
@@ -277,10 +277,10 @@ impl<'a, T> IntoArgument<'a> for DevicePtr<T> {
 /// Scalars: integers can be asked for divisibility, the others cannot.
 macro_rules! scalars {
     ($($kind:ident $type:ident $name:literal $bytes:literal $class:tt $dlpack:tt $doc:literal;)*) => {$(
-        impl<'a> IntoArgument<'a> for $type {
+        impl<'a> IntoArgument<'a> for host::$type {
             fn into_argument(self) -> Argument<'a> {
                 let (bits, integer) = (Element::to_bits(self), scalars!(@$class self));
-                Argument(Value::Scalar { bits, integer, dtype: <$type as Element>::DTYPE })
+                Argument(Value::Scalar { bits, integer, dtype: <host::$type as Element>::DTYPE })
             }
         }
     )*};

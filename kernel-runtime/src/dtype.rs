@@ -37,6 +37,13 @@ macro_rules! for_each_dtype {
 }
 pub(crate) use for_each_dtype;
 
+/// The types of the rows.
+pub(crate) mod host {
+    pub(crate) use crate::formats::*;
+    pub(crate) use half::{bf16, f16};
+    pub(crate) use std::primitive::*;
+}
+
 macro_rules! dtypes {
     ($($variant:ident $type:ident $name:literal $bytes:literal $class:tt $dlpack:tt $doc:literal;)*) => {
         /// An element type as a value: a type parameter of numbers in an [`Instance`](crate::Instance).
@@ -203,11 +210,9 @@ mod tests {
     fn names_and_sizes_are_those_of_the_elements() {
         macro_rules! agree {
             ($($variant:ident $type:ident $name:literal $bytes:literal $class:tt $dlpack:tt $doc:literal;)*) => {
-                [$((Dtype::of::<$type>(), <$type>::DTYPE, size_of::<$type>())),*]
+                [$((Dtype::of::<host::$type>(), <host::$type>::DTYPE, size_of::<host::$type>())),*]
             };
         }
-        use crate::{e2m1x2, e4m3, e5m2, ue8m0};
-        use half::{bf16, f16};
         let all = for_each_dtype!(agree);
         assert_eq!(Dtype::ALL.len(), all.len());
         for (dtype, (element, name, bytes)) in Dtype::ALL.iter().zip(all) {

@@ -1,12 +1,14 @@
 //! The element types of device tensors, and their bytes.
 
-use crate::{Dtype, IntoArgument, dtype::for_each_dtype, e2m1x2, e4m3, e5m2, ue8m0};
-use half::{bf16, f16};
+use crate::{
+    Dtype, IntoArgument,
+    dtype::{for_each_dtype, host},
+};
 use std::fmt::Debug;
 
 /// A type that a [`DeviceTensor`](crate::DeviceTensor) can hold.
 ///
-/// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, `e4m3`, `e5m2`, `e2m1x2` and `ue8m0` have it.
+/// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64` and the types of [`formats`](crate::formats) have it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a device tensor",
     note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, e4m3, e5m2, e2m1x2 and ue8m0"
@@ -58,10 +60,10 @@ macro_rules! elements {
     };
     (@bool $kind:ident) => {};
     (@$type:ident $kind:ident) => {
-        impl sealed::Sealed for $type {}
-        impl Element for $type {
+        impl sealed::Sealed for host::$type {}
+        impl Element for host::$type {
             const DTYPE: &'static str = Dtype::$kind.name();
-            const BYTES: usize = size_of::<$type>();
+            const BYTES: usize = size_of::<host::$type>();
             const KIND: Dtype = Dtype::$kind;
             const ANY_BITS: bool = true;
 
@@ -73,7 +75,7 @@ macro_rules! elements {
             fn from_bits(bits: u128) -> Self {
                 let bytes = bits.to_le_bytes();
                 let (low, _) = bytes
-                    .split_first_chunk::<{ size_of::<$type>() }>()
+                    .split_first_chunk::<{ size_of::<host::$type>() }>()
                     .expect("an element has at most 16 bytes");
                 Self::from_le_bytes(*low)
             }
@@ -84,7 +86,7 @@ macro_rules! elements {
                 }
             }
             fn decode(bytes: &[u8], values: &mut Vec<Self>) {
-                let (chunks, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
+                let (chunks, _) = bytes.as_chunks::<{ size_of::<host::$type>() }>();
                 values.extend(chunks.iter().map(|chunk| Self::from_le_bytes(*chunk)));
             }
         }

@@ -5,10 +5,9 @@ use super::{AnyTensor, Rights};
 use crate::{
     Device, Element, Error, Result, Stream,
     buffer::{Buffer, Lease},
-    dtype::for_each_dtype,
-    e2m1x2, e4m3, e5m2, tensor, ue8m0,
+    dtype::{for_each_dtype, host},
+    tensor,
 };
-use half::{bf16, f16};
 use std::{
     ffi::c_void,
     panic::AssertUnwindSafe,
@@ -115,13 +114,13 @@ macro_rules! dtypes {
         /// The element type's name and bytes.
         fn dtype_of(dtype: DLDataType) -> Option<(&'static str, usize)> {
             match (dtype.code, dtype.bits, dtype.lanes) {
-                $(($code, $bits, $lanes) => Some((<$type>::DTYPE, <$type>::BYTES)),)*
+                $(($code, $bits, $lanes) => Some((<host::$type>::DTYPE, <host::$type>::BYTES)),)*
                 _ => None,
             }
         }
 
         fn dlpack_dtype(name: &str) -> Option<DLDataType> {
-            $(if name == <$type>::DTYPE {
+            $(if name == <host::$type>::DTYPE {
                 return Some(DLDataType { code: $code, bits: $bits, lanes: $lanes });
             })*
             None

@@ -1,0 +1,7 @@
+//! The element types that Rust does not have, as the host holds them.
+
+mod float4;
+mod float8;
+
+pub use float4::{e2m1x2, ue8m0};
+pub use float8::{e4m3, e5m2};
