@@ -13,9 +13,9 @@ use crate::{
 /// The words for products of a generation of tensor cores.
 struct Words {
     /// Factors and sums that there are.
-    dtypes: &'static str,
+    dtypes: String,
     /// Factors of different types that are multiplied with one another.
-    mixed: &'static str,
+    mixed: String,
     /// Where the hardware does not have the types of factors and sums.
     refused: &'static str,
     /// Where it says which it has.
@@ -26,19 +26,27 @@ struct Words {
     made_by: &'static str,
 }
 
-const fn words(generation: Generation) -> Words {
+fn words(generation: Generation) -> Words {
+    let narrow = narrow_factors(generation);
+    let any = listed(&narrow, " or ");
+    let dtypes = format!(
+        "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); {any} · {any} + f32 or f16; i8 or u8 · i8 or u8 + i32"
+    );
     match generation {
         Generation::Hopper => Words {
-            dtypes: "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32",
-            mixed: "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
+            dtypes,
+            mixed: "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`".to_owned(),
             refused: "no product by warpgroups has these element types",
             source: "these are the pairs of factors and sums of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")",
             unconverted: "warpgroups read memory as it is, and convert nothing on the way",
             made_by: "zeros",
         },
         Generation::Blackwell => Words {
-            dtypes: "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3, e5m2 or e2m1x2 · e4m3, e5m2 or e2m1x2 + f32 or f16; i8 or u8 · i8 or u8 + i32",
-            mixed: "one element type on both sides; `e4m3`, `e5m2` and `e2m1x2` with each other, `i8` with `u8`",
+            dtypes,
+            mixed: format!(
+                "one element type on both sides; {} with each other, `i8` with `u8`",
+                listed(&narrow.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), " and ")
+            ),
             refused: "no product has these element types",
             source: "these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")",
             unconverted: "tensor cores read memory as it is, and convert nothing on the way",
@@ -65,7 +73,7 @@ impl Builder<'_> {
             let headline = "the factors of this product have different element types";
             self.report(
                 Diagnostic::new(Code::DtypeMismatch, loc, headline)
-                    .compare("", words.mixed, format!("{left} and {right}"))
+                    .compare("", &words.mixed, format!("{left} and {right}"))
                     .why(words.unconverted),
             );
             return None;
@@ -109,6 +117,22 @@ fn kind(factor: Dtype, generation: Generation) -> Option<(Word, &'static [Dtype]
         Generation::Blackwell => true,
     };
     multiplied.then_some((kind, factor.sums))
+}
+
+/// The types of eight bits and less that are multiplied with each other.
+fn narrow_factors(generation: Generation) -> Vec<String> {
+    let is_narrow = |dtype: &&Dtype| {
+        kind(**dtype, generation).is_some_and(|(kind, _)| kind == Word::KindF8f6f4)
+    };
+    Dtype::ALL.iter().filter(is_narrow).map(|dtype| dtype.name().to_owned()).collect()
+}
+
+/// `a, b or c`
+pub(crate) fn listed(names: &[String], last: &str) -> String {
+    match names {
+        [names @ .., name] if !names.is_empty() => format!("{}{last}{name}", names.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// Whether these different types are multiplied with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`; "tcgen05.mma: Data
