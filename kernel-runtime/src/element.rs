@@ -11,7 +11,7 @@ use std::fmt::Debug;
 /// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64` and the types of [`formats`](crate::formats) have it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a device tensor",
-    note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, e4m3, e5m2, e2m1x2 and ue8m0"
+    note = "elements are bool, i8 to i64, u8 to u64, f32, f64, and the formats of numbers in `kiln::prelude`: f16, bf16, e4m3 and so on"
 )]
 pub trait Element:
     sealed::Sealed
