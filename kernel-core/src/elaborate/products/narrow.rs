@@ -20,6 +20,13 @@ const LEAST_NUMBERS: u32 = 128;
 /// Where the manual says how these products read FP4.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")";
 
+/// The layout of elements that no register holds, as tensor maps and products have them.
+const WIDE: Form = Form::NvmmaShared {
+    swizzle_bytes: 128,
+    element_bits: 128,
+    transposed: false,
+    fp4_padded: false,
+};
 /// The layout of padded FP4 numbers.
 const PADDED: Form =
     Form::NvmmaShared { swizzle_bytes: 128, element_bits: 8, transposed: false, fp4_padded: true };
@@ -272,8 +279,28 @@ impl Builder<'_> {
         }
     }
 
-    /// A padded layout is one of FP4 numbers.
+    /// Elements that no register holds lie as tensor maps bring them, and products read them.
+    pub(crate) fn pin_unheld(&mut self) {
+        for (_, data) in self.shared.iter_mut().filter(|(_, data)| !data.dtype.is_held()) {
+            data.pinned.get_or_insert(WIDE);
+        }
+    }
+
+    /// A padded layout is one of FP4 numbers; elements that no register holds have one layout.
     pub(crate) fn padded_dtype(&mut self, form: &Form, dtype: Dtype, loc: Loc) -> Option<()> {
+        if let Some(packing) = dtype.row().packing.filter(|packing| !packing.dense) {
+            if *form == WIDE {
+                return Some(());
+            }
+            let of = packing.of;
+            self.report(
+                Diagnostic::new(Code::LayoutForm, loc, format!("{of} numbers have the swizzle of 128 bytes"))
+                    .compare("layout", WIDE.in_code(), form.in_code())
+                    .why(format!("tensor maps pad {of} numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: {})", packing.map.name.to_uppercase()))
+                    .help(WIDE.in_code()),
+            );
+            return None;
+        }
         if !is_padded(form) || dtype == Dtype::E2m1x2 {
             return Some(());
         }
