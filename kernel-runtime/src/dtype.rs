@@ -10,7 +10,7 @@ use std::{
 /// Hands the rows of the element types to a macro: the name of the value, the type, its name in kernels, its bytes, whether an argument of it
 /// is an `integer` that a launch can ask for divisibility or something `else`, what DLPack calls it, and a description.
 ///
-/// `DLDataTypeCode`: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 `float8_e4m3fn`, 12 `float8_e5m2`, 14 `float8_e8m0fnu`, 17 `float4_e2m1fn`; then
+/// `DLDataTypeCode`: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 `float8_e4m3fn`, 12 `float8_e5m2`, 14 `float8_e8m0fnu`, 15 `float6_e2m3fn`, 16 `float6_e3m2fn`, 17 `float4_e2m1fn`; then
 /// the bits of a number, and how many an element has.
 macro_rules! for_each_dtype {
     ($then:ident) => {
@@ -32,6 +32,8 @@ macro_rules! for_each_dtype {
             E5m2 e5m2 "e5m2" 1 else (12 8 1) "FP8 with five bits of exponent.";
             E2m1x2 e2m1x2 "e2m1x2" 1 else (17 4 2) "Two FP4 numbers in a byte.";
             Ue8m0 ue8m0 "ue8m0" 1 else (14 8 1) "A power of two, as the scale of a block.";
+            E2m3x16 e2m3x16 "e2m3x16" 12 else (15 6 16) "Sixteen FP6 numbers with two bits of exponent.";
+            E3m2x16 e3m2x16 "e3m2x16" 12 else (16 6 16) "Sixteen FP6 numbers with three bits of exponent.";
         }
     };
 }

@@ -220,6 +220,14 @@ const FP4: Option<Packing> = Some(Packing {
     what: "two FP4 numbers in a byte",
 });
 
+const FP6: MapElement = map("16u6_align16b", 15);
+
+/// Sixteen numbers in twelve bytes: no kind reads them but padded.
+const fn fp6(format: [u32; 2]) -> Packing {
+    let what = "sixteen FP6 numbers in twelve bytes";
+    Packing { numbers: 16, format, map: FP6, dense: false, of: "FP6", what }
+}
+
 macro_rules! dtypes {
     ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $bytes:literal ($class:expr) [$memory:ident $instruction:ident]
         $map:expr, $host:ident, $factor:expr, $packing:expr;)*) => {
@@ -295,6 +303,13 @@ dtypes! {
     E2m1x2 "e2m1x2" 1 (Class::Opaque) [U8 U32] U8, Prelude, Some(tcgen05(Word::KindF8f6f4, 5)), FP4;
     /// A power of two, by eight bits of exponent: a scale of block-scaled products (OCP Microscaling Formats, "E8M0").
     Ue8m0 "ue8m0" 1 (Class::Opaque) [U8 U32] U8, Prelude, None, None;
+    /// Sixteen FP6 numbers in twelve bytes, the first in the lowest bits: bits that tensor cores alone read, and no register holds (OCP
+    /// Microscaling Formats, "FP6 E2M3").
+    E2m3x16 "e2m3x16" 12 (Class::Opaque) [B128 B128]
+        FP6, Prelude, Some(tcgen05(Word::KindF8f6f4, 3)), Some(fp6([2, 3]));
+    /// As `E2m3x16`, with three bits of exponent and two of fraction (the same specification, "FP6 E3M2").
+    E3m2x16 "e3m2x16" 12 (Class::Opaque) [B128 B128]
+        FP6, Prelude, Some(tcgen05(Word::KindF8f6f4, 4)), Some(fp6([3, 2]));
 }
 
 impl Dtype {
@@ -434,7 +449,8 @@ mod tests {
         assert_eq!(names(Dtype::is_float), "f16 bf16 f32 f64 e4m3 e5m2");
         assert_eq!(names(Dtype::is_float8), "e4m3 e5m2");
         assert_eq!(names(Dtype::is_half), "f16 bf16");
-        assert_eq!(names(Dtype::is_opaque), "e2m1x2 ue8m0");
+        assert_eq!(names(Dtype::is_opaque), "e2m1x2 ue8m0 e2m3x16 e3m2x16");
+        assert_eq!(names(|dtype| !dtype.is_held()), "e2m3x16 e3m2x16");
         assert_eq!(names(Dtype::has_arithmetic), "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64");
         let rust = "bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64";
         assert_eq!(names(|dtype| dtype.row().host == Host::Rust), rust);
