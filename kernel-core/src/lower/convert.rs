@@ -11,8 +11,8 @@ use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::{Emitter, Val, mods};
 use super::memory::bytes;
 use super::scalar::held_in;
+use crate::ir::Elem;
 use crate::ir::dtype::Register;
-use crate::ir::{Dtype, Elem};
 
 /// More shuffles than this cost more than a trip through shared memory.
 const MOST_SHUFFLES: usize = 16;
@@ -201,7 +201,7 @@ impl Lower<'_> {
     fn shuffled(&mut self, elem: Elem, values: &[Val], plan: &Shuffles) -> Vec<Val> {
         // What is fetched from one lane goes in words: two halves share one.
         let mut fetched: BTreeMap<(u32, u32), Val> = BTreeMap::new();
-        let half = matches!(elem, Elem::Number(Dtype::F16 | Dtype::Bf16));
+        let half = matches!(elem, Elem::Number(dtype) if dtype.is_half());
         for (&constant, sources) in &plan.fetches {
             let lane = self.e.position(&plan.lanes, constant);
             let lane = self.e.or(Type::U32, lane.value, Val::Int(i64::from(lane.constant)));
