@@ -91,6 +91,7 @@
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
 //! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_89` on, operands of [`wgmma::mma`] and [`dot`] |
 //! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, operands of [`tcgen05::mma`], operands and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
+//! | [`e2m3x16`], [`e3m2x16`] | 12, in shared memory 16 | none | sixteen FP6 numbers: loaded by [`tma::load`], operands of [`tcgen05::mma`] and [`tcgen05::mma_scaled`], and nothing else (K0204) |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
 //! The budget of a tile counts one 32-bit register for each element, and two for 64-bit elements: at most 1024 in a thread
@@ -330,7 +331,7 @@ pub(crate) mod target;
 mod ptx;
 
 pub use half::{bf16, f16};
-pub use kernel_runtime::{e2m1x2, e4m3, e5m2, ue8m0};
+pub use kernel_runtime::formats::*;
 
 pub use array::{Array, array};
 pub use barrier::{Barrier, Barriers, barrier, barriers};

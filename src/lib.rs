@@ -270,17 +270,17 @@ pub mod prelude {
         Scalar, Shape, Shared, Tensor, TensorMap, TensorMapMut, TensorMut, Tile, Tmem, View,
         ViewMut, arange, array, atomic, barrier, barriers, bf16, block_id, blocked, bulk, cdiv,
         cluster, copy_async, copy_async_commit, copy_async_wait, copy_async_wait_all,
-        device_assert, dot, dot_operand, dot_tf32, e2m1x2, e4m3, e5m2, f16, fence_async, fma, full,
+        device_assert, dot, dot_operand, dot_tf32, f16, fence_async, fma, full,
         grid_dependency_wait, grid_dim, join, launch_dependents, linear, load, load_masked,
         maximum, minimum, mma, named_barrier, num_blocks, num_warps, partition, pipeline, range,
         row_major, select, shared, shared_linear, slice, store, store_masked, swizzle, swizzled,
-        sync, tcgen05, tma, tmem, tmem_block, tmem_load, ue8m0, unroll, warp_specialize, wgmma,
-        zeros,
+        sync, tcgen05, tma, tmem, tmem_block, tmem_load, unroll, warp_specialize, wgmma, zeros,
     };
     // The targets, by name.
     pub use crate::lang::target::*;
     pub use crate::{layout, ptx};
     pub use kernel_macros::{device, kernel};
+    pub use kernel_runtime::formats::*;
     pub use kernel_runtime::{
         AnyTensor, Device, DevicePtr, DeviceTensor, Dtype, Element, Error, Event, Graph, Grid,
         Instance as _, IntoArgument, Launch, NamedType, Pinned, Result, Stream, Target, TensorView,

@@ -22,6 +22,7 @@ mod store_corners;
 mod tcgen05;
 mod tensor_memory;
 mod tiles;
+mod unheld;
 mod wgmma;
 
 /// Builds and checks one instance. `None` if there were problems.
@@ -38,6 +39,7 @@ pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built>
 fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mut Problems) {
     let found = read_only::check(kernel, written)
         .into_iter()
+        .chain(unheld::check(kernel))
         .chain(pipelined::check(kernel))
         .chain(cluster_meetings::check(kernel))
         .chain(per_thread::check(kernel, written))

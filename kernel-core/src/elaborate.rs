@@ -48,7 +48,7 @@ use language::{
 };
 pub(crate) use messages::spelling::{is_builtin, is_language_path};
 pub use params::instance_rows;
-use products::float4;
+use products::narrow;
 pub use targets::target_named;
 pub(crate) use targets::{nearest_target, target_names};
 pub(crate) use written::Written;
@@ -182,7 +182,7 @@ pub(crate) struct Builder<'p> {
     /// Where the layout of a shared allocation is written.
     shared_pins: la_arena::ArenaMap<Shared, Loc>,
     /// How products read the FP4 numbers of shared allocations.
-    float4_reads: la_arena::ArenaMap<Shared, float4::Packing>,
+    float4_reads: la_arena::ArenaMap<Shared, narrow::Reads>,
     /// Where an allocation of tensor memory was given its layout.
     tensor_memory_pins: la_arena::ArenaMap<crate::ir::TensorMemory, Loc>,
     /// Where the operands of a matrix product are written, by the place of the product.

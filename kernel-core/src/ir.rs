@@ -30,7 +30,7 @@ mod blackwell;
 mod bulk;
 mod class;
 mod cluster;
-mod dtype;
+pub mod dtype;
 mod effects;
 pub mod flow;
 mod hopper;

@@ -121,7 +121,7 @@ fn shared_parameters() {
     );
     refused(
         nvmma_shared(32, 4, false, false, &[64, 64]),
-        "element bits is 4, but must be one of [8, 16, 32, 64]",
+        "element bits is 4, but must be one of [8, 16, 32, 64, 128]",
     );
     refused(
         nvmma_shared(128, 16, false, true, &[64, 64]),

@@ -3,9 +3,10 @@
 mod tensor;
 
 use crate::{
-    DeviceTensor, Element, Error, ParamKind, Result, buffer::Buffer, e2m1x2, e4m3, e5m2, ue8m0,
+    DeviceTensor, Element, Error, ParamKind, Result,
+    buffer::Buffer,
+    dtype::{for_each_dtype, host},
 };
-use half::{bf16, f16};
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 #[doc(hidden)]
 pub use tensor::{__given, __pointer_of, __scalar_of, __tensor_of};
@@ -20,7 +21,7 @@ pub struct Argument<'a>(pub(crate) Value<'a>);
 pub(crate) enum Value<'a> {
     Tensor(TensorValue<'a>),
     Pointer { address: u64, dtype: &'static str, device: Option<u64> },
-    Scalar { bits: u64, integer: Option<i128>, dtype: &'static str },
+    Scalar { bits: u128, integer: Option<i128>, dtype: &'static str },
 }
 
 /// A tensor without its element type.
@@ -139,8 +140,13 @@ impl Argument<'_> {
                 }
                 1 + 2 * shape.len()
             }
-            Value::Pointer { address: value, .. } | Value::Scalar { bits: value, .. } => {
-                slots[0] = *value;
+            Value::Pointer { address, .. } => {
+                slots[0] = *address;
+                1
+            }
+            Value::Scalar { bits, .. } => {
+                slots[0] =
+                    u64::try_from(*bits).expect("kernels have no scalar of more than 64 bits");
                 1
             }
         }
@@ -270,33 +276,20 @@ impl<'a, T> IntoArgument<'a> for DevicePtr<T> {
 
 /// Scalars: integers can be asked for divisibility, the others cannot.
 macro_rules! scalars {
-    ($($type:ty, $value:ident => $integer:expr;)*) => {$(
-        impl<'a> IntoArgument<'a> for $type {
+    ($($kind:ident $type:ident $name:literal $bytes:literal $class:tt $dlpack:tt $doc:literal;)*) => {$(
+        impl<'a> IntoArgument<'a> for host::$type {
             fn into_argument(self) -> Argument<'a> {
-                let $value = self;
-                let (bits, integer) = (Element::to_bits(self), $integer);
-                Argument(Value::Scalar { bits, integer, dtype: <$type as Element>::DTYPE })
+                let (bits, integer) = (Element::to_bits(self), scalars!(@$class self));
+                Argument(Value::Scalar { bits, integer, dtype: <host::$type as Element>::DTYPE })
             }
         }
     )*};
+    (@integer $value:ident) => {
+        Some(i128::from($value))
+    };
+    (@else $value:ident) => {
+        None
+    };
 }
 
-scalars! {
-    bool, _value => None;
-    i8, value => Some(i128::from(value));
-    i16, value => Some(i128::from(value));
-    i32, value => Some(i128::from(value));
-    i64, value => Some(i128::from(value));
-    u8, value => Some(i128::from(value));
-    u16, value => Some(i128::from(value));
-    u32, value => Some(i128::from(value));
-    u64, value => Some(i128::from(value));
-    f16, _value => None;
-    bf16, _value => None;
-    f32, _value => None;
-    f64, _value => None;
-    e4m3, _value => None;
-    e5m2, _value => None;
-    e2m1x2, _value => None;
-    ue8m0, _value => None;
-}
+for_each_dtype!(scalars);

@@ -7,8 +7,47 @@ use std::{
     hash::{Hash, Hasher},
 };
 
+/// Hands the rows of the element types to a macro: the name of the value, the type, its name in kernels, its bytes, whether an argument of it
+/// is an `integer` that a launch can ask for divisibility or something `else`, what DLPack calls it, and a description.
+///
+/// `DLDataTypeCode`: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 `float8_e4m3fn`, 12 `float8_e5m2`, 14 `float8_e8m0fnu`, 15 `float6_e2m3fn`, 16 `float6_e3m2fn`, 17 `float4_e2m1fn`; then
+/// the bits of a number, and how many an element has.
+macro_rules! for_each_dtype {
+    ($then:ident) => {
+        $then! {
+            Bool bool "bool" 1 else (6 8 1) "A byte that is 0 or 1.";
+            I8 i8 "i8" 1 integer (0 8 1) "8-bit signed integer.";
+            I16 i16 "i16" 2 integer (0 16 1) "16-bit signed integer.";
+            I32 i32 "i32" 4 integer (0 32 1) "32-bit signed integer.";
+            I64 i64 "i64" 8 integer (0 64 1) "64-bit signed integer.";
+            U8 u8 "u8" 1 integer (1 8 1) "8-bit unsigned integer.";
+            U16 u16 "u16" 2 integer (1 16 1) "16-bit unsigned integer.";
+            U32 u32 "u32" 4 integer (1 32 1) "32-bit unsigned integer.";
+            U64 u64 "u64" 8 integer (1 64 1) "64-bit unsigned integer.";
+            F16 f16 "f16" 2 else (2 16 1) "IEEE binary16.";
+            Bf16 bf16 "bf16" 2 else (4 16 1) "bfloat16.";
+            F32 f32 "f32" 4 else (2 32 1) "IEEE binary32.";
+            F64 f64 "f64" 8 else (2 64 1) "IEEE binary64.";
+            E4m3 e4m3 "e4m3" 1 else (10 8 1) "FP8 with four bits of exponent.";
+            E5m2 e5m2 "e5m2" 1 else (12 8 1) "FP8 with five bits of exponent.";
+            E2m1x2 e2m1x2 "e2m1x2" 1 else (17 4 2) "Two FP4 numbers in a byte.";
+            Ue8m0 ue8m0 "ue8m0" 1 else (14 8 1) "A power of two, as the scale of a block.";
+            E2m3x16 e2m3x16 "e2m3x16" 12 else (15 6 16) "Sixteen FP6 numbers with two bits of exponent.";
+            E3m2x16 e3m2x16 "e3m2x16" 12 else (16 6 16) "Sixteen FP6 numbers with three bits of exponent.";
+        }
+    };
+}
+pub(crate) use for_each_dtype;
+
+/// The types of the rows.
+pub(crate) mod host {
+    pub(crate) use crate::formats::*;
+    pub(crate) use half::{bf16, f16};
+    pub(crate) use std::primitive::*;
+}
+
 macro_rules! dtypes {
-    ($($variant:ident $name:literal $bytes:literal $doc:literal;)*) => {
+    ($($variant:ident $type:ident $name:literal $bytes:literal $class:tt $dlpack:tt $doc:literal;)*) => {
         /// An element type as a value: a type parameter of numbers in an [`Instance`](crate::Instance).
         ///
         /// ```
@@ -45,25 +84,7 @@ macro_rules! dtypes {
     };
 }
 
-dtypes! {
-    Bool "bool" 1 "A byte that is 0 or 1.";
-    I8 "i8" 1 "8-bit signed integer.";
-    I16 "i16" 2 "16-bit signed integer.";
-    I32 "i32" 4 "32-bit signed integer.";
-    I64 "i64" 8 "64-bit signed integer.";
-    U8 "u8" 1 "8-bit unsigned integer.";
-    U16 "u16" 2 "16-bit unsigned integer.";
-    U32 "u32" 4 "32-bit unsigned integer.";
-    U64 "u64" 8 "64-bit unsigned integer.";
-    F16 "f16" 2 "IEEE binary16.";
-    Bf16 "bf16" 2 "bfloat16.";
-    F32 "f32" 4 "IEEE binary32.";
-    F64 "f64" 8 "IEEE binary64.";
-    E4m3 "e4m3" 1 "FP8 with four bits of exponent.";
-    E5m2 "e5m2" 1 "FP8 with five bits of exponent.";
-    E2m1x2 "e2m1x2" 1 "Two FP4 numbers in a byte.";
-    Ue8m0 "ue8m0" 1 "A power of two, as the scale of a block.";
-}
+for_each_dtype!(dtypes);
 
 impl Dtype {
     /// The element type `T`.
@@ -190,16 +211,11 @@ mod tests {
     #[test]
     fn names_and_sizes_are_those_of_the_elements() {
         macro_rules! agree {
-            ($($ty:ty),*) => {
-                [$((Dtype::of::<$ty>(), <$ty>::DTYPE, <$ty>::BYTES)),*]
+            ($($variant:ident $type:ident $name:literal $bytes:literal $class:tt $dlpack:tt $doc:literal;)*) => {
+                [$((Dtype::of::<host::$type>(), <host::$type>::DTYPE, size_of::<host::$type>())),*]
             };
         }
-        use crate::{e2m1x2, e4m3, e5m2, ue8m0};
-        use half::{bf16, f16};
-        let all = agree!(
-            bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, e4m3, e5m2, e2m1x2,
-            ue8m0
-        );
+        let all = for_each_dtype!(agree);
         assert_eq!(Dtype::ALL.len(), all.len());
         for (dtype, (element, name, bytes)) in Dtype::ALL.iter().zip(all) {
             assert_eq!((*dtype, dtype.name(), dtype.bytes()), (element, name, bytes));

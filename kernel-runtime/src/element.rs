@@ -1,15 +1,17 @@
 //! The element types of device tensors, and their bytes.
 
-use crate::{Dtype, IntoArgument, e2m1x2, e4m3, e5m2, ue8m0};
-use half::{bf16, f16};
+use crate::{
+    Dtype, IntoArgument,
+    dtype::{for_each_dtype, host},
+};
 use std::fmt::Debug;
 
 /// A type that a [`DeviceTensor`](crate::DeviceTensor) can hold.
 ///
-/// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, `e4m3`, `e5m2`, `e2m1x2` and `ue8m0` have it.
+/// The trait is sealed: `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64` and the types of [`formats`](crate::formats) have it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a device tensor",
-    note = "elements are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, e4m3, e5m2, e2m1x2 and ue8m0"
+    note = "elements are bool, i8 to i64, u8 to u64, f32, f64, and the formats of numbers in `kiln::prelude`: f16, bf16, e4m3 and so on"
 )]
 pub trait Element:
     sealed::Sealed
@@ -35,10 +37,10 @@ pub trait Element:
 
     /// The value's bits, zero-extended.
     #[doc(hidden)]
-    fn to_bits(self) -> u64;
+    fn to_bits(self) -> u128;
     /// The value that [`to_bits`](Self::to_bits) gave.
     #[doc(hidden)]
-    fn from_bits(bits: u64) -> Self;
+    fn from_bits(bits: u128) -> Self;
     /// Appends the little-endian bytes of `values`.
     #[doc(hidden)]
     fn encode(values: &[Self], bytes: &mut Vec<u8>);
@@ -51,25 +53,30 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Implements [`Element`] for a number, given how its bits become a `u64`.
-macro_rules! number {
-    ($($type:ty, $kind:ident, $value:ident => $bits:expr;)*) => {$(
-        impl sealed::Sealed for $type {}
-        impl Element for $type {
+/// Implements [`Element`] for every row.
+macro_rules! elements {
+    ($($kind:ident $type:ident $name:literal $bytes:literal $class:tt $dlpack:tt $doc:literal;)*) => {
+        $(elements! { @$type $kind })*
+    };
+    (@bool $kind:ident) => {};
+    (@$type:ident $kind:ident) => {
+        impl sealed::Sealed for host::$type {}
+        impl Element for host::$type {
             const DTYPE: &'static str = Dtype::$kind.name();
-            const BYTES: usize = size_of::<$type>();
+            const BYTES: usize = size_of::<host::$type>();
             const KIND: Dtype = Dtype::$kind;
             const ANY_BITS: bool = true;
 
-            fn to_bits(self) -> u64 {
-                let $value = self;
-                $bits
+            fn to_bits(self) -> u128 {
+                let mut bits = [0; 16];
+                bits[..Self::BYTES].copy_from_slice(&self.to_le_bytes());
+                u128::from_le_bytes(bits)
             }
-            fn from_bits(bits: u64) -> Self {
+            fn from_bits(bits: u128) -> Self {
                 let bytes = bits.to_le_bytes();
                 let (low, _) = bytes
-                    .split_first_chunk::<{ size_of::<$type>() }>()
-                    .expect("an element has at most 8 bytes");
+                    .split_first_chunk::<{ size_of::<host::$type>() }>()
+                    .expect("an element has at most 16 bytes");
                 Self::from_le_bytes(*low)
             }
             fn encode(values: &[Self], bytes: &mut Vec<u8>) {
@@ -79,31 +86,14 @@ macro_rules! number {
                 }
             }
             fn decode(bytes: &[u8], values: &mut Vec<Self>) {
-                let (chunks, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
+                let (chunks, _) = bytes.as_chunks::<{ size_of::<host::$type>() }>();
                 values.extend(chunks.iter().map(|chunk| Self::from_le_bytes(*chunk)));
             }
         }
-    )*};
+    };
 }
 
-number! {
-    i8, I8, value => u64::from(value.cast_unsigned());
-    i16, I16, value => u64::from(value.cast_unsigned());
-    i32, I32, value => u64::from(value.cast_unsigned());
-    i64, I64, value => value.cast_unsigned();
-    u8, U8, value => u64::from(value);
-    u16, U16, value => u64::from(value);
-    u32, U32, value => u64::from(value);
-    u64, U64, value => value;
-    f16, F16, value => u64::from(f16::to_bits(value));
-    bf16, Bf16, value => u64::from(bf16::to_bits(value));
-    f32, F32, value => u64::from(f32::to_bits(value));
-    f64, F64, value => f64::to_bits(value);
-    e4m3, E4m3, value => u64::from(e4m3::to_bits(value));
-    e5m2, E5m2, value => u64::from(e5m2::to_bits(value));
-    e2m1x2, E2m1x2, value => u64::from(e2m1x2::to_bits(value));
-    ue8m0, Ue8m0, value => u64::from(ue8m0::to_bits(value));
-}
+for_each_dtype!(elements);
 
 impl sealed::Sealed for bool {}
 impl Element for bool {
@@ -112,10 +102,10 @@ impl Element for bool {
     const KIND: Dtype = Dtype::Bool;
     const ANY_BITS: bool = false;
 
-    fn to_bits(self) -> u64 {
-        u64::from(self)
+    fn to_bits(self) -> u128 {
+        u128::from(self)
     }
-    fn from_bits(bits: u64) -> Self {
+    fn from_bits(bits: u128) -> Self {
         bits != 0
     }
     fn encode(values: &[Self], bytes: &mut Vec<u8>) {

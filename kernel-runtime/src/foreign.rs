@@ -249,8 +249,9 @@ impl Device {
             required: format!("{span} bytes of {dtype} at {address:#x}"),
             actual,
         };
-        if !address.is_multiple_of(element_bytes as u64) {
-            return Err(refused(format!("the address is no multiple of {element_bytes}")));
+        let alignment = 1 << element_bytes.trailing_zeros();
+        if !address.is_multiple_of(alignment) {
+            return Err(refused(format!("the address is no multiple of {alignment}")));
         }
         match self.find(address)? {
             Found::Range { start, bytes } => {

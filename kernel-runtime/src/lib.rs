@@ -29,7 +29,7 @@
 //! The device keeps the maps, so that the next launch with the same tensor finds them. Blocks that work together are
 //! launched in clusters, and a kernel may start while the previous one ends.
 //!
-//! The modules, in reading order: `image` (compiled code), `float4` and `float8`, `dtype` and `element`, `tensor` and
+//! The modules, in reading order: `image` (compiled code), `formats`, `dtype` and `element`, `tensor` and
 //! `buffer` (data), `tensor_map`, `stream`, `foreign`, `any`, `pinned` and `graph` (other libraries, recorded work),
 //! `comm` (several devices), `device`, `argument`, `grid`, `resources`, `launch` and `instance` (launching), `back_end`
 //! with `cuda` and `emulator`, `error`.
@@ -38,8 +38,7 @@
 
 mod image;
 
-mod float4;
-mod float8;
+pub mod formats;
 
 mod dtype;
 mod element;
@@ -107,8 +106,7 @@ pub use device::{Device, MemoryUse, Properties};
 pub use dtype::{Dtype, NamedType};
 pub use element::Element;
 pub use error::{Actual, CommError, DriverError, DriverVersion, Error, MapPlace, MapRule, Result};
-pub use float4::{e2m1x2, ue8m0};
-pub use float8::{e4m3, e5m2};
+pub use formats::*;
 pub use graph::Graph;
 #[doc(hidden)]
 pub use grid::checked as __checked;

@@ -147,12 +147,14 @@ fn fill(
         }
         ("bits", []) => {
             for number in 0..count {
-                let bits = random.bits().to_le_bytes();
-                let bytes = if dtype == Dtype::Bool {
-                    vec![bits[0] & 1]
-                } else {
-                    bits[..dtype.bytes() as usize].to_vec()
-                };
+                let mut bytes = random.bits().to_le_bytes().to_vec();
+                while bytes.len() < dtype.bytes() as usize {
+                    bytes.extend(random.bits().to_le_bytes());
+                }
+                bytes.truncate(dtype.bytes() as usize);
+                if dtype == Dtype::Bool {
+                    bytes[0] &= 1;
+                }
                 buffer.set(number, &bytes);
             }
         }

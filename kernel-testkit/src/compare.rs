@@ -60,27 +60,9 @@ impl Tolerance {
 
 /// The distance between neighbours of an element type at `value`.
 fn ulp(dtype: Dtype, value: f64) -> f64 {
-    let (fraction, least): (i32, i32) = match dtype {
-        Dtype::F16 => (10, -14),
-        Dtype::Bf16 => (7, -126),
-        Dtype::F32 => (23, -126),
-        Dtype::F64 => (52, -1022),
-        Dtype::E4m3 => (3, -6),
-        Dtype::E5m2 => (2, -14),
-        Dtype::Bool
-        | Dtype::I8
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U8
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => return 1.0,
-    };
+    let Some(format) = dtype.format() else { return 1.0 };
     let exponent = i32::try_from(value.abs().to_bits() >> 52).expect("11 bits") - 1023;
-    2f64.powi(exponent.max(least) - fraction)
+    2f64.powi(exponent.max(format.least_exponent) - format.fraction_bits.cast_signed())
 }
 
 /// Compares a buffer with the reference, and gives the differences in words: the first few, and how many.
@@ -128,9 +110,9 @@ pub fn buffers(
 
 /// A value with its bits, which tell zeros and NaNs apart.
 fn show(value: Number, bytes: &[u8]) -> String {
-    let mut word = [0; 8];
+    let mut word = [0; 16];
     word[..bytes.len()].copy_from_slice(bytes);
-    let (bits, digits) = (u64::from_le_bytes(word), 2 * bytes.len());
+    let (bits, digits) = (u128::from_le_bytes(word), 2 * bytes.len());
     match value {
         Number::Int(value) => format!("{value} (0x{bits:0digits$x})"),
         Number::Float(value) => format!("{value:e} (0x{bits:0digits$x})"),

@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 use kernel_core::ir::Dtype;
+use kernel_core::ir::dtype::{Class, Float, Float8};
 use kernel_runtime::{e4m3, e5m2};
 
 /// One element, or a value of an expression.
@@ -36,50 +37,49 @@ impl Number {
 /// The bytes of a value in an element type.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "low bits of integers, nearest floats: what a conversion means"
+    reason = "the nearest float is what a conversion means"
 )]
 pub fn encode(dtype: Dtype, value: Number) -> Vec<u8> {
-    macro_rules! int {
-        ($ty:ty) => {
-            match value {
-                Number::Int(value) => value as $ty,
-                Number::Float(value) => value as $ty,
-                Number::Bool(value) => <$ty>::from(value),
-            }
-            .to_le_bytes()
-            .to_vec()
-        };
-    }
-    match dtype {
-        Dtype::Bool => vec![match value {
+    match dtype.class() {
+        Class::Bool => vec![match value {
             Number::Int(value) => u8::from(value != 0),
             Number::Float(value) => u8::from(value != 0.0),
             Number::Bool(value) => u8::from(value),
         }],
-        Dtype::I8 => int!(i8),
-        Dtype::I16 => int!(i16),
-        Dtype::I32 => int!(i32),
-        Dtype::I64 => int!(i64),
-        // Of FP4 and of scales, a test says the bits.
-        Dtype::U8 | Dtype::E2m1x2 | Dtype::Ue8m0 => int!(u8),
-        Dtype::U16 => int!(u16),
-        Dtype::U32 => int!(u32),
-        Dtype::U64 => int!(u64),
-        Dtype::F16 => f16::from_f32(odd_f32(value)).to_le_bytes().to_vec(),
-        Dtype::Bf16 => bf16::from_f32(odd_f32(value)).to_le_bytes().to_vec(),
+        // Of what tensor cores alone read, a test says the bits.
+        Class::Signed | Class::Unsigned | Class::Opaque => {
+            integer(dtype, value).to_le_bytes()[..dtype.bytes() as usize].to_vec()
+        }
+        Class::Float(Float::F16) => f16::from_f32(odd_f32(value)).to_le_bytes().to_vec(),
+        Class::Float(Float::Bf16) => bf16::from_f32(odd_f32(value)).to_le_bytes().to_vec(),
         // Directly: an integer of 64 bits that passes through f64 is rounded twice.
-        Dtype::F32 => match value {
+        Class::Float(Float::F32) => match value {
             Number::Int(value) => value as f32,
             Number::Float(_) | Number::Bool(_) => value.float() as f32,
         }
         .to_le_bytes()
         .to_vec(),
-        Dtype::F64 => value.float().to_le_bytes().to_vec(),
+        Class::Float(Float::F64) => value.float().to_le_bytes().to_vec(),
         // Every integer that f64 rounds lies above the largest value.
-        Dtype::E4m3 => e4m3::from_f64(value.float()).to_le_bytes().to_vec(),
-        Dtype::E5m2 => e5m2::from_f64(value.float()).to_le_bytes().to_vec(),
+        Class::Float8(Float8::E4m3) => e4m3::from_f64(value.float()).to_le_bytes().to_vec(),
+        Class::Float8(Float8::E5m2) => e5m2::from_f64(value.float()).to_le_bytes().to_vec(),
+    }
+}
+
+/// A value as an integer; a float becomes the nearest one in the range of the type, as `as` does it.
+#[expect(clippy::cast_possible_truncation, reason = "rounding towards zero is what `as` means")]
+fn integer(dtype: Dtype, value: Number) -> i128 {
+    let bits = 8 * dtype.bytes();
+    let (low, high) = if dtype.is_signed() {
+        (-1 << (bits - 1), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    };
+    match value {
+        Number::Int(value) => value,
+        Number::Float(value) => (value as i128).clamp(low, high),
+        Number::Bool(value) => i128::from(value),
     }
 }
 
@@ -111,24 +111,20 @@ pub fn decode(dtype: Dtype, bytes: &[u8]) -> Number {
     fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
         bytes[..N].try_into().expect("the slice has N bytes")
     }
-    match dtype {
-        Dtype::Bool => Number::Bool(bytes[0] != 0),
-        Dtype::I8 => Number::Int(i8::from_le_bytes(array(bytes)).into()),
-        Dtype::I16 => Number::Int(i16::from_le_bytes(array(bytes)).into()),
-        Dtype::I32 => Number::Int(i32::from_le_bytes(array(bytes)).into()),
-        Dtype::I64 => Number::Int(i64::from_le_bytes(array(bytes)).into()),
-        Dtype::U8 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
-            Number::Int(u8::from_le_bytes(array(bytes)).into())
+    match dtype.class() {
+        Class::Bool => Number::Bool(bytes[0] != 0),
+        Class::Signed | Class::Unsigned | Class::Opaque => {
+            let last = bytes[dtype.bytes() as usize - 1];
+            let mut word = [if dtype.is_signed() && last >= 0x80 { 0xff } else { 0 }; 16];
+            word[..dtype.bytes() as usize].copy_from_slice(&bytes[..dtype.bytes() as usize]);
+            Number::Int(i128::from_le_bytes(word))
         }
-        Dtype::U16 => Number::Int(u16::from_le_bytes(array(bytes)).into()),
-        Dtype::U32 => Number::Int(u32::from_le_bytes(array(bytes)).into()),
-        Dtype::U64 => Number::Int(u64::from_le_bytes(array(bytes)).into()),
-        Dtype::F16 => Number::Float(f16::from_le_bytes(array(bytes)).to_f64()),
-        Dtype::Bf16 => Number::Float(bf16::from_le_bytes(array(bytes)).to_f64()),
-        Dtype::F32 => Number::Float(f32::from_le_bytes(array(bytes)).into()),
-        Dtype::F64 => Number::Float(f64::from_le_bytes(array(bytes))),
-        Dtype::E4m3 => Number::Float(e4m3::from_le_bytes(array(bytes)).to_f64()),
-        Dtype::E5m2 => Number::Float(e5m2::from_le_bytes(array(bytes)).to_f64()),
+        Class::Float(Float::F16) => Number::Float(f16::from_le_bytes(array(bytes)).to_f64()),
+        Class::Float(Float::Bf16) => Number::Float(bf16::from_le_bytes(array(bytes)).to_f64()),
+        Class::Float(Float::F32) => Number::Float(f32::from_le_bytes(array(bytes)).into()),
+        Class::Float(Float::F64) => Number::Float(f64::from_le_bytes(array(bytes))),
+        Class::Float8(Float8::E4m3) => Number::Float(e4m3::from_le_bytes(array(bytes)).to_f64()),
+        Class::Float8(Float8::E5m2) => Number::Float(e5m2::from_le_bytes(array(bytes)).to_f64()),
     }
 }
 
@@ -311,28 +307,11 @@ pub fn edges(dtype: Dtype) -> Vec<Vec<u8>> {
         return vec![vec![0], vec![1]];
     }
     let bytes = dtype.bytes() as usize;
-    if dtype.is_float() {
-        let (fraction, name_bits): (u32, u64) = match dtype {
-            Dtype::F16 => (10, 0x7c00),
-            Dtype::Bf16 => (7, 0x7f80),
-            Dtype::F32 => (23, 0x7f80_0000),
-            Dtype::F64 => (52, 0x7ff0_0000_0000_0000),
-            // Without infinities: the NaN, behind the largest number.
-            Dtype::E4m3 => (3, 0x7f),
-            Dtype::E5m2 => (2, 0x7c),
-            Dtype::Bool
-            | Dtype::I8
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::U64
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0 => unreachable!("`is_float` says so"),
-        };
-        let infinity = name_bits;
+    if let Some(format) = dtype.format() {
+        let fraction = format.fraction_bits;
+        // Without infinities: the NaN, behind the largest number.
+        let largest = encode(dtype, Number::Float(format.max));
+        let infinity = largest.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)) + 1;
         let sign = 1u64 << (bytes * 8 - 1);
         let least_normal = 1u64 << fraction;
         let plain =

@@ -4,7 +4,7 @@ use kernel_core::{
     eval,
     host::Variant,
     ir,
-    layouts::tma::{MapExtent, MapStride, Padding, TensorMap},
+    layouts::tma::{MapExtent, MapStride, TensorMap},
 };
 use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};
 
@@ -287,18 +287,14 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
     if inner != u64::from(map.dtype.bytes()) {
         return Err(format!("neighbours of a tensor map are {inner} bytes apart"));
     }
-    // Of padded FP4 numbers, two are one element of the tensor.
-    let (dtype, numbers) = match map.padding {
-        Padding::None => (map_dtype(map.dtype), 1),
-        Padding::Float4 => (14, 2),
-    };
+    let (element, numbers) = map.element();
     let mut dims: Vec<u64> =
         map.dims.iter().map(|dim| extent(dim.extent)).collect::<Result<_, _>>()?;
     if let Some(inner) = dims.first_mut() {
-        *inner *= numbers;
+        *inner *= u64::from(numbers);
     }
     let encoded = kernel_emulator::TensorMap {
-        dtype,
+        dtype: element.number,
         address: addresses[number] + buffer.offset as u64 * bytes,
         dims,
         strides_bytes: map.dims.iter().skip(1).map(|dim| stride(dim.stride)).collect(),
@@ -318,28 +314,6 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
         },
     };
     encoded.encode().map_err(|error| error.to_string())
-}
-
-/// The number of an element type (CUDA driver API, `CUtensorMapDataType`).
-fn map_dtype(dtype: ir::Dtype) -> u32 {
-    match dtype {
-        ir::Dtype::Bool
-        | ir::Dtype::I8
-        | ir::Dtype::U8
-        | ir::Dtype::E4m3
-        | ir::Dtype::E5m2
-        | ir::Dtype::E2m1x2
-        | ir::Dtype::Ue8m0 => 0,
-        ir::Dtype::I16 | ir::Dtype::U16 => 1,
-        ir::Dtype::U32 => 2,
-        ir::Dtype::I32 => 3,
-        ir::Dtype::U64 => 4,
-        ir::Dtype::I64 => 5,
-        ir::Dtype::F16 => 6,
-        ir::Dtype::F32 => 7,
-        ir::Dtype::F64 => 8,
-        ir::Dtype::Bf16 => 9,
-    }
 }
 
 /// The stretches of `value`, as start and end.

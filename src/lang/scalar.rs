@@ -12,13 +12,14 @@ use core::ops::{
 };
 
 use half::{bf16, f16};
-use kernel_runtime::{e2m1x2, e4m3, e5m2, ue8m0};
+use kernel_runtime::{e2m1x2, e2m3x16, e3m2x16, e4m3, e5m2, ue8m0};
 
 use super::sealed::Sealed;
 use super::tile::Tile;
 
 /// A type that tiles, tensors and shared memory can hold: a number, `bool`, an FP8 number ([`e4m3`], [`e5m2`]), a pair of
-/// FP4 numbers ([`e2m1x2`]), a scale of blocks ([`ue8m0`]), or a [`Ptr`](super::Ptr).
+/// FP4 numbers ([`e2m1x2`]), a scale of blocks ([`ue8m0`]), or a [`Ptr`](super::Ptr). Sixteen FP6 numbers ([`e2m3x16`], [`e3m2x16`]) are held by
+/// tensors and shared memory alone.
 ///
 /// As the bound of a type parameter it is enough for moving values. Arithmetic needs [`Number`], [`Float`] or [`Int`],
 /// bit operations need [`Bits`], conversion needs [`Cast`] (which `Number` includes).
@@ -33,7 +34,7 @@ use super::tile::Tile;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type",
     label = "not a type that a tile can hold",
-    note = "element types are `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, `e4m3`, `e5m2`, `e2m1x2`, `ue8m0` and `Ptr<T>`"
+    note = "element types are `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, `e4m3`, `e5m2`, `e2m1x2`, `ue8m0`, `e2m3x16`, `e3m2x16` and `Ptr<T>`"
 )]
 pub trait Scalar: Copy + 'static + Operand<Self> + Sealed {
     /// Bits of the type's representation in memory; 8 for `bool`, 64 for a pointer.
@@ -59,7 +60,7 @@ pub trait Scalar: Copy + 'static + Operand<Self> + Sealed {
     label = "not a number type",
     note = "number types are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`",
     note = "`e4m3` and `e5m2` are stored, converted and multiplied by `wgmma::mma` and `dot`: `.cast::<f32>()` makes numbers of them",
-    note = "`e2m1x2` and `ue8m0` are stored, and multiplied by `tcgen05::mma` and `tcgen05::mma_scaled`; nothing converts them"
+    note = "`e2m1x2`, `ue8m0`, `e2m3x16` and `e3m2x16` are stored, and multiplied by `tcgen05::mma` and `tcgen05::mma_scaled`; nothing converts them"
 )]
 pub trait Number:
     Scalar
@@ -403,6 +404,7 @@ macro_rules! scalars {
 scalars!(
     bool: 8, i8: 8, u8: 8, i16: 16, u16: 16, i32: 32, u32: 32, i64: 64, u64: 64,
     f16: 16, bf16: 16, f32: 32, f64: 64, e4m3: 8, e5m2: 8, e2m1x2: 8, ue8m0: 8,
+    e2m3x16: 96, e3m2x16: 96,
 );
 
 macro_rules! integers {

@@ -29,11 +29,17 @@ use super::tensor_memory::Tmem;
 /// | `bf16` | `f32` |
 /// | `f32`, of which 19 bits count (tf32) | `f32` |
 /// | `i8`, `u8`, either with either | `i32` |
-/// | `e4m3`, `e5m2`, `e2m1x2`, each with each | `f32`, `f16` |
+/// | `e4m3`, `e5m2`, `e2m1x2`, `e2m3x16`, `e3m2x16`, each with each | `f32`, `f16` |
 ///
 /// FP4 operands, `e2m1x2`, have two numbers along `k` in each element: where the other operand has K elements, they
 /// have K / 2. In shared memory they are [padded](super::Layout::fp4_padded) by default, contiguous along `k`, which is
-/// a multiple of 128 numbers. Six-bit numbers, e2m3 and e3m2, are not element types: sixteen of them are twelve bytes.
+/// a multiple of 128 numbers.
+///
+/// FP6 operands, `e2m3x16` and `e3m2x16`, have sixteen numbers along `k` in each element of twelve bytes: where another
+/// operand has K elements, they have K / 16. [`tma::load`](super::tma::load) writes them to shared memory, where an element
+/// takes up sixteen bytes, by default in the layout [`swizzle(128)`](super::swizzle()). They are contiguous along `k`,
+/// which is a multiple of 128 numbers. No register holds such an element, and neither does tensor memory: a kernel that
+/// makes FP6 numbers writes `u32`, three for each element.
 ///
 /// These are the kinds f16 (for `f16` and `bf16`), tf32, i8 and f8f6f4 of the hardware.
 ///
@@ -138,12 +144,13 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// |---|---|---|---|---|
 /// | `e4m3`, `e5m2`, either with either | one number | `ue8m0`: powers of two | 32 | MXFP8 |
 /// | `e4m3` or `e5m2` with `e2m1x2`, on either side | two FP4 numbers, [padded](super::Layout::fp4_padded) | `ue8m0` | 32 | MXFP8 by MXFP4 |
+/// | `e2m3x16`, `e3m2x16`, with each other, `e4m3`, `e5m2` or `e2m1x2` | sixteen FP6 numbers, by TMA | `ue8m0` | 32 | MXFP6 |
 /// | `e2m1x2` | two FP4 numbers, the first in the lower half | `ue8m0` | 32 | MXFP4 |
 /// | `e2m1x2` | the same | `e4m3` without a sign, or `ue8m0` | 16 | NVFP4 |
 ///
-/// `b` is in shared memory, `a` in shared memory or, except for padded FP4, in tensor memory. Two FP4 numbers are one
+/// `b` is in shared memory, `a` in shared memory or, except for padded FP4 and FP6, in tensor memory. Two FP4 numbers are one
 /// element, so extents along `k` are half as large. FP4 is contiguous along `k`: `a` of `[m, k / 2]`, and `b.t()` with
-/// `b` of `[n, k / 2]`. A `ue8m0` scale is 2 to the power of its bits minus 127. The accumulator is `f32`.
+/// `b` of `[n, k / 2]`; FP6 likewise, with `k / 16`. A `ue8m0` scale is 2 to the power of its bits minus 127. The accumulator is `f32`.
 ///
 /// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` are in tensor memory, written by [`copy`] or
 /// [`Tmem::store`]. M is a multiple of 128, N at least 16 (32 if the accumulator has several blocks along N), K

@@ -21,7 +21,7 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
         let elements: u64 = data.shape.iter().map(|extent| u64::from(*extent)).product();
         // Padding is as long as what it pads.
         let padded = matches!(data.pinned, Some(Form::NvmmaShared { fp4_padded: true, .. }));
-        let bytes = elements * u64::from(data.dtype.bytes()) * if padded { 2 } else { 1 };
+        let bytes = elements * u64::from(data.dtype.shared_bytes()) * if padded { 2 } else { 1 };
         total += bytes.next_multiple_of(ALIGNMENT_BYTES) * u64::from(stages);
         if total > limit {
             over.get_or_insert(data.loc);

@@ -143,8 +143,11 @@ fn unbuilt(at: Loc, form: &Form, place: &Place, error: &LayoutError) -> Diagnost
     if matches!(form, Form::TensorMemory { .. }) {
         return mended::with_block(diagnostic, form, place);
     }
-    if matches!(form, Form::NvmmaShared { fp4_padded: true, .. }) {
-        // Nothing else pads.
+    if matches!(
+        form,
+        Form::NvmmaShared { fp4_padded: true, .. } | Form::NvmmaShared { element_bits: 128, .. }
+    ) {
+        // Nothing else pads, or holds elements that no register does.
         return diagnostic;
     }
     with_help(diagnostic, place)

@@ -99,10 +99,10 @@ impl Builder<'_> {
                 let dtype = self.cells.settled(self.num(args[0]));
                 // Products that one instruction makes, of those that fall to a thread.
                 let at_once = match dtype {
-                    Dtype::F16 | Dtype::Bf16 | Dtype::I8 | Dtype::E4m3 | Dtype::E5m2 => 64,
                     Dtype::F32 if *tf32 => 32,
+                    Dtype::F32 => 1,
                     Dtype::F64 => 8,
-                    _ => 1,
+                    _ => 64,
                 };
                 let depth = self.ty(args[0]).shape().last().copied().unwrap_or(1);
                 let products = elements(&args[2]).saturating_mul(u64::from(depth));

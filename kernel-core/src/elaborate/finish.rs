@@ -46,6 +46,7 @@ impl Builder<'_> {
                 window.dtype = self.tensor_memory[window.root].dtype;
             }
         }
+        self.pin_unheld();
         self.settle_region(&mut body);
         let kernel = Kernel {
             name,

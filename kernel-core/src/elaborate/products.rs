@@ -1,7 +1,7 @@
 //! Matrix products: `dot`, `wgmma`, `tcgen05`.
 
 pub(crate) mod factors;
-pub(crate) mod float4;
+pub(crate) mod narrow;
 pub(crate) mod pairs;
 pub(crate) mod product;
 pub(crate) mod scaled;

@@ -1,7 +1,7 @@
 //! Elementwise arithmetic. An operand that is undefined makes the result undefined.
 
 use super::element::{Element, Pointer, wrap};
-use super::float::{BF16, E4M3, E5M2, F16, add_to_odd, to_f32};
+use super::float::{self, add_to_odd, round, to_f32};
 use crate::ir::{Binary, Compare, Const, Dtype, Unary};
 
 /// A constant of a type that `ir::verify` found to hold it.
@@ -10,29 +10,6 @@ pub(super) fn constant(value: Const) -> Element {
         Const::Bool(value) => Element::Bool(value),
         Const::Int(value) => Element::Int(value),
         Const::Float(value) => Element::Float(value),
-    }
-}
-
-/// The nearest value of a float type.
-fn round(dtype: Dtype, value: f64) -> f64 {
-    match dtype {
-        Dtype::F16 => F16.round(value),
-        Dtype::Bf16 => BF16.round(value),
-        Dtype::F32 => f64::from(to_f32(value)),
-        Dtype::F64 => value,
-        Dtype::E4m3 => E4M3.round(value),
-        Dtype::E5m2 => E5M2.round(value),
-        Dtype::Bool
-        | Dtype::I8
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U8
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => unreachable!("ir::verify checks that a float has a float type"),
     }
 }
 
@@ -173,26 +150,14 @@ fn lesser(a: f64, b: f64) -> f64 {
 /// `a * b + c`, rounded once.
 pub(super) fn fma(dtype: Dtype, a: Element, b: Element, c: Element) -> Element {
     match (a, b, c) {
-        (Element::Float(a), Element::Float(b), Element::Float(c)) => Element::Float(match dtype {
-            Dtype::F64 => a.mul_add(b, c),
-            Dtype::F32 => f64::from(to_f32(a).mul_add(to_f32(b), to_f32(c))),
-            Dtype::F16
-            | Dtype::Bf16
-            | Dtype::Bool
-            | Dtype::I8
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0
-            // The product of two 16-bit floats is exact in f64.
-            | Dtype::U64 => round(dtype, add_to_odd(a * b, c)),
-        }),
+        (Element::Float(a), Element::Float(b), Element::Float(c)) => {
+            Element::Float(match float::format(dtype) {
+                // The product of two 16-bit floats is exact in f64.
+                Some(format) => format.round(add_to_odd(a * b, c)),
+                None if dtype == Dtype::F32 => f64::from(to_f32(a).mul_add(to_f32(b), to_f32(c))),
+                None => a.mul_add(b, c),
+            })
+        }
         (Element::Int(a), Element::Int(b), Element::Int(c)) => {
             Element::Int(wrap(dtype, a.wrapping_mul(b).wrapping_add(c)))
         }
@@ -258,24 +223,10 @@ pub(super) fn cast(to: Dtype, value: Element) -> Element {
     reason = "`as` rounds to the nearest, ties to even: the purpose"
 )]
 fn int_to_float(to: Dtype, value: i128) -> f64 {
-    match to {
-        Dtype::F16 => F16.round_int(value),
-        Dtype::Bf16 => BF16.round_int(value),
-        Dtype::F32 => f64::from(value as f32),
-        Dtype::E4m3 => E4M3.round_int(value),
-        Dtype::E5m2 => E5M2.round_int(value),
-        Dtype::F64
-        | Dtype::Bool
-        | Dtype::I8
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U8
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => value as f64,
+    match float::format(to) {
+        Some(format) => format.round_int(value),
+        None if to == Dtype::F32 => f64::from(value as f32),
+        None => value as f64,
     }
 }
 

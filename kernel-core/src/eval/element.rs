@@ -3,6 +3,7 @@
 use super::Fault;
 use super::float;
 use super::world::BarrierPlace;
+use crate::ir::dtype::{Class, Float};
 use crate::ir::{Dtype, Shared, TensorMemory};
 
 /// A scalar, or one element of a tile. Its type is known from the IR.
@@ -99,28 +100,23 @@ impl Element {
     }
 
     /// The element whose bytes in memory, little-endian, are `bits`.
-    pub(super) fn from_bits(dtype: Dtype, bits: u64) -> Element {
-        match dtype {
-            Dtype::Bool => Element::Bool(bits & 0xff != 0),
-            Dtype::I8
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::U64
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0 => Element::Int(wrap(dtype, i128::from(bits))),
-            Dtype::F16 => Element::Float(float::F16.value_of(low16(bits))),
-            Dtype::Bf16 => Element::Float(float::BF16.value_of(low16(bits))),
-            Dtype::F32 => {
+    pub(super) fn from_bits(dtype: Dtype, bits: u128) -> Element {
+        match dtype.class() {
+            Class::Bool => Element::Bool(bits & 0xff != 0),
+            Class::Signed | Class::Unsigned | Class::Opaque => {
+                Element::Int(wrap(dtype, bits.cast_signed()))
+            }
+            Class::Float(Float::F64) => Element::Float(f64::from_bits(low64(bits))),
+            Class::Float(Float::F32) => {
                 let bits = u32::try_from(bits & 0xffff_ffff).expect("32 bits are kept");
                 Element::Float(f64::from(f32::from_bits(bits)))
             }
-            Dtype::F64 => Element::Float(f64::from_bits(bits)),
-            Dtype::E4m3 => Element::Float(float::E4M3.value_of(low16(bits & 0xff))),
-            Dtype::E5m2 => Element::Float(float::E5M2.value_of(low16(bits & 0xff))),
+            Class::Float(Float::F16 | Float::Bf16) | Class::Float8(_) => {
+                let mask = (1 << (8 * dtype.bytes())) - 1;
+                let bits = u16::try_from(bits & mask).expect("at most 16 bits are kept");
+                let format = float::format(dtype).expect("it has one");
+                Element::Float(format.value_of(bits))
+            }
         }
     }
 
@@ -128,31 +124,17 @@ impl Element {
     ///
     /// # Errors
     /// For an undefined value.
-    pub(super) fn to_bits(self, dtype: Dtype) -> Result<u64, Fault> {
+    pub(super) fn to_bits(self, dtype: Dtype) -> Result<u128, Fault> {
         Ok(match self {
-            Element::Bool(value) => u64::from(value),
+            Element::Bool(value) => u128::from(value),
             Element::Int(value) => {
                 let mask = (1_i128 << (8 * dtype.bytes())) - 1;
-                u64::try_from(value & mask).expect("at most 64 bits are kept")
+                (value & mask).cast_unsigned()
             }
-            Element::Float(value) => match dtype {
-                Dtype::F16 => u64::from(float::F16.to_bits(value)),
-                Dtype::Bf16 => u64::from(float::BF16.to_bits(value)),
-                Dtype::F32 => u64::from(float::to_f32(value).to_bits()),
-                Dtype::F64 => value.to_bits(),
-                Dtype::E4m3 => u64::from(float::E4M3.to_bits(value)),
-                Dtype::E5m2 => u64::from(float::E5M2.to_bits(value)),
-                Dtype::Bool
-                | Dtype::I8
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::I64
-                | Dtype::U8
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::U64
-                | Dtype::E2m1x2
-                | Dtype::Ue8m0 => unreachable!("ir::verify checks that a float has a float type"),
+            Element::Float(value) => match float::format(dtype) {
+                Some(format) => u128::from(format.to_bits(value)),
+                None if dtype == Dtype::F32 => u128::from(float::to_f32(value).to_bits()),
+                None => u128::from(value.to_bits()),
             },
             Element::Pointer(_) => unreachable!("ir::verify checks that no pointer is stored"),
             Element::Undefined => return Err(Fault::Undefined),
@@ -165,8 +147,8 @@ impl Element {
     }
 }
 
-fn low16(bits: u64) -> u16 {
-    u16::try_from(bits & 0xffff).expect("16 bits are kept")
+fn low64(bits: u128) -> u64 {
+    u64::try_from(bits & u128::from(u64::MAX)).expect("64 bits are kept")
 }
 
 /// An integer reduced to the range of its type, as hardware arithmetic wraps.

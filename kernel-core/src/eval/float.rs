@@ -2,6 +2,9 @@
 //!
 //! Rounding works on the exact value `magnitude · 2^exponent`, so there is exactly one rounding, whatever the source.
 
+use crate::ir::Dtype;
+use crate::ir::dtype::{Class, Float, Float8};
+
 /// A format of 16 or 8 bits: one sign bit, then exponent, then fraction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
@@ -38,6 +41,30 @@ pub(super) const E4M3: Format =
 /// E5M2, likewise.
 pub(super) const E5M2: Format =
     Format { bits: 8, fraction_bits: 2, min_exponent: -14, beyond: Beyond::Largest };
+
+/// The format of a floating-point type; none for `f32` and `f64`, which Rust has.
+pub(super) fn format(dtype: Dtype) -> Option<Format> {
+    match dtype.class() {
+        Class::Float(Float::F16) => Some(F16),
+        Class::Float(Float::Bf16) => Some(BF16),
+        Class::Float8(Float8::E4m3) => Some(E4M3),
+        Class::Float8(Float8::E5m2) => Some(E5M2),
+        Class::Float(Float::F32 | Float::F64)
+        | Class::Bool
+        | Class::Signed
+        | Class::Unsigned
+        | Class::Opaque => None,
+    }
+}
+
+/// The nearest value of a floating-point type.
+pub(super) fn round(dtype: Dtype, value: f64) -> f64 {
+    match format(dtype) {
+        Some(format) => format.round(value),
+        None if dtype == Dtype::F32 => f64::from(to_f32(value)),
+        None => value,
+    }
+}
 
 impl Format {
     /// The value of `bits`.

@@ -8,9 +8,9 @@ use crate::ir::Dtype;
 pub(super) fn load(args: &[Arg], dtype: Dtype, at: Pointer) -> Result<Element, Fault> {
     let bytes = dtype.bytes() as usize;
     let start = place(args, dtype, at)?;
-    let mut bits = [0; 8];
+    let mut bits = [0; 16];
     bits[..bytes].copy_from_slice(&bytes_of(args, at.param)[start..start + bytes]);
-    Ok(Element::from_bits(dtype, u64::from_le_bytes(bits)))
+    Ok(Element::from_bits(dtype, u128::from_le_bytes(bits)))
 }
 
 /// Writes one element.

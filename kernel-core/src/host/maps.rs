@@ -3,16 +3,14 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use crate::ir::{Dtype, Fill};
-use crate::layouts::tma::{MapExtent, MapStride, Padding, TensorMap};
+use crate::ir::Fill;
+use crate::layouts::tma::{MapExtent, MapStride, TensorMap};
 
 /// A map of a tensor.
 pub(super) fn tokens(map: &TensorMap) -> TokenStream {
     let param = Literal::u32_unsuffixed(map.param);
-    let dtype = match map.padding {
-        Padding::None => element(map.dtype),
-        Padding::Float4 => "16u4_align16b",
-    };
+    let (element, _) = map.element();
+    let dtype = element.name;
     let dims = map.dims.iter().map(|dim| {
         let extent = match dim.extent {
             MapExtent::Axis { axis, divide } => {
@@ -60,26 +58,4 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
         fill: ::kiln::__private::Fill::#fill,
         written: #written,
     })
-}
-
-/// The element type of a map; bytes are copied as what has their size.
-fn element(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::Bool
-        | Dtype::I8
-        | Dtype::U8
-        | Dtype::E4m3
-        | Dtype::E5m2
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => "u8",
-        Dtype::I16 | Dtype::U16 => "u16",
-        Dtype::I32 => "i32",
-        Dtype::U32 => "u32",
-        Dtype::I64 => "i64",
-        Dtype::U64 => "u64",
-        Dtype::F16 => "f16",
-        Dtype::Bf16 => "bf16",
-        Dtype::F32 => "f32",
-        Dtype::F64 => "f64",
-    }
 }

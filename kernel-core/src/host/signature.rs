@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use crate::{
-    ir::Dtype,
+    ir::{Dtype, dtype::Host},
     syntax::{self, GenericArg, Kernel, TypeKind},
 };
 
@@ -274,14 +274,8 @@ fn is_no_type(name: &str) -> bool {
 fn element_type(ty: &syn::Type) -> TokenStream {
     if let syn::Type::Path(path) = ty
         && let Some(last) = path.path.segments.last()
-        && let Some(
-            dtype @ (Dtype::F16
-            | Dtype::Bf16
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0),
-        ) = Dtype::from_name(&last.ident.to_string())
+        && let Some(dtype) = Dtype::from_name(&last.ident.to_string())
+        && dtype.row().host == Host::Prelude
     {
         let name = format_ident!("{}", dtype.name());
         return quote!(::kiln::__private::#name);

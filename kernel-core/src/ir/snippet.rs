@@ -6,7 +6,7 @@ use kernel_ptx::{
     Base, Function, Instruction, Opcode, Operand, Reg, SpecialRegister, Statement, Type,
 };
 
-use super::{Dtype, Elem};
+use super::Elem;
 
 /// The instructions of one `ptx!`, read and checked against the instruction table.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,24 +20,10 @@ pub struct Snippet {
 /// The type of the register that holds an element, where that is what PTX calls it: none for bytes and for integers of 16 bits, which
 /// live in wider registers.
 pub fn register_type(elem: Elem) -> Option<Type> {
-    Some(match elem {
-        Elem::Ptr(_) | Elem::Number(Dtype::I64 | Dtype::U64) => Type::B64,
-        Elem::Number(Dtype::Bool) => Type::Pred,
-        Elem::Number(Dtype::I32 | Dtype::U32) => Type::B32,
-        Elem::Number(Dtype::F16 | Dtype::Bf16) => Type::B16,
-        Elem::Number(Dtype::F32) => Type::F32,
-        Elem::Number(Dtype::F64) => Type::F64,
-        Elem::Number(
-            Dtype::I8
-            | Dtype::I16
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0,
-        ) => return None,
-    })
+    let Elem::Number(dtype) = elem else { return Some(Type::B64) };
+    let register = dtype.register().ty();
+    let is_wider = register.bits() > 8 * dtype.bytes() && register != Type::Pred;
+    (!is_wider).then_some(register)
 }
 
 impl Snippet {

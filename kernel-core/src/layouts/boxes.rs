@@ -49,7 +49,7 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                             tma::TmaRefusal::InnerBytes { .. }
                             | tma::TmaRefusal::Layout { .. }
                             | tma::TmaRefusal::Part
-                            | tma::TmaRefusal::Padded(_)
+                            | tma::TmaRefusal::Padded(..)
                             | tma::TmaRefusal::Instructions { .. }
                             | tma::TmaRefusal::Swizzle { .. } => *tile,
                         },

@@ -74,13 +74,11 @@ pub fn tensor_core(
     depth: u32,
     tf32: bool,
 ) -> Option<TensorCore> {
-    let k_width = match (operand, accumulator) {
-        (Dtype::I8 | Dtype::U8, Dtype::I32)
-        | (Dtype::E4m3 | Dtype::E5m2, Dtype::F32 | Dtype::F16) => 4,
-        (Dtype::F16, Dtype::F32 | Dtype::F16) | (Dtype::Bf16, Dtype::F32) => 2,
-        (Dtype::F32, Dtype::F32) if tf32 => 1,
-        _ => return None,
-    };
+    let factor = operand.row().factor.filter(|factor| factor.mma.is_some())?;
+    if !factor.sums.contains(&accumulator) || operand == Dtype::F32 && !tf32 {
+        return None;
+    }
+    let k_width = 4 / operand.bytes();
     let words = (depth / (4 * k_width)).min(2);
     (words > 0).then_some(TensorCore { k_width, words })
 }

@@ -37,7 +37,7 @@ pub(super) fn check_pinned(kernel: &Kernel) -> Vec<LayoutProblem> {
     for (root, data) in kernel.shared.iter() {
         let Some(form) = &data.pinned else { continue };
         let shape = tile_shape(kernel, root, &uses);
-        let problem = pinned(form, data.loc, shape, data.dtype.bytes());
+        let problem = pinned(form, data.loc, shape, data.dtype.shared_bytes());
         problems.extend(problem.err().map(|problem| *problem));
     }
     problems
@@ -70,7 +70,9 @@ pub(super) fn choose(kernel: &Kernel, layouts: &Layouts) -> ArenaMap<Shared, Lay
         let shape = tile_shape(kernel, root, &uses);
         let layout = match &data.pinned {
             Some(form) => form.to_layout(&shape).expect("check_pinned has seen this form"),
-            None => best(&shape, data.dtype.bytes(), uses.get(root).map_or(&[], Vec::as_slice)),
+            None => {
+                best(&shape, data.dtype.shared_bytes(), uses.get(root).map_or(&[], Vec::as_slice))
+            }
         };
         chosen.insert(root, layout);
     }

@@ -8,6 +8,7 @@ use la_arena::ArenaMap;
 
 use super::tensor_memory;
 use super::warpgroup::Side;
+use crate::ir::dtype::{Class, Float};
 use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemoryType};
 
 /// The rows and columns of the sums that one instruction leaves in a block.
@@ -56,21 +57,13 @@ pub(crate) fn kind(factor: Dtype, scaled: Option<Scaled>) -> Word {
         Some(Scaled::Nvf4) => return Word::KindMxf4nvf4,
         None => {}
     }
-    match factor {
-        Dtype::F16 | Dtype::Bf16 => Word::KindF16,
-        Dtype::F32 => Word::KindTf32,
-        Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 => Word::KindF8f6f4,
-        Dtype::I8 | Dtype::U8 => Word::KindI8,
-        Dtype::Bool
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::F64
-        | Dtype::Ue8m0 => unreachable!("build refuses products of these types"),
-    }
+    tcgen05(factor).0
+}
+
+/// The kind that multiplies a type, and the type's number in instruction descriptors.
+fn tcgen05(dtype: Dtype) -> (Word, u32) {
+    let factor = dtype.row().factor.and_then(|factor| factor.tcgen05);
+    factor.expect("elaborate refuses products of these types")
 }
 
 /// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction. Of FP4 the depth is what lies
@@ -85,18 +78,17 @@ pub(crate) fn read(
     (width, scaled): (u32, Option<Scaled>),
 ) -> Result<Operand, Box<Refusal>> {
     let (layout, bytes) = (&layouts[window.root], window.dtype.bytes());
-    let read = match scaled {
-        Some(Scaled::Mxf4 | Scaled::Nvf4) => operand(layout, bytes, side.axis(window), width),
-        Some(Scaled::Mxf8) | None if window.dtype == Dtype::E2m1x2 => {
-            padded_operand(layout, side.axis(window), width)
+    let read = match (scaled, window.dtype.row().packing) {
+        (Some(Scaled::Mxf4 | Scaled::Nvf4), _) => operand(layout, bytes, side.axis(window), width),
+        (Some(Scaled::Mxf8) | None, Some(packing)) => {
+            padded_operand(layout, packing.numbers, side.axis(window), width)
         }
-        Some(Scaled::Mxf8) | None => tcgen05_operand(layout, bytes, side.axis(window), width),
+        (Some(Scaled::Mxf8) | None, None) => {
+            tcgen05_operand(layout, bytes, side.axis(window), width)
+        }
     };
     read.map_err(Box::new)
 }
-
-/// FP4 among the factors of `.kind::f8f6f4` and `.kind::mxf8f6f4` (PTX ISA, "tcgen05.mma: Instruction descriptor").
-const E2M1: u32 = 5;
 
 /// The instruction descriptor of a block-scaled product, with the first byte of a column that has its scales (PTX ISA, "tcgen05.mma:
 /// Instruction descriptor" of `.kind::mxf8f6f4`, `.kind::mxf4`, `.kind::mxf4nvf4`).
@@ -110,8 +102,7 @@ pub(crate) fn scaled_instruction(
     let factor = |dtype: Dtype| match scaled {
         // Pairs of FP4.
         Scaled::Mxf4 | Scaled::Nvf4 => 1,
-        Scaled::Mxf8 if dtype == Dtype::E2m1x2 => E2M1,
-        Scaled::Mxf8 => u32::from(dtype == Dtype::E5m2),
+        Scaled::Mxf8 => tcgen05(dtype).1,
     };
     let turned = |major: Major| u32::from(major == Major::Mn);
     let powers_of_two = u32::from(scales == Dtype::Ue8m0);
@@ -133,45 +124,20 @@ pub(crate) fn instruction(
     sum: Dtype,
     [left_major, right_major]: [Major; 2],
 ) -> u32 {
-    let other = || unreachable!("build refuses products of other types");
-    let sum = match sum {
-        Dtype::F16 => 0,
-        Dtype::F32 => 1,
-        Dtype::I32 => 2,
-        Dtype::Bool
-        | Dtype::I8
-        | Dtype::I16
-        | Dtype::I64
-        | Dtype::U8
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::Bf16
-        | Dtype::F64
-        | Dtype::E4m3
-        | Dtype::E5m2
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => other(),
-    };
-    let factor = |dtype: Dtype| match dtype {
-        Dtype::F16 | Dtype::E4m3 | Dtype::U8 => 0,
-        Dtype::Bf16 | Dtype::E5m2 | Dtype::I8 => 1,
-        Dtype::F32 => 2,
-        Dtype::E2m1x2 => E2M1,
-        Dtype::Bool
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::F64
-        | Dtype::Ue8m0 => other(),
+    let sum = match sum.class() {
+        Class::Float(Float::F16) => 0,
+        Class::Float(Float::F32) => 1,
+        Class::Signed => 2,
+        Class::Bool
+        | Class::Unsigned
+        | Class::Float(Float::Bf16 | Float::F64)
+        | Class::Float8(_)
+        | Class::Opaque => unreachable!("elaborate refuses other sums"),
     };
     let turned = |major: Major| u32::from(major == Major::Mn);
     sum << 4
-        | factor(left) << 7
-        | factor(right) << 10
+        | tcgen05(left).1 << 7
+        | tcgen05(right).1 << 10
         | turned(left_major) << 15
         | turned(right_major) << 16
         | block.columns >> 3 << 17

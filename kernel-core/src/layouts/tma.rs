@@ -23,6 +23,7 @@ use la_arena::ArenaMap;
 use super::SharedLayout;
 use super::known::{Known, Subject, log2_fact, stride};
 use super::shared::whole_window;
+use crate::ir::dtype::{MapElement, Packing};
 use crate::ir::{
     Dtype, Fact, Fill, Kernel, MapOptions, Op, ParamKind, Region, Shared, SharedType, StmtKind,
     Tma, TmaKind, Value,
@@ -61,11 +62,20 @@ pub struct TensorMap {
 pub enum Padding {
     /// Nothing.
     None,
-    /// Eight bytes behind every eight. Extents and boxes of the innermost dimension count numbers, two to an element of the tensor.
-    Float4,
+    /// What fills up sixteen bytes behind each sixteen numbers. Extents and boxes of the innermost dimension count numbers, of which
+    /// an element of the tensor has several.
+    Padded(Packing),
 }
 
 impl TensorMap {
+    /// The element type of the map, and how many of it an element of the tensor is.
+    pub fn element(&self) -> (MapElement, u32) {
+        match self.padding {
+            Padding::None => (self.dtype.row().map, 1),
+            Padding::Padded(packing) => (packing.map, packing.numbers),
+        }
+    }
+
     /// Whether copies by the other go by this one as well: they differ in direction at most.
     pub(crate) fn serves(&self, other: &TensorMap) -> bool {
         let written = self.written;
@@ -154,6 +164,7 @@ pub struct MapStart {
 
 pub use by_rows::{Columns, RowsPlan};
 pub use padded::PaddedRefusal;
+pub(crate) use padded::STRIDE_BYTES;
 
 /// Why a block cannot be copied by tensor map.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,8 +199,8 @@ pub enum TmaRefusal {
         /// The layout of the window.
         actual: Box<SharedLayout>,
     },
-    /// The window holds padded FP4 numbers, with which this is not done.
-    Padded(PaddedRefusal),
+    /// The window holds padded numbers, with which this is not done.
+    Padded(Packing, PaddedRefusal),
     /// The map, or where the window begins, breaks a rule of the hardware.
     Rule {
         /// The rule.
@@ -277,12 +288,12 @@ impl Planning<'_> {
         }
     }
 
-    /// The window of a copy, if FP4 numbers lie padded in it, and where the copy begins.
+    /// The window of a copy, if numbers lie padded in it, and where the copy begins.
     fn padded_window(&self, tma: Tma, args: &[Value]) -> Option<(&SharedType, Vec<Value>)> {
         let (_, rank) = tensor(self.kernel, tma.param);
         let operands = tma.operands(rank, args);
         let window = super::shared::window_of(self.kernel, operands.window?);
-        padded::is_padded(self.kernel, window.root).then_some((window, operands.coordinates))
+        padded::packing(self.kernel, window.root).map(|_| (window, operands.coordinates))
     }
 
     fn planned(

@@ -13,6 +13,7 @@ use super::emitter::{FrameKind, Val, mods};
 use super::memory::bytes;
 use super::scalar::{arithmetic, held};
 use super::{Data, Lower};
+use crate::ir::dtype::{Class, Float, Register};
 use crate::ir::{Atomic, Binary, Dtype, Elem, Value};
 
 impl Lower<'_> {
@@ -235,86 +236,42 @@ impl Lower<'_> {
 
     /// The element that a word of memory holds at a bit.
     fn element_of(&mut self, dtype: Dtype, word: Val, shift: Val) -> Val {
-        match dtype {
-            Dtype::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[word]),
-            Dtype::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::F64, &[word]),
-            Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => word,
-            Dtype::Bool
-            | Dtype::I8
-            | Dtype::U8
-            | Dtype::I16
-            | Dtype::U16
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0
-            | Dtype::F16
-            | Dtype::Bf16 => {
-                let shifted = self.e.pure(Opcode::Shr, mods![Type::U32], Type::B32, &[word, shift]);
-                match dtype {
-                    Dtype::F16 | Dtype::Bf16 => self.e.unpack(shifted)[0],
-                    Dtype::Bool => {
-                        let byte = self.e.and(Type::U32, shifted, Val::Int(0xff));
-                        self.e.compare(Word::Ne, Type::S32, byte, Val::Int(0))
-                    }
-                    Dtype::I8
-                    | Dtype::I16
-                    | Dtype::I32
-                    | Dtype::I64
-                    | Dtype::U8
-                    | Dtype::U16
-                    | Dtype::U32
-                    | Dtype::U64
-                    | Dtype::F32
-                    | Dtype::F64
-                    | Dtype::E4m3
-                    | Dtype::E5m2
-                    | Dtype::E2m1x2
-                    | Dtype::Ue8m0 => self.e.extend(dtype, shifted),
-                }
+        let shifted =
+            |this: &mut Self| this.e.pure(Opcode::Shr, mods![Type::U32], Type::B32, &[word, shift]);
+        match dtype.register() {
+            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[word]),
+            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::F64, &[word]),
+            Register::B16 => {
+                let shifted = shifted(self);
+                self.e.unpack(shifted)[0]
             }
+            Register::Pred => {
+                let shifted = shifted(self);
+                let byte = self.e.and(Type::U32, shifted, Val::Int(0xff));
+                self.e.compare(Word::Ne, Type::S32, byte, Val::Int(0))
+            }
+            Register::B32 if dtype.bytes() < 4 => {
+                let shifted = shifted(self);
+                self.e.extend(dtype, shifted)
+            }
+            Register::B32 | Register::B64 => word,
         }
     }
 
     /// A word of memory with the element at a bit replaced.
     fn with_element(&mut self, dtype: Dtype, word: Val, shift: Val, new: Val) -> Val {
-        match dtype {
-            Dtype::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::B32, &[new]),
-            Dtype::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::B64, &[new]),
-            Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => new,
-            Dtype::Bool
-            | Dtype::I8
-            | Dtype::U8
-            | Dtype::I16
-            | Dtype::U16
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0
-            | Dtype::F16
-            | Dtype::Bf16 => {
-                let bits = match dtype {
-                    Dtype::F16 | Dtype::Bf16 => self.e.pack(new, Val::Int(0)),
-                    Dtype::Bool => self.e.select(Type::U32, new, Val::Int(1), Val::Int(0)),
-                    Dtype::I8
-                    | Dtype::I16
-                    | Dtype::I32
-                    | Dtype::I64
-                    | Dtype::U8
-                    | Dtype::U16
-                    | Dtype::U32
-                    | Dtype::U64
-                    | Dtype::F32
-                    | Dtype::F64
-                    | Dtype::E4m3
-                    | Dtype::E5m2
-                    | Dtype::E2m1x2
-                    | Dtype::Ue8m0 => new,
-                };
-                let length = Val::Int(i64::from(dtype.bytes() * 8));
-                self.e.pure(Opcode::Bfi, mods![Type::B32], Type::B32, &[bits, word, shift, length])
-            }
+        let bits = match dtype.register() {
+            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::B32, &[new]),
+            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::B64, &[new]),
+            Register::B16 => self.e.pack(new, Val::Int(0)),
+            Register::Pred => self.e.select(Type::U32, new, Val::Int(1), Val::Int(0)),
+            Register::B32 | Register::B64 => new,
+        };
+        if dtype.bytes() >= 4 {
+            return bits;
         }
+        let length = Val::Int(i64::from(dtype.bytes() * 8));
+        self.e.pure(Opcode::Bfi, mods![Type::B32], Type::B32, &[bits, word, shift, length])
     }
 }
 
@@ -331,24 +288,15 @@ fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word,
     };
     let integer = dtype.is_int() && bits != Type::Pred;
     match op {
-        Atomic::Add => match dtype {
-            Dtype::F16 | Dtype::F32 | Dtype::F64 => Some((Word::Add, arithmetic(dtype))),
-            Dtype::Bf16 if target.has(Capability::Bf16Atomics) => Some((Word::Add, Type::Bf16)),
+        Atomic::Add => match dtype.class() {
+            Class::Float(Float::Bf16) if !target.has(Capability::Bf16Atomics) => None,
+            Class::Float(_) => Some((Word::Add, arithmetic(dtype))),
             // The sum wraps alike; 64-bit addition exists as unsigned only.
-            Dtype::I64 | Dtype::U64 => Some((Word::Add, Type::U64)),
-            _ if integer => Some((Word::Add, arithmetic(dtype))),
-            Dtype::Bool
-            | Dtype::I8
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::Bf16
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0 => None,
+            Class::Signed | Class::Unsigned if dtype.bytes() == 8 => Some((Word::Add, Type::U64)),
+            Class::Signed | Class::Unsigned if integer => Some((Word::Add, arithmetic(dtype))),
+            Class::Bool | Class::Signed | Class::Unsigned | Class::Float8(_) | Class::Opaque => {
+                None
+            }
         },
         Atomic::Max if integer => Some((Word::Max, arithmetic(dtype))),
         Atomic::Min if integer => Some((Word::Min, arithmetic(dtype))),

@@ -113,28 +113,8 @@ fn modifiers(kind: BulkKind) -> Vec<Modifier> {
 /// How elements are combined, and what they are taken for (PTX ISA, "cp.reduce.async.bulk").
 fn reduction(how: TmaReduce, dtype: Dtype) -> Vec<Modifier> {
     let bits = if dtype.bytes() == 8 { Type::B64 } else { Type::B32 };
-    let number = match dtype {
-        Dtype::I32 => Type::S32,
-        Dtype::I64 => Type::S64,
-        Dtype::U64 => Type::U64,
-        Dtype::F16 => Type::F16,
-        Dtype::Bf16 => Type::Bf16,
-        Dtype::F32 => Type::F32,
-        Dtype::F64 => Type::F64,
-        Dtype::U32 => Type::U32,
-        Dtype::Bool
-        | Dtype::I8
-        | Dtype::U8
-        | Dtype::I16
-        | Dtype::U16
-        | Dtype::E4m3
-        | Dtype::E5m2
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => {
-            unreachable!("elaborate::bulk rejects reductions of such elements")
-        }
-    };
-    let half = matches!(dtype, Dtype::F16 | Dtype::Bf16);
+    let number = dtype.row().instruction;
+    let half = dtype.is_half();
     match how {
         TmaReduce::Add if half => mods![Word::Add, Word::Noftz, number].to_vec(),
         TmaReduce::Add => mods![Word::Add, number].to_vec(),

@@ -60,7 +60,7 @@ impl Emitter {
         if dtype.is_float8() {
             let [half, _] = self.bytes_to_halves(dtype, value, Val::Int(0));
             (self.half_to_f32(Dtype::F16, half), Dtype::F32)
-        } else if matches!(dtype, Dtype::F16 | Dtype::Bf16) {
+        } else if dtype.is_half() {
             (self.half_to_f32(dtype, value), Dtype::F32)
         } else {
             (value, dtype)
@@ -196,40 +196,20 @@ impl Emitter {
         let target = if to.bytes() < 4 { Type::S32 } else { arithmetic(to) };
         let held = register(target);
         let converted = self.pure(Opcode::Cvt, mods![Word::Rzi, target, source], held, &[value]);
-        let (low, high) = match to {
-            Dtype::I8 => (-128, 127),
-            Dtype::I16 => (-32768, 32767),
-            Dtype::U8 => (0, 255),
-            Dtype::U16 => (0, 65535),
-            Dtype::Bool
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U32
-            | Dtype::U64
-            | Dtype::F16
-            | Dtype::Bf16
-            | Dtype::F32
-            | Dtype::F64
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0 => {
-                if from == Dtype::F32 && to.bytes() == 4 {
-                    return converted;
-                }
-                // With 64 bits on either side the instruction does not give 0 for a NaN.
-                let number =
-                    self.pure(Opcode::Setp, mods![Word::Num, source], Type::Pred, &[value, value]);
-                return self.select(target, number, converted, Val::Int(0));
-            }
+        let clamped = if to.bytes() < 4 {
+            let bits = 8 * to.bytes();
+            let low = if to.is_signed() { -1 << (bits - 1) } else { 0 };
+            let above = self.extreme(Opcode::Max, Type::S32, converted, Val::Int(low));
+            self.extreme(Opcode::Min, Type::S32, above, Val::Int(low + (1 << bits) - 1))
+        } else {
+            converted
         };
-        let above = self.extreme(Opcode::Max, Type::S32, converted, Val::Int(low));
-        let clamped = self.extreme(Opcode::Min, Type::S32, above, Val::Int(high));
-        if from == Dtype::F32 {
+        if from == Dtype::F32 && to.bytes() <= 4 {
             return clamped;
         }
+        // With 64 bits on either side the instruction does not give 0 for a NaN.
         let number = self.pure(Opcode::Setp, mods![Word::Num, source], Type::Pred, &[value, value]);
-        self.select(Type::S32, number, clamped, Val::Int(0))
+        self.select(target, number, clamped, Val::Int(0))
     }
 
     /// An `f64` as an `f32` whose last bit says that something was cut off.

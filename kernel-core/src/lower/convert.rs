@@ -10,7 +10,9 @@ use super::Lower;
 use super::coords::{ThreadMap, repeated_threads};
 use super::emitter::{Emitter, Val, mods};
 use super::memory::bytes;
-use crate::ir::{Dtype, Elem};
+use super::scalar::held_in;
+use crate::ir::Elem;
+use crate::ir::dtype::Register;
 
 /// More shuffles than this cost more than a trip through shared memory.
 const MOST_SHUFFLES: usize = 16;
@@ -199,7 +201,7 @@ impl Lower<'_> {
     fn shuffled(&mut self, elem: Elem, values: &[Val], plan: &Shuffles) -> Vec<Val> {
         // What is fetched from one lane goes in words: two halves share one.
         let mut fetched: BTreeMap<(u32, u32), Val> = BTreeMap::new();
-        let half = matches!(elem, Elem::Number(Dtype::F16 | Dtype::Bf16));
+        let half = matches!(elem, Elem::Number(dtype) if dtype.is_half());
         for (&constant, sources) in &plan.fetches {
             let lane = self.e.position(&plan.lanes, constant);
             let lane = self.e.or(Type::U32, lane.value, Val::Int(i64::from(lane.constant)));
@@ -375,20 +377,19 @@ impl Emitter {
     }
 
     fn exchange(&mut self, elem: Elem, values: &[Val], mode: Word, lane: Val) -> Vec<Val> {
-        match elem {
-            Elem::Number(Dtype::Bool) => {
+        match held_in(elem) {
+            Register::Pred => {
                 let number = self.select(Type::U32, values[0], Val::Int(1), Val::Int(0));
                 let moved = self.shuffle(number, mode, lane, Type::B32);
                 vec![self.compare(Word::Ne, Type::S32, moved, Val::Int(0))]
             }
-            Elem::Number(Dtype::F16 | Dtype::Bf16) => {
+            Register::B16 => {
                 let word = self.pack(values[0], *values.get(1).unwrap_or(&values[0]));
                 let moved = self.shuffle(word, mode, lane, Type::B32);
                 self.unpack(moved)[..values.len()].to_vec()
             }
-            Elem::Number(Dtype::F32) => vec![self.shuffle(values[0], mode, lane, Type::F32)],
-            Elem::Ptr(_) | Elem::Number(Dtype::I64 | Dtype::U64 | Dtype::F64) => {
-                let ty = if elem == Elem::Number(Dtype::F64) { Type::F64 } else { Type::B64 };
+            register @ (Register::B64 | Register::F64) => {
+                let ty = register.ty();
                 let source = self.reg(values[0], ty);
                 let (low, high) = (self.fresh(Type::B32), self.fresh(Type::B32));
                 let halves = Operand::Vector(vec![Operand::Reg(low), Operand::Reg(high)]);
@@ -411,19 +412,8 @@ impl Emitter {
                 );
                 vec![Val::Reg(result)]
             }
-            Elem::Number(
-                Dtype::I8
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::U8
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::E4m3
-                | Dtype::E5m2
-                | Dtype::E2m1x2
-                | Dtype::Ue8m0,
-            ) => {
-                vec![self.shuffle(values[0], mode, lane, Type::B32)]
+            register @ (Register::B32 | Register::F32) => {
+                vec![self.shuffle(values[0], mode, lane, register.ty())]
             }
         }
     }

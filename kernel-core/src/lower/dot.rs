@@ -314,23 +314,6 @@ fn vector(registers: &[Reg]) -> Operand {
 
 /// The instruction type of the factors of a product: f32 is multiplied as tf32.
 pub(super) fn factor(dtype: Dtype) -> Type {
-    match dtype {
-        Dtype::F32 => Type::Tf32,
-        Dtype::I8 => Type::S8,
-        Dtype::U8 => Type::U8,
-        Dtype::E4m3 => Type::E4m3,
-        Dtype::E5m2 => Type::E5m2,
-        Dtype::Bool
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::F16
-        | Dtype::Bf16
-        | Dtype::F64
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => arithmetic(dtype),
-    }
+    let factor = dtype.row().factor.and_then(|factor| factor.mma);
+    factor.expect("elaborate refuses products of other types")
 }

@@ -148,10 +148,7 @@ impl Lower<'_> {
         }
         let dtype = ty.dtype;
         let alone = repeated_threads(layout, self.crew.warps) == 0;
-        if !alone
-            || !self.kernel.target.has(Capability::Stmatrix)
-            || !matches!(dtype, Dtype::F16 | Dtype::Bf16)
-        {
+        if !alone || !self.kernel.target.has(Capability::Stmatrix) || !dtype.is_half() {
             return false;
         }
         let Some(plan) = self.matrices(window, layout) else { return false };
@@ -207,7 +204,7 @@ impl Lower<'_> {
                     };
                 }
             } else if let [bit] = plan.within[..] {
-                let [low, high] = if matches!(dtype, Dtype::I16 | Dtype::U16) {
+                let [low, high] = if dtype.is_int() {
                     // Integers are held extended to 32 bits.
                     let shifted = self.e.shr(Type::U32, target, 16);
                     [target, shifted].map(|value| self.e.extend(dtype, value))

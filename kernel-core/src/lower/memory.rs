@@ -34,37 +34,20 @@ impl Words {
     fn of(elem: Elem, elements: u32) -> Words {
         let size = bytes(elem);
         let total = size * elements;
-        let packed = Words {
-            ty: Type::B32,
-            register: Type::B32,
-            count: total.div_ceil(4),
-            elements: 4 / size.min(4),
+        let Elem::Number(dtype) = elem else {
+            return Words { ty: Type::B64, register: Type::B64, count: elements, elements: 1 };
         };
-        match elem {
-            Elem::Ptr(_) | Elem::Number(Dtype::I64 | Dtype::U64) => {
-                Words { ty: Type::B64, register: Type::B64, count: elements, elements: 1 }
-            }
-            Elem::Number(Dtype::F64) => {
-                Words { ty: Type::F64, register: Type::F64, count: elements, elements: 1 }
-            }
-            Elem::Number(Dtype::F32) => {
-                Words { ty: Type::F32, register: Type::F32, count: elements, elements: 1 }
-            }
-            Elem::Number(_) if total >= 4 => packed,
-            Elem::Number(Dtype::F16 | Dtype::Bf16) => {
-                Words { ty: Type::B16, register: Type::B16, count: 1, elements: 1 }
-            }
-            Elem::Number(Dtype::I8) if elements == 1 => {
-                Words { ty: Type::S8, register: Type::B32, count: 1, elements: 1 }
-            }
-            Elem::Number(Dtype::I16) => {
-                Words { ty: Type::S16, register: Type::B32, count: 1, elements: 1 }
-            }
-            Elem::Number(_) => {
-                let ty = if total == 1 { Type::U8 } else { Type::U16 };
-                Words { ty, register: Type::B32, count: 1, elements }
-            }
+        let register = dtype.register().ty();
+        if size == 8 || register == Type::F32 {
+            return Words { ty: register, register, count: elements, elements: 1 };
         }
+        if total >= 4 {
+            let (count, elements) = (total.div_ceil(4), 4 / size.min(4));
+            return Words { ty: Type::B32, register: Type::B32, count, elements };
+        }
+        let ty = if elements == 1 { dtype.row().memory } else { Type::U16 };
+        let register = if dtype.is_half() { Type::B16 } else { Type::B32 };
+        Words { ty, register, count: 1, elements }
     }
 
     /// The modifiers of an access that begin with `first`.
@@ -178,53 +161,25 @@ impl Emitter {
     /// The elements of one loaded register.
     fn elements(&mut self, elem: Elem, words: Words, word: Val) -> Vec<Val> {
         let Elem::Number(dtype) = elem else { return vec![word] };
-        match dtype {
-            Dtype::F16 | Dtype::Bf16 if words.elements == 2 => self.unpack(word).to_vec(),
-            Dtype::I8 | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0
-                if words.elements == 4 =>
-            {
-                self.unpack_bytes(dtype, word).to_vec()
-            }
-            Dtype::I8
-            | Dtype::U8
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0
-            | Dtype::I16
-            | Dtype::U16
-            | Dtype::Bool
-                if words.elements > 1 =>
-            {
-                (0..words.elements)
-                    .map(|index| {
-                        let shifted = self.shr(Type::U32, word, index * dtype.bytes() * 8);
-                        if dtype == Dtype::Bool {
-                            let bit = self.and(Type::U32, shifted, Val::Int(0xff));
-                            self.compare(Word::Ne, Type::S32, bit, Val::Int(0))
-                        } else {
-                            self.extend(dtype, shifted)
-                        }
-                    })
-                    .collect()
-            }
-            Dtype::Bool => vec![self.compare(Word::Ne, Type::S32, word, Val::Int(0))],
-            Dtype::I8
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::U64
-            | Dtype::F16
-            | Dtype::Bf16
-            | Dtype::F32
-            | Dtype::F64
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0 => vec![word],
+        let boolean = dtype == Dtype::Bool;
+        match words.elements {
+            1 if !boolean => vec![word],
+            2 if dtype.is_half() => self.unpack(word).to_vec(),
+            4 if !boolean => self.unpack_bytes(dtype, word).to_vec(),
+            count => (0..count)
+                .map(|index| {
+                    let shifted = self.shr(Type::U32, word, index * dtype.bytes() * 8);
+                    if !boolean {
+                        return self.extend(dtype, shifted);
+                    }
+                    let bit = if count == 1 {
+                        word
+                    } else {
+                        self.and(Type::U32, shifted, Val::Int(0xff))
+                    };
+                    self.compare(Word::Ne, Type::S32, bit, Val::Int(0))
+                })
+                .collect(),
         }
     }
 
@@ -235,7 +190,7 @@ impl Emitter {
 
     fn word(&mut self, elem: Elem, chunk: &[Val]) -> Val {
         let boolean = elem == Elem::Number(Dtype::Bool);
-        let half = matches!(elem, Elem::Number(Dtype::F16 | Dtype::Bf16));
+        let half = matches!(elem, Elem::Number(dtype) if dtype.is_half());
         let chunk: Vec<Val> = chunk
             .iter()
             .map(|&value| {

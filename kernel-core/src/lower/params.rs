@@ -39,29 +39,10 @@ impl Params {
                     (0..*rank).for_each(|axis| push(format!("stride{axis}"), Type::U64));
                 }
                 ParamKind::Pointer(_) => push("data".to_owned(), Type::U64),
-                ParamKind::Scalar(dtype) => push("value".to_owned(), memory_type(*dtype)),
+                ParamKind::Scalar(dtype) => push("value".to_owned(), dtype.row().memory),
             }
         }
         params
-    }
-}
-
-/// The type of a scalar in parameter memory.
-fn memory_type(dtype: Dtype) -> Type {
-    match dtype {
-        Dtype::Bool | Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
-            Type::U8
-        }
-        Dtype::I8 => Type::S8,
-        Dtype::I16 => Type::S16,
-        Dtype::U16 => Type::U16,
-        Dtype::I32 => Type::S32,
-        Dtype::U32 => Type::U32,
-        Dtype::I64 => Type::S64,
-        Dtype::U64 => Type::U64,
-        Dtype::F16 | Dtype::Bf16 => Type::B16,
-        Dtype::F32 => Type::F32,
-        Dtype::F64 => Type::F64,
     }
 }
 

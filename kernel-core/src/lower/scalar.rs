@@ -9,34 +9,24 @@ use kernel_ptx::{Opcode, Type, Word};
 use super::bits::{low_word, sign_extended};
 use super::emitter::{Emitter, Val, mods};
 use super::fold::register;
+use crate::ir::dtype::{Class, Float, Float8, Register};
 use crate::ir::{Binary, Compare, Const, Dtype, Elem, Unary};
 
 /// The instruction type of an element: `.s32` for `i8`, whose registers have 32 bits.
 pub(super) fn arithmetic(dtype: Dtype) -> Type {
-    match dtype {
-        Dtype::Bool => Type::Pred,
-        Dtype::I8 | Dtype::I16 | Dtype::I32 => Type::S32,
-        Dtype::U8
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::E4m3
-        | Dtype::E5m2
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => Type::U32,
-        Dtype::I64 => Type::S64,
-        Dtype::U64 => Type::U64,
-        Dtype::F16 => Type::F16,
-        Dtype::Bf16 => Type::Bf16,
-        Dtype::F32 => Type::F32,
-        Dtype::F64 => Type::F64,
-    }
+    dtype.row().instruction
 }
 
 /// The register type of an element.
 pub(super) fn held(elem: Elem) -> Type {
+    held_in(elem).ty()
+}
+
+/// The register of an element.
+pub(super) fn held_in(elem: Elem) -> Register {
     match elem {
-        Elem::Ptr(_) => Type::B64,
-        Elem::Number(dtype) => register(arithmetic(dtype)),
+        Elem::Ptr(_) => Register::B64,
+        Elem::Number(dtype) => dtype.register(),
     }
 }
 
@@ -60,23 +50,15 @@ pub(super) fn constant(value: Const, dtype: Dtype) -> Val {
 /// A float that `dtype` holds exactly.
 #[expect(clippy::cast_possible_truncation, reason = "the type holds the value exactly")]
 pub(super) fn float_constant(value: f64, dtype: Dtype) -> Val {
-    match dtype {
-        Dtype::F64 => Val::F64(value.to_bits()),
-        Dtype::F32 => Val::F32((value as f32).to_bits()),
-        Dtype::Bf16 => Val::Int(i64::from((value as f32).to_bits() >> 16)),
-        Dtype::F16 => Val::Int(half_bits(value as f32)),
-        Dtype::E4m3 | Dtype::E5m2 => Val::Int(byte_bits(value, dtype)),
-        Dtype::E2m1x2
-        | Dtype::Ue8m0
-        | Dtype::Bool
-        | Dtype::I8
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U8
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64 => unreachable!("ir::verify rejects a float literal of a type that is none"),
+    match dtype.class() {
+        Class::Float(Float::F64) => Val::F64(value.to_bits()),
+        Class::Float(Float::F32) => Val::F32((value as f32).to_bits()),
+        Class::Float(Float::Bf16) => Val::Int(i64::from((value as f32).to_bits() >> 16)),
+        Class::Float(Float::F16) => Val::Int(half_bits(value as f32)),
+        Class::Float8(format) => Val::Int(byte_bits(value, format)),
+        Class::Bool | Class::Signed | Class::Unsigned | Class::Opaque => {
+            unreachable!("ir::verify rejects a float literal of a type that is none")
+        }
     }
 }
 
@@ -100,8 +82,8 @@ fn half_bits(value: f32) -> i64 {
 
 /// The bits of a value that an FP8 number holds exactly (OCP 8-bit Floating Point Specification, "E4M3", "E5M2").
 #[expect(clippy::cast_possible_truncation, reason = "f32 has every value of both types")]
-fn byte_bits(value: f64, dtype: Dtype) -> i64 {
-    if dtype == Dtype::E5m2 {
+fn byte_bits(value: f64, format: Float8) -> i64 {
+    if format == Float8::E5m2 {
         // The upper half of binary16, whose exponent it has.
         return half_bits(value as f32) >> 8;
     }
@@ -125,26 +107,16 @@ pub(super) fn zero(elem: Elem) -> Val {
 impl Emitter {
     /// A result of 32-bit arithmetic brought back into the range of an 8- or 16-bit type.
     pub(super) fn extend(&mut self, dtype: Dtype, value: Val) -> Val {
-        let narrow = match dtype {
-            Dtype::I8 => Type::S8,
-            Dtype::I16 => Type::S16,
-            Dtype::U8 | Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
-                return self.and(Type::U32, value, Val::Int(0xff));
-            }
-            Dtype::U16 => return self.and(Type::U32, value, Val::Int(0xffff)),
-            Dtype::Bool
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U32
-            | Dtype::U64
-            | Dtype::F16
-            | Dtype::Bf16
-            | Dtype::F32
-            | Dtype::F64 => return value,
-        };
+        let bits = 8 * dtype.bytes();
+        if dtype.register() != Register::B32 || bits >= 32 {
+            return value;
+        }
+        if !dtype.is_signed() {
+            return self.and(Type::U32, value, Val::Int((1 << bits) - 1));
+        }
+        let narrow = dtype.row().memory;
         match value {
-            Val::Int(value) if narrow == Type::S8 => Val::Int(sign_extended(value, 8)),
-            Val::Int(value) => Val::Int(sign_extended(value, 16)),
+            Val::Int(value) => Val::Int(sign_extended(value, bits)),
             Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
                 self.pure(Opcode::Cvt, mods![Type::S32, narrow], Type::B32, &[value])
             }
@@ -194,9 +166,9 @@ impl Emitter {
 
     /// An elementwise operation on one operand.
     pub(super) fn unary(&mut self, op: Unary, dtype: Dtype, a: Val) -> Val {
-        match dtype {
-            Dtype::Bool => self.not(Type::Pred, a),
-            Dtype::F16 | Dtype::Bf16 => match op {
+        match dtype.class() {
+            Class::Bool => self.not(Type::Pred, a),
+            Class::Float(Float::F16 | Float::Bf16) => match op {
                 Unary::Neg => self.half_bits_op(Opcode::Xor, a, 0x8000),
                 Unary::Abs => self.half_bits_op(Opcode::And, a, 0x7fff),
                 Unary::Not
@@ -212,19 +184,12 @@ impl Emitter {
                 | Unary::Floor
                 | Unary::Ceil => self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a)),
             },
-            Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
+            Class::Float8(_) | Class::Opaque => {
                 unreachable!("ir::verify rejects {op:?} of what is only moved")
             }
-            Dtype::F32 => self.unary_f32(op, a),
-            Dtype::F64 => self.unary_f64(op, a),
-            Dtype::I8
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::U64 => self.unary_int(op, dtype, a),
+            Class::Float(Float::F32) => self.unary_f32(op, a),
+            Class::Float(Float::F64) => self.unary_f64(op, a),
+            Class::Signed | Class::Unsigned => self.unary_int(op, dtype, a),
         }
     }
 
@@ -343,46 +308,34 @@ impl Emitter {
                 let bytes = self.sub(Type::S64, a, b);
                 self.divide(Opcode::Div, Type::S64, bytes, Val::Int(i64::from(target.bytes())))
             }
-            (Elem::Number(Dtype::Bool), Elem::Number(_)) => self.binary_bool(op, a, b),
-            (Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)), Elem::Number(_)) => {
-                self.binary_half(op, dtype, a, b)
-            }
-            (Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)), Elem::Number(_)) => {
-                self.binary_float(op, dtype, a, b)
-            }
-            (Elem::Number(dtype), Elem::Number(_)) => self.binary_int(op, dtype, a, b),
+            (Elem::Number(dtype), Elem::Number(_)) => match dtype.class() {
+                Class::Bool => self.binary_bool(op, a, b),
+                Class::Float(Float::F16 | Float::Bf16) => self.binary_half(op, dtype, a, b),
+                Class::Float(Float::F32 | Float::F64) => self.binary_float(op, dtype, a, b),
+                Class::Signed | Class::Unsigned => self.binary_int(op, dtype, a, b),
+                Class::Float8(_) | Class::Opaque => {
+                    unreachable!("ir::verify rejects {op:?} of what is only moved")
+                }
+            },
         }
     }
 
     /// An element index as a distance in bytes.
     fn index_bytes(&mut self, index: Val, dtype: Dtype, bytes: u32) -> Val {
         let bytes = Val::Int(i64::from(bytes));
-        match dtype {
-            Dtype::I64 | Dtype::U64 => self.mul(Type::S64, index, bytes),
-            Dtype::U32 => {
-                let wide = match index {
-                    Val::Int(index) => Val::Int(i64::from(low_word(index))),
-                    Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
-                        self.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[index])
-                    }
-                };
-                self.mul(Type::S64, wide, bytes)
-            }
-            Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::U8 | Dtype::U16 => {
-                self.mul_wide(index, bytes)
-            }
-            Dtype::Bool
-            | Dtype::F16
-            | Dtype::Bf16
-            | Dtype::F32
-            | Dtype::F64
-            | Dtype::E4m3
-            | Dtype::E5m2
-            | Dtype::E2m1x2
-            | Dtype::Ue8m0 => {
-                unreachable!("ir::verify rejects a pointer offset that is no integer")
-            }
+        if dtype.bytes() == 8 {
+            return self.mul(Type::S64, index, bytes);
         }
+        if dtype != Dtype::U32 {
+            return self.mul_wide(index, bytes);
+        }
+        let wide = match index {
+            Val::Int(index) => Val::Int(i64::from(low_word(index))),
+            Val::Reg(_) | Val::F32(_) | Val::F64(_) => {
+                self.pure(Opcode::Cvt, mods![Type::U64, Type::U32], Type::B64, &[index])
+            }
+        };
+        self.mul(Type::S64, wide, bytes)
     }
 
     fn binary_bool(&mut self, op: Binary, a: Val, b: Val) -> Val {
@@ -502,22 +455,12 @@ impl Emitter {
 
     /// `a * b + c`, rounded once; integers wrap.
     pub(super) fn fma(&mut self, dtype: Dtype, a: Val, b: Val, c: Val) -> Val {
-        match dtype {
-            Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => {
-                self.float(Opcode::Fma, arithmetic(dtype), &[a, b, c])
+        match dtype.class() {
+            Class::Float(_) => self.float(Opcode::Fma, arithmetic(dtype), &[a, b, c]),
+            Class::Bool | Class::Float8(_) | Class::Opaque => {
+                unreachable!("ir::verify rejects a product of what has no arithmetic")
             }
-            Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0 => {
-                unreachable!("ir::verify rejects a product of what is only moved")
-            }
-            Dtype::Bool
-            | Dtype::I8
-            | Dtype::I16
-            | Dtype::I32
-            | Dtype::I64
-            | Dtype::U8
-            | Dtype::U16
-            | Dtype::U32
-            | Dtype::U64 => {
+            Class::Signed | Class::Unsigned => {
                 let product = self.mul(arithmetic(dtype), a, b);
                 let sum = self.add(arithmetic(dtype), product, c);
                 self.extend(dtype, sum)
@@ -535,34 +478,25 @@ impl Emitter {
             Compare::Eq => Word::Eq,
             Compare::Ne => Word::Ne,
         };
-        match elem {
-            Elem::Ptr(_) => self.compare(word, Type::U64, a, b),
-            Elem::Number(Dtype::Bool) => {
+        let Elem::Number(dtype) = elem else { return self.compare(word, Type::U64, a, b) };
+        match dtype.class() {
+            Class::Bool => {
                 let [a, b] =
                     [a, b].map(|bit| self.select(Type::U32, bit, Val::Int(1), Val::Int(0)));
                 self.compare(word, Type::U32, a, b)
             }
-            Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)) => {
+            Class::Float(Float::F16 | Float::Bf16) => {
                 // A comparison of bfloat16 needs sm_90; the f32 values compare alike.
                 let [a, b] = [a, b].map(|half| self.half_to_f32(dtype, half));
                 self.compare_float(word, Type::F32, a, b)
             }
-            Elem::Number(Dtype::E4m3 | Dtype::E5m2 | Dtype::E2m1x2 | Dtype::Ue8m0) => {
-                unreachable!("ir::verify rejects a comparison of FP8 numbers")
+            Class::Float8(_) | Class::Opaque => {
+                unreachable!("ir::verify rejects a comparison of what is only moved")
             }
-            Elem::Number(dtype @ (Dtype::F32 | Dtype::F64)) => {
+            Class::Float(Float::F32 | Float::F64) => {
                 self.compare_float(word, arithmetic(dtype), a, b)
             }
-            Elem::Number(
-                dtype @ (Dtype::I8
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::I64
-                | Dtype::U8
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::U64),
-            ) => self.compare(word, arithmetic(dtype), a, b),
+            Class::Signed | Class::Unsigned => self.compare(word, arithmetic(dtype), a, b),
         }
     }
 

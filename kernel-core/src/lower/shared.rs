@@ -94,7 +94,7 @@ impl<'a> SharedPlan<'a> {
         let others = allocations.split_off(before);
         let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
             let data = &kernel.shared[shared];
-            let tile = tile_bytes(&layouts[shared], data.dtype.bytes());
+            let tile = tile_bytes(&layouts[shared], data.dtype.shared_bytes());
             let count: u32 =
                 data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
             let start = end.next_multiple_of(tile.clamp(TILE_BYTES, SWIZZLE_BYTES));
@@ -300,7 +300,7 @@ pub(super) fn in_tile(
     let tile_rank = tile.outs().len();
     // Several tiles: the ring's axes come before, at the distance of a tile.
     let shared = if rank > tile_rank {
-        tiles(tile, &registers.shape(), data.dtype.bytes())
+        tiles(tile, &registers.shape(), data.dtype.shared_bytes())
     } else {
         tile.clone()
     };
@@ -356,7 +356,7 @@ impl Lower<'_> {
         let (root, rank) = (ty.root, ty.shape.len());
         let data = &self.kernel.shared[root];
         let layout = &self.plan.layouts[root];
-        let size = data.dtype.bytes();
+        let size = data.dtype.shared_bytes();
         let tile_rank = layout.outs().len();
         let step = if rank > tile_rank {
             let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();

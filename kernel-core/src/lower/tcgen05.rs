@@ -107,7 +107,7 @@ impl Lower<'_> {
         // In numbers: an instruction reads 32 bytes of them, in which padding counts as well.
         let depth = self.shared_type(args[1]).shape[0] * factors[1].numbers();
         let to_an_element = if scaled.is_some_and(Scaled::is_packed) { 2 } else { 1 };
-        let step = INSTRUCTION_K_BYTES / factors[0].bytes() * to_an_element;
+        let step = INSTRUCTION_K_BYTES / factors[0].number_bytes() * to_an_element;
         let majors = [
             match &left {
                 Left::Shared(left) => left.read.major,

@@ -64,7 +64,7 @@ fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside
                 return 0;
             };
             let elements = known.access(kernel, op, args).map_or(1, |access| access.elements);
-            let narrow = elements * window.dtype.bytes() < LEAST_BYTES;
+            let narrow = elements * window.dtype.shared_bytes() < LEAST_BYTES;
             let all: u32 = window.shape.iter().product();
             if narrow { all.div_ceil(kernel.threads() * elements) } else { 0 }
         }

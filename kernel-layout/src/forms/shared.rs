@@ -78,7 +78,7 @@ pub fn swizzled_shared(
 /// The bytes over which the hardware's swizzles repeat, and 0 for none.
 const SWIZZLES: &[u32] = &[0, 32, 64, 128];
 /// The element sizes of a tile that is copied by TMA or read by the tensor core.
-const ELEMENT_BITS: &[u32] = &[8, 16, 32, 64];
+const ELEMENT_BITS: &[u32] = &[8, 16, 32, 64, 128];
 /// The most elements along one side of the box of one TMA instruction (CUDA driver API, `cuTensorMapEncodeTiled`).
 const TMA_BOX: u32 = 256;
 

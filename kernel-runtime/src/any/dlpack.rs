@@ -5,9 +5,9 @@ use super::{AnyTensor, Rights};
 use crate::{
     Device, Element, Error, Result, Stream,
     buffer::{Buffer, Lease},
-    e2m1x2, e4m3, e5m2, tensor, ue8m0,
+    dtype::{for_each_dtype, host},
+    tensor,
 };
-use half::{bf16, f16};
 use std::{
     ffi::c_void,
     panic::AssertUnwindSafe,
@@ -110,17 +110,17 @@ const CUDA_MANAGED: i32 = 13;
 const MOST_AXES: usize = 64;
 
 macro_rules! dtypes {
-    ($($type:ty => $code:literal $bits:literal $lanes:literal;)*) => {
+    ($($kind:ident $type:ident $name:literal $bytes:literal $class:tt ($code:literal $bits:literal $lanes:literal) $doc:literal;)*) => {
         /// The element type's name and bytes.
         fn dtype_of(dtype: DLDataType) -> Option<(&'static str, usize)> {
             match (dtype.code, dtype.bits, dtype.lanes) {
-                $(($code, $bits, $lanes) => Some((<$type>::DTYPE, <$type>::BYTES)),)*
+                $(($code, $bits, $lanes) => Some((<host::$type>::DTYPE, <host::$type>::BYTES)),)*
                 _ => None,
             }
         }
 
         fn dlpack_dtype(name: &str) -> Option<DLDataType> {
-            $(if name == <$type>::DTYPE {
+            $(if name == <host::$type>::DTYPE {
                 return Some(DLDataType { code: $code, bits: $bits, lanes: $lanes });
             })*
             None
@@ -128,26 +128,7 @@ macro_rules! dtypes {
     };
 }
 
-// `DLDataTypeCode`: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 float8_e4m3fn, 12 float8_e5m2, 14 float8_e8m0fnu, 17 float4_e2m1fn.
-dtypes! {
-    bool => 6 8 1;
-    i8 => 0 8 1;
-    i16 => 0 16 1;
-    i32 => 0 32 1;
-    i64 => 0 64 1;
-    u8 => 1 8 1;
-    u16 => 1 16 1;
-    u32 => 1 32 1;
-    u64 => 1 64 1;
-    f16 => 2 16 1;
-    f32 => 2 32 1;
-    f64 => 2 64 1;
-    bf16 => 4 16 1;
-    e4m3 => 10 8 1;
-    e5m2 => 12 8 1;
-    ue8m0 => 14 8 1;
-    e2m1x2 => 17 4 2;
-}
+for_each_dtype!(dtypes);
 
 /// One of the two structures. [`AnyTensor::from_dlpack`] takes either.
 pub trait Managed: sealed::Sealed {
@@ -323,7 +304,7 @@ impl AnyTensor {
                 Ok(Self::over(buffer, shape, strides, dtype, rights))
             }
             (None, CPU) => {
-                if !address.is_multiple_of(dtype.1 as u64) {
+                if !address.is_multiple_of(1 << dtype.1.trailing_zeros()) {
                     return Err(refused(
                         device,
                         format!("an address that is no multiple of {}", dtype.1),

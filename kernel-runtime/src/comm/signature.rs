@@ -1,5 +1,6 @@
 //! The part of a rank's request that has to be the same for other ranks.
 
+use crate::Dtype;
 use std::fmt;
 
 /// How the elements of all ranks are combined.
@@ -58,12 +59,6 @@ impl Operation {
     }
 }
 
-/// The element types, in the order in which they are numbered between processes.
-const DTYPES: [&str; 17] = [
-    "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
-    "e4m3", "e5m2", "e2m1x2", "ue8m0",
-];
-
 /// One operation of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
@@ -88,7 +83,7 @@ impl Signature {
             Operation::Send { to } => (6, to),
             Operation::Recv { from } => (7, from),
         };
-        let dtype = DTYPES.iter().position(|name| *name == self.dtype);
+        let dtype = Dtype::ALL.iter().position(|dtype| dtype.name() == self.dtype);
         let mut bytes = [0; SIGNATURE_BYTES];
         bytes[0] = kind;
         // A rank is below the size of a group, which fits 32 bits, see `Rendezvous`.
@@ -121,7 +116,7 @@ impl Signature {
             7 => Operation::Recv { from: detail },
             _ => return None,
         };
-        let dtype = *DTYPES.get(usize::from(u16::from_le_bytes([t0, t1])))?;
+        let dtype = Dtype::ALL.get(usize::from(u16::from_le_bytes([t0, t1])))?.name();
         Some(Self { operation, dtype, count: usize::try_from(u64::from_le_bytes(count)).ok()? })
     }
 

@@ -261,16 +261,16 @@ impl Queue {
                 // SAFETY: the caller has `count` elements of four bytes at the address.
                 unsafe { sys::cuMemsetD32Async(address, value, count, stream) }
             }),
-            // The driver has no 64-bit fill: a column of the lower halves, eight bytes apart, and one of the upper.
-            _ => {
-                [(0, bits & 0xFFFF_FFFF), (4, bits >> 32)].into_iter().try_for_each(|(at, half)| {
-                    let half = u32::try_from(half).expect("32 bits were taken");
-                    self.call("cuMemsetD2D32Async", || {
-                        // SAFETY: the caller has `count` elements of eight bytes at the address.
-                        unsafe { sys::cuMemsetD2D32Async(address + at, 8, half, 1, count, stream) }
-                    })
+            // The driver has no wider fill: a column of the first words, an element apart, and one of each next.
+            bytes => (0..bytes / 4).try_for_each(|word| {
+                let at = 4 * word as u64;
+                let value =
+                    u32::try_from(bits >> (8 * at) & 0xFFFF_FFFF).expect("32 bits are left");
+                self.call("cuMemsetD2D32Async", || {
+                    // SAFETY: the caller has `count` elements of so many bytes at the address.
+                    unsafe { sys::cuMemsetD2D32Async(address + at, bytes, value, 1, count, stream) }
                 })
-            }
+            }),
         }
     }
 

@@ -11,7 +11,7 @@ use std::fmt;
 pub enum MapRule {
     /// The address of element 0 is a multiple of a number of bytes.
     Address {
-        /// 16 bytes, or 32 if the map pads FP4 numbers.
+        /// 16 bytes, or 32 if the map pads numbers.
         bytes: u64,
     },
     /// The extent of an axis is a multiple: the map splits the axis, or takes several elements as one.
@@ -40,10 +40,12 @@ pub enum MapRule {
         /// 16 bytes, or 32 if the map pads FP4 numbers.
         bytes: u64,
     },
-    /// Rows of a tensor whose FP4 numbers the map pads are a multiple of 64 bytes, 128 numbers.
+    /// Rows of a tensor whose numbers the map pads are a multiple of 128 numbers.
     PaddedRow {
         /// The dimension.
         place: MapPlace,
+        /// The bytes of 128 numbers: 64 of FP4.
+        bytes: u64,
     },
     /// A stride is below 2^40 bytes.
     StrideLimit {
@@ -120,10 +122,10 @@ impl fmt::Display for MapRule {
             Self::Address { bytes } => {
                 write!(f, "an address that is a multiple of {bytes} bytes")
             }
-            Self::PaddedRow { place } => {
+            Self::PaddedRow { place, bytes } => {
                 write!(
                     f,
-                    "a multiple of 64 bytes on {place}, of which the map pads 128 FP4 numbers together"
+                    "a multiple of {bytes} bytes on {place}, of which the map pads 128 numbers together"
                 )
             }
             Self::Divisible { axis, by } => {

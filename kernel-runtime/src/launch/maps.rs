@@ -1,8 +1,8 @@
 //! The tensor maps of a launch: computed from the arguments, checked, and encoded unless the device has done so before.
 
 use crate::{
-    Actual, Argument, Error, Fill, Image, MapDim, MapExtent, MapInfo, MapPlace, MapRule, MapStride,
-    Result, Stream, Variant,
+    Actual, Argument, Dtype, Error, Fill, Image, MapDim, MapExtent, MapInfo, MapPlace, MapRule,
+    MapStride, Result, Stream, Variant,
     argument::{TensorValue, Value},
     device::StandIns,
     tensor_map::{Encoding, MOST_DIMS, TensorMap},
@@ -62,52 +62,58 @@ fn one(
 
 /// An element type of maps.
 struct MapDtype {
-    /// The unit of a dimension of neighbours: numbers; an element of the tensor may have two.
-    numbers: u64,
-    /// The divisor of the address, strides and rows, in bytes.
-    alignment: u64,
     /// As `CUtensorMapDataType` numbers it (CUDA Driver API, "Data types used by CUDA driver").
     number: u32,
+    /// Bytes of an element of the tensor.
     bytes: u64,
     float: bool,
+    /// What the address, strides and rows are multiples of, in bytes.
+    alignment: u64,
+    /// How many numbers an element of the tensor has, of which each sixteen get sixteen bytes of shared memory. Dimensions of neighbours
+    /// count these.
+    padded: Option<u64>,
 }
 
 /// The element type of that name. Byte types that maps do not distinguish may have their own names.
 fn dtype(name: &str) -> Option<MapDtype> {
-    if name == "16u4_align16b" {
-        return Some(MapDtype {
-            number: PADDED,
-            bytes: 1,
-            float: false,
-            numbers: 2,
-            alignment: PADDED_ALIGNMENT,
-        });
-    }
-    let (number, bytes, float) = match name {
-        "u8" | "i8" | "bool" | "e4m3" | "e5m2" | "e2m1x2" | "ue8m0" => (0, 1, false),
-        "u16" | "i16" => (1, 2, false),
-        "u32" => (2, 4, false),
-        "i32" => (3, 4, false),
-        "u64" => (4, 8, false),
-        "i64" => (5, 8, false),
-        "f16" => (6, 2, true),
-        "f32" => (7, 4, true),
-        "f64" => (8, 8, true),
-        "bf16" => (9, 2, true),
-        "tf32" => (11, 4, true),
-        _ => return None,
+    let plain = |number, bytes, float| MapDtype {
+        number,
+        bytes,
+        float,
+        alignment: ALIGNMENT,
+        padded: None,
     };
-    Some(MapDtype { number, bytes, float, numbers: 1, alignment: ALIGNMENT })
+    // Their rules are stricter (CUDA Driver API, "cuTensorMapEncodeTiled").
+    let padded = |number, bytes, numbers| MapDtype {
+        alignment: PADDED_ALIGNMENT,
+        padded: Some(numbers),
+        ..plain(number, bytes, false)
+    };
+    Some(match name {
+        "u8" => plain(0, 1, false),
+        "u16" | "i16" => plain(1, 2, false),
+        "u32" => plain(2, 4, false),
+        "i32" => plain(3, 4, false),
+        "u64" => plain(4, 8, false),
+        "i64" => plain(5, 8, false),
+        "f16" => plain(6, 2, true),
+        "f32" => plain(7, 4, true),
+        "f64" => plain(8, 8, true),
+        "bf16" => plain(9, 2, true),
+        "tf32" => plain(11, 4, true),
+        "16u4_align16b" => padded(14, 1, 2),
+        "16u6_align16b" => padded(15, 12, 16),
+        other => {
+            Dtype::from_name(other).filter(|dtype| dtype.bytes() == 1)?;
+            plain(0, 1, false)
+        }
+    })
 }
 
 /// The bits of addresses and strides that have to be zero (PTX ISA, "Tensor-map"; CUDA Driver API,
 /// "cuTensorMapEncodeTiled").
 const ALIGNMENT: u64 = 16;
-
-/// FP4 numbers, two to a byte; each sixteen numbers get sixteen bytes of shared memory:
-/// `CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B`. Its rules are stricter (CUDA Driver API, "cuTensorMapEncodeTiled").
-const PADDED: u32 = 14;
-/// The divisor of the address and strides of such a map, in bytes.
+/// The divisor of the address and strides of a map that pads, in bytes.
 const PADDED_ALIGNMENT: u64 = 32;
 /// The divisor of its innermost extent, in numbers.
 const PADDED_ROW: u64 = 128;
@@ -156,7 +162,7 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
             return Err((rule, Actual::StrideBytes(stride)));
         }
         encoding.extents[index] =
-            if index == 0 { extent.saturating_mul(dtype.numbers) } else { extent };
+            if index == 0 { extent.saturating_mul(dtype.padded.unwrap_or(1)) } else { extent };
         encoding.strides_bytes[index] = stride;
         encoding.box_elems[index] = dim.box_elems;
         encoding.element_strides[index] = dim.element_stride;
@@ -193,7 +199,7 @@ fn stand_in(info: &MapInfo, memory: StandIns) -> Result<Encoding, Broken> {
     for (index, dim) in info.dims.iter().enumerate().take(MOST_DIMS) {
         let inner = index == 0;
         encoding.extents[index] = match (inner, info.written) {
-            (true, _) if encoding.dtype == PADDED => PADDED_ROW,
+            (true, _) if dtype.padded.is_some() => PADDED_ROW,
             (true, true) => ALIGNMENT / dtype.bytes,
             (true, false) | (false, _) => 1,
         };
@@ -264,8 +270,8 @@ fn stride_bytes_of(stride: MapStride, tensor: &TensorValue<'_>) -> Result<u64, B
 
 /// The rules of the encoder, those about the argument first. The driver has one error code for all of them.
 fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Result<(), Broken> {
-    let padded = encoding.dtype == PADDED;
-    let alignment = if padded { PADDED_ALIGNMENT } else { ALIGNMENT };
+    let dtype = dtype(info.dtype).ok_or((MapRule::Dtype, Actual::Dtype(info.dtype)))?;
+    let alignment = dtype.alignment;
     if !encoding.address.is_multiple_of(alignment) {
         let rule = MapRule::Address { bytes: alignment };
         return Err((rule, Actual::Address(encoding.address)));
@@ -283,31 +289,32 @@ fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Resul
             let rule = MapRule::StrideMultiple { place, bytes: alignment };
             return Err((rule, Actual::StrideBytes(stride)));
         }
-        if index == 0 && padded && !extent.is_multiple_of(PADDED_ROW) {
-            return Err((MapRule::PaddedRow { place }, Actual::Bytes(extent / 2)));
+        if let (0, Some(numbers)) = (index, dtype.padded)
+            && !extent.is_multiple_of(PADDED_ROW)
+        {
+            let bytes = |extent| extent / numbers * dtype.bytes;
+            let rule = MapRule::PaddedRow { place, bytes: bytes(PADDED_ROW) };
+            return Err((rule, Actual::Bytes(bytes(extent))));
         }
     }
-    let (bytes, actual) = (span_bytes(encoding), tensor.end() - tensor.address);
+    let (bytes, actual) = (span_bytes(&dtype, encoding), tensor.end() - tensor.address);
     if bytes > actual {
         return Err((MapRule::Inside { bytes }, Actual::Bytes(actual)));
     }
-    check_box(info, encoding)
+    check_box(info, &dtype, encoding)
 }
 
 /// Bytes from the first element of a map to the end of the last one. Extents and strides have been checked: at most 5 times 2^72.
-fn span_bytes(encoding: &Encoding) -> u64 {
+fn span_bytes(dtype: &MapDtype, encoding: &Encoding) -> u64 {
     let mut extents = encoding.extents;
-    if encoding.dtype == PADDED {
-        // Two numbers are a byte.
-        extents[0] /= 2;
-    }
+    extents[0] /= dtype.padded.unwrap_or(1);
     let last = extents[..encoding.rank].iter().zip(encoding.strides_bytes);
     let last: u128 = last.map(|(extent, stride)| u128::from(extent - 1) * u128::from(stride)).sum();
     u64::try_from(last + u128::from(encoding.strides_bytes[0])).unwrap_or(u64::MAX)
 }
 
 /// The rules about the box, which the compiler has chosen.
-fn check_box(info: &MapInfo, encoding: &Encoding) -> Result<(), Broken> {
+fn check_box(info: &MapInfo, dtype: &MapDtype, encoding: &Encoding) -> Result<(), Broken> {
     for (index, dim) in info.dims.iter().enumerate() {
         let place = place(index, dim);
         if !(1..=256).contains(&dim.box_elems) {
@@ -320,7 +327,9 @@ fn check_box(info: &MapInfo, encoding: &Encoding) -> Result<(), Broken> {
             return Err((rule, Actual::Every(dim.element_stride)));
         }
     }
-    let row_bytes = u64::from(encoding.box_elems[0]) * encoding.strides_bytes[0];
+    // In shared memory, a number that is padded takes up a byte.
+    let bytes = if dtype.padded.is_some() { 1 } else { encoding.strides_bytes[0] };
+    let row_bytes = u64::from(encoding.box_elems[0]) * bytes;
     if !row_bytes.is_multiple_of(ALIGNMENT) {
         return Err((MapRule::InnerBox, Actual::Bytes(row_bytes)));
     }

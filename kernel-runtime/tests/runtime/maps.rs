@@ -8,6 +8,7 @@ use kernel_emulator::TensorMap;
 use kernel_runtime::{
     __launch, Device, DeviceTensor, Element, Fact, Fill, Image, IntoArgument, Launch, MapDim,
     MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Result, Stream, Target, Variant, e2m1x2,
+    e2m3x16,
 };
 
 /// An axis of the tensor as it is.
@@ -277,6 +278,22 @@ fn a_map_of_padded_numbers_counts_numbers() -> Result<()> {
         dtype: 14,
         swizzle: 3,
         ..required(x.device_ptr().address(), &[384, 48], &[192], &[128, 8])
+    };
+    assert_eq!(passed(&stream, vec![info].leak(), &x)?, [bytes(&required)]);
+    Ok(())
+}
+
+/// Of FP6 numbers, sixteen are an element of twelve bytes.
+#[test]
+fn a_map_of_six_bit_numbers_counts_numbers() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<e2m3x16, 2>([48, 24])?;
+    let dims = const { &[axis(1, 128), axis(0, 8)] };
+    let info = MapInfo { swizzle_bytes: 128, ..map("16u6_align16b", dims) };
+    let required = TensorMap {
+        dtype: 15,
+        swizzle: 3,
+        ..required(x.device_ptr().address(), &[384, 48], &[288], &[128, 8])
     };
     assert_eq!(passed(&stream, vec![info].leak(), &x)?, [bytes(&required)]);
     Ok(())

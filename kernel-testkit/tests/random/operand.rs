@@ -73,6 +73,8 @@ impl Operand {
         let tile = axes.map(|axis| extents.tile[axis]);
         let row = tile[1] * extents.bytes;
         let swizzle = (below(3) == 0 && row >= 32).then(|| (32 << below(3)).min(row).min(128));
+        // The one of elements of sixteen numbers.
+        let swizzle = swizzle.map(|span| if dtype.ends_with("x16") { 128 } else { span });
         let at = axes.map(|axis| extents.at[axis]);
         let extents = axes.map(|axis| extents.whole[axis]);
         let numbers = match dtype {

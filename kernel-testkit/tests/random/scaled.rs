@@ -1,4 +1,4 @@
-//! Block-scaled products as people write them for Blackwell: MXFP8, FP4 with either block, scales copied to tensor memory or stored
+//! Block-scaled products as people write them for Blackwell: MXFP8, MXFP6, FP4 with either block, scales copied to tensor memory or stored
 //! there, by all warps or by partitions.
 
 use kernel_testkit::data::Random;
@@ -7,13 +7,16 @@ use crate::operand::{ALONE, Extents, Operand, Ways};
 use crate::product::{Head, Outlet, Product};
 use crate::tcgen05::{ADVANCE, BY_MAP};
 
-/// Element types of the factors, that of the scales, bytes of a factor that have a scale, and what scales there are. Sums are exact
+/// Element types of the factors, that of the scales, elements of a factor that have a scale, and what scales there are. Sums are exact
 /// whatever their order.
-const FORMATS: [([&str; 2], &str, u64, &str); 7] = [
+const FORMATS: [([&str; 2], &str, u64, &str); 10] = [
     (["e4m3", "e4m3"], "ue8m0", 32, POWERS),
     (["e4m3", "e5m2"], "ue8m0", 32, POWERS),
     (["e5m2", "e4m3"], "ue8m0", 32, POWERS),
     (["e5m2", "e5m2"], "ue8m0", 32, POWERS),
+    (["e2m3x16", "e2m3x16"], "ue8m0", 2, POWERS),
+    (["e2m3x16", "e3m2x16"], "ue8m0", 2, POWERS),
+    (["e3m2x16", "e3m2x16"], "ue8m0", 2, POWERS),
     (["e2m1x2", "e2m1x2"], "ue8m0", 16, POWERS),
     (["e2m1x2", "e2m1x2"], "ue8m0", 8, POWERS),
     (["e2m1x2", "e2m1x2"], "e4m3", 8, "1, 0.5, 1.5, 2"),
@@ -22,6 +25,9 @@ const FORMATS: [([&str; 2], &str, u64, &str); 7] = [
 const POWERS: &str = "127, 128, 126, 127";
 /// Pairs of FP4 numbers, of either sign.
 const FP4: &str = "33, 250, 7, 0, 129, 84, 99";
+
+/// Sixteen FP6 numbers each, of either sign and at most 3.5, so that sums are exact.
+const FP6: &str = "0x820a_6e4a_b433_02c3_60a8_8bc0, 0xb8ca_4946_caf2_40fc_9127_300f, 0xbf12_e9b8_8c8c_c2dc_282d_344b";
 
 /// How one factor's scales come to tensor memory.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,7 +43,7 @@ struct Scaled {
     product: Product,
     /// The type of the scales.
     dtype: &'static str,
-    /// Bytes of a factor that have a scale.
+    /// Elements of a factor that have a scale.
     block: u64,
     /// The type of a left factor in tensor memory.
     held: Option<&'static str>,
@@ -56,7 +62,8 @@ pub(crate) fn kernel(seed: u64) -> String {
     let mut below = |end: u64| random.bits() % end;
     let (dtypes, dtype, block, scales) =
         FORMATS[usize::try_from(below(FORMATS.len() as u64)).expect("a short table")];
-    let is_float8 = dtypes[0] != "e2m1x2";
+    let is_float6 = dtypes[0].ends_with("x16");
+    let is_float8 = dtypes[0] != "e2m1x2" && !is_float6;
     // In a ring both factors' scales are copied, those of 128 rows or more.
     let ring = below(4) == 0;
     let rows = if ring { 128 } else { 128 << below(2) };
@@ -67,8 +74,14 @@ pub(crate) fn kernel(seed: u64) -> String {
     let mut less = |extent: u64| extent.saturating_sub(unit * below(3)).max(unit);
     let several = if columns < 64 { 1 + seed % 2 } else { 1 };
     let whole = [less(rows), less(columns * several), less(depth * 2)];
-    let extents = Extents { tile: [rows, columns, depth], whole, bytes: 1, at: ALONE };
-    let ways = if ring { BY_MAP } else { Ways::ALL };
+    let bytes = if is_float6 { 12 } else { 1 };
+    let extents = Extents { tile: [rows, columns, depth], whole, bytes, at: ALONE };
+    let ways = match (ring, is_float6) {
+        (true, _) => BY_MAP,
+        // No register holds what threads would move.
+        (false, true) => Ways::BY_BARRIER,
+        (false, false) => Ways::ALL,
+    };
     let depth_first = is_float8 && below(3) == 0;
     let lies = if depth_first { ([2, 0], true) } else { ([0, 2], false) };
     let left = Operand::of(["a", dtypes[0]], &extents, lies, ways, &mut below);
@@ -77,7 +90,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let right = Operand::of(["b", dtypes[1]], &extents, lies, ways, &mut below);
     let [left, right] = [left, right].map(|mut operand| {
         if !is_float8 {
-            operand.numbers = FP4;
+            operand.numbers = if is_float6 { FP6 } else { FP4 };
         }
         operand
     });
@@ -93,7 +106,7 @@ pub(crate) fn kernel(seed: u64) -> String {
         1 => Some(format!("k != {depth}")),
         _ => None,
     };
-    let held = (!ring && !left.transposed && below(3) == 0).then_some(dtypes[0]);
+    let held = (!ring && !left.transposed && !is_float6 && below(3) == 0).then_some(dtypes[0]);
     let product = Product { extents, sums: "f32", left, right };
     let adds_to = !ring && below(3) == 0;
     let made = Scaled { product, dtype, block, held, bring, pinned, adds_to, when };

@@ -6,7 +6,8 @@ use kernel_layout::{Form, basis_text};
 
 use super::shared_text;
 use crate::diag::{Code, Diagnostic};
-use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, PaddedRefusal, TmaRefusal};
+use crate::ir::dtype::Packing;
+use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, PaddedRefusal, STRIDE_BYTES, TmaRefusal};
 use crate::layouts::warpgroup::{Generation, Side};
 use crate::layouts::{Allocation, Origin};
 use crate::loc::Loc;
@@ -61,7 +62,7 @@ pub(super) fn refused(
         .compare("instructions", format!("at most {MOST_INSTRUCTIONS}"), actual.to_string())
         .why("one instruction of TMA copies a box of at most 256 elements along an axis, one row of it directly behind the other")
         .help(format!(".with_layout({})", form(required_swizzle_bytes))),
-        TmaRefusal::Padded(refusal) => unpadded(at, refusal),
+        TmaRefusal::Padded(packing, refusal) => unpadded(at, packing, refusal),
         TmaRefusal::Rule { rule, required, actual } => ruled(at, rule, required, actual),
         TmaRefusal::Part => Diagnostic::new(
             Code::TensorMap,
@@ -77,37 +78,64 @@ pub(super) fn refused(
     }
 }
 
-/// A copy that is not done with padded FP4 numbers.
-fn unpadded(at: Loc, refusal: PaddedRefusal) -> Diagnostic {
-    let why = "a tensor map that pads FP4 numbers is one for loads of whole boxes of 128 numbers in a row (CUDA driver API, `cuTensorMapEncodeTiled`: 16U4_ALIGN16B)";
+/// A copy that is not done with padded numbers.
+fn unpadded(at: Loc, packing: Packing, refusal: PaddedRefusal) -> Diagnostic {
+    let (of, element) = (packing.of, packing.map.name.to_uppercase());
+    let illegal = "a copy that begins elsewhere stops the kernel with an illegal instruction";
+    let multiple = |of: &dyn std::fmt::Display| format!("a multiple of {of}");
+    let mut why = format!(
+        "a tensor map that pads {of} numbers is one for loads of whole boxes of 128 numbers in a row (CUDA driver API, `cuTensorMapEncodeTiled`: {element})"
+    );
+    let mut what = "";
+    let mut help = None;
     let (headline, required, actual) = match refusal {
         PaddedRefusal::Stored => (
-            "no copy takes the padding out of FP4 numbers",
-            "a load, to this tile",
+            format!("no copy takes the padding out of {of} numbers"),
+            "a load, to this tile".to_owned(),
             "a store or a reduction, from it".to_owned(),
         ),
         PaddedRefusal::ByRows => (
-            "no gather or scatter pads FP4 numbers",
-            "`tma::load`",
+            format!("no gather or scatter pads {of} numbers"),
+            "`tma::load`".to_owned(),
             "rows here and there".to_owned(),
         ),
         PaddedRefusal::Swizzle { actual } => {
-            return Diagnostic::new(
-                Code::TensorMap,
-                at,
-                "the tensor map is declared with another swizzle than padded FP4 numbers have",
-            )
-            .compare("swizzle of the map", "128", actual.to_string())
-            .why(why)
-            .help("swizzle = 128");
+            (what, help) = ("swizzle of the map", Some("swizzle = 128"));
+            let headline = format!(
+                "the tensor map is declared with another swizzle than padded {of} numbers have"
+            );
+            (headline, "128".to_owned(), actual.to_string())
         }
         PaddedRefusal::Turned { axis } => (
-            "a copy pads FP4 numbers along the last axis of the tensor",
-            "neighbours along the last axis",
+            format!("a copy pads {of} numbers along the last axis of the tensor"),
+            "neighbours along the last axis".to_owned(),
             format!("neighbours along axis {axis}"),
         ),
+        PaddedRefusal::Column { required, actual } => {
+            what = "bytes before the window in its row";
+            why = format!("TMA pads 128 numbers at a time, which are {required} bytes; {illegal}");
+            let headline =
+                format!("a copy to padded {of} numbers begins at a multiple of {required} bytes");
+            (headline, multiple(&required), actual.to_string())
+        }
+        PaddedRefusal::Stride { actual } => {
+            what = "bytes from one row of the tensor to the next";
+            why = format!(
+                "in a map that pads {of} numbers every row begins at a multiple of {STRIDE_BYTES} bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)"
+            );
+            (
+                "no tensor map has this stride".to_owned(),
+                multiple(&STRIDE_BYTES),
+                actual.to_string(),
+            )
+        }
     };
-    Diagnostic::new(Code::TensorMap, at, headline).compare("", required, actual).why(why)
+    let diagnostic =
+        Diagnostic::new(Code::TensorMap, at, headline).compare(what, required, actual).why(why);
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
 }
 
 /// A layout that boxes have, as a user writes it.
@@ -168,28 +196,16 @@ fn piece(declined: &Declined) -> Option<(&'static str, String, String)> {
 fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
     let (headline, what, text, why) = match rule {
         Rule::InnerCoordinate => (
-            if required == u64::from(MAP_BYTES) {
-                "a copy by tensor map begins at a multiple of 16 bytes"
-            } else {
-                "a copy to padded FP4 numbers begins at a multiple of 64 bytes"
-            },
+            "a copy by tensor map begins at a multiple of 16 bytes",
             "bytes before the window in its row",
             format!("a multiple of {required}"),
-            if required == u64::from(MAP_BYTES) {
-                "TMA reads and writes rows in pieces of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction"
-            } else {
-                "TMA pads 128 numbers at a time, which are 64 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction"
-            },
+            "TMA reads and writes rows in pieces of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction",
         ),
         Rule::GlobalStrideAlignment => (
             "no tensor map has this stride",
             "bytes from one row of the tensor to the next",
             format!("a multiple of {required}"),
-            if required == u64::from(MAP_BYTES) {
-                "in a tensor map every row begins at a multiple of 16 bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)"
-            } else {
-                "in a map that pads FP4 numbers every row begins at a multiple of 32 bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)"
-            },
+            "in a tensor map every row begins at a multiple of 16 bytes (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
         ),
         Rule::GlobalStrideRange => (
             "no tensor map has this stride",

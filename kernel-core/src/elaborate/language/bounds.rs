@@ -128,7 +128,7 @@ fn broken_bound<'a>(
             return (!holds).then_some(Broken { param, bound, value, fit, own });
         }
         let admits = of_language(bound)?;
-        let fit: Vec<_> = Dtype::ALL.into_iter().filter(|dtype| admits(*dtype)).collect();
+        let fit: Vec<_> = Dtype::ALL.iter().copied().filter(|dtype| admits(*dtype)).collect();
         let holds = number.is_some_and(|dtype| fit.contains(&dtype));
         let fit = fit.into_iter().map(|dtype| dtype.name().to_owned()).collect();
         (!holds).then_some(Broken { param, bound, value, fit, own })
@@ -139,7 +139,7 @@ fn broken_bound<'a>(
 fn of_language(bound: &str) -> Option<fn(Dtype) -> bool> {
     Some(match bound {
         "Scalar" => |_| true,
-        "Cast" => |dtype| !dtype.is_opaque(),
+        "Cast" => Dtype::converts,
         "Number" => Dtype::has_arithmetic,
         "Float" => |dtype| dtype.is_float() && dtype.has_arithmetic(),
         "Int" => Dtype::is_int,

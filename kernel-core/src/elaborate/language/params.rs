@@ -558,7 +558,7 @@ impl Builder<'_> {
         for (param, data) in (0u32..).zip(&self.params) {
             match &data.kind {
                 ParamKind::Tensor { dtype, rank, .. } => {
-                    let of = i64::from(16 / dtype.bytes());
+                    let of = i64::from(dtype.fewest_in(16));
                     let unit = |axis: &u32| {
                         declared.contains(&Fact::StrideEquals { param, axis: *axis, value: 1 })
                     };

@@ -560,15 +560,8 @@ pub(crate) fn dtype_constant(dtype: Dtype, name: &str) -> Option<(Const, Dtype)>
         };
     }
     // Largest finite value, and the distance from 1 to the next value.
-    let (max, epsilon) = match dtype {
-        Dtype::F16 => (65504.0, 2f64.powi(-10)),
-        Dtype::Bf16 => (3.389_531_389_251_535_5e38, 2f64.powi(-7)),
-        Dtype::F32 => (f64::from(f32::MAX), f64::from(f32::EPSILON)),
-        Dtype::F64 => (f64::MAX, f64::EPSILON),
-        Dtype::E4m3 => (448.0, 2f64.powi(-3)),
-        Dtype::E5m2 => (57344.0, 2f64.powi(-2)),
-        _ => return None,
-    };
+    let format = dtype.format()?;
+    let (max, epsilon) = (format.max, 2f64.powi(-format.fraction_bits.cast_signed()));
     match name {
         "INFINITY" | "NEG_INFINITY" if dtype.is_float8() => None,
         "MIN" => own(-max),

@@ -418,30 +418,13 @@ impl Builder<'_> {
     pub(crate) fn atomic_op(&mut self, op: Atomic, name: &str, vals: &[Arg<'_>], loc: Loc) -> Val {
         let Some(at) = self.address(vals[0]) else { return Val::Error };
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
+        let words = dtype.has_arithmetic() && dtype.bytes() >= 4;
         let legal = match op {
-            Atomic::Add => matches!(
-                dtype,
-                Dtype::I32
-                    | Dtype::U32
-                    | Dtype::U64
-                    | Dtype::I64
-                    | Dtype::F16
-                    | Dtype::Bf16
-                    | Dtype::F32
-                    | Dtype::F64
-            ),
-            Atomic::Max | Atomic::Min => {
-                matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64)
+            Atomic::Add => words || dtype.is_half(),
+            Atomic::Max | Atomic::Min | Atomic::And | Atomic::Or | Atomic::Xor => {
+                words && dtype.is_int()
             }
-            Atomic::And | Atomic::Or | Atomic::Xor => {
-                matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64)
-            }
-            Atomic::Exchange | Atomic::CompareExchange => {
-                matches!(
-                    dtype,
-                    Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 | Dtype::F32 | Dtype::F64
-                )
-            }
+            Atomic::Exchange | Atomic::CompareExchange => words,
         } && (dtype != Dtype::Bf16 || self.target.has(Capability::Bf16Atomics));
         if !legal {
             let wants = match op {
@@ -531,7 +514,7 @@ impl Builder<'_> {
         let form = match form {
             Form::NvmmaShared { swizzle_bytes, transposed, fp4_padded, .. } => Form::NvmmaShared {
                 swizzle_bytes,
-                element_bits: self.cells.settled(self.num(window)).bytes() * 8,
+                element_bits: self.cells.settled(self.num(window)).shared_bytes() * 8,
                 transposed,
                 fp4_padded,
             },
@@ -556,7 +539,7 @@ impl Builder<'_> {
                     .help(pinned.in_code()),
             );
         }
-        let element_bytes = self.cells.settled(self.num(window)).bytes();
+        let element_bytes = self.cells.settled(self.num(window)).shared_bytes();
         if let Err(problem) = pinned_shared(&form, loc, tile, element_bytes) {
             return self.report(problem.into_diagnostic());
         }

@@ -61,7 +61,7 @@ impl Builder<'_> {
         let inner = block.last().copied().unwrap_or(1) * dtype.bytes();
         if !inner.is_multiple_of(MAP_BYTES) {
             let at = extents.last().map_or(loc, |expr| expr.loc);
-            let least = MAP_BYTES / dtype.bytes();
+            let least = dtype.fewest_in(MAP_BYTES);
             self.report(
                 Diagnostic::new(Code::TensorMap, at, "the rows of the block are too short for a tensor map")
                     .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), inner.to_string())
@@ -74,7 +74,7 @@ impl Builder<'_> {
         self.params[param as usize].map = options;
         self.params[param as usize].block = Some(block);
         // What the map needs of its tensor is checked when the launch encodes it.
-        let of = i64::from(MAP_BYTES / dtype.bytes());
+        let of = i64::from(dtype.fewest_in(MAP_BYTES));
         let last = rank - 1;
         let facts = [
             Fact::PointerAligned { param, bytes: MAP_BYTES },
@@ -125,7 +125,7 @@ impl Builder<'_> {
         let ParamKind::Tensor { dtype, rank, .. } = self.params[param as usize].kind else {
             return;
         };
-        let of = i64::from(MAP_BYTES / dtype.bytes());
+        let of = i64::from(dtype.fewest_in(MAP_BYTES));
         let strides = written.iter().find_map(|fact| match fact {
             ParamFact::Stride(strides, _) => Some(strides),
             ParamFact::MultipleOf(_) | ParamFact::Block(..) => None,

@@ -114,10 +114,11 @@ impl Builder<'_> {
             }
             _ => crate::layouts::tma::tile_of(block),
         };
-        if bytes == 0 || nvmma_shared(bytes, dtype.bytes() * 8, false, false, &tile).is_ok() {
+        if bytes == 0 || nvmma_shared(bytes, dtype.shared_bytes() * 8, false, false, &tile).is_ok()
+        {
             return Some(());
         }
-        let row_bytes = tile.last().copied().unwrap_or(1) * dtype.bytes();
+        let row_bytes = tile.last().copied().unwrap_or(1) * dtype.shared_bytes();
         let rows: u32 = tile.iter().rev().skip(1).product();
         let diagnostic = Diagnostic::new(
             Code::TensorMap,

@@ -206,6 +206,16 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         "f4" | "fp4" | "float4" | "e2m1" | "float4_e2m1fn_x2" | "f4e2m1" => {
             ("FP4 numbers come two to a byte", "e2m1x2")
         }
+        "f6" | "fp6" | "float6" => (
+            "the FP6 formats are `e2m3x16`, with more of fraction, and `e3m2x16`, with more of exponent, sixteen numbers to an element",
+            "e2m3x16",
+        ),
+        "e2m3" | "float6_e2m3fn" | "f6e2m3" => {
+            ("FP6 numbers come sixteen to an element", "e2m3x16")
+        }
+        "e3m2" | "float6_e3m2fn" | "f6e3m2" => {
+            ("FP6 numbers come sixteen to an element", "e3m2x16")
+        }
         "e8m0" | "float8_e8m0fnu" | "f8e8m0" => ("", "ue8m0"),
         "fp16" | "float16" => ("", "f16"),
         "bfloat16" => ("", "bf16"),

@@ -1,6 +1,7 @@
 //! Element types of products that read memory as it is: those of warpgroups, and those of the fifth generation of tensor cores.
 
 use kernel_ptx::Capability;
+use kernel_ptx::Word;
 
 use crate::{
     diag::{Code, Diagnostic},
@@ -13,9 +14,9 @@ use crate::{
 /// The words for products of a generation of tensor cores.
 struct Words {
     /// Factors and sums that there are.
-    dtypes: &'static str,
+    dtypes: String,
     /// Factors of different types that are multiplied with one another.
-    mixed: &'static str,
+    mixed: String,
     /// Where the hardware does not have the types of factors and sums.
     refused: &'static str,
     /// Where it says which it has.
@@ -26,19 +27,27 @@ struct Words {
     made_by: &'static str,
 }
 
-const fn words(generation: Generation) -> Words {
+fn words(generation: Generation) -> Words {
+    let narrow = narrow_factors(generation);
+    let any = listed(&narrow, " or ");
+    let dtypes = format!(
+        "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); {any} · {any} + f32 or f16; i8 or u8 · i8 or u8 + i32"
+    );
     match generation {
         Generation::Hopper => Words {
-            dtypes: "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3 or e5m2 · e4m3 or e5m2 + f32 or f16; i8 or u8 · i8 or u8 + i32",
-            mixed: "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`",
+            dtypes,
+            mixed: "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`".to_owned(),
             refused: "no product by warpgroups has these element types",
             source: "these are the pairs of factors and sums of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")",
             unconverted: "warpgroups read memory as it is, and convert nothing on the way",
             made_by: "zeros",
         },
         Generation::Blackwell => Words {
-            dtypes: "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32 (as tf32); e4m3, e5m2 or e2m1x2 · e4m3, e5m2 or e2m1x2 + f32 or f16; i8 or u8 · i8 or u8 + i32",
-            mixed: "one element type on both sides; `e4m3`, `e5m2` and `e2m1x2` with each other, `i8` with `u8`",
+            dtypes,
+            mixed: format!(
+                "one element type on both sides; {} with each other, `i8` with `u8`",
+                listed(&narrow.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), " and ")
+            ),
             refused: "no product has these element types",
             source: "these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")",
             unconverted: "tensor cores read memory as it is, and convert nothing on the way",
@@ -65,16 +74,12 @@ impl Builder<'_> {
             let headline = "the factors of this product have different element types";
             self.report(
                 Diagnostic::new(Code::DtypeMismatch, loc, headline)
-                    .compare("", words.mixed, format!("{left} and {right}"))
+                    .compare("", &words.mixed, format!("{left} and {right}"))
                     .why(words.unconverted),
             );
             return None;
         }
         let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
-        let sums = match (dtype, generation) {
-            (Dtype::E2m1x2, Generation::Blackwell) => sums(Dtype::E4m3),
-            _ => sums(dtype),
-        };
         if dtype.is_int() && generation == Generation::Blackwell {
             let why = "only this chip of the family multiplies integers there (PTX ISA, \"tcgen05.mma\": .kind::i8); factors of FP8 have as many bits";
             self.wants(
@@ -84,6 +89,7 @@ impl Builder<'_> {
                 loc,
             )?;
         }
+        let sums = sums(dtype, generation);
         // A type that is still open is the first of them.
         if self.cells.known(acc_num).is_none() {
             let sum = sums.first().copied().unwrap_or(Dtype::F32);
@@ -108,30 +114,40 @@ impl Builder<'_> {
 
 /// The element types of sums that products of such factors have, the first that of sums without a type (PTX ISA,
 /// `wgmma.mma_async`: `.dtype`; "tcgen05.mma: Data types").
-pub(crate) const fn sums(factor: Dtype) -> &'static [Dtype] {
-    match factor {
-        Dtype::F16 | Dtype::E4m3 | Dtype::E5m2 => &[Dtype::F32, Dtype::F16],
-        Dtype::Bf16 | Dtype::F32 => &[Dtype::F32],
-        Dtype::I8 | Dtype::U8 => &[Dtype::I32],
-        Dtype::Bool
-        | Dtype::I16
-        | Dtype::I32
-        | Dtype::I64
-        | Dtype::U16
-        | Dtype::U32
-        | Dtype::U64
-        | Dtype::F64
-        | Dtype::E2m1x2
-        | Dtype::Ue8m0 => &[],
+fn sums(factor: Dtype, generation: Generation) -> &'static [Dtype] {
+    kind(factor, generation).map_or(&[], |(_, sums)| sums)
+}
+
+/// The kind of `tcgen05.mma`, as which a type is multiplied by this generation of tensor cores, and the sums.
+fn kind(factor: Dtype, generation: Generation) -> Option<(Word, &'static [Dtype])> {
+    let factor = factor.row().factor?;
+    let (kind, _) = factor.tcgen05?;
+    let multiplied = match generation {
+        Generation::Hopper => factor.mma.is_some(),
+        Generation::Blackwell => true,
+    };
+    multiplied.then_some((kind, factor.sums))
+}
+
+/// The types of eight bits and less that are multiplied with each other.
+fn narrow_factors(generation: Generation) -> Vec<String> {
+    let is_narrow = |dtype: &&Dtype| {
+        kind(**dtype, generation).is_some_and(|(kind, _)| kind == Word::KindF8f6f4)
+    };
+    Dtype::ALL.iter().filter(is_narrow).map(|dtype| dtype.name().to_owned()).collect()
+}
+
+/// `a, b or c`
+pub(crate) fn listed(names: &[String], last: &str) -> String {
+    match names {
+        [names @ .., name] if !names.is_empty() => format!("{}{last}{name}", names.join(", ")),
+        _ => names.concat(),
     }
 }
 
 /// Whether these different types are multiplied with one another (PTX ISA, `wgmma.mma_async`: `.atype`, `.btype`; "tcgen05.mma: Data
 /// types").
 fn are_mixed(factors: [Dtype; 2], generation: Generation) -> bool {
-    let narrow = |dtype: Dtype| {
-        dtype.is_float8() || dtype == Dtype::E2m1x2 && generation == Generation::Blackwell
-    };
-    factors.into_iter().all(narrow)
-        || factors.into_iter().all(|dtype| matches!(dtype, Dtype::I8 | Dtype::U8))
+    let kinds = factors.map(|factor| kind(factor, generation).map(|(kind, _)| kind));
+    kinds[0] == kinds[1] && matches!(kinds[0], Some(Word::KindF8f6f4 | Word::KindI8))
 }

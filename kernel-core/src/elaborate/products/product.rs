@@ -35,46 +35,12 @@ impl Precision {
     }
 
     /// The element types of sums that products of such factors have; the first is that of sums without a type.
-    const fn sums(self, factor: Dtype) -> &'static [Dtype] {
-        match (self, factor) {
-            (Precision::Full | Precision::Tf32, Dtype::F32) | (Precision::Full, Dtype::Bf16) => {
-                &[Dtype::F32]
-            }
-            (Precision::Full, Dtype::F16 | Dtype::E4m3 | Dtype::E5m2) => &[Dtype::F32, Dtype::F16],
-            (Precision::Full, Dtype::F64) => &[Dtype::F64],
-            (Precision::Full, Dtype::I8 | Dtype::U8) => &[Dtype::I32],
-            (
-                Precision::Full,
-                Dtype::Bool
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::I64
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::U64
-                | Dtype::E2m1x2
-                | Dtype::Ue8m0,
-            )
-            | (
-                Precision::Tf32,
-                Dtype::Bool
-                | Dtype::I8
-                | Dtype::I16
-                | Dtype::I32
-                | Dtype::I64
-                | Dtype::U8
-                | Dtype::U16
-                | Dtype::U32
-                | Dtype::U64
-                | Dtype::F16
-                | Dtype::Bf16
-                | Dtype::F64
-                | Dtype::E4m3
-                | Dtype::E5m2
-                | Dtype::E2m1x2
-                | Dtype::Ue8m0,
-            ) => &[],
-        }
+    fn sums(self, factor: Dtype) -> &'static [Dtype] {
+        let multiplied = match self {
+            Precision::Full => !factor.is_opaque(),
+            Precision::Tf32 => factor == Dtype::F32,
+        };
+        factor.row().factor.filter(|_| multiplied).map_or(&[], |factor| factor.sums)
     }
 }
 
@@ -264,10 +230,9 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<()> {
         let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
-        // Of FP4, two numbers of the depth are one element.
-        let numbers = [0, 1].map(|factor: usize| {
-            self.cells.known(self.num(values[factor])).map_or(1, Dtype::numbers)
-        });
+        // Of numbers narrower than a byte, an element has several.
+        let dtypes = [0, 1].map(|factor: usize| self.cells.known(self.num(values[factor])));
+        let numbers = dtypes.map(|dtype| dtype.map_or(1, Dtype::numbers));
         let agree = |k: u32, k_of_b: u32| k * numbers[0] == k_of_b * numbers[1];
         if let (&[m, k], &[k_of_b, n], &[rows, cols]) = (&sa[..], &sb[..], &sc[..])
             && agree(k, k_of_b)
@@ -275,10 +240,14 @@ impl Builder<'_> {
         {
             return Some(());
         }
-        let required = match numbers {
-            [1, 2] => "[m, k] · [k / 2, n] + [m, n]",
-            [2, 1] => "[m, k / 2] · [k, n] + [m, n]",
-            _ => "[m, k] · [k, n] + [m, n]",
+        let depth = |numbers: u32| match numbers {
+            1 => "k".to_owned(),
+            several => format!("k / {several}"),
+        };
+        let required = if numbers[0] == numbers[1] {
+            "[m, k] · [k, n] + [m, n]".to_owned()
+        } else {
+            format!("[m, {}] · [{}, n] + [m, n]", depth(numbers[0]), depth(numbers[1]))
         };
         let mut diagnostic =
             Diagnostic::new(Code::DotShape, loc, "the operands of a product do not fit together")
@@ -298,11 +267,21 @@ impl Builder<'_> {
                     let dtype = self.cells.settled(self.num(values[2])).name();
                     diagnostic.help(format!("{made_by}::<{dtype}>([{m}, {k_of_b}])"))
                 }
-                _ if numbers != [1; 2] => diagnostic.why(format!(
-                    "a row of the left factor has {} numbers, a column of the right one {}: two to an element of `e2m1x2`",
-                    k * numbers[0],
-                    n * numbers[1]
-                )),
+                _ if numbers != [1; 2] => {
+                    let mut packed: Vec<Dtype> = dtypes.into_iter().flatten().collect();
+                    packed.retain(|dtype| dtype.numbers() > 1);
+                    packed.dedup();
+                    let to_an_element = packed.iter().map(|dtype| {
+                        let count = if dtype.numbers() == 2 { "two" } else { "sixteen" };
+                        format!("{count} to an element of `{}`", dtype.name())
+                    });
+                    diagnostic.why(format!(
+                        "a row of the left factor has {} numbers, a column of the right one {}: {}",
+                        k * numbers[0],
+                        n * numbers[1],
+                        to_an_element.collect::<Vec<_>>().join(", ")
+                    ))
+                }
                 _ => diagnostic.why(format!(
                     "a row of the left factor has {k} elements, a column of the right one {n}"
                 )),

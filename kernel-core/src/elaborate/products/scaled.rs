@@ -1,5 +1,8 @@
 //! Block-scaled products: `tcgen05::mma_scaled`.
 
+use kernel_ptx::Word;
+
+use super::factors::listed;
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Val},
@@ -9,12 +12,18 @@ use crate::{
     syntax::Expr,
 };
 
-/// Factors and scales that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
-const FORMS: &str = "e4m3 or e5m2, or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
+/// Scales of factors that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
+const FORMS: &str = "or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
 /// The manual's section on them.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
 /// Scales along the depth in a column.
 const TO_A_COLUMN: u32 = COLUMN_BITS / 8;
+
+/// Whether a type is a factor of `.kind::mxf8f6f4`.
+fn is_narrow(dtype: Dtype) -> bool {
+    let tcgen05 = dtype.row().factor.and_then(|factor| factor.tcgen05);
+    tcgen05.is_some_and(|(kind, _)| kind == Word::KindF8f6f4)
+}
 
 /// The operands: factors, sums, scales.
 struct Operands {
@@ -43,7 +52,7 @@ impl Builder<'_> {
         self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
         let scaled = self.scaled(&operands, loc)?;
         self.scaled_extents(&operands, scaled, args, loc)?;
-        self.float4_factors([a, b], Some(scaled), args)?;
+        self.narrow_factors([a, b], Some(scaled), args)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         for one in scales {
             self.has_role(one, TensorMemoryRole::Scales);
@@ -90,7 +99,6 @@ impl Builder<'_> {
         let sum = self.cells.settled(acc_num);
         let depth = self.ty(b).shape()[0] * right.numbers();
         let columns = self.ty(scales[1]).shape()[1];
-        let is_narrow = |dtype: Dtype| dtype.is_float8() || dtype == Dtype::E2m1x2;
         let kind = match (left, right, of_left) {
             (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) if depth / columns.max(1) == 16 => {
                 Some(Scaled::Nvf4)
@@ -106,6 +114,11 @@ impl Builder<'_> {
         {
             return Some(kind);
         }
+        let alone: Vec<String> = Dtype::ALL
+            .iter()
+            .filter(|&&dtype| is_narrow(dtype) && dtype != Dtype::E2m1x2)
+            .map(|dtype| dtype.name().to_owned())
+            .collect();
         let [left, right, of_left, of_right, sum] =
             [left, right, of_left, of_right, sum].map(Dtype::name);
         let actual = format!("{left} · {right} + {sum} with scales {of_left} and {of_right}");
@@ -115,7 +128,7 @@ impl Builder<'_> {
                 loc,
                 "no block-scaled product has these element types",
             )
-            .compare("", format!("{FORMS}; sums f32"), actual)
+            .compare("", format!("{}, {FORMS}; sums f32", listed(&alone, " or ")), actual)
             .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
         );
         None

@@ -181,7 +181,7 @@ impl Builder<'_> {
         self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         self.tcgen05_extents([a, b, acc], loc)?;
-        self.float4_factors([a, b], None, args)?;
+        self.narrow_factors([a, b], None, args)?;
         self.start_product([a, b, acc], args, CtaGroup::One, loc);
         Some(())
     }
@@ -192,11 +192,11 @@ impl Builder<'_> {
         let a = self.left_factor(&vals[0], args[0].loc)?;
         let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
         let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
-        self.float4_of_pair([a, b], args)?;
+        self.narrow_of_pair([a, b], args)?;
         self.pair_shapes([a, b, acc], args, loc)?;
         self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
         self.has_role(acc, TensorMemoryRole::Sums);
-        let bytes = self.cells.settled(self.num(b)).bytes();
+        let bytes = self.cells.settled(self.num(b)).number_bytes();
         self.pair_extents([a, b, acc], INSTRUCTION_K_BYTES / bytes, loc)?;
         self.left_of_pair(a, args[0].loc)?;
         self.start_product([a, b, acc], args, CtaGroup::Pair, loc);
@@ -223,7 +223,7 @@ impl Builder<'_> {
 
     /// The extents that products have: rows of 64 or 128, the depth of an instruction.
     fn tcgen05_extents(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
-        let bytes = self.cells.settled(self.num(b)).bytes();
+        let bytes = self.cells.settled(self.num(b)).number_bytes();
         let &[rows, elements] = self.ty(a).shape() else { return None };
         let &[_, columns] = self.ty(acc).shape() else { return None };
         let depth = elements * self.cells.settled(self.num(a)).numbers();

@@ -5,7 +5,7 @@ use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
 use kernel_ptx::Capability;
 
-use super::{factors::sums, product::Precision};
+use super::product::Precision;
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
@@ -213,7 +213,7 @@ impl Builder<'_> {
         let multiplied = match dtype {
             // What `dot` itself multiplies in full.
             Dtype::F32 => precision == Precision::Tf32,
-            other => !sums(other).is_empty(),
+            other => other.row().factor.is_some_and(|factor| factor.mma.is_some()),
         };
         self.target.has(Capability::Wgmma)
             && multiplied

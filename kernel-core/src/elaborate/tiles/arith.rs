@@ -6,7 +6,10 @@ use crate::{
         Builder,
         language::value::{Num, Val},
     },
-    ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary, Value},
+    ir::{
+        Binary, Compare, Const, Dtype, Elem, Op, Type, Unary, Value,
+        dtype::{Class, Float, Format},
+    },
     loc::Loc,
 };
 
@@ -41,20 +44,25 @@ pub(crate) fn range_text(dtype: Dtype) -> String {
 
 /// A constant rounded to a float type, to nearest even.
 pub(crate) fn round_float(value: f64, dtype: Dtype) -> f64 {
-    match dtype {
+    match dtype.class() {
         #[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
-        Dtype::F32 => f64::from(value as f32),
-        Dtype::F16 => round_to(value, 11, -14, 65504.0),
-        Dtype::Bf16 => round_to(value, 8, -126, 3.389_531_389_251_535_5e38),
+        Class::Float(Float::F32) => f64::from(value as f32),
+        Class::Float(float @ (Float::F16 | Float::Bf16)) => round_to(value, float.format()),
         // As `cvt.rn.satfinite` does, which knows no other way than to stay finite (PTX ISA, "cvt").
-        Dtype::E4m3 => round_to(value, 4, -6, f64::INFINITY).clamp(-448.0, 448.0),
-        Dtype::E5m2 => round_to(value, 3, -14, f64::INFINITY).clamp(-57344.0, 57344.0),
-        _ => value,
+        Class::Float8(float) => {
+            let Format { max, .. } = float.format();
+            round_to(value, Format { max: f64::INFINITY, ..float.format() }).clamp(-max, max)
+        }
+        Class::Float(Float::F64)
+        | Class::Bool
+        | Class::Signed
+        | Class::Unsigned
+        | Class::Opaque => value,
     }
 }
 
-/// Rounds to `precision` significant bits, with the smallest normal exponent `min_exp` and the largest finite value `max`.
-fn round_to(value: f64, precision: i32, min_exp: i32, max: f64) -> f64 {
+/// Rounds to a format, beyond whose largest number everything is infinite.
+fn round_to(value: f64, Format { fraction_bits, least_exponent, max }: Format) -> f64 {
     if !value.is_finite() || value == 0.0 {
         return value;
     }
@@ -63,7 +71,7 @@ fn round_to(value: f64, precision: i32, min_exp: i32, max: f64) -> f64 {
         i32::try_from(bits).expect("11 bits") - 1023
     };
     // The distance between neighbours at this magnitude; below the smallest normal it stays the same.
-    let ulp = (exponent.max(min_exp) - (precision - 1)).clamp(-1074, 1023);
+    let ulp = (exponent.max(least_exponent) - fraction_bits.cast_signed()).clamp(-1074, 1023);
     let scale = 2f64.powi(ulp);
     let scaled = value / scale;
     let rounded = scaled.round_ties_even() * scale;
@@ -150,7 +158,7 @@ impl Builder<'_> {
                 }
                 _ => return None,
             };
-            let unreckoned = |dtype: &Dtype| dtype.is_float8() || dtype.is_opaque();
+            let unreckoned = |dtype: &Dtype| *dtype != Dtype::Bool && !dtype.has_arithmetic();
             self.cells.known(num).filter(unreckoned).map(|dtype| (*val, dtype))
         });
         let Some((val, dtype)) = known else { return false };
@@ -206,7 +214,7 @@ impl Builder<'_> {
     /// A whole number as a literal of an element type.
     pub(crate) fn whole_number(&self, digits: &str, num: Num) -> String {
         match self.cells.known(num) {
-            Some(dtype @ (Dtype::F16 | Dtype::Bf16)) => format!("{}::of({digits}.0)", dtype.name()),
+            Some(dtype) if dtype.is_half() => format!("{}::of({digits}.0)", dtype.name()),
             Some(dtype) if dtype.is_float8() => format!("{}::from_f32({digits}.0)", dtype.name()),
             _ if self.cells.is_float(num) => format!("{digits}.0"),
             _ => digits.to_owned(),
@@ -235,14 +243,14 @@ impl Builder<'_> {
             Some(Const::Float(value)) => Some(value),
             Some(Const::Bool(_)) | None => None,
         };
-        let (why, help) = match (dtype, float) {
-            (Dtype::E4m3 | Dtype::E5m2, value) => (
+        let (why, help) = match (dtype.class(), float) {
+            (Class::Float8(_), value) => (
                 format!(
                     "Rust has no literals of `{name}`; `{name}::from_f32` makes one when compiling"
                 ),
                 value.map(|value| format!("{name}::from_f32({value:?})")),
             ),
-            (Dtype::E2m1x2 | Dtype::Ue8m0, _) => (
+            (Class::Opaque, _) => (
                 format!(
                     "Rust has no literals of `{name}`; `{name}::from_bits` makes one when compiling"
                 ),
@@ -251,24 +259,30 @@ impl Builder<'_> {
                     _ => None,
                 },
             ),
-            (Dtype::F16 | Dtype::Bf16, value) => (
+            (Class::Float(Float::F16 | Float::Bf16), value) => (
                 format!("Rust has no literals of `{name}`; `{name}::of` makes one when compiling"),
                 value.map(|value| format!("{name}::of({value:?})")),
             ),
-            (Dtype::F32 | Dtype::F64, value) => (
+            (Class::Float(Float::F32 | Float::F64), value) => (
                 "an integer literal does not become a float by itself".to_owned(),
                 value.map(|value| format!("{value:?}")),
             ),
-            (Dtype::Bool, _) => ("a number is not a truth value".to_owned(), None),
-            (_, Some(value)) if value.fract() == 0.0 && value.abs() < 1e15 => (
-                "a float literal does not become an integer by itself".to_owned(),
-                Some(format!("`{value:.0}`, or `.cast::<f32>()` on the other side")),
-            ),
-            (_, Some(_)) => (
+            (Class::Bool, _) => ("a number is not a truth value".to_owned(), None),
+            (Class::Signed | Class::Unsigned, Some(value))
+                if value.fract() == 0.0 && value.abs() < 1e15 =>
+            {
+                (
+                    "a float literal does not become an integer by itself".to_owned(),
+                    Some(format!("`{value:.0}`, or `.cast::<f32>()` on the other side")),
+                )
+            }
+            (Class::Signed | Class::Unsigned, Some(_)) => (
                 format!("`{name}` holds no fractions"),
                 Some("`.cast::<f32>()` on the other side".to_owned()),
             ),
-            (_, None) => ("a float literal does not become an integer by itself".to_owned(), None),
+            (Class::Signed | Class::Unsigned, None) => {
+                ("a float literal does not become an integer by itself".to_owned(), None)
+            }
         };
         let diagnostic = diagnostic.why(why);
         match help {
@@ -693,10 +707,8 @@ pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -
 
 /// What is said of conversions of what tensor cores alone read as numbers.
 pub(crate) fn no_conversion([from, to]: &[String; 2], dtype: Dtype, loc: Loc) -> Diagnostic {
-    let by = match dtype {
-        Dtype::E2m1x2 => "`e2m1x2::from_f32` and `to_f32`",
-        _ => "`ue8m0::from_exponent` and `to_f32`",
-    };
+    let maker = if dtype.row().packing.is_some() { "from_f32" } else { "from_exponent" };
+    let by = format!("`{}::{maker}` and `to_f32`", dtype.name());
     Diagnostic::new(Code::DtypeRefused, loc, format!("no conversion makes {to} of {from}"))
         .compare("", "numbers, or `bool`, on both sides", format!("{from} and {to}"))
         .why(format!("{}; the host converts, by {by}", opaque(dtype)))
@@ -715,10 +727,8 @@ fn exponent_bits(value: Const) -> Option<u32> {
 
 /// What tensor cores alone read as numbers.
 fn opaque(dtype: Dtype) -> String {
-    let what = match dtype {
-        Dtype::E2m1x2 => "two FP4 numbers in a byte",
-        _ => "a power of two, by its exponent",
-    };
+    let what =
+        dtype.row().packing.map_or("a power of two, by its exponent", |packing| packing.what);
     format!("`{}` is {what}, which nothing but products of the tensor cores reads", dtype.name())
 }
 

@@ -193,7 +193,7 @@ impl Machine<'_> {
         // Of copies the first one is what stays.
         for TensorPlace { element, word, byte } in self.tensor_places(value).into_iter().rev() {
             let bytes = memory[word][byte..byte + dtype.bytes() as usize].iter().rev();
-            let bits = bytes.copied().try_fold(0, |bits, byte| Some(bits << 8 | u64::from(byte?)));
+            let bits = bytes.copied().try_fold(0, |bits, byte| Some(bits << 8 | u128::from(byte?)));
             read[element] = bits.map_or(Element::Undefined, |bits| Element::from_bits(dtype, bits));
         }
         read
@@ -204,7 +204,7 @@ impl Machine<'_> {
         let places = self.tensor_places(value);
         let memory = &mut self.world.blocks[rank].tensor_memory[columns];
         for TensorPlace { element, word, byte } in places {
-            let bits = tile[element].to_bits(dtype).ok().map(u64::to_le_bytes);
+            let bits = tile[element].to_bits(dtype).ok().map(u128::to_le_bytes);
             for index in 0..dtype.bytes() as usize {
                 memory[word][byte + index] = bits.map(|bits| bits[index]);
             }

@@ -107,7 +107,9 @@ impl Machine<'_> {
 
     fn scalar_param(&self, param: u32, result: Value) -> Data {
         match &self.world.args[param as usize] {
-            Arg::Scalar { bits } => Data::Scalar(Element::from_bits(self.dtype(result), *bits)),
+            Arg::Scalar { bits } => {
+                Data::Scalar(Element::from_bits(self.dtype(result), u128::from(*bits)))
+            }
             Arg::Tensor { .. } | Arg::Pointer { .. } => {
                 unreachable!("eval::check_args gave this parameter a scalar")
             }

@@ -1,4 +1,4 @@
-//! Factors of products as numbers: FP4 taken out of its bytes, and, of block-scaled products, each times the scale of its block.
+//! Factors of products as numbers: those narrower than a byte taken out of their elements, and, of block-scaled products, each times the scale of its block.
 
 use super::Machine;
 use crate::eval::element::Element;
@@ -46,30 +46,45 @@ impl Machine<'_> {
     }
 }
 
-/// The numbers of a left factor, row by row: both of a byte lie in its row.
+/// The numbers of a left factor, row by row: those of an element lie in its row.
 fn left_numbers(dtype: Dtype, elements: Vec<Element>) -> Vec<Element> {
-    if dtype != Dtype::E2m1x2 {
-        return elements;
-    }
-    elements.into_iter().flat_map(pair).collect()
+    let Some(packing) = dtype.row().packing else { return elements };
+    let all = 0..packing.numbers;
+    elements
+        .into_iter()
+        .flat_map(|element| all.clone().map(move |at| one_of(element, at, packing.format)))
+        .collect()
 }
 
-/// The numbers of a right factor, as its depth goes: both of a byte lie in its column.
+/// The numbers of a right factor, as its depth goes: those of an element lie in its column.
 fn right_numbers(dtype: Dtype, elements: Vec<Element>, columns: usize) -> Vec<Element> {
-    if dtype != Dtype::E2m1x2 {
-        return elements;
+    let Some(packing) = dtype.row().packing else { return elements };
+    let mut numbers = Vec::new();
+    for row in elements.chunks(columns) {
+        for at in 0..packing.numbers {
+            numbers.extend(row.iter().map(|&element| one_of(element, at, packing.format)));
+        }
     }
-    let rows = elements.chunks(columns);
-    rows.flat_map(|row| {
-        [0, 1].map(|half: usize| row.iter().map(move |&byte| pair(byte)[half]).collect::<Vec<_>>())
-    })
-    .flatten()
-    .collect()
+    numbers
 }
 
-/// The two numbers of a byte, that of the lower half first.
-fn pair(byte: Element) -> [Element; 2] {
-    [0, 4].map(|shift| number(byte, |bits| e2m1(bits >> shift & 0xf)))
+/// One of the numbers that lie side by side in an element, the first in its lowest bits: a sign, exponent, fraction, and no special
+/// values (OCP Microscaling Formats, "FP6", "FP4").
+fn one_of(element: Element, at: u32, [exponent_bits, fraction_bits]: [u32; 2]) -> Element {
+    let Element::Int(bits) = element else { return Element::Undefined };
+    let number = bits >> (at * (1 + exponent_bits + fraction_bits));
+    let field = |low: u32, bits: u32| {
+        let field = i32::try_from(number >> low & ((1 << bits) - 1));
+        field.expect("a field has few bits")
+    };
+    let (fraction, exponent) = (field(0, fraction_bits), field(fraction_bits, exponent_bits));
+    let sign = if field(fraction_bits + exponent_bits, 1) == 0 { 1.0 } else { -1.0 };
+    let one = f64::from(1 << fraction_bits);
+    // The numbers below the normal ones have the exponent of the least of these.
+    let hidden = if exponent == 0 { 0.0 } else { one };
+    let bias = (1 << (exponent_bits - 1)) - 1;
+    let magnitude = (f64::from(fraction) + hidden) / one * 2f64.powi(exponent.max(1) - bias);
+    Element::Float(sign * magnitude)
 }
 
 /// An element as a number: what is one already, or what its bits mean.
@@ -83,10 +98,4 @@ fn number(element: Element, of: impl Fn(u8) -> f64) -> Element {
 /// A power of two: 2^(bits - 127), and NaN for 255 (OCP Microscaling Formats, "E8M0").
 fn ue8m0(bits: u8) -> f64 {
     if bits == u8::MAX { f64::NAN } else { 2f64.powi(i32::from(bits) - 127) }
-}
-
-/// A sign, two bits of exponent and one of fraction (OCP Microscaling Formats, "FP4 E2M1").
-fn e2m1(bits: u8) -> f64 {
-    let magnitude = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][usize::from(bits & 7)];
-    if bits & 8 == 0 { magnitude } else { -magnitude }
 }

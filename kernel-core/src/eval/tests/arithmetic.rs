@@ -116,8 +116,8 @@ fn nan_differs_from_everything() {
 
 #[test]
 fn elements_survive_memory() {
-    for dtype in Dtype::ALL {
-        for bits in [0_u64, 1, 0x41, 0x4248, 0x4048_f5c3, 0x4009_21fb_5444_2d18] {
+    for &dtype in Dtype::ALL {
+        for bits in [0_u128, 1, 0x41, 0x4248, 0x4048_f5c3, 0x4009_21fb_5444_2d18] {
             let width = 8 * dtype.bytes();
             let bits = if width < 64 { bits & ((1 << width) - 1) } else { bits };
             let bits = if dtype == Dtype::Bool { bits & 1 } else { bits };

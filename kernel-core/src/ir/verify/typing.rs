@@ -129,7 +129,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             count(args, 1)?;
             let to = number(some(result)?).ok_or("the result is no number")?;
             let from = number(args[0]).ok_or("the operand is no number")?;
-            holds(!from.is_opaque() && !to.is_opaque(), "wrong element type")?;
+            holds(from.converts() && to.converts(), "wrong element type")?;
             gives(result, &args[0].with_elem(Elem::Number(to)))
         }
         Op::LoadTensor(index) => {

@@ -48,8 +48,8 @@ impl Planning<'_> {
         let operands = tma.operands(rank, args);
         let window = operands.window.expect("ir::verify wants a window of a gather");
         let window = window_of(self.kernel, window);
-        if super::padded::is_padded(self.kernel, window.root) {
-            return Err(TmaRefusal::Padded(PaddedRefusal::ByRows));
+        if let Some(packing) = super::padded::packing(self.kernel, window.root) {
+            return Err(TmaRefusal::Padded(packing, PaddedRefusal::ByRows));
         }
         let element_bytes = dtype.bytes();
         let (rows, columns) = (window.shape[0], window.shape[1]);

@@ -56,11 +56,11 @@ fn padded_numbers_have_rules_of_their_own() -> Result<()> {
     let x = stream.zeros::<e2m1x2, 2>([48, 160])?;
     let (rule, actual, message) = refusal(&stream, padded, &x);
     let place = MapPlace::Axis(1);
-    assert_eq!((rule, actual), (MapRule::PaddedRow { place }, Actual::Bytes(160)));
+    assert_eq!((rule, actual), (MapRule::PaddedRow { place, bytes: 64 }, Actual::Bytes(160)));
     assert_eq!(
         message,
         text(
-            "a multiple of 64 bytes on axis 1, of which the map pads 128 FP4 numbers together",
+            "a multiple of 64 bytes on axis 1, of which the map pads 128 numbers together",
             "160 bytes"
         )
     );

@@ -99,7 +99,10 @@ pub(super) fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Out
                 _ => false,
             };
             holds(fits, "the shapes do not fit")?;
-            holds(dtype.bytes() == right.dtype.bytes(), "the element types do not fit")?;
+            holds(
+                dtype.number_bytes() == right.dtype.number_bytes(),
+                "the element types do not fit",
+            )?;
             holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
             if let Some(scaled) = scaled {
                 holds(group == CtaGroup::One, "no pair of blocks has scales")?;

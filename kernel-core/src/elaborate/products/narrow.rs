@@ -1,4 +1,4 @@
-//! FP4 factors of products: bytes of two numbers side by side, or padded, as the product reads them.
+//! Factors of products whose numbers are narrower than a byte.
 //!
 //! `.kind::mxf4` and `.kind::mxf4nvf4` read two numbers to a byte. `.kind::f8f6f4` and `.kind::mxf8f6f4`, which multiply FP4 with FP8, find each
 //! sixteen numbers in sixteen bytes, the first eight of which they fill (PTX ISA, "tcgen05.mma: Packing formats used in shared memory").
@@ -9,24 +9,31 @@ use kernel_layout::Form;
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Val},
-    ir::{Dtype, Scaled, Shared, SharedType, Type, Value},
+    ir::{Dtype, Scaled, Shared, SharedType, Type, Value, dtype::Packing},
     layouts::warpgroup::Side,
     loc::Loc,
     syntax::{Expr, Segment},
 };
 
-/// The fewest elements along the depth: a row of the swizzle of 128 bytes.
-const LEAST_ELEMENTS: u32 = 64;
+/// The fewest numbers along the depth: a row of the swizzle of 128 bytes.
+const LEAST_NUMBERS: u32 = 128;
 /// Where the manual says how these products read FP4.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")";
 
+/// The layout of elements that no register holds, as tensor maps and products have them.
+const WIDE: Form = Form::NvmmaShared {
+    swizzle_bytes: 128,
+    element_bits: 128,
+    transposed: false,
+    fp4_padded: false,
+};
 /// The layout of padded FP4 numbers.
 const PADDED: Form =
     Form::NvmmaShared { swizzle_bytes: 128, element_bits: 8, transposed: false, fp4_padded: true };
 
 /// How a product reads FP4 numbers from an allocation, and where it stands.
 #[derive(Clone, Copy)]
-pub(crate) enum Packing {
+pub(crate) enum Reads {
     /// Two to each byte.
     Packed(Loc),
     /// Eight bytes of numbers, eight of padding.
@@ -38,8 +45,8 @@ fn is_padded(form: &Form) -> bool {
 }
 
 impl Builder<'_> {
-    /// The FP4 factors of a product lie as it reads them.
-    pub(crate) fn float4_factors(
+    /// Factors of numbers narrower than a byte lie as the product reads them.
+    pub(crate) fn narrow_factors(
         &mut self,
         factors: [Value; 2],
         scaled: Option<Scaled>,
@@ -47,31 +54,32 @@ impl Builder<'_> {
     ) -> Option<()> {
         let dtypes = factors.map(|factor| self.cells.settled(self.num(factor)));
         for (at, side) in [Side::Left, Side::Right].into_iter().enumerate() {
-            if dtypes[at] != Dtype::E2m1x2 {
-                continue;
-            }
+            let Some(packing) = dtypes[at].row().packing else { continue };
             let (factor, loc) = (factors[at], args[at].loc);
             if scaled.is_some_and(Scaled::is_packed) {
                 self.packed_factor(factor, loc)?;
             } else {
-                self.padded_factor((factor, side), dtypes[1 - at], loc)?;
+                self.padded_factor((factor, side), (dtypes, packing), loc)?;
             }
         }
         Some(())
     }
 
-    /// Reports FP4 factors of a pair of blocks.
-    pub(crate) fn float4_of_pair(&mut self, factors: [Value; 2], args: &[Expr]) -> Option<()> {
-        let is_float4 = |factor: &Value| self.cells.known(self.num(*factor)) == Some(Dtype::E2m1x2);
-        let Some(at) = factors.iter().position(is_float4) else { return Some(()) };
+    /// Reports factors of a pair of blocks whose numbers are narrower than a byte.
+    pub(crate) fn narrow_of_pair(&mut self, factors: [Value; 2], args: &[Expr]) -> Option<()> {
+        let narrow = factors.iter().enumerate().find_map(|(at, factor)| {
+            let dtype = self.cells.known(self.num(*factor))?;
+            Some((at, dtype, dtype.row().packing?.of))
+        });
+        let Some((at, dtype, of)) = narrow else { return Some(()) };
         self.report(
             Diagnostic::new(
                 Code::DtypeRefused,
                 args[at].loc,
-                "a pair of blocks does not multiply FP4 numbers",
+                format!("a pair of blocks does not multiply {of} numbers"),
             )
-            .compare("element type", "`f16`, `bf16`, `f32`, `e4m3`, `e5m2`, `i8` or `u8`", "`e2m1x2`")
-            .why("pairs multiply numbers of 8 bits and more; FP4 factors are those of single blocks, of `tcgen05::mma` and `tcgen05::mma_scaled`"),
+            .compare("element type", "`f16`, `bf16`, `f32`, `e4m3`, `e5m2`, `i8` or `u8`", format!("`{}`", dtype.name()))
+            .why(format!("pairs multiply numbers of 8 bits and more; {of} factors are those of single blocks, of `tcgen05::mma` and `tcgen05::mma_scaled`")),
         );
         None
     }
@@ -81,7 +89,7 @@ impl Builder<'_> {
         let Type::Shared(window) = self.ty(factor).clone() else { return Some(()) };
         let padded = self.shared[window.root].pinned.as_ref().is_some_and(is_padded);
         if !padded {
-            self.float4_reads.insert(window.root, Packing::Packed(loc));
+            self.float4_reads.insert(window.root, Reads::Packed(loc));
             return Some(());
         }
         let diagnostic = Diagnostic::new(
@@ -93,8 +101,10 @@ impl Builder<'_> {
         .why("where both factors are FP4, the tensor cores read every byte as two numbers (PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")");
         let diagnostic = self.padded_by(diagnostic, window.root);
         self.report(match self.float4_reads.get(window.root) {
-            Some(Packing::Padded(_)) => diagnostic.help(another(&self.shared[window.root].shape)),
-            Some(Packing::Packed(_)) | None => diagnostic.help(".with_layout(swizzle(128))"),
+            Some(Reads::Padded(_)) => {
+                diagnostic.help(another(Dtype::E2m1x2, &self.shared[window.root].shape))
+            }
+            Some(Reads::Packed(_)) | None => diagnostic.help(".with_layout(swizzle(128))"),
         });
         None
     }
@@ -103,23 +113,27 @@ impl Builder<'_> {
     fn padded_by(&self, diagnostic: Diagnostic, root: Shared) -> Diagnostic {
         match (self.float4_reads.get(root), self.shared_pins.get(root)) {
             (_, Some(&pinned)) => diagnostic.place(pinned, "layout chosen here"),
-            (Some(&Packing::Padded(read)), None) => {
+            (Some(&Reads::Padded(read)), None) => {
                 diagnostic.place(read, "another product reads it padded")
             }
-            (Some(Packing::Packed(_)) | None, None) => diagnostic,
+            (Some(Reads::Packed(_)) | None, None) => diagnostic,
         }
     }
 
-    /// A factor that is padded, beside one of type `other`.
+    /// A factor whose numbers are padded; the types are those of both factors.
     fn padded_factor(
         &mut self,
         (factor, side): (Value, Side),
-        other: Dtype,
+        (dtypes, packing): ([Dtype; 2], Packing),
         loc: Loc,
     ) -> Option<()> {
-        let named = match other {
-            Dtype::E2m1x2 => "an FP4 factor of `tcgen05::mma`".to_owned(),
-            other => format!("an FP4 factor beside `{}`", other.name()),
+        let (dtype, other, of) = match side {
+            Side::Left => (dtypes[0], dtypes[1], packing.of),
+            Side::Right => (dtypes[1], dtypes[0], packing.of),
+        };
+        let named = match other.row().packing {
+            Some(_) => format!("an {of} factor of `tcgen05::mma`"),
+            None => format!("an {of} factor beside `{}`", other.name()),
         };
         let window = match self.ty(factor).clone() {
             Type::Shared(window) => window,
@@ -130,33 +144,43 @@ impl Builder<'_> {
                         loc,
                         format!("{named} lies in shared memory"),
                     )
-                    .compare("", "a `Shared<e2m1x2>`", "a `Tmem<e2m1x2>`")
+                    .compare("", format!("a `Shared<{}>`", dtype.name()), format!("a `Tmem<{}>`", dtype.name()))
                     .why("where they read it from tensor memory, tensor cores take a byte for each number (PTX ISA, \"tcgen05.mma: Packing formats used in tensor memory\")")
-                    .help(format!("let a = {};", allocation(&ty.shape))),
+                    .help(format!("let a = {};", allocation(dtype, &ty.shape))),
                 );
                 return None;
             }
             Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => return None,
         };
-        self.along_the_depth(&window, side, loc)?;
+        self.along_the_depth(&window, side, (dtype, packing), loc)?;
         let elements = match side {
             Side::Left => window.shape[1],
             Side::Right => window.shape[0],
         };
-        if elements < LEAST_ELEMENTS {
-            let numbers = [LEAST_ELEMENTS, elements].map(|elements| elements * 2);
+        let numbers = elements * packing.numbers;
+        if numbers < LEAST_NUMBERS {
             self.report(
                 Diagnostic::new(Code::DotShape, loc, format!("{named} is deeper"))
-                    .compare("depth", format!("at least {}", numbers[0]), numbers[1].to_string())
+                    .compare("depth", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
                     .why(format!("its rows are padded to the swizzle of 128 bytes, in which each number takes up a byte {SECTION}")),
             );
             return None;
+        }
+        if !packing.dense {
+            // It is padded in any case.
+            return Some(());
         }
         self.made_padded(&window, &named, loc)
     }
 
     /// The numbers of a padded factor lie along the depth.
-    fn along_the_depth(&mut self, window: &SharedType, side: Side, loc: Loc) -> Option<()> {
+    fn along_the_depth(
+        &mut self,
+        window: &SharedType,
+        side: Side,
+        (dtype, packing): (Dtype, Packing),
+        loc: Loc,
+    ) -> Option<()> {
         if side.axis(window) == 0 {
             return Some(());
         }
@@ -165,6 +189,8 @@ impl Builder<'_> {
         if let [.., rows, columns] = &mut shape[..] {
             std::mem::swap(rows, columns);
         }
+        let (filled, rest) =
+            if packing.filled_bytes() == 8 { ("eight", "eight") } else { ("twelve", "four") };
         let (name, read) = match side {
             Side::Left => ("left", "read without `.t()`"),
             Side::Right => ("right", "read with `.t()`"),
@@ -181,8 +207,8 @@ impl Builder<'_> {
                 format!("neighbours along the {}", if side == Side::Left { "rows" } else { "columns" }),
             )
             .place(made_at, "allocated here")
-            .why(format!("each sixteen numbers of the depth lie together, eight bytes of them and eight of padding {SECTION}"))
-            .help(format!("{} // filled with rows along the depth, {read}", allocation(&shape))),
+            .why(format!("each sixteen numbers of the depth lie together, {filled} bytes of them and {rest} of padding {SECTION}"))
+            .help(format!("{} // filled with rows along the depth, {read}", allocation(dtype, &shape))),
         );
         None
     }
@@ -205,7 +231,7 @@ impl Builder<'_> {
                 self.report(diagnostic);
                 return None;
             }
-            (None, Some(&Packing::Packed(read))) => {
+            (None, Some(&Reads::Packed(read))) => {
                 let shape = self.shared[root].shape.clone();
                 self.report(
                     Diagnostic::new(
@@ -216,13 +242,13 @@ impl Builder<'_> {
                     .compare("layout", PADDED.in_code(), "two numbers to each byte")
                     .place(read, "another product reads it like this")
                     .why(format!("bytes that are written in one layout and read in another would be other numbers {SECTION}"))
-                    .help(another(&shape)),
+                    .help(another(Dtype::E2m1x2, &shape)),
                 );
                 return None;
             }
-            (None, Some(Packing::Padded(_)) | None) => {
+            (None, Some(Reads::Padded(_)) | None) => {
                 self.shared[root].pinned = Some(PADDED);
-                self.float4_reads.insert(root, Packing::Padded(loc));
+                self.float4_reads.insert(root, Reads::Padded(loc));
             }
         }
         Some(())
@@ -253,8 +279,28 @@ impl Builder<'_> {
         }
     }
 
-    /// A padded layout is one of FP4 numbers.
+    /// Elements that no register holds lie as tensor maps bring them, and products read them.
+    pub(crate) fn pin_unheld(&mut self) {
+        for (_, data) in self.shared.iter_mut().filter(|(_, data)| !data.dtype.is_held()) {
+            data.pinned.get_or_insert(WIDE);
+        }
+    }
+
+    /// A padded layout is one of FP4 numbers; elements that no register holds have one layout.
     pub(crate) fn padded_dtype(&mut self, form: &Form, dtype: Dtype, loc: Loc) -> Option<()> {
+        if let Some(packing) = dtype.row().packing.filter(|packing| !packing.dense) {
+            if *form == WIDE {
+                return Some(());
+            }
+            let of = packing.of;
+            self.report(
+                Diagnostic::new(Code::LayoutForm, loc, format!("{of} numbers have the swizzle of 128 bytes"))
+                    .compare("layout", WIDE.in_code(), form.in_code())
+                    .why(format!("tensor maps pad {of} numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: {})", packing.map.name.to_uppercase()))
+                    .help(WIDE.in_code()),
+            );
+            return None;
+        }
         if !is_padded(form) || dtype == Dtype::E2m1x2 {
             return Some(());
         }
@@ -269,11 +315,11 @@ impl Builder<'_> {
 }
 
 /// An allocation of these extents.
-fn allocation(shape: &[u32]) -> String {
-    format!("shared::<e2m1x2>({shape:?})")
+fn allocation(dtype: Dtype, shape: &[u32]) -> String {
+    format!("shared::<{}>({shape:?})", dtype.name())
 }
 
 /// An allocation for one product, where there is one for another.
-fn another(shape: &[u32]) -> String {
-    format!("{} // one for each product", allocation(shape))
+fn another(dtype: Dtype, shape: &[u32]) -> String {
+    format!("{} // one for each product", allocation(dtype, shape))
 }
