@@ -9,14 +9,16 @@
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
 use kernel_core::{
     Options,
-    compile::{CompiledInstance, Phase, compile_unit_watched},
+    compile::{Phase, compile_unit_watched},
     diag::Problems,
     host,
     loc::Locations,
@@ -121,51 +123,32 @@ fn measure(source: &Source) -> Result<Times> {
     let unit = syntax::parse_function(source.attr.clone(), &source.item, &locations, &mut problems);
     let syntax = start.elapsed();
 
-    let mut ended: Vec<(Phase, Duration)> = Vec::new();
-    let mut last = Instant::now();
-    let mut watch = |phase| {
-        ended.push((phase, last.elapsed()));
-        last = Instant::now();
+    // One thread compiles instance after instance.
+    let ended = Mutex::new((Instant::now(), BTreeMap::<usize, [Duration; 6]>::new()));
+    let watch = |row, phase| {
+        let (last, sums) = &mut *ended.lock().expect("nobody panics here");
+        let index = PHASES.iter().position(|other| *other == phase).expect("the list has it");
+        sums.entry(row).or_default()[index] += last.elapsed();
+        *last = Instant::now();
     };
-    let options = Options::default();
-    let compiled = compile_unit_watched(
-        &unit,
-        &locations,
-        &mut problems,
-        options,
-        &mut Vec::new(),
-        &mut watch,
-    );
+    let (options, mut dumps) = (Options::default(), Vec::new());
+    let compiled =
+        compile_unit_watched(&unit, &locations, &mut problems, options, &mut dumps, &watch);
     let name = &source.item.sig.ident;
     ensure!(problems.is_empty(), "`{name}` does not compile");
 
     let start = Instant::now();
-    let items =
-        host::kernel_items(&source.item, &unit.kernels[0], host::Outcome::Compiled(&compiled[0]));
+    let items = host::kernel_items(
+        &source.item,
+        &unit.kernels[0],
+        &locations,
+        host::Outcome::Compiled(&compiled[0]),
+    );
     let host = start.elapsed();
     drop(items);
-    Ok(Times { syntax, host, instances: by_instance(&compiled[0], &ended) })
-}
-
-/// The phases summed up for each instance: printing is the last phase of each of its variants.
-fn by_instance(
-    instances: &[CompiledInstance],
-    ended: &[(Phase, Duration)],
-) -> Vec<(String, [Duration; 6])> {
-    let mut ended = ended.iter();
-    let mut out = Vec::new();
-    for instance in instances {
-        let mut left: usize = instance.images.iter().map(|image| image.variants.len()).sum();
-        let mut sums = [Duration::ZERO; 6];
-        while left > 0 {
-            let (phase, time) = ended.next().expect("every variant is printed at the end");
-            let index = PHASES.iter().position(|other| other == phase);
-            sums[index.expect("the list has every phase")] += *time;
-            left -= usize::from(*phase == Phase::Print);
-        }
-        out.push((instance.instance.describe(), sums));
-    }
-    out
+    let names = compiled[0].iter().map(|one| one.instance.describe());
+    let sums = ended.into_inner().expect("nobody panics there").1.into_values();
+    Ok(Times { syntax, host, instances: names.zip(sums).collect() })
 }
 
 /// Measures a kernel, prints its table, and gives the milliseconds of each instance with its share of what is done
