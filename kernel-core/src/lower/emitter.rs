@@ -113,8 +113,8 @@ pub(super) struct RegInfo {
     sum: Option<(Reg, i64)>,
 }
 
-/// What identifies a pure instruction; the last number tells several results of one apart.
-type Key = (Opcode, Vec<Modifier>, Vec<Val>, u8);
+/// What identifies a pure instruction; the last number tells several results of one apart. Sources come first: they differ most.
+type Key = (Vec<Val>, Opcode, Vec<Modifier>, u8);
 
 /// Builds one function.
 #[derive(Debug)]
@@ -226,7 +226,7 @@ impl Emitter {
     pub(super) fn overwritten(&mut self, registers: &[Reg]) {
         let changed: BTreeSet<Val> = registers.iter().map(|&reg| Val::Reg(reg)).collect();
         for id in &self.open {
-            self.frames[id.0].values.retain(|(_, _, sources, _), result| {
+            self.frames[id.0].values.retain(|(sources, ..), result| {
                 !changed.contains(result) && !sources.iter().any(|source| changed.contains(source))
             });
         }
@@ -333,7 +333,7 @@ impl Emitter {
         ty: Type,
         sources: &[Val],
     ) -> Val {
-        let key = (opcode, modifiers.to_vec(), sources.to_vec(), 0);
+        let key = (sources.to_vec(), opcode, modifiers.to_vec(), 0);
         if let Some(known) = self.find(&key) {
             return known;
         }
@@ -355,7 +355,7 @@ impl Emitter {
         source: Operand,
         key: Val,
     ) -> Val {
-        let key = (opcode, modifiers.to_vec(), vec![key], 1);
+        let key = (vec![key], opcode, modifiers.to_vec(), 1);
         if let Some(known) = self.find(&key) {
             return known;
         }
@@ -481,7 +481,7 @@ impl Emitter {
             Val::Reg(_) | Val::F32(_) | Val::F64(_) => self.reg(word, Type::B32),
         };
         let modifiers = mods![Type::B32].to_vec();
-        let mut key = (Opcode::Mov, modifiers, vec![Val::Reg(word)], 2);
+        let mut key = (vec![Val::Reg(word)], Opcode::Mov, modifiers, 2);
         if let Some(low) = self.find(&key) {
             key.3 = 3;
             let high = self.find(&key).expect("both halves are recorded together");
@@ -514,7 +514,7 @@ impl Emitter {
             return Val::Reg(word);
         }
         let sources = [low, high].map(|half| Val::Reg(self.reg(half, Type::B16)));
-        let key = (Opcode::Mov, mods![Type::B32].to_vec(), sources.to_vec(), 0);
+        let key = (sources.to_vec(), Opcode::Mov, mods![Type::B32].to_vec(), 0);
         if let Some(known) = self.find(&key) {
             return known;
         }
