@@ -1,6 +1,9 @@
 //! How long the compiler takes for each instance of the kernels of `examples`, phase by phase.
 //!
-//! `cargo run --release -p benches --bin compile_time [-- FILE..]`
+//! `cargo run --release -p benches --bin compile_time [-- --doubling | FILE..]`
+//!
+//! `--doubling` compiles kernels that are unrolled twice as far from instance to instance, and says how many times as long each takes:
+//! about twice where compile time grows with the size of a kernel and no faster.
 //!
 //! The goal is 20 ms an instance in an optimised compiler, which is what `cargo build` runs where its
 //! `build-override` profile says so. Each figure is the median of several compilations in this process. Inside
@@ -47,12 +50,84 @@ struct Times {
     instances: Vec<(String, [Duration; 6])>,
 }
 
+/// Kernels whose size doubles from instance to instance: parts of a row in shared memory, products of operands that are stored and read
+/// again, products by `wgmma` whose sums are halves, and tensors that are read and written.
+const DOUBLED: &str = "
+    #[kernel(target = sm_80, warps = 4, grid = x.dim(0), instances(P = [4, 8, 16, 32, 64]))]
+    fn parts<const P: i32>(x: Tensor<f16, 2>, out: TensorMut<f16, 2>) {
+        let parts = shared::<f16>([P, 1, 512]);
+        for i in unroll(0..P) {
+            copy_async(x.tile([block_id(0), i * 512], [1, 512]), parts[i]);
+            copy_async_commit();
+        }
+        let mut sums = zeros::<f32>([1, 512]);
+        for i in unroll(0..P) {
+            copy_async_wait(P - 1 - i);
+            sync();
+            sums += parts[i].load().cast::<f32>();
+        }
+        let mean = (sums.sum(1) / (x.dim(1) as f32)).expand(1);
+        for i in unroll(0..P) {
+            let centred = parts[i].load().cast::<f32>() - mean;
+            out.tile([block_id(0), i * 512], [1, 512]).store(centred.cast::<f16>());
+        }
+    }
+
+    #[kernel(target = sm_80, warps = 4, grid = 1, instances(P = [4, 8, 16, 32, 64]))]
+    fn products<const P: i32>(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f32, 2>) {
+        let (left, right) = (shared::<f16>([64, 32]), shared::<f16>([32, 64]));
+        let mut acc = zeros::<f32>([64, 64]);
+        for k in unroll(0..P) {
+            left.store(a.tile([0, k * 32], [64, 32]).load());
+            right.store(b.tile([k * 32, 0], [32, 64]).load());
+            sync();
+            acc = dot(left.load(), right.load(), acc);
+            sync();
+        }
+        c.tile([0, 0], [64, 64]).store(acc);
+    }
+
+    #[kernel(target = sm_90a, warps = 4, grid = 1, instances(P = [4, 8, 16, 32, 64]))]
+    fn half_sums<const P: i32>(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f16, 2>) {
+        let (left, right) = (shared::<f16>([64, 64]), shared::<f16>([64, 64]));
+        let mut acc = zeros::<f16>([64, 64]);
+        for k in unroll(0..P) {
+            left.store(a.tile([0, k * 64], [64, 64]).load());
+            right.store(b.tile([k * 64, 0], [64, 64]).load());
+            sync();
+            acc = wgmma::wait(0, wgmma::mma(left, right, acc));
+            sync();
+        }
+        c.tile([0, 0], [64, 64]).store(acc);
+    }
+
+    #[kernel(target = sm_80, warps = 4, grid = 1, instances(P = [4, 8, 16, 32, 64]))]
+    fn tensors<const P: i32>(x: TensorMut<f32, 1>) {
+        for i in unroll(0..P) {
+            let before = x.tile([i * 512], [512]).load();
+            x.tile([i * 512 + 512], [512]).store(before * 2.0 + 1.0);
+        }
+    }";
+
 fn main() -> Result<()> {
     let given: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let files = if given.is_empty() { examples()? } else { given };
     let heads = ["build", "verify", "schedule", "layouts", "lower", "print", "total"];
     let heads: Vec<String> = heads.iter().map(|head| format!("{head:>10}")).collect();
     println!("{:<44}{}   ms, medians of {ROUNDS}", "instance", heads.concat());
+    if given == [Path::new("--doubling")] {
+        for source in kernels(DOUBLED)? {
+            let totals = report(&source)?;
+            let times: Vec<String> =
+                totals.windows(2).map(|pair| format!("{:.2}", pair[1] / pair[0])).collect();
+            println!(
+                "{}: twice the size takes {} times as long",
+                source.item.sig.ident,
+                times.join(", ")
+            );
+        }
+        return Ok(());
+    }
+    let files = if given.is_empty() { examples()? } else { given };
     let mut totals = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
@@ -204,6 +279,15 @@ mod tests {
         }
         assert!(measured.iter().any(|name| name == "matmul"), "{measured:?}");
         assert_eq!(left_out, ["gate", "attention_specialized", "accumulate", "fused"]);
+    }
+
+    #[test]
+    fn kernels_that_double_compile() {
+        let sources = kernels(DOUBLED).expect("they are Rust");
+        for source in &sources {
+            let times = measure(source).expect("it compiles");
+            assert_eq!(times.instances.len(), 5, "each is doubled four times");
+        }
     }
 
     #[test]
