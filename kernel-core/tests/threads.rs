@@ -2,28 +2,47 @@
 
 use std::num::NonZero;
 
-use kernel_core::{Cubin, Options, Output, compile_function, compile_module};
+use kernel_core::{Cubin, Options, compile_function, compile_module};
 
-/// A kernel of a file, by one thread and by several: they give the same.
-fn alike(source: &str) -> Output {
-    let compile = |threads| {
-        let options = Options { dump: true, assemble: Some(assemble), threads };
-        match syn::parse_str(source).expect("the source is Rust") {
-            syn::Item::Fn(mut function) => {
-                let attr = function.attrs.remove(0).meta;
-                let attr = attr.require_list().expect("arguments").tokens.clone();
-                compile_function(attr, &function, options)
-            }
-            syn::Item::Mod(module) => compile_module(&quote::quote!(), &module, options),
-            _ => panic!("no kernel is anything else"),
+/// What the compiler gives.
+#[derive(Debug, PartialEq)]
+struct Given {
+    tokens: String,
+    dumps: Vec<(String, String)>,
+    failures: Vec<String>,
+}
+
+fn given(source: &str, threads: Option<NonZero<usize>>) -> Given {
+    let options = Options { dump: true, assemble: Some(assemble), threads };
+    let output = match syn::parse_str(source).expect("the source is Rust") {
+        syn::Item::Fn(mut function) => {
+            let attr = function.attrs.remove(0).meta;
+            let attr = attr.require_list().expect("arguments").tokens.clone();
+            compile_function(attr, &function, options)
         }
+        syn::Item::Mod(mut module) => {
+            module.attrs.clear();
+            compile_module(&quote::quote!(), &module, options)
+        }
+        _ => panic!("no kernel is anything else"),
     };
-    let alone = compile(None);
+    let tokens = output.tokens.to_string();
+    Given { tokens, dumps: output.dumps, failures: output.failures }
+}
+
+/// What the compiler gives with one thread, and with several.
+fn alike(source: &str) -> Given {
+    // The reader of Rust numbers the texts that a thread has read, and that number is in the names of dumps.
+    let fresh = |threads| {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(8 << 20);
+            let thread = thread.spawn_scoped(scope, || given(source, threads));
+            thread.expect("a thread starts").join().expect("the compiler does not panic")
+        })
+    };
+    let alone = fresh(None);
     for threads in [2, 3, 16] {
-        let shared = compile(NonZero::new(threads));
-        assert_eq!(shared.tokens.to_string(), alone.tokens.to_string(), "{threads} threads");
-        assert_eq!(shared.dumps, alone.dumps, "{threads} threads");
-        assert_eq!(shared.failures, alone.failures, "{threads} threads");
+        assert_eq!(fresh(NonZero::new(threads)), alone, "{threads} threads");
     }
     alone
 }
@@ -44,52 +63,52 @@ fn count(text: &str, part: &str) -> usize {
 
 #[test]
 fn images_dumps_and_failures_are_in_the_order_of_the_text() {
-    let output = alike(
+    let given = alike(
         "#[kernel(target = [sm_80, sm_90a], warps = W, grid = 1, instances(N = [128, 256, 512], W = [1, 2, 4]))]
         fn scale<const N: i32, const W: i32>(x: Tensor<f32, 1>, y: TensorMut<f32, 1>) {
             y.tile([0], [N]).store(x.tile([0], [N]).load() * 2.0);
         }",
     );
-    let names: Vec<&str> = output.dumps.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = given.dumps.iter().map(|(name, _)| name.as_str()).collect();
     let at = |part: &str| names.iter().position(|name| name.contains(part)).expect(part);
     assert!(at(".ast") < at("N=128-W=1-sm_80"));
     assert!(at("N=128-W=1-sm_80") < at("N=128-W=1-sm_90a"));
     assert!(at("N=128-W=1-sm_90a") < at("N=128-W=2-sm_80"));
     assert!(at("N=256-W=4-sm_90a") < at("N=512-W=1-sm_80"));
     assert!(
-        output.failures.len() > 3 && output.failures.iter().all(|one| one.starts_with("sm_90a: "))
+        given.failures.len() > 3 && given.failures.iter().all(|one| one.starts_with("sm_90a: "))
     );
 }
 
 #[test]
 fn what_is_wrong_with_some_instances_is_said_of_those() {
-    let output = alike(
+    let given = alike(
         "#[kernel(target = sm_80, warps = 1, grid = 1, instances(N = [32, 48, 64, 96, 128]))]
         fn copy<const N: i32>(x: Tensor<f32, 1>, y: TensorMut<f32, 1>) {
             y.tile([0], [N]).store(x.tile([0], [N]).load());
         }",
     );
-    let said = output.tokens.to_string();
+    let said = &given.tokens;
     assert!(said.contains("N = 48") && !said.contains("N = 64"), "{said}");
-    assert!(output.failures.is_empty());
+    assert!(given.failures.is_empty());
 }
 
 #[test]
 fn what_is_wrong_with_all_is_said_once() {
-    let output = alike(
+    let given = alike(
         "#[kernel(target = [sm_80, sm_90a], warps = 1, grid = 1, instances(N = [32, 64, 128], T = [f32, f16]))]
         fn copy<const N: i32, T: Float>(x: Tensor<T, 1>, y: TensorMut<T, 1>) {
             y.tile([0], [N]).store(x.tile([0], [N]).load() + nothing);
             let z = zeros::<f32>([N * 3]);
         }",
     );
-    let said = output.tokens.to_string();
-    assert_eq!(count(&said, "`nothing`"), 1, "{said}");
+    let said = &given.tokens;
+    assert_eq!(count(said, "`nothing`"), 1, "{said}");
 }
 
 #[test]
 fn what_layouts_or_shared_memory_refuse_is_said_in_the_same_order() {
-    let output = alike(
+    let given = alike(
         "#[kernel]
         mod kernels {
             #[kernel(target = sm_80, warps = 1, grid = 1, instances(N = [32, 64, 128, 256]))]
@@ -106,6 +125,6 @@ fn what_layouts_or_shared_memory_refuse_is_said_in_the_same_order() {
             }
         }",
     );
-    let said = output.tokens.to_string();
-    assert!(count(&said, "compile_error") >= 2, "{said}");
+    let said = &given.tokens;
+    assert!(count(said, "compile_error") >= 2, "{said}");
 }

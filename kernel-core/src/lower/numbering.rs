@@ -20,8 +20,11 @@ pub(super) struct Computed<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     /// By the first two sources: few instructions have both in common, and the rest is compared one by one.
-    known: BTreeMap<[Option<Val>; 2], Vec<Known>>,
+    known: BTreeMap<Sources, Vec<Known>>,
 }
+
+/// The bits of two sources, then what kinds of values they are: the numbers that differ most are compared first.
+type Sources = (u64, u64, u8);
 
 #[derive(Debug)]
 struct Known {
@@ -36,8 +39,16 @@ struct Known {
 }
 
 impl Computed<'_> {
-    fn first(&self) -> [Option<Val>; 2] {
-        [self.sources.first().copied(), self.sources.get(1).copied()]
+    fn first(&self) -> Sources {
+        let parts = |at: usize| match self.sources.get(at) {
+            None => (0, 0),
+            Some(Val::Reg(reg)) => (u64::from(reg.0), 1),
+            Some(Val::Int(value)) => (value.cast_unsigned(), 2),
+            Some(Val::F32(bits)) => (u64::from(*bits), 3),
+            Some(Val::F64(bits)) => (*bits, 4),
+        };
+        let ((first, first_kind), (second, second_kind)) = (parts(0), parts(1));
+        (first, second, first_kind << 4 | second_kind)
     }
 
     fn rest(&self) -> &[Val] {
