@@ -14,17 +14,14 @@ struct Given {
 
 fn given(source: &str, threads: Option<NonZero<usize>>) -> Given {
     let options = Options { dump: true, assemble: Some(assemble), threads };
-    let output = match syn::parse_str(source).expect("the source is Rust") {
-        syn::Item::Fn(mut function) => {
-            let attr = function.attrs.remove(0).meta;
-            let attr = attr.require_list().expect("arguments").tokens.clone();
-            compile_function(attr, &function, options)
-        }
-        syn::Item::Mod(mut module) => {
-            module.attrs.clear();
-            compile_module(&quote::quote!(), &module, options)
-        }
-        _ => panic!("no kernel is anything else"),
+    let output = if let Ok(mut function) = syn::parse_str::<syn::ItemFn>(source) {
+        let attr = function.attrs.remove(0).meta;
+        let attr = attr.require_list().expect("arguments").tokens.clone();
+        compile_function(attr, &function, options)
+    } else {
+        let mut module: syn::ItemMod = syn::parse_str(source).expect("the source is Rust");
+        module.attrs.clear();
+        compile_module(&quote::quote!(), &module, options)
     };
     let tokens = output.tokens.to_string();
     Given { tokens, dumps: output.dumps, failures: output.failures }

@@ -7,10 +7,13 @@ use super::{FormError, Row, table};
 use crate::target::Version;
 use crate::{Instruction, Modifier, Opcode, Register};
 
-/// The rows that the modifiers of an opcode fill, whatever the operands.
+/// The rows that an opcode and its modifiers fill, whatever the operands.
+type Rows = Vec<(&'static Row, Filled)>;
+
+/// The [`Rows`] of the instructions that were looked up.
 #[derive(Default)]
 pub(crate) struct Forms<'m> {
-    filled: BTreeMap<(Opcode, &'m [Modifier]), Vec<(&'static Row, Filled)>>,
+    filled: BTreeMap<(Opcode, &'m [Modifier]), Rows>,
 }
 
 impl<'m> Forms<'m> {
