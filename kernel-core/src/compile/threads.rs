@@ -7,9 +7,9 @@ use std::{
     thread,
 };
 
-/// The stack of a thread beside the caller's, which compiles on what rustc gives it: 8 MiB, and so have these.
-///
-/// STACK
+/// The stack of a thread beside the caller's: as much as rustc gives the caller. Less than 2 MiB is in use where calls nest as deep as
+/// they may (`MAX_DEPTH` of `elaborate`), in a compiler without optimisation, which is 8 KiB for each of 256 expressions; no other phase
+/// recurses deeper than the 96 expressions that a tree may have.
 const STACK_BYTES: usize = 8 << 20;
 
 /// What each of `count` jobs gives, on so many threads at most, the caller's among them.
