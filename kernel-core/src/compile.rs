@@ -1,12 +1,14 @@
 //! The pipeline, from tokens to tokens.
 
+use std::num::NonZero;
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
 use crate::{
-    check, device,
+    device,
     diag::{self, Area, Code, Diagnostic, Problems},
-    elaborate::{self, Request},
+    elaborate,
     host::{self, CompiledInstance, Cubin, Image},
     ir::{self, ParamKind, RawAccess},
     loc::{Loc, Locations},
@@ -14,8 +16,11 @@ use crate::{
 };
 
 mod image;
+mod instances;
+mod threads;
 
-use image::{Around, compile_image, relative, targets};
+use image::{Around, relative, targets};
+use instances::{Instances, Left, Work};
 
 /// What to do besides compiling.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,11 +29,14 @@ pub struct Options {
     pub dump: bool,
     /// Also have machine code made of each PTX text, given its target, such as `sm_90a`.
     pub assemble: Option<Assemble>,
+    /// How many threads may compile instances, the caller's among them; it alone where there is no number. What is compiled does
+    /// not depend on it.
+    pub threads: Option<NonZero<usize>>,
 }
 
-/// Makes machine code for some devices of a PTX text, given its target. It is a part of the world outside: what goes wrong there, it
-/// reports itself.
-pub type Assemble = fn(ptx: &str, target: &str) -> Vec<Cubin>;
+/// Makes machine code for some devices of a PTX text, given its target, on any thread. It is a part of the world outside; an error says
+/// what went wrong there.
+pub type Assemble = fn(ptx: &str, target: &str) -> Result<Vec<Cubin>, String>;
 
 /// What compiling leaves.
 #[derive(Debug, Default)]
@@ -37,7 +45,12 @@ pub struct Output {
     pub tokens: TokenStream,
     /// With [`Options::dump`]: file names and their text. A name is file, line, kernel, instance, target and variant.
     pub dumps: Vec<(String, String)>,
+    /// With [`Options::assemble`]: what went wrong, each once.
+    pub failures: Vec<String>,
 }
+
+/// Is told the end of each phase, and of which instance it was: its place among those of its kernel. Whoever measures has the clock.
+pub type Watch<'a> = &'a (dyn Fn(usize, Phase) + Sync);
 
 /// A part of the work on one variant. That on its instance list counts as building.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,23 +72,19 @@ pub enum Phase {
 /// Compiles a `#[kernel(attr)] fn`.
 pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options) -> Output {
     let locations = Locations::new(item.sig.ident.span());
-    let mut problems = Problems::new();
-    let mut unit = syntax::parse_function(attr.clone(), item, &locations, &mut problems);
-    let mut output = Output::default();
+    let mut left = Left::default();
+    let mut unit = syntax::parse_function(attr.clone(), item, &locations, &mut left.problems);
     let whole = (attr, syn::Item::Fn(item.clone()));
-    let results =
-        compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
-    let outcomes = outcomes(&results, &problems);
-    let errors = diag::compile_errors(&problems, &locations);
-    let warnings = diag::compile_warnings(&problems, &locations, &item.attrs);
+    let results = compile_or_wait(&mut unit, &whole, &locations, &mut left, options);
+    let outcomes = outcomes(&results, &left.problems);
+    let errors = diag::compile_errors(&left.problems, &locations);
+    let warnings = diag::compile_warnings(&left.problems, &locations, &item.attrs);
     let items = match item.sig.receiver() {
         // A method: a module, which belongs to each kernel, cannot stand in an `impl`.
         Some(_) => TokenStream::new(),
-        None => host::kernel_items(item, &unit.kernels[0], outcomes[0]),
+        None => host::kernel_items(item, &unit.kernels[0], &locations, outcomes[0]),
     };
-    output.tokens = quote!(#errors #warnings #items);
-    name_by_place(&mut output.dumps, &locations);
-    output
+    left.output(quote!(#errors #warnings #items), &locations)
 }
 
 /// What is said of `#[kernel]` before what is neither a function nor a module; `#[device]` stands before other items as
@@ -109,10 +118,10 @@ pub fn not_a_kernel(
 /// Compiles a `#[kernel] mod`, whose attribute takes no arguments.
 pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options) -> Output {
     let locations = Locations::new(item.ident.span());
-    let mut problems = Problems::new();
+    let mut left = Left::default();
     let crate_path = host::crate_argument(attr);
     if !attr.is_empty() && crate_path.is_none() {
-        problems.push(
+        left.problems.push(
             Diagnostic::new(
                 Code::Attribute,
                 locations.of(attr),
@@ -125,26 +134,22 @@ pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options)
             )),
         );
     }
-    let mut unit = syntax::parse_module(item, &locations, &mut problems);
-    find_crate(&mut unit, attr);
-    let mut output = Output::default();
+    let mut unit = syntax::parse_module(item, &locations, &mut left.problems);
+    find_crate(&mut unit, attr, &locations);
     let whole = (attr.clone(), syn::Item::Mod(item.clone()));
-    let results =
-        compile_or_wait(&mut unit, &whole, &locations, &mut problems, options, &mut output.dumps);
-    let outcomes = outcomes(&results, &problems);
-    let items = host::module_items(item, &unit, &outcomes);
-    let errors = diag::compile_errors(&problems, &locations);
-    let warnings = diag::compile_warnings(&problems, &locations, &item.attrs);
-    output.tokens = quote!(#errors #warnings #items);
-    name_by_place(&mut output.dumps, &locations);
-    output
+    let results = compile_or_wait(&mut unit, &whole, &locations, &mut left, options);
+    let outcomes = outcomes(&results, &left.problems);
+    let items = host::module_items(item, &unit, &locations, &outcomes);
+    let errors = diag::compile_errors(&left.problems, &locations);
+    let warnings = diag::compile_warnings(&left.problems, &locations, &item.attrs);
+    left.output(quote!(#errors #warnings #items), &locations)
 }
 
 /// What the attribute of a module says of `kiln` holds for each kernel that says nothing itself.
-fn find_crate(unit: &mut Unit, attr: &TokenStream) {
-    let path = host::crate_argument(attr);
+fn find_crate(unit: &mut Unit, attr: &TokenStream, locations: &Locations) {
+    let path = host::crate_argument(attr).map(|path| locations.keep(&path));
     for kernel in &mut unit.kernels {
-        kernel.attr.crate_path = kernel.attr.crate_path.take().or_else(|| path.clone());
+        kernel.attr.crate_path = kernel.attr.crate_path.or(path);
     }
 }
 
@@ -177,9 +182,8 @@ fn compile_or_wait(
     unit: &mut Unit,
     (attr, item): &(TokenStream, syn::Item),
     locations: &Locations,
-    problems: &mut Problems,
+    left: &mut Left,
     options: Options,
-    dumps: &mut Vec<(String, String)>,
 ) -> Vec<Compiled> {
     let mut results = Vec::new();
     let mut waiting = Vec::new();
@@ -188,8 +192,7 @@ fn compile_or_wait(
         let work = if free.paths.is_empty() { Work::All } else { Work::Build };
         let only = Only { index, work };
         unit.devices.pending = free.paths.iter().map(syntax::FreePath::key).collect();
-        let compiled =
-            compile_kernels(unit, Some(only), locations, problems, options, dumps, &mut |_| {});
+        let compiled = compile_kernels(unit, Some(only), locations, left, options, &|_, _| {});
         let instances = compiled.into_iter().next().unwrap_or_default();
         if free.paths.is_empty() {
             results.push(Compiled::Here(instances));
@@ -210,7 +213,8 @@ fn compile_or_wait(
         }));
     }
     unit.devices.pending.clear();
-    let said: Vec<String> = problems.iter().map(|problem| key_of(problem, locations)).collect();
+    let said: Vec<String> =
+        left.problems.iter().map(|problem| key_of(problem, locations)).collect();
     for mut waiting in waiting {
         waiting.said.clone_from(&said);
         if let Compiled::Later(awaited) = &mut results[waiting.index] {
@@ -244,64 +248,57 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
             return Output { tokens: error.to_compile_error(), ..Output::default() };
         }
     };
-    let mut output = Output::default();
-    let mut problems = Problems::new();
+    let mut left = Left::default();
     let (locations, mut unit, twin) = if let syn::Item::Mod(item) = &waiting.item {
         let locations = Locations::new(item.ident.span());
-        let mut unit = syntax::parse_module(item, &locations, &mut problems);
-        find_crate(&mut unit, &waiting.attr);
-        let grid = unit.kernels.get(waiting.index).and_then(|kernel| kernel.attr.grid.as_ref());
-        let twin = host::twin_of(item, waiting.index, grid);
+        let mut unit = syntax::parse_module(item, &locations, &mut left.problems);
+        find_crate(&mut unit, &waiting.attr, &locations);
+        let grid = unit.kernels.get(waiting.index).and_then(|kernel| kernel.attr.grid);
+        let twin =
+            host::twin_of(item, waiting.index, grid.map(|grid| locations.tokens(grid)).as_ref());
         (locations, unit, twin)
     } else if let syn::Item::Fn(item) = &waiting.item {
         let locations = Locations::new(item.sig.ident.span());
-        let unit = syntax::parse_function(waiting.attr.clone(), item, &locations, &mut problems);
-        let grid = unit.kernels.first().and_then(|kernel| kernel.attr.grid.as_ref());
-        let twin = host::twin(item, grid);
+        let unit =
+            syntax::parse_function(waiting.attr.clone(), item, &locations, &mut left.problems);
+        let grid = unit.kernels.first().and_then(|kernel| kernel.attr.grid);
+        let twin = host::twin(item, grid.map(|grid| locations.tokens(grid)).as_ref());
         (locations, unit, Some(twin))
     } else {
         let error = syn::Error::new_spanned(&waiting.item, "not a kernel").to_compile_error();
         return Output { tokens: error, ..Output::default() };
     };
     let name = unit.kernels.get(waiting.index).map_or("kernel", Kernel::name).to_owned();
-    unit.devices = device::unpack(&bundles, &waiting.paths, &locations, &mut problems);
+    unit.devices = device::unpack(&bundles, &waiting.paths, &locations, &mut left.problems);
     if device::lacks_refused(&unit.devices) {
         // Said where it is defined. What is wrong with the rest of the kernel was said before the chain began.
-        problems.retain(|_| false);
-        output.tokens = quote!({ [&[]; _] });
-        return output;
+        left.problems.retain(|_| false);
+        return Output { tokens: quote!({ [&[]; _] }), ..Output::default() };
     }
     let only = Only { index: waiting.index, work: Work::All };
-    let compiled = compile_kernels(
-        &unit,
-        Some(only),
-        &locations,
-        &mut problems,
-        options,
-        &mut output.dumps,
-        &mut |_| {},
-    );
+    let compiled = compile_kernels(&unit, Some(only), &locations, &mut left, options, &|_, _| {});
     if let Some(problem) = raw_elsewhere(&compiled).filter(|_| !waiting.raw) {
-        problems.push(problem);
+        left.problems.push(problem);
     }
-    output.tokens = match compiled.first() {
-        Some(instances) if problems.is_empty() => {
+    let tokens = match compiled.first() {
+        Some(instances) if left.problems.is_empty() => {
             let table = host::table(instances, &name);
             let crate_path = unit.kernels.get(waiting.index);
-            let crate_path = crate_path.and_then(|kernel| kernel.attr.crate_path.as_ref());
-            let warnings = diag::compile_warnings(&problems, &locations, attrs_of(&waiting.item));
-            host::rooted(quote!({ #warnings #twin #table }), crate_path)
+            let crate_path = crate_path.and_then(|kernel| kernel.attr.crate_path);
+            let crate_path = crate_path.map(|path| locations.tokens(path));
+            let attrs = attrs_of(&waiting.item);
+            let warnings = diag::compile_warnings(&left.problems, &locations, attrs);
+            host::rooted(quote!({ #warnings #twin #table }), crate_path.as_ref())
         }
         _ => {
-            let twin = if keeps_twin(&problems) { twin } else { stand_in(&waiting) };
-            problems.retain(|problem| !waiting.said.contains(&key_of(problem, &locations)));
-            let errors = diag::compile_errors(&problems, &locations);
+            let twin = if keeps_twin(&left.problems) { twin } else { stand_in(&waiting) };
+            left.problems.retain(|problem| !waiting.said.contains(&key_of(problem, &locations)));
+            let errors = diag::compile_errors(&left.problems, &locations);
             // Statements, so that all of them are shown, and an array that fits whatever length is asked for.
             quote!({ #errors #twin [&[]; _] })
         }
     };
-    name_by_place(&mut output.dumps, &locations);
-    output
+    left.output(tokens, &locations)
 }
 
 /// What stands for the body of a kernel that was refused when its device items had come.
@@ -337,13 +334,18 @@ fn raw_elsewhere(compiled: &[Vec<CompiledInstance>]) -> Option<Diagnostic> {
     })
 }
 
-/// Puts file and line in front of the names of dumps: kernels of different modules may have one name.
-fn name_by_place(dumps: &mut [(String, String)], locations: &Locations) {
-    let Some(place) = locations.place(Loc::KERNEL) else { return };
-    let path = relative(&place.file);
-    let stem = plain(&path.strip_suffix(".rs").unwrap_or(&path).replace('/', "."));
-    for (name, _) in dumps {
-        *name = format!("{stem}-{}-{name}", place.line);
+impl Left {
+    /// What is left of a whole macro. File and line stand in front of the names of dumps: kernels of different modules may have one
+    /// name.
+    fn output(mut self, tokens: TokenStream, locations: &Locations) -> Output {
+        if let Some(place) = locations.place(Loc::KERNEL) {
+            let path = relative(&place.file);
+            let stem = plain(&path.strip_suffix(".rs").unwrap_or(&path).replace('/', "."));
+            for (name, _) in &mut self.dumps {
+                *name = format!("{stem}-{}-{name}", place.line);
+            }
+        }
+        Output { tokens, dumps: self.dumps, failures: self.failures }
     }
 }
 
@@ -362,19 +364,23 @@ pub fn compile_unit(
     options: Options,
     dumps: &mut Vec<(String, String)>,
 ) -> Vec<Vec<CompiledInstance>> {
-    compile_kernels(unit, None, locations, problems, options, dumps, &mut |_| {})
+    compile_unit_watched(unit, locations, problems, options, dumps, &|_, _| {})
 }
 
-/// As [`compile_unit`], and calls `ended` at the end of each phase: whoever measures has the clock.
+/// As [`compile_unit`], and tells `watch` the end of each phase.
 pub fn compile_unit_watched(
     unit: &Unit,
     locations: &Locations,
     problems: &mut Problems,
     options: Options,
     dumps: &mut Vec<(String, String)>,
-    ended: &mut dyn FnMut(Phase),
+    watch: Watch<'_>,
 ) -> Vec<Vec<CompiledInstance>> {
-    compile_kernels(unit, None, locations, problems, options, dumps, ended)
+    let mut left = Left { problems: std::mem::take(problems), ..Left::default() };
+    let compiled = compile_kernels(unit, None, locations, &mut left, options, watch);
+    *problems = left.problems;
+    dumps.extend(left.dumps);
+    compiled
 }
 
 /// One kernel of a unit.
@@ -384,71 +390,35 @@ struct Only {
     work: Work,
 }
 
-/// How far to go with a kernel.
-#[derive(Clone, Copy)]
-enum Work {
-    /// To its PTX.
-    All,
-    /// Build it, for its problems.
-    Build,
-}
-
 fn compile_kernels(
     unit: &Unit,
     only: Option<Only>,
     locations: &Locations,
-    problems: &mut Problems,
+    left: &mut Left,
     options: Options,
-    dumps: &mut Vec<(String, String)>,
-    ended: &mut dyn FnMut(Phase),
+    watch: Watch<'_>,
 ) -> Vec<Vec<CompiledInstance>> {
     let wanted = |index: usize| only.is_none_or(|only| only.index == index);
     let work = only.map_or(Work::All, |only| only.work);
     let kernels = || unit.kernels.iter().enumerate().filter(|(index, _)| wanted(*index));
     if options.dump && matches!(work, Work::All) {
         for (_, kernel) in kernels() {
-            dumps.push((format!("{}.ast", kernel.name()), unit.dump(kernel, locations)));
+            left.dumps.push((format!("{}.ast", kernel.name()), unit.dump(kernel, locations)));
         }
     }
-    let mut around = Around { locations, options, dumps, ended };
+    let places = locations.places();
+    let around = Around { places: &places, options, watch, row: 0 };
     let mut all = Vec::new();
     for (_, kernel) in kernels() {
         if kernel.attr.unreadable {
             continue;
         }
-        let targets = targets(kernel, problems);
-        let mut compiled = Vec::new();
-        let before = problems.len();
-        let rows = elaborate::instance_rows(unit, kernel, problems);
-        let count = rows.len();
-        for instance in rows {
-            problems.enter_instance(instance.describe());
-            let mut images = Vec::new();
-            for (name, target) in &targets {
-                let request = Request {
-                    unit,
-                    kernel,
-                    instance: &instance,
-                    target: *target,
-                    assume_aligned: true,
-                    assume: &[],
-                };
-                match work {
-                    Work::All => {
-                        images.extend(compile_image(&request, name, problems, &mut around));
-                    }
-                    Work::Build => {
-                        // What it gives is not complete; its problems count.
-                        check::instance(&request, problems);
-                    }
-                }
-            }
-            compiled.push(CompiledInstance { instance, images });
-        }
-        problems.leave_instances(before, count);
-        all.push(compiled);
+        let targets = targets(kernel, &mut left.problems);
+        let rows = elaborate::instance_rows(unit, kernel, &mut left.problems);
+        let instances = Instances { unit, kernel, rows: &rows, targets: &targets, work };
+        all.push(instances.compile(left, around));
     }
-    if problems.is_empty() { all } else { Vec::new() }
+    if left.problems.is_empty() { all } else { Vec::new() }
 }
 
 /// Whether rustc should look at the body too: not where names or types are wrong, or it would say so twice.

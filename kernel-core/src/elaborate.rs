@@ -63,11 +63,8 @@ pub struct Instance {
 impl Instance {
     /// `BM = 128, BN = 64`
     pub fn describe(&self) -> String {
-        let parts: Vec<String> = self
-            .values
-            .iter()
-            .map(|(name, value)| format!("{name} = {}", syntax::written(&value.tokens)))
-            .collect();
+        let parts: Vec<String> =
+            self.values.iter().map(|(name, value)| format!("{name} = {}", value.text)).collect();
         parts.join(", ")
     }
 }
@@ -96,21 +93,15 @@ pub struct Request<'a> {
     pub instance: &'a Instance,
     /// The target.
     pub target: kernel_ptx::Target,
-    /// Assume contiguous, 16-byte aligned tensors, and say so in [`Kernel::facts`].
-    pub assume_aligned: bool,
-    /// Assume these as well.
-    pub assume: &'a [Fact],
 }
 
-/// A built kernel, with what was declared and what was assumed of its arguments.
+/// A built kernel. Nothing in it depends on what a variant assumes of its arguments, but for [`Kernel::facts`].
 #[derive(Debug)]
 pub struct Built {
-    /// The kernel.
+    /// The kernel, with the facts that the user declared: a launch that breaks one is an error.
     pub kernel: Kernel,
-    /// Facts that the user declared: a launch that breaks one is an error.
-    pub declared: Vec<Fact>,
-    /// Facts that this variant assumes beyond those: a launch that breaks one takes another variant.
-    pub assumed: Vec<Fact>,
+    /// What the aligned variant assumes beyond those; none where that is nothing more.
+    pub aligned: Vec<Fact>,
     /// How the source writes what the IR only numbers.
     pub(crate) written: Written,
 }

@@ -27,6 +27,7 @@ pub(crate) use root::{crate_argument, rooted};
 
 use crate::{
     elaborate::Instance,
+    loc::Locations,
     syntax::{Kernel, Unit},
 };
 use signature::mentions;
@@ -82,24 +83,34 @@ impl Outcome<'_> {
 }
 
 /// The items of a `#[kernel] fn`.
-pub fn kernel_items(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -> TokenStream {
-    let host = items::of(item, kernel, outcome);
+pub fn kernel_items(
+    item: &syn::ItemFn,
+    kernel: &Kernel,
+    locations: &Locations,
+    outcome: Outcome<'_>,
+) -> TokenStream {
+    let grid = kernel.attr.grid.map(|grid| locations.tokens(grid));
+    let host = items::of(item, kernel, locations, outcome);
     let rest = match outcome {
         Outcome::Refused { awaited: Some(awaited), .. } => {
             let table = &awaited.table;
             quote!(const _: () = { #[allow(dead_code)] fn refused() { let _: [&[()]; 0] = #table; } };)
         }
-        Outcome::Compiled(_) | Outcome::Refused { twin: true, .. } => {
-            twin(item, kernel.attr.grid.as_ref())
-        }
+        Outcome::Compiled(_) | Outcome::Refused { twin: true, .. } => twin(item, grid.as_ref()),
         // It comes with the device items.
         Outcome::Awaited(_) | Outcome::Refused { twin: false, .. } => TokenStream::new(),
     };
-    rooted(quote!(#host #rest), kernel.attr.crate_path.as_ref())
+    let crate_path = kernel.attr.crate_path.map(|path| locations.tokens(path));
+    rooted(quote!(#host #rest), crate_path.as_ref())
 }
 
 /// The module of a `#[kernel] mod`: its helpers as they are, its kernels as [`kernel_items`], one outcome for each.
-pub fn module_items(item: &syn::ItemMod, unit: &Unit, outcomes: &[Outcome<'_>]) -> TokenStream {
+pub fn module_items(
+    item: &syn::ItemMod,
+    unit: &Unit,
+    locations: &Locations,
+    outcomes: &[Outcome<'_>],
+) -> TokenStream {
     let Some((_, content)) = &item.content else { return TokenStream::new() };
     // What is wrong in a helper has been said: rustc would say it again.
     let refused = outcomes.iter().any(|one| matches!(one, Outcome::Refused { twin: false, .. }));
@@ -115,7 +126,7 @@ pub fn module_items(item: &syn::ItemMod, unit: &Unit, outcomes: &[Outcome<'_>]) 
                 index += 1;
                 let mut function = function.clone();
                 function.attrs.retain(|attr| !crate::syntax::is_kernel_attr(attr));
-                inner.extend(kernel_items(&function, kernel, *outcome));
+                inner.extend(kernel_items(&function, kernel, locations, *outcome));
             }
             other if refused => {
                 let other = without_bodies(other.clone());

@@ -1,9 +1,10 @@
-//! Source positions: an index into a table of spans, so that nothing else holds one.
+//! Source positions: an index into a table of spans, so that nothing else holds one and everything else may go to another thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 
 /// A position in the user's source: an index into a [`Locations`] table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,6 +15,11 @@ impl Loc {
     pub const KERNEL: Loc = Loc(0);
 }
 
+/// Tokens as the user wrote them, which nobody but the host side needs as tokens: an index into a [`Locations`] table, since tokens
+/// hold spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tokens(usize);
+
 /// First and last token of each position. Joining spans is nightly, so both ends are kept.
 #[derive(Debug)]
 pub struct Locations {
@@ -22,6 +28,7 @@ pub struct Locations {
     named: Cell<Option<(Span, Span)>>,
     /// The own places of positions in other modules.
     away: RefCell<BTreeMap<Loc, Place>>,
+    tokens: RefCell<Vec<TokenStream>>,
 }
 
 /// A position as text: the file as rustc names it, the line from 1, the column from 1.
@@ -35,6 +42,21 @@ pub struct Place {
     pub column: u32,
 }
 
+/// The positions of a [`Locations`] as numbers.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The file of the kernel, as rustc names it, if the compiler that runs us says so.
+    pub file: Option<String>,
+    line_columns: Vec<(u32, u32)>,
+}
+
+impl Places {
+    /// Line and column (from 1) of a position, whatever the file.
+    pub fn line_column(&self, loc: Loc) -> (u32, u32) {
+        self.line_columns[loc.0 as usize]
+    }
+}
+
 impl Locations {
     /// A table whose first entry, [`Loc::KERNEL`], is `kernel`.
     pub fn new(kernel: Span) -> Self {
@@ -42,6 +64,7 @@ impl Locations {
             spans: RefCell::new(vec![(kernel, kernel)]),
             named: Cell::new(None),
             away: RefCell::default(),
+            tokens: RefCell::default(),
         }
     }
 
@@ -51,7 +74,7 @@ impl Locations {
     }
 
     /// The position of `tokens`: from the first to the last.
-    pub fn of(&self, tokens: &impl quote::ToTokens) -> Loc {
+    pub fn of(&self, tokens: &impl ToTokens) -> Loc {
         let stream: TokenStream = tokens.to_token_stream();
         let mut trees = stream.into_iter();
         let Some(first) = trees.next() else { return Loc::KERNEL };
@@ -96,6 +119,25 @@ impl Locations {
     pub fn line_column(&self, loc: Loc) -> (u32, u32) {
         let start = self.spans(loc).0.start();
         (u32::try_from(start.line).unwrap_or(0), u32::try_from(start.column).unwrap_or(0) + 1)
+    }
+
+    /// Keeps tokens.
+    pub fn keep(&self, tokens: &impl ToTokens) -> Tokens {
+        let mut kept = self.tokens.borrow_mut();
+        kept.push(tokens.to_token_stream());
+        Tokens(kept.len() - 1)
+    }
+
+    /// Tokens that were kept.
+    pub fn tokens(&self, tokens: Tokens) -> TokenStream {
+        self.tokens.borrow()[tokens.0].clone()
+    }
+
+    /// All positions that there are as numbers: spans stay on the thread of the macro.
+    pub fn places(&self) -> Places {
+        let count = u32::try_from(self.spans.borrow().len()).expect("counted by `push`");
+        let line_columns = (0..count).map(|index| self.line_column(Loc(index))).collect();
+        Places { file: self.place(Loc::KERNEL).map(|place| place.file), line_columns }
     }
 
     /// A key that orders positions as the source does.

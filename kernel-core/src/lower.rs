@@ -45,6 +45,7 @@ mod matrix_descriptor;
 mod memory;
 mod module;
 mod named;
+mod numbering;
 mod params;
 mod pointer;
 mod ptx;

@@ -8,7 +8,7 @@
     reason = "what is not in the subset is refused, whatever Rust or `syn` may add"
 )]
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::loc::Loc;
 
@@ -55,7 +55,7 @@ pub struct Kernel {
     /// The arguments of `#[kernel(..)]`.
     pub attr: KernelAttr,
     /// The function.
-    pub function: Rc<Function>,
+    pub function: Arc<Function>,
     /// Facts stated on parameters, one list a parameter.
     pub facts: Vec<Vec<ParamFact>>,
 }
@@ -84,15 +84,15 @@ pub struct MapOption {
 #[derive(Clone, Debug)]
 pub enum Item {
     /// A function.
-    Function(Rc<Function>),
+    Function(Arc<Function>),
     /// A struct with named fields (or none).
-    Struct(Rc<Struct>),
+    Struct(Arc<Struct>),
     /// A constant.
-    Const(Rc<ConstItem>),
+    Const(Arc<ConstItem>),
     /// An `impl`, of a type or of a trait for a type.
-    Impl(Rc<Impl>),
+    Impl(Arc<Impl>),
     /// A trait: only its default methods matter.
-    Trait(Rc<Trait>),
+    Trait(Arc<Trait>),
     /// `use path as name`: what a name stands for.
     Use(UseItem),
     /// Refused already; the name that it would have declared.
@@ -188,9 +188,9 @@ pub struct Impl {
     /// The type.
     pub ty: TypeExpr,
     /// Methods and associated functions.
-    pub functions: Vec<Rc<Function>>,
+    pub functions: Vec<Arc<Function>>,
     /// Associated constants.
-    pub consts: Vec<Rc<ConstItem>>,
+    pub consts: Vec<Arc<ConstItem>>,
 }
 
 /// A trait.
@@ -199,9 +199,9 @@ pub struct Trait {
     /// Its name.
     pub name: Ident,
     /// Methods, with or without a body.
-    pub functions: Vec<Rc<Function>>,
+    pub functions: Vec<Arc<Function>>,
     /// Associated constants with a default.
-    pub consts: Vec<Rc<ConstItem>>,
+    pub consts: Vec<Arc<ConstItem>>,
 }
 
 /// A path such as `T::BYTES` or `Ring::<3>::reader`.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::layout::log2;
+use crate::layout::{Basis, log2};
 use crate::rank::Span;
 use crate::{Dim, Layout};
 
@@ -42,7 +42,11 @@ pub struct Access {
 /// # Requires
 /// Both are layouts of the same tensor, and `shared` stores every element that `registers` holds.
 pub fn max_vector(registers: &Layout, shared: &Layout) -> u32 {
-    let offsets = offsets(registers, shared);
+    longest_vector(&offsets(registers, shared))
+}
+
+/// [`max_vector`] of the offsets of what the registers hold.
+fn longest_vector(offsets: &Layout) -> u32 {
     let mut reached = Span::default();
     let mut elsewhere = 0;
     for (dim, bases) in offsets.ins() {
@@ -117,6 +121,9 @@ pub fn offsets(registers: &Layout, shared: &Layout) -> Layout {
     let positions = registers
         .invert_and_compose(shared)
         .expect("shared memory stores every element of the tile");
+    if positions.outs().len() == 1 && positions.has_out(Dim::Offset) {
+        return positions;
+    }
     positions.sublayout(&positions.in_dims().collect::<Vec<_>>(), &[Dim::Offset])
 }
 
@@ -171,25 +178,38 @@ pub fn accesses(registers: &Layout, shared: &Layout, vector: u32) -> Vec<Access>
 /// # Requires
 /// As [`accesses`]; `element_bytes` is a power of two, and `vector` elements are at most 16 bytes.
 pub fn bank_conflicts(registers: &Layout, shared: &Layout, element_bytes: u32, vector: u32) -> u32 {
+    conflicts(&offsets(registers, shared), element_bytes, vector)
+}
+
+/// [`bank_conflicts`] of the offsets of what the registers hold.
+fn conflicts(offsets: &Layout, element_bytes: u32, vector: u32) -> u32 {
     let bytes = element_bytes * vector;
     assert!(bytes <= VECTOR_BYTES, "one lane accesses at most {VECTOR_BYTES} bytes, not {bytes}");
-    let offsets = offsets(registers, shared);
-    let lanes = registers.in_size(Dim::Lane);
+    let lanes = offsets.in_size(Dim::Lane);
     let group = lanes_at_once(bytes).min(lanes);
     let mut extra = 0;
+    let mut words = Vec::new();
     for first in (0..lanes).step_by(group as usize) {
-        let mut words = Vec::new();
+        words.clear();
         for lane in first..first + group {
-            let start = offsets.apply(&[(Dim::Lane, lane)])[0] / vector * bytes;
+            let start = offset_of(offsets.bases(Dim::Lane), lane) / vector * bytes;
             words.extend(start / WORD_BYTES..(start + bytes).div_ceil(WORD_BYTES));
         }
         words.sort_unstable();
         words.dedup();
-        let of_bank = |bank| words.iter().filter(|&&word| word % BANKS == bank).count();
-        let wavefronts = (0..BANKS).map(of_bank).max().unwrap_or(1).max(1);
-        extra += u32::try_from(wavefronts - 1).expect("a warp has 32 lanes");
+        let mut of_bank = [0; BANKS as usize];
+        for word in &words {
+            of_bank[(word % BANKS) as usize] += 1;
+        }
+        extra += of_bank.into_iter().fold(1, u32::max) - 1;
     }
     extra
+}
+
+/// The offset of an index along a dimension with these bases.
+fn offset_of(bases: &[Basis], index: u32) -> u32 {
+    let set = bases.iter().enumerate().filter(|(bit, _)| index >> bit & 1 == 1);
+    set.fold(0, |offset, (_, basis)| offset ^ basis[0])
 }
 
 /// How many lanes are served together when each accesses `bytes`.
@@ -215,8 +235,9 @@ pub(crate) struct Cost {
 
 /// The cost with vectors as long as possible.
 pub(crate) fn cost(registers: &Layout, shared: &Layout, element_bytes: u32) -> Cost {
-    let vector = max_vector(registers, shared).min(VECTOR_BYTES / element_bytes);
-    let extra = bank_conflicts(registers, shared, element_bytes, vector);
+    let offsets = offsets(registers, shared);
+    let vector = longest_vector(&offsets).min(VECTOR_BYTES / element_bytes);
+    let extra = conflicts(&offsets, element_bytes, vector);
     without_conflicts(registers, element_bytes, vector).slowed(extra)
 }
 

@@ -166,6 +166,7 @@ pub fn cheapest(
     candidates: impl IntoIterator<Item = Layout>,
     element_bytes: u32,
 ) -> Option<Layout> {
+    let visits = different(visits);
     let sum =
         |of: &dyn Fn(&Visit) -> u32| visits.iter().map(|one| one.times * of(one)).sum::<u32>();
     let least = sum(&|one| least_cost(&one.registers, element_bytes).total());
@@ -185,6 +186,21 @@ pub fn cheapest(
         }
     }
     best.map(|(_, layout)| layout)
+}
+
+/// Each way to write or read once, as often as all that are alike: what a kernel unrolls, it does in one way many times.
+fn different(visits: &[Visit]) -> Vec<Visit> {
+    let mut different: Vec<Visit> = Vec::new();
+    for visit in visits {
+        let alike = |one: &&mut Visit| {
+            one.least_vector == visit.least_vector && one.registers == visit.registers
+        };
+        match different.iter_mut().find(alike) {
+            Some(one) => one.times += visit.times,
+            None => different.push(visit.clone()),
+        }
+    }
+    different
 }
 
 /// One side of the exchange: the elements that its registers, lanes and warps walk, as row-major indices.

@@ -84,7 +84,13 @@ impl Layout {
     /// # Ensures
     /// `result.compose(other)` equals `self` (`law_invert_and_compose_finds_the_same_element`).
     pub fn invert_and_compose(&self, other: &Layout) -> Option<Layout> {
-        let other = other.transpose_outs(&self.out_dims().collect::<Vec<_>>());
+        let turned;
+        let other = if self.out_dims().eq(other.out_dims()) {
+            other
+        } else {
+            turned = other.transpose_outs(&self.out_dims().collect::<Vec<_>>());
+            &turned
+        };
         assert_eq!(self.outs(), other.outs(), "both layouts must lead to the same tensor");
         let span = Span::of(&other.matrix().columns);
         let mut ins = Vec::new();

@@ -10,7 +10,6 @@ use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Mutex, PoisonError},
 };
 
 /// Names the architectures.
@@ -21,9 +20,6 @@ const ASSEMBLER: &str = "KILN_PTXAS";
 
 /// Where toolkits are.
 const TOOLKITS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
-
-/// The messages since the last call; the compiler has no error for them.
-static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The function that makes machine code, if the environment requests any.
 pub(crate) fn assemble() -> Option<kernel_core::Assemble> {
@@ -45,24 +41,8 @@ pub(crate) fn tracked() -> proc_macro2::TokenStream {
     }
 }
 
-/// The messages since the last call.
-pub(crate) fn failures() -> Vec<String> {
-    std::mem::take(&mut FAILED.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-fn all(ptx: &str, target: &str) -> Vec<Cubin> {
-    match named(target).and_then(|names| {
-        names.into_iter().map(|name| one(ptx, name)).collect::<Result<Vec<_>, _>>()
-    }) {
-        Ok(cubins) => cubins,
-        Err(message) => {
-            let mut failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
-            if !failed.contains(&message) {
-                failed.push(message);
-            }
-            Vec::new()
-        }
-    }
+fn all(ptx: &str, target: &str) -> Result<Vec<Cubin>, String> {
+    named(target)?.into_iter().map(|name| one(ptx, name)).collect()
 }
 
 /// The architectures of the variable that run code for a target.

@@ -14,7 +14,7 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
-    let options = Options { dump: folder.is_some(), assemble: cubin::assemble() };
+    let options = options(folder.is_some());
     let mut tracked = cubin::tracked();
     let mut output = match syn::parse::<syn::Item>(item.clone()) {
         Ok(syn::Item::Fn(function)) => {
@@ -55,6 +55,11 @@ pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
+fn options(dump: bool) -> Options {
+    let threads = std::thread::available_parallelism().ok();
+    Options { dump, assemble: cubin::assemble(), threads }
+}
+
 /// The arguments, with the name of the crate if the package has another name for it.
 fn named(attr: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
     match manifest::name() {
@@ -80,7 +85,7 @@ pub fn device_finish(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn kernel_finish(input: TokenStream) -> TokenStream {
     let folder = std::env::var_os("KILN_DUMP");
-    let options = Options { dump: folder.is_some(), assemble: cubin::assemble() };
+    let options = options(folder.is_some());
     let output = kernel_core::kernel_finish(input.into(), options);
     let errors = errors(&output, folder);
     let tokens = output.tokens;
@@ -93,7 +98,7 @@ pub fn kernel_finish(input: TokenStream) -> TokenStream {
 
 /// Writes the dumps; returns the failures in doing so and in making machine code.
 fn errors(output: &Output, folder: Option<std::ffi::OsString>) -> proc_macro2::TokenStream {
-    let mut messages = cubin::failures();
+    let mut messages = output.failures.clone();
     if let Some(folder) = folder
         && let Err(error) = write(std::path::Path::new(&folder), &output.dumps)
     {

@@ -7,14 +7,15 @@ mod control;
 mod convert;
 mod example;
 mod form;
+mod forms;
 mod matrix;
 mod memory;
 mod row;
 mod table;
 
 pub use example::{Example, example_head, examples};
-pub(crate) use form::forms;
 pub use form::{FormError, FormProblem, form, results};
+pub(crate) use forms::Forms;
 pub use row::Row;
 pub use table::table;
 

@@ -72,13 +72,19 @@ impl Display for Directive {
     }
 }
 
-impl Display for Modifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Modifier {
+    fn text(self) -> &'static str {
+        match self {
             Modifier::Type(ty) => ty.text(),
             Modifier::Space(space) => space.text(),
             Modifier::Word(word) => word.text(),
-        })
+        }
+    }
+}
+
+impl Display for Modifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
     }
 }
 
@@ -294,7 +300,11 @@ impl Display for InstructionText<'_> {
             let not = if guard.negated { "!" } else { "" };
             write!(f, "@{not}{} ", writer.names.reg(guard.predicate))?;
         }
-        f.write_str(&instruction.name())?;
+        f.write_str(instruction.opcode.text())?;
+        for modifier in &instruction.modifiers {
+            f.write_str(".")?;
+            f.write_str(modifier.text())?;
+        }
         for (index, operand) in instruction.operands.iter().enumerate() {
             f.write_str(if index == 0 { " " } else { ", " })?;
             writer.operand(f, operand)?;

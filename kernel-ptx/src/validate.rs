@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::inst::forms;
+use crate::inst::Forms;
 use crate::target::{Need, Target, Version};
 use crate::{
     Base, Directive, FormError, Function, Instruction, Module, Operand, Param, Space, Statement,
@@ -136,13 +136,18 @@ impl Module {
             };
             directives.max().unwrap_or((7, 0)).max(params)
         });
-        let of_instructions = self.instructions().map(|(function, instruction)| {
-            let forms = forms(instruction, &function.registers).unwrap_or_default();
+        let mut version = of_functions.max().unwrap_or((7, 0)).max(floor);
+        let mut rows = Forms::default();
+        for (function, instruction) in self.instructions() {
+            if rows.latest(instruction).is_none_or(|latest| latest <= version) {
+                continue;
+            }
+            let forms = rows.of(instruction, &function.registers).unwrap_or_default();
             let offered =
                 forms.iter().filter(|form| target.is_none_or(|target| form.1.met_by(target)));
-            offered.map(|form| form.2).min().unwrap_or((7, 0))
-        });
-        of_functions.chain(of_instructions).max().unwrap_or((7, 0)).max(floor)
+            version = offered.map(|form| form.2).min().unwrap_or((7, 0)).max(version);
+        }
+        version
     }
 
     /// Checks every instruction against the table, the target and the version.
@@ -163,7 +168,8 @@ impl Module {
             found.push(module_wide(Reason::Target(self.target.join(", "))));
         }
         for function in &self.functions {
-            Check { module: self, target, function, found: &mut found }.run();
+            let rows = Forms::default();
+            Check { module: self, target, function, rows, found: &mut found }.run();
         }
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
@@ -173,10 +179,11 @@ struct Check<'a> {
     module: &'a Module,
     target: Option<Target>,
     function: &'a Function,
+    rows: Forms<'a>,
     found: &'a mut Vec<Invalid>,
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
     fn report(&mut self, statement: Option<usize>, line: u32, reason: Reason) {
         let function = Some(self.function.name.clone());
         self.found.push(Invalid { function, statement, line, reason });
@@ -187,15 +194,13 @@ impl Check<'_> {
         &mut self,
         statement: Option<usize>,
         line: u32,
-        what: &str,
-        need: Need,
-        version: Version,
+        what: impl Fn() -> String,
+        (need, version): (Need, Version),
     ) {
         if let Some(actual) = self.target.filter(|target| !need.met_by(*target)) {
-            let what = what.to_owned();
-            self.report(statement, line, Reason::Need { what, required: need, actual });
+            self.report(statement, line, Reason::Need { what: what(), required: need, actual });
         } else if version > self.module.version {
-            let (what, actual) = (what.to_owned(), self.module.version);
+            let (what, actual) = (what(), self.module.version);
             self.report(statement, line, Reason::Version { what, required: version, actual });
         }
     }
@@ -203,11 +208,11 @@ impl Check<'_> {
     fn run(&mut self) {
         let function = self.function;
         for directive in &function.directives {
-            let (need, version) = directive.need();
-            self.require(None, 0, &directive.to_string(), need, version);
+            self.require(None, 0, || directive.to_string(), directive.need());
         }
         if function.is_entry && param_bytes(&function.params) > 4096 {
-            self.require(None, 0, "more than 4096 bytes of parameters", Need::Onwards(0), (8, 1));
+            let what = || "more than 4096 bytes of parameters".to_owned();
+            self.require(None, 0, what, (Need::Onwards(0), (8, 1)));
         }
         let bytes: u64 = function
             .variables
@@ -239,13 +244,13 @@ impl Check<'_> {
         }
     }
 
-    fn instruction(&mut self, index: usize, instruction: &Instruction) {
+    fn instruction(&mut self, index: usize, instruction: &'a Instruction) {
         let line = instruction.line;
         if let Some(what) = self.dangling(instruction) {
             self.report(Some(index), line, Reason::Reference(what));
             return;
         }
-        match forms(instruction, &self.function.registers) {
+        match self.rows.of(instruction, &self.function.registers) {
             Err(error) => self.report(Some(index), line, Reason::Form(error)),
             Ok(forms) => {
                 // The form that asks for least of those that the target offers.
@@ -253,7 +258,7 @@ impl Check<'_> {
                     .iter()
                     .filter(|form| self.target.is_none_or(|target| form.1.met_by(target)));
                 let (_, need, version) = offered.min_by_key(|form| form.2).unwrap_or(&forms[0]);
-                self.require(Some(index), line, &instruction.name(), *need, *version);
+                self.require(Some(index), line, || instruction.name(), (*need, *version));
             }
         }
     }

@@ -101,21 +101,14 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 continue;
             }
             let target = elaborate::target_named(&image.target).expect("it has been compiled for");
-            let request = elaborate::Request {
-                unit: &unit,
-                kernel,
-                instance: &instance.instance,
-                target,
-                assume_aligned: false,
-                assume: &[],
-            };
+            let request =
+                elaborate::Request { unit: &unit, kernel, instance: &instance.instance, target };
             let built = check::instance(&request, &mut problems);
             report(&problems, &locations)?;
             let built = built.ok_or("the compiler built nothing and does not say why")?;
             let values = instance.instance.values.iter();
-            let generics: Vec<(String, String)> = values
-                .map(|(name, value)| (name.clone(), value.tokens.to_string().replace(' ', "")))
-                .collect();
+            let generics: Vec<(String, String)> =
+                values.map(|(name, value)| (name.clone(), value.text.replace(' ', ""))).collect();
             let first = image.variants.first().map_or("", |variant| variant.name);
             let mut start = kernel.function.name.name.clone();
             for (name, value) in &generics {
@@ -142,7 +135,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
     if builds.is_empty() {
         return Err("the header selects no instance".to_owned());
     }
-    let grid = kernel.attr.grid.as_ref().map(ToString::to_string);
+    let grid = kernel.attr.grid.map(|grid| locations.tokens(grid).to_string());
     Ok(Prepared { grid, builds })
 }
 

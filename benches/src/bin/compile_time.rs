@@ -1,28 +1,35 @@
 //! How long the compiler takes for each instance of the kernels of `examples`, phase by phase.
 //!
-//! `cargo run --release -p benches --bin compile_time [-- FILE..]`
+//! `cargo run --release -p benches --bin compile_time [-- --doubling | FILE..]`
+//!
+//! `--doubling` compiles kernels that are unrolled twice as far from instance to instance, and says how many times as long each takes:
+//! about twice where compile time grows with the size of a kernel and no faster.
 //!
 //! The goal is 20 ms an instance in an optimised compiler, which is what `cargo build` runs where its
-//! `build-override` profile says so. Each figure is the median of several compilations in this process. Inside
-//! `cargo build` the tokens are rustc's own, which makes reading and writing them somewhat slower.
+//! `build-override` profile says so. Each figure is the median of several compilations in this process, by one thread,
+//! in processor time: what else the machine does is not in it. Inside `cargo build` the tokens are rustc's own, which makes reading and
+//! writing them somewhat slower, and instances are compiled on all cores.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    sync::Mutex,
+    time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use kernel_core::{
     Options,
     compile::{Phase, compile_unit_watched},
     diag::Problems,
-    host::{self, CompiledInstance},
+    host,
     loc::Locations,
     syntax,
 };
 use proc_macro2::TokenStream;
+use rustix::time::{ClockId, clock_gettime};
 
 /// Compilations of each kernel; an odd number has a median.
 const ROUNDS: usize = 9;
@@ -45,12 +52,77 @@ struct Times {
     instances: Vec<(String, [Duration; 6])>,
 }
 
+/// Kernels whose size doubles from instance to instance: parts of a row in shared memory, products of operands that are stored and read
+/// again, products by `wgmma` whose sums are halves, and tensors that are read and written.
+const DOUBLED: &str = "
+    #[kernel(target = sm_80, warps = 4, grid = x.dim(0), instances(P = [4, 8, 16, 32, 64]))]
+    fn parts<const P: i32>(x: Tensor<f16, 2>, out: TensorMut<f16, 2>) {
+        let parts = shared::<f16>([P, 1, 512]);
+        for i in unroll(0..P) {
+            copy_async(x.tile([block_id(0), i * 512], [1, 512]), parts[i]);
+        }
+        copy_async_wait_all();
+        sync();
+        let mut sums = zeros::<f32>([1, 512]);
+        for i in unroll(0..P) {
+            sums += parts[i].load().cast::<f32>();
+        }
+        let mean = (sums.sum(1) / (x.dim(1) as f32)).expand(1);
+        for i in unroll(0..P) {
+            let centred = parts[i].load().cast::<f32>() - mean;
+            out.tile([block_id(0), i * 512], [1, 512]).store(centred.cast::<f16>());
+        }
+    }
+
+    #[kernel(target = sm_80, warps = 4, grid = 1, instances(P = [4, 8, 16, 32, 64]))]
+    fn products<const P: i32>(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f32, 2>) {
+        let (left, right) = (shared::<f16>([64, 32]), shared::<f16>([32, 64]));
+        let mut acc = zeros::<f32>([64, 64]);
+        for k in unroll(0..P) {
+            left.store(a.tile([0, k * 32], [64, 32]).load());
+            right.store(b.tile([k * 32, 0], [32, 64]).load());
+            sync();
+            acc = dot(left.load(), right.load(), acc);
+            sync();
+        }
+        c.tile([0, 0], [64, 64]).store(acc);
+    }
+
+    #[kernel(target = sm_90a, warps = 4, grid = 1, instances(P = [4, 8, 16, 32, 64]))]
+    fn half_sums<const P: i32>(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f16, 2>) {
+        let (left, right) = (shared::<f16>([64, 64]), shared::<f16>([64, 64]));
+        let mut acc = zeros::<f16>([64, 64]);
+        for k in unroll(0..P) {
+            left.store(a.tile([0, k * 64], [64, 64]).load());
+            right.store(b.tile([k * 64, 0], [64, 64]).load());
+            sync();
+            acc = wgmma::wait(0, wgmma::mma(left, right, acc));
+            sync();
+        }
+        c.tile([0, 0], [64, 64]).store(acc);
+    }
+
+    #[kernel(target = sm_80, warps = 4, grid = 1, instances(P = [4, 8, 16, 32, 64]))]
+    fn tensors<const P: i32>(x: TensorMut<f32, 1>) {
+        for i in unroll(0..P) {
+            let before = x.tile([i * 512], [512]).load();
+            x.tile([i * 512 + 512], [512]).store(before * 2.0 + 1.0);
+        }
+    }";
+
 fn main() -> Result<()> {
     let given: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let files = if given.is_empty() { examples()? } else { given };
     let heads = ["build", "verify", "schedule", "layouts", "lower", "print", "total"];
     let heads: Vec<String> = heads.iter().map(|head| format!("{head:>10}")).collect();
     println!("{:<44}{}   ms, medians of {ROUNDS}", "instance", heads.concat());
+    if given == [Path::new("--doubling")] {
+        for source in kernels(DOUBLED)? {
+            report(&source)?;
+            println!("{}", growth(&source)?);
+        }
+        return Ok(());
+    }
+    let files = if given.is_empty() { examples()? } else { given };
     let mut totals = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
@@ -113,59 +185,49 @@ fn needs_other_crates(source: &Source) -> bool {
     !syntax::free::of_kernel(&unit, &unit.kernels[0]).paths.is_empty()
 }
 
+/// The processor time that this thread has taken.
+fn now() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let part = |part: i64| u64::try_from(part).expect("a thread has taken no less than nothing");
+    Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
+}
+
 /// Compiles a kernel once.
 fn measure(source: &Source) -> Result<Times> {
     let mut problems = Problems::new();
-    let start = Instant::now();
+    let start = now();
     let locations = Locations::new(source.item.sig.ident.span());
     let unit = syntax::parse_function(source.attr.clone(), &source.item, &locations, &mut problems);
-    let syntax = start.elapsed();
+    let syntax = now() - start;
 
-    let mut ended: Vec<(Phase, Duration)> = Vec::new();
-    let mut last = Instant::now();
-    let mut watch = |phase| {
-        ended.push((phase, last.elapsed()));
-        last = Instant::now();
+    // One thread compiles instance after instance.
+    let ended = Mutex::new((now(), BTreeMap::<usize, [Duration; 6]>::new()));
+    let watch = |row, phase| {
+        let (last, sums) = &mut *ended.lock().expect("nobody panics here");
+        let index = PHASES.iter().position(|other| *other == phase).expect("the list has it");
+        sums.entry(row).or_default()[index] += now() - *last;
+        *last = now();
     };
-    let options = Options::default();
-    let compiled = compile_unit_watched(
-        &unit,
-        &locations,
-        &mut problems,
-        options,
-        &mut Vec::new(),
-        &mut watch,
-    );
+    let (options, mut dumps) = (Options::default(), Vec::new());
+    let compiled =
+        compile_unit_watched(&unit, &locations, &mut problems, options, &mut dumps, &watch);
     let name = &source.item.sig.ident;
-    ensure!(problems.is_empty(), "`{name}` does not compile");
-
-    let start = Instant::now();
-    let items =
-        host::kernel_items(&source.item, &unit.kernels[0], host::Outcome::Compiled(&compiled[0]));
-    let host = start.elapsed();
-    drop(items);
-    Ok(Times { syntax, host, instances: by_instance(&compiled[0], &ended) })
-}
-
-/// The phases summed up for each instance: printing is the last phase of each of its variants.
-fn by_instance(
-    instances: &[CompiledInstance],
-    ended: &[(Phase, Duration)],
-) -> Vec<(String, [Duration; 6])> {
-    let mut ended = ended.iter();
-    let mut out = Vec::new();
-    for instance in instances {
-        let mut left: usize = instance.images.iter().map(|image| image.variants.len()).sum();
-        let mut sums = [Duration::ZERO; 6];
-        while left > 0 {
-            let (phase, time) = ended.next().expect("every variant is printed at the end");
-            let index = PHASES.iter().position(|other| other == phase);
-            sums[index.expect("the list has every phase")] += *time;
-            left -= usize::from(*phase == Phase::Print);
-        }
-        out.push((instance.instance.describe(), sums));
+    if let Some(problem) = problems.iter().next() {
+        bail!("`{name}` does not compile: {}", problem.headline);
     }
-    out
+
+    let start = now();
+    let items = host::kernel_items(
+        &source.item,
+        &unit.kernels[0],
+        &locations,
+        host::Outcome::Compiled(&compiled[0]),
+    );
+    let host = now() - start;
+    drop(items);
+    let names = compiled[0].iter().map(|one| one.instance.describe());
+    let sums = ended.into_inner().expect("nobody panics there").1.into_values();
+    Ok(Times { syntax, host, instances: names.zip(sums).collect() })
 }
 
 /// Measures a kernel, prints its table, and gives the milliseconds of each instance with its share of what is done
@@ -191,6 +253,24 @@ fn report(source: &Source) -> Result<Vec<f64>> {
         "{name}: {syntax:.3} ms for its syntax and {host:.3} ms for the host's items, shared by {count}"
     );
     Ok(totals)
+}
+
+/// How many times as long each instance takes as the one before, without what is done once for all of them. Of several rounds the
+/// quickest counts: it is the one that was interrupted least.
+fn growth(source: &Source) -> Result<String> {
+    let rounds: Vec<Times> = (0..ROUNDS).map(|_| measure(source)).collect::<Result<_>>()?;
+    let least = |index: usize| {
+        let each = rounds.iter().map(|times| times.instances[index].1.iter().sum::<Duration>());
+        each.min().unwrap_or_default().as_secs_f64()
+    };
+    let least: Vec<f64> = (0..rounds[0].instances.len()).map(least).collect();
+    let times: Vec<String> =
+        least.windows(2).map(|pair| format!("{:.2}", pair[1] / pair[0])).collect();
+    Ok(format!(
+        "{}: twice the size takes {} times as long",
+        source.item.sig.ident,
+        times.join(", ")
+    ))
 }
 
 /// In milliseconds.
@@ -221,6 +301,15 @@ mod tests {
         }
         assert!(measured.iter().any(|name| name == "matmul"), "{measured:?}");
         assert_eq!(left_out, ["gate", "attention_specialized", "accumulate", "fused"]);
+    }
+
+    #[test]
+    fn kernels_that_double_compile() {
+        let sources = kernels(DOUBLED).expect("they are Rust");
+        for source in &sources {
+            let times = measure(source).expect("it compiles");
+            assert_eq!(times.instances.len(), 5, "each is doubled four times");
+        }
     }
 
     #[test]

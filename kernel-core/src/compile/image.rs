@@ -1,27 +1,36 @@
 //! A kernel for one target: its variants, from the built kernel to PTX.
 
-use super::{Options, Phase, plain};
+use super::{Options, Phase, Watch, instances::Left, plain};
 use crate::{
     check,
     diag::{Code, Diagnostic, Problems, nearest},
     elaborate::{self, Built, Request},
     host::{Image, Variant},
-    ir, layouts,
-    loc::{Loc, Locations},
-    lower, schedule,
-    syntax::Kernel,
+    ir::{self, Kernel},
+    layouts::{self, Inferred},
+    loc::{Loc, Places},
+    lower::{self, Lowered},
+    schedule, syntax,
 };
 
-/// What every variant is compiled with.
+/// What every image is compiled with.
+#[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
-    pub(super) locations: &'a Locations,
+    pub(super) places: &'a Places,
     pub(super) options: Options,
-    pub(super) dumps: &'a mut Vec<(String, String)>,
-    pub(super) ended: &'a mut dyn FnMut(Phase),
+    pub(super) watch: Watch<'a>,
+    /// The place of the instance among those of its kernel.
+    pub(super) row: usize,
+}
+
+impl Around<'_> {
+    fn ended(self, phase: Phase) {
+        (self.watch)(self.row, phase);
+    }
 }
 
 pub(super) fn targets(
-    kernel: &Kernel,
+    kernel: &syntax::Kernel,
     problems: &mut Problems,
 ) -> Vec<(String, kernel_ptx::Target)> {
     let mut out: Vec<(String, kernel_ptx::Target)> = Vec::new();
@@ -66,35 +75,30 @@ pub(super) fn targets(
 pub(super) fn compile_image(
     request: &Request<'_>,
     target: &str,
-    problems: &mut Problems,
-    around: &mut Around<'_>,
+    left: &mut Left,
+    around: Around<'_>,
 ) -> Option<Image> {
-    let aligned = check::instance(request, problems)?;
-    (around.ended)(Phase::Build);
+    let Built { kernel, aligned, .. } = check::instance(request, &mut left.problems)?;
+    around.ended(Phase::Build);
     let label = dump_label(request, target);
     let mut variants = Vec::new();
-    let (warps, params, declared) =
-        (aligned.kernel.block_warps(), aligned.kernel.params.clone(), aligned.declared.clone());
-    let raw_access = aligned.kernel.raw_access();
-    let (cluster, programmatic) = (aligned.kernel.cluster, aligned.kernel.is_programmatic());
-    let first = if aligned.assumed.is_empty() {
-        lower_variant("general", aligned, &label, problems, around)?
+    let first = if aligned.is_empty() {
+        lower_variant(Begun::new("general", &kernel, &[]), &label, left, around)?
     } else {
-        let general = check::instance(&Request { assume_aligned: false, ..*request }, problems)?;
-        (around.ended)(Phase::Build);
-        let mut refused = [Problems::new(), Problems::new()];
-        let aligned = lower_variant("aligned", aligned, &label, &mut refused[0], around);
-        let general = lower_variant("general", general, &label, &mut refused[1], around);
-        report_variants(&refused, problems);
+        let mut sides = [Left::default(), Left::default()];
+        let begun = Begun::new("aligned", &kernel, &aligned);
+        let first = lower_variant(begun, &label, &mut sides[0], around);
+        let begun = Begun::new("general", &kernel, &[]);
+        let general = lower_variant(begun, &label, &mut sides[1], around);
+        report_variants(sides.each_ref().map(|side| &side.problems), &mut left.problems);
+        left.dumps.extend(sides.into_iter().flat_map(|side| side.dumps));
         variants.push(general?.variant);
-        aligned?
+        first?
     };
-    let wished = first.wished;
     variants.insert(0, first.variant);
-    if !wished.is_empty() {
-        let divisible = check::instance(&Request { assume: &wished, ..*request }, problems)?;
-        (around.ended)(Phase::Build);
-        let divisible = lower_variant("divisible", divisible, &label, problems, around)?;
+    if !first.wished.is_empty() {
+        let begun = Begun::new("divisible", &kernel, &[aligned, first.wished].concat());
+        let divisible = lower_variant(begun, &label, left, around)?;
         variants.insert(0, divisible.variant);
     }
     // Where the assumptions change nothing, there is nothing to choose between.
@@ -105,21 +109,24 @@ pub(super) fn compile_image(
     });
     variants.reverse();
     if let Some(assemble) = around.options.assemble
-        && problems.is_empty()
+        && left.problems.is_empty()
     {
         for variant in &mut variants {
-            variant.cubins = assemble(&variant.ptx, target);
+            match assemble(&variant.ptx, target) {
+                Ok(cubins) => variant.cubins = cubins,
+                Err(failure) => left.fail(failure),
+            }
         }
     }
     Some(Image {
         target: target.to_owned(),
-        warps,
-        cluster,
-        programmatic,
-        params,
-        declared,
+        warps: kernel.block_warps(),
+        cluster: kernel.cluster,
+        programmatic: kernel.is_programmatic(),
+        raw_access: kernel.raw_access(),
+        declared: kernel.facts,
+        params: kernel.params,
         variants,
-        raw_access,
     })
 }
 
@@ -129,7 +136,7 @@ const ALIGNED: &str = "aligned: contiguous tensors that begin at multiples of 16
 const GENERAL: &str = "general: tensors of any alignment";
 
 /// The problems of the two variants: each once, with the variant where the other one has not the same.
-fn report_variants([aligned, general]: &[Problems; 2], problems: &mut Problems) {
+fn report_variants([aligned, general]: [&Problems; 2], problems: &mut Problems) {
     let of_one = |diagnostic: &Diagnostic, other: &Problems, variant| {
         let mut diagnostic = diagnostic.clone();
         if other.iter().any(|same| *same == diagnostic) {
@@ -159,11 +166,27 @@ fn report_variants([aligned, general]: &[Problems; 2], problems: &mut Problems) 
 fn dump_label(request: &Request<'_>, target: &str) -> String {
     let mut label = request.kernel.name().to_owned();
     for (name, value) in &request.instance.values {
-        label.extend(["-", name, "=", &value.tokens.to_string().replace(' ', "")]);
+        label.extend(["-", name, "=", &value.text.replace(' ', "")]);
     }
     label.push('-');
     label.push_str(target);
     plain(&label)
+}
+
+/// A variant before anything is chosen for it.
+struct Begun {
+    name: &'static str,
+    kernel: Kernel,
+    /// What it assumes beyond what is declared.
+    assumed: Vec<ir::Fact>,
+}
+
+impl Begun {
+    fn new(name: &'static str, kernel: &Kernel, assumed: &[ir::Fact]) -> Self {
+        let mut kernel = kernel.clone();
+        kernel.facts.extend(assumed);
+        Begun { name, kernel, assumed: assumed.to_vec() }
+    }
 }
 
 /// A variant, and what else of the extents of tensors would spare it copies.
@@ -172,93 +195,38 @@ struct Made {
     wished: Vec<ir::Fact>,
 }
 
-fn lower_variant(
-    name: &'static str,
-    built: Built,
-    label: &str,
-    problems: &mut Problems,
-    around: &mut Around<'_>,
-) -> Option<Made> {
-    let Around { locations, options, dumps, ended } = around;
-    let Built { mut kernel, assumed, .. } = built;
-    if options.dump {
-        dumps.push((format!("{label}-{name}.ir"), kernel.to_string()));
-    }
-    holds(ir::verify(&kernel), "building", problems)?;
-    ended(Phase::Verify);
+fn lower_variant(begun: Begun, label: &str, left: &mut Left, around: Around<'_>) -> Option<Made> {
+    let Begun { name, mut kernel, assumed } = begun;
+    let dump = around.options.dump;
+    let mut keep = |stage: &str, text: &dyn Fn() -> String| {
+        if dump {
+            left.dumps.push((format!("{label}-{name}.{stage}"), text()));
+        }
+    };
+    keep("ir", &|| kernel.to_string());
+    holds(ir::verify(&kernel), "building", &mut left.problems)?;
+    around.ended(Phase::Verify);
     schedule::pipeline::pipeline(&mut kernel);
     schedule::rotate(&mut kernel);
     schedule::meet_at_the_end(&mut kernel);
     schedule::fences(&mut kernel);
     schedule::ahead(&mut kernel);
-    ended(Phase::Schedule);
-    if options.dump {
-        dumps.push((format!("{label}-{name}.schedule"), kernel.to_string()));
-    }
-    let inferred = match layouts::infer(&mut kernel) {
-        Ok(inferred) => inferred,
-        Err(list) => {
-            for problem in list {
-                problems.push(problem.into_diagnostic());
-            }
-            return None;
-        }
-    };
-    for idle in &inferred.idle {
-        problems.warn(idle.clone().into_diagnostic());
-    }
-    schedule::order(&mut kernel, &inferred.layouts);
-    schedule::tensor_meetings(&mut kernel, &inferred.layouts);
-    ended(Phase::Layouts);
-    let sound = ir::verify(&kernel).and_then(|()| layouts::verify(&kernel, &inferred));
-    holds(sound, "layout inference", problems)?;
-    ended(Phase::Verify);
-    if options.dump {
-        dumps.push((
-            format!("{label}-{name}.layouts"),
-            lower::annotated(
-                &kernel,
-                &inferred.layouts,
-                &inferred.shared,
-                Some(&|loc| locations.line_column(loc).0),
-            ),
-        ));
-    }
-    let file =
-        locations.place(Loc::KERNEL).map_or("kernel.rs".to_owned(), |place| relative(&place.file));
-    let mut lowered = lower::run(&kernel, &inferred.layouts, &inferred.shared, &file, &|loc| {
-        locations.line_column(loc)
+    around.ended(Phase::Schedule);
+    keep("schedule", &|| kernel.to_string());
+    let inferred = infer(&mut kernel, &mut left.problems, around)?;
+    keep("layouts", &|| {
+        lower::annotated(
+            &kernel,
+            &inferred.layouts,
+            &inferred.shared,
+            Some(&|loc| around.places.line_column(loc).0),
+        )
     });
-    let blocks =
-        schedule::blocks_per_multiprocessor(&kernel, &inferred.layouts, lowered.shared_bytes);
-    if let Some(blocks) = blocks {
-        for function in &mut lowered.module.functions {
-            function.directives.push(kernel_ptx::Directive::MinBlocks(blocks));
-        }
-    }
-    let limit = kernel.target.hardware().shared_bytes_per_block;
-    if lowered.shared_bytes > limit {
-        // The allocations alone fit, or `build` would have said so.
-        let (loc, exchanged) = lowered.widest_exchange.unwrap_or((Loc::KERNEL, 0));
-        problems.push(
-            Diagnostic::new(
-                Code::SharedBudget,
-                loc,
-                format!("a block on {} cannot have this much shared memory", kernel.target),
-            )
-            .compare("bytes", format!("at most {limit}"), lowered.shared_bytes.to_string())
-            .why(format!(
-                "this operation needs its values in other threads than they are in, and {exchanged} bytes of shared memory to exchange them; allocations that are still used count beside. A smaller tile, or a narrower element type before the operation, needs less"
-            )),
-        );
-        return None;
-    }
-    ended(Phase::Lower);
+    let lowered = lower_in_budget(&kernel, &inferred, &mut left.problems, around)?;
+    around.ended(Phase::Lower);
     let ptx = lowered.module.to_string();
-    ended(Phase::Print);
-    if options.dump {
-        dumps.push((format!("{label}-{name}.ptx"), ptx.clone()));
-    }
+    around.ended(Phase::Print);
+    keep("ptx", &|| ptx.clone());
     let wished = if lowered.maps.is_empty() {
         Vec::new()
     } else {
@@ -277,6 +245,66 @@ fn lower_variant(
         maps: lowered.maps,
     };
     Some(Made { variant, wished })
+}
+
+/// Gives every tile a layout, and orders accesses as the layouts ask for.
+fn infer(kernel: &mut Kernel, problems: &mut Problems, around: Around<'_>) -> Option<Inferred> {
+    let inferred = match layouts::infer(kernel) {
+        Ok(inferred) => inferred,
+        Err(list) => {
+            for problem in list {
+                problems.push(problem.into_diagnostic());
+            }
+            return None;
+        }
+    };
+    for idle in &inferred.idle {
+        problems.warn(idle.clone().into_diagnostic());
+    }
+    schedule::order(kernel, &inferred.layouts);
+    schedule::tensor_meetings(kernel, &inferred.layouts);
+    around.ended(Phase::Layouts);
+    let sound = ir::verify(kernel).and_then(|()| layouts::verify(kernel, &inferred));
+    holds(sound, "layout inference", problems)?;
+    around.ended(Phase::Verify);
+    Some(inferred)
+}
+
+/// The PTX of a kernel, if a block can have its shared memory.
+fn lower_in_budget(
+    kernel: &Kernel,
+    inferred: &Inferred,
+    problems: &mut Problems,
+    around: Around<'_>,
+) -> Option<Lowered> {
+    let file = around.places.file.as_deref().map_or("kernel.rs".to_owned(), relative);
+    let line_of = |loc| around.places.line_column(loc);
+    let mut lowered = lower::run(kernel, &inferred.layouts, &inferred.shared, &file, &line_of);
+    let blocks =
+        schedule::blocks_per_multiprocessor(kernel, &inferred.layouts, lowered.shared_bytes);
+    if let Some(blocks) = blocks {
+        for function in &mut lowered.module.functions {
+            function.directives.push(kernel_ptx::Directive::MinBlocks(blocks));
+        }
+    }
+    let limit = kernel.target.hardware().shared_bytes_per_block;
+    if lowered.shared_bytes <= limit {
+        return Some(lowered);
+    }
+    // The allocations alone fit, or `elaborate` would have said so.
+    let (loc, exchanged) = lowered.widest_exchange.unwrap_or((Loc::KERNEL, 0));
+    problems.push(
+        Diagnostic::new(
+            Code::SharedBudget,
+            loc,
+            format!("a block on {} cannot have this much shared memory", kernel.target),
+        )
+        .compare("bytes", format!("at most {limit}"), lowered.shared_bytes.to_string())
+        .why(format!(
+            "this operation needs its values in other threads than they are in, and {exchanged} bytes of shared memory to exchange them; allocations that are still used count beside. A smaller tile, or a narrower element type before the operation, needs less"
+        )),
+    );
+    None
 }
 
 /// The invariants of the IR hold, or the compiler itself is at fault.

@@ -30,7 +30,7 @@ fn targets(host: &Host<'_>) -> String {
     let attr = &host.kernel.attr;
     let targets: Vec<String> =
         attr.targets.iter().map(|target| format!("`{}`", target.name)).collect();
-    let grid = match &attr.grid {
+    let grid = match &host.grid {
         Some(grid) => format!("Blocks: {}.", code(&written(grid))),
         None => "A launch says how many blocks there are, with `.grid(..)`.".to_owned(),
     };

@@ -10,7 +10,7 @@ use super::{
     items::{Host, local},
     signature::{Generic, GenericKind},
 };
-use crate::{elaborate, syntax::GenericArg};
+use crate::{elaborate, loc::Locations, syntax::GenericArg};
 
 /// How many instances a message of rustc lists.
 const LISTED: usize = 12;
@@ -84,7 +84,8 @@ pub(super) fn beside(host: &Host<'_>) -> TokenStream {
             }
         };
     };
-    let arguments: Vec<TokenStream> = instances.iter().map(|one| generic_arguments(one)).collect();
+    let arguments: Vec<TokenStream> =
+        instances.iter().map(|one| generic_arguments(one, host.locations)).collect();
     let positions: Vec<Literal> = (0..instances.len()).map(Literal::usize_unsuffixed).collect();
     let count = count(host);
     let images = match host.outcome {
@@ -118,9 +119,9 @@ fn count(host: &Host<'_>) -> Literal {
 }
 
 /// `f16, { 64 }`
-fn generic_arguments(instance: &elaborate::Instance) -> TokenStream {
+fn generic_arguments(instance: &elaborate::Instance, locations: &Locations) -> TokenStream {
     let values = instance.values.iter().map(|(_, value)| {
-        let tokens = &value.tokens;
+        let tokens = locations.tokens(value.tokens);
         match &value.arg {
             GenericArg::Const(_) => quote!({ #tokens }),
             GenericArg::Type(_) => quote!(#tokens),

@@ -7,20 +7,29 @@ use super::{
     Outcome, describe, grid, images, instances, mentions,
     signature::{Field, FieldKind, Signature},
 };
-use crate::syntax::Kernel;
+use crate::{loc::Locations, syntax::Kernel};
 
 /// A kernel as its host items are made of it.
 pub(super) struct Host<'a> {
     pub(super) item: &'a syn::ItemFn,
     pub(super) kernel: &'a Kernel,
+    pub(super) locations: &'a Locations,
+    /// The kernel's own grid, as it is written.
+    pub(super) grid: Option<TokenStream>,
     pub(super) outcome: Outcome<'a>,
     pub(super) signature: Signature,
 }
 
 /// The function, the module and what stands beside them.
-pub(super) fn of(item: &syn::ItemFn, kernel: &Kernel, outcome: Outcome<'_>) -> TokenStream {
+pub(super) fn of(
+    item: &syn::ItemFn,
+    kernel: &Kernel,
+    locations: &Locations,
+    outcome: Outcome<'_>,
+) -> TokenStream {
     let signature = Signature::of(item, kernel);
-    let host = Host { item, kernel, outcome, signature };
+    let grid = kernel.attr.grid.map(|grid| locations.tokens(grid));
+    let host = Host { item, kernel, locations, grid, outcome, signature };
     let (function, module) = (host.function(), host.module());
     let (grid, instances) = (host.grid(), instances::beside(&host));
     quote!(#function #module #grid #instances)
@@ -108,7 +117,7 @@ impl Host<'_> {
         } else {
             (quote!(__launch), quote!(__refused))
         };
-        let grid = if self.kernel.attr.grid.is_some() {
+        let grid = if self.grid.is_some() {
             let values = self.in_grid().map(|(_, field)| {
                 let name = &field.name;
                 match field.kind {
@@ -142,7 +151,7 @@ impl Host<'_> {
 
     /// The parameters that the kernel's own grid mentions, with their positions.
     fn in_grid(&self) -> impl Iterator<Item = (usize, &Field)> {
-        let grid = self.kernel.attr.grid.as_ref();
+        let grid = self.grid.as_ref();
         let fields = self.signature.fields.iter().enumerate();
         fields.filter(move |(_, field)| grid.is_some_and(|grid| mentions(grid, &field.name)))
     }
@@ -156,7 +165,7 @@ impl Host<'_> {
         }
         let (name, declarations) = (self.name(), self.signature.declarations());
         let (argument_list, arguments) = (self.signature.arguments(), local("arguments"));
-        let (typed, value) = match &self.kernel.attr.grid {
+        let (typed, value) = match &self.grid {
             Some(grid) => {
                 let tensors: Vec<&syn::Ident> = self
                     .in_grid()

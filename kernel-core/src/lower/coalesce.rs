@@ -21,9 +21,7 @@ pub(super) fn run(order: &mut Vec<Node>, types: &dyn Fn(Reg) -> Type, count: usi
     for node in order.iter() {
         if let Node::Inst(inst) = node {
             reads(inst, &mut |reg| touched[reg.0 as usize].uses += 1);
-            for reg in results(inst) {
-                touched[reg.0 as usize].definitions += 1;
-            }
+            results(inst, &mut |reg| touched[reg.0 as usize].definitions += 1);
         }
     }
     let mut start = 0;
@@ -52,9 +50,7 @@ pub(super) fn run(order: &mut Vec<Node>, types: &dyn Fn(Reg) -> Type, count: usi
             }
         }
         reads(inst, &mut |reg| touched[reg.0 as usize].read = Some(index));
-        for reg in results(inst) {
-            touched[reg.0 as usize].written = Some(index);
-        }
+        results(inst, &mut |reg| touched[reg.0 as usize].written = Some(index));
         if matches!(inst.instruction.opcode, Opcode::Bra | Opcode::Ret) {
             start = index;
         }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kernel_ptx::{Guard, Instruction, Label, Modifier, Opcode, Operand, Reg, Type};
 
 use super::bits::sign_extended;
+use super::numbering::{Computed, Numbering};
 use crate::loc::Loc;
 
 /// Modifiers from types, spaces and words: `mods![W::Rn, T::F32]`.
@@ -101,7 +102,7 @@ pub(super) struct Frame {
     /// Position in the stack of open frames.
     depth: usize,
     pub(super) nodes: Vec<Node>,
-    values: BTreeMap<Key, Val>,
+    values: Numbering,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -111,10 +112,9 @@ pub(super) struct RegInfo {
     frame: FrameId,
     /// The register is another one plus a constant.
     sum: Option<(Reg, i64)>,
+    /// The last change of registers that was one of this: a number of [`Emitter::changes`].
+    changed: u32,
 }
-
-/// What identifies a pure instruction; the last number tells several results of one apart.
-type Key = (Opcode, Vec<Modifier>, Vec<Val>, u8);
 
 /// Builds one function.
 #[derive(Debug)]
@@ -123,8 +123,10 @@ pub(super) struct Emitter {
     pub(super) frames: Vec<Frame>,
     open: Vec<FrameId>,
     pub(super) labels: Vec<String>,
-    /// The 32-bit word that a half was taken from, and which half it is (0: low).
-    halves: BTreeMap<Reg, (Reg, u8)>,
+    /// How often registers have changed.
+    changes: u32,
+    /// The 32-bit word that a half was taken from, which half it is (0: low), and how often registers had changed then.
+    halves: BTreeMap<Reg, (Reg, u8, u32)>,
     /// The 32-bit word that the low byte of a register was taken from, and which byte it is (0: lowest).
     bytes: BTreeMap<Reg, (Reg, u8)>,
     /// The register of two bytes that the low byte of a register was taken from, and which of them it is (0: low).
@@ -148,13 +150,18 @@ pub(super) struct Emitter {
 impl Emitter {
     /// An empty function with its entry frame open.
     pub(super) fn new(threads: u32) -> Self {
-        let entry =
-            Frame { kind: FrameKind::Entry, depth: 0, nodes: Vec::new(), values: BTreeMap::new() };
+        let entry = Frame {
+            kind: FrameKind::Entry,
+            depth: 0,
+            nodes: Vec::new(),
+            values: Numbering::default(),
+        };
         Emitter {
             registers: Vec::new(),
             frames: vec![entry],
             open: vec![FrameId(0)],
             labels: Vec::new(),
+            changes: 0,
             halves: BTreeMap::new(),
             bytes: BTreeMap::new(),
             pairs: BTreeMap::new(),
@@ -177,7 +184,7 @@ impl Emitter {
     pub(super) fn enter(&mut self, kind: FrameKind) -> FrameId {
         let id = FrameId(self.frames.len());
         let frame =
-            Frame { kind, depth: self.open.len(), nodes: Vec::new(), values: BTreeMap::new() };
+            Frame { kind, depth: self.open.len(), nodes: Vec::new(), values: Numbering::default() };
         self.frames.push(frame);
         self.open.push(id);
         id
@@ -199,7 +206,7 @@ impl Emitter {
     /// A register that counts as defined in `frame`.
     pub(super) fn fresh_in(&mut self, ty: Type, frame: FrameId) -> Reg {
         let reg = Reg(u32::try_from(self.registers.len()).expect("fewer than 2^32 registers"));
-        self.registers.push(RegInfo { ty, frame, sum: None });
+        self.registers.push(RegInfo { ty, frame, sum: None, changed: 0 });
         reg
     }
 
@@ -224,23 +231,24 @@ impl Emitter {
 
     /// Finds nothing any more that was computed from registers that have changed.
     pub(super) fn overwritten(&mut self, registers: &[Reg]) {
-        let changed: BTreeSet<Val> = registers.iter().map(|&reg| Val::Reg(reg)).collect();
-        for id in &self.open {
-            self.frames[id.0].values.retain(|(_, _, sources, _), result| {
-                !changed.contains(result) && !sources.iter().any(|source| changed.contains(source))
-            });
-        }
-        // Halves that nothing has taken out yet are what the word has become.
-        let to_come = &self.to_come;
+        self.changes += 1;
         for reg in registers {
-            self.halves.retain(|half, (word, _)| word != reg || to_come.contains_key(half));
+            self.registers[reg.0 as usize].changed = self.changes;
+        }
+    }
+
+    /// Whether a value is what it was when registers had changed so often.
+    fn stays(&self, value: Val, since: u32) -> bool {
+        match value {
+            Val::Reg(reg) => self.registers[reg.0 as usize].changed <= since,
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => true,
         }
     }
 
     /// A half of a word that changes. No register holds it until it is asked for: a product may be writing the word.
     pub(super) fn half_to_come(&mut self, word: Reg, index: u8) -> Reg {
         let half = self.fresh(Type::B16);
-        self.halves.insert(half, (word, index));
+        self.halves.insert(half, (word, index, self.changes));
         self.to_come.insert(half, (word, index));
         half
     }
@@ -321,8 +329,16 @@ impl Emitter {
         self.open[target]
     }
 
-    fn find(&self, key: &Key) -> Option<Val> {
-        self.open.iter().rev().find_map(|id| self.frames[id.0].values.get(key).copied())
+    fn find(&self, computed: &Computed<'_>) -> Option<Val> {
+        self.open.iter().rev().find_map(|id| {
+            let (value, since) = self.frames[id.0].values.find(computed)?;
+            let mut all = computed.sources.iter().copied().chain([value]);
+            all.all(|one| self.stays(one, since)).then_some(value)
+        })
+    }
+
+    fn note(&mut self, frame: FrameId, computed: &Computed<'_>, value: Reg) {
+        self.frames[frame.0].values.insert(computed, Val::Reg(value), self.changes);
     }
 
     /// A pure instruction with one result. Constants among the sources are written as immediates.
@@ -333,16 +349,17 @@ impl Emitter {
         ty: Type,
         sources: &[Val],
     ) -> Val {
-        let key = (opcode, modifiers.to_vec(), sources.to_vec(), 0);
-        if let Some(known) = self.find(&key) {
+        let computed = Computed { opcode, modifiers, sources, result: 0 };
+        if let Some(known) = self.find(&computed) {
             return known;
         }
         let frame = self.target(sources);
         let reg = self.fresh_in(ty, frame);
-        let mut operands = vec![Operand::Reg(reg)];
+        let mut operands = Vec::with_capacity(1 + sources.len());
+        operands.push(Operand::Reg(reg));
         operands.extend(sources.iter().map(|value| value.operand()));
         self.push_in(frame, Instruction::new(opcode, modifiers, operands), 1, false);
-        self.frames[frame.0].values.insert(key, Val::Reg(reg));
+        self.note(frame, &computed, reg);
         Val::Reg(reg)
     }
 
@@ -355,8 +372,8 @@ impl Emitter {
         source: Operand,
         key: Val,
     ) -> Val {
-        let key = (opcode, modifiers.to_vec(), vec![key], 1);
-        if let Some(known) = self.find(&key) {
+        let computed = Computed { opcode, modifiers, sources: &[key], result: 1 };
+        if let Some(known) = self.find(&computed) {
             return known;
         }
         // At the very start: the end of the entry may lie behind a jump over the branch or loop that asks first.
@@ -370,7 +387,7 @@ impl Emitter {
         };
         self.frames[entry.0].nodes.insert(self.prologue, Node::Inst(Box::new(inst)));
         self.prologue += 1;
-        self.frames[entry.0].values.insert(key, Val::Reg(reg));
+        self.note(entry, &computed, reg);
         Val::Reg(reg)
     }
 
@@ -480,11 +497,10 @@ impl Emitter {
             Val::Int(bits) => return [Val::Int(bits & 0xffff), Val::Int((bits >> 16) & 0xffff)],
             Val::Reg(_) | Val::F32(_) | Val::F64(_) => self.reg(word, Type::B32),
         };
-        let modifiers = mods![Type::B32].to_vec();
-        let mut key = (Opcode::Mov, modifiers, vec![Val::Reg(word)], 2);
-        if let Some(low) = self.find(&key) {
-            key.3 = 3;
-            let high = self.find(&key).expect("both halves are recorded together");
+        let (sources, modifiers) = ([Val::Reg(word)], mods![Type::B32]);
+        let half = |result| Computed { opcode: Opcode::Mov, modifiers, sources: &sources, result };
+        if let Some(low) = self.find(&half(2)) {
+            let high = self.find(&half(3)).expect("both halves are recorded together");
             return [low, high];
         }
         let frame = self.target(&[Val::Reg(word)]);
@@ -497,11 +513,10 @@ impl Emitter {
             1,
             false,
         );
-        self.frames[frame.0].values.insert(key.clone(), Val::Reg(low));
-        key.3 = 3;
-        self.frames[frame.0].values.insert(key, Val::Reg(high));
-        self.halves.insert(low, (word, 0));
-        self.halves.insert(high, (word, 1));
+        self.note(frame, &half(2), low);
+        self.note(frame, &half(3), high);
+        self.halves.insert(low, (word, 0, self.changes));
+        self.halves.insert(high, (word, 1, self.changes));
         [Val::Reg(low), Val::Reg(high)]
     }
 
@@ -514,8 +529,9 @@ impl Emitter {
             return Val::Reg(word);
         }
         let sources = [low, high].map(|half| Val::Reg(self.reg(half, Type::B16)));
-        let key = (Opcode::Mov, mods![Type::B32].to_vec(), sources.to_vec(), 0);
-        if let Some(known) = self.find(&key) {
+        let (opcode, modifiers) = (Opcode::Mov, mods![Type::B32]);
+        let computed = Computed { opcode, modifiers, sources: &sources, result: 0 };
+        if let Some(known) = self.find(&computed) {
             return known;
         }
         let frame = self.target(&sources);
@@ -523,7 +539,7 @@ impl Emitter {
         let pair = Operand::Vector(sources.iter().map(|value| value.operand()).collect());
         let inst = Instruction::new(Opcode::Mov, mods![Type::B32], [Operand::Reg(reg), pair]);
         self.push_in(frame, inst, 1, false);
-        self.frames[frame.0].values.insert(key, Val::Reg(reg));
+        self.note(frame, &computed, reg);
         Val::Reg(reg)
     }
 
@@ -578,13 +594,18 @@ impl Emitter {
     /// The word whose halves these are.
     pub(super) fn parent(&self, low: Val, high: Val) -> Option<Reg> {
         match (low, high) {
-            (Val::Reg(low), Val::Reg(high)) => {
-                match (self.halves.get(&low), self.halves.get(&high)) {
-                    (Some(&(a, 0)), Some(&(b, 1))) if a == b => Some(a),
-                    _ => None,
-                }
-            }
+            (Val::Reg(low), Val::Reg(high)) => match (self.half_of(low), self.half_of(high)) {
+                (Some((a, 0)), Some((b, 1))) if a == b => Some(a),
+                _ => None,
+            },
             _ => None,
         }
+    }
+
+    /// The word that a register is a half of, and which one. Halves that nothing has taken out yet are what the word has become.
+    fn half_of(&self, half: Reg) -> Option<(Reg, u8)> {
+        let &(word, index, since) = self.halves.get(&half)?;
+        let is = self.stays(Val::Reg(word), since) || self.to_come.contains_key(&half);
+        is.then_some((word, index))
     }
 }

@@ -16,7 +16,11 @@ impl Emitter {
         self.flatten(FrameId(0), &mut order);
         let live = live(&order, self.registers.len());
         order.retain(|node| match node {
-            Node::Inst(inst) => inst.effect || results(inst).any(|reg| live[reg.0 as usize]),
+            Node::Inst(inst) => {
+                let mut needed = inst.effect;
+                results(inst, &mut |reg| needed |= live[reg.0 as usize]);
+                needed
+            }
             Node::Label(_) | Node::Frame(_) => true,
         });
         coalesce::run(&mut order, &|reg| self.ty(reg), self.registers.len());
@@ -69,16 +73,19 @@ impl Emitter {
 
 /// Which registers are read, directly or through others, by an instruction that must stay.
 fn live(order: &[Node], count: usize) -> Vec<bool> {
-    let mut definitions: Vec<Vec<usize>> = vec![Vec::new(); count];
+    // Most registers have one definition: the last of each is found at once, and behind each definition the one before.
+    let mut last: Vec<Option<usize>> = vec![None; count];
+    let mut definitions: Vec<(usize, Option<usize>)> = Vec::with_capacity(order.len());
     let mut work = Vec::new();
     for (index, node) in order.iter().enumerate() {
         if let Node::Inst(inst) = node {
             if inst.effect {
                 work.push(index);
             } else {
-                for reg in results(inst) {
-                    definitions[reg.0 as usize].push(index);
-                }
+                results(inst, &mut |reg| {
+                    let before = last[reg.0 as usize].replace(definitions.len());
+                    definitions.push((index, before));
+                });
             }
         }
     }
@@ -87,7 +94,12 @@ fn live(order: &[Node], count: usize) -> Vec<bool> {
         let Node::Inst(inst) = &order[index] else { continue };
         reads(inst, &mut |reg| {
             if !std::mem::replace(&mut live[reg.0 as usize], true) {
-                work.extend(&definitions[reg.0 as usize]);
+                let mut definition = last[reg.0 as usize];
+                while let Some(at) = definition {
+                    let (index, before) = definitions[at];
+                    work.push(index);
+                    definition = before;
+                }
             }
         });
     }
@@ -107,13 +119,11 @@ pub(super) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
     }
 }
 
-/// The registers that an instruction writes.
-pub(super) fn results(inst: &Inst) -> impl Iterator<Item = Reg> {
-    let mut written = Vec::new();
+/// Visits the registers that an instruction writes.
+pub(super) fn results(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
     for operand in &inst.instruction.operands[..inst.results] {
-        registers(operand, &mut |reg| written.push(reg));
+        registers(operand, visit);
     }
-    written.into_iter()
 }
 
 fn registers(operand: &Operand, visit: &mut dyn FnMut(Reg)) {

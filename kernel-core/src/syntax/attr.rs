@@ -9,10 +9,10 @@ use syn::{
     visit::Visit,
 };
 
-use super::{Expr, GenericArg, Ident, MapOption, ParamFact, expr::Reader};
+use super::{Expr, GenericArg, Ident, MapOption, ParamFact, expr::Reader, written};
 use crate::{
     diag::{Code, Diagnostic},
-    loc::Loc,
+    loc::{Loc, Tokens},
 };
 
 /// What `#[kernel(..)]` says.
@@ -27,9 +27,9 @@ pub struct KernelAttr {
     /// `cluster = [2, 1]`: an expression over the generic parameters.
     pub cluster: Option<Expr>,
     /// `grid = [..]`: host tokens.
-    pub grid: Option<TokenStream>,
+    pub grid: Option<Tokens>,
     /// `crate = path`: where generated code finds `kiln`.
-    pub crate_path: Option<TokenStream>,
+    pub crate_path: Option<Tokens>,
     /// `instances(..)`: the lists, of which all combinations are compiled.
     pub instances: Vec<Instances>,
     /// The place of the attribute's arguments.
@@ -54,8 +54,10 @@ pub struct Instances {
 pub struct InstanceValue {
     /// As the compiler reads it.
     pub arg: GenericArg,
-    /// As the user wrote it, for the host side.
-    pub tokens: TokenStream,
+    /// As the user wrote it.
+    pub text: String,
+    /// The same, for the host side.
+    pub tokens: Tokens,
     /// The place.
     pub loc: Loc,
 }
@@ -255,7 +257,7 @@ impl Reader<'_> {
                         let loc = self.loc(&path);
                         self.bad_attr(loc, "`crate` is given twice");
                     }
-                    attr.crate_path = Some(quote::ToTokens::into_token_stream(path));
+                    attr.crate_path = Some(self.locations.keep(&path));
                 }
                 RawEntry::Value(name, value) => self.attr_value(&mut attr, &name, *value),
             }
@@ -308,7 +310,7 @@ impl Reader<'_> {
             }
             "warps" => attr.warps = Some(self.expr(&value, 0)),
             "cluster" => attr.cluster = Some(self.expr(&value, 0)),
-            "grid" => attr.grid = Some(quote::ToTokens::into_token_stream(value)),
+            "grid" => attr.grid = Some(self.locations.keep(&value)),
             "instances" if written == "instances" => {
                 self.bad_attr(loc, "`instances` takes lists in parentheses");
                 attr.unreadable = true;
@@ -333,12 +335,14 @@ impl Reader<'_> {
                     RawValue::Expr(expr) => InstanceValue {
                         loc: self.loc(&expr),
                         arg: GenericArg::Const(self.expr(&expr, 0)),
-                        tokens: quote::ToTokens::into_token_stream(expr),
+                        text: written(&expr),
+                        tokens: self.locations.keep(&expr),
                     },
                     RawValue::Type(ty) => InstanceValue {
                         loc: self.loc(&ty),
                         arg: GenericArg::Type(self.ty(&ty, 0)),
-                        tokens: quote::ToTokens::into_token_stream(ty),
+                        text: written(&ty),
+                        tokens: self.locations.keep(&ty),
                     },
                 })
                 .collect();
@@ -365,8 +369,8 @@ impl Reader<'_> {
 
     /// Reports each `x.dim(3)` in `grid` where the tensor `x` has fewer axes. Axes and ranks that are not literals are looked at
     /// by the launch.
-    pub(super) fn axes_of_grid(&mut self, grid: &TokenStream, signature: &syn::Signature) {
-        let Ok(expr) = syn::parse2::<syn::Expr>(grid.clone()) else { return };
+    pub(super) fn axes_of_grid(&mut self, grid: Tokens, signature: &syn::Signature) {
+        let Ok(expr) = syn::parse2::<syn::Expr>(self.locations.tokens(grid)) else { return };
         let tensors = signature.inputs.iter().filter_map(tensor).collect();
         let mut axes = Axes { tensors, wrong: Vec::new() };
         axes.visit_expr(&expr);

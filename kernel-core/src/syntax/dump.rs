@@ -112,8 +112,8 @@ impl Printer<'_> {
             self.put(", warps = ");
             self.expr(warps);
         }
-        if let Some(grid) = &attr.grid {
-            self.put(&format!(", grid = {grid}"));
+        if let (Some(grid), Some(locations)) = (attr.grid, self.locations) {
+            self.put(&format!(", grid = {}", locations.tokens(grid)));
         }
         self.put(")]");
         for list in &attr.instances {
@@ -209,7 +209,11 @@ impl Printer<'_> {
         }
     }
 
-    fn members(&mut self, consts: &[std::rc::Rc<ConstItem>], functions: &[std::rc::Rc<Function>]) {
+    fn members(
+        &mut self,
+        consts: &[std::sync::Arc<ConstItem>],
+        functions: &[std::sync::Arc<Function>],
+    ) {
         self.put(" {");
         self.depth += 1;
         for item in consts {

@@ -1,6 +1,6 @@
 //! Items: functions, structs, impls, traits, constants, and the kernels among them.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use proc_macro2::TokenStream;
 
@@ -218,12 +218,12 @@ impl Reader<'_> {
                 }
             }
         }
-        if let Some(grid) = &attr.grid {
+        if let Some(grid) = attr.grid {
             self.axes_of_grid(grid, &signature);
         }
         // Nothing more is said of a result that was refused.
         signature.output = syn::ReturnType::Default;
-        let function = Rc::new(self.function(&signature, Some(&item.block)));
+        let function = Arc::new(self.function(&signature, Some(&item.block)));
         Kernel { attr, function, facts }
     }
 
@@ -254,7 +254,7 @@ impl Reader<'_> {
     pub(super) fn item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {
         match item {
             syn::Item::Fn(function) => {
-                items.push(Item::Function(Rc::new(
+                items.push(Item::Function(Arc::new(
                     self.helper(&function.sig, Some(&function.block)),
                 )));
             }
@@ -267,13 +267,13 @@ impl Reader<'_> {
                         .map_or(index.to_string(), |ident| self.ident(ident).name);
                     fields.push((name, self.ty(&field.ty, 0)));
                 }
-                items.push(Item::Struct(Rc::new(Struct {
+                items.push(Item::Struct(Arc::new(Struct {
                     name: self.ident(&item.ident),
                     generics: self.generics(&item.generics),
                     fields,
                 })));
             }
-            syn::Item::Const(item) => items.push(Item::Const(Rc::new(ConstItem {
+            syn::Item::Const(item) => items.push(Item::Const(Arc::new(ConstItem {
                 name: self.ident(&item.ident),
                 ty: self.ty(&item.ty, 0),
                 value: self.expr(&item.expr, 0),
@@ -288,10 +288,10 @@ impl Reader<'_> {
                 for member in &item.items {
                     if let syn::TraitItem::Fn(function) = member {
                         out.functions
-                            .push(Rc::new(self.helper(&function.sig, function.default.as_ref())));
+                            .push(Arc::new(self.helper(&function.sig, function.default.as_ref())));
                     } else if let syn::TraitItem::Const(constant) = member {
                         if let Some((_, value)) = &constant.default {
-                            out.consts.push(Rc::new(ConstItem {
+                            out.consts.push(Arc::new(ConstItem {
                                 name: self.ident(&constant.ident),
                                 ty: self.ty(&constant.ty, 0),
                                 value: self.expr(value, 0),
@@ -307,7 +307,7 @@ impl Reader<'_> {
                         );
                     }
                 }
-                items.push(Item::Trait(Rc::new(out)));
+                items.push(Item::Trait(Arc::new(out)));
             }
             syn::Item::Use(item) => {
                 let loc = self.loc(&item.tree);
@@ -369,9 +369,9 @@ impl Reader<'_> {
         };
         for member in &item.items {
             if let syn::ImplItem::Fn(function) = member {
-                out.functions.push(Rc::new(self.helper(&function.sig, Some(&function.block))));
+                out.functions.push(Arc::new(self.helper(&function.sig, Some(&function.block))));
             } else if let syn::ImplItem::Const(constant) = member {
-                out.consts.push(Rc::new(ConstItem {
+                out.consts.push(Arc::new(ConstItem {
                     name: self.ident(&constant.ident),
                     ty: self.ty(&constant.ty, 0),
                     value: self.expr(&constant.expr, 0),
@@ -386,7 +386,7 @@ impl Reader<'_> {
                 );
             }
         }
-        items.push(Item::Impl(Rc::new(out)));
+        items.push(Item::Impl(Arc::new(out)));
     }
 
     fn generics(&mut self, generics: &syn::Generics) -> Vec<GenericParam> {

@@ -487,43 +487,42 @@ impl Checker<'_> {
     }
 }
 
-/// The rows that an instruction is, with what its modifiers ask for.
-///
-/// More than one where the manual describes a form twice with different needs.
-pub(crate) fn forms(
+/// A row that an instruction is, with what its modifiers ask for.
+pub(crate) type Form = (&'static Row, Need, Version);
+
+/// Whether a row that the modifiers of an instruction fill takes its operands.
+pub(crate) fn takes(
+    row: &'static Row,
+    filled: &Filled,
     instruction: &Instruction,
     registers: &[Register],
-) -> Result<Vec<(&'static Row, Need, Version)>, FormError> {
-    let mut found = Vec::new();
+) -> bool {
+    Checker { row, filled, instruction, registers }.operands().is_ok()
+}
+
+/// Why an instruction is no row.
+pub(crate) fn form_error(instruction: &Instruction, registers: &[Register]) -> FormError {
     // The row that most of the instruction fits: first by modifiers, then by operands.
     let mut nearest: Option<((usize, usize), &'static Row, FormProblem)> = None;
     for row in table::rows(instruction.opcode) {
-        let result =
-            fill(row, &instruction.modifiers).map_err(|(fitted, problem)| ((0, fitted), problem));
-        let result = result.and_then(|filled| {
-            let checker = Checker { row, filled: &filled, instruction, registers };
-            match checker.operands() {
-                Ok(()) => Ok((filled.need, filled.version)),
-                Err((fitted, problem)) => Err(((1, fitted), problem)),
-            }
-        });
-        match result {
-            Ok((need, version)) => found.push((row, need, version)),
-            Err((rank, problem)) => {
-                if nearest.as_ref().is_none_or(|nearest| nearest.0 < rank) {
-                    nearest = Some((rank, row, problem));
+        let (rank, problem) = match fill(row, &instruction.modifiers) {
+            Err((fitted, problem)) => ((0, fitted), problem),
+            Ok(filled) => {
+                match (Checker { row, filled: &filled, instruction, registers }).operands() {
+                    Err((fitted, problem)) => ((1, fitted), problem),
+                    Ok(()) => continue,
                 }
             }
+        };
+        if nearest.as_ref().is_none_or(|nearest| nearest.0 < rank) {
+            nearest = Some((rank, row, problem));
         }
-    }
-    if !found.is_empty() {
-        return Ok(found);
     }
     let (nearest, problem) = match nearest {
         Some((_, row, problem)) => (Some(row), problem),
         None => (None, FormProblem::Opcode),
     };
-    Err(FormError { instruction: instruction.name(), nearest, problem })
+    FormError { instruction: instruction.name(), nearest, problem }
 }
 
 /// The row of the instruction table that an instruction is. `registers` are its function's.
@@ -531,7 +530,12 @@ pub(crate) fn forms(
 /// # Errors
 /// No row has these modifiers with these operands.
 pub fn form(instruction: &Instruction, registers: &[Register]) -> Result<&'static Row, FormError> {
-    forms(instruction, registers).map(|forms| forms[0].0)
+    let mut rows = table::rows(instruction.opcode);
+    let first = rows.find(|row| {
+        let filled = fill(row, &instruction.modifiers);
+        filled.is_ok_and(|filled| takes(row, &filled, instruction, registers))
+    });
+    first.ok_or_else(|| form_error(instruction, registers))
 }
 
 /// How many operands an instruction writes: they stand in front of those that it reads. `registers` are its function's.

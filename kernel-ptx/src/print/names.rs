@@ -31,19 +31,29 @@ impl Taken {
         if self.names.insert(wanted.to_owned()) {
             return wanted.to_owned();
         }
-        self.numbered(wanted, "_", 1)
+        self.numbered_and_kept(wanted, "_", 1)
     }
 
     /// `stem`, `separator` and the next number that makes a new name.
     fn numbered(&mut self, stem: &str, separator: &str, first: u32) -> String {
-        let next = self.next.entry(stem.to_owned()).or_insert(first);
+        if !self.next.contains_key(stem) {
+            self.next.insert(stem.to_owned(), first);
+        }
+        let next = self.next.get_mut(stem).expect("inserted above");
         loop {
             let name = format!("{stem}{separator}{next}");
             *next += 1;
-            if self.names.insert(name.clone()) {
+            if !self.names.contains(&name) {
                 return name;
             }
         }
+    }
+
+    /// [`Taken::numbered`], and the name is taken from now on.
+    fn numbered_and_kept(&mut self, stem: &str, separator: &str, first: u32) -> String {
+        let name = self.numbered(stem, separator, first);
+        self.names.insert(name.clone());
+        name
     }
 }
 
@@ -111,7 +121,8 @@ impl Names {
         let locals =
             function.variables.iter().map(|variable| taken.unique(&variable.name)).collect();
         let labels = labels(function, &mut taken);
-        let tables = function.branch_targets.iter().map(|_| taken.numbered("$T", "", 0)).collect();
+        let tables =
+            function.branch_targets.iter().map(|_| taken.numbered_and_kept("$T", "", 0)).collect();
         let (regs, declarations) = registers(function, &mut taken);
         Names { regs, labels, tables, locals, declarations }
     }
@@ -155,7 +166,7 @@ fn labels(function: &Function, taken: &mut Taken) -> Vec<String> {
             let index = label.0 as usize;
             if labels[index].is_empty() {
                 labels[index] = match function.labels[index].as_str() {
-                    "" => taken.numbered("$L", "", 0),
+                    "" => taken.numbered_and_kept("$L", "", 0),
                     wanted => taken.unique(wanted),
                 };
             }
@@ -166,6 +177,8 @@ fn labels(function: &Function, taken: &mut Taken) -> Vec<String> {
 
 /// The names of the registers and the lines that declare them.
 fn registers(function: &Function, taken: &mut Taken) -> (Vec<String>, Vec<String>) {
+    // Numbered names differ from one another by their numbers: where no register says its name, none is asked for again.
+    let any_name = function.registers.iter().any(|register| register.name.is_some());
     let mut regs = vec![String::new(); function.registers.len()];
     let mut order = Vec::new();
     let mut meet = |reg: Reg| {
@@ -174,6 +187,7 @@ fn registers(function: &Function, taken: &mut Taken) -> (Vec<String>, Vec<String
             let register = &function.registers[index];
             regs[index] = match &register.name {
                 Some(name) => taken.unique(name),
+                None if any_name => taken.numbered_and_kept(register.ty.register_prefix(), "", 0),
                 None => taken.numbered(register.ty.register_prefix(), "", 0),
             };
             order.push(reg);
@@ -202,11 +216,13 @@ fn registers(function: &Function, taken: &mut Taken) -> (Vec<String>, Vec<String
     for (stem, members) in groups {
         let (last, ty) = members.iter().max().copied().unwrap_or((0, Type::Pred));
         // A range declares every name below its end, so none of the others may be in use.
-        let own: BTreeSet<u32> = members.iter().map(|member| member.0).collect();
+        let mut own: Vec<u32> = members.iter().map(|member| member.0).collect();
+        own.sort_unstable();
         let dense = members.iter().all(|member| member.1 == ty)
             && (last as usize) < 8 * members.len() + 64
             && (0..last).all(|number| {
-                own.contains(&number) || !taken.names.contains(&format!("{stem}{number}"))
+                own.binary_search(&number).is_ok()
+                    || !taken.names.contains(&format!("{stem}{number}"))
             });
         if dense {
             lines.push((ty, format!("{stem}<{}>", u64::from(last) + 1)));

@@ -3,14 +3,14 @@
 //! What a bound of another module admits is not known here, so nothing is said of it; neither of a type from elsewhere. That
 //! a reference, a tuple and a tile are no numbers is known.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::{
     diag::{Code, Diagnostic, Problems},
     ir::Dtype,
     syntax::{
         GenericArg, GenericKind, GenericParam, Impl, InstanceValue, Instances, Item, Kernel, Path,
-        TypeExpr, TypeKind, Unit, written,
+        TypeExpr, TypeKind, Unit,
     },
 };
 
@@ -49,7 +49,7 @@ impl Broken<'_> {
     /// `kept` is the list without what is broken.
     fn into_diagnostic(self, kept: &Instances) -> Diagnostic {
         let Broken { param, bound, value, fit, own } = self;
-        let (actual, name) = (written(&value.tokens), &param.name.name);
+        let (actual, name) = (value.text.clone(), &param.name.name);
         let required = match fit.as_slice() {
             [] => format!("a type with an `impl {bound}`; there is none"),
             [only] => format!("`{only}`"),
@@ -83,7 +83,7 @@ impl Broken<'_> {
 }
 
 fn texts(row: &[InstanceValue]) -> Vec<String> {
-    row.iter().map(|value| written(&value.tokens)).collect()
+    row.iter().map(|value| value.text.clone()).collect()
 }
 
 fn broken_row<'a>(
@@ -152,7 +152,7 @@ fn declares(unit: &Unit, name: &str) -> bool {
     unit.items.iter().any(|item| matches!(item, Item::Struct(item) if item.name.name == name))
 }
 
-fn impls_of<'a>(unit: &'a Unit, bound: &str) -> impl Iterator<Item = &'a Rc<Impl>> {
+fn impls_of<'a>(unit: &'a Unit, bound: &str) -> impl Iterator<Item = &'a Arc<Impl>> {
     unit.items.iter().filter_map(move |item| match item {
         Item::Impl(item) if item.of_trait.as_deref() == Some(bound) => Some(item),
         _ => None,

@@ -1,6 +1,6 @@
 //! Calls: functions and methods are inlined where they are called.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 use super::{
     scope::{Binding, Call},
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A method with what is needed to call it: the function, where its `impl` stands, the generics and the type of the `impl`.
-type Found = (Rc<Function>, Env, Vec<GenericParam>, TypeExpr);
+type Found = (Arc<Function>, Env, Vec<GenericParam>, TypeExpr);
 
 impl Builder<'_> {
     /// `f(a, b)`
@@ -209,7 +209,7 @@ impl Builder<'_> {
     #[expect(clippy::too_many_arguments, reason = "a call has this many parts")]
     fn inline(
         &mut self,
-        function: &Rc<Function>,
+        function: &Arc<Function>,
         outer: Env,
         receiver: Option<Val>,
         generic_args: &[crate::syntax::GenericArg],
@@ -245,7 +245,7 @@ impl Builder<'_> {
         }
         self.bind_generics(&function.generics, generic_args, &inferred, env, scope, loc);
         let instance = self.instance_of(scope, &names, receiver.as_ref(), &vals);
-        let open = |call: &Call| Rc::ptr_eq(&call.function, function) && call.instance == instance;
+        let open = |call: &Call| Arc::ptr_eq(&call.function, function) && call.instance == instance;
         if self.calls.iter().any(open) {
             return self.report(
                 Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
@@ -534,7 +534,7 @@ impl Builder<'_> {
     fn impl_generics(
         &mut self,
         (function, outer, params, pattern): &Found,
-        def: &Rc<Struct>,
+        def: &Arc<Struct>,
         mut given: Vec<Ty>,
         receiver: Option<&Val>,
         vals: &[Val],
@@ -559,7 +559,7 @@ impl Builder<'_> {
                 (Some(ty), actual) if !own(ty) => {
                     Self::infer_generics(ty, actual, &names, &mut inferred);
                 }
-                (_, Ty::Struct(other, _, generics)) if Rc::ptr_eq(other, def) => {
+                (_, Ty::Struct(other, _, generics)) if Arc::ptr_eq(other, def) => {
                     fill(&mut given, generics);
                 }
                 _ => {}
@@ -609,13 +609,13 @@ impl Builder<'_> {
         scope
     }
 
-    fn impls_of(&self, def: &Rc<Struct>) -> Vec<(Rc<Impl>, Env)> {
+    fn impls_of(&self, def: &Arc<Struct>) -> Vec<(Arc<Impl>, Env)> {
         self.scopes
             .impls
             .iter()
             .filter(|(item, scope)| match &item.ty.kind {
                 TypeKind::Path(path) => path.segments.last().is_some_and(|last| {
-                    matches!(self.scopes.lookup_type(*scope, &last.name), Some(Binding::Struct(other, _)) if Rc::ptr_eq(other, def))
+                    matches!(self.scopes.lookup_type(*scope, &last.name), Some(Binding::Struct(other, _)) if Arc::ptr_eq(other, def))
                 }),
                 _ => false,
             })
@@ -623,7 +623,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    fn find_function(&self, def: &Rc<Struct>, name: &str) -> Option<Found> {
+    fn find_function(&self, def: &Arc<Struct>, name: &str) -> Option<Found> {
         let impls = self.impls_of(def);
         for (item, scope) in &impls {
             if let Some(function) = item.functions.iter().find(|f| f.name.name == name) {
@@ -645,9 +645,9 @@ impl Builder<'_> {
 
     pub(crate) fn find_const(
         &self,
-        def: &Rc<Struct>,
+        def: &Arc<Struct>,
         name: &str,
-    ) -> Option<(Rc<ConstItem>, Env, Vec<GenericParam>, TypeExpr)> {
+    ) -> Option<(Arc<ConstItem>, Env, Vec<GenericParam>, TypeExpr)> {
         let impls = self.impls_of(def);
         for (item, scope) in &impls {
             if let Some(constant) = item.consts.iter().find(|c| c.name.name == name) {
@@ -665,14 +665,14 @@ impl Builder<'_> {
         None
     }
 
-    pub(crate) fn const_names(&self, def: &Rc<Struct>) -> Vec<String> {
+    pub(crate) fn const_names(&self, def: &Arc<Struct>) -> Vec<String> {
         self.impls_of(def)
             .iter()
             .flat_map(|(item, _)| item.consts.iter().map(|c| c.name.name.clone()))
             .collect()
     }
 
-    pub(crate) fn method_names(&self, def: &Rc<Struct>) -> Vec<String> {
+    pub(crate) fn method_names(&self, def: &Arc<Struct>) -> Vec<String> {
         self.impls_of(def)
             .iter()
             .flat_map(|(item, _)| item.functions.iter().map(|f| f.name.name.clone()))

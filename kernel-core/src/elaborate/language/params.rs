@@ -11,7 +11,7 @@ use crate::{
     loc::Loc,
     syntax::{
         self, Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
-        Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit, written,
+        Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit,
     },
 };
 
@@ -23,9 +23,8 @@ fn with_list(lists: &[Instances], list: &str) -> String {
 
 /// A list as it is written: `N = [64, 128]`, or `(N, T) = [(64, f32)]`.
 fn listed(list: &Instances) -> String {
-    let row = |row: &Vec<InstanceValue>| {
-        grouped(row.iter().map(|value| written(&value.tokens)).collect())
-    };
+    let row =
+        |row: &Vec<InstanceValue>| grouped(row.iter().map(|value| value.text.clone()).collect());
     let rows: Vec<String> = list.rows.iter().map(row).collect();
     let names = grouped(list.names.iter().map(|name| name.name.clone()).collect());
     format!("{names} = [{}]", rows.join(", "))
@@ -59,7 +58,7 @@ fn merged(lists: &[Instances], of: &Instances) -> Option<(Loc, String)> {
 fn chosen(list: &Instances, row: &[InstanceValue]) -> String {
     let values = list.names.iter().zip(row);
     let values: Vec<String> =
-        values.map(|(name, value)| format!("{} = {}", name.name, written(&value.tokens))).collect();
+        values.map(|(name, value)| format!("{} = {}", name.name, value.text.clone())).collect();
     format!("`{}`", values.join(", "))
 }
 
@@ -169,7 +168,7 @@ fn same_row(a: &[InstanceValue], b: &[InstanceValue]) -> bool {
         (GenericArg::Const(a), GenericArg::Const(b)) if integer(a).is_some() => {
             integer(a) == integer(b)
         }
-        _ => a.tokens.to_string() == b.tokens.to_string(),
+        _ => a.text == b.text,
     })
 }
 
@@ -270,14 +269,10 @@ impl Builder<'_> {
             let inner = self.scopes.child(scope);
             self.block_in(body, inner);
         }
-        let mut assumed =
-            if request.assume_aligned { self.aligned_facts(&declared) } else { Vec::new() };
-        assumed.extend(request.assume.iter().filter(|fact| !declared.contains(fact)));
-        let mut facts = declared.clone();
-        facts.extend(&assumed);
-        let kernel = self.finish(function.name.name.clone(), facts)?;
+        let aligned = self.aligned_facts(&declared);
+        let kernel = self.finish(function.name.name.clone(), declared)?;
         let written = std::mem::take(&mut self.written);
-        Some(Built { kernel, declared, assumed, written })
+        Some(Built { kernel, aligned, written })
     }
 
     fn kernel_warps(&mut self, request: &Request<'_>, scope: Env) -> u32 {

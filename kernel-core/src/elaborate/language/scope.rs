@@ -1,6 +1,6 @@
 //! Names: scopes, variables and items.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
 use super::{
     doubt::Doubt,
@@ -40,10 +40,10 @@ pub(crate) struct Holder {
 #[derive(Clone, Debug)]
 pub(crate) enum Binding {
     Var(VarId),
-    Function(Rc<Function>, ScopeId),
-    Struct(Rc<Struct>, ScopeId),
-    Const(Rc<ConstItem>, ScopeId),
-    Trait(Rc<Trait>),
+    Function(Arc<Function>, ScopeId),
+    Struct(Arc<Struct>, ScopeId),
+    Const(Arc<ConstItem>, ScopeId),
+    Trait(Arc<Trait>),
     /// A generic parameter.
     Type(Ty),
     /// `use a::b as name`
@@ -96,7 +96,7 @@ pub(crate) struct Scopes {
     pub(crate) vars: Vec<Var>,
     /// What held a value first, by the value's number. By name: the numbers of variables are given again behind a branch or a loop.
     holders: BTreeMap<u32, Holder>,
-    pub(crate) impls: Vec<(Rc<Impl>, ScopeId)>,
+    pub(crate) impls: Vec<(Arc<Impl>, ScopeId)>,
     /// What is not certain, as device items are still to come.
     pub(crate) doubt: Doubt,
 }
@@ -340,7 +340,7 @@ impl Scopes {
 /// A call on the way, for messages and against recursion.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    pub(crate) function: Rc<Function>,
+    pub(crate) function: Arc<Function>,
     /// What its generic parameters stand for, and which closures it was given.
     pub(crate) instance: Vec<String>,
     pub(crate) loc: Loc,

@@ -284,7 +284,9 @@ impl Builder<'_> {
             (val @ (Val::Error | Val::Never), _) | (val, Ty::Infer | Ty::Other | Ty::Const(..)) => {
                 val
             }
-            (Val::Struct(item), Ty::Struct(def, _, generics)) if Rc::ptr_eq(&item.def, def) => {
+            (Val::Struct(item), Ty::Struct(def, _, generics))
+                if std::sync::Arc::ptr_eq(&item.def, def) =>
+            {
                 if item.generics.iter().any(|g| matches!(g, Ty::Infer)) {
                     let merged =
                         item.generics

@@ -1,6 +1,6 @@
 //! What an expression is worth while a kernel is built: constants, IR values, and aggregates of these.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
 use kernel_layout::Form;
 
@@ -271,7 +271,7 @@ pub(crate) struct CopyVal {
 /// A struct's value.
 #[derive(Debug, Clone)]
 pub(crate) struct StructVal {
-    pub(crate) def: Rc<Struct>,
+    pub(crate) def: Arc<Struct>,
     /// Scope in which its definition stands.
     pub(crate) scope: ScopeId,
     /// What its generic parameters stand for; unknown ones are `Ty::Infer`.
@@ -378,7 +378,7 @@ pub(crate) enum Ty {
     /// `Tensor<T, R>`, `TensorMut<T, R>`, or the same with `Map`
     Tensor(Num),
     /// A user's struct with its generic arguments.
-    Struct(Rc<Struct>, ScopeId, Vec<Ty>),
+    Struct(Arc<Struct>, ScopeId, Vec<Ty>),
     /// A tuple.
     Tuple(Vec<Ty>),
     /// An array.
@@ -407,7 +407,7 @@ impl Val {
             }
             (Val::Struct(a), Val::Struct(b)) => {
                 Rc::ptr_eq(a, b)
-                    || (Rc::ptr_eq(&a.def, &b.def)
+                    || (Arc::ptr_eq(&a.def, &b.def)
                         && a.fields.iter().zip(b.fields.iter()).all(|(x, y)| x.same(y)))
             }
             (Val::Closure(a), Val::Closure(b)) => Rc::ptr_eq(a, b),

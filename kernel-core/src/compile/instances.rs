@@ -1,0 +1,119 @@
+//! All instances of a kernel for all of its targets: images that need nothing of one another.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{
+    CompiledInstance, Image,
+    image::{Around, compile_image},
+    threads::share_out,
+};
+use crate::{
+    check,
+    diag::Problems,
+    elaborate::{Instance, Request},
+    syntax::{Kernel, Unit},
+};
+
+/// How far to go with a kernel.
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    /// To its PTX.
+    All,
+    /// Build it, for its problems.
+    Build,
+}
+
+/// The instances of a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Instances<'a> {
+    pub(super) unit: &'a Unit,
+    pub(super) kernel: &'a Kernel,
+    pub(super) rows: &'a [Instance],
+    pub(super) targets: &'a [(String, kernel_ptx::Target)],
+    pub(super) work: Work,
+}
+
+/// What compiling leaves beside the images, in the order of the text.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    pub(super) problems: Problems,
+    /// File names and their text.
+    pub(super) dumps: Vec<(String, String)>,
+    /// What went wrong in making machine code.
+    pub(super) failures: Vec<String>,
+}
+
+impl Left {
+    fn extend(&mut self, other: Left) {
+        self.problems.extend(other.problems);
+        self.dumps.extend(other.dumps);
+        other.failures.into_iter().for_each(|failure| self.fail(failure));
+    }
+
+    /// Says once that something went wrong in making machine code.
+    pub(super) fn fail(&mut self, failure: String) {
+        if !self.failures.contains(&failure) {
+            self.failures.push(failure);
+        }
+    }
+}
+
+impl Instances<'_> {
+    /// Compiles all of them. What it gives and leaves is what one thread would, image by image in the order of the text.
+    ///
+    /// Threads take the images as if nothing were wrong with those before. Where something is, those behind it are compiled by the
+    /// caller, one after the other: what is reported of a kernel depends on what was reported before.
+    pub(super) fn compile(self, left: &mut Left, around: Around<'_>) -> Vec<CompiledInstance> {
+        let refused = AtomicBool::new(!left.problems.is_empty());
+        let mut done =
+            share_out(self.rows.len() * self.targets.len(), around.options.threads, &|index| {
+                if refused.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let mut own = Left::default();
+                let image = self.image(index, &mut own, around);
+                refused.fetch_or(!own.problems.is_empty(), Ordering::Relaxed);
+                Some((image, own))
+            })
+            .into_iter();
+        let before = left.problems.len();
+        let mut compiled = Vec::new();
+        for (row, instance) in self.rows.iter().enumerate() {
+            left.problems.enter_instance(instance.describe());
+            let mut images = Vec::new();
+            for target in 0..self.targets.len() {
+                let ready = done.next().flatten().filter(|_| left.problems.is_empty());
+                images.extend(match ready {
+                    Some((image, own)) => {
+                        left.extend(own);
+                        image
+                    }
+                    None => self.image(row * self.targets.len() + target, left, around),
+                });
+            }
+            compiled.push(CompiledInstance { instance: instance.clone(), images });
+        }
+        left.problems.leave_instances(before, self.rows.len());
+        compiled
+    }
+
+    /// Compiles one image; none where there are problems, and where building is all.
+    fn image(self, index: usize, left: &mut Left, around: Around<'_>) -> Option<Image> {
+        let (row, target) = (index / self.targets.len(), index % self.targets.len());
+        let (name, target) = &self.targets[target];
+        let request = Request {
+            unit: self.unit,
+            kernel: self.kernel,
+            instance: &self.rows[row],
+            target: *target,
+        };
+        match self.work {
+            Work::All => compile_image(&request, name, left, Around { row, ..around }),
+            Work::Build => {
+                // What it gives is not complete; its problems count.
+                check::instance(&request, &mut left.problems);
+                None
+            }
+        }
+    }
+}
