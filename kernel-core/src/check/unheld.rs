@@ -5,7 +5,7 @@
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Dtype, Elem, Kernel, Op, ParamKind, Region, StmtKind, Tcgen05, TmaKind, Type, Value},
+    ir::{Dtype, Elem, Kernel, Op, ParamKind, Region, StmtKind, Tcgen05, Type, Value},
     loc::Loc,
 };
 
@@ -58,13 +58,12 @@ fn found_in(kernel: &Kernel, region: &Region) -> Option<Diagnostic> {
     })
 }
 
-/// Whether an operation leaves elements in memory: it names a window of them, loads them by TMA, or multiplies them.
+/// Whether an operation leaves elements in memory: it names a window of them, copies them by TMA, or multiplies them.
 fn stays(kernel: &Kernel, op: &Op, result: Option<Value>) -> bool {
     let names = result
         .is_some_and(|result| matches!(kernel.ty(result), Type::Shared(window) if !window.remote));
-    let loads = matches!(op, Op::Tma(tma)
-        if matches!(tma.kind, TmaKind::Load | TmaKind::Staged | TmaKind::Prefetch));
-    names || loads || matches!(op, Op::Tcgen05(Tcgen05::Mma { .. }))
+    // Which of its copies pad, their plan says.
+    names || matches!(op, Op::Tma(_) | Op::Tcgen05(Tcgen05::Mma { .. }))
 }
 
 /// The report of an element type that no register holds.
