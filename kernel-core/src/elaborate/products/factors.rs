@@ -1,7 +1,6 @@
 //! Element types of products that read memory as it is: those of warpgroups, and those of the fifth generation of tensor cores.
 
-use kernel_ptx::Capability;
-use kernel_ptx::Word;
+use kernel_ptx::{Capability, Word};
 
 use crate::{
     diag::{Code, Diagnostic},
