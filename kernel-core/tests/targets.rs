@@ -12,7 +12,7 @@ fn said(target: &str, source: &str) -> String {
     rendered(quote::quote!(target = #target, warps = 4), &function).join("\n")
 }
 
-/// ptxas 13.5 refuses `tcgen05.mma` of `kind::i8` for sm_100f and sm_103a, and takes it for sm_100a.
+/// ptxas 13.5 refuses `tcgen05.mma` of `kind::i8` for `sm_100f` and `sm_103a`, and takes it for `sm_100a`.
 #[test]
 fn integers_are_multiplied_in_tensor_memory_on_one_target() {
     let source = "fn k(a: Tensor<i8, 2>, c: TensorMut<i32, 2>) {

@@ -118,8 +118,13 @@ impl Kernel {
                             By::TensorCores | By::AsyncCopy => {}
                         }
                     }
-                    (Memory::Tensor(_) | Memory::Address(_), _)
-                    | (Memory::TensorMemory(_) | Memory::Registers(_), _) => {}
+                    (
+                        Memory::Tensor(_)
+                        | Memory::Address(_)
+                        | Memory::TensorMemory(_)
+                        | Memory::Registers(_),
+                        _,
+                    ) => {}
                 }
             }
         });

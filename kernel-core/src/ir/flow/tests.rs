@@ -21,12 +21,10 @@ impl Flow for Marking {
 
     fn cross(&mut self, stmt: &Stmt, marks: &mut Marks) {
         self.crossed += 1;
-        match &stmt.kind {
-            StmtKind::Op { op: Op::CopyWait(mark), .. } => {
-                marks.insert(*mark);
-            }
-            StmtKind::Op { op: Op::Sync, .. } => marks.clear(),
-            _ => {}
+        if let StmtKind::Op { op: Op::CopyWait(mark), .. } = &stmt.kind {
+            marks.insert(*mark);
+        } else if let StmtKind::Op { op: Op::Sync, .. } = &stmt.kind {
+            marks.clear();
         }
     }
 
@@ -78,8 +76,11 @@ fn endless(stmts: Vec<Stmt>) -> Stmt {
     stmt(StmtKind::Loop { inits: Vec::new(), body, results: Vec::new() })
 }
 
+/// What holds in front of each statement that is visited.
+type Seen = Vec<(Number, Vec<u32>)>;
+
 /// What holds at the end, and in front of each statement.
-fn solved(stmts: Vec<Stmt>) -> (Option<Vec<u32>>, Vec<(Number, Vec<u32>)>) {
+fn solved(stmts: Vec<Stmt>) -> (Option<Vec<u32>>, Seen) {
     let body = region(stmts, Terminator::Return);
     let mut marking = Marking::default();
     let end = solve(&mut marking, &body, &Marks::new());
