@@ -113,6 +113,22 @@ impl Diagnostic {
         self.help = Some(text.into());
         self
     }
+
+    /// The same where there is any.
+    #[must_use]
+    pub fn help_if(self, text: Option<impl Into<String>>) -> Self {
+        match text {
+            Some(text) => self.help(text),
+            None => self,
+        }
+    }
+}
+
+impl Code {
+    /// A problem of this kind, without anything but its headline.
+    pub fn at(self, loc: Loc, headline: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self, loc, headline)
+    }
 }
 
 /// `a`, `a or b`, `a, b or c`

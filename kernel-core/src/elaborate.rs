@@ -7,12 +7,7 @@
 
 #![expect(
     clippy::wildcard_enum_match_arm,
-    clippy::single_match_else,
-    clippy::needless_pass_by_value,
-    clippy::too_many_lines,
-    clippy::many_single_char_names,
-    clippy::struct_field_names,
-    reason = "each construct takes a few kinds of values, and any other kind is the user's mistake and is reported; one function lists all builtins of a kind; values are handles"
+    reason = "each construct takes a few kinds of values, and any other kind is the user's mistake and is reported"
 )]
 
 use std::rc::Rc;
@@ -20,7 +15,7 @@ use std::rc::Rc;
 use la_arena::Arena;
 
 use crate::{
-    diag::{Code, Diagnostic, Problems},
+    diag::{Code, Diagnostic, Problems, nearest},
     ir::{Fact, Kernel, Param, Region, Shared, SharedData, Value, ValueData},
     loc::Loc,
     syntax::{self, Unit},
@@ -32,23 +27,25 @@ pub(crate) mod language;
 pub(crate) mod memory;
 pub(crate) mod messages;
 pub(crate) mod products;
+mod signatures;
 pub(crate) mod sync;
 pub(crate) mod tensor_memory;
 pub(crate) mod tiles;
 mod written;
 pub(crate) mod written_ptx;
 
-#[doc(hidden)]
-pub use language::builtins::NAMES;
 use language::{
     control, generic, params,
     scope::{Call, ScopeId, Scopes},
     specialize, targets,
     value::{self, Cells, Num, Val},
 };
-pub(crate) use messages::spelling::{is_builtin, is_language_path};
+pub(crate) use messages::spelling::is_language_path;
 pub use params::instance_rows;
 use products::narrow;
+pub(crate) use signatures::is_builtin;
+#[doc(hidden)]
+pub use signatures::names;
 pub use targets::target_named;
 pub(crate) use targets::{nearest_target, target_names};
 pub(crate) use written::Written;
@@ -230,8 +227,36 @@ impl Builder<'_> {
         Val::Error
     }
 
+    /// [`Builder::report`] where something else than a value is asked for.
+    fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+        self.report(diagnostic);
+        None
+    }
+
+    /// Reports a value of another kind.
+    fn refuse_kind<T>(
+        &mut self,
+        headline: impl Into<String>,
+        required: impl Into<String>,
+        (val, loc): (&Val, Loc),
+    ) -> Option<T> {
+        let actual = self.describe(val);
+        self.refuse(Code::Kind.at(loc, headline).compare("", required, actual))
+    }
+
+    /// Reports a name that there is none of, with the nearest of those that there are.
+    fn no_such_name<'n>(
+        &mut self,
+        code: Code,
+        (name, loc): (&str, Loc),
+        headline: String,
+        known: impl IntoIterator<Item = &'n str>,
+    ) -> Val {
+        self.report(code.at(loc, headline).help_if(nearest(name, known)))
+    }
+
     fn error(&mut self, code: Code, loc: Loc, headline: impl Into<String>) -> Val {
-        self.report(Diagnostic::new(code, loc, headline))
+        self.report(code.at(loc, headline))
     }
 
     /// Counts a step of evaluation; false once there were too many.

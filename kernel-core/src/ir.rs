@@ -165,6 +165,25 @@ pub enum ParamKind {
     Scalar(Dtype),
 }
 
+impl ParamKind {
+    /// The type of an element, of a scalar that of the parameter itself.
+    pub fn dtype(&self) -> Dtype {
+        match *self {
+            ParamKind::Tensor { dtype, .. }
+            | ParamKind::Pointer(dtype)
+            | ParamKind::Scalar(dtype) => dtype,
+        }
+    }
+
+    /// How many axes a tensor has; none of what is no tensor.
+    pub fn rank(&self) -> u32 {
+        match *self {
+            ParamKind::Tensor { rank, .. } => rank,
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => 0,
+        }
+    }
+}
+
 /// Something known of an argument, declared by the user or assumed by this variant; `param` is an index into [`Kernel::params`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fact {

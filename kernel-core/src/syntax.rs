@@ -167,6 +167,13 @@ pub struct Struct {
     pub fields: Vec<(String, TypeExpr)>,
 }
 
+impl Struct {
+    /// The names of its fields.
+    pub fn field_names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(name, _)| name.as_str())
+    }
+}
+
 /// A constant item.
 #[derive(Debug)]
 pub struct ConstItem {

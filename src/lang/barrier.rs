@@ -244,7 +244,7 @@ impl Barrier {
     /// the wait `.acquire.cluster`.
     ///
     /// # Errors
-    /// K0507 for a kernel without clusters, and for a constant rank that no block has, K0402 if it is given twice.
+    /// K0507 for a kernel without clusters, and for a constant rank that no block has, K0206 for a rank that is not an `i32`, K0402 if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

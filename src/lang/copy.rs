@@ -142,7 +142,7 @@ impl Copying {
     /// `.multicast::cluster` (PTX ISA, `cp.async.bulk.tensor`).
     ///
     /// # Errors
-    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0404 for a store.
+    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0206 for a mask that is no `i32`, K0404 for a store.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

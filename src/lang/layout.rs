@@ -233,7 +233,7 @@ pub const fn mma(warps: [i32; 2]) -> Layout {
 /// `k_width` is how many neighbours along `k` one 32-bit register holds: 2 for elements of 16 bits, 4 for 8 bits, 1 for
 /// 32 bits. `parent` is [`mma`], or [`blocked`] for products without tensor cores.
 ///
-/// PTX and errors: [of layouts](Layout#ptx-and-errors). An index other than 0 and 1 is K0205.
+/// PTX and errors: [of layouts](Layout#ptx-and-errors). An index other than 0 and 1 is K0301.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

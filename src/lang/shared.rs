@@ -164,8 +164,8 @@ impl<T: Scalar> Shared<T> {
     /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); a load is `ld.shared::cluster`, a store `st.shared::cluster`, never `ldmatrix`.
     ///
     /// # Errors
-    /// K0507 for a kernel without clusters, and for a constant rank that no block has; K0206 for a rank that is not an
-    /// `i32`; K0402 for products, TMA copies and other operations whose memory has to be in the block that runs them.
+    /// K0502 on a target without clusters, K0507 for a kernel without clusters, and for a constant rank that no block has; K0206 for a rank
+    /// that is not an `i32`; K0402 for products, TMA copies and other operations whose memory has to be in the block that runs them.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -274,7 +274,7 @@ impl Committing {
     /// `.multicast::cluster` (PTX ISA, "tcgen05.commit").
     ///
     /// # Errors
-    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0404 if it is given twice.
+    /// K0507 for a kernel without clusters and for a constant mask that does not fit, K0206 for a mask that is not an `i32`, K0404 if it is given twice.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -69,7 +69,7 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 /// `wgmma.wait_group.sync.aligned N` (PTX ISA, `wgmma.wait_group`).
 ///
 /// # Errors
-/// K0106 and K0207 for the number; K0410 if the result is used while its product may be in flight.
+/// K0502 on a target without `wgmma`, K0106 and K0207 for the number; K0410 if the result is used while its product may be in flight.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

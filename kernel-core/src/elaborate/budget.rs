@@ -1,7 +1,7 @@
 //! How much code an instance becomes: every operation on a tile is written out once for each element of a thread.
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, MAX_STEPS},
     ir::{Dtype, Op, StmtKind, Type, Value},
     loc::Loc,
@@ -44,8 +44,7 @@ impl Builder<'_> {
         let limit = format!("at most {MAX_INSTRUCTIONS}");
         let unrolling = self.frames.iter().find_map(|frame| frame.unrolling);
         let diagnostic = if let Some(Unrolling { loc, iteration, iterations }) = unrolling {
-            let headline = "this unrolled loop becomes more code than is compiled";
-            Diagnostic::new(Code::Unbounded, loc, headline)
+            Code::Unbounded.at(loc, "this unrolled loop becomes more code than is compiled")
                 .compare(
                     "instructions",
                     limit,
@@ -55,8 +54,7 @@ impl Builder<'_> {
                 .help("for i in start..end // without `unroll`, or with smaller tiles")
         } else {
             let (most, at) = self.emitted.largest.unwrap_or((weight, loc));
-            let headline = "this kernel becomes more code than is compiled";
-            Diagnostic::new(Code::Unbounded, at, headline)
+            Code::Unbounded.at(at, "this kernel becomes more code than is compiled")
                 .compare(
                     "instructions",
                     limit,

@@ -149,7 +149,7 @@ impl Builder<'_> {
                     if op.is_approximate()
                         && self.values[*result].ty.elem() == Some(Elem::Number(Dtype::F64)) =>
                 {
-                    self.no_double(*op, loc);
+                    self.no_double::<()>(*op, loc);
                 }
                 StmtKind::Op { .. } | StmtKind::Ptx { .. } => {}
                 StmtKind::If { then, otherwise, .. } => {

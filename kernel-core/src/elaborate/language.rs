@@ -10,7 +10,6 @@ pub(crate) mod doubt;
 pub(crate) mod elements;
 pub(crate) mod emit;
 pub(crate) mod expr;
-pub(crate) mod families;
 pub(crate) mod generic;
 pub(crate) mod known;
 pub(crate) mod methods;

@@ -4,7 +4,7 @@ use crate::random::Random;
 
 /// A name that a kernel may have in it: a function of the language, or another word.
 pub(crate) fn word(random: &mut Random) -> &'static str {
-    let functions = kernel_core::elaborate::NAMES;
+    let functions = kernel_core::elaborate::names().collect::<Vec<_>>();
     let at = random.below(functions.len() + WORDS.len());
     functions.get(at).copied().unwrap_or_else(|| WORDS[at - functions.len()])
 }

@@ -70,9 +70,7 @@ impl Broken<'_> {
                 format!("instances(({}) = [{}])", names.join(", "), rows.join(", "))
             }
         };
-        Diagnostic::new(
-            Code::Instances,
-            value.loc,
+        Code::Instances.at(value.loc,
             format!("`{actual}` does not fit the bound `{name}: {bound}`"),
         )
         .compare("", required, format!("`{actual}`"))

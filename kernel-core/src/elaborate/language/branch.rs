@@ -5,7 +5,7 @@ use super::{
     value::Val,
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env},
     ir::{Binary, Const, Op, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
@@ -44,12 +44,9 @@ impl Builder<'_> {
             }
             other => {
                 let actual = self.describe(&other);
-                let mut diagnostic = Diagnostic::new(
-                    Code::Kind,
-                    loc,
-                    "this condition is not one `bool` for the whole block",
-                )
-                .compare("", "a scalar (bool)", actual);
+                let mut diagnostic = Code::Kind
+                    .at(loc, "this condition is not one `bool` for the whole block")
+                    .compare("", "a scalar (bool)", actual);
                 if let Val::Value(value) = other
                     && matches!(self.ty(value), Type::Tile(..))
                 {
@@ -61,8 +58,7 @@ impl Builder<'_> {
                         ));
                 }
                 let diagnostic = self.help_item(diagnostic, val);
-                self.report(diagnostic);
-                None
+                self.refuse(diagnostic)
             }
         }
     }
@@ -164,46 +160,17 @@ impl Builder<'_> {
             let mut results = Vec::new();
             let val = match (then_end, else_end) {
                 (true, true) => Val::Never,
-                (true, false) => self.go_on(&mut otherwise, else_vars, else_val, &mut results, loc),
-                _ => self.go_on(&mut then, then_vars, then_val, &mut results, loc),
+                (true, false) => {
+                    self.go_on(&mut otherwise, else_vars, &else_val, &mut results, loc)
+                }
+                _ => self.go_on(&mut then, then_vars, &then_val, &mut results, loc),
             };
             self.push(StmtKind::If { condition, then, otherwise, results }, loc);
-            if then_end && else_end {
-                self.terminated = true;
-            }
+            self.terminated |= then_end && else_end;
             return val;
         }
         // Variables first, then the value of the branch itself.
-        let mut pairs: Vec<Pair> = Vec::new();
-        let count = self.scopes.vars.len();
-        for index in 0..count {
-            let (a, b) = (&then_vars[index].val, &else_vars[index].val);
-            if a.same(b) {
-                self.scopes.vars[index].val = a.clone();
-                continue;
-            }
-            let id = VarId(u32::try_from(index).expect("checked when declared"));
-            match zip_leaves(a, b) {
-                Some(leaves) => {
-                    self.scopes.vars[index].val = a.clone();
-                    for (leaf, (x, y)) in leaves.into_iter().enumerate() {
-                        if !x.same(&y) {
-                            pairs.push((Some((id, leaf)), x, y));
-                        }
-                    }
-                }
-                None => {
-                    let (a, b) = (a.clone(), b.clone());
-                    match self.scopes.name_of(id).map(str::to_owned) {
-                        Some(name) if matches!(a, Val::Unit) != matches!(b, Val::Unit) => {
-                            self.unset(&format!("`{name}`"), loc);
-                        }
-                        _ => self.differing(&a, &b, loc),
-                    }
-                    self.scopes.vars[index].val = Val::Error;
-                }
-            }
-        }
+        let mut pairs = self.changed(&then_vars, &else_vars, loc);
         let value_at = pairs.len();
         let mut value_leaves = Vec::new();
         if !then_val.same(&else_val) {
@@ -260,12 +227,43 @@ impl Builder<'_> {
         then_val.with_leaves(&mut leaves.into_iter())
     }
 
+    /// What variables hold behind one side of a branch and behind the other, where that differs. The others keep what they
+    /// have in both.
+    fn changed(&mut self, then_vars: &[Var], else_vars: &[Var], loc: Loc) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        for index in 0..self.scopes.vars.len() {
+            let (a, b) = (&then_vars[index].val, &else_vars[index].val);
+            if a.same(b) {
+                self.scopes.vars[index].val = a.clone();
+                continue;
+            }
+            let id = VarId(u32::try_from(index).expect("checked when declared"));
+            let Some(leaves) = zip_leaves(a, b) else {
+                match self.scopes.name_of(id).map(str::to_owned) {
+                    Some(name) if matches!(a, Val::Unit) != matches!(b, Val::Unit) => {
+                        self.unset(&format!("`{name}`"), loc);
+                    }
+                    _ => self.differing(a, b, loc),
+                }
+                self.scopes.vars[index].val = Val::Error;
+                continue;
+            };
+            self.scopes.vars[index].val = a.clone();
+            for (leaf, (x, y)) in leaves.into_iter().enumerate() {
+                if !x.same(&y) {
+                    pairs.push((Some((id, leaf)), x, y));
+                }
+            }
+        }
+        pairs
+    }
+
     /// Only one side comes back: what it made and left in variables or as its value becomes results of the branch.
     pub(crate) fn go_on(
         &mut self,
         region: &mut Region,
         vars: Vec<Var>,
-        val: Val,
+        val: &Val,
         results: &mut Vec<Value>,
         loc: Loc,
     ) -> Val {
@@ -277,7 +275,7 @@ impl Builder<'_> {
                     self.escaping(&var.val, Some(&before), &mut out, results, loc);
             }
         }
-        let val = self.escaping(&val, None, &mut out, results, loc);
+        let val = self.escaping(val, None, &mut out, results, loc);
         region.end = Terminator::Yield(out);
         val
     }
@@ -349,10 +347,7 @@ impl Builder<'_> {
             return self.unset("this", loc);
         }
         let (x, y) = (named(a), named(b));
-        let memory = |val: &Val| match val {
-            Val::Value(value) => self.memory_of(*value),
-            _ => None,
-        };
+        let memory = |val: &Val| self.memory_of(val.value()?);
         if let (Some(x), Some(y)) = (self.allocation(a), self.allocation(b))
             && x != y
             && memory(a) == memory(b)
@@ -374,7 +369,7 @@ impl Builder<'_> {
                 ),
             };
             self.report(
-                Diagnostic::new(Code::BranchTypes, loc, "the ways through this code choose between two allocations")
+                Code::BranchTypes.at(loc, "the ways through this code choose between two allocations")
                     .compare("", "one allocation", format!("{x} or {y}"))
                     .why(format!("the address of {memory} memory is settled when compiling; which {one} is used may depend on the run"))
                     .help(help),
@@ -389,21 +384,18 @@ impl Builder<'_> {
             "after a branch or an iteration of a loop, a variable has one type and one shape"
         };
         self.report(
-            Diagnostic::new(
-                Code::BranchTypes,
-                loc,
-                "the ways through this code leave values of different types behind",
-            )
-            .compare("", x, y)
-            .why(why),
+            Code::BranchTypes
+                .at(loc, "the ways through this code leave values of different types behind")
+                .compare("", x, y)
+                .why(why),
         );
     }
 
     /// Reports what some of the ways through a branch leave without a value.
     fn unset(&mut self, what: &str, loc: Loc) {
-        let headline = format!("{what} has a value on some of the ways through this code only");
         self.report(
-            Diagnostic::new(Code::BranchTypes, loc, headline)
+            Code::BranchTypes
+                .at(loc, format!("{what} has a value on some of the ways through this code only"))
                 .compare("", "a value on every way", "none on one of them")
                 .why("after a branch, what its ways leave is one value of one type and shape")
                 .help("else { .. }"),
@@ -412,13 +404,10 @@ impl Builder<'_> {
 
     /// The allocation that a value is a window of: the name of the variable that holds it, or its place among those of its memory.
     fn allocation(&self, val: &Val) -> Option<String> {
-        let root = |val: &Val| match val {
-            Val::Value(value) => match self.ty(*value) {
-                Type::Shared(shared) => Some(("shared", shared.root.into_raw().into_u32())),
-                Type::TensorMemory(window) => Some(("tensor", window.root.into_raw().into_u32())),
-                Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
-            },
-            _ => None,
+        let root = |val: &Val| match self.ty_of(val)? {
+            Type::Shared(shared) => Some(("shared", shared.root.into_raw().into_u32())),
+            Type::TensorMemory(window) => Some(("tensor", window.root.into_raw().into_u32())),
+            Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => None,
         };
         let wanted = root(val)?;
         let vars = &self.scopes.vars;
@@ -447,10 +436,10 @@ impl Builder<'_> {
         let (written, instead) = if and { ("&&", "&") } else { ("||", "|") };
         let [left, right] = [(a, "a"), (b, "b")]
             .map(|(side, other)| side.operand_text().unwrap_or_else(|| other.to_owned()));
-        let actual = self.describe(side);
         self.report(
-            Diagnostic::new(Code::Kind, a.loc, format!("`{written}` does not join masks"))
-                .compare("", "a scalar (bool)", actual)
+            Code::Kind
+                .at(a.loc, format!("`{written}` does not join masks"))
+                .compare("", "a scalar (bool)", self.describe(side))
                 .why("Rust's `&&` and `||` are of two `bool`; masks combine element by element")
                 .help(format!("{left} {instead} {right}")),
         );
@@ -495,7 +484,7 @@ impl Builder<'_> {
                     if self.condition(&right, b.loc).is_none() {
                         return Val::Error;
                     }
-                    return self.binary(op, left, right, loc);
+                    return self.binary(op, &left, &right, loc);
                 }
                 let mut evaluate = |builder: &mut Self| builder.expr(b, env);
                 let mut constant = |_: &mut Self| truth(!and);

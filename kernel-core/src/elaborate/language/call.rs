@@ -4,10 +4,10 @@ use std::{rc::Rc, sync::Arc};
 
 use super::{
     scope::{Binding, Call},
-    value::{ClosureVal, Place, Ty, Val},
+    value::{ClosureVal, Num, Place, Ty, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env},
     ir::{Const, Dtype},
     loc::Loc,
@@ -19,6 +19,15 @@ use crate::{
 
 /// A method with what is needed to call it: the function, where its `impl` stands, the generics and the type of the `impl`.
 type Found = (Arc<Function>, Env, Vec<GenericParam>, TypeExpr);
+
+/// A function of the user's that is called.
+struct Inlined<'f> {
+    function: &'f Arc<Function>,
+    /// Where it stands.
+    outer: Env,
+    /// What a method is called on.
+    receiver: Option<Val>,
+}
 
 impl Builder<'_> {
     /// `f(a, b)`
@@ -33,7 +42,8 @@ impl Builder<'_> {
             [only] => match self.scopes.lookup(env, &only.name).cloned() {
                 Some(Binding::Function(function, home)) => {
                     let vals = self.args(args, env);
-                    self.inline(&function, home, None, &only.args, vals, args, env, loc)
+                    let inlined = Inlined { function: &function, outer: home, receiver: None };
+                    self.inline(inlined, &only.args, (vals, args), env, loc)
                 }
                 Some(Binding::Var(var)) => {
                     let val = self.scopes.vars[var.0 as usize].val.clone();
@@ -96,16 +106,13 @@ impl Builder<'_> {
                 let vals = self.args(args, env);
                 if vals.len() != closure.params.len() {
                     return self.report(
-                        Diagnostic::new(
-                            Code::ArgumentCount,
-                            loc,
-                            "this closure takes another number of arguments",
-                        )
-                        .compare(
-                            "arguments",
-                            closure.params.len().to_string(),
-                            vals.len().to_string(),
-                        ),
+                        Code::ArgumentCount
+                            .at(loc, "this closure takes another number of arguments")
+                            .compare(
+                                "arguments",
+                                closure.params.len().to_string(),
+                                vals.len().to_string(),
+                            ),
                     );
                 }
                 self.call_closure(closure, vals, loc)
@@ -125,7 +132,8 @@ impl Builder<'_> {
     fn hidden_function(&mut self, name: &str, val: &Val, loc: Loc) -> Val {
         let what = self.describe(val);
         self.report(
-            Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be called"))
+            Code::NotAFunction
+                .at(loc, format!("{what} cannot be called"))
                 .why(format!(
                     "a variable called `{name}` hides the function `{name}` of the language"
                 ))
@@ -142,13 +150,10 @@ impl Builder<'_> {
     ) -> Val {
         if closure.params.len() != vals.len() {
             return self.report(
-                Diagnostic::new(
-                    Code::ArgumentCount,
-                    loc,
-                    "a closure with another number of parameters is wanted here",
-                )
-                .compare("parameters", vals.len().to_string(), closure.params.len().to_string())
-                .help(format!("|{}| ..", ["a", "b", "c", "d"][..vals.len().min(4)].join(", "))),
+                Code::ArgumentCount
+                    .at(loc, "a closure with another number of parameters is wanted here")
+                    .compare("parameters", vals.len().to_string(), closure.params.len().to_string())
+                    .help(format!("|{}| ..", ["a", "b", "c", "d"][..vals.len().min(4)].join(", "))),
             );
         }
         if self.calls.len() > 64 {
@@ -163,7 +168,8 @@ impl Builder<'_> {
 
     fn nested_too_deeply(&mut self, loc: Loc) -> Val {
         self.report(
-            Diagnostic::new(Code::Recursion, loc, "calls are nested too deeply")
+            Code::Recursion
+                .at(loc, "calls are nested too deeply")
                 .compare("depth", "at most 64", "more")
                 .why("functions are inlined into the kernel, each into the one that calls it"),
         )
@@ -206,15 +212,11 @@ impl Builder<'_> {
     }
 
     /// Inlines a function.
-    #[expect(clippy::too_many_arguments, reason = "a call has this many parts")]
     fn inline(
         &mut self,
-        function: &Arc<Function>,
-        outer: Env,
-        receiver: Option<Val>,
+        Inlined { function, outer, receiver }: Inlined<'_>,
         generic_args: &[crate::syntax::GenericArg],
-        vals: Vec<Val>,
-        args: &[Expr],
+        (vals, args): (Vec<Val>, &[Expr]),
         env: Env,
         loc: Loc,
     ) -> Val {
@@ -224,13 +226,10 @@ impl Builder<'_> {
         };
         if vals.len() != function.params.len() {
             return self.report(
-                Diagnostic::new(
-                    Code::ArgumentCount,
-                    loc,
-                    format!("`{name}` takes another number of arguments"),
-                )
-                .compare("arguments", function.params.len().to_string(), vals.len().to_string())
-                .place(function.name.loc, "defined here"),
+                Code::ArgumentCount
+                    .at(loc, format!("`{name}` takes another number of arguments"))
+                    .compare("arguments", function.params.len().to_string(), vals.len().to_string())
+                    .place(function.name.loc, "defined here"),
             );
         }
         if self.calls.len() > 64 {
@@ -248,7 +247,7 @@ impl Builder<'_> {
         let open = |call: &Call| Arc::ptr_eq(&call.function, function) && call.instance == instance;
         if self.calls.iter().any(open) {
             return self.report(
-                Diagnostic::new(Code::Recursion, loc, format!("`{name}` calls itself"))
+                Code::Recursion.at(loc, format!("`{name}` calls itself"))
                     .why("functions are inlined into the kernel, and tiles live in registers, which no call stack saves; write a loop"),
             );
         }
@@ -264,10 +263,10 @@ impl Builder<'_> {
             let at = args.get(index).map_or(loc, |arg| arg.loc);
             if let Some(kind) = self.other_kind(ty, &want, &val, scope) {
                 self.calls.pop();
-                let actual = self.describe(&val);
                 return self.report(
-                    Diagnostic::new(Code::Kind, at, format!("`{name}` takes a `{kind}` here"))
-                        .compare("", format!("a `{kind}`"), actual)
+                    Code::Kind
+                        .at(at, format!("`{name}` takes a `{kind}` here"))
+                        .compare("", format!("a `{kind}`"), self.describe(&val))
                         .place(ty.loc, "declared here"),
                 );
             }
@@ -334,85 +333,27 @@ impl Builder<'_> {
         };
         match self.resolve(&type_expr, env) {
             Ty::Scalar(num) => {
-                let dtype = self.cells.settled(num);
                 let vals = self.args(args, env);
-                match (name.name.as_str(), vals.as_slice()) {
-                    ("of" | "from_f32" | "from_f64" | "from", [val]) => {
-                        self.cast(val.clone(), num, loc)
-                    }
-                    ("from_bits", [Val::Const(Const::Int(bits), _)])
-                        if dtype.is_opaque() && (0..=0xff).contains(bits) =>
-                    {
-                        Val::Const(Const::Int(*bits), num)
-                    }
-                    ("from_bits", [val]) if dtype.is_opaque() => {
-                        let actual = match val {
-                            Val::Const(Const::Int(bits), _) => bits.to_string(),
-                            other => self.describe(other),
-                        };
-                        let name = dtype.name();
-                        let one = if dtype == Dtype::Ue8m0 { 127 } else { 0x22 };
-                        self.report(
-                            Diagnostic::new(
-                                Code::Kind,
-                                args[0].loc,
-                                format!("`{name}::from_bits` takes a constant byte"),
-                            )
-                            .compare("", "a constant from 0 to 255", actual)
-                            .why("no instruction makes these numbers when a kernel runs: it reads and moves them")
-                            .help(format!("{name}::from_bits({one})")),
-                        )
-                    }
-                    ("of" | "from_f32" | "from_f64" | "from" | "from_bits", other)
-                        if name.name != "from_bits" || dtype.is_opaque() =>
-                    {
-                        self.report(
-                            Diagnostic::new(
-                                Code::ArgumentCount,
-                                loc,
-                                format!("`{}` takes one number", name.name),
-                            )
-                            .compare(
-                                "arguments",
-                                "1",
-                                other.len().to_string(),
-                            ),
-                        )
-                    }
-                    _ => self.error(
-                        Code::UnknownName,
-                        name.loc,
-                        format!("`{}` has no function `{}`", dtype.name(), name.name),
-                    ),
-                }
+                self.number_function(num, name, (&vals, args), loc)
             }
-            Ty::Struct(def, home, generics) => match self.find_function(&def, &name.name) {
-                Some(found) => {
-                    let mut vals = self.args(args, env);
-                    let receiver =
-                        (found.0.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
-                    let rest = if receiver.is_some() { &args[1..] } else { args };
-                    let generics =
-                        self.impl_generics(&found, &def, generics, receiver.as_ref(), &vals);
-                    let this = Ty::Struct(def, home, generics);
-                    let (function, outer, params, pattern) = found;
-                    let scope = self.impl_scope(outer, &params, &pattern, &this);
-                    self.inline(&function, scope, receiver, &name.args, vals, rest, env, loc)
-                }
-                None => {
+            Ty::Struct(def, home, generics) => {
+                let Some(found) = self.find_function(&def, &name.name) else {
                     let known = self.method_names(&def);
-                    let near = crate::diag::nearest(&name.name, known.iter().map(String::as_str));
-                    let mut diagnostic = Diagnostic::new(
-                        Code::UnknownName,
-                        name.loc,
-                        format!("`{}` has no function `{}`", def.name.name, name.name),
-                    );
-                    if let Some(near) = near {
-                        diagnostic = diagnostic.help(near.to_owned());
-                    }
-                    self.report(diagnostic)
-                }
-            },
+                    let headline = format!("`{}` has no function `{}`", def.name.name, name.name);
+                    let (at, known) = ((&*name.name, name.loc), known.iter().map(String::as_str));
+                    return self.no_such_name(Code::UnknownName, at, headline, known);
+                };
+                let mut vals = self.args(args, env);
+                let receiver =
+                    (found.0.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
+                let rest = if receiver.is_some() { &args[1..] } else { args };
+                let generics = self.impl_generics(&found, &def, generics, receiver.as_ref(), &vals);
+                let this = Ty::Struct(def, home, generics);
+                let (function, outer, params, pattern) = found;
+                let scope = self.impl_scope(outer, &params, &pattern, &this);
+                let inlined = Inlined { function: &function, outer: scope, receiver };
+                self.inline(inlined, &name.args, (vals, rest), env, loc)
+            }
             Ty::Infer => {
                 self.args(args, env);
                 match self.scopes.lookup_type(env, &ty.name) {
@@ -433,6 +374,52 @@ impl Builder<'_> {
         }
     }
 
+    /// `f16::of(value)`, `e4m3::from_f32(value)`, `e2m1x2::from_bits(byte)`
+    fn number_function(
+        &mut self,
+        num: Num,
+        name: &Segment,
+        (vals, args): (&[Val], &[Expr]),
+        loc: Loc,
+    ) -> Val {
+        let dtype = self.cells.settled(num);
+        let (converts, from_bits) = match name.name.as_str() {
+            "of" | "from_f32" | "from_f64" | "from" => (true, false),
+            "from_bits" => (false, dtype.is_opaque()),
+            _ => (false, false),
+        };
+        if !converts && !from_bits {
+            let headline = format!("`{}` has no function `{}`", dtype.name(), name.name);
+            return self.error(Code::UnknownName, name.loc, headline);
+        }
+        let [val] = vals else {
+            let headline = format!("`{}` takes one number", name.name);
+            return self.report(Code::ArgumentCount.at(loc, headline).compare(
+                "arguments",
+                "1",
+                vals.len().to_string(),
+            ));
+        };
+        if converts {
+            return self.cast(val, num, loc).unwrap_or(Val::Error);
+        }
+        let actual = match val {
+            Val::Const(Const::Int(bits), _) if (0..=0xff).contains(bits) => {
+                return Val::Const(Const::Int(*bits), num);
+            }
+            Val::Const(Const::Int(bits), _) => bits.to_string(),
+            other => self.describe(other),
+        };
+        let name = dtype.name();
+        let one = if dtype == Dtype::Ue8m0 { 127 } else { 0x22 };
+        self.report(
+            Code::Kind.at(args[0].loc, format!("`{name}::from_bits` takes a constant byte"))
+                .compare("", "a constant from 0 to 255", actual)
+                .why("no instruction makes these numbers when a kernel runs: it reads and moves them")
+                .help(format!("{name}::from_bits({one})")),
+        )
+    }
+
     /// Reports `tl::load(p)` and `tl.load(p)`, where there is no such module or variable.
     fn of_module(
         &mut self,
@@ -450,10 +437,9 @@ impl Builder<'_> {
         self.args(args, env);
         let called = &name.name;
         let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
-        let headline = format!("nothing is called `{module}` here");
-        let diagnostic = Diagnostic::new(Code::UnknownName, loc, headline);
+        let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{module}` here"));
         let diagnostic = diagnostic.why(crate::elaborate::messages::advice::NO_MODULE);
-        let method = super::methods::TILE_METHODS.contains(&called.as_str());
+        let method = crate::elaborate::signatures::is_tile_method(called);
         Some(match written {
             Some(written) if crate::elaborate::is_builtin(called) => {
                 self.report(diagnostic.help(format!("{called}({})", written.join(", "))))
@@ -515,16 +501,9 @@ impl Builder<'_> {
                 }
             };
             let vals = self.args(args, env);
-            return self.inline(
-                &function,
-                scope,
-                Some(receiver_val),
-                &name.args,
-                vals,
-                args,
-                env,
-                loc,
-            );
+            let receiver = Some(receiver_val);
+            let inlined = Inlined { function: &function, outer: scope, receiver };
+            return self.inline(inlined, &name.args, (vals, args), env, loc);
         }
         self.builtin_method(val, name, args, env, loc)
     }

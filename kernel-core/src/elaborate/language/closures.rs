@@ -8,7 +8,7 @@ use la_arena::ArenaMap;
 
 use super::value::{ClosureVal, Val};
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::Builder,
     ir::{Op, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
@@ -37,7 +37,7 @@ impl Builder<'_> {
         let (Some(stmts), true) = (straight(region.stmts), scalar) else {
             let zero = self.whole_number("0", self.num(tile));
             return self.report(
-                Diagnostic::new(Code::Kind, at, "`map` computes one number from one element")
+                Code::Kind.at(at, "`map` computes one number from one element")
                     .why("the closure is done for each element, where there are no loops, tiles or memory")
                     .help(format!("|v| if v > {zero} {{ v }} else {{ {zero} }}")),
             );
@@ -106,14 +106,12 @@ impl Builder<'_> {
     /// A tile for what a closure has for one element; of rank 0 without a shape.
     fn lifted(&mut self, element: Value, shape: Option<&[u32]>) -> Value {
         let loc = self.values[element].loc;
-        match (self.ty(element).elem(), shape) {
-            (Some(elem), Some(shape)) => self.new_value(Type::Tile(elem, shape.to_vec()), loc),
-            _ => {
-                let point = self.new_like(element, loc);
-                self.points.insert(point, ());
-                point
-            }
+        if let (Some(elem), Some(shape)) = (self.ty(element).elem(), shape) {
+            return self.new_value(Type::Tile(elem, shape.to_vec()), loc);
         }
+        let point = self.new_like(element, loc);
+        self.points.insert(point, ());
+        point
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
     value::{Num, RangeVal, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env, budget::Unrolling},
     ir::{Const, Region, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
@@ -123,10 +123,14 @@ impl Builder<'_> {
                 return self.unrolled(label, pat, parts.to_vec(), iter.loc, body, env);
             }
             other => {
-                let actual = self.describe(&other);
                 self.report(
-                    Diagnostic::new(Code::Kind, iter.loc, "a loop runs over a range")
-                        .compare("", "`a..b`, `range(a, b, step)` or `unroll(..)`", actual)
+                    Code::Kind
+                        .at(iter.loc, "a loop runs over a range")
+                        .compare(
+                            "",
+                            "`a..b`, `range(a, b, step)` or `unroll(..)`",
+                            self.describe(&other),
+                        )
                         .help("for i in range(0, n, 1)"),
                 );
                 return self.unknown_turns(pat, body, env);
@@ -190,12 +194,13 @@ impl Builder<'_> {
         for end in [from, to, step] {
             self.wants_scalar(end, "a range has scalars for its ends", range.loc)?;
             if !self.is_scalar(end) {
-                let actual = self.describe(&Val::Value(end));
-                self.report(
-                    Diagnostic::new(Code::Kind, range.loc, "a range has scalars for its ends")
-                        .compare("", "a scalar", actual),
+                return self.refuse(
+                    Code::Kind.at(range.loc, "a range has scalars for its ends").compare(
+                        "",
+                        "a scalar",
+                        self.describe(&Val::Value(end)),
+                    ),
                 );
-                return None;
             }
         }
         let num = self.unify(self.num(from), self.num(to), "a range", range.loc)?;
@@ -211,10 +216,7 @@ impl Builder<'_> {
         let from = self.const_int(&range.from, "the start of an unrolled loop", range.loc)?;
         let to = self.const_int(&range.to, "the end of an unrolled loop", range.loc)?;
         let step = self.const_int(&range.step, "the step of an unrolled loop", range.loc)?;
-        let num = match &range.from {
-            Val::Const(_, num) => *num,
-            _ => return None,
-        };
+        let Val::Const(_, num) = range.from else { return None };
         if let Val::Const(_, other) = &range.to {
             let _ = self.cells.unify(num, *other);
         }
@@ -225,10 +227,8 @@ impl Builder<'_> {
             sign => Some(((to - from) * sign).max(0) / step.abs()),
         };
         if length.is_none_or(|length| length > 4096) {
-            self.report(
-                Diagnostic::new(
-                    Code::Unbounded,
-                    range.loc,
+            return self.refuse(
+                Code::Unbounded.at(range.loc,
                     "an unrolled loop of this length is not compiled",
                 )
                 .compare(
@@ -239,7 +239,6 @@ impl Builder<'_> {
                 .why("`unroll` writes the body out once an iteration; without it, the loop runs on the device")
                 .help("for i in range(start, end, step)"),
             );
-            return None;
         }
         let mut iterations = Vec::new();
         let mut at = from;
@@ -427,9 +426,7 @@ impl Builder<'_> {
             let val = &self.scopes.vars[index].val;
             if *unset && !matches!(val, Val::Unit | Val::Error) {
                 self.report(
-                    Diagnostic::new(
-                        Code::BranchTypes,
-                        loc,
+                    Code::BranchTypes.at(loc,
                         "a variable from outside this loop gets its first value inside",
                     )
                     .why("a loop may end before that, so the variable has a value and a type before it")
@@ -583,13 +580,10 @@ impl Builder<'_> {
         let mut val = val;
         if kind != FrameKind::Loop && !matches!(val, Val::Unit | Val::Error | Val::Never) {
             self.report(
-                Diagnostic::new(
-                    Code::BranchTypes,
-                    loc,
-                    "only `loop` has a value, which `break` gives",
-                )
-                .why("a `for` or `while` may come to its end without any `break`")
-                .help("let mut found = 0; // before the loop\nfound = x;\nbreak;"),
+                Code::BranchTypes
+                    .at(loc, "only `loop` has a value, which `break` gives")
+                    .why("a `for` or `while` may come to its end without any `break`")
+                    .help("let mut found = 0; // before the loop\nfound = x;\nbreak;"),
             );
             val = &Val::Error;
         }
@@ -612,13 +606,11 @@ impl Builder<'_> {
         if self.dead() {
             return Val::Never;
         }
-        match self.frames.iter().rposition(|f| f.kind == FrameKind::Function) {
-            Some(frame) => self.break_to(frame, val, loc),
-            None => {
-                self.terminate(Terminator::Return);
-                Val::Never
-            }
+        if let Some(frame) = self.frames.iter().rposition(|f| f.kind == FrameKind::Function) {
+            return self.break_to(frame, val, loc);
         }
+        self.terminate(Terminator::Return);
+        Val::Never
     }
 
     /// Whether two leaves can be one value, whichever way was taken.
@@ -645,8 +637,8 @@ impl Builder<'_> {
             _ => None,
         };
         match (form(self, a), form(self, b)) {
-            (Some((x, p, m)), Some((y, q, n))) => {
-                x == y && p == q && self.cells.unify(m, n).is_ok()
+            (Some((a, kind, num)), Some((b, other_kind, other))) => {
+                a == b && kind == other_kind && self.cells.unify(num, other).is_ok()
             }
             // What is no value at run time has to be the same thing.
             _ => a.same(b),
@@ -707,13 +699,10 @@ impl Builder<'_> {
                 return Val::Never;
             }
             return self.report(
-                Diagnostic::new(
-                    Code::NotConstant,
-                    loc,
-                    "an unrolled loop cannot be left under a run-time condition",
-                )
-                .why("its iterations are written out one after the other while compiling")
-                .help("use `for i in 0..n` without `unroll`"),
+                Code::NotConstant
+                    .at(loc, "an unrolled loop cannot be left under a run-time condition")
+                    .why("its iterations are written out one after the other while compiling")
+                    .help("use `for i in 0..n` without `unroll`"),
             );
         }
         self.frames[frame].stop = Some(stop);

@@ -1,10 +1,10 @@
 //! Elements by index: of arrays, of rings of shared windows, of barriers.
 
-use super::value::{Class, Num, Val};
+use super::value::{Class, Val};
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env},
-    ir::{Const, Dtype, Op, Type, Value},
+    ir::{Const, Op, Type, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -24,35 +24,34 @@ impl Builder<'_> {
                     return match usize::try_from(at).ok().and_then(|at| parts.get(at)) {
                         Some(part) => self.plain(part.clone()),
                         None => self.report(
-                            Diagnostic::new(
-                                Code::Overflow,
-                                index.loc,
-                                "an index past the end of an array",
-                            )
-                            .compare(
-                                "index",
-                                format!("0 to {}", parts.len().saturating_sub(1)),
-                                at.to_string(),
-                            ),
+                            Code::Overflow
+                                .at(index.loc, "an index past the end of an array")
+                                .compare(
+                                    "index",
+                                    format!("0 to {}", parts.len().saturating_sub(1)),
+                                    at.to_string(),
+                                ),
                         ),
                     };
                 }
                 self.choose(&parts.clone(), &at, loc)
             }
-            Val::Value(value) if matches!(self.ty(*value), Type::Shared(_)) => {
-                self.shared_index(*value, &at, index.loc, loc)
-            }
-            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
-                self.tensor_memory_index(*value, &at, index.loc, loc)
-            }
-            Val::Value(value) if matches!(self.ty(*value), Type::Barrier(_)) => {
-                self.barrier_index(*value, &at, index.loc, loc)
+            Val::Value(value) if self.is_handle(*value) => {
+                let (value, at) = (*value, (&at, index.loc));
+                let chosen = match self.ty(value) {
+                    Type::Shared(_) => self.shared_index(value, at, loc),
+                    Type::TensorMemory(_) => self.tensor_memory_index(value, at, loc),
+                    Type::Barrier(_) => self.barrier_index(value, at, loc),
+                    Type::Scalar(_) | Type::Tile(..) | Type::Error => None,
+                };
+                chosen.unwrap_or(Val::Error)
             }
             Val::Error | Val::Never => Val::Error,
             Val::Tensor(param) => {
                 let window = self.window_of(*param);
                 self.report(
-                    Diagnostic::new(Code::NotAFunction, loc, "a tensor cannot be indexed")
+                    Code::NotAFunction
+                        .at(loc, "a tensor cannot be indexed")
                         .why("a tensor is read and written tile by tile")
                         .help(format!("{window}.load()")),
                 )
@@ -60,7 +59,8 @@ impl Builder<'_> {
             Val::Value(value) if self.is_ptr(*value) => {
                 let what = self.describe(&val);
                 self.report(
-                    Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
+                    Code::NotAFunction
+                        .at(loc, format!("{what} cannot be indexed"))
                         .why("an address is moved by `+`, in elements, and read with `load`")
                         .help(format!(
                             "load({} + {})",
@@ -72,7 +72,7 @@ impl Builder<'_> {
             other => {
                 let what = self.describe(other);
                 self.report(
-                    Diagnostic::new(Code::NotAFunction, loc, format!("{what} cannot be indexed"))
+                    Code::NotAFunction.at(loc, format!("{what} cannot be indexed"))
                         .why("arrays and rings of shared buffers are; elements of a tile belong to threads, and are reached by reductions and masks"),
                 )
             }
@@ -92,12 +92,11 @@ impl Builder<'_> {
         if num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
             return true;
         }
-        let actual = self.describe(at);
         let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
         let item = if is_point { "[x.item()]" } else { "" };
         self.report(
-            Diagnostic::new(Code::DtypeMismatch, loc, "this does not index an array of Rust")
-                .compare("", "an integer literal", actual)
+            Code::DtypeMismatch.at(loc, "this does not index an array of Rust")
+                .compare("", "an integer literal", self.describe(at))
                 .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; what `array` makes is indexed by an `i32`")
                 .help(format!("array({length}, |i| ..){item}")),
         );
@@ -123,7 +122,7 @@ impl Builder<'_> {
                 Const::Int(i128::try_from(index).expect("small")),
                 self.cells.open(Class::Int),
             );
-            let here = self.compare(crate::ir::Compare::Eq, at.clone(), index, loc);
+            let here = self.compare(crate::ir::Compare::Eq, at, &index, loc).unwrap_or(Val::Error);
             out = self.select_any(&here, &part, &out, loc);
         }
         out
@@ -152,14 +151,11 @@ impl Builder<'_> {
                     _ => false,
                 };
                 if scalar(a) && scalar(b) {
-                    return self.select(mask.clone(), a.clone(), b.clone(), loc);
+                    return self.select(mask, [a, b], loc).unwrap_or(Val::Error);
                 }
-                let memory = match a {
-                    Val::Value(value) if self.memory_of(*value) == Some("tensor") => "tmem",
-                    _ => "shared",
-                };
+                let memory = if self.in_tensor_memory(a) { "tmem" } else { "shared" };
                 self.report(
-                    Diagnostic::new(Code::NotConstant, loc, "an index into this array must be known when compiling")
+                    Code::NotConstant.at(loc, "an index into this array must be known when compiling")
                         .why("its elements are different allocations, which no register can choose between")
                         .help(format!("{memory}::<T>([STAGES, ROWS, COLS])[i]")),
                 )
@@ -168,59 +164,57 @@ impl Builder<'_> {
     }
 
     /// `bufs[i]`
-    fn shared_index(&mut self, window: Value, at: &Val, at_loc: Loc, loc: Loc) -> Val {
-        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
-        if shared.shape.len() < 2 {
-            return self.report(
-                Diagnostic::new(
-                    Code::SharedUse,
-                    loc,
-                    "the elements of shared memory are written and read as tiles",
-                )
-                .compare("extents", "[STAGES, ROWS, COLS] or [STAGES, N]", format!("{:?}", shared.shape))
-                .why("an index chooses one buffer of a ring; which thread holds an element is the compiler's choice")
-                .help("`s.store(tile)` and `s.load()`"),
+    fn shared_index(&mut self, window: Value, at: (&Val, Loc), loc: Loc) -> Option<Val> {
+        let Type::Shared(mut ty) = self.ty(window).clone() else { return None };
+        if ty.shape.len() < 2 || ty.transposed {
+            let (headline, help) = if ty.transposed {
+                ("a ring of buffers has an axis in front of its tiles", None)
+            } else {
+                let help = "`s.store(tile)` and `s.load()`";
+                ("the elements of shared memory are written and read as tiles", Some(help))
+            };
+            let required = "[STAGES, ROWS, COLS] or [STAGES, N]";
+            let diagnostic = Code::SharedUse.at(loc, headline).compare(
+                "extents",
+                required,
+                format!("{:?}", ty.shape),
             );
+            return self.refuse(match help {
+                Some(help) => diagnostic
+                    .why("an index chooses one buffer of a ring; which thread holds an element is the compiler's choice")
+                    .help(help),
+                None => diagnostic,
+            });
         }
-        if shared.transposed {
-            return self.report(
-                Diagnostic::new(
-                    Code::SharedUse,
-                    loc,
-                    "a ring of buffers has an axis in front of its tiles",
-                )
-                .compare(
-                    "extents",
-                    "[STAGES, ROWS, COLS] or [STAGES, N]",
-                    format!("{:?}", shared.shape),
-                ),
-            );
-        }
-        let Some(index) = self.value(at, loc) else { return Val::Error };
-        if self.wants_scalar(index, "a buffer of a ring is chosen by an `i32`", loc).is_none() {
-            return Val::Error;
-        }
-        if !self.is_scalar(index)
-            || self.cells.unify(self.num(index), Num::Known(Dtype::I32)).is_err()
-        {
-            let actual = self.describe(&Val::Value(index));
-            return self.report(
-                Diagnostic::new(Code::Kind, loc, "a buffer of a ring is chosen by an `i32`")
-                    .compare("", "a scalar (i32)", actual),
-            );
-        }
+        let count = ty.shape.remove(0);
+        let words = (
+            "a buffer of a ring is chosen by an `i32`",
+            "an index past the end of a ring of buffers",
+        );
+        let index = self.chosen((at.0, loc), count, words)?;
+        self.note_use(index, loc, at.1);
+        Some(Val::Value(self.emit(Op::SharedIndex, vec![window, index], Type::Shared(ty), loc)))
+    }
+
+    /// The index of one of so many buffers, tiles or barriers; the words are the headlines for what is no `i32`, and for what is
+    /// none of theirs.
+    pub(crate) fn chosen(
+        &mut self,
+        (at, loc): (&Val, Loc),
+        count: u32,
+        (kind, past): (&str, &str),
+    ) -> Option<Value> {
+        let index = self.scalar_i32(at, kind, loc)?;
         if let Val::Const(Const::Int(at), _) = at
-            && !(0..i128::from(shared.shape[0])).contains(at)
+            && !(0..i128::from(count)).contains(at)
         {
-            return self.report(
-                Diagnostic::new(Code::Overflow, loc, "an index past the end of a ring of buffers")
-                    .compare("index", format!("0 to {}", shared.shape[0] - 1), at.to_string()),
-            );
+            let required = format!("0 to {}", count - 1);
+            return self.refuse(Code::Overflow.at(loc, past).compare(
+                "index",
+                required,
+                at.to_string(),
+            ));
         }
-        self.note_use(index, loc, at_loc);
-        let mut inner = shared;
-        inner.shape.remove(0);
-        let ty = Type::Shared(inner);
-        Val::Value(self.emit(Op::SharedIndex, vec![window, index], ty, loc))
+        Some(index)
     }
 }

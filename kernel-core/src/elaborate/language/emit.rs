@@ -48,6 +48,16 @@ impl Builder<'_> {
         matches!(self.ty(value), Type::Scalar(_)) && !self.is_point(value)
     }
 
+    /// The type of what is a value when the kernel runs.
+    pub(crate) fn ty_of(&self, val: &Val) -> Option<&Type> {
+        val.value().map(|value| self.ty(value))
+    }
+
+    /// Whether something lies in tensor memory.
+    pub(crate) fn in_tensor_memory(&self, val: &Val) -> bool {
+        matches!(self.ty_of(val), Some(Type::TensorMemory(_)))
+    }
+
     /// Whether a value is a tile of rank 0.
     pub(crate) fn is_point(&self, value: Value) -> bool {
         self.points.contains_idx(value)

@@ -8,11 +8,11 @@ use super::{
     value::{Class, ClosureVal, Num, RangeVal, Ty, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env, array, tuple},
-    ir::{Compare, Const, Dtype, Type},
+    ir::{Binary, Compare, Const, Dtype, Type},
     loc::Loc,
-    syntax::{BinOp, Block, Expr, ExprKind, Literal, Pat, PatKind, Stmt, UnOp},
+    syntax::{BinOp, Block, Expr, ExprKind, Literal, Pat, PatKind, Stmt, TypeExpr, UnOp},
 };
 
 impl Builder<'_> {
@@ -96,18 +96,10 @@ impl Builder<'_> {
                         return;
                     }
                     other => {
-                        let actual = self.describe(other);
                         self.report(
-                            Diagnostic::new(
-                                Code::Kind,
-                                pat.loc,
-                                "this pattern takes a tuple or an array apart",
-                            )
-                            .compare(
-                                "",
-                                format!("{} parts", pats.len()),
-                                actual,
-                            ),
+                            Code::Kind
+                                .at(pat.loc, "this pattern takes a tuple or an array apart")
+                                .compare("", format!("{} parts", pats.len()), self.describe(other)),
                         );
                         Vec::new()
                     }
@@ -135,16 +127,9 @@ impl Builder<'_> {
         }
         if self.depth == crate::elaborate::MAX_DEPTH {
             return self.report(
-                Diagnostic::new(
-                    Code::Recursion,
-                    expr.loc,
-                    "calls and expressions are nested too deeply",
-                )
-                .compare(
-                    "depth",
-                    format!("at most {}", crate::elaborate::MAX_DEPTH),
-                    "more",
-                ),
+                Code::Recursion
+                    .at(expr.loc, "calls and expressions are nested too deeply")
+                    .compare("depth", format!("at most {}", crate::elaborate::MAX_DEPTH), "more"),
             );
         }
         self.depth += 1;
@@ -156,18 +141,15 @@ impl Builder<'_> {
         if matches!(val, Val::Error) && !explained && !self.dead() {
             if self.never_given > before {
                 return self.report(
-                    Diagnostic::new(Code::Kind, expr.loc, "a value is wanted that is never given")
+                    Code::Kind.at(expr.loc, "a value is wanted that is never given")
                         .why("every way through a part of this leaves the function before it has a value"),
                 );
             }
             // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
             return self.report(
-                Diagnostic::new(
-                    Code::Bug,
-                    expr.loc,
-                    "the compiler does not understand this, and cannot say why",
-                )
-                .help("please report this with the kernel's source"),
+                Code::Bug
+                    .at(expr.loc, "the compiler does not understand this, and cannot say why")
+                    .help("please report this with the kernel's source"),
             );
         }
         val
@@ -190,25 +172,15 @@ impl Builder<'_> {
             ExprKind::Unary(op, a) => self.unary_expr(*op, a, env, loc),
             ExprKind::Binary(op, a, b) => self.binary_expr(*op, a, b, env, loc),
             ExprKind::Assign(target, value) => {
-                let val = self.plain_or_ref(value, env);
-                if self.check_assigned(target, &val, env, value.loc).is_none() {
-                    return Val::Error;
-                }
-                self.assign(target, val, env);
-                Val::Unit
+                let val = self.expr(value, env);
+                let assigned = self.check_assigned(target, &val, env, value.loc);
+                assigned.map_or(Val::Error, |()| {
+                    self.assign(target, val, env);
+                    Val::Unit
+                })
             }
             ExprKind::AssignOp(op, target, value) => {
-                let right = self.plain_expr(value, env);
-                if self.check_assigned(target, &right, env, value.loc).is_none() {
-                    return Val::Error;
-                }
-                let left = self.plain_expr(target, env);
-                if self.literal_fits(*op, (target, &left), (value, &right)).is_none() {
-                    return Val::Error;
-                }
-                let val = self.binary(*op, left, right, loc);
-                self.assign(target, val, env);
-                Val::Unit
+                self.assign_op(*op, target, value, env, loc).unwrap_or(Val::Error)
             }
             ExprKind::Call(callee, args) => self.call_expr(callee, args, env, loc),
             ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, env, loc),
@@ -226,13 +198,9 @@ impl Builder<'_> {
             ExprKind::Repeat(value, count) => {
                 let val = self.expr(value, env);
                 let count_val = self.expr(count, env);
-                match self.const_size(&count_val, "the length of an array", count.loc) {
-                    Some(n) => match self.array_length(n, val.size(), count.loc) {
-                        Some(len) => array(vec![val; len]),
-                        None => Val::Error,
-                    },
-                    None => Val::Error,
-                }
+                let number = self.const_size(&count_val, "the length of an array", count.loc);
+                let len = number.and_then(|n| self.array_length(n, val.size(), count.loc));
+                len.map_or(Val::Error, |len| array(vec![val; len]))
             }
             ExprKind::Struct(path, fields) => self.struct_literal(path, fields, env),
             ExprKind::Block(block) => self.block(block, env),
@@ -241,16 +209,10 @@ impl Builder<'_> {
                 self.branch(condition, then, otherwise.as_deref(), env, loc)
             }
             ExprKind::While(label, condition, body) => {
-                match self.while_loop(label.as_deref(), condition, body, env, loc) {
-                    Val::Error => Val::Error,
-                    _ => Val::Unit,
-                }
+                self.while_loop(label.as_deref(), condition, body, env, loc).of_statement()
             }
             ExprKind::For(label, pat, iter, body) => {
-                match self.for_loop(label.as_deref(), pat, iter, body, env, loc) {
-                    Val::Error => Val::Error,
-                    _ => Val::Unit,
-                }
+                self.for_loop(label.as_deref(), pat, iter, body, env, loc).of_statement()
             }
             ExprKind::Loop(label, body) => self.plain_loop(label.as_deref(), body, env, loc),
             ExprKind::Break(label, value) => {
@@ -270,29 +232,7 @@ impl Builder<'_> {
             ExprKind::Range(from, to) => self.range_expr(from.as_deref(), to.as_deref(), env, loc),
             ExprKind::Cast(value, ty) => {
                 let val = self.plain_expr(value, env);
-                match self.resolve(ty, env) {
-                    Ty::Scalar(num) => {
-                        let tile = match &val {
-                            Val::Value(value) => !self.is_scalar(*value),
-                            _ => false,
-                        };
-                        if tile {
-                            let name = self.cells.name(num);
-                            let actual = self.describe(&val);
-                            return self.report(
-                                Diagnostic::new(Code::Kind, loc, "`as` converts scalars")
-                                    .compare("", "a scalar", actual)
-                                    .help(format!(".cast::<{name}>()")),
-                            );
-                        }
-                        self.cast(val, num, loc)
-                    }
-                    Ty::Infer => val,
-                    other => {
-                        let name = self.type_name(&other);
-                        self.error(Code::Kind, ty.loc, format!("`as` does not convert to `{name}`"))
-                    }
-                }
+                self.cast_as(val, ty, env, loc)
             }
             ExprKind::Ref(_, inner) => match self.place(inner, env) {
                 Some(place) => Val::Ref(Rc::new(place)),
@@ -306,9 +246,47 @@ impl Builder<'_> {
         }
     }
 
-    /// A value to store: references stay references only where they were written as such.
-    fn plain_or_ref(&mut self, expr: &Expr, env: Env) -> Val {
-        self.expr(expr, env)
+    /// `target += value` and the like
+    fn assign_op(
+        &mut self,
+        op: Binary,
+        target: &Expr,
+        value: &Expr,
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
+        let right = self.plain_expr(value, env);
+        self.check_assigned(target, &right, env, value.loc)?;
+        let left = self.plain_expr(target, env);
+        self.literal_fits(op, (target, &left), (value, &right))?;
+        let val = self.binary(op, &left, &right, loc);
+        self.assign(target, val, env);
+        Some(Val::Unit)
+    }
+
+    /// `value as T`
+    fn cast_as(&mut self, val: Val, ty: &TypeExpr, env: Env, loc: Loc) -> Val {
+        match self.resolve(ty, env) {
+            Ty::Scalar(num) => {
+                if let Val::Value(value) = &val
+                    && !self.is_scalar(*value)
+                {
+                    let (name, actual) = (self.cells.name(num), self.describe(&val));
+                    return self.report(
+                        Code::Kind
+                            .at(loc, "`as` converts scalars")
+                            .compare("", "a scalar", actual)
+                            .help(format!(".cast::<{name}>()")),
+                    );
+                }
+                self.cast(&val, num, loc).unwrap_or(Val::Error)
+            }
+            Ty::Infer => val,
+            other => {
+                let name = self.type_name(&other);
+                self.error(Code::Kind, ty.loc, format!("`as` does not convert to `{name}`"))
+            }
+        }
     }
 
     fn literal(&mut self, lit: &Literal, loc: Loc) -> Val {
@@ -337,24 +315,15 @@ impl Builder<'_> {
     ) -> Option<Num> {
         match suffix {
             None => Some(self.cells.literal(class, value)),
-            Some("usize" | "isize") => {
-                self.report(
-                    Diagnostic::new(Code::DtypeRefused, loc, "kernels count in `i32`")
-                        .why("indices, extents and integer const generics are `i32` in kernels"),
-                );
-                None
-            }
-            Some(suffix) => match Dtype::from_name(suffix) {
-                Some(dtype) => Some(Num::Known(dtype)),
-                None => {
-                    self.error(
-                        Code::DtypeRefused,
-                        loc,
-                        format!("`{suffix}` is not a type that kernels know"),
-                    );
-                    None
-                }
-            },
+            Some("usize" | "isize") => self.refuse(
+                Code::DtypeRefused
+                    .at(loc, "kernels count in `i32`")
+                    .why("indices, extents and integer const generics are `i32` in kernels"),
+            ),
+            Some(suffix) => Dtype::from_name(suffix).map(Num::Known).or_else(|| {
+                let headline = format!("`{suffix}` is not a type that kernels know");
+                self.refuse(Code::DtypeRefused.at(loc, headline))
+            }),
         }
     }
 
@@ -364,14 +333,14 @@ impl Builder<'_> {
         match op {
             UnOp::Deref => match &val {
                 Val::Value(value) if self.is_ptr(*value) && self.is_scalar(*value) => self.report(
-                    Diagnostic::new(Code::NotAFunction, loc, "an address is read with `load`")
+                    Code::NotAFunction.at(loc, "an address is read with `load`")
                         .why("an address counts elements of global memory and is no reference of Rust")
                         .help(format!("load({})", a.text().as_deref().unwrap_or("p"))),
                 ),
                 _ => val,
             },
-            UnOp::Neg => self.unary(Unary::Neg, val, loc),
-            UnOp::Not => self.unary(Unary::Not, val, loc),
+            UnOp::Neg => self.unary(Unary::Neg, &val, loc).unwrap_or(Val::Error),
+            UnOp::Not => self.unary(Unary::Not, &val, loc).unwrap_or(Val::Error),
         }
     }
 
@@ -389,7 +358,7 @@ impl Builder<'_> {
                 {
                     return Val::Error;
                 }
-                self.binary(op, left, right, loc)
+                self.binary(op, &left, &right, loc)
             }
             BinOp::Compare(op) => {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
@@ -416,10 +385,9 @@ impl Builder<'_> {
                             (Compare::Eq, _) => "eq",
                             (Compare::Ne, _) => "ne",
                         };
-                        let actual = self.describe(side);
                         return self.report(
-                            Diagnostic::new(Code::Kind, expr.loc, "tiles are not compared with operators")
-                                .compare("", "a scalar", actual)
+                            Code::Kind.at(expr.loc, "tiles are not compared with operators")
+                                .compare("", "a scalar", self.describe(side))
                                 .why("Rust's comparison operators give one `bool`; a tile gives a mask, one `bool` an element")
                                 .help(format!(
                                     "{}.{method}({})",
@@ -429,7 +397,7 @@ impl Builder<'_> {
                         );
                     }
                 }
-                self.compare(op, left, right, loc)
+                self.compare(op, &left, &right, loc).unwrap_or(Val::Error)
             }
         }
     }
@@ -437,7 +405,7 @@ impl Builder<'_> {
     /// Whether a literal is of the type of the other operand; what is wrong is said at the literal.
     fn literal_fits(
         &mut self,
-        op: crate::ir::Binary,
+        op: Binary,
         (a, left): (&Expr, &Val),
         (b, right): (&Expr, &Val),
     ) -> Option<()> {
@@ -467,16 +435,15 @@ impl Builder<'_> {
         }
         if moved && self.cells.is_float(y.1) && literal(b) {
             let actual = self.cells.name(y.1);
-            let mut diagnostic =
-                Diagnostic::new(Code::DtypeRefused, at, "an address is moved by whole elements")
-                    .compare("element type", "`i32` or `i64`", format!("`{actual}`"));
+            let mut diagnostic = Code::DtypeRefused
+                .at(at, "an address is moved by whole elements")
+                .compare("element type", "`i32` or `i64`", format!("`{actual}`"));
             if let Some(Const::Float(value)) = self.cells.literal_of(y.1)
                 && value.fract() == 0.0
             {
                 diagnostic = diagnostic.help(format!("{value:.0}"));
             }
-            self.report(diagnostic);
-            return None;
+            return self.refuse(diagnostic);
         }
         if moved || matches!(op, Binary::Shl | Binary::Shr) {
             return Some(());
@@ -514,7 +481,8 @@ impl Builder<'_> {
             return val;
         }
         self.report(
-            Diagnostic::new(Code::Unbounded, loc, "an aggregate of more values than are compiled")
+            Code::Unbounded
+                .at(loc, "an aggregate of more values than are compiled")
                 .compare(
                     "values",
                     format!("at most {}", crate::elaborate::MAX_ELEMENTS),
@@ -530,13 +498,10 @@ impl Builder<'_> {
         let fits = usize::try_from(length).ok().filter(|length| *length <= limit);
         if fits.is_none() {
             self.report(
-                Diagnostic::new(
-                    Code::Overflow,
-                    loc,
-                    format!("an array cannot have {length} elements"),
-                )
-                .compare("elements", format!("0 to {limit}"), length.to_string())
-                .why("the elements of an array are registers"),
+                Code::Overflow
+                    .at(loc, format!("an array cannot have {length} elements"))
+                    .compare("elements", format!("0 to {limit}"), length.to_string())
+                    .why("the elements of an array are registers"),
             );
         }
         fits
@@ -552,22 +517,17 @@ impl Builder<'_> {
             Val::Const(Const::Bool(false), _) => {
                 let headline =
                     message.map_or("a compile-time assertion fails".to_owned(), str::to_owned);
-                self.report(
-                    Diagnostic::new(Code::AssertionFailed, condition.loc, headline).compare(
-                        "condition",
-                        "true",
-                        "false",
-                    ),
-                )
+                self.report(Code::AssertionFailed.at(condition.loc, headline).compare(
+                    "condition",
+                    "true",
+                    "false",
+                ))
             }
             _ => self.report(
-                Diagnostic::new(
-                    Code::NotConstant,
-                    condition.loc,
-                    "`assert!` is checked when compiling",
-                )
-                .why("this condition depends on a value that is known only at run time")
-                .help("device_assert(condition)"),
+                Code::NotConstant
+                    .at(condition.loc, "`assert!` is checked when compiling")
+                    .why("this condition depends on a value that is known only at run time")
+                    .help("device_assert(condition)"),
             ),
         }
     }

@@ -10,7 +10,7 @@ use la_arena::ArenaMap;
 
 use super::value::{Num, Val};
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::Builder,
     ir::{Const, Elem, Op, Value},
     loc::Loc,
@@ -169,15 +169,11 @@ impl Builder<'_> {
             .literal_beside(a, y, Side::Right)
             .or_else(|| self.literal_beside(b, x, Side::Left));
         let Some((actual, why, help)) = found else { return self.unify(x, y, what, loc) };
-        let headline = format!("{what} joins different element types");
-        let diagnostic = Diagnostic::new(Code::DtypeMismatch, loc, headline)
+        let diagnostic = Code::DtypeMismatch
+            .at(loc, format!("{what} joins different element types"))
             .compare("", "one element type on both sides", actual)
             .why(why);
-        self.report(match help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        });
-        None
+        self.refuse(diagnostic.help_if(help))
     }
 
     /// The type parameter of a value, and the words, where a literal stands beside it.
@@ -213,8 +209,7 @@ impl Builder<'_> {
         let found =
             index.and_then(|index| Some((index, self.literal_for(index, self.num(value))?)));
         let Some((index, (name, kind, why, help))) = found else { return false };
-        let diagnostic =
-            Diagnostic::new(Code::DtypeMismatch, loc, headline).compare("", &name, kind).why(why);
+        let diagnostic = Code::DtypeMismatch.at(loc, headline).compare("", &name, kind).why(why);
         // Of what literals became, none can be written in its place.
         let casts = self.type_params.names[index].1 != Literals::Never;
         self.report(match help.or_else(|| casts.then(|| format!(".cast::<{name}>()"))) {

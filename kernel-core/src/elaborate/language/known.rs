@@ -1,26 +1,24 @@
 //! What must be known when compiling: integers, and the extents of tiles.
 
 use super::value::Val;
-use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::Builder,
-    ir::Const,
-    loc::Loc,
-    syntax::Expr,
-};
+use crate::{diag::Code, elaborate::Builder, ir::Const, loc::Loc, syntax::Expr};
+
+/// Where an integer is from that is known when compiling.
+pub(crate) const A_PARAMETER: &str =
+    "#[kernel(.., instances(N = [1, 2]))]\npub fn name<const N: i32>(..)";
+/// The same of one that counts elements or bytes.
+pub(crate) const AN_EXTENT: &str =
+    "#[kernel(.., instances(N = [64, 128]))]\npub fn name<const N: i32>(..)";
 
 impl Builder<'_> {
     /// A small integer known when compiling: a count, an axis.
     pub(crate) fn const_int(&mut self, val: &Val, what: &str, loc: Loc) -> Option<i128> {
-        const GENERIC: &str = "#[kernel(.., instances(N = [1, 2]))]\npub fn name<const N: i32>(..)";
-        self.const_int_or(val, what, loc, GENERIC)
+        self.const_int_or(val, what, loc, A_PARAMETER)
     }
 
     /// An integer known when compiling that counts elements or bytes.
     pub(crate) fn const_size(&mut self, val: &Val, what: &str, loc: Loc) -> Option<i128> {
-        const GENERIC: &str =
-            "#[kernel(.., instances(N = [64, 128]))]\npub fn name<const N: i32>(..)";
-        self.const_int_or(val, what, loc, GENERIC)
+        self.const_int_or(val, what, loc, AN_EXTENT)
     }
 
     /// An integer known when compiling; `help` is what may be written for one that is not.
@@ -35,23 +33,20 @@ impl Builder<'_> {
             Val::Const(Const::Int(value), _) => Some(value),
             Val::Error | Val::Never => None,
             Val::Value(value) if self.is_scalar(value) => {
-                self.report(
-                    Diagnostic::new(Code::NotConstant, loc, format!("{what} must be known when compiling"))
+                self.refuse(
+                    Code::NotConstant.at(loc, format!("{what} must be known when compiling"))
                         .why("tile extents, axes and unrolled loops shape the code that is generated; known are literals, `const` items, const generic parameters, and arithmetic on these")
                         .help(help),
-                );
-                None
+                )
             }
             other => {
-                let actual = self.describe(&other);
-                self.report(
-                    Diagnostic::new(Code::Kind, loc, format!("{what} must be an integer")).compare(
+                self.refuse(
+                    Code::Kind.at(loc, format!("{what} must be an integer")).compare(
                         "",
                         "an integer known when compiling",
-                        actual,
+                        self.describe(&other),
                     ),
-                );
-                None
+                )
             }
         }
     }
@@ -62,17 +57,16 @@ impl Builder<'_> {
             Val::Array(parts) => self.extents(&parts, at, 0),
             Val::Error | Val::Never => None,
             other => {
-                let actual = self.describe(&other);
                 let help = match (&other, at.text()) {
                     (Val::Const(Const::Int(_), _), Some(extent)) => format!("[{extent}]"),
                     _ => "[64, 32]".to_owned(),
                 };
-                self.report(
-                    Diagnostic::new(Code::Kind, at.loc, "extents are an array of integers")
-                        .compare("", "an array such as `[64, 32]`", actual)
+                self.refuse(
+                    Code::Kind
+                        .at(at.loc, "extents are an array of integers")
+                        .compare("", "an array such as `[64, 32]`", self.describe(&other))
                         .help(help),
-                );
-                None
+                )
             }
         }
     }
@@ -87,29 +81,22 @@ impl Builder<'_> {
         }
         let shape: Vec<u32> = shape.into_iter().collect::<Option<_>>()?;
         if shape.is_empty() || shape.len() > 5 {
-            self.report(Diagnostic::new(Code::Axis, at.loc, "a tile has 1 to 5 axes").compare(
+            return self.refuse(Code::Axis.at(at.loc, "a tile has 1 to 5 axes").compare(
                 "rank",
                 "1 to 5",
                 shape.len().to_string(),
             ));
-            return None;
         }
         let elements: u128 = shape.iter().map(|extent| u128::from(*extent)).product();
         if elements > u128::from(u32::MAX) {
             // Beyond this no block could hold it, and counts would need more than 32 bits everywhere.
-            self.report(
-                Diagnostic::new(
-                    Code::TileBudget,
-                    at.loc,
-                    "a tile of more elements than can be counted",
-                )
-                .compare(
+            return self.refuse(
+                Code::TileBudget.at(at.loc, "a tile of more elements than can be counted").compare(
                     "elements",
                     format!("at most {}", u32::MAX),
                     elements.to_string(),
                 ),
             );
-            return None;
         }
         Some(shape)
     }
@@ -119,20 +106,17 @@ impl Builder<'_> {
             Ok(value) if value.is_power_of_two() && value <= 1 << 20 => Some(value),
             _ => {
                 if extent > 1 << 20 {
-                    self.report(
-                        Diagnostic::new(
-                            Code::Extent,
-                            loc,
+                    return self.refuse(
+                        Code::Extent.at(loc,
                             format!("the extent {extent} is larger than 1048576"),
                         )
                         .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
                         .why("a tile lives in the registers of one block, which hold far less; a larger range is a loop over tiles"),
                     );
-                    return None;
                 }
                 let up = u64::try_from(extent).ok().and_then(u64::checked_next_power_of_two);
                 let mut diagnostic =
-                    Diagnostic::new(Code::Extent, loc, format!("the extent {extent} is not a power of two"))
+                    Code::Extent.at(loc, format!("the extent {extent} is not a power of two"))
                         .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
                         .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a whole number of bits");
                 if let Some(up) = up.filter(|_| extent > 0) {
@@ -140,8 +124,7 @@ impl Builder<'_> {
                         "use {up}; reads outside a tensor give zero, writes outside are dropped"
                     ));
                 }
-                self.report(diagnostic);
-                None
+                self.refuse(diagnostic)
             }
         }
     }

@@ -5,7 +5,7 @@ use super::{
     value::{Num, Ty, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic, Problems},
+    diag::{Code, Problems},
     elaborate::{Builder, Built, Env, Instance, Request, memory::blocks},
     ir::{Dtype, Elem, Fact, MapOptions, Op, Param, ParamKind, Type},
     loc::Loc,
@@ -76,12 +76,9 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
     for list in &kernel.attr.instances {
         for name in &list.names {
             if given.contains(&name.name.as_str()) {
-                let mut diagnostic = Diagnostic::new(
-                    Code::Instances,
-                    name.loc,
-                    format!("`{}` has two lists of values", name.name),
-                )
-                .why("each parameter has one list, and all combinations are compiled");
+                let mut diagnostic = Code::Instances
+                    .at(name.loc, format!("`{}` has two lists of values", name.name))
+                    .why("each parameter has one list, and all combinations are compiled");
                 if let Some((first, merged)) = merged(&kernel.attr.instances, list) {
                     diagnostic = diagnostic.place(first, "the first one").help(merged);
                 }
@@ -89,8 +86,7 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
             } else if !generics.iter().any(|param| param.name.name == name.name) {
                 let near =
                     crate::diag::nearest(&name.name, generics.iter().map(|p| p.name.name.as_str()));
-                let mut diagnostic = Diagnostic::new(
-                    Code::Instances,
+                let mut diagnostic = Code::Instances.at(
                     name.loc,
                     format!("`{}` is not a generic parameter of `{}`", name.name, kernel.name()),
                 );
@@ -108,13 +104,10 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
                 continue;
             };
             problems.push(
-                Diagnostic::new(
-                    Code::Instances,
-                    row[0].loc,
-                    format!("the choice {} is there twice", chosen(list, row)),
-                )
-                .place(first[0].loc, "the first one")
-                .why("an instance is chosen by its values, so each choice is compiled once"),
+                Code::Instances
+                    .at(row[0].loc, format!("the choice {} is there twice", chosen(list, row)))
+                    .place(first[0].loc, "the first one")
+                    .why("an instance is chosen by its values, so each choice is compiled once"),
             );
         }
     }
@@ -125,9 +118,7 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
                 GenericKind::Const(_) => "[64, 128]",
             };
             problems.push(
-                Diagnostic::new(
-                    Code::Instances,
-                    param.name.loc,
+                Code::Instances.at(param.name.loc,
                     format!("the generic parameter `{}` has no values", param.name.name),
                 )
                 .why("a kernel is compiled ahead of time, once for each listed choice of its generic parameters")
@@ -283,7 +274,7 @@ impl Builder<'_> {
             Ok(warps) if warps.is_power_of_two() && warps <= 32 => warps,
             _ => {
                 self.report(
-                    Diagnostic::new(Code::Warps, expr.loc, format!("a block cannot have {warps} warps"))
+                    Code::Warps.at(expr.loc, format!("a block cannot have {warps} warps"))
                         .compare("warps", "1, 2, 4, 8, 16 or 32", warps.to_string())
                         .why("a block has at most 1024 threads, and layouts spread tiles over a power of two of warps"),
                 );
@@ -339,14 +330,10 @@ impl Builder<'_> {
                     Val::Const(value, num) => Ty::Const(value, num),
                     Val::Error => Ty::Infer,
                     other => {
-                        let actual = self.describe(&other);
                         self.report(
-                            Diagnostic::new(
-                                Code::NotConstant,
-                                loc,
-                                "a const generic must be known when compiling",
-                            )
-                            .compare("", "a constant", actual),
+                            Code::NotConstant
+                                .at(loc, "a const generic must be known when compiling")
+                                .compare("", "a constant", self.describe(&other)),
                         );
                         Ty::Infer
                     }
@@ -357,12 +344,12 @@ impl Builder<'_> {
 
     fn param_kind(&mut self, ty: &TypeExpr, scope: Env) -> Option<ParamKind> {
         let refuse = |builder: &mut Self, headline: &str, help: &str| {
-            builder.report(
-                Diagnostic::new(Code::Parameter, ty.loc, headline.to_owned())
+            builder.refuse(
+                Code::Parameter
+                    .at(ty.loc, headline.to_owned())
                     .why(syntax::PARAMETER_TYPES)
                     .help(help.to_owned()),
-            );
-            None
+            )
         };
         if let TypeKind::Infer = &ty.kind {
             // Only what was refused already has no type.
@@ -400,19 +387,11 @@ impl Builder<'_> {
                         Some(ParamKind::Tensor { dtype, rank, mutable })
                     }
                     _ => {
-                        self.report(
-                            Diagnostic::new(
-                                Code::Axis,
-                                ty.loc,
-                                format!("a tensor cannot have {rank} axes"),
-                            )
-                            .compare(
-                                "rank",
-                                "1 to 5",
-                                rank.to_string(),
-                            ),
-                        );
-                        None
+                        self.refuse(
+                            Code::Axis
+                                .at(ty.loc, format!("a tensor cannot have {rank} axes"))
+                                .compare("rank", "1 to 5", rank.to_string()),
+                        )
                     }
                 }
             }
@@ -459,8 +438,7 @@ impl Builder<'_> {
     ) {
         let kind = self.params[param as usize].kind.clone();
         let refuse = |builder: &mut Self, loc: Loc, headline: String, help: &str| {
-            builder
-                .report(Diagnostic::new(Code::FactAttribute, loc, headline).help(help.to_owned()));
+            builder.report(Code::FactAttribute.at(loc, headline).help(help.to_owned()));
         };
         match fact {
             ParamFact::MultipleOf(expr) => {
@@ -520,16 +498,13 @@ impl Builder<'_> {
                 };
                 if strides.len() != rank as usize {
                     self.report(
-                        Diagnostic::new(
-                            Code::FactAttribute,
-                            *loc,
-                            "`stride` needs one entry an axis",
-                        )
-                        .compare("", entries(rank as usize), entries(strides.len()))
-                        .help(format!(
-                            "#[stride({}1)]",
-                            "_, ".repeat(rank.saturating_sub(1) as usize)
-                        )),
+                        Code::FactAttribute
+                            .at(*loc, "`stride` needs one entry an axis")
+                            .compare("", entries(rank as usize), entries(strides.len()))
+                            .help(format!(
+                                "#[stride({}1)]",
+                                "_, ".repeat(rank.saturating_sub(1) as usize)
+                            )),
                     );
                     return;
                 }

@@ -63,13 +63,10 @@ impl Builder<'_> {
             return Val::Error;
         }
         self.report(
-            Diagnostic::new(
-                Code::NotConstant,
-                loc,
-                format!("what `{name}` stands for is not known here"),
-            )
-            .why("the arguments of the call do not mention it")
-            .help("f::<f32>(..)"),
+            Code::NotConstant
+                .at(loc, format!("what `{name}` stands for is not known here"))
+                .why("the arguments of the call do not mention it")
+                .help("f::<f32>(..)"),
         )
     }
 
@@ -95,14 +92,13 @@ impl Builder<'_> {
                 let dtype = self.cells.settled(num);
                 match dtype_constant(dtype, &name.name) {
                     Some((value, of)) => Val::Const(value, Num::Known(of)),
-                    None if super::methods::TILE_METHODS.contains(&name.name.as_str()) => {
+                    None if crate::elaborate::signatures::is_tile_method(&name.name) => {
                         self.method_as_path(&name.name, loc)
                     }
                     None => {
                         let known = CONSTANTS.iter().copied();
                         let known = known.filter(|known| dtype_constant(dtype, known).is_some());
-                        let diagnostic = Diagnostic::new(
-                            Code::UnknownName,
+                        let diagnostic = Code::UnknownName.at(
                             name.loc,
                             format!("`{}` has no constant `{}`", dtype.name(), name.name),
                         );
@@ -114,25 +110,24 @@ impl Builder<'_> {
                     }
                 }
             }
-            Ty::Struct(def, home, generics) => match self.find_const(&def, &name.name) {
-                Some((item, outer, params, pattern)) => {
-                    let scope =
-                        self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
-                    let val = self.plain_expr(&item.value, scope);
-                    let ty = self.resolve(&item.ty, scope);
-                    self.coerce(val, &ty, loc)
-                }
-                None => {
+            Ty::Struct(def, home, generics) => {
+                let Some((item, outer, params, pattern)) = self.find_const(&def, &name.name) else {
                     let known = self.const_names(&def);
-                    let near = crate::diag::nearest(&name.name, known.iter().map(String::as_str));
                     let headline = format!("`{}` has no constant `{}`", def.name.name, name.name);
-                    let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
-                    self.report(match near {
-                        Some(near) => diagnostic.help(near),
-                        None => diagnostic,
-                    })
-                }
-            },
+                    let known = known.iter().map(String::as_str);
+                    return self.no_such_name(
+                        Code::UnknownName,
+                        (&name.name, name.loc),
+                        headline,
+                        known,
+                    );
+                };
+                let scope =
+                    self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
+                let val = self.plain_expr(&item.value, scope);
+                let ty = self.resolve(&item.ty, scope);
+                self.coerce(val, &ty, loc)
+            }
             Ty::Infer => match self.scopes.lookup_type(env, &ty.name) {
                 Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
                 // A tile or an address, whose element type is left open.
@@ -218,9 +213,7 @@ impl Builder<'_> {
             ExprKind::Path(path) if path.segments.len() == 1 && path.segments[0].name == "_" => {}
             ExprKind::Unary(UnOp::Deref, pointer) if self.is_pointer(pointer, env) => {
                 self.report(
-                    Diagnostic::new(
-                        Code::NotAFunction,
-                        target.loc,
+                    Code::NotAFunction.at(target.loc,
                         "an address is written with `store`",
                     )
                     .why("an address counts elements of global memory and is no reference of Rust")
@@ -240,18 +233,14 @@ impl Builder<'_> {
                     Val::Unit if parts.is_empty() => Vec::new(),
                     Val::Error => return,
                     other => {
-                        let actual = self.describe(other);
                         self.report(
-                            Diagnostic::new(
-                                Code::Kind,
-                                target.loc,
-                                "this assignment takes a tuple or an array apart",
-                            )
-                            .compare(
-                                "",
-                                format!("{} parts", parts.len()),
-                                actual,
-                            ),
+                            Code::Kind
+                                .at(target.loc, "this assignment takes a tuple or an array apart")
+                                .compare(
+                                    "",
+                                    format!("{} parts", parts.len()),
+                                    self.describe(other),
+                                ),
                         );
                         return;
                     }
@@ -267,7 +256,7 @@ impl Builder<'_> {
                     let base = self.plain_expr(target, env);
                     if !matches!(base, Val::Error | Val::Never) {
                         self.report(
-                            Diagnostic::new(Code::Kind, target.loc, "this cannot be assigned to")
+                            Code::Kind.at(target.loc, "this cannot be assigned to")
                                 .why("what changes is a variable, a field, or an array element at an index known when compiling; tiles and memory are written with `store`"),
                         );
                     }
@@ -301,17 +290,14 @@ impl Builder<'_> {
             },
             _ => return false,
         };
-        self.report(Diagnostic::new(Code::NotAFunction, target.loc, headline).why(why).help(help));
+        self.report(Code::NotAFunction.at(target.loc, headline).why(why).help(help));
         true
     }
 
     /// Whether an expression is a variable that holds an address.
     fn is_pointer(&mut self, expr: &Expr, env: Env) -> bool {
         let Some(place) = self.place(expr, env) else { return false };
-        match self.read(&place) {
-            Val::Value(value) => self.is_ptr(value),
-            _ => false,
-        }
+        self.read(&place).value().is_some_and(|value| self.is_ptr(value))
     }
 
     pub(crate) fn assign_place(&mut self, place: &Place, val: Val, loc: Loc) {
@@ -338,7 +324,7 @@ impl Builder<'_> {
     fn immutable(&mut self, place: &Place, loc: Loc) {
         let name = self.scopes.name_of(place.var).unwrap_or("this variable").to_owned();
         self.report(
-            Diagnostic::new(Code::Immutable, loc, format!("`{name}` is not `mut`"))
+            Code::Immutable.at(loc, format!("`{name}` is not `mut`"))
                 .why("a variable that changes says so where it is declared, and loops carry on only those")
                 .help(format!("mut {name} // where it is declared"),
             ),
@@ -352,7 +338,8 @@ impl Builder<'_> {
         {
             let (required, actual) = (self.describe(old), self.describe(&new));
             return self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "a variable keeps its shape")
+                Code::ShapeMismatch
+                    .at(loc, "a variable keeps its shape")
                     .compare("", required, actual)
                     .help("let y = .."),
             );
@@ -360,48 +347,38 @@ impl Builder<'_> {
         if let (Val::Const(..), Val::Value(b)) = (old, &new)
             && !self.is_scalar(*b)
         {
-            let actual = self.describe(&new);
-            return self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "a variable keeps its shape")
-                    .compare("", "a scalar", actual),
-            );
+            return self.report(Code::ShapeMismatch.at(loc, "a variable keeps its shape").compare(
+                "",
+                "a scalar",
+                self.describe(&new),
+            ));
         }
         new
     }
 
     pub(crate) fn field(&mut self, base: &Expr, name: &Ident, env: Env) -> Val {
         let val = self.plain_expr(base, env);
-        match field_index(&val, &name.name) {
-            Some(index) => {
-                let part =
-                    val.parts().and_then(|parts| parts.get(index)).cloned().unwrap_or(Val::Error);
-                self.plain(part)
-            }
-            None => {
-                if matches!(val, Val::Error | Val::Never) {
-                    return Val::Error;
-                }
-                let what = self.describe(&val);
-                let mut diagnostic = Diagnostic::new(
-                    Code::NotAFunction,
-                    name.loc,
-                    format!("{what} has no field `{}`", name.name),
-                );
-                if let Val::Struct(item) = &val
-                    && let Some(near) = crate::diag::nearest(
-                        &name.name,
-                        item.def.fields.iter().map(|(n, _)| n.as_str()),
-                    )
-                {
-                    diagnostic = diagnostic.help(near.to_owned());
-                } else if let Some(help) = self.said_of_field(&val, &name.name) {
-                    diagnostic = diagnostic.help(help);
-                } else if let Some(advice) = method_advice(&val, &name.name) {
-                    diagnostic = self.advised_of(diagnostic, &val, &[], advice);
-                }
-                self.report(diagnostic)
-            }
+        if let Some(index) = field_index(&val, &name.name) {
+            let part = val.parts().and_then(|parts| parts.get(index)).cloned();
+            return self.plain(part.unwrap_or(Val::Error));
         }
+        if matches!(val, Val::Error | Val::Never) {
+            return Val::Error;
+        }
+        let headline = format!("{} has no field `{}`", self.describe(&val), name.name);
+        let diagnostic = Code::NotAFunction.at(name.loc, headline);
+        if let Val::Struct(item) = &val
+            && let Some(near) = crate::diag::nearest(&name.name, item.def.field_names())
+        {
+            return self.report(diagnostic.help(near));
+        }
+        let diagnostic =
+            match (self.said_of_field(&val, &name.name), method_advice(&val, &name.name)) {
+                (Some(help), _) => diagnostic.help(help),
+                (None, Some(advice)) => self.advised_of(diagnostic, &val, &[], advice),
+                (None, None) => diagnostic,
+            };
+        self.report(diagnostic)
     }
 
     pub(crate) fn struct_literal(
@@ -433,29 +410,16 @@ impl Builder<'_> {
         let mut inferred: Vec<(String, Ty)> = Vec::new();
         for (name, value) in fields {
             let val = self.expr(value, env);
-            match def.fields.iter().position(|(field, _)| *field == name.name) {
-                Some(index) => {
-                    let ty = self.type_of(&val);
-                    Self::infer_generics(&def.fields[index].1, &ty, &names, &mut inferred);
-                    vals[index] = val;
-                    seen[index] = true;
-                }
-                None => {
-                    let near = crate::diag::nearest(
-                        &name.name,
-                        def.fields.iter().map(|(n, _)| n.as_str()),
-                    );
-                    let mut diagnostic = Diagnostic::new(
-                        Code::NotAFunction,
-                        name.loc,
-                        format!("`{}` has no field `{}`", def.name.name, name.name),
-                    );
-                    if let Some(near) = near {
-                        diagnostic = diagnostic.help(near.to_owned());
-                    }
-                    self.report(diagnostic);
-                }
-            }
+            let Some(index) = def.fields.iter().position(|(field, _)| *field == name.name) else {
+                let headline = format!("`{}` has no field `{}`", def.name.name, name.name);
+                let at = (&*name.name, name.loc);
+                self.no_such_name(Code::NotAFunction, at, headline, def.field_names());
+                continue;
+            };
+            let ty = self.type_of(&val);
+            Self::infer_generics(&def.fields[index].1, &ty, &names, &mut inferred);
+            vals[index] = val;
+            seen[index] = true;
         }
         for (index, (field, _)) in def.fields.iter().enumerate() {
             if !seen[index] {

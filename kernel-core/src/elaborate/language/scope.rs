@@ -92,7 +92,7 @@ struct Scope {
 /// Every scope and variable of a kernel. Scopes are never removed: closures keep theirs.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
-    scopes: Vec<Scope>,
+    all: Vec<Scope>,
     pub(crate) vars: Vec<Var>,
     /// What held a value first, by the value's number. By name: the numbers of variables are given again behind a branch or a loop.
     holders: BTreeMap<u32, Holder>,
@@ -103,17 +103,17 @@ pub(crate) struct Scopes {
 
 impl Scopes {
     pub(crate) fn new() -> (Self, ScopeId) {
-        (Scopes { scopes: vec![Scope::default()], ..Scopes::default() }, ScopeId(0))
+        (Scopes { all: vec![Scope::default()], ..Scopes::default() }, ScopeId(0))
     }
 
     pub(crate) fn child(&mut self, parent: ScopeId) -> ScopeId {
-        let id = ScopeId(u32::try_from(self.scopes.len()).expect("fewer than 2^32 scopes"));
-        self.scopes.push(Scope { parent: Some(parent), names: Vec::new() });
+        let id = ScopeId(u32::try_from(self.all.len()).expect("fewer than 2^32 scopes"));
+        self.all.push(Scope { parent: Some(parent), names: Vec::new() });
         id
     }
 
     pub(crate) fn bind(&mut self, scope: ScopeId, name: &str, binding: Binding) {
-        self.scopes[scope.0 as usize].names.push((name.to_owned(), binding));
+        self.all[scope.0 as usize].names.push((name.to_owned(), binding));
     }
 
     pub(crate) fn declare(&mut self, scope: ScopeId, name: &str, mutable: bool, val: Val) -> VarId {
@@ -185,7 +185,7 @@ impl Scopes {
         let scope_id = scope;
         let mut at = Some(scope);
         while let Some(id) = at {
-            let scope = &self.scopes[id.0 as usize];
+            let scope = &self.all[id.0 as usize];
             let mut named = scope.names.iter().rev().filter(|(n, _)| n == name);
             if let Some((_, binding)) = named.find(|(_, binding)| fits(binding)) {
                 // `use library::name` in a body: what came with bundles is known by its whole path.
@@ -215,7 +215,7 @@ impl Scopes {
     /// The name of a variable with such a value that was declared as number `from` or later, where no other hides it.
     pub(crate) fn name_with(&self, from: usize, is: impl Fn(&Val) -> bool) -> Option<&str> {
         let named = || {
-            self.scopes.iter().enumerate().flat_map(|(scope, held)| {
+            self.all.iter().enumerate().flat_map(|(scope, held)| {
                 held.names.iter().filter_map(move |(name, binding)| match binding {
                     Binding::Var(var) => Some((var.0 as usize, scope, name.as_str())),
                     Binding::Function(..)
@@ -240,7 +240,7 @@ impl Scopes {
     }
 
     fn is_within(&self, inner: usize, outer: usize) -> bool {
-        let parent = |id: &usize| self.scopes[*id].parent.map(|id| id.0 as usize);
+        let parent = |id: &usize| self.all[*id].parent.map(|id| id.0 as usize);
         std::iter::successors(Some(inner), parent).any(|id| id == outer)
     }
 
@@ -249,7 +249,7 @@ impl Scopes {
         let mut out = Vec::new();
         let mut at = Some(scope);
         while let Some(id) = at {
-            let scope = &self.scopes[id.0 as usize];
+            let scope = &self.all[id.0 as usize];
             out.extend(scope.names.iter().map(|(name, _)| name.as_str()));
             at = scope.parent;
         }
@@ -286,8 +286,8 @@ impl Scopes {
     }
 
     fn orphan(&mut self) -> ScopeId {
-        let id = ScopeId(u32::try_from(self.scopes.len()).expect("fewer than 2^32 scopes"));
-        self.scopes.push(Scope::default());
+        let id = ScopeId(u32::try_from(self.all.len()).expect("fewer than 2^32 scopes"));
+        self.all.push(Scope::default());
         id
     }
 

@@ -15,22 +15,16 @@ use super::{
     value::{ClosureVal, PartitionVal, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{Builder, array},
+    diag::Code,
+    elaborate::{Builder, array, signatures::Given},
     ir::{
         Partition, Placement, PlacementProblem, Region, StmtKind, Terminator, Type, Value,
         ValueData,
     },
     loc::Loc,
-    syntax::{Expr, Segment},
+    syntax::Expr,
 };
 
-/// The numbers of warps that a partition has.
-const WARPS: [i128; 4] = [1, 2, 4, 8];
-/// The registers that `setmaxnreg` sets (PTX ISA, "setmaxnreg").
-const REGISTERS: std::ops::RangeInclusive<i128> = 24..=256;
-/// They are a multiple of this.
-const REGISTER_STEP: i128 = 8;
 /// How a partition is written.
 const EXAMPLE: &str = "partition(1).run(|| load())";
 
@@ -56,109 +50,53 @@ impl Crew {
 /// A partition, what it runs, and where that is written.
 type Part = (Rc<PartitionVal>, Rc<ClosureVal>, Loc);
 
+/// `partition(warps)`
+pub(crate) fn partition(given: &Given<'_>) -> Val {
+    let (warps, loc) = (given.number(0), given.loc);
+    Val::Partition(Rc::new(PartitionVal { warps, registers: None, run: None, loc }))
+}
+
 impl Builder<'_> {
-    /// `partition(warps)`
-    pub(crate) fn partition(&mut self, warps: &Val, at: Loc, loc: Loc) -> Val {
-        let Some(warps) = self.const_int(warps, "the number of warps of a partition", at) else {
-            return Val::Error;
+    /// `part.run(body)`
+    pub(crate) fn partition_run(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (of, at) = (given.partition().clone(), given.at(0));
+        let Val::Closure(body) = given.val(0) else {
+            return self.refuse(
+                Code::Kind
+                    .at(at, "a partition runs a closure")
+                    .compare("", "a closure without parameters", self.describe(given.val(0)))
+                    .help("run(|| load())"),
+            );
         };
-        match u32::try_from(warps) {
-            Ok(count) if WARPS.contains(&warps) => Val::Partition(Rc::new(PartitionVal {
-                warps: count,
-                registers: None,
-                run: None,
-                loc,
-            })),
-            _ => self.report(
-                Diagnostic::new(Code::Partition, at, format!("a partition cannot have {warps} warps"))
-                    .compare("warps", "1, 2, 4 or 8", warps.to_string())
-                    .why("layouts spread tiles over a power of two of warps, and a block has room for a few partitions"),
-            ),
-        }
+        let run = Some((Rc::clone(body), at));
+        Some(Val::Partition(Rc::new(PartitionVal { run, ..of })))
     }
 
-    /// The methods of a partition.
-    pub(crate) fn partition_method(
-        &mut self,
-        of: &Rc<PartitionVal>,
-        name: &Segment,
-        vals: &[Val],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Val {
-        match (name.name.as_str(), vals) {
-            ("registers", [count]) => self.partition_registers(of, count, args[0].loc, loc),
-            ("run", [Val::Closure(body)]) => Val::Partition(Rc::new(PartitionVal {
-                run: Some((Rc::clone(body), args[0].loc)),
-                ..(**of).clone()
-            })),
-            ("run", [other]) => {
-                let actual = self.describe(other);
-                self.report(
-                    Diagnostic::new(Code::Kind, args[0].loc, "a partition runs a closure")
-                        .compare("", "a closure without parameters", actual)
-                        .help("run(|| load())"),
-                )
-            }
-            ("registers", _) => {
-                self.count(name, 1, vals.len(), Some(".registers(40)".to_owned()), loc)
-            }
-            ("run", _) => self.count(name, 1, vals.len(), Some(".run(|| load())".to_owned()), loc),
-            _ => self.no_method(&Val::Partition(Rc::clone(of)), name, vals, &["registers", "run"]),
-        }
-    }
-
-    fn partition_registers(
-        &mut self,
-        of: &Rc<PartitionVal>,
-        count: &Val,
-        at: Loc,
-        loc: Loc,
-    ) -> Val {
-        let what = "the number of registers of a partition";
-        let Some(count) = self.const_int(count, what, at) else { return Val::Error };
+    /// `part.registers(count)`
+    pub(crate) fn partition_registers(&mut self, given: &Given<'_>) -> Option<Val> {
         if !self.target.has(Capability::Setmaxnreg) {
-            return self.report(
-                self.lacks(Capability::Setmaxnreg, "registers move between warps on later targets", loc)
+            let headline = "registers move between warps on later targets";
+            return self.refuse(
+                self.lacks(Capability::Setmaxnreg, headline, given.loc)
                     .why("`setmaxnreg` is an instruction of these targets; without a budget a partition runs on every one"),
             );
         }
-        let registers = u32::try_from(count)
-            .ok()
-            .filter(|_| REGISTERS.contains(&count) && count % REGISTER_STEP == 0);
-        match registers {
-            Some(_) => Val::Partition(Rc::new(PartitionVal { registers, ..(**of).clone() })),
-            None => self.report(
-                Diagnostic::new(
-                    Code::Partition,
-                    at,
-                    format!("the threads of a partition cannot have {count} registers"),
-                )
-                .compare(
-                    "registers",
-                    format!(
-                        "a multiple of {REGISTER_STEP} from {} to {}",
-                        REGISTERS.start(),
-                        REGISTERS.end()
-                    ),
-                    count.to_string(),
-                )
-                .why("`setmaxnreg` sets the registers of a thread in these steps"),
-            ),
-        }
+        let (registers, of) = (Some(given.number(0)), given.partition().clone());
+        Some(Val::Partition(Rc::new(PartitionVal { registers, ..of })))
     }
 
     /// `warp_specialize(default, [..])`
-    pub(crate) fn warp_specialize(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
-        let Val::Closure(default) = &vals[0] else {
-            let actual = self.describe(&vals[0]);
-            return self.report(
-                Diagnostic::new(Code::Kind, args[0].loc, "the default partition is a closure")
-                    .compare("", "a closure without parameters", actual)
+    pub(crate) fn warp_specialize(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (args, loc) = (given.args, given.loc);
+        let Val::Closure(default) = given.val(0) else {
+            return self.refuse(
+                Code::Kind
+                    .at(given.at(0), "the default partition is a closure")
+                    .compare("", "a closure without parameters", self.describe(given.val(0)))
                     .help("warp_specialize(|| multiply(), [partition(1).run(|| load())])"),
             );
         };
-        let Some(parts) = self.parts(&vals[1], &args[1]) else { return Val::Error };
+        let parts = self.parts(given.val(1), &args[1])?;
         if !self.stands_alone(loc) {
             // What runs is looked at, for its own problems.
             self.look_at(&mut |builder| {
@@ -171,7 +109,7 @@ impl Builder<'_> {
                 });
                 self.leave_partition(own);
             }
-            return Val::Error;
+            return None;
         }
         if self.only_looking == 0 {
             self.specialized = Some(loc);
@@ -197,17 +135,20 @@ impl Builder<'_> {
             partitions.push(Partition { warps, registers, body, loc });
         }
         let mut results = Vec::new();
-        let val =
-            if ended { Val::Never } else { self.go_on(&mut region, after, val, &mut results, loc) };
+        let val = if ended {
+            Val::Never
+        } else {
+            self.go_on(&mut region, after, &val, &mut results, loc)
+        };
         let asked: Vec<_> = partitions.iter().map(|one| (one.warps, one.registers)).collect();
         if let Err(problem) = Placement::of(self.warps, &asked) {
-            return self.does_not_fit(problem, args[1].loc);
+            return Some(self.does_not_fit(problem, args[1].loc));
         }
         self.push(StmtKind::Specialize { default: region, partitions, results }, loc);
         if ended {
             self.terminate(Terminator::Return);
         }
-        val
+        Some(val)
     }
 
     /// What follows is run by the warps of a partition; gives how many there were before.
@@ -225,27 +166,25 @@ impl Builder<'_> {
         let list = match self.plain(val.clone()) {
             Val::Array(list) => list,
             other => {
-                let actual = self.describe(&other);
-                self.report(
-                    Diagnostic::new(Code::Kind, arg.loc, "partitions stand in an array")
-                        .compare("", "an array of partitions", actual)
+                return self.refuse(
+                    Code::Kind
+                        .at(arg.loc, "partitions stand in an array")
+                        .compare("", "an array of partitions", self.describe(&other))
                         .help(format!("[{EXAMPLE}]")),
                 );
-                return None;
             }
         };
         if list.is_empty() {
-            let actual = self.describe(&array(Vec::new()));
-            self.report(
-                Diagnostic::new(
-                    Code::Kind,
-                    arg.loc,
-                    "there is no partition beside the default one",
-                )
-                .compare("", "an array of one partition or more", actual)
-                .help(format!("[{EXAMPLE}]")),
+            return self.refuse(
+                Code::Kind
+                    .at(arg.loc, "there is no partition beside the default one")
+                    .compare(
+                        "",
+                        "an array of one partition or more",
+                        self.describe(&array(Vec::new())),
+                    )
+                    .help(format!("[{EXAMPLE}]")),
             );
-            return None;
         }
         let mut parts = Vec::new();
         for (index, part) in list.iter().enumerate() {
@@ -258,7 +197,8 @@ impl Builder<'_> {
                     }
                     None => {
                         self.report(
-                            Diagnostic::new(Code::Kind, at, "this partition runs nothing")
+                            Code::Kind
+                                .at(at, "this partition runs nothing")
                                 .compare(
                                     "",
                                     "a partition that runs a closure",
@@ -270,10 +210,10 @@ impl Builder<'_> {
                 },
                 Val::Error | Val::Never => return None,
                 other => {
-                    let actual = self.describe(&other);
                     self.report(
-                        Diagnostic::new(Code::Kind, at, "this is no partition")
-                            .compare("", "a partition", actual)
+                        Code::Kind
+                            .at(at, "this is no partition")
+                            .compare("", "a partition", self.describe(&other))
                             .help(EXAMPLE),
                     );
                 }
@@ -289,26 +229,21 @@ impl Builder<'_> {
         }
         if let Some(first) = self.specialized {
             self.report(
-                Diagnostic::new(
-                    Code::Specialize,
-                    loc,
-                    "the warps of a block are specialised twice",
-                )
-                .place(first, "specialised here before")
-                .compare(
-                    "",
-                    "one `warp_specialize` in a kernel, outside of partitions",
-                    "another one",
-                )
-                .why("each warp of a block goes to one partition, and ends with it"),
+                Code::Specialize
+                    .at(loc, "the warps of a block are specialised twice")
+                    .place(first, "specialised here before")
+                    .compare(
+                        "",
+                        "one `warp_specialize` in a kernel, outside of partitions",
+                        "another one",
+                    )
+                    .why("each warp of a block goes to one partition, and ends with it"),
             );
             return false;
         }
         if self.regions.len() > 1 {
             self.report(
-                Diagnostic::new(
-                    Code::Specialize,
-                    loc,
+                Code::Specialize.at(loc,
                     "warps are specialised inside a loop or branch",
                 )
                 .compare("", "a statement of the kernel's body", "one that a loop or a branch runs")
@@ -354,9 +289,7 @@ impl Builder<'_> {
         let name = self.scopes.name_at(index).unwrap_or("a variable").to_owned();
         let at = assigned(&run.body, &name).unwrap_or(at);
         self.report(
-            Diagnostic::new(
-                Code::PartitionCapture,
-                at,
+            Code::PartitionCapture.at(at,
                 format!("a partition changes `{name}`, which is outside of it"),
             )
             .why("other warps run what is around the partition, at the same time and with registers of their own; what a partition gives others goes through memory"),
@@ -389,7 +322,7 @@ impl Builder<'_> {
             }
             (None, None) => "a partition takes a tile from outside".to_owned(),
         };
-        let mut diagnostic = Diagnostic::new(Code::PartitionCapture, at, headline)
+        let mut diagnostic = Code::PartitionCapture.at(at, headline)
             .place(made, "made here, by other warps")
             .compare("", "scalars, tensors, shared memory", actual)
             .why("the elements of a tile are in registers of the threads that made it, and a partition runs in others; what it is given goes through shared memory");
@@ -404,23 +337,17 @@ impl Builder<'_> {
 
     fn does_not_fit(&mut self, problem: PlacementProblem, at: Loc) -> Val {
         let diagnostic = match problem {
-            PlacementProblem::Warps { required, actual } => Diagnostic::new(
-                Code::Partition,
-                at,
+            PlacementProblem::Warps { required, actual } => Code::Partition.at(at,
                 "these partitions have more warps than a block",
             )
             .compare("warps", format!("at most {required}"), actual.to_string())
             .why("the kernel's own warps count as well, and what fills up groups of four: partitions of four warps and more begin at a multiple of four, and with register budgets the kernel's own warps have such groups for themselves"),
-            PlacementProblem::Barriers { required, actual } => Diagnostic::new(
-                Code::Partition,
-                at,
+            PlacementProblem::Barriers { required, actual } => Code::Partition.at(at,
                 "these partitions need more barriers than a block has",
             )
             .compare("partitions of more than one warp", format!("at most {required}"), actual.to_string())
             .why("the warps of each meet at a barrier of their own; a block has 16, two of which are for the kernel's own warps and for all"),
-            PlacementProblem::Registers { required, actual, warps, at_entry } => Diagnostic::new(
-                Code::RegisterBudget,
-                at,
+            PlacementProblem::Registers { required, actual, warps, at_entry } => Code::RegisterBudget.at(at,
                 "these partitions leave too few registers for the kernel's own warps",
             )
             .compare(

@@ -61,8 +61,7 @@ impl Builder<'_> {
             return Some(());
         }
         let headline = format!("{what} is not there on `{}`", self.target);
-        self.report(self.lacks(capability, headline, loc).why(why).help(oldest_with(capability)));
-        None
+        self.refuse(self.lacks(capability, headline, loc).why(why).help(oldest_with(capability)))
     }
 
     /// What is said of a capability that the target lacks, with the targets that have it.
@@ -73,10 +72,6 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Diagnostic {
         let having: Vec<String> = capability.targets().map(|target| target.to_string()).collect();
-        Diagnostic::new(Code::Target, loc, headline).compare(
-            "target",
-            one_of(&having),
-            self.target.to_string(),
-        )
+        Code::Target.at(loc, headline).compare("target", one_of(&having), self.target.to_string())
     }
 }

@@ -7,7 +7,7 @@ use super::{
     value::{Num, StructVal, Ty, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env},
     ir::{Const, Dtype, Elem, ParamKind, Type},
     loc::Loc,
@@ -117,12 +117,9 @@ impl Builder<'_> {
             }
             Binding::Trait(item) => {
                 self.report(
-                    Diagnostic::new(
-                        Code::Kind,
-                        loc,
-                        format!("`{}` is a trait, where a type is wanted", item.name.name),
-                    )
-                    .help("value.method(..)"),
+                    Code::Kind
+                        .at(loc, format!("`{}` is a trait, where a type is wanted", item.name.name))
+                        .help("value.method(..)"),
                 );
                 Ty::Infer
             }
@@ -172,11 +169,8 @@ impl Builder<'_> {
         if HANDLES.contains(&name) {
             return Ty::Other;
         }
-        let mut diagnostic = Diagnostic::new(
-            Code::UnknownName,
-            name_loc,
-            format!("`{name}` is not a type that kernels know"),
-        );
+        let mut diagnostic =
+            Code::UnknownName.at(name_loc, format!("`{name}` is not a type that kernels know"));
         if matches!(name, "char" | "str" | "String") {
             diagnostic = diagnostic
                 .why("kernels compute with numbers and masks: there is no text on the device");
@@ -315,82 +309,68 @@ impl Builder<'_> {
             (Val::List(parts), Ty::Array(elem)) => Val::List(Rc::new(
                 parts.iter().map(|part| self.coerce(part.clone(), elem, loc)).collect(),
             )),
-            (val, ty) => {
-                let actual = self.type_of(&val);
-                let pair = match (&actual, ty) {
-                    (Ty::Scalar(a), Ty::Scalar(b))
-                    | (Ty::Tile(a), Ty::Tile(b))
-                    | (Ty::Ptr(a), Ty::Ptr(b))
-                    | (Ty::TilePtr(a), Ty::TilePtr(b))
-                    | (Ty::Shared(a), Ty::Shared(b))
-                    | (Ty::TensorMemory(a), Ty::TensorMemory(b))
-                    | (Ty::Tensor(a), Ty::Tensor(b)) => Some((*a, *b)),
-                    _ => None,
-                };
-                let Some((a, b)) = pair else {
-                    if let (Ty::Scalar(_) | Ty::Ptr(_), Val::Value(value)) = (ty, &val)
-                        && self.wants_scalar(*value, "a scalar is wanted here", loc).is_none()
-                    {
-                        return Val::Error;
-                    }
-                    let mismatch = !matches!(
-                        (&actual, ty),
-                        (Ty::Infer | Ty::Other, _)
-                            | (Ty::Unit, Ty::Unit)
-                            | (Ty::Barrier { ring: true }, Ty::Barrier { ring: true })
-                            | (Ty::Barrier { ring: false }, Ty::Barrier { ring: false })
-                    );
-                    if mismatch {
-                        let (required, actual) = (self.type_name(ty), self.describe(&val));
-                        self.report(
-                            Diagnostic::new(
-                                Code::DtypeMismatch,
-                                loc,
-                                "a value of another type is wanted here",
-                            )
-                            .compare("", required, actual),
-                        );
-                        return Val::Error;
-                    }
-                    return val;
-                };
-                if self.cells.unify(a, b).is_err() {
-                    let (required, actual) = (self.type_name(ty), self.type_name(&actual));
-                    let diagnostic = Diagnostic::new(
-                        Code::DtypeMismatch,
-                        loc,
-                        "a value of another element type is wanted here",
-                    )
-                    .compare("", required, actual);
-                    let diagnostic = match (self.cells.known(a), self.cells.known(b)) {
-                        (None, Some(dtype)) if dtype.is_int() => {
-                            diagnostic.why("a float literal does not become an integer by itself")
-                        }
-                        (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
-                        (Some(_), Some(dtype))
-                            if dtype != Dtype::Bool && !self.is_address(&val) =>
-                        {
-                            self.cast_help(diagnostic, dtype, a)
-                        }
-                        _ => diagnostic,
-                    };
-                    self.report(diagnostic);
-                    return Val::Error;
-                }
-                match val {
-                    Val::Const(value, num) => self.settle_const(value, num, loc),
-                    other => other,
-                }
-            }
+            (val, ty) => self.coerce_leaf(val, ty, loc).unwrap_or(Val::Error),
         }
+    }
+
+    /// [`Builder::coerce`] of what is no aggregate.
+    fn coerce_leaf(&mut self, val: Val, ty: &Ty, loc: Loc) -> Option<Val> {
+        let actual = self.type_of(&val);
+        let pair = match (&actual, ty) {
+            (Ty::Scalar(a), Ty::Scalar(b))
+            | (Ty::Tile(a), Ty::Tile(b))
+            | (Ty::Ptr(a), Ty::Ptr(b))
+            | (Ty::TilePtr(a), Ty::TilePtr(b))
+            | (Ty::Shared(a), Ty::Shared(b))
+            | (Ty::TensorMemory(a), Ty::TensorMemory(b))
+            | (Ty::Tensor(a), Ty::Tensor(b)) => Some((*a, *b)),
+            _ => None,
+        };
+        let Some((a, b)) = pair else {
+            if let (Ty::Scalar(_) | Ty::Ptr(_), Val::Value(value)) = (ty, &val) {
+                self.wants_scalar(*value, "a scalar is wanted here", loc)?;
+            }
+            let mismatch = !matches!(
+                (&actual, ty),
+                (Ty::Infer | Ty::Other, _)
+                    | (Ty::Unit, Ty::Unit)
+                    | (Ty::Barrier { ring: true }, Ty::Barrier { ring: true })
+                    | (Ty::Barrier { ring: false }, Ty::Barrier { ring: false })
+            );
+            if mismatch {
+                let (required, actual) = (self.type_name(ty), self.describe(&val));
+                let headline = "a value of another type is wanted here";
+                let diagnostic = Code::DtypeMismatch.at(loc, headline);
+                return self.refuse(diagnostic.compare("", required, actual));
+            }
+            return Some(val);
+        };
+        if self.cells.unify(a, b).is_err() {
+            let (required, actual) = (self.type_name(ty), self.type_name(&actual));
+            let diagnostic = Code::DtypeMismatch
+                .at(loc, "a value of another element type is wanted here")
+                .compare("", required, actual);
+            let diagnostic = match (self.cells.known(a), self.cells.known(b)) {
+                (None, Some(dtype)) if dtype.is_int() => {
+                    diagnostic.why("a float literal does not become an integer by itself")
+                }
+                (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
+                (Some(_), Some(dtype)) if dtype != Dtype::Bool && !self.is_address(&val) => {
+                    self.cast_help(diagnostic, dtype, a)
+                }
+                _ => diagnostic,
+            };
+            return self.refuse(diagnostic);
+        }
+        Some(match val {
+            Val::Const(value, num) => self.settle_const(value, num, loc),
+            other => other,
+        })
     }
 
     /// Whether a value is an address or a window, which have no other element type.
     fn is_address(&self, val: &Val) -> bool {
-        match val {
-            Val::Value(value) => self.is_ptr(*value) || self.is_handle(*value),
-            _ => false,
-        }
+        val.value().is_some_and(|value| self.is_ptr(value) || self.is_handle(value))
     }
 
     /// A constant after its type was settled: floats are rounded to it, integers must fit.
@@ -399,16 +379,13 @@ impl Builder<'_> {
         match value {
             Const::Int(int) if !crate::elaborate::tiles::arith::fits(int, dtype) => {
                 self.report(
-                    Diagnostic::new(
-                        Code::Overflow,
-                        loc,
-                        format!("{int} does not fit `{}`", dtype.name()),
-                    )
-                    .compare(
-                        "",
-                        crate::elaborate::tiles::arith::range_text(dtype),
-                        int.to_string(),
-                    ),
+                    Code::Overflow
+                        .at(loc, format!("{int} does not fit `{}`", dtype.name()))
+                        .compare(
+                            "",
+                            crate::elaborate::tiles::arith::range_text(dtype),
+                            int.to_string(),
+                        ),
                 );
                 Val::Error
             }

@@ -141,15 +141,15 @@ impl Cells {
                 if x == y {
                     return Ok(a);
                 }
-                let (Cell::Open(p), Cell::Open(q)) =
+                let (Cell::Open(class), Cell::Open(other)) =
                     (self.cells[x as usize], self.cells[y as usize])
                 else {
                     return Err((self.name(a), self.name(b)));
                 };
-                let class = match (p, q) {
+                let class = match (class, other) {
                     (Class::Any, other) | (other, Class::Any) => other,
                     (Class::Int, Class::Index) | (Class::Index, Class::Int) => Class::Index,
-                    (p, q) if p == q => p,
+                    (class, other) if class == other => class,
                     _ => return Err((self.name(a), self.name(b))),
                 };
                 self.cells[x as usize] = Cell::Open(class);
@@ -341,8 +341,7 @@ pub(crate) enum Part {
 impl ViewVal {
     /// The coordinates of the corner; none where one was reported.
     pub(crate) fn corner(&self) -> Option<Vec<Value>> {
-        let value = |val: &Val| if let Val::Value(value) = val { Some(*value) } else { None };
-        self.at.iter().map(value).collect()
+        self.at.iter().map(Val::value).collect()
     }
 
     /// Whether both are of one tensor and have the same extents: the corners alone differ.
@@ -390,6 +389,21 @@ pub(crate) enum Ty {
 }
 
 impl Val {
+    /// An `i32` that is known when compiling.
+    pub(crate) fn i32(value: impl Into<i128>) -> Val {
+        Val::Const(Const::Int(value.into()), Num::Known(Dtype::I32))
+    }
+
+    /// What a statement is worth that was worth this when it was elaborated: nothing, unless it was reported.
+    pub(crate) fn of_statement(self) -> Val {
+        if matches!(self, Val::Error) { Val::Error } else { Val::Unit }
+    }
+
+    /// The value that it is when the kernel runs.
+    pub(crate) fn value(&self) -> Option<Value> {
+        if let Val::Value(value) = self { Some(*value) } else { None }
+    }
+
     /// Whether two values are the same thing, so that nothing has to be merged.
     pub(crate) fn same(&self, other: &Val) -> bool {
         match (self, other) {

@@ -7,13 +7,14 @@ use kernel_layout::Form;
 use kernel_ptx::Capability;
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{
-        Builder, Env,
+        Builder,
         language::{
             generic::Destination,
             value::{Num, Part, Val, ViewVal},
         },
+        signatures::Given,
     },
     ir::{
         Atomic, Const, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Tma, TmaKind,
@@ -21,7 +22,7 @@ use crate::{
     },
     layouts::pinned_shared,
     loc::Loc,
-    syntax::{Expr, Segment},
+    syntax::Expr,
 };
 
 /// An argument, and where it stands.
@@ -29,127 +30,92 @@ type Arg<'v> = (&'v Val, Loc);
 
 impl Builder<'_> {
     /// `tensor.tile(at, shape)`
-    pub(crate) fn window(
-        &mut self,
-        param: u32,
-        at: &Val,
-        shape: &Val,
-        [at_expr, shape_expr]: [&Expr; 2],
-    ) -> Val {
-        let (at_loc, shape_loc) = (at_expr.loc, shape_expr.loc);
-        let ParamKind::Tensor { rank, .. } = self.params[param as usize].kind else {
-            return Val::Error;
-        };
-        let Some(shape) = self.shape(shape, shape_expr) else { return Val::Error };
-        let parts = match at {
-            Val::Array(parts) => parts.to_vec(),
-            other => {
-                let actual = self.describe(other);
-                return self.report(
-                    Diagnostic::new(
-                        Code::Kind,
-                        at_loc,
-                        "the corner of a window is an array, one coordinate an axis",
-                    )
-                    .compare("", "an array such as `[i, j]`", actual),
-                );
-            }
+    pub(crate) fn window(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (param, shape) = (given.tensor(), given.shape(1));
+        let rank = self.params[param as usize].kind.rank();
+        let Val::Array(parts) = given.val(0) else {
+            let headline = "the corner of a window is an array, one coordinate an axis";
+            return self.refuse_kind(headline, "an array such as `[i, j]`", given.arg(0));
         };
         for (what, have, loc) in
-            [("coordinates", parts.len(), at_loc), ("extents", shape.len(), shape_loc)]
+            [("coordinates", parts.len(), given.at(0)), ("extents", shape.len(), given.at(1))]
         {
             if have != rank as usize {
-                let place = self.params[param as usize].loc;
-                return self.report(
-                    Diagnostic::new(
-                        Code::Axis,
-                        loc,
-                        "a window has one coordinate and one extent for each axis of its tensor",
-                    )
-                    .compare(what, rank.to_string(), have.to_string())
-                    .place(place, "the tensor"),
+                let headline =
+                    "a window has one coordinate and one extent for each axis of its tensor";
+                return self.refuse(
+                    Code::Axis
+                        .at(loc, headline)
+                        .compare(what, rank.to_string(), have.to_string())
+                        .place(self.params[param as usize].loc, "the tensor"),
                 );
             }
         }
         let (mut corner, mut places) = (Vec::new(), Vec::new());
         for (index, part) in parts.iter().enumerate() {
-            let loc = at_expr.part(index);
-            let Some(value) = self.value(part, loc) else { return Val::Error };
-            if self.wants_scalar(value, "the coordinates of a window are scalars", loc).is_none() {
-                return Val::Error;
-            }
+            let loc = given.args[0].part(index);
+            let value = self.value(part, loc)?;
+            self.wants_scalar(value, "the coordinates of a window are scalars", loc)?;
             if !self.is_scalar(value)
                 || self.cells.unify(self.num(value), Num::Known(Dtype::I32)).is_err()
                 || self.is_ptr(value)
             {
-                let actual = self.describe(part);
-                return self.report(
-                    Diagnostic::new(Code::Kind, loc, "the coordinates of a window are `i32`")
-                        .compare("", "a scalar (i32)", actual)
+                return self.refuse(
+                    Code::Kind
+                        .at(loc, "the coordinates of a window are `i32`")
+                        .compare("", "a scalar (i32)", self.describe(part))
                         .help("n as i32"),
                 );
             }
             corner.push(Val::Value(value));
             places.push(loc);
         }
-        Val::View(Rc::new(ViewVal { param, at: corner, places, shape, part: Part::Tile }))
+        Some(Val::View(Rc::new(ViewVal { param, at: corner, places, shape, part: Part::Tile })))
     }
 
     /// `view.load()`
-    pub(crate) fn load_tensor(&mut self, view: &ViewVal, loc: Loc) -> Val {
-        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else {
-            return Val::Error;
-        };
-        let Some(corner) = view.corner() else { return Val::Error };
+    pub(crate) fn load_tensor(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (view, loc) = (given.view(), given.loc);
+        let dtype = self.params[view.param as usize].kind.dtype();
+        let corner = view.corner()?;
         self.note_corner(view, loc);
-        if self.check_budget(&view.shape, Num::Known(dtype), loc).is_none() {
-            return Val::Error;
-        }
+        self.check_budget(&view.shape, Num::Known(dtype), loc)?;
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
         let tile = self.emit(Op::LoadTensor(view.param), corner, ty, loc);
         self.mark_of_param(view.param, tile);
-        Val::Value(tile)
+        Some(Val::Value(tile))
     }
 
-    /// `view.store(tile)`
-    pub(crate) fn store_tensor(
-        &mut self,
-        view: &ViewVal,
-        value: &Val,
-        value_loc: Loc,
-        loc: Loc,
-    ) -> Val {
-        let ParamKind::Tensor { dtype, mutable, rank } = self.params[view.param as usize].kind
-        else {
-            return Val::Error;
-        };
+    /// `view.store(value)`
+    pub(crate) fn store_tensor(&mut self, given: &Given<'_>) -> Option<()> {
+        let (view, (value, value_loc)) = (given.view(), given.arg(0));
+        let param = &self.params[view.param as usize];
+        let ParamKind::Tensor { dtype, mutable, rank } = param.kind else { return None };
         if !mutable {
-            let (name, place) = {
-                let param = &self.params[view.param as usize];
-                (param.name.clone(), param.loc)
-            };
-            return self.report(
-                Diagnostic::new(Code::ReadOnly, loc, format!("a store to `{name}`, which is only read"))
-                    .compare("", format!("a `TensorMut<{}, {rank}>`", dtype.name()), format!("a `Tensor<{}, {rank}>`", dtype.name()))
-                    .place(place, "declared here")
-                    .why("the launch borrows a `Tensor` with `&`: other kernels may read it at the same time")
-                    .help(format!("{name}: TensorMut<{}, {rank}>", dtype.name())),
-            );
+            let name = &param.name;
+            let (required, actual) = ["TensorMut", "Tensor"]
+                .map(|kind| format!("{kind}<{}, {rank}>", dtype.name()))
+                .into();
+            let diagnostic = Code::ReadOnly.at(given.loc,
+                format!("a store to `{name}`, which is only read"),
+            )
+            .compare("", format!("a `{required}`"), format!("a `{actual}`"))
+            .place(param.loc, "declared here")
+            .why("the launch borrows a `Tensor` with `&`: other kernels may read it at the same time")
+            .help(format!("{name}: {required}"));
+            return self.refuse(diagnostic);
         }
         let headline = "the tile does not have the element type of its destination";
         if let Val::Value(tile) = self.plain(value.clone())
             && self.stores_literal(Destination::Param(view.param), tile, headline, value_loc)
         {
-            return Val::Error;
+            return None;
         }
-        let Some(tile) = self.tile_to_store(value, dtype, &view.shape, value_loc) else {
-            return Val::Error;
-        };
-        let Some(mut args) = view.corner() else { return Val::Error };
-        self.note_corner(view, loc);
+        let tile = self.tile_to_store(value, dtype, &view.shape, value_loc)?;
+        let mut args = view.corner()?;
+        self.note_corner(view, given.loc);
         args.push(tile);
-        self.op(Op::StoreTensor(view.param), args, None, loc);
-        Val::Unit
+        self.does(Op::StoreTensor(view.param), args, given)
     }
 
     /// A tile with the element type and extents of what it is stored to.
@@ -163,62 +129,52 @@ impl Builder<'_> {
         let tile = self.value(value, loc)?;
         let tile = match self.ty(tile) {
             Type::Scalar(Elem::Number(_)) if self.is_point(tile) => {
-                let actual = self.describe(value);
                 let help = if shape == [1] {
                     ".expand(0)".to_owned()
                 } else {
                     format!(".broadcast({shape:?})")
                 };
-                self.report(
-                    Diagnostic::new(
-                        Code::ShapeMismatch,
-                        loc,
-                        "the tile does not have the extents of its destination",
-                    )
-                    .compare("", format!("a `Tile<{}>` of extents {shape:?}", dtype.name()), actual)
-                    .why("a store writes each element of its destination once")
-                    .help(help),
-                );
-                return None;
-            }
-            Type::Scalar(Elem::Number(_)) => {
-                let actual = self.describe(value);
-                self.report(
-                    Diagnostic::new(Code::Kind, loc, "a tile is stored, not a scalar")
+                return self.refuse(
+                    Code::ShapeMismatch
+                        .at(loc, "the tile does not have the extents of its destination")
                         .compare(
                             "",
                             format!("a `Tile<{}>` of extents {shape:?}", dtype.name()),
-                            actual,
+                            self.describe(value),
+                        )
+                        .why("a store writes each element of its destination once")
+                        .help(help),
+                );
+            }
+            Type::Scalar(Elem::Number(_)) => {
+                return self.refuse(
+                    Code::Kind
+                        .at(loc, "a tile is stored, not a scalar")
+                        .compare(
+                            "",
+                            format!("a `Tile<{}>` of extents {shape:?}", dtype.name()),
+                            self.describe(value),
                         )
                         .help(self.full_of(shape, value, dtype)),
                 );
-                return None;
             }
             _ => self.tile(value, "a store", loc)?,
         };
         if self.ty(tile).shape() != shape {
             let actual = self.ty(tile).shape().to_vec();
-            self.report(
-                Diagnostic::new(
-                    Code::ShapeMismatch,
-                    loc,
-                    "the tile does not have the extents of its destination",
-                )
-                .compare("", format!("{shape:?}"), format!("{actual:?}"))
-                .why("a store writes each element of its destination once"),
+            return self.refuse(
+                Code::ShapeMismatch
+                    .at(loc, "the tile does not have the extents of its destination")
+                    .compare("", format!("{shape:?}"), format!("{actual:?}"))
+                    .why("a store writes each element of its destination once"),
             );
-            return None;
         }
         if self.is_ptr(tile) || self.cells.unify(self.num(tile), Num::Known(dtype)).is_err() {
             let num = self.num(tile);
-            let diagnostic = Diagnostic::new(
-                Code::DtypeMismatch,
-                loc,
-                "the tile does not have the element type of its destination",
-            )
-            .compare("", dtype.name(), self.cells.name(num));
-            self.report(self.cast_help(diagnostic, dtype, num));
-            return None;
+            let diagnostic = Code::DtypeMismatch
+                .at(loc, "the tile does not have the element type of its destination")
+                .compare("", dtype.name(), self.cells.name(num));
+            return self.refuse(self.cast_help(diagnostic, dtype, num));
         }
         Some(tile)
     }
@@ -230,46 +186,45 @@ impl Builder<'_> {
         if self.is_ptr(value) {
             return Some(value);
         }
-        let actual = self.describe(val);
-        self.report(
-            Diagnostic::new(Code::Kind, loc, "an address is wanted here")
-                .compare("", "a `Ptr<T>` or a `Tile<Ptr<T>>`", actual)
+        self.refuse(
+            Code::Kind
+                .at(loc, "an address is wanted here")
+                .compare("", "a `Ptr<T>` or a `Tile<Ptr<T>>`", self.describe(val))
                 .help("p + offsets"),
-        );
-        None
+        )
     }
 
     /// `load(at)`, `load_masked(at, mask, other)`
-    pub(crate) fn load_ptr(&mut self, at: Arg<'_>, masked: Option<[Arg<'_>; 2]>, loc: Loc) -> Val {
-        let Some(at) = self.address(at) else { return Val::Error };
-        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
+    pub(crate) fn load_ptr(
+        &mut self,
+        masked: Option<[Arg<'_>; 2]>,
+        given: &Given<'_>,
+    ) -> Option<Val> {
+        let (at, loc) = (given.value(0), given.loc);
+        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
         let mut args = vec![at];
-        if let Some([mask, (other, place)]) = masked {
-            let (Some(mask), Some(other)) = (self.mask(mask, at), self.value(other, place)) else {
-                return Val::Error;
-            };
+        if let Some([mask, (_, place)]) = masked {
+            let (mask, other) = (self.mask(mask, at)?, given.value(2));
             let instead = "what `load_masked` gives elsewhere is a scalar";
             if !self.is_scalar(other) && !matches!(self.ty(other), Type::Error) {
-                let actual = self.describe(&Val::Value(other));
-                let diagnostic = Diagnostic::new(Code::Kind, place, instead);
-                return self.report(
+                let diagnostic = Code::Kind.at(place, instead);
+                return self.refuse(
                     diagnostic
-                        .compare("", format!("a scalar ({})", dtype.name()), actual)
+                        .compare(
+                            "",
+                            format!("a scalar ({})", dtype.name()),
+                            self.describe(&Val::Value(other)),
+                        )
                         .help(self.whole_number("0", Num::Known(dtype))),
                 );
             }
-            if self.wants_scalar(other, instead, place).is_none()
-                || self.wants_element(other, dtype, place).is_none()
-            {
-                return Val::Error;
-            }
-            let Some((_, other)) = self.same_shape(at, other, "`load_masked`", loc) else {
-                return Val::Error;
-            };
+            self.wants_scalar(other, instead, place)?;
+            self.wants_element(other, dtype, place)?;
+            let (_, other) = self.same_shape(at, other, "`load_masked`", loc)?;
             args.extend([mask, other]);
         }
-        Val::Value(self.emit(Op::LoadPtr { masked: masked.is_some() }, args, ty, loc))
+        Some(Val::Value(self.emit(Op::LoadPtr { masked: masked.is_some() }, args, ty, loc)))
     }
 
     /// A mask with the extents of the addresses.
@@ -277,8 +232,7 @@ impl Builder<'_> {
         let mask = self.value(mask, loc)?;
         if self.cells.known(self.num(mask)) != Some(Dtype::Bool) || self.is_ptr(mask) {
             let num = self.num(mask);
-            self.refuse_dtype("a mask", "`bool`", num, loc);
-            return None;
+            return self.refuse_dtype("a mask", "`bool`", num, loc);
         }
         if self.is_scalar(at) {
             self.wants_scalar(mask, "the mask of one address is one scalar", loc)?;
@@ -293,11 +247,13 @@ impl Builder<'_> {
         let (grown, mask) = self.same_shape(at, mask, "a masked access", loc)?;
         if self.ty(grown).shape() != self.ty(at).shape() {
             let (required, actual) = (self.ty(at).shape().to_vec(), self.ty(mask).shape().to_vec());
-            self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "the mask is larger than the addresses")
-                    .compare("", format!("{required:?}"), format!("{actual:?}")),
+            return self.refuse(
+                Code::ShapeMismatch.at(loc, "the mask is larger than the addresses").compare(
+                    "",
+                    format!("{required:?}"),
+                    format!("{actual:?}"),
+                ),
             );
-            return None;
         }
         Some(mask)
     }
@@ -305,23 +261,17 @@ impl Builder<'_> {
     /// `store(at, value)`, `store_masked(at, mask, value)`
     pub(crate) fn store_ptr(
         &mut self,
-        at: Arg<'_>,
         mask: Option<Arg<'_>>,
         value: Arg<'_>,
-        loc: Loc,
-    ) -> Val {
-        let Some(at) = self.address(at) else { return Val::Error };
-        let Some((at, value)) = self.stored_value(at, value, "a store") else {
-            return Val::Error;
-        };
+        given: &Given<'_>,
+    ) -> Option<()> {
+        let (at, value) = self.stored_value(given.value(0), value, "a store")?;
         let mut args = vec![at, value];
         if let Some(mask) = mask {
-            let Some(mask) = self.mask(mask, at) else { return Val::Error };
-            args.push(mask);
+            args.push(self.mask(mask, at)?);
         }
         self.note_write(at);
-        self.op(Op::StorePtr { masked: mask.is_some() }, args, None, loc);
-        Val::Unit
+        self.does(Op::StorePtr { masked: mask.is_some() }, args, given)
     }
 
     /// A value with the element type and shape of addresses.
@@ -351,11 +301,13 @@ impl Builder<'_> {
         if self.ty(grown).shape() != self.ty(at).shape() {
             let (required, actual) =
                 (self.ty(at).shape().to_vec(), self.ty(value).shape().to_vec());
-            self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "the value is larger than the addresses")
-                    .compare("", format!("{required:?}"), format!("{actual:?}")),
+            return self.refuse(
+                Code::ShapeMismatch.at(loc, "the value is larger than the addresses").compare(
+                    "",
+                    format!("{required:?}"),
+                    format!("{actual:?}"),
+                ),
             );
-            return None;
         }
         Some((at, value))
     }
@@ -367,7 +319,7 @@ impl Builder<'_> {
             return Some(());
         }
         let headline = "the value does not have the element type of its address";
-        let diagnostic = Diagnostic::new(Code::DtypeMismatch, loc, headline);
+        let diagnostic = Code::DtypeMismatch.at(loc, headline);
         let diagnostic = diagnostic.compare("", dtype.name(), self.cells.name(num));
         let diagnostic = match self.cells.known(num) {
             None if dtype.is_int() => match self.cells.literal_of(num) {
@@ -380,8 +332,7 @@ impl Builder<'_> {
             Some(Dtype::Bool) => diagnostic.help("select(mask, 1, 0)"),
             Some(_) => self.cast_help(diagnostic, dtype, num),
         };
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// Rust's types have a tile with a tile of addresses, where a scalar would mean the same.
@@ -389,18 +340,19 @@ impl Builder<'_> {
         if !self.is_scalar(value) {
             return Some(());
         }
-        let name = match self.ty(value) {
-            Type::Scalar(Elem::Number(_)) => self.cells.name(self.num(value)),
-            _ => return Some(()),
-        };
+        let Type::Scalar(Elem::Number(_)) = self.ty(value) else { return Some(()) };
+        let name = self.cells.name(self.num(value));
         let shape = self.ty(at).shape().to_vec();
-        let actual = self.describe(&Val::Value(value));
-        self.report(
-            Diagnostic::new(Code::Kind, loc, headline)
-                .compare("", format!("a `Tile<{name}>` of extents {shape:?}"), actual)
+        self.refuse(
+            Code::Kind
+                .at(loc, headline)
+                .compare(
+                    "",
+                    format!("a `Tile<{name}>` of extents {shape:?}"),
+                    self.describe(&Val::Value(value)),
+                )
                 .help(self.full_of(&shape, &Val::Value(value), Dtype::I32)),
-        );
-        None
+        )
     }
 
     /// A tile with a scalar in every element; a whole number is written as one of the element type.
@@ -415,9 +367,9 @@ impl Builder<'_> {
     }
 
     /// `atomic::add(at, value)` and the like.
-    pub(crate) fn atomic_op(&mut self, op: Atomic, name: &str, vals: &[Arg<'_>], loc: Loc) -> Val {
-        let Some(at) = self.address(vals[0]) else { return Val::Error };
-        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return Val::Error };
+    pub(crate) fn atomic(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
+        let at = given.value(0);
+        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
         let words = dtype.has_arithmetic() && dtype.bytes() >= 4;
         let legal = match op {
             Atomic::Add => words || dtype.is_half(),
@@ -430,60 +382,68 @@ impl Builder<'_> {
             let wants = match op {
                 Atomic::Add => "32- and 64-bit integers, f16, f32, f64 (bf16 from sm_90a)",
                 Atomic::Exchange | Atomic::CompareExchange => "types of 32 and 64 bits",
-                _ => "32- and 64-bit integers",
+                Atomic::Max | Atomic::Min | Atomic::And | Atomic::Or | Atomic::Xor => {
+                    "32- and 64-bit integers"
+                }
             };
-            return self.refuse_dtype(&format!("`atomic::{name}`"), wants, Num::Known(dtype), loc);
+            let what = format!("`{}`", given.path());
+            return self.refuse_dtype(&what, wants, Num::Known(dtype), given.loc);
         }
         let mut args = vec![at];
-        for val in &vals[1..] {
-            let Some((_, value)) = self.stored_value(at, *val, "an atomic") else {
-                return Val::Error;
-            };
-            args.push(value);
+        for index in 1..given.args.len() {
+            args.push(self.stored_value(at, given.arg(index), "an atomic")?.1);
         }
         self.note_write(at);
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
-        Val::Value(self.emit(Op::Atomic(op), args, ty, loc))
+        Some(Val::Value(self.emit(Op::Atomic(op), args, ty, given.loc)))
     }
 
     // -------------------------------------------------------------------------------- shared memory
 
     /// `shared::<T>(shape)`
-    pub(crate) fn shared_alloc(
-        &mut self,
-        segment: &Segment,
-        shape: &Val,
-        shape_expr: &Expr,
-        env: Env,
-        loc: Loc,
-    ) -> Val {
-        if self.conditional > 0 {
-            return self.report(
-                Diagnostic::new(Code::SharedInLoop, loc, "shared memory is allocated inside a loop or branch")
-                    .why("its address is fixed when compiling, so each iteration would get the memory that other threads may still use")
-                    .help("let tile = shared::<f32>([64, 64]); // before the loop"),
-            );
-        }
-        let num = self.element_arg(segment, env);
-        let Some(shape) = self.ring_shape(shape, shape_expr) else { return Val::Error };
+    pub(crate) fn shared_alloc(&mut self, given: &Given<'_>) -> Option<Val> {
+        self.made_once(
+            "shared memory is allocated inside a loop or branch",
+            "its address is fixed when compiling, so each iteration would get the memory that other threads may still use",
+            "let tile = shared::<f32>([64, 64]);",
+            given.loc,
+        )?;
+        let (num, shape) = (self.element_arg(given.name, given.env), given.shape(0));
         if shape.len() > 3 {
-            return self.report(
-                Diagnostic::new(
-                    Code::Axis,
-                    shape_expr.loc,
-                    "a shared tile has one or two axes, and one more for a ring",
-                )
-                .compare("rank", "1 to 3", shape.len().to_string()),
-            );
+            let headline = "a shared tile has one or two axes, and one more for a ring";
+            return self.refuse(Code::Axis.at(given.at(0), headline).compare(
+                "rank",
+                "1 to 3",
+                shape.len().to_string(),
+            ));
         }
-        let dtype = self.cells.settled(num);
-        let root: Shared =
-            self.shared.alloc(SharedData { dtype, shape: shape.clone(), pinned: None, loc });
+        let (dtype, loc) = (self.cells.settled(num), given.loc);
+        let data = SharedData { dtype, shape: shape.clone(), pinned: None, loc };
+        let root: Shared = self.shared.alloc(data);
         if let Num::Cell(_) = self.cells.find(num) {
             self.shared_cells.insert(root, num);
         }
         let ty = Type::Shared(SharedType { root, dtype, shape, transposed: false, remote: false });
-        Val::Value(self.emit(Op::SharedAlloc(root), Vec::new(), ty, loc))
+        Some(Val::Value(self.emit(Op::SharedAlloc(root), Vec::new(), ty, loc)))
+    }
+
+    /// Reports what is made inside a loop or branch, where a kernel makes it once; `help` makes one.
+    pub(crate) fn made_once(
+        &mut self,
+        headline: &str,
+        why: &str,
+        help: &str,
+        loc: Loc,
+    ) -> Option<()> {
+        if self.conditional == 0 {
+            return Some(());
+        }
+        self.refuse(
+            Code::SharedInLoop
+                .at(loc, headline)
+                .why(why)
+                .help(format!("{help} // before the loop")),
+        )
     }
 
     /// The extents of a shared allocation: of three, the first counts buffers and may be any number.
@@ -497,11 +457,13 @@ impl Builder<'_> {
         let count = self.const_int(ring, "the number of buffers", loc)?;
         let Some(count) = u32::try_from(count).ok().filter(|count| (1..=1024).contains(count))
         else {
-            self.report(
-                Diagnostic::new(Code::Extent, loc, format!("a ring cannot have {count} buffers"))
-                    .compare("buffers", "1 to 1024", count.to_string()),
+            return self.refuse(
+                Code::Extent.at(loc, format!("a ring cannot have {count} buffers")).compare(
+                    "buffers",
+                    "1 to 1024",
+                    count.to_string(),
+                ),
             );
-            return None;
         };
         let mut shape = self.extents(rest, at, 1)?;
         shape.insert(0, count);
@@ -509,9 +471,10 @@ impl Builder<'_> {
     }
 
     /// `window.with_layout(form)`
-    pub(crate) fn shared_layout(&mut self, window: Value, form: Form, loc: Loc) -> Val {
-        let Type::Shared(shared) = self.ty(window).clone() else { return Val::Error };
-        let form = match form {
+    pub(crate) fn shared_layout(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (window, loc) = (given.receiver(), given.at(0));
+        let Type::Shared(shared) = self.ty(window).clone() else { return None };
+        let form = match given.layout(0) {
             Form::NvmmaShared { swizzle_bytes, transposed, fp4_padded, .. } => Form::NvmmaShared {
                 swizzle_bytes,
                 element_bits: self.cells.settled(self.num(window)).shared_bytes() * 8,
@@ -521,9 +484,7 @@ impl Builder<'_> {
             other => other,
         };
         let dtype = self.cells.settled(self.num(window));
-        if self.padded_dtype(&form, dtype, loc).is_none() {
-            return Val::Error;
-        }
+        self.padded_dtype(&form, dtype, loc)?;
         let data = &self.shared[shared.root];
         let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
         let pinned = data.pinned.clone();
@@ -531,8 +492,8 @@ impl Builder<'_> {
             pinned.filter(|pinned| pinned.to_layout(&tile) != form.to_layout(&tile))
         {
             let chosen_at = self.shared_pins.get(shared.root).copied().unwrap_or(data.loc);
-            return self.report(
-                Diagnostic::new(Code::SharedUse, loc, "this allocation has another layout already")
+            return self.refuse(
+                Code::SharedUse.at(loc, "this allocation has another layout already")
                     .compare("", pinned.in_code(), form.in_code())
                     .place(chosen_at, "layout chosen here")
                     .why("bytes that are written in one layout and read in another would be other elements")
@@ -541,11 +502,11 @@ impl Builder<'_> {
         }
         let element_bytes = self.cells.settled(self.num(window)).shared_bytes();
         if let Err(problem) = pinned_shared(&form, loc, tile, element_bytes) {
-            return self.report(problem.into_diagnostic());
+            return self.refuse(problem.into_diagnostic());
         }
         self.shared[shared.root].pinned = Some(form);
         self.shared_pins.insert(shared.root, loc);
-        Val::Value(window)
+        Some(Val::Value(window))
     }
 
     /// `window.load()`
@@ -566,31 +527,19 @@ impl Builder<'_> {
         if shared.shape.len() <= 2 {
             return Some(());
         }
-        self.report(
-            Diagnostic::new(
-                Code::SharedUse,
-                loc,
-                "one buffer of a ring is read or written at a time",
-            )
-            .compare("rank", "1 or 2", shared.shape.len().to_string())
-            .help(self.applied(window, "[0]")),
-        );
-        None
+        self.refuse(
+            Code::SharedUse
+                .at(loc, "one buffer of a ring is read or written at a time")
+                .compare("rank", "1 or 2", shared.shape.len().to_string())
+                .help(self.applied(window, "[0]")),
+        )
     }
 
-    /// `window.store(tile)`
-    pub(crate) fn store_shared(
-        &mut self,
-        window: Value,
-        value: &Val,
-        value_loc: Loc,
-        loc: Loc,
-    ) -> Val {
-        let Some(tile) = self.stored_tile(window, (value, value_loc), loc) else {
-            return Val::Error;
-        };
-        self.op(Op::StoreShared, vec![window, tile], None, loc);
-        Val::Unit
+    /// `window.store(value)`
+    pub(crate) fn store_shared(&mut self, given: &Given<'_>) -> Option<()> {
+        let window = given.receiver();
+        let tile = self.stored_tile(window, given.arg(0), given.loc)?;
+        self.does(Op::StoreShared, vec![window, tile], given)
     }
 
     /// A tile that fits the window that it is stored to.
@@ -616,142 +565,103 @@ impl Builder<'_> {
     }
 
     /// `copy_async(from, to)`
-    pub(crate) fn copy_async(&mut self, from: &Val, to: &Val, args: &[Expr], loc: Loc) -> Val {
-        let candidates = |builder: &mut Self, from_text: String, to_text: String| {
-            let mut diagnostic = Diagnostic::new(
-                Code::CopyOperands,
-                loc,
-                "no asynchronous copy joins these operands",
-            )
-            .compare("from", "a window of a tensor: `a.tile([i, j], [M, N])`", from_text)
-            .compare("to", "shared memory: `shared::<T>([M, N])`", to_text);
-            diagnostic = diagnostic.why(if builder.target.has(Capability::Tma) {
-                "asynchronous copies go between tensors and shared memory, past the registers; one to a tensor goes by tensor map, and is `tma::store`"
-            } else {
-                "cp.async moves global memory to shared memory, past the registers; the way back is through them"
-            });
-            let texts = (args[0].operand_text(), args[1].operand_text());
-            match (from, to, texts) {
-                (Val::Value(window), Val::View(view), (Some(from), Some(to)))
-                    if builder.is_written(view.param) =>
-                {
-                    let read = if builder.memory_of(*window).is_some() { ".load()" } else { "" };
-                    diagnostic = diagnostic.help(format!("{to}.store({from}{read})"));
-                }
-                (Val::Value(tile), Val::Value(window), (Some(from), Some(to)))
-                    if matches!(builder.ty(*tile), Type::Tile(..))
-                        && matches!(builder.ty(*window), Type::Shared(_)) =>
-                {
-                    diagnostic = diagnostic.help(format!("{to}.store({from})"));
-                }
-                (Val::Value(held), Val::Value(window), (Some(from), Some(to)))
-                    if matches!(builder.ty(*held), Type::TensorMemory(_))
-                        && matches!(builder.ty(*window), Type::Shared(_)) =>
-                {
-                    diagnostic = diagnostic.help(format!("{to}.store({from}.load())"));
-                }
-                (Val::Value(window), Val::Value(other), (Some(from), Some(to)))
-                    if matches!(builder.ty(*window), Type::Shared(_))
-                        && matches!(builder.ty(*other), Type::Shared(to) if to.remote) =>
-                {
-                    let bar = builder.barrier_in_sight();
-                    diagnostic = diagnostic.help(format!("bulk::send({from}, {bar}, {to})"));
-                }
-                (address @ Val::Value(_), Val::Value(window), (Some(from), Some(to)))
-                    if builder.is_one_address(address)
-                        && matches!(builder.ty(*window), Type::Shared(_)) =>
-                {
-                    let bar = builder.barrier_in_sight();
-                    diagnostic = diagnostic.help(format!("bulk::load({from}, {bar}, {to})"));
-                }
-                _ => {}
-            }
-            builder.report(diagnostic)
-        };
-        if let (Val::Value(window), Val::View(view)) = (from, to)
-            && matches!(self.ty(*window), Type::Shared(_))
+    pub(crate) fn copy_async(&mut self, given: &Given<'_>) -> Option<()> {
+        let (from, to, loc) = (given.val(0), given.val(1), given.loc);
+        if let Val::View(view) = to
+            && self.shared_window(from).is_some()
             && self.is_written(view.param)
             && self.target.has(Capability::Tma)
         {
-            return self.store_window(&view.clone(), (from, args[0].loc), loc);
+            return self.store_window(view, given);
         }
-        if let Val::Value(tile) = to
-            && matches!(self.ty(*tile), Type::TensorMemory(_))
-        {
-            return match self.tensor_copy([from, to], args, loc) {
-                Some(()) => self.copying(loc),
-                None => Val::Error,
-            };
+        if self.in_tensor_memory(to) {
+            return self.tensor_copy(given);
         }
-        let (Val::View(view), Val::Value(window)) = (from, to) else {
-            let (a, b) = (self.describe(from), self.describe(to));
-            return candidates(self, a, b);
+        let (Val::View(view), Some((window, shared))) = (from, self.shared_window(to)) else {
+            return self.no_copy(given);
         };
-        let Type::Shared(shared) = self.ty(*window).clone() else {
-            let (a, b) = (self.describe(from), self.describe(to));
-            return candidates(self, a, b);
-        };
-        let (view, window) = (view.clone(), *window);
+        let at = given.at(1);
         if view.part == Part::Block && self.target.has(Capability::Tma) {
-            let Some(corner) = view.corner() else { return Val::Error };
-            self.note_corner(&view, loc);
+            let corner = view.corner()?;
+            self.note_corner(view, loc);
+            let window = self.copied_window(to, at)?;
             let tma = Tma::plain(TmaKind::Staged, view.param);
-            return self.tma_copy(tma, corner, None, (to, args[1].loc), loc);
+            return self.tma_copy(tma, (corner, None), ((window.0, &window.1), at), loc);
         }
-        if self.check_window(window, &shared, args[1].loc).is_none()
-            || self.own_window(&shared, "a copy from a tensor", args[1].loc).is_none()
-        {
-            return Val::Error;
-        }
-        if view.shape != shared.shape {
-            return self.report(
-                Diagnostic::new(
-                    Code::ShapeMismatch,
-                    loc,
-                    "a copy has the same extents on both sides",
-                )
-                .compare(
-                    "",
-                    format!("{:?}", shared.shape),
-                    format!("{:?}", view.shape),
-                ),
-            );
-        }
-        let ParamKind::Tensor { dtype, .. } = self.params[view.param as usize].kind else {
-            return Val::Error;
-        };
-        if self.copied_dtype(dtype, (window, &shared), args[1].loc).is_none() {
-            return Val::Error;
-        }
-        let Some(mut operands) = view.corner() else { return Val::Error };
-        self.note_corner(&view, loc);
+        self.check_window(window, &shared, at)?;
+        self.own_window(&shared, "a copy from a tensor", at)?;
+        self.same_extents(&shared.shape, &view.shape, loc)?;
+        let dtype = self.params[view.param as usize].kind.dtype();
+        self.copied_dtype(dtype, (window, &shared), at)?;
+        let mut operands = view.corner()?;
+        self.note_corner(view, loc);
         operands.push(window);
-        self.op(Op::CopyAsync(view.param), operands, None, loc);
-        self.copying(loc)
+        self.does(Op::CopyAsync(view.param), operands, given)
+    }
+
+    /// Reports operands that no copy joins, with what does what was meant.
+    fn no_copy(&mut self, given: &Given<'_>) -> Option<()> {
+        let (from, to) = (given.val(0), given.val(1));
+        let why = if self.target.has(Capability::Tma) {
+            "asynchronous copies go between tensors and shared memory, past the registers; one to a tensor goes by tensor map, and is `tma::store`"
+        } else {
+            "cp.async moves global memory to shared memory, past the registers; the way back is through them"
+        };
+        let texts = (given.args[0].operand_text(), given.args[1].operand_text());
+        let shared =
+            |builder: &Self, val: &Val| builder.shared_window(val).map(|(_, shared)| shared);
+        let help = match (from, to, texts) {
+            (Val::Value(window), Val::View(view), (Some(from), Some(to)))
+                if self.is_written(view.param) =>
+            {
+                let read = if self.memory_of(*window).is_some() { ".load()" } else { "" };
+                Some(format!("{to}.store({from}{read})"))
+            }
+            (Val::Value(held), window, (Some(from), Some(to))) => match shared(self, window) {
+                None => None,
+                Some(window) => match self.ty(*held) {
+                    Type::Tile(..) => Some(format!("{to}.store({from})")),
+                    Type::TensorMemory(_) => Some(format!("{to}.store({from}.load())")),
+                    Type::Shared(_) if window.remote => {
+                        Some(format!("bulk::send({from}, {}, {to})", self.barrier_in_sight()))
+                    }
+                    Type::Scalar(Elem::Ptr(_)) => {
+                        Some(format!("bulk::load({from}, {}, {to})", self.barrier_in_sight()))
+                    }
+                    Type::Scalar(Elem::Number(_))
+                    | Type::Shared(_)
+                    | Type::Barrier(_)
+                    | Type::Error => None,
+                },
+            },
+            _ => None,
+        };
+        self.refuse(
+            Code::CopyOperands
+                .at(given.loc, "no asynchronous copy joins these operands")
+                .compare(
+                    "from",
+                    "a window of a tensor: `a.tile([i, j], [M, N])`",
+                    self.describe(from),
+                )
+                .compare("to", "shared memory: `shared::<T>([M, N])`", self.describe(to))
+                .why(why)
+                .help_if(help),
+        )
     }
 
     /// `copy_async(tile, window)` from shared memory to a tensor, which goes by tensor map.
-    fn store_window(&mut self, view: &ViewVal, window: (&Val, Loc), loc: Loc) -> Val {
-        if let Val::Value(value) = window.0
-            && let Type::Shared(shared) = self.ty(*value).clone()
+    fn store_window(&mut self, view: &ViewVal, given: &Given<'_>) -> Option<()> {
+        let (from, at) = given.arg(0);
+        if let Some((_, shared)) = self.shared_window(from)
             && self.params[view.param as usize].block.is_none()
-            && view.shape != shared.shape
         {
-            return self.report(
-                Diagnostic::new(
-                    Code::ShapeMismatch,
-                    loc,
-                    "a copy has the same extents on both sides",
-                )
-                .compare(
-                    "",
-                    format!("{:?}", view.shape),
-                    format!("{:?}", shared.shape),
-                ),
-            );
+            self.same_extents(&view.shape, &shared.shape, given.loc)?;
         }
-        let Some(corner) = view.corner() else { return Val::Error };
-        self.note_corner(view, loc);
-        self.tma_copy(Tma::plain(TmaKind::Store, view.param), corner, None, window, loc)
+        let corner = view.corner()?;
+        self.note_corner(view, given.loc);
+        let (window, shared) = self.copied_window(from, at)?;
+        let tma = Tma::plain(TmaKind::Store, view.param);
+        self.tma_copy(tma, (corner, None), ((window, &shared), at), given.loc)
     }
 }

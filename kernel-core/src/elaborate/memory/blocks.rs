@@ -1,10 +1,11 @@
 //! The blocks of tensor maps: `#[block(BM, BK)] x: TensorMap<f16, 2>`.
 
-use kernel_ptx::Capability;
-
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{Builder, Env},
+    diag::Code,
+    elaborate::{
+        Builder, Env,
+        signatures::{Need, TMA_COPIES},
+    },
     ir::{Fact, ParamKind},
     layouts::tma::MAP_BYTES,
     loc::Loc,
@@ -30,7 +31,8 @@ impl Builder<'_> {
                 &self.params[param as usize].kind,
             );
             self.report(
-                Diagnostic::new(Code::FactAttribute, loc, "only tensor maps have a block")
+                Code::FactAttribute
+                    .at(loc, "only tensor maps have a block")
                     .compare("", "a `TensorMap` or `TensorMapMut`", format!("`{what}`"))
                     .help("#[block(64, 64)] x: TensorMap<f16, 2>"),
             );
@@ -39,13 +41,10 @@ impl Builder<'_> {
         if extents.len() != rank as usize {
             let each = vec!["64"; rank as usize].join(", ");
             self.report(
-                Diagnostic::new(
-                    Code::FactAttribute,
-                    loc,
-                    "a block has one extent for each axis of its tensor",
-                )
-                .compare("extents", rank.to_string(), extents.len().to_string())
-                .help(format!("#[block({each})]")),
+                Code::FactAttribute
+                    .at(loc, "a block has one extent for each axis of its tensor")
+                    .compare("extents", rank.to_string(), extents.len().to_string())
+                    .help(format!("#[block({each})]")),
             );
             return;
         }
@@ -63,7 +62,7 @@ impl Builder<'_> {
             let at = extents.last().map_or(loc, |expr| expr.loc);
             let least = dtype.fewest_in(MAP_BYTES);
             self.report(
-                Diagnostic::new(Code::TensorMap, at, "the rows of the block are too short for a tensor map")
+                Code::TensorMap.at(at, "the rows of the block are too short for a tensor map")
                     .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), inner.to_string())
                     .why("TMA moves pieces of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)")
                     .help(least.to_string()),
@@ -104,18 +103,15 @@ impl Builder<'_> {
             let each = vec!["64"; rank as usize].join(", ");
             let kind = if mutable { "TensorMapMut" } else { "TensorMap" };
             self.report(
-                Diagnostic::new(
-                    Code::TensorMap,
-                    ty.loc,
-                    format!("the tensor map `{name}` has no block"),
-                )
-                .why(WHY)
-                .help(format!("#[block({each})] {name}: {kind}<{}, {rank}>", dtype.name())),
+                Code::TensorMap
+                    .at(ty.loc, format!("the tensor map `{name}` has no block"))
+                    .why(WHY)
+                    .help(format!("#[block({each})] {name}: {kind}<{}, {rank}>", dtype.name())),
             );
             return;
         }
-        let why = "the unit that copies tiles by tensor map (TMA) comes with Hopper";
-        if self.wants(Capability::Tma, "a tensor map", why, ty.loc).is_some() {
+        let Need { capability, why, .. } = TMA_COPIES;
+        if self.wants(capability, "a tensor map", why, ty.loc).is_some() {
             self.map_strides(param, written, facts);
         }
     }
@@ -161,7 +157,8 @@ impl Builder<'_> {
                 )
             };
             self.report(
-                Diagnostic::new(Code::FactAttribute, expr.loc, "no tensor map has this stride")
+                Code::FactAttribute
+                    .at(expr.loc, "no tensor map has this stride")
                     .compare(format!("stride of axis {axis}"), required, value.to_string())
                     .why(why)
                     .help(help),
@@ -182,18 +179,15 @@ impl Builder<'_> {
         let (kind, plain) =
             if mutable { ("TensorMapMut", "TensorMut") } else { ("TensorMap", "Tensor") };
         self.report(
-            Diagnostic::new(
-                Code::FactAttribute,
-                ty.loc,
-                format!("`{name}` has a block, which only tensor maps have"),
-            )
-            .compare(
-                "",
-                format!("a `{kind}<{}, {rank}>`", dtype.name()),
-                format!("a `{plain}<{}, {rank}>`", dtype.name()),
-            )
-            .why(WHY)
-            .help(format!("{name}: {kind}<{}, {rank}>", dtype.name())),
+            Code::FactAttribute
+                .at(ty.loc, format!("`{name}` has a block, which only tensor maps have"))
+                .compare(
+                    "",
+                    format!("a `{kind}<{}, {rank}>`", dtype.name()),
+                    format!("a `{plain}<{}, {rank}>`", dtype.name()),
+                )
+                .why(WHY)
+                .help(format!("{name}: {kind}<{}, {rank}>", dtype.name())),
         );
     }
 }

@@ -3,26 +3,21 @@
 //!
 //! The copy is one statement of the IR, and what is said of it changes that statement.
 
-use kernel_ptx::Capability;
-
 use std::rc::Rc;
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{
         Builder,
         language::value::{CopyVal, Val},
+        signatures::Given,
     },
     ir::{
-        Bulk, BulkKind, Const, CtaGroup, Dtype, Evict, Op, ParamKind, Stmt, StmtKind, Tcgen05, Tma,
-        TmaKind, Type, Value,
+        Bulk, BulkKind, Const, CtaGroup, Dtype, Evict, Op, Stmt, StmtKind, Tcgen05, Tma, TmaKind,
+        Type, Value,
     },
     loc::Loc,
-    syntax::{Expr, Segment},
 };
-
-/// What can be said of a copy.
-const COPY_METHODS: &[&str] = &["on", "when", "multicast", "evict_first", "evict_last"];
 
 /// What is said of a copy that one thread starts.
 struct Said<'o> {
@@ -61,60 +56,35 @@ impl Builder<'_> {
         Val::Copying(Rc::new(CopyVal { depth: self.regions.len(), index: stmts.len() - 1, loc }))
     }
 
-    /// A method of a copy.
-    pub(crate) fn copy_method(
+    /// `.on(bar)`
+    pub(crate) fn on(&mut self, given: &Given<'_>) -> Option<Val> {
+        let barrier = given.value(0);
+        self.change(given, |builder, op, args| match op {
+            Op::Tcgen05(_) => builder.of_tensor_cores("on", &op, given.loc),
+            _ => builder.on_barrier(&op, args, barrier, given.loc),
+        })
+    }
+
+    /// `.accumulate(adds)`
+    pub(crate) fn accumulate(&mut self, given: &Given<'_>) -> Option<Val> {
+        self.change(given, |builder, op, args| {
+            builder.accumulates(op, args, given.value(0), given.loc)
+        })
+    }
+
+    /// One truth value for the whole of what was started, or a report.
+    pub(crate) fn one_condition(
         &mut self,
-        copy: &Rc<CopyVal>,
-        name: &Segment,
-        vals: &[Val],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Val {
-        let at = |index: usize| args.get(index).map_or(loc, |arg| arg.loc);
-        match (name.name.as_str(), vals) {
-            ("on", [barrier]) => {
-                let what = "a copy that completes on a barrier";
-                if self.wants(Capability::Tma, what, super::tma::SINCE_HOPPER, loc).is_none() {
-                    return Val::Error;
-                }
-                let Some(barrier) = self.barrier_of_pair(barrier, at(0)) else {
-                    return Val::Error;
-                };
-                self.change(copy, name, loc, |builder, op, args| match op {
-                    Op::Tcgen05(_) => builder.of_tensor_cores("on", &op, loc),
-                    _ => builder.on_barrier(op, args, barrier, loc),
-                })
-            }
-            ("when", [condition]) => self.when(copy, (condition, at(0)), name, loc),
-            ("accumulate", [flag]) => {
-                let Some(value) = self.value(flag, at(0)) else { return Val::Error };
-                if !self.is_scalar(value) || self.cells.known(self.num(value)) != Some(Dtype::Bool)
-                {
-                    let actual = self.describe(flag);
-                    return self.report(
-                        Diagnostic::new(
-                            Code::Kind,
-                            at(0),
-                            "`accumulate` takes one condition for the whole product",
-                        )
-                        .compare("", "a scalar (bool)", actual),
-                    );
-                }
-                self.change(copy, name, loc, |builder, op, args| {
-                    builder.accumulates(op, args, value, loc)
-                })
-            }
-            ("multicast", [mask]) => self.multicast(copy, (mask, at(0)), name, loc),
-            ("evict_first", []) => self.evict(copy, Evict::First, name, loc),
-            ("evict_last", []) => self.evict(copy, Evict::Last, name, loc),
-            ("on" | "when" | "multicast" | "accumulate", _) => {
-                self.count(name, 1, vals.len(), None, loc)
-            }
-            ("evict_first" | "evict_last", _) => {
-                self.count(name, 0, vals.len(), Some(format!(".{}()", name.name)), loc)
-            }
-            _ => self.no_method(&Val::Copying(copy.clone()), name, vals, COPY_METHODS),
+        given: &Given<'_>,
+        (val, loc): (&Val, Loc),
+    ) -> Option<Value> {
+        let value = self.value(val, loc)?;
+        if self.is_scalar(value) && self.cells.known(self.num(value)) == Some(Dtype::Bool) {
+            return Some(value);
         }
+        let (name, noun) = (given.signature.name, self.noun(given.started()));
+        let headline = format!("`{name}` takes one condition for the whole {noun}");
+        self.refuse_kind(headline, "a scalar (bool)", (val, loc))
     }
 
     /// What was started: a copy, a product or a commit.
@@ -128,26 +98,11 @@ impl Builder<'_> {
     }
 
     /// `.when(condition)`
-    fn when(
-        &mut self,
-        copy: &Rc<CopyVal>,
-        (condition, at): (&Val, Loc),
-        name: &Segment,
-        loc: Loc,
-    ) -> Val {
-        let Some(value) = self.value(condition, at) else { return Val::Error };
-        if !self.is_scalar(value) || self.cells.known(self.num(value)) != Some(Dtype::Bool) {
-            let actual = self.describe(condition);
-            let headline = format!("`when` takes one condition for the whole {}", self.noun(copy));
-            return self.report(Diagnostic::new(Code::Kind, at, headline).compare(
-                "",
-                "a scalar (bool)",
-                actual,
-            ));
-        }
-        self.note_use(value, copy.loc, at);
+    pub(crate) fn when(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (copy, value, loc) = (given.started(), given.value(0), given.loc);
+        self.note_use(value, copy.loc, given.at(0));
         let what = self.noun(copy);
-        self.change(copy, name, loc, |builder, mut op, mut args| {
+        self.change(given, |builder, mut op, mut args| {
             let (guarded, has_window) = match &mut op {
                 Op::Tcgen05(
                     Tcgen05::Mma { guarded, .. }
@@ -169,23 +124,24 @@ impl Builder<'_> {
     }
 
     /// `.evict_first()`, `.evict_last()`
-    fn evict(&mut self, copy: &Rc<CopyVal>, evict: Evict, name: &Segment, loc: Loc) -> Val {
-        self.change(copy, name, loc, |builder, mut op, args| {
+    pub(crate) fn evict(&mut self, evict: Evict, given: &Given<'_>) -> Option<Val> {
+        let (name, loc) = (given.signature.name, given.loc);
+        self.change(given, |builder, mut op, args| {
             if let Op::Bulk(Bulk { kind: BulkKind::Send, .. }) = op {
-                builder.report(
-                    Diagnostic::new(Code::CopyOperands, loc, "what is sent passes by no cache")
+                return builder.refuse(
+                    Code::CopyOperands
+                        .at(loc, "what is sent passes by no cache")
                         .why("bytes go from the shared memory of one block to that of another"),
                 );
-                return None;
             }
             if let Op::Tcgen05(_) = op {
-                return builder.of_tensor_cores(&name.name, &op, loc);
+                return builder.of_tensor_cores(name, &op, loc);
             }
             let Some(said) = Said::of(&mut op) else {
-                return builder.only_one_thread(&name.name, loc);
+                return builder.only_one_thread(name, loc);
             };
             if let Some(first) = said.evict.method() {
-                return builder.evicted_twice(first, &name.name, loc);
+                return builder.evicted_twice(first, name, loc);
             }
             *said.evict = evict;
             Some((op, args))
@@ -193,23 +149,14 @@ impl Builder<'_> {
     }
 
     /// `.multicast(mask)`
-    fn multicast(
-        &mut self,
-        copy: &Rc<CopyVal>,
-        (mask, mask_loc): (&Val, Loc),
-        name: &Segment,
-        loc: Loc,
-    ) -> Val {
-        let Some(value) = self.scalar_i32(mask, "a mask of blocks is an `i32`", mask_loc) else {
-            return Val::Error;
-        };
+    pub(crate) fn multicast(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (copy, value, loc) = (given.started(), given.value(0), given.loc);
+        let (mask, mask_loc) = given.arg(0);
         let what = self.noun(copy);
         let verb = if what == "commit" { "tell" } else { "copy to" };
-        if self.mask_in_cluster(mask, verb, mask_loc, loc).is_none() {
-            return Val::Error;
-        }
+        self.mask_in_cluster(mask, verb, mask_loc, loc)?;
         self.note_use(value, copy.loc, mask_loc);
-        self.change(copy, name, loc, |builder, mut op, mut args| {
+        self.change(given, |builder, mut op, mut args| {
             if let Op::Tcgen05(Tcgen05::Commit { multicast, .. }) = &mut op {
                 if *multicast {
                     return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
@@ -222,31 +169,28 @@ impl Builder<'_> {
             let loads = match &op {
                 Op::Tcgen05(_) => return builder.of_tensor_cores("multicast", &op, loc),
                 Op::Tma(tma) if tma.kind == TmaKind::Staged => {
-                    builder.report(
-                        Diagnostic::new(Code::CopyOperands, loc, "a copy to several blocks needs a barrier")
+                    return builder.refuse(
+                        Code::CopyOperands.at(loc, "a copy to several blocks needs a barrier")
                             .why("in each of the blocks its bytes count on the barrier that lies at the same place: say first which one")
                             .help("copy_async(x.at([i, j]), tile).on(full).multicast(mask)"),
                     );
-                    return None;
                 }
                 Op::Tma(tma) => tma.kind.completes_on_a_barrier(),
                 Op::Bulk(bulk) => bulk.kind == BulkKind::Load,
                 _ => return builder.only_one_thread("multicast", loc),
             };
             if !loads {
-                builder.report(
-                    Diagnostic::new(Code::CopyOperands, loc, "only a load goes to several blocks")
+                return builder.refuse(
+                    Code::CopyOperands.at(loc, "only a load goes to several blocks")
                         .why("a store writes one tensor, once; a prefetch fills the cache that all blocks share"),
                 );
-                return None;
             }
             if builder.completes_elsewhere(&op, &args) {
-                builder.report(
-                    Diagnostic::new(Code::CopyOperands, loc, "a copy to several blocks completes in each of them")
+                return builder.refuse(
+                    Code::CopyOperands.at(loc, "a copy to several blocks completes in each of them")
                         .compare("", "the barrier: `bar`", "one of another block: `bar.of_block(..)`")
                         .why("in each of the blocks its bytes count on the barrier that lies at the same place"),
                 );
-                return None;
             }
             let said = Said::of(&mut op)?;
             if *said.multicast {
@@ -262,9 +206,7 @@ impl Builder<'_> {
     /// Whether a copy completes on a barrier of another block.
     fn completes_elsewhere(&self, op: &Op, args: &[Value]) -> bool {
         let Op::Tma(tma) = op else { return false };
-        let ParamKind::Tensor { rank, .. } = self.params[tma.param as usize].kind else {
-            return false;
-        };
+        let rank = self.params[tma.param as usize].kind.rank();
         let barrier = tma.operands(rank as usize, args).barrier;
         barrier.is_some_and(|bar| matches!(self.ty(bar), Type::Barrier(ty) if ty.remote))
     }
@@ -275,10 +217,8 @@ impl Builder<'_> {
         if let Val::Const(Const::Int(bits), _) = mask
             && (*bits <= 0 || *bits >> blocks != 0)
         {
-            self.report(
-                Diagnostic::new(
-                    Code::Cluster,
-                    mask_loc,
+            return self.refuse(
+                Code::Cluster.at(mask_loc,
                     "the mask does not fit the blocks of the cluster",
                 )
                 .compare(
@@ -288,7 +228,6 @@ impl Builder<'_> {
                 )
                 .why(format!("bit i of the mask stands for the block of rank i; this kernel's clusters have {blocks} blocks")),
             );
-            return None;
         }
         Some(())
     }
@@ -299,13 +238,12 @@ impl Builder<'_> {
         (what, help): (&str, &str),
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
-        let headline = format!("`{word}` is said twice of one {what}");
-        self.report(
-            Diagnostic::new(Code::CopyOperands, loc, headline)
+        self.refuse(
+            Code::CopyOperands
+                .at(loc, format!("`{word}` is said twice of one {what}"))
                 .why(format!("the {what} is one instruction, which has each of these once"))
                 .help(help),
-        );
-        None
+        )
     }
 
     /// Reports what can be said only of a copy of a tensor, of something that tensor cores do.
@@ -315,15 +253,13 @@ impl Builder<'_> {
             _ => "a copy of a tensor",
         };
         let headline = format!("`{word}` is said of what tensor cores do");
-        let diagnostic =
-            Diagnostic::new(Code::CopyOperands, loc, headline).compare("", required, started(op));
-        self.report(match (word, op) {
+        let diagnostic = Code::CopyOperands.at(loc, headline).compare("", required, started(op));
+        self.refuse(match (word, op) {
             ("on", Op::Tcgen05(Tcgen05::Copy { .. } | Tcgen05::Mma { .. })) => diagnostic
                 .why("all that the tensor cores were told so far arrives at a barrier together (PTX ISA, \"tcgen05.commit\")")
                 .help(format!("tcgen05::commit({});", self.barrier_in_sight())),
             _ => diagnostic,
-        });
-        None
+        })
     }
 
     /// Reports a second priority in the cache, by the methods that say the first one and this one.
@@ -332,49 +268,41 @@ impl Builder<'_> {
         if second == first {
             return self.said_twice(first, ("copy", &help), loc);
         }
-        self.report(
-            Diagnostic::new(
-                Code::CopyOperands,
-                loc,
-                format!("`{first}` and `{second}` are said of one copy"),
-            )
-            .why("the copy is one instruction, which has one priority in the second-level cache")
-            .help(help),
-        );
-        None
+        self.refuse(
+            Code::CopyOperands
+                .at(loc, format!("`{first}` and `{second}` are said of one copy"))
+                .why(
+                    "the copy is one instruction, which has one priority in the second-level cache",
+                )
+                .help(help),
+        )
     }
 
     /// Reports what is said of a copy in which each thread has its part.
     fn only_one_thread(&mut self, word: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
-        let diagnostic = Diagnostic::new(
-            Code::CopyOperands,
-            loc,
+        let diagnostic = Code::CopyOperands.at(loc,
             format!("`{word}` is said of a copy that completes in groups"),
         )
         .compare("", "a copy that one thread starts: `tma::load(..)`, `copy_async(..).on(bar)`, `bulk::load(..)`", "a `copy_async(..)` without a barrier")
         .why("in groups every thread copies its own part (PTX ISA, \"cp.async\")");
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// A copy to shared memory that completes on a barrier goes by tensor map.
     fn on_barrier(
         &mut self,
-        op: Op,
-        args: Vec<Value>,
+        op: &Op,
+        mut args: Vec<Value>,
         barrier: Value,
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
-        if let Op::Tma(tma @ Tma { kind: TmaKind::Staged, .. }) = op {
-            let mut args = args;
+        if let &Op::Tma(tma @ Tma { kind: TmaKind::Staged, .. }) = op {
             // Behind the coordinates.
-            let ParamKind::Tensor { rank, .. } = self.params[tma.param as usize].kind else {
-                return None;
-            };
+            let rank = self.params[tma.param as usize].kind.rank();
             args.insert(rank as usize, barrier);
             return Some((Op::Tma(Tma { kind: TmaKind::Load, ..tma }), args));
         }
-        let Op::CopyAsync(param) = op else {
+        let &Op::CopyAsync(param) = op else {
             let (actual, why, help) = match op {
                 Op::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
                 | Op::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }) => {
@@ -390,20 +318,12 @@ impl Builder<'_> {
                     Some("tma::store_wait(0);"),
                 ),
             };
-            let diagnostic = Diagnostic::new(
-                Code::CopyOperands,
-                loc,
-                "this copy does not complete on a barrier",
-            )
-            .compare("", "`copy_async` of a window of a tensor to shared memory", actual)
-            .why(why);
-            self.report(match help {
-                Some(help) => diagnostic.help(help),
-                None => diagnostic,
-            });
-            return None;
+            let diagnostic = Code::CopyOperands
+                .at(loc, "this copy does not complete on a barrier")
+                .compare("", "`copy_async` of a window of a tensor to shared memory", actual)
+                .why(why);
+            return self.refuse(diagnostic.help_if(help));
         };
-        let mut args = args;
         let window = args.pop()?;
         if let Type::Shared(shared) = self.ty(window).clone() {
             self.fills_block(param, &shared, loc)?;
@@ -415,33 +335,31 @@ impl Builder<'_> {
     /// Changes the statement of a copy, which moves behind what its new operands are computed from.
     fn change(
         &mut self,
-        copy: &Rc<CopyVal>,
-        name: &Segment,
-        loc: Loc,
+        given: &Given<'_>,
         with: impl FnOnce(&mut Self, Op, Vec<Value>) -> Option<(Op, Vec<Value>)>,
-    ) -> Val {
+    ) -> Option<Val> {
+        let copy = given.started();
         if self.terminated {
-            return Val::Unit;
+            return Some(Val::Unit);
         }
         let here = copy.depth == self.regions.len();
         let stmts = &mut self.regions.last_mut().expect("a region is open").stmts;
         let known = here.then(|| stmts.get(copy.index).cloned()).flatten();
         let Some(Stmt { kind: StmtKind::Op { op, args, result: None }, loc: at }) = known else {
-            return self.report(
-                Diagnostic::new(
-                    Code::CopyOperands,
-                    loc,
-                    format!("`{}` is said of a copy elsewhere than where it is started", name.name),
-                )
-                .place(copy.loc, "started here")
-                .why("the copy is one instruction, and this is a part of it"),
+            let name = given.signature.name;
+            let headline = format!("`{name}` is said of a copy elsewhere than where it is started");
+            return self.refuse(
+                Code::CopyOperands
+                    .at(given.loc, headline)
+                    .place(copy.loc, "started here")
+                    .why("the copy is one instruction, and this is a part of it"),
             );
         };
-        let Some((op, args)) = with(self, op, args) else { return Val::Error };
+        let (op, args) = with(self, op, args)?;
         let stmts = &mut self.regions.last_mut().expect("a region is open").stmts;
         stmts.remove(copy.index);
         stmts.push(Stmt { kind: StmtKind::Op { op, args, result: None }, loc: at });
-        self.copying(copy.loc)
+        Some(self.copying(copy.loc))
     }
 }
 

@@ -9,17 +9,15 @@
 //! | shared memory | `[rows, Y]`, of the tensor's elements |
 //! | what a scatter writes | a `TensorMapMut`; rows and columns from 0 on, no row twice |
 
-use kernel_ptx::Capability;
-
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{
         Builder,
         language::value::{Num, Val},
+        signatures::Given,
     },
     ir::{Dtype, Op, ParamKind, Tma, TmaKind, Type, Value},
     loc::Loc,
-    syntax::Expr,
 };
 
 /// The fewest rows of a gather or a scatter.
@@ -33,111 +31,53 @@ const MOST_BITS: u32 = 32;
 const FOUR_ROWS: &str = "an instruction moves four rows of a tensor of two axes, and takes nothing from the map but how wide they are (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4, .tile::scatter4)";
 
 impl Builder<'_> {
-    /// `tma::gather(map, rows, col, bar, tile)`, `tma::scatter(map, rows, col, tile)`
-    pub(crate) fn by_rows(&mut self, name: &str, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
-        let kind = if name == "gather" { TmaKind::Gather } else { TmaKind::Scatter };
-        if self.wants_by_rows(kind, vals, loc).is_none() {
-            return Val::Error;
-        }
-        let param = self.map_of(vals, args, "1");
-        let columns = param.and_then(|param| self.row_of_map(param, kind, args[0].loc));
-        let rows = self.row_numbers(&vals[1], args[1].loc);
-        let column =
-            self.scalar_i32(&vals[2], "the column where rows begin is an `i32`", args[2].loc);
-        let last = args.len() - 1;
-        let (barrier, counted) = match kind {
-            TmaKind::Gather => {
-                let barrier = self.barrier_of_pair(&vals[3], args[3].loc);
-                (barrier, barrier.is_some())
-            }
-            TmaKind::Load
-            | TmaKind::Staged
-            | TmaKind::Store
-            | TmaKind::Reduce(_)
-            | TmaKind::Prefetch
-            | TmaKind::Scatter => (None, true),
-        };
-        let window = self.copied_window(&vals[last], args[last].loc);
-        let (Some(param), Some((columns, dtype)), Some((rows, count)), Some(column)) =
-            (param, columns, rows, column)
-        else {
-            return Val::Error;
-        };
-        let Some((window, shared)) = window.filter(|_| counted) else { return Val::Error };
-        let at = args[last].loc;
-        if self.check_window(window, &shared, at).is_none()
-            || self.lies_as_stored(&shared, at).is_none()
-        {
-            return Val::Error;
-        }
+    /// `tma::gather(map, rows, col, bar, to)`, `tma::scatter(map, rows, col, from)`
+    pub(crate) fn by_rows(&mut self, kind: TmaKind, given: &Given<'_>) -> Option<()> {
+        let (param, column, last) = (given.map(0), given.value(2), given.args.len() - 1);
+        let of_map = self.row_of_map(param, kind, given.at(0));
+        let (rows, count) = self.row_numbers(given.val(1), given.at(1))?;
+        let (columns, dtype) = of_map?;
+        let (window, shared) = given.window(last);
+        let at = given.at(last);
+        self.check_window(window, shared, at)?;
+        self.lies_as_stored(shared, at)?;
         if shared.shape != [count, columns] {
-            let (of_rows, of_map) = (args[1].loc, self.params[param as usize].loc);
-            return self.report(
-                Diagnostic::new(
-                    Code::ShapeMismatch,
-                    at,
-                    format!(
-                        "`tma::{name}` moves as many rows as it is given, as wide as the block"
-                    ),
-                )
-                .compare(
-                    "extents",
-                    format!("{:?}", [count, columns]),
-                    format!("{:?}", shared.shape),
-                )
-                .place(of_rows, "the rows")
-                .place(of_map, "the block of the tensor map")
-                .why("four rows at a time follow one another in shared memory, each as wide as the block of the map (PTX ISA, \"cp.async.bulk.tensor\": `.tile::gather4`)")
-                .help(format!("shared::<{}>({:?})", dtype.name(), [count, columns])),
+            let path = given.path();
+            let headline =
+                format!("`{path}` moves as many rows as it is given, as wide as the block");
+            return self.refuse(
+                Code::ShapeMismatch.at(at, headline)
+                    .compare("extents", format!("{:?}", [count, columns]), format!("{:?}", shared.shape))
+                    .place(given.at(1), "the rows")
+                    .place(self.params[param as usize].loc, "the block of the tensor map")
+                    .why("four rows at a time follow one another in shared memory, each as wide as the block of the map (PTX ISA, \"cp.async.bulk.tensor\": `.tile::gather4`)")
+                    .help(format!("shared::<{}>({:?})", dtype.name(), [count, columns])),
             );
         }
-        if self.copied_dtype(dtype, (window, &shared), at).is_none() {
-            return Val::Error;
-        }
-        self.operands.insert(loc, [args[1].loc, args[2].loc, args[last].loc]);
-        self.note_use(rows, loc, args[1].loc);
-        self.note_use(column, loc, args[2].loc);
-        let mut operands = vec![rows, column];
-        operands.extend(barrier);
-        operands.push(window);
-        self.op(Op::Tma(Tma::plain(kind, param)), operands, None, loc);
-        self.copying(loc)
+        self.copied_dtype(dtype, (window, shared), at)?;
+        self.operands.insert(given.loc, [given.at(1), given.at(2), at]);
+        self.note_use(rows, given.loc, given.at(1));
+        self.note_use(column, given.loc, given.at(2));
+        let barrier = (kind == TmaKind::Gather).then(|| given.value(3));
+        let operands = [rows, column].into_iter().chain(barrier).chain([window]).collect();
+        self.does(Op::Tma(Tma::plain(kind, param)), operands, given)
     }
 
-    /// Only Blackwell has them.
-    fn wants_by_rows(&mut self, kind: TmaKind, vals: &[Val], loc: Loc) -> Option<()> {
-        if self.target.has(Capability::TmaGather) {
-            return Some(());
-        }
-        let param = match &vals[0] {
-            Val::Tensor(param) => self.params.get(*param as usize),
-            _ => None,
-        };
-        let name = param.map_or("x", |param| &param.name).to_owned();
+    /// A gather or a scatter as the threads do it, on targets before Blackwell.
+    pub(crate) fn rows_by_threads(&self, given: &Given<'_>) -> String {
+        let param = if let Val::Tensor(param) = given.val(0) { Some(*param) } else { None };
+        let param = param.and_then(|param| self.params.get(param as usize));
+        let name = param.map_or("x", |param| &param.name);
         let block = param.and_then(|param| param.block.as_ref()).and_then(|block| block.last());
         let columns = block.copied().unwrap_or(64);
         let at = format!(
             "{name}.ptr() + (rows.expand(1) * {name}.dim(1) + (arange(0, {columns}) + col).expand(0))"
         );
-        let (word, help) = match kind {
-            TmaKind::Gather => ("gather", format!("tile.store(load({at}))")),
-            TmaKind::Load
-            | TmaKind::Staged
-            | TmaKind::Store
-            | TmaKind::Reduce(_)
-            | TmaKind::Prefetch
-            | TmaKind::Scatter => ("scatter", format!("store({at}, tile.load())")),
+        let help = match given.signature.name {
+            "gather" => format!("tile.store(load({at}))"),
+            _ => format!("store({at}, tile.load())"),
         };
-        self.report(
-            self.lacks(
-                Capability::TmaGather,
-                format!("`tma::{word}` is not there on `{}`", self.target),
-                loc,
-            )
-            .why("the instructions that move rows wherever they are come with Blackwell (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); before, the threads access memory at a tile of addresses, or a row at a time is copied: `copy_async(..)`")
-            .help(format!("{help} // of a `Tensor` or `TensorMut`, whose rows are contiguous")),
-        );
-        None
+        format!("{help} // of a `Tensor` or `TensorMut`, whose rows are contiguous")
     }
 
     /// The columns and the element type of a map whose block is one row.
@@ -147,26 +87,18 @@ impl Builder<'_> {
         let block = data.block.clone()?;
         let stepped = data.map.element_strides.iter().any(|stride| *stride != 1);
         let ParamKind::Tensor { dtype, rank, .. } = data.kind else { return None };
-        let refuse = |headline: &str| {
-            Diagnostic::new(Code::ByRows, loc, headline).place(place, "declared here")
-        };
+        let refuse = |headline: &str| Code::ByRows.at(loc, headline).place(place, "declared here");
         let written = |columns: u32| format!("#[block(1, {columns})] {name}");
         let least = LEAST_ROW_BITS / (dtype.bytes() * 8);
         let diagnostic = if rank != 2 {
-            Diagnostic::new(
-                Code::Axis,
-                loc,
-                "rows are gathered from and scattered to tensors of two axes",
-            )
-            .place(place, "declared here")
-            .compare("rank", "2", rank.to_string())
-            .why(FOUR_ROWS)
+            Code::Axis
+                .at(loc, "rows are gathered from and scattered to tensors of two axes")
+                .place(place, "declared here")
+                .compare("rank", "2", rank.to_string())
+                .why(FOUR_ROWS)
         } else if dtype.bytes() * 8 > MOST_BITS {
-            let diagnostic = Diagnostic::new(
-                Code::DtypeRefused,
-                loc,
-                "rows with elements of this size are not gathered or scattered",
-            );
+            let diagnostic = Code::DtypeRefused
+                .at(loc, "rows with elements of this size are not gathered or scattered");
             diagnostic
                 .compare("bits of an element", format!("at most {MOST_BITS}"), (dtype.bytes() * 8).to_string())
                 .place(place, "declared here")
@@ -199,8 +131,7 @@ impl Builder<'_> {
             }
             return Some((block[1], dtype));
         };
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// The numbers of the rows, and how many there are.
@@ -214,26 +145,27 @@ impl Builder<'_> {
         let tile = matches!(self.ty(value), Type::Tile(..)) && !self.is_ptr(value);
         let diagnostic = if !tile {
             let actual = self.describe(val);
-            Diagnostic::new(Code::Kind, loc, what).compare("", "a tile: i32[rows]", actual)
+            Code::Kind.at(loc, what).compare("", "a tile: i32[rows]", actual)
         } else if shape.len() != 1 {
-            Diagnostic::new(Code::Axis, loc, what)
+            Code::Axis
+                .at(loc, what)
                 .compare("rank", "1", shape.len().to_string())
                 .why("each element is the number of a row")
                 .help(
                     self.applied(value, &format!(".reshape([{}])", shape.iter().product::<u32>())),
                 )
         } else if let Err((_, actual)) = self.cells.unify(Num::Known(Dtype::I32), self.num(value)) {
-            Diagnostic::new(Code::DtypeMismatch, loc, "the numbers of rows are `i32`")
+            Code::DtypeMismatch
+                .at(loc, "the numbers of rows are `i32`")
                 .compare("element type", "i32", actual)
                 .help(self.applied(value, ".cast::<i32>()"))
         } else if shape[0] < LEAST_ROWS {
-            Diagnostic::new(Code::ByRows, loc, "a gather or a scatter moves 8 rows or more")
+            Code::ByRows.at(loc, "a gather or a scatter moves 8 rows or more")
                 .compare("rows", format!("at least {LEAST_ROWS}"), shape[0].to_string())
                 .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle arranges; a row of zeros is gathered for a number that no row has, and a row is dropped for a number behind the last one")
         } else {
             return Some((value, shape[0]));
         };
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 }

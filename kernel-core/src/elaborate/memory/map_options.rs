@@ -5,7 +5,7 @@ use kernel_layout::forms::nvmma_shared;
 use kernel_ptx::Capability;
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env},
     ir::{Fill, MapOptions, ParamKind},
     layouts::tma::BOX_ELEMENTS,
@@ -35,15 +35,11 @@ impl Builder<'_> {
         for (index, option) in options.iter().enumerate() {
             let name = &option.name;
             if let Some(first) = options[..index].iter().find(|one| one.name.name == name.name) {
-                self.report(
-                    Diagnostic::new(
-                        Code::FactAttribute,
-                        name.loc,
-                        format!("`{}` is said twice of one tensor map", name.name),
-                    )
-                    .place(first.name.loc, "the first time"),
+                return self.refuse(
+                    Code::FactAttribute
+                        .at(name.loc, format!("`{}` is said twice of one tensor map", name.name))
+                        .place(first.name.loc, "the first time"),
                 );
-                return None;
             }
             match name.name.as_str() {
                 "swizzle" => {
@@ -70,11 +66,8 @@ impl Builder<'_> {
     }
 
     fn unknown_option(&mut self, name: &Ident) {
-        let diagnostic = Diagnostic::new(
-            Code::FactAttribute,
-            name.loc,
-            format!("a tensor map has no option `{}`", name.name),
-        );
+        let diagnostic =
+            Code::FactAttribute.at(name.loc, format!("a tensor map has no option `{}`", name.name));
         self.report(match crate::diag::nearest(&name.name, OPTIONS.iter().copied()) {
             Some(near) => diagnostic.help(near),
             None => diagnostic.why(format!("it has {}", OPTIONS.join(", "))),
@@ -89,24 +82,16 @@ impl Builder<'_> {
             return Some(*found);
         }
         let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-        self.report(
-            Diagnostic::new(
-                Code::TensorMap,
-                value.loc,
-                format!("no tensor map has {what} of {actual} bytes"),
-            )
-            .compare(
-                "bytes",
-                format!("one of {}", list.join(", ")),
-                actual.to_string(),
-            ),
-        );
-        None
+        self.refuse(
+            Code::TensorMap
+                .at(value.loc, format!("no tensor map has {what} of {actual} bytes"))
+                .compare("bytes", format!("one of {}", list.join(", ")), actual.to_string()),
+        )
     }
 
     /// A block in the swizzle that is declared: the tiles in shared memory take it.
     fn swizzle_of_block(&mut self, param: u32, block: &[u32], bytes: u32, loc: Loc) -> Option<()> {
-        let ParamKind::Tensor { dtype, .. } = self.params[param as usize].kind else { return None };
+        let dtype = self.params[param as usize].kind.dtype();
         let tile = match *block {
             // A row of a gather or a scatter, of which there are as many as a swizzle wants.
             [1, columns] if self.target.has(Capability::TmaGather) => {
@@ -120,11 +105,8 @@ impl Builder<'_> {
         }
         let row_bytes = tile.last().copied().unwrap_or(1) * dtype.shared_bytes();
         let rows: u32 = tile.iter().rev().skip(1).product();
-        let diagnostic = Diagnostic::new(
-            Code::TensorMap,
-            loc,
-            format!("the block is too small for the swizzle of {bytes} bytes"),
-        );
+        let diagnostic = Code::TensorMap
+            .at(loc, format!("the block is too small for the swizzle of {bytes} bytes"));
         let diagnostic = if row_bytes < bytes {
             let nearest = SWIZZLES.iter().rev().find(|narrower| **narrower <= row_bytes);
             diagnostic
@@ -133,13 +115,12 @@ impl Builder<'_> {
         } else {
             diagnostic.compare("rows", "at least 8", rows.to_string()).help("0")
         };
-        self.report(diagnostic.why("a swizzle exchanges pieces of 16 bytes within 8 rows that are as long as it repeats (PTX ISA, \"Swizzling modes\")"));
-        None
+        self.refuse(diagnostic.why("a swizzle exchanges pieces of 16 bytes within 8 rows that are as long as it repeats (PTX ISA, \"Swizzling modes\")"))
     }
 
     /// What elements outside of the tensor are read as: `zero` or `nan`.
     fn fill(&mut self, param: u32, value: &Expr) -> Option<Fill> {
-        let ParamKind::Tensor { dtype, .. } = self.params[param as usize].kind else { return None };
+        let dtype = self.params[param as usize].kind.dtype();
         let word = match &value.kind {
             ExprKind::Path(path) => match path.segments.as_slice() {
                 [one] => one.name.as_str(),
@@ -152,32 +133,26 @@ impl Builder<'_> {
             // What has a byte is copied as bytes.
             "nan" if dtype.is_float() && dtype.bytes() > 1 => Some(Fill::Nan),
             "nan" => {
-                self.report(
-                    Diagnostic::new(
-                        Code::TensorMap,
-                        value.loc,
+                self.refuse(
+                    Code::TensorMap.at(value.loc,
                         "elements of this type cannot be filled with NaN",
                     )
                     .compare("element type", "f16, bf16, f32 or f64", dtype.name())
                     .why("a tensor map fills with NaN for floating-point types only (CUDA driver API, `cuTensorMapEncodeTiled`: oobFill)")
                     .help("zero"),
-                );
-                None
+                )
             }
             _ => {
                 let actual = value
                     .text()
                     .map_or_else(|| "a long expression".to_owned(), |text| format!("`{text}`"));
-                self.report(
-                    Diagnostic::new(
-                        Code::FactAttribute,
-                        value.loc,
+                self.refuse(
+                    Code::FactAttribute.at(value.loc,
                         "a tensor map fills with one of two values what lies outside of its tensor",
                     )
                     .compare("fill", "`zero` or `nan`", actual)
                     .help("zero"),
-                );
-                None
+                )
             }
         }
     }
@@ -195,38 +170,27 @@ impl Builder<'_> {
         };
         let example = |last: &str| format!("[{}{last}]", "1, ".repeat(rank as usize - 1));
         let ExprKind::Array(parts) = &option.value.kind else {
-            self.report(
-                Diagnostic::new(
-                    Code::FactAttribute,
-                    option.value.loc,
-                    "element strides are an array, one entry an axis",
-                )
-                .help(example("1")),
+            return self.refuse(
+                Code::FactAttribute
+                    .at(option.value.loc, "element strides are an array, one entry an axis")
+                    .help(example("1")),
             );
-            return None;
         };
         if parts.len() != rank as usize {
-            self.report(
-                Diagnostic::new(
-                    Code::FactAttribute,
-                    option.value.loc,
-                    "element strides are an array, one entry an axis",
-                )
-                .compare("entries", rank.to_string(), parts.len().to_string())
-                .help(example("1")),
+            return self.refuse(
+                Code::FactAttribute
+                    .at(option.value.loc, "element strides are an array, one entry an axis")
+                    .compare("entries", rank.to_string(), parts.len().to_string())
+                    .help(example("1")),
             );
-            return None;
         }
         if mutable {
-            self.report(
-                Diagnostic::new(
-                    Code::TensorMap,
-                    option.name.loc,
+            return self.refuse(
+                Code::TensorMap.at(option.name.loc,
                     "a tensor map that is written has every element of its block",
                 )
                 .why("element strides are of loads (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"),
             );
-            return None;
         }
         let mut strides = Vec::new();
         for (axis, part) in parts.iter().enumerate() {
@@ -242,23 +206,21 @@ impl Builder<'_> {
                     "a tensor map steps over at most 7 elements (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"
                 };
                 let required = if most == 1 { "1".to_owned() } else { format!("1 to {most}") };
-                self.report(
-                    Diagnostic::new(
-                        Code::TensorMap,
-                        part.loc,
-                        "no tensor map has this element stride",
-                    )
-                    .compare(format!("element stride of axis {axis}"), required, actual.to_string())
-                    .why(why)
-                    .help("1"),
+                return self.refuse(
+                    Code::TensorMap
+                        .at(part.loc, "no tensor map has this element stride")
+                        .compare(
+                            format!("element stride of axis {axis}"),
+                            required,
+                            actual.to_string(),
+                        )
+                        .why(why)
+                        .help("1"),
                 );
-                return None;
             };
             if stride > 1 && block[axis] * stride > BOX_ELEMENTS {
-                self.report(
-                    Diagnostic::new(
-                        Code::TensorMap,
-                        part.loc,
+                return self.refuse(
+                    Code::TensorMap.at(part.loc,
                         "the box of this block is too long for a tensor map",
                     )
                     .compare(
@@ -268,7 +230,6 @@ impl Builder<'_> {
                     )
                     .why("a box counts the elements that are stepped over as well, and is one instruction where it does"),
                 );
-                return None;
             }
             strides.push(stride);
         }

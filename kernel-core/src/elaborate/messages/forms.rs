@@ -3,7 +3,11 @@
 use super::advice::Advice;
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val},
+    elaborate::{
+        Builder,
+        language::value::Val,
+        signatures::{self, Given, Signature},
+    },
     ir::{Const, Elem, ParamKind, Type, Value},
     layouts::{Memory, Place},
     loc::Loc,
@@ -11,26 +15,72 @@ use crate::{
 };
 
 impl Builder<'_> {
-    pub(crate) fn no_method(
+    /// Reports a method that there is none of; `tables` are those of what it is called on.
+    pub(crate) fn no_such_method(
         &mut self,
         val: &Val,
         name: &Segment,
         vals: &[Val],
-        known: &[&str],
+        tables: &[&'static [Signature]],
+        loc: Loc,
+    ) -> Val {
+        match val {
+            Val::Value(value) => {
+                let value = *value;
+                match self.ty(value) {
+                    Type::Tile(..) | Type::Scalar(_) if !self.is_scalar(value) => {
+                        if matches!(name.name.as_str(), "mean" | "softmax") {
+                            return self.written_out(value, name, vals.first());
+                        }
+                        if let Some(help) = self.said_of_tile(value, &name.name, vals) {
+                            return self.no_such(val, name, help);
+                        }
+                    }
+                    Type::Barrier(barrier)
+                        if barrier.ring && signatures::is_barrier_method(&name.name) =>
+                    {
+                        return self.one_barrier(val, loc).map_or(Val::Error, |_| Val::Unit);
+                    }
+                    Type::Tile(..)
+                    | Type::Scalar(_)
+                    | Type::Shared(_)
+                    | Type::Barrier(_)
+                    | Type::TensorMemory(_)
+                    | Type::Error => {}
+                }
+            }
+            Val::Tensor(param) if matches!(name.name.as_str(), "load" | "store") => {
+                let value = if name.name == "load" { "" } else { "tile" };
+                let help = format!("{}.{}({value})", self.window_of(*param), name.name);
+                let headline = "a tensor is read and written tile by tile";
+                return self.report(Code::NotAFunction.at(name.loc, headline).help(help));
+            }
+            Val::Tensor(_) if name.name == "bytes" && tables.len() > 1 => {
+                return self.no_such(val, name, "block_bytes".to_owned());
+            }
+            _ => {}
+        }
+        let known = tables.iter().flat_map(|rows| rows.iter()).map(|row| row.name);
+        self.no_method(val, name, vals, known)
+    }
+
+    fn no_method(
+        &mut self,
+        val: &Val,
+        name: &Segment,
+        vals: &[Val],
+        known: impl Iterator<Item = &'static str>,
     ) -> Val {
         let what = self.describe(val);
-        let names = match val {
+        let names: Vec<String> = match val {
             Val::Struct(item) => self.method_names(&item.def),
-            _ => known.iter().map(|name| (*name).to_owned()).collect(),
+            _ => known.map(str::to_owned).collect(),
         };
-        let mut diagnostic = Diagnostic::new(
-            Code::NotAFunction,
-            name.loc,
-            format!("{what} has no method `{}`", name.name),
-        );
+        let mut diagnostic =
+            Code::NotAFunction.at(name.loc, format!("{what} has no method `{}`", name.name));
         if let Val::Value(value) = val
             && self.memory_of(*value).is_some()
-            && crate::elaborate::language::methods::TILE_METHODS.contains(&name.name.as_str())
+            && signatures::is_tile_method(&name.name)
         {
             let written: Option<Vec<String>> = vals.iter().map(|val| self.written(val)).collect();
             let args = written.map_or("..".to_owned(), |args| args.join(", "));
@@ -49,54 +99,6 @@ impl Builder<'_> {
             diagnostic = diagnostic.help(near.to_owned());
         }
         self.report(diagnostic)
-    }
-
-    /// Reports another number of arguments; `form` is how the method is written.
-    pub(crate) fn count(
-        &mut self,
-        name: &Segment,
-        required: usize,
-        actual: usize,
-        form: Option<String>,
-        loc: Loc,
-    ) -> Val {
-        let diagnostic = Diagnostic::new(
-            Code::ArgumentCount,
-            loc,
-            format!("`{}` takes another number of arguments", name.name),
-        )
-        .compare("arguments", required.to_string(), actual.to_string());
-        self.report(match form {
-            Some(form) => diagnostic.help(form),
-            None => diagnostic,
-        })
-    }
-
-    /// How a method of a tile is written, with an axis and extents that this one has.
-    pub(crate) fn form_of(&self, tile: Value, method: &str) -> Option<String> {
-        let shape = self.ty(tile).shape();
-        Some(match method {
-            "t" | "item" => format!(".{method}()"),
-            "split" if shape.last() == Some(&2) => ".split()".to_owned(),
-            "expand" if shape.len() < 5 => format!(".expand({})", shape.len()),
-            "map" => ".map(|v| v + v)".to_owned(),
-            _ if shape.is_empty() => return None,
-            "sum" | "max" | "min" | "argmax" | "argmin" | "cumsum" | "dim" => {
-                format!(".{method}({})", shape.len() - 1)
-            }
-            "reduce" | "scan" => format!(".{method}({}, |a, b| a + b)", shape.len() - 1),
-            "reshape" => {
-                let elements: u64 = shape.iter().map(|extent| u64::from(*extent)).product();
-                format!(".reshape([{elements}])")
-            }
-            "broadcast" => format!(".broadcast({shape:?})"),
-            "permute" => {
-                let reversed: Vec<usize> = (0..shape.len()).rev().collect();
-                format!(".permute({reversed:?})")
-            }
-            "to_layout" | "assert_layout" => format!(".{method}({})", self.plain_layout(tile)?),
-            _ => return None,
-        })
     }
 
     /// A layout that a tile, or a window of shared memory, can have.
@@ -120,15 +122,22 @@ impl Builder<'_> {
         place.possible().map(|form| form.in_code())
     }
 
-    pub(crate) fn wants_layout(&mut self, name: &Segment, of: Value, other: &Val, loc: Loc) -> Val {
-        let actual = self.describe(other);
-        let diagnostic =
-            Diagnostic::new(Code::Kind, loc, format!("`{}` takes a layout", name.name))
-                .compare("", "a layout", actual);
-        self.report(match self.plain_layout(of) {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        })
+    /// Reports something else than a layout.
+    pub(crate) fn wants_layout<T>(
+        &mut self,
+        given: &Given<'_>,
+        other: &Val,
+        loc: Loc,
+    ) -> Option<T> {
+        let of = given.receiver();
+        let help = match self.ty(of) {
+            Type::TensorMemory(_) => self.usage(given),
+            Type::Scalar(_) | Type::Tile(..) | Type::Shared(_) | Type::Barrier(_) | Type::Error => {
+                self.plain_layout(of)
+            }
+        };
+        let diagnostic = Code::Kind.at(loc, format!("`{}` takes a layout", given.signature.name));
+        self.refuse(diagnostic.compare("", "a layout", self.describe(other)).help_if(help))
     }
 
     /// Reports a method that is written out of others, with the axis and the extents of this call.
@@ -165,7 +174,7 @@ impl Builder<'_> {
     pub(crate) fn no_such(&mut self, val: &Val, name: &Segment, help: String) -> Val {
         let what = self.describe(val);
         let headline = format!("{what} has no method `{}`", name.name);
-        self.report(Diagnostic::new(Code::NotAFunction, name.loc, headline).help(help))
+        self.report(Code::NotAFunction.at(name.loc, headline).help(help))
     }
 
     /// The diagnostic with an advice, in which `x` stands for this value, and `y` or `lo` and `hi` for the arguments.

@@ -3,14 +3,12 @@
 use super::advice;
 use crate::{
     diag::{edits, nearest},
-    elaborate::language::{builtins::language_names, methods, types},
+    elaborate::{
+        language::types,
+        signatures::{self, is_builtin, names},
+    },
     syntax,
 };
-
-/// A function of the language.
-pub(crate) fn is_builtin(name: &str) -> bool {
-    language_names().any(|known| known == name)
-}
 
 /// Whether a path that nothing in sight defines means something of the language, or was surely meant to; everything else may be
 /// a device item of another module.
@@ -19,10 +17,8 @@ pub(crate) fn is_builtin(name: &str) -> bool {
 pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool {
     let (Some(first), Some(last)) = (path.first(), path.last()) else { return true };
     let known = |name: &str| is_builtin(name) || types::is_language_type(name);
-    if matches!(
-        first.name.as_str(),
-        "Self" | "core" | "std" | "atomic" | "tma" | "bulk" | "wgmma" | "tcgen05" | "cluster"
-    ) {
+    if matches!(first.name.as_str(), "Self" | "core" | "std") || signatures::is_family(&first.name)
+    {
         return true;
     }
     if first.name == "kiln" {
@@ -33,9 +29,9 @@ pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool 
     // no misspelt function: `Linear` is not `linear`.
     let slip = |name: &str| {
         advice::is_foreign(name)
-            || methods::TILE_METHODS.contains(&name)
+            || signatures::is_tile_method(name)
             || name.len() >= SHORTEST_SLIP
-                && nearest(name, language_names()).is_some_and(|near| {
+                && nearest(name, names()).is_some_and(|near| {
                     !name.starts_with(near)
                         && !name.ends_with(near)
                         && name.starts_with(char::is_uppercase)

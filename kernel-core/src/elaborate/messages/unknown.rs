@@ -1,11 +1,8 @@
 //! What is said of a name that nothing defines.
 
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{
-        Builder, Env,
-        language::{builtins::language_names, value::Val},
-    },
+    diag::Code,
+    elaborate::{Builder, Env, language::value::Val, signatures},
     ir::Dtype,
     loc::Loc,
     syntax::Expr,
@@ -13,17 +10,13 @@ use crate::{
 
 impl Builder<'_> {
     pub(crate) fn unknown(&mut self, name: &str, loc: Loc, env: Env) -> Val {
-        let diagnostic =
-            Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
+        let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
         if Dtype::from_name(name).is_some() {
             return self.report(
-                Diagnostic::new(
-                    Code::Kind,
-                    loc,
-                    format!("`{name}` is a type, where a value is wanted"),
-                )
-                .why("a conversion and a constructor take the type between `::<` and `>`")
-                .help(format!(".cast::<{name}>()")),
+                Code::Kind
+                    .at(loc, format!("`{name}` is a type, where a value is wanted"))
+                    .why("a conversion and a constructor take the type between `::<` and `>`")
+                    .help(format!(".cast::<{name}>()")),
             );
         }
         if let Some(advice) = super::advice::of_name(name) {
@@ -32,9 +25,8 @@ impl Builder<'_> {
         if let Some((why, near)) = crate::elaborate::nearest_target(name) {
             return self.report(diagnostic.why(why).help(near));
         }
-        let own = self.scopes.names(env).into_iter().map(str::to_owned);
-        let known: Vec<String> = own.chain(language_names().map(str::to_owned)).collect();
-        let known = known.iter().map(String::as_str);
+        let mut known = self.scopes.names(env);
+        known.extend(signatures::names().map(|name| -> &str { name }));
         let diagnostic = match crate::diag::nearest(name, known) {
             Some(near) => diagnostic.help(near.to_owned()),
             None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic
@@ -56,19 +48,16 @@ impl Builder<'_> {
         let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
         let first = args.first().and_then(Expr::operand_text);
         let rest = written.as_ref().and_then(|all| all.get(1..)).map(|rest| rest.join(", "));
-        if super::advice::of_name(name).is_none()
-            && crate::elaborate::language::methods::TILE_METHODS.contains(&name)
-        {
+        if super::advice::of_name(name).is_none() && signatures::is_tile_method(name) {
             let first = first.unwrap_or_else(|| "x".to_owned());
             let rest = rest.unwrap_or_else(|| "..".to_owned());
             return self.report(
-                Diagnostic::new(Code::UnknownName, loc, format!("`{name}` is not a function"))
+                Code::UnknownName.at(loc, format!("`{name}` is not a function"))
                     .why("what is done to one tile or number is a method of it; a device function of this name is called with its module, `module::name(..)`")
                     .help(format!("{first}.{name}({rest})")),
             );
         }
-        let diagnostic =
-            Diagnostic::new(Code::UnknownName, loc, format!("nothing is called `{name}` here"));
+        let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
         if let (Some(real), Some(written)) = (super::advice::of_layout(name), &written)
             && !written.is_empty()
         {
@@ -89,7 +78,8 @@ impl Builder<'_> {
     pub(crate) fn method_as_path(&mut self, method: &str, loc: Loc) -> Val {
         let two = matches!(method, "max" | "min");
         self.report(
-            Diagnostic::new(Code::Kind, loc, format!("`{method}` is a method, and no value"))
+            Code::Kind
+                .at(loc, format!("`{method}` is a method, and no value"))
                 .why("where a function is wanted stands a closure")
                 .help(if two {
                     format!("|a, b| a.{method}(b)")

@@ -3,7 +3,7 @@
 use kernel_ptx::{Capability, Word};
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, language::value::Num},
     ir::{Dtype, Value},
     layouts::warpgroup::Generation,
@@ -70,13 +70,12 @@ impl Builder<'_> {
             [_, _] => false,
         };
         if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
-            let headline = "the factors of this product have different element types";
-            self.report(
-                Diagnostic::new(Code::DtypeMismatch, loc, headline)
+            return self.refuse(
+                Code::DtypeMismatch
+                    .at(loc, "the factors of this product have different element types")
                     .compare("", &words.mixed, format!("{left} and {right}"))
                     .why(words.unconverted),
             );
-            return None;
         }
         let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
         if dtype.is_int() && generation == Generation::Blackwell {
@@ -99,15 +98,14 @@ impl Builder<'_> {
             return Some(());
         }
         let product = format!("{} · {} + {}", dtype.name(), right.name(), actual.name());
-        let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, words.refused)
+        let diagnostic = Code::DtypeRefused
+            .at(loc, words.refused)
             .compare("", words.dtypes, product)
             .why(words.source);
         let shape = self.ty(acc).shape().to_vec();
-        self.report(match sums.first() {
-            Some(sum) => diagnostic.help(format!("{}::<{}>({shape:?})", words.made_by, sum.name())),
-            None => diagnostic,
-        });
-        None
+        self.refuse(diagnostic.help_if(
+            sums.first().map(|sum| format!("{}::<{}>({shape:?})", words.made_by, sum.name())),
+        ))
     }
 }
 

@@ -8,11 +8,11 @@ use kernel_layout::Form;
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val},
+    elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{Dtype, Scaled, Shared, SharedType, Type, Value, dtype::Packing},
     layouts::warpgroup::Side,
     loc::Loc,
-    syntax::{Expr, Segment},
+    syntax::Expr,
 };
 
 /// The fewest numbers along the depth: a row of the swizzle of 128 bytes.
@@ -72,16 +72,13 @@ impl Builder<'_> {
             Some((at, dtype, dtype.row().packing?.of))
         });
         let Some((at, dtype, of)) = narrow else { return Some(()) };
-        self.report(
-            Diagnostic::new(
-                Code::DtypeRefused,
-                args[at].loc,
+        self.refuse(
+            Code::DtypeRefused.at(args[at].loc,
                 format!("a pair of blocks does not multiply {of} numbers"),
             )
             .compare("element type", "`f16`, `bf16`, `f32`, `e4m3`, `e5m2`, `i8` or `u8`", format!("`{}`", dtype.name()))
             .why(format!("pairs multiply numbers of 8 bits and more; {of} factors are those of single blocks, of `tcgen05::mma` and `tcgen05::mma_scaled`")),
-        );
-        None
+        )
     }
 
     /// A factor of two numbers to a byte, beside another one.
@@ -92,21 +89,18 @@ impl Builder<'_> {
             self.float4_reads.insert(window.root, Reads::Packed(loc));
             return Some(());
         }
-        let diagnostic = Diagnostic::new(
-            Code::DotOperand,
-            loc,
+        let diagnostic = Code::DotOperand.at(loc,
             "padded FP4 numbers are multiplied beside FP8 alone",
         )
         .compare("layout", "two numbers to each byte, as in `swizzle(128)`", PADDED.in_code())
         .why("where both factors are FP4, the tensor cores read every byte as two numbers (PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")");
         let diagnostic = self.padded_by(diagnostic, window.root);
-        self.report(match self.float4_reads.get(window.root) {
+        self.refuse(match self.float4_reads.get(window.root) {
             Some(Reads::Padded(_)) => {
                 diagnostic.help(another(Dtype::E2m1x2, &self.shared[window.root].shape))
             }
             Some(Reads::Packed(_)) | None => diagnostic.help(".with_layout(swizzle(128))"),
-        });
-        None
+        })
     }
 
     /// Adds where an allocation was made to lie padded.
@@ -138,17 +132,14 @@ impl Builder<'_> {
         let window = match self.ty(factor).clone() {
             Type::Shared(window) => window,
             Type::TensorMemory(ty) => {
-                self.report(
-                    Diagnostic::new(
-                        Code::Kind,
-                        loc,
+                return self.refuse(
+                    Code::Kind.at(loc,
                         format!("{named} lies in shared memory"),
                     )
                     .compare("", format!("a `Shared<{}>`", dtype.name()), format!("a `Tmem<{}>`", dtype.name()))
                     .why("where they read it from tensor memory, tensor cores take a byte for each number (PTX ISA, \"tcgen05.mma: Packing formats used in tensor memory\")")
                     .help(format!("let a = {};", allocation(dtype, &ty.shape))),
                 );
-                return None;
             }
             Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => return None,
         };
@@ -160,11 +151,10 @@ impl Builder<'_> {
         let numbers = elements * packing.numbers;
         if numbers < LEAST_NUMBERS {
             self.report(
-                Diagnostic::new(Code::DotShape, loc, format!("{named} is deeper"))
+                Code::DotShape.at(loc, format!("{named} is deeper"))
                     .compare("depth", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
                     .why(format!("its rows are padded to the swizzle of 128 bytes, in which each number takes up a byte {SECTION}")),
             );
-            return None;
         }
         if !packing.dense {
             // It is padded in any case.
@@ -195,10 +185,8 @@ impl Builder<'_> {
             Side::Left => ("left", "read without `.t()`"),
             Side::Right => ("right", "read with `.t()`"),
         };
-        self.report(
-            Diagnostic::new(
-                Code::DotOperand,
-                loc,
+        self.refuse(
+            Code::DotOperand.at(loc,
                 format!("tensor cores cannot read their {name} operand in this layout"),
             )
             .compare(
@@ -209,8 +197,7 @@ impl Builder<'_> {
             .place(made_at, "allocated here")
             .why(format!("each sixteen numbers of the depth lie together, {filled} bytes of them and {rest} of padding {SECTION}"))
             .help(format!("{} // filled with rows along the depth, {read}", allocation(dtype, &shape))),
-        );
-        None
+        )
     }
 
     /// The allocation of a window lies padded, for a product beside a factor of another type.
@@ -219,24 +206,19 @@ impl Builder<'_> {
         match (&self.shared[root].pinned, self.float4_reads.get(root)) {
             (Some(form), _) if is_padded(form) => {}
             (Some(form), _) => {
-                let diagnostic = Diagnostic::new(
-                    Code::DotOperand,
-                    loc,
+                let diagnostic = Code::DotOperand.at(loc,
                     format!("{named} lies padded"),
                 )
                 .compare("layout", PADDED.in_code(), form.in_code())
                 .why(format!("each sixteen FP4 numbers fill the first eight of sixteen bytes, so that both factors are as long along the depth {SECTION}"))
                 .help(format!(".with_layout({})", PADDED.in_code()));
                 let diagnostic = self.padded_by(diagnostic, root);
-                self.report(diagnostic);
-                return None;
+                return self.refuse(diagnostic);
             }
             (None, Some(&Reads::Packed(read))) => {
                 let shape = self.shared[root].shape.clone();
-                self.report(
-                    Diagnostic::new(
-                        Code::DotOperand,
-                        loc,
+                return self.refuse(
+                    Code::DotOperand.at(loc,
                         format!("{named} lies padded"),
                     )
                     .compare("layout", PADDED.in_code(), "two numbers to each byte")
@@ -244,7 +226,6 @@ impl Builder<'_> {
                     .why(format!("bytes that are written in one layout and read in another would be other numbers {SECTION}"))
                     .help(another(Dtype::E2m1x2, &shape)),
                 );
-                return None;
             }
             (None, Some(Reads::Padded(_)) | None) => {
                 self.shared[root].pinned = Some(PADDED);
@@ -254,29 +235,18 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// The methods of layouts.
-    pub(crate) fn layout_method(
-        &mut self,
-        form: &Form,
-        name: &Segment,
-        vals: &[Val],
-        loc: Loc,
-    ) -> Val {
-        match (name.name.as_str(), vals.len()) {
-            ("fp4_padded", 0) => match form {
-                Form::NvmmaShared { swizzle_bytes: 128, .. } => Val::Layout(PADDED),
-                other => self.report(
-                    Diagnostic::new(Code::LayoutForm, loc, "padded FP4 numbers have the swizzle of 128 bytes")
-                        .compare("layout", "swizzle(128)", other.in_code())
-                        .why("tensor maps pad FP4 numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: 16U4_ALIGN16B)")
-                        .help(PADDED.in_code()),
-                ),
-            },
-            ("fp4_padded", actual) => {
-                self.count(name, 0, actual, Some(".fp4_padded()".to_owned()), loc)
-            }
-            _ => self.no_method(&Val::Layout(form.clone()), name, vals, &["fp4_padded"]),
+    /// `layout.fp4_padded()`
+    pub(crate) fn fp4_padded(&mut self, given: &Given<'_>) -> Option<Val> {
+        let Val::Layout(form) = &given.of else { return None };
+        if matches!(form, Form::NvmmaShared { swizzle_bytes: 128, .. }) {
+            return Some(Val::Layout(PADDED));
         }
+        self.refuse(
+            Code::LayoutForm.at(given.loc, "padded FP4 numbers have the swizzle of 128 bytes")
+                .compare("layout", "swizzle(128)", form.in_code())
+                .why("tensor maps pad FP4 numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: 16U4_ALIGN16B)")
+                .help(PADDED.in_code()),
+        )
     }
 
     /// Elements that no register holds lie as tensor maps bring them, and products read them.
@@ -293,24 +263,22 @@ impl Builder<'_> {
                 return Some(());
             }
             let of = packing.of;
-            self.report(
-                Diagnostic::new(Code::LayoutForm, loc, format!("{of} numbers have the swizzle of 128 bytes"))
+            return self.refuse(
+                Code::LayoutForm.at(loc, format!("{of} numbers have the swizzle of 128 bytes"))
                     .compare("layout", WIDE.in_code(), form.in_code())
                     .why(format!("tensor maps pad {of} numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: {})", packing.map.name.to_uppercase()))
                     .help(WIDE.in_code()),
             );
-            return None;
         }
         if !is_padded(form) || dtype == Dtype::E2m1x2 {
             return Some(());
         }
-        self.report(
-            Diagnostic::new(Code::LayoutForm, loc, "a padded layout is one of FP4 numbers")
+        self.refuse(
+            Code::LayoutForm.at(loc, "a padded layout is one of FP4 numbers")
                 .compare("element type", "`e2m1x2`", format!("`{}`", dtype.name()))
                 .why("eight bytes of two numbers each and eight of padding are what products of FP8 by FP4 read, and tensor maps write")
                 .help("swizzle(128)"),
-        );
-        None
+        )
     }
 }
 

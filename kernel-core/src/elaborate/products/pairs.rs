@@ -6,7 +6,7 @@
 use kernel_ptx::Capability;
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, language::value::Val},
     ir::{Type, Value},
     layouts::tensor_memory::{BLOCK_ROWS, PRODUCT_COLUMNS},
@@ -28,14 +28,12 @@ impl Builder<'_> {
         if blocks.is_multiple_of(2) {
             return Some(());
         }
-        let headline = format!("this kernel has no pairs of blocks: {without}");
-        self.report(
-            Diagnostic::new(Code::Cluster, loc, headline)
+        self.refuse(
+            Code::Cluster.at(loc, format!("this kernel has no pairs of blocks: {without}"))
                 .compare("blocks of a cluster", "an even number", blocks.to_string())
                 .why("the blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, \"CTA Pair\")")
                 .help("#[kernel(.., cluster = [2, 1])]"),
-        );
-        None
+        )
     }
 
     /// A left factor in tensor memory: of 64 rows in each block the right half of the sums lies below the left one, and reads the factor there
@@ -46,14 +44,12 @@ impl Builder<'_> {
             return Some(());
         }
         let name = self.cells.settled(self.num(left)).name();
-        let headline = "a left factor of so few rows is not taken from tensor memory";
-        self.report(
-            Diagnostic::new(Code::DotOperand, loc, headline)
+        self.refuse(
+            Code::DotOperand.at(loc, "a left factor of so few rows is not taken from tensor memory")
                 .compare("rows of each block", BLOCK_ROWS.to_string(), ty.shape[0].to_string())
                 .why("of 64 rows in each block of a pair, rows 64 to 127 of tensor memory hold the right half of the sums and would need the factor a second time (PTX ISA, \"tcgen05.mma: Data path layout\")")
                 .help(format!("shared::<{name}>({:?})", ty.shape)),
-        );
-        None
+        )
     }
 
     /// The shapes of a pair's product, as each block has them: (M / 2, K) · (K, N / 2) + (M / 2, N).
@@ -71,8 +67,8 @@ impl Builder<'_> {
         if fits(&sb) {
             return Some(());
         }
-        let headline = "the operands of a pair's product do not fit together";
-        let mut diagnostic = Diagnostic::new(Code::DotShape, loc, headline)
+        let mut diagnostic = Code::DotShape
+            .at(loc, "the operands of a pair's product do not fit together")
             .compare("", "[m, k] · [k, n / 2] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"))
             .why(SHARED_OUT);
         let turned: Vec<u32> = sb.iter().rev().copied().collect();
@@ -82,8 +78,7 @@ impl Builder<'_> {
         {
             diagnostic = diagnostic.help(format!("tcgen05::mma_pair({a}, {b}.t(), {acc})"));
         }
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// The extents that a pair's products have: one instruction for each step of the depth, which is so many elements.
@@ -107,12 +102,12 @@ impl Builder<'_> {
         } else {
             return Some(());
         };
-        self.report(
-            Diagnostic::new(Code::DotShape, loc, "no product of a pair has these extents")
+        self.refuse(
+            Code::DotShape
+                .at(loc, "no product of a pair has these extents")
                 .compare(what, required, actual.to_string())
                 .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")")),
-        );
-        None
+        )
     }
 
     /// The barrier that a copy by tensor map completes on: one of this block, or on Blackwell one of its pair.

@@ -3,13 +3,14 @@
 use kernel_ptx::Capability;
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{
         Builder,
         language::{
             targets::oldest_with,
             value::{Num, Val},
         },
+        signatures::Given,
     },
     ir::{Dtype, Op, Type, Value},
     loc::Loc,
@@ -26,14 +27,6 @@ pub(crate) enum Precision {
 }
 
 impl Precision {
-    /// The function of the language.
-    const fn function(self) -> &'static str {
-        match self {
-            Precision::Full => "dot",
-            Precision::Tf32 => "dot_tf32",
-        }
-    }
-
     /// The element types of sums that products of such factors have; the first is that of sums without a type.
     fn sums(self, factor: Dtype) -> &'static [Dtype] {
         let multiplied = match self {
@@ -46,26 +39,11 @@ impl Precision {
 
 impl Builder<'_> {
     /// `dot(a, b, acc)`, `dot_tf32(a, b, acc)`
-    pub(crate) fn dot(
-        &mut self,
-        vals: &[Val],
-        args: &[Expr],
-        precision: Precision,
-        loc: Loc,
-    ) -> Val {
-        let (Some(a), Some(b), Some(acc)) = (
-            self.factor(&vals[0], args[0].loc),
-            self.factor(&vals[1], args[1].loc),
-            self.tile(&vals[2], "the accumulator of a product", args[2].loc),
-        ) else {
-            return Val::Error;
-        };
-        if self.product_shapes([a, b, acc], args, precision.function(), loc).is_none() {
-            return Val::Error;
-        }
-        let Some(num) = self.factors_unify([a, b, acc], args, precision, loc) else {
-            return Val::Error;
-        };
+    pub(crate) fn dot(&mut self, precision: Precision, given: &Given<'_>) -> Option<Val> {
+        let (operands, loc) = ([0, 1, 2].map(|index| given.value(index)), given.loc);
+        let [a, b, acc] = operands;
+        self.product_shapes(operands, given)?;
+        let num = self.factors_unify(operands, precision, given)?;
         let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
         let shape = self.ty(acc).shape().to_vec();
         let sums = precision.sums(dtype);
@@ -75,57 +53,48 @@ impl Builder<'_> {
             let _ = self.cells.unify(acc_num, Num::Known(sum));
         }
         if !sums.contains(&self.cells.settled(acc_num)) {
-            return self.no_product(dtype, acc, args, precision, loc);
+            return self.no_product(dtype, acc, precision, given);
         }
         if dtype.is_float8() && !self.target.has(Capability::Float8) {
             return self.no_float8_product(dtype, loc);
         }
-        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
-        if self.by_warpgroups([a, b, acc], precision) {
-            // Nothing is done with the sums before the wait: who wants to do so says `wgmma::mma`.
-            let sums = self.emit_num(Op::Wgmma, vec![a, b, acc], Some(shape.clone()), acc_num, loc);
-            return Val::Value(self.emit_num(
-                Op::WgmmaWait(0),
-                vec![sums],
-                Some(shape),
-                acc_num,
-                loc,
-            ));
-        }
-        let (Some(a), Some(b)) = (self.loaded(a, args[0].loc), self.loaded(b, args[1].loc)) else {
-            return Val::Error;
+        self.operands.insert(loc, given.places());
+        let product = |builder: &mut Self, op, operands| {
+            builder.emit_num(op, operands, Some(shape.clone()), acc_num, loc)
         };
+        if self.by_warpgroups(operands, precision) {
+            // Nothing is done with the sums before the wait: who wants to do so says `wgmma::mma`.
+            let sums = product(self, Op::Wgmma, operands.to_vec());
+            return Some(Val::Value(product(self, Op::WgmmaWait(0), vec![sums])));
+        }
+        let (a, b) = (self.loaded(a, given.at(0)), self.loaded(b, given.at(1)));
         let tf32 = precision == Precision::Tf32;
-        Val::Value(self.emit_num(Op::Dot { tf32 }, vec![a, b, acc], Some(shape), acc_num, loc))
+        Some(Val::Value(product(self, Op::Dot { tf32 }, vec![a?, b?, acc])))
     }
 
     /// The one element type of both factors, or a report.
     fn factors_unify(
         &mut self,
         [a, b, acc]: [Value; 3],
-        args: &[Expr],
         precision: Precision,
-        loc: Loc,
+        given: &Given<'_>,
     ) -> Option<Num> {
         let nums = [self.num(a), self.num(b)];
         let ([Some(left), Some(right)], sum) =
             (nums.map(|num| self.cells.known(num)), self.cells.known(self.num(acc)))
         else {
-            return self.unify(nums[0], nums[1], "`dot`", loc);
+            return self.unify(nums[0], nums[1], "`dot`", given.loc);
         };
         if left == right {
             return Some(nums[0]);
         }
-        let function = precision.function();
-        let diagnostic = Diagnostic::new(
-            Code::DtypeMismatch,
-            loc,
-            format!("the factors of `{function}` have different element types"),
-        )
-        .compare(
+        let function = given.signature.name;
+        let headline = format!("the factors of `{function}` have different element types");
+        let actual = format!("{} and {}", left.name(), right.name());
+        let diagnostic = Code::DtypeMismatch.at(given.loc, headline).compare(
             "",
             "one element type on both sides",
-            format!("{} and {}", left.name(), right.name()),
+            actual,
         );
         let common = match (left, right) {
             // An f16 has every value of both.
@@ -134,8 +103,7 @@ impl Builder<'_> {
         };
         let sums = precision.sums(common);
         if !sums.iter().any(|taken| sum.is_none_or(|sum| sum == *taken)) {
-            self.report(diagnostic);
-            return None;
+            return self.refuse(diagnostic);
         }
         let converted = |value: Value, dtype: Dtype, text: &str| {
             if dtype == common {
@@ -144,10 +112,9 @@ impl Builder<'_> {
             let load = if matches!(self.ty(value), Type::Shared(_)) { ".load()" } else { "" };
             format!("{text}{load}.cast::<{}>()", common.name())
         };
-        let [a_text, b_text, acc_text] = factors(args);
+        let [a_text, b_text, acc_text] = factors(given.args);
         let (a_text, b_text) = (converted(a, left, &a_text), converted(b, right, &b_text));
-        self.report(diagnostic.help(format!("{function}({a_text}, {b_text}, {acc_text})")));
-        None
+        self.refuse(diagnostic.help(format!("{function}({a_text}, {b_text}, {acc_text})")))
     }
 
     /// Reports factors and sums that no product joins.
@@ -155,10 +122,9 @@ impl Builder<'_> {
         &mut self,
         dtype: Dtype,
         acc: Value,
-        args: &[Expr],
         precision: Precision,
-        loc: Loc,
-    ) -> Val {
+        given: &Given<'_>,
+    ) -> Option<Val> {
         let has_float8 = self.target.has(Capability::Float8);
         let required = match precision {
             Precision::Tf32 => "f32 · f32 + f32".to_owned(),
@@ -174,15 +140,12 @@ impl Builder<'_> {
             }
         };
         let acc_dtype = self.cells.settled(self.num(acc));
-        let diagnostic = Diagnostic::new(
-            Code::DtypeRefused,
-            loc,
-            "no product has these element types",
-        )
-        .compare("", required, format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name()));
-        let [a_text, b_text, acc_text] = factors(args);
+        let actual = format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name());
+        let headline = "no product has these element types";
+        let diagnostic = Code::DtypeRefused.at(given.loc, headline).compare("", required, actual);
+        let [a_text, b_text, acc_text] = factors(given.args);
         if let Some(sum) = precision.sums(dtype).first() {
-            return self.report(
+            return self.refuse(
                 diagnostic
                     .why("these are the factors and sums that tensor cores have, and, of `f32` and `f64`, multiply-add")
                     .help(self.applied(acc, &format!(".cast::<{}>()", sum.name()))),
@@ -195,7 +158,7 @@ impl Builder<'_> {
             } else {
                 format!(".cast::<{}>()", plain[0].name())
             };
-            return self.report(
+            return self.refuse(
                 diagnostic
                     .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
                     .help(format!("dot({a_text}, {b_text}, {acc_text}{cast})")),
@@ -203,32 +166,23 @@ impl Builder<'_> {
         }
         let float8 = if has_float8 { ", `e4m3`, `e5m2`" } else { "" };
         let diagnostic = diagnostic.why(format!("tensor cores multiply `f16`, `bf16`, tf32, `i8`, `u8`{float8}, multiply-add does `f32` and `f64`; others are multiplied element by element"));
-        self.report(if dtype.has_arithmetic() && acc_dtype == dtype {
-            diagnostic
-                .help(format!("({a_text}.expand(2) * {b_text}.expand(0)).sum(1) + {acc_text}"))
-        } else {
-            diagnostic
-        })
+        let by_element = dtype.has_arithmetic() && acc_dtype == dtype;
+        let help = format!("({a_text}.expand(2) * {b_text}.expand(0)).sum(1) + {acc_text}");
+        self.refuse(diagnostic.help_if(by_element.then_some(help)))
     }
 
     /// Reports a product of FP8 numbers on a target without them.
-    fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Val {
+    fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Option<Val> {
         let headline = format!("`{}` has no products of `{}`", self.target, dtype.name());
-        self.report(
+        self.refuse(
             self.lacks(Capability::Float8, headline, loc)
                 .why("tensor cores multiply FP8 numbers from sm_89 on (PTX ISA, \"mma\"); before, memory holds them and nothing converts them")
                 .help(oldest_with(Capability::Float8)),
         )
     }
 
-    /// The extents of a product agree; `call` is the function as it is written.
-    pub(crate) fn product_shapes(
-        &mut self,
-        values: [Value; 3],
-        args: &[Expr],
-        call: &str,
-        loc: Loc,
-    ) -> Option<()> {
+    /// The extents of a product agree.
+    pub(crate) fn product_shapes(&mut self, values: [Value; 3], given: &Given<'_>) -> Option<()> {
         let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
         // Of numbers narrower than a byte, an element has several.
         let dtypes = [0, 1].map(|factor: usize| self.cells.known(self.num(values[factor])));
@@ -249,17 +203,17 @@ impl Builder<'_> {
         } else {
             format!("[m, {}] · [{}, n] + [m, n]", depth(numbers[0]), depth(numbers[1]))
         };
-        let mut diagnostic =
-            Diagnostic::new(Code::DotShape, loc, "the operands of a product do not fit together")
-                .compare("", required, format!("{sa:?} · {sb:?} + {sc:?}"));
+        let mut diagnostic = Code::DotShape
+            .at(given.loc, "the operands of a product do not fit together")
+            .compare("", required, format!("{sa:?} · {sb:?} + {sc:?}"));
         if let ([m, k], [n, k_of_b]) = (sa.as_slice(), sb.as_slice()) {
             diagnostic = match sc.as_slice() {
                 // The same factor read the other way round would fit.
                 [rows, cols] if agree(*k, *k_of_b) && rows == m && cols == n => {
-                    let [a, b, acc] = factors(args);
+                    let [a, b, acc] = factors(given.args);
                     let mut texts = vec![a, format!("{b}.t()"), acc];
-                    texts.extend(args.iter().skip(3).filter_map(Expr::operand_text));
-                    diagnostic.help(format!("{call}({})", texts.join(", ")))
+                    texts.extend(given.args.iter().skip(3).filter_map(Expr::operand_text));
+                    diagnostic.help(format!("{}({})", given.path(), texts.join(", ")))
                 }
                 _ if agree(*k, *n) => {
                     let in_tensor_memory = matches!(self.ty(values[2]), Type::TensorMemory(_));
@@ -287,12 +241,11 @@ impl Builder<'_> {
                 )),
             };
         }
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// A factor of a product: a tile, or one tile in shared memory.
-    fn factor(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+    pub(crate) fn factor(&mut self, val: &Val, loc: Loc) -> Option<Value> {
         let value = self.value(val, loc)?;
         if let Type::Shared(shared) = self.ty(value).clone() {
             self.check_window(value, &shared, loc)?;

@@ -4,9 +4,9 @@ use kernel_ptx::Word;
 
 use super::factors::listed;
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val},
-    ir::{Const, CtaGroup, Dtype, Elem, Op, Scaled, Tcgen05, TensorMemoryRole, Type, Value},
+    diag::Code,
+    elaborate::{Builder, language::value::Val, signatures::Given},
+    ir::{CtaGroup, Dtype, Scaled, TensorMemoryRole, Type, Value},
     layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS, LEAST_PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
@@ -35,54 +35,39 @@ struct Operands {
 
 impl Builder<'_> {
     /// `tcgen05::mma_scaled(a, b, acc, a_scales, b_scales)`
-    pub(crate) fn tcgen05_mma_scaled(
-        &mut self,
-        vals: &[Val],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Option<()> {
-        let a = self.left_factor(&vals[0], args[0].loc)?;
-        let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
-        let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
-        let scales = [self.scales(&vals[3], args[3].loc)?, self.scales(&vals[4], args[4].loc)?];
+    pub(crate) fn tcgen05_mma_scaled(&mut self, given: &Given<'_>) -> Option<()> {
+        let [a, b, acc, of_a, of_b] = [0, 1, 2, 3, 4].map(|index| given.value(index));
+        let (scales, args) = ([of_a, of_b], given.args);
         let operands = Operands { a, b, acc, scales };
         if self.untold_bytes(&operands, args).is_some() {
             return None;
         }
-        self.product_shapes([a, b, acc], args, "tcgen05::mma_scaled", loc)?;
-        let scaled = self.scaled(&operands, loc)?;
-        self.scaled_extents(&operands, scaled, args, loc)?;
+        self.product_shapes([a, b, acc], given)?;
+        let scaled = self.scaled(&operands, given.loc)?;
+        self.scaled_extents(&operands, scaled, args, given.loc)?;
         self.narrow_factors([a, b], Some(scaled), args)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         for one in scales {
             self.has_role(one, TensorMemoryRole::Scales);
         }
-        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
-        let ty = Type::Scalar(Elem::Number(Dtype::Bool));
-        let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, loc);
-        let mma = Tcgen05::Mma { group: CtaGroup::One, scaled: Some(scaled), guarded: false };
-        self.op(Op::Tcgen05(mma), vec![a, b, acc, adds, scales[0], scales[1]], None, loc);
-        Some(())
+        self.start_product([a, b, acc], (CtaGroup::One, Some((scaled, scales))), given)
     }
 
     /// Scales, which lie in tensor memory.
-    fn scales(&mut self, val: &Val, loc: Loc) -> Option<Value> {
-        if let Val::Value(value) = val
-            && let Type::TensorMemory(ty) = self.ty(*value).clone()
-        {
-            self.one_tile(*value, &ty, loc)?;
-            return Some(*value);
+    pub(crate) fn scales(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+        if let Some(value) = val.value().filter(|_| self.in_tensor_memory(val)) {
+            self.one_tile(value, loc)?;
+            return Some(value);
         }
-        let actual = self.describe(val);
-        self.report(
-            Diagnostic::new(Code::Kind, loc, "the scales of a product lie in tensor memory")
-                .compare("", "a `Tmem<T>`", actual)
+        self.refuse(
+            Code::Kind
+                .at(loc, "the scales of a product lie in tensor memory")
+                .compare("", "a `Tmem<T>`", self.describe(val))
                 .why(format!(
                     "the tensor cores read scales there, and factors in shared memory {SECTION}"
                 ))
                 .help("let scales = tmem::<ue8m0>([128, 4]);"),
-        );
-        None
+        )
     }
 
     /// Which product it is, by the element types and by how many elements have one scale.
@@ -122,16 +107,12 @@ impl Builder<'_> {
         let [left, right, of_left, of_right, sum] =
             [left, right, of_left, of_right, sum].map(Dtype::name);
         let actual = format!("{left} · {right} + {sum} with scales {of_left} and {of_right}");
-        self.report(
-            Diagnostic::new(
-                Code::DtypeRefused,
-                loc,
-                "no block-scaled product has these element types",
-            )
-            .compare("", format!("{}, {FORMS}; sums f32", listed(&alone, " or ")), actual)
-            .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
-        );
-        None
+        self.refuse(
+            Code::DtypeRefused
+                .at(loc, "no block-scaled product has these element types")
+                .compare("", format!("{}, {FORMS}; sums f32", listed(&alone, " or ")), actual)
+                .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
+        )
     }
 
     /// Reports bytes, which say neither of factors nor of scales what they mean.
@@ -153,16 +134,13 @@ impl Builder<'_> {
             shape.reverse();
         }
         self.report(
-            Diagnostic::new(
-                Code::DtypeRefused,
-                args[at].loc,
-                format!("bytes are no {what} of a block-scaled product"),
-            )
-            .compare("element type", required, "`u8`")
-            .why(format!(
-                "the type says which numbers the tensor cores take the bits for {SECTION}"
-            ))
-            .help(format!("{made}::<{dtype}>({shape:?})")),
+            Code::DtypeRefused
+                .at(args[at].loc, format!("bytes are no {what} of a block-scaled product"))
+                .compare("element type", required, "`u8`")
+                .why(format!(
+                    "the type says which numbers the tensor cores take the bits for {SECTION}"
+                ))
+                .help(format!("{made}::<{dtype}>({shape:?})")),
         );
         Some(())
     }
@@ -178,7 +156,8 @@ impl Builder<'_> {
         let &[rows, elements] = self.ty(operands.a).shape() else { return None };
         let &[_, columns] = self.ty(operands.acc).shape() else { return None };
         let refused = |what: &str, required: String, actual: u32, why: &str| {
-            Diagnostic::new(Code::DotShape, loc, "no block-scaled product has these extents")
+            Code::DotShape
+                .at(loc, "no block-scaled product has these extents")
                 .compare(what, required, actual.to_string())
                 .why(format!("{why} {SECTION}"))
         };
@@ -197,8 +176,7 @@ impl Builder<'_> {
             None
         };
         if let Some(problem) = problem {
-            self.report(problem);
-            return None;
+            return self.refuse(problem);
         }
         let blocks = depth / scaled.block();
         for (at, (scales, extent)) in
@@ -210,8 +188,8 @@ impl Builder<'_> {
             }
             let dtype = self.cells.settled(self.num(scales)).name();
             let side = if at == 3 { "row of the left" } else { "column of the right" };
-            self.report(
-                Diagnostic::new(Code::DotShape, args[at].loc, "the scales do not fit the product")
+            return self.refuse(
+                Code::DotShape.at(args[at].loc, "the scales do not fit the product")
                     .compare("", format!("[{extent}, {blocks}]"), format!("{actual:?}"))
                     .why(format!(
                         "each {side} factor has a scale for each {} elements of the depth, which is {depth} {SECTION}",
@@ -219,7 +197,6 @@ impl Builder<'_> {
                     ))
                     .help(format!("tmem::<{dtype}>([{extent}, {blocks}])")),
             );
-            return None;
         }
         Some(())
     }

@@ -3,84 +3,24 @@
 use kernel_layout::{Form, wgmma::INSTRUCTION_K_BYTES};
 
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val},
-    ir::{Const, CtaGroup, Dtype, Elem, Op, SharedType, Tcgen05, TensorMemoryRole, Type, Value},
+    diag::Code,
+    elaborate::{Builder, language::value::Val, signatures::Given},
+    ir::{
+        Const, CtaGroup, Dtype, Elem, Op, Scaled, SharedType, Tcgen05, TensorMemoryRole, Type,
+        Value,
+    },
     layouts::{tensor_memory, warpgroup::Generation},
     loc::Loc,
-    syntax::{Expr, Segment},
 };
 
-/// Every function of `tcgen05`, for suggestions.
-const TCGEN05_NAMES: &[&str] = &["mma", "mma_pair", "mma_scaled", "copy", "commit"];
-
 impl Builder<'_> {
-    /// `tcgen05::name(..)`
-    pub(crate) fn tcgen05_call(
-        &mut self,
-        name: &Segment,
-        vals: &[Val],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Val {
-        let (required, form) = match name.name.as_str() {
-            "mma" => (3, "tcgen05::mma(a, b, acc)"),
-            "mma_pair" => (3, "tcgen05::mma_pair(a, b, acc)"),
-            "mma_scaled" => (5, "tcgen05::mma_scaled(a, b, acc, a_scales, b_scales)"),
-            "copy" => (2, "tcgen05::copy(from, to)"),
-            "commit" => (1, "tcgen05::commit(bar)"),
-            other => {
-                let headline = format!("`tcgen05` has no function `{other}`");
-                let diagnostic = Diagnostic::new(Code::UnknownName, name.loc, headline);
-                let near = crate::diag::nearest(other, TCGEN05_NAMES.iter().copied());
-                return self.report(match near {
-                    Some(near) => diagnostic.help(format!("tcgen05::{near}")),
-                    None => diagnostic.why(format!("it has {}", TCGEN05_NAMES.join(", "))),
-                });
-            }
-        };
-        if vals.len() != required {
-            return self.report(
-                Diagnostic::new(
-                    Code::ArgumentCount,
-                    loc,
-                    format!("`tcgen05::{}` takes another number of arguments", name.name),
-                )
-                .compare("arguments", required.to_string(), vals.len().to_string())
-                .help(form),
-            );
-        }
-        if self.wants_blackwell(&format!("`tcgen05::{}`", name.name), loc).is_none() {
-            return Val::Error;
-        }
-        let started = match name.name.as_str() {
-            "mma" => self.tcgen05_mma(vals, args, loc),
-            "mma_pair" => self.tcgen05_mma_pair(vals, args, loc),
-            "mma_scaled" => self.tcgen05_mma_scaled(vals, args, loc),
-            "copy" => self.tensor_copy([&vals[0], &vals[1]], args, loc),
-            _ => self.tcgen05_commit(vals, args, loc),
-        };
-        match started {
-            None => Val::Error,
-            Some(()) => self.copying(loc),
-        }
-    }
-
-    /// `tcgen05::commit(bar)`
-    fn tcgen05_commit(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
-        let barrier = self.own_barrier(&vals[0], args[0].loc)?;
-        let commit = Tcgen05::Commit { multicast: false, guarded: false };
-        self.op(Op::Tcgen05(commit), vec![barrier], None, loc);
-        Some(())
-    }
-
     /// A factor in shared memory.
     pub(crate) fn tcgen05_shared(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
         if let Some((window, shared)) = self.shared_window(val) {
             return self.tcgen05_reads((window, &shared), "a product", loc);
         }
         let actual = self.describe(val);
-        let diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} lies in shared memory"))
+        let diagnostic = Code::Kind.at(loc, format!("{what} lies in shared memory"))
             .compare("", "a `Shared<T>`", actual)
             .why("tensor cores read factors from shared memory, and the left one of a product from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
         let help = match val {
@@ -95,11 +35,7 @@ impl Builder<'_> {
             }
             _ => None,
         };
-        self.report(match help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        });
-        None
+        self.refuse(diagnostic.help_if(help))
     }
 
     /// A window of shared memory that the tensor cores read, of this block and no whole ring.
@@ -134,13 +70,10 @@ impl Builder<'_> {
         name: &str,
         loc: Loc,
     ) -> Option<Value> {
-        if let Val::Value(value) = val
-            && let Type::TensorMemory(ty) = self.ty(*value).clone()
-        {
-            self.one_tile(*value, &ty, loc)?;
-            return Some(*value);
+        if let Some(value) = val.value().filter(|_| self.in_tensor_memory(val)) {
+            self.one_tile(value, loc)?;
+            return Some(value);
         }
-        let actual = self.describe(val);
         let shaped = match val {
             Val::Value(value)
                 if matches!(self.ty(*value), Type::Tile(Elem::Number(_), _) | Type::Shared(_)) =>
@@ -153,64 +86,64 @@ impl Builder<'_> {
             _ => None,
         };
         let allocation = shaped.unwrap_or_else(|| "tmem::<f32>([128, 128])".to_owned());
-        self.report(
-            Diagnostic::new(Code::Kind, loc, headline)
-                .compare("", "a `Tmem<T>`", actual)
+        self.refuse(
+            Code::Kind
+                .at(loc, headline)
+                .compare("", "a `Tmem<T>`", self.describe(val))
                 .why(why)
                 .help(format!("let {name} = {allocation};")),
-        );
-        None
+        )
     }
 
     /// The left factor of a product, which may lie in tensor memory.
     pub(crate) fn left_factor(&mut self, val: &Val, loc: Loc) -> Option<Value> {
-        match val {
-            Val::Value(value) if matches!(self.ty(*value), Type::TensorMemory(_)) => {
-                self.tensor_memory_window(val, "a product", loc)
-            }
-            other => self.tcgen05_shared(other, "a factor of a product", loc),
+        if self.in_tensor_memory(val) {
+            return self.tensor_memory_window(val, "a product", loc);
         }
+        self.tcgen05_shared(val, "a factor of a product", loc)
     }
 
     /// `tcgen05::mma(a, b, acc)`
-    fn tcgen05_mma(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
-        let a = self.left_factor(&vals[0], args[0].loc)?;
-        let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
-        let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
-        self.product_shapes([a, b, acc], args, "tcgen05::mma", loc)?;
-        self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
+    pub(crate) fn tcgen05_mma(&mut self, given: &Given<'_>) -> Option<()> {
+        let operands = [0, 1, 2].map(|index| given.value(index));
+        let [a, b, acc] = operands;
+        self.product_shapes(operands, given)?;
+        self.product_dtypes(operands, Generation::Blackwell, given.loc)?;
         self.has_role(acc, TensorMemoryRole::Sums);
-        self.tcgen05_extents([a, b, acc], loc)?;
-        self.narrow_factors([a, b], None, args)?;
-        self.start_product([a, b, acc], args, CtaGroup::One, loc);
-        Some(())
+        self.tcgen05_extents(operands, given.loc)?;
+        self.narrow_factors([a, b], None, given.args)?;
+        self.start_product(operands, (CtaGroup::One, None), given)
     }
 
     /// `tcgen05::mma_pair(a, b, acc)`
-    fn tcgen05_mma_pair(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Option<()> {
-        self.in_pairs("there is none to multiply", loc)?;
-        let a = self.left_factor(&vals[0], args[0].loc)?;
-        let b = self.tcgen05_shared(&vals[1], "the right factor of a product", args[1].loc)?;
-        let acc = self.tensor_memory_window(&vals[2], "a product", args[2].loc)?;
-        self.narrow_of_pair([a, b], args)?;
-        self.pair_shapes([a, b, acc], args, loc)?;
-        self.product_dtypes([a, b, acc], Generation::Blackwell, loc)?;
+    pub(crate) fn tcgen05_mma_pair(&mut self, given: &Given<'_>) -> Option<()> {
+        self.in_pairs("there is none to multiply", given.loc)?;
+        let operands = [0, 1, 2].map(|index| given.value(index));
+        let [a, b, acc] = operands;
+        self.narrow_of_pair([a, b], given.args)?;
+        self.pair_shapes(operands, given.args, given.loc)?;
+        self.product_dtypes(operands, Generation::Blackwell, given.loc)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         let bytes = self.cells.settled(self.num(b)).number_bytes();
-        self.pair_extents([a, b, acc], INSTRUCTION_K_BYTES / bytes, loc)?;
-        self.left_of_pair(a, args[0].loc)?;
-        self.start_product([a, b, acc], args, CtaGroup::Pair, loc);
-        Some(())
+        self.pair_extents(operands, INSTRUCTION_K_BYTES / bytes, given.loc)?;
+        self.left_of_pair(a, given.at(0))?;
+        self.start_product(operands, (CtaGroup::Pair, None), given)
     }
 
     /// Starts a product, which adds to its sums unless something else is said of it.
-    fn start_product(&mut self, operands: [Value; 3], args: &[Expr], group: CtaGroup, loc: Loc) {
-        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
+    pub(crate) fn start_product(
+        &mut self,
+        [a, b, acc]: [Value; 3],
+        (group, scaled): (CtaGroup, Option<(Scaled, [Value; 2])>),
+        given: &Given<'_>,
+    ) -> Option<()> {
+        self.operands.insert(given.loc, given.places());
         let ty = Type::Scalar(Elem::Number(Dtype::Bool));
-        let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, loc);
-        let [a, b, acc] = operands;
-        let mma = Tcgen05::Mma { group, scaled: None, guarded: false };
-        self.op(Op::Tcgen05(mma), vec![a, b, acc, adds], None, loc);
+        let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, given.loc);
+        let (scaled, scales) = scaled.unzip();
+        let mma = Tcgen05::Mma { group, scaled, guarded: false };
+        let operands = [a, b, acc, adds].into_iter().chain(scales.into_iter().flatten()).collect();
+        self.does(Op::Tcgen05(mma), operands, given)
     }
 
     /// What products use has layouts of its own.
@@ -240,20 +173,16 @@ impl Builder<'_> {
         } else {
             return Some(());
         };
-        let diagnostic = Diagnostic::new(
-            Code::DotShape,
-            loc,
-            "no product of the tensor cores has these extents",
-        )
-        .compare(what, required, actual.to_string())
-        .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")"));
-        self.report(match self.in_blocks_of_64_rows(acc).filter(|_| what == "columns") {
+        let diagnostic = Code::DotShape
+            .at(loc, "no product of the tensor cores has these extents")
+            .compare(what, required, actual.to_string())
+            .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")"));
+        self.refuse(match self.in_blocks_of_64_rows(acc).filter(|_| what == "columns") {
             Some((allocated, layout)) => {
                 diagnostic.place(allocated, "the sums").help(format!(".with_layout({layout})"))
             }
             None => diagnostic,
-        });
-        None
+        })
     }
 
     /// The layout in which these sums are those of instructions of 64 rows, for a tile whose layout is not pinned, and where it is allocated.
@@ -288,19 +217,15 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
         if !matches!(op, Op::Tcgen05(Tcgen05::Mma { .. })) {
-            self.report(
-                Diagnostic::new(
-                    Code::CopyOperands,
-                    loc,
-                    "`accumulate` is said of something that is no product",
-                )
-                .compare(
-                    "",
-                    "`tcgen05::mma(..)`",
-                    crate::elaborate::memory::copying::started(&op),
-                ),
+            return self.refuse(
+                Code::CopyOperands
+                    .at(loc, "`accumulate` is said of something that is no product")
+                    .compare(
+                        "",
+                        "`tcgen05::mma(..)`",
+                        crate::elaborate::memory::copying::started(&op),
+                    ),
             );
-            return None;
         }
         args[3] = flag;
         Some((op, args))

@@ -7,20 +7,13 @@ use kernel_ptx::Capability;
 
 use super::product::Precision;
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{
-        Builder,
-        language::{targets::oldest_with, value::Val},
-    },
+    diag::Code,
+    elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{Dtype, Elem, Op, SharedType, Type, Value},
     layouts::boxed,
     layouts::warpgroup::{self, Generation, Side},
-    loc::Loc,
-    syntax::{Expr, Segment},
 };
 
-/// Every function of `wgmma`, for suggestions.
-const WGMMA_NAMES: &[&str] = &["mma", "wait"];
 /// The most groups of products that a wait can leave under way (PTX ISA, `wgmma.wait_group`).
 pub(crate) const MOST_PENDING: u32 = 7;
 /// Warps of a warpgroup.
@@ -37,138 +30,64 @@ struct Extent {
 }
 
 impl Builder<'_> {
-    /// `wgmma::name(..)`
-    pub(crate) fn wgmma_call(
-        &mut self,
-        name: &Segment,
-        vals: &[Val],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Val {
-        let (required, call) = match name.name.as_str() {
-            "mma" => (3, "wgmma::mma(a, b, acc)"),
-            "wait" => (2, "wgmma::wait(0, acc)"),
-            _ => {
-                self.no_such_function("wgmma", name, WGMMA_NAMES);
-                return Val::Error;
-            }
-        };
-        if self.takes(required, vals.len(), call, loc).is_none() {
-            return Val::Error;
-        }
-        if !self.target.has(Capability::Wgmma) {
-            let headline = format!("`wgmma::{}` is not there on `{}`", name.name, self.target);
-            let texts: Vec<_> = args.iter().map(Expr::operand_text).collect();
-            return self.report(
-                self.lacks(Capability::Wgmma, headline, loc)
-                    .why("only Hopper multiplies by warpgroups; `dot` takes what each target has")
-                    .help(match &texts[..] {
-                        [Some(a), Some(b), Some(acc)] => format!("dot({a}, {b}, {acc})"),
-                        _ => oldest_with(Capability::Wgmma),
-                    }),
-            );
-        }
-        if required == 3 { self.wgmma(vals, args, loc) } else { self.wgmma_wait(vals, args, loc) }
-    }
-
-    fn wgmma_wait(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
-        let what = "the number of pending products";
-        let Some(pending) = self.const_int(&vals[0], what, args[0].loc) else { return Val::Error };
-        let Some(acc) = self.tile(&vals[1], "`wgmma::wait`", args[1].loc) else {
-            return Val::Error;
-        };
-        let count = match u32::try_from(pending) {
-            Ok(count) if count <= MOST_PENDING => count,
-            _ => {
-                return self.report(
-                    Diagnostic::new(
-                        Code::Overflow,
-                        args[0].loc,
-                        format!("a wait cannot leave {pending} products under way"),
-                    )
-                    .compare(
-                        "pending products",
-                        format!("0 to {MOST_PENDING}"),
-                        pending.to_string(),
-                    ),
-                );
-            }
-        };
+    /// `wgmma::wait(pending, acc)`
+    pub(crate) fn wgmma_wait(&mut self, given: &Given<'_>) -> Val {
+        let acc = given.value(1);
         let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
-        Val::Value(self.emit_num(Op::WgmmaWait(count), vec![acc], Some(shape), num, loc))
+        let op = Op::WgmmaWait(given.number(0));
+        Val::Value(self.emit_num(op, vec![acc], Some(shape), num, given.loc))
     }
 
-    fn wgmma(&mut self, vals: &[Val], args: &[Expr], loc: Loc) -> Val {
-        let Some(a) = self.value(&vals[0], args[0].loc) else { return Val::Error };
-        let Some(b) = self.value(&vals[1], args[1].loc) else { return Val::Error };
-        let Some(acc) = self.tile(&vals[2], "the accumulator of a product", args[2].loc) else {
-            return Val::Error;
-        };
+    /// `wgmma::mma(a, b, acc)`
+    pub(crate) fn wgmma(&mut self, given: &Given<'_>) -> Option<Val> {
+        let operands = [0, 1, 2].map(|index| given.value(index));
+        let [a, b, acc] = operands;
         if !matches!(self.ty(b), Type::Shared(_)) {
-            let actual = self.describe(&vals[1]);
-            return self.report(
-                Diagnostic::new(
-                    Code::Kind,
-                    args[1].loc,
-                    "the right operand of `wgmma::mma` lies in shared memory",
-                )
-                .compare("", "a `Shared<T>` of extents [k, n]", actual)
-                .why("all warps of the group read it there; only the left operand may come from registers (PTX ISA, \"wgmma.mma_async\")"),
+            let headline = "the right operand of `wgmma::mma` lies in shared memory";
+            return self.refuse(
+                Code::Kind.at(given.at(1), headline)
+                    .compare("", "a `Shared<T>` of extents [k, n]", self.describe(given.val(1)))
+                    .why("all warps of the group read it there; only the left operand may come from registers (PTX ISA, \"wgmma.mma_async\")"),
             );
         }
         if !matches!(self.ty(a), Type::Shared(_) | Type::Tile(Elem::Number(_), _)) {
-            let actual = self.describe(&vals[0]);
-            return self.report(
-                Diagnostic::new(
-                    Code::Kind,
-                    args[0].loc,
-                    "the left operand of `wgmma::mma` is shared memory or a tile",
-                )
-                .compare(
-                    "",
-                    "a `Shared<T>` or `Tile<T>` of extents [m, k]",
-                    actual,
-                ),
-            );
+            let headline = "the left operand of `wgmma::mma` is shared memory or a tile";
+            let required = "a `Shared<T>` or `Tile<T>` of extents [m, k]";
+            return self.refuse_kind(headline, required, given.arg(0));
         }
-        for (operand, arg) in [a, b].into_iter().zip(args) {
-            if let Type::Shared(shared) = self.ty(operand).clone()
-                && self.own_window(&shared, "a product", arg.loc).is_none()
-            {
-                return Val::Error;
+        for (operand, arg) in [a, b].into_iter().zip(given.args) {
+            if let Type::Shared(shared) = self.ty(operand).clone() {
+                self.own_window(&shared, "a product", arg.loc)?;
             }
         }
-        if self.wgmma_shapes([a, b, acc], args, loc).is_none()
-            || self.product_dtypes([a, b, acc], Generation::Hopper, loc).is_none()
-        {
-            return Val::Error;
-        }
-        self.operands.insert(loc, [args[0].loc, args[1].loc, args[2].loc]);
+        self.wgmma_shapes(operands, given)?;
+        self.product_dtypes(operands, Generation::Hopper, given.loc)?;
+        self.operands.insert(given.loc, given.places());
         let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
-        Val::Value(self.emit_num(Op::Wgmma, vec![a, b, acc], Some(shape), num, loc))
+        Some(Val::Value(self.emit_num(Op::Wgmma, vec![a, b, acc], Some(shape), num, given.loc)))
     }
 
-    fn wgmma_shapes(&mut self, values: [Value; 3], args: &[Expr], loc: Loc) -> Option<()> {
-        self.product_shapes(values, args, "wgmma::mma", loc)?;
+    fn wgmma_shapes(&mut self, values: [Value; 3], given: &Given<'_>) -> Option<()> {
+        self.product_shapes(values, given)?;
+        let loc = given.loc;
         if !self.warps.is_multiple_of(GROUP) {
             let help = self.warps_written(u64::from(GROUP));
-            self.report(
-                Diagnostic::new(Code::Warps, loc, "`wgmma::mma` is done by whole warpgroups")
+            return self.refuse(
+                Code::Warps.at(loc, "`wgmma::mma` is done by whole warpgroups")
                     .compare("warps", "a multiple of 4", self.warps.to_string())
                     .why("the four warps of a group execute one instruction together (PTX ISA, \"Asynchronous Warpgroup Level Matrix Instructions\")")
                     .help(help),
             );
-            return None;
         }
         let Some(Extent { what, required, actual, why }) = self.wgmma_extent(values) else {
             return Some(());
         };
-        self.report(
-            Diagnostic::new(Code::DotShape, loc, "no product by warpgroups has these extents")
+        self.refuse(
+            Code::DotShape
+                .at(loc, "no product by warpgroups has these extents")
                 .compare(what, required, actual.to_string())
                 .why(why),
-        );
-        None
+        )
     }
 
     /// The extent of a product that no instruction has: of operands that fit together, in warps that are whole groups.

@@ -1,31 +1,13 @@
-//! Clusters: `cluster::sync()`, ranks and coordinates; the shape that the attribute gives.
+//! The shape of clusters, which the attribute gives.
 
 use kernel_ptx::Capability;
 
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{
-        Builder, Env,
-        language::value::{Num, Val},
-    },
-    ir::{ClusterOp, Const, Dtype, Op, Type},
-    loc::Loc,
-    syntax::{Expr, ExprKind, Segment},
+    diag::Code,
+    elaborate::{Builder, Env},
+    syntax::{Expr, ExprKind},
 };
 
-/// Every function of `cluster`, for suggestions.
-const CLUSTER_NAMES: &[&str] = &[
-    "rank",
-    "size",
-    "block_id",
-    "id",
-    "sync",
-    "arrive",
-    "wait",
-    "try_cancel",
-    "is_canceled",
-    "canceled_block_id",
-];
 /// The most blocks of a cluster that every device has (CUDA C++ Programming Guide, "Thread Block Clusters").
 const PORTABLE: u32 = 8;
 /// The most blocks of a cluster of a device that allows it.
@@ -46,13 +28,10 @@ impl Builder<'_> {
         let mut shape = [1; 3];
         if parts.is_empty() || parts.len() > shape.len() {
             self.report(
-                Diagnostic::new(
-                    Code::Cluster,
-                    expr.loc,
-                    "a cluster has one extent for each axis of the grid",
-                )
-                .compare("extents", "1 to 3", parts.len().to_string())
-                .help("cluster = [2, 1]"),
+                Code::Cluster
+                    .at(expr.loc, "a cluster has one extent for each axis of the grid")
+                    .compare("extents", "1 to 3", parts.len().to_string())
+                    .help("cluster = [2, 1]"),
             );
             return REFUSED;
         }
@@ -65,17 +44,17 @@ impl Builder<'_> {
                 Ok(value) if (1..=MOST).contains(&value) => *extent = value,
                 _ => {
                     self.report(
-                        Diagnostic::new(
-                            Code::Cluster,
-                            part.loc,
-                            format!("a cluster cannot have {value} blocks along an axis"),
-                        )
-                        .compare(
-                            "blocks",
-                            format!("1 to {PORTABLE}, {MOST} on some devices"),
-                            value.to_string(),
-                        )
-                        .why(WHY),
+                        Code::Cluster
+                            .at(
+                                part.loc,
+                                format!("a cluster cannot have {value} blocks along an axis"),
+                            )
+                            .compare(
+                                "blocks",
+                                format!("1 to {PORTABLE}, {MOST} on some devices"),
+                                value.to_string(),
+                            )
+                            .why(WHY),
                     );
                     return REFUSED;
                 }
@@ -84,17 +63,14 @@ impl Builder<'_> {
         let blocks: u32 = shape.iter().product();
         if blocks > MOST {
             self.report(
-                Diagnostic::new(
-                    Code::Cluster,
-                    expr.loc,
-                    format!("a cluster cannot have {blocks} blocks"),
-                )
-                .compare(
-                    "blocks",
-                    format!("at most {PORTABLE}, {MOST} on some devices"),
-                    blocks.to_string(),
-                )
-                .why(WHY),
+                Code::Cluster
+                    .at(expr.loc, format!("a cluster cannot have {blocks} blocks"))
+                    .compare(
+                        "blocks",
+                        format!("at most {PORTABLE}, {MOST} on some devices"),
+                        blocks.to_string(),
+                    )
+                    .why(WHY),
             );
             return REFUSED;
         }
@@ -103,69 +79,5 @@ impl Builder<'_> {
             return REFUSED;
         }
         shape
-    }
-
-    /// `cluster::name(..)`
-    pub(crate) fn cluster_call(
-        &mut self,
-        name: &Segment,
-        vals: &[Val],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Val {
-        if !CLUSTER_NAMES.contains(&name.name.as_str()) {
-            self.no_such_function("cluster", name, CLUSTER_NAMES);
-            return Val::Error;
-        }
-        let (required, form) = match name.name.as_str() {
-            "block_id" | "id" => (1, "0"),
-            "try_cancel" => (2, "answer, bar"),
-            "is_canceled" => (1, "answer"),
-            "canceled_block_id" => (2, "answer, 0"),
-            _ => (0, ""),
-        };
-        let call = format!("cluster::{}({form})", name.name);
-        if self.takes(required, vals.len(), &call, loc).is_none() {
-            return Val::Error;
-        }
-        if matches!(name.name.as_str(), "try_cancel" | "is_canceled" | "canceled_block_id") {
-            return self.launch_control(name, vals, args, loc).unwrap_or(Val::Error);
-        }
-        let why = "clusters come with Hopper";
-        if !self.target.has(Capability::Clusters) && self.cluster != [1; 3] {
-            // The attribute was refused.
-            return Val::Error;
-        }
-        if self
-            .wants(Capability::Clusters, &format!("`cluster::{}`", name.name), why, loc)
-            .is_none()
-        {
-            return Val::Error;
-        }
-        let number = |builder: &mut Self, op: ClusterOp| {
-            Val::Value(builder.emit(Op::Cluster(op), Vec::new(), Type::scalar(Dtype::I32), loc))
-        };
-        let blocks: u32 = self.cluster.iter().product();
-        match name.name.as_str() {
-            "size" => Val::Const(Const::Int(i128::from(blocks)), Num::Known(Dtype::I32)),
-            "rank" => number(self, ClusterOp::Rank),
-            "block_id" | "id" => {
-                let Some(axis) = self.axis(&vals[0], 3, "the grid", args[0].loc) else {
-                    return Val::Error;
-                };
-                let op =
-                    if name.name == "id" { ClusterOp::Id(axis) } else { ClusterOp::BlockId(axis) };
-                number(self, op)
-            }
-            other => {
-                let op = match other {
-                    "sync" => ClusterOp::Sync,
-                    "arrive" => ClusterOp::Arrive,
-                    _ => ClusterOp::Wait,
-                };
-                self.op(Op::Cluster(op), Vec::new(), None, loc);
-                Val::Unit
-            }
-        }
     }
 }

@@ -1,10 +1,9 @@
 //! Copies from shared to tensor memory: `tcgen05::copy`, and `copy_async` between the two.
 
 use crate::{
-    diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val},
+    diag::Code,
+    elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{Op, Tcgen05, Type, Value},
-    loc::Loc,
     syntax::Expr,
 };
 
@@ -13,45 +12,34 @@ const ONE_WAY: &str = "the tensor cores copy from shared to tensor memory, and n
 
 impl Builder<'_> {
     /// `tcgen05::copy(from, to)`
-    pub(crate) fn tensor_copy(
-        &mut self,
-        [from, to]: [&Val; 2],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Option<()> {
-        let from = self.copied_source([from, to], args)?;
+    pub(crate) fn tensor_copy(&mut self, given: &Given<'_>) -> Option<()> {
+        let (to, loc) = (given.val(1), given.loc);
+        let from = self.copied_source([given.val(0), to], given.args)?;
         let headline = "the destination of a copy by the tensor cores lies in tensor memory";
-        let to = self.tensor_memory_operand(to, (headline, ONE_WAY), "held", args[1].loc)?;
+        let to = self.tensor_memory_operand(to, (headline, ONE_WAY), "held", given.at(1))?;
         let (source, destination) = (self.ty(from).shape().to_vec(), self.ty(to).shape().to_vec());
         let name = self.cells.name(self.num(from));
         let like_source = format!("tmem::<{name}>({source:?})");
         if source != destination {
-            let headline = "a copy has the same extents on both sides";
-            self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, headline)
+            return self.refuse(
+                Code::ShapeMismatch
+                    .at(loc, "a copy has the same extents on both sides")
                     .compare("", format!("{destination:?}"), format!("{source:?}"))
                     .why("each element of the destination is written once")
                     .help(like_source),
             );
-            return None;
         }
         if let Err((source, destination)) = self.cells.unify(self.num(from), self.num(to)) {
-            self.report(
-                Diagnostic::new(
-                    Code::DtypeMismatch,
-                    loc,
-                    "a copy has the same element type on both sides",
-                )
-                .compare("", destination, source)
-                .why("the tensor cores move bits as they lie, and convert nothing on the way")
-                .help(like_source),
+            return self.refuse(
+                Code::DtypeMismatch
+                    .at(loc, "a copy has the same element type on both sides")
+                    .compare("", destination, source)
+                    .why("the tensor cores move bits as they lie, and convert nothing on the way")
+                    .help(like_source),
             );
-            return None;
         }
-        let places = [args[0].loc, args[1].loc, loc];
-        self.operands.insert(loc, places);
-        self.op(Op::Tcgen05(Tcgen05::Copy { guarded: false }), vec![from, to], None, loc);
-        Some(())
+        self.operands.insert(loc, [given.at(0), given.at(1), loc]);
+        self.does(Op::Tcgen05(Tcgen05::Copy { guarded: false }), vec![from, to], given)
     }
 
     /// The source of a copy, in shared memory. What lies elsewhere, threads write to tensor memory.
@@ -60,8 +48,8 @@ impl Builder<'_> {
         if let Some((window, shared)) = self.shared_window(from) {
             return self.tcgen05_reads((window, &shared), "a copy to tensor memory", at);
         }
-        let headline = "the source of a copy to tensor memory lies in shared memory";
-        let diagnostic = Diagnostic::new(Code::Kind, at, headline)
+        let diagnostic = Code::Kind
+            .at(at, "the source of a copy to tensor memory lies in shared memory")
             .compare("", "a `Shared<T>`", self.describe(from))
             .why(ONE_WAY);
         let read = match from {
@@ -73,17 +61,12 @@ impl Builder<'_> {
             },
             _ => None,
         };
-        let in_tensor_memory = |val: &Val| match val {
-            Val::Value(value) => matches!(self.ty(*value), Type::TensorMemory(_)),
-            _ => false,
-        };
         let texts = (args[0].operand_text(), args[1].operand_text());
-        self.report(match (read, texts) {
-            (Some(read), (Some(from), Some(into))) if in_tensor_memory(to) => {
+        self.refuse(match (read, texts) {
+            (Some(read), (Some(from), Some(into))) if self.in_tensor_memory(to) => {
                 diagnostic.help(format!("{into}.store({from}{read});"))
             }
             _ => diagnostic,
-        });
-        None
+        })
     }
 }

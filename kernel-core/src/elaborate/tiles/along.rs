@@ -1,10 +1,11 @@
 //! What walks an axis or makes one: functions of two values along it, scans, positions of extremes, pairs.
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{
         Builder,
         language::value::{Num, Val},
+        signatures::Given,
         tuple,
     },
     ir::{Binary, Compare, Dtype, Op, Region, Stmt, StmtKind, Terminator, Type, Value},
@@ -15,17 +16,22 @@ use crate::{
 pub(crate) type Combine<'a, 'b> = dyn FnMut(&mut Builder<'a>, &[Value], &[Value]) -> Vec<Val> + 'b;
 
 /// What a function of two values is for.
-#[derive(Clone, Copy)]
-pub(crate) struct Purpose {
-    /// In messages.
-    pub(crate) name: &'static str,
-    /// A function for it, as a user would write it.
-    pub(crate) example: &'static str,
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// One value in place of an axis.
+    Reduction,
+    /// At each element what a reduction of those up to it gives.
+    Scan,
 }
 
-pub(crate) const REDUCTION: Purpose = Purpose { name: "a reduction", example: "|a, b| a + b" };
-
-const SCAN: Purpose = Purpose { name: "a scan", example: "|a, b| a + b" };
+impl Purpose {
+    const fn name(self) -> &'static str {
+        match self {
+            Purpose::Reduction => "a reduction",
+            Purpose::Scan => "a scan",
+        }
+    }
+}
 
 impl<'a> Builder<'a> {
     /// The region of a function of two values, for elements of these types; none where it has been reported.
@@ -57,13 +63,11 @@ impl<'a> Builder<'a> {
             region.stmts = stmts.unwrap_or_default();
             if !simple {
                 self.report(
-                    Diagnostic::new(
-                        Code::Kind,
-                        combine_loc,
-                        format!("{} joins two scalars by arithmetic alone", purpose.name),
+                    Code::Kind.at(combine_loc,
+                        format!("{} joins two scalars by arithmetic alone", purpose.name()),
                     )
                     .why("the function runs between registers of different threads, without loops and memory; an `if` in it chooses between two values")
-                    .help(purpose.example),
+                    .help("|a, b| a + b"),
                 );
             }
             // What follows from statements that are not allowed is no second mistake.
@@ -72,15 +76,15 @@ impl<'a> Builder<'a> {
                     && !self.is_ptr(result)
                     && self.cells.unify(self.num(result), num).is_ok();
                 if !matches {
-                    let actual = self.describe(&Val::Value(result));
                     let name = self.cells.name(num);
                     self.report(
-                        Diagnostic::new(
-                            Code::DtypeMismatch,
-                            combine_loc,
-                            format!("{} gives what it takes", purpose.name),
-                        )
-                        .compare("", format!("a scalar ({name})"), actual),
+                        Code::DtypeMismatch
+                            .at(combine_loc, format!("{} gives what it takes", purpose.name()))
+                            .compare(
+                                "",
+                                format!("a scalar ({name})"),
+                                self.describe(&Val::Value(result)),
+                            ),
                     );
                 }
             }
@@ -91,41 +95,71 @@ impl<'a> Builder<'a> {
         results.map(|_| region)
     }
 
-    /// An inclusive scan along an axis with a function of two scalars.
-    pub(crate) fn scan(
+    /// A reduction of an axis, or an inclusive scan along it, with a function of two scalars, which stands at the second place.
+    pub(crate) fn along(
         &mut self,
-        tile: Value,
-        axis: u32,
-        loc: Loc,
-        combine_loc: Loc,
+        purpose: Purpose,
+        (tile, axis): (Value, u32),
+        (loc, combine_loc): (Loc, Loc),
         combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
     ) -> Val {
         if self.is_ptr(tile) {
-            return self.error(Code::Kind, loc, "`scan` takes a tile of numbers");
+            let what = if purpose == Purpose::Scan { "`scan`" } else { purpose.name() };
+            return self.error(Code::Kind, loc, format!("{what} takes a tile of numbers"));
         }
         let num = self.num(tile);
-        let region = self.combine(&[num], SCAN, loc, combine_loc, &mut |builder, a, b| {
+        let region = self.combine(&[num], purpose, loc, combine_loc, &mut |builder, a, b| {
             vec![combine(builder, a[0], b[0])]
         });
         let Some(combine) = region else { return Val::Error };
-        let shape = self.ty(tile).shape().to_vec();
-        let out = self.new_num(Some(shape), num, loc);
-        self.push(StmtKind::Scan { args: vec![tile], axis, combine, results: vec![out] }, loc);
+        let (args, mut shape) = (vec![tile], self.ty(tile).shape().to_vec());
+        if purpose == Purpose::Reduction {
+            shape.remove(axis as usize);
+        }
+        let out = self.new_num(Some(shape).filter(|shape| !shape.is_empty()), num, loc);
+        let results = vec![out];
+        let kind = match purpose {
+            Purpose::Reduction => StmtKind::Reduce { args, axis, combine, results },
+            Purpose::Scan => StmtKind::Scan { args, axis, combine, results },
+        };
+        self.push(kind, loc);
+        if matches!(self.ty(out), Type::Scalar(_)) {
+            self.points.insert(out, ());
+        }
         Val::Value(out)
     }
 
-    /// `x.cumsum(axis)`
-    pub(crate) fn cumsum(&mut self, tile: Value, axis: u32, loc: Loc) -> Val {
-        self.scan(tile, axis, loc, loc, &mut |builder, a, b| {
-            builder.binary(Binary::Add, Val::Value(a), Val::Value(b), loc)
+    /// `x.reduce(axis, f)`, `x.scan(axis, f)`
+    pub(crate) fn walked_by(&mut self, purpose: Purpose, given: &Given<'_>) -> Val {
+        let (walked, at) = ((given.receiver(), given.number(0)), given.at(1));
+        self.along(purpose, walked, (given.loc, at), &mut |builder, a, b| {
+            let vals = vec![Val::Value(a), Val::Value(b)];
+            let val = builder.call_closure(given.closure(1), vals, at);
+            builder.plain(val)
         })
+    }
+
+    /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`, `x.cumsum(axis)`
+    pub(crate) fn walked(
+        &mut self,
+        purpose: Purpose,
+        op: Binary,
+        given: &Given<'_>,
+    ) -> Option<Val> {
+        self.of_numbers(given)?;
+        let (walked, loc) = ((given.receiver(), given.number(0)), given.loc);
+        Some(self.along(purpose, walked, (loc, loc), &mut |builder, a, b| {
+            builder.binary(op, &Val::Value(a), &Val::Value(b), loc)
+        }))
     }
 
     /// `x.argmax(axis)` (by `Gt`), `x.argmin(axis)` (by `Lt`)
     ///
     /// Pairs of an element and its index are reduced. The order of pairs is total, so that the order in which they meet does not
     /// matter: a number before a NaN, the better number before the other one, the lower index before the higher.
-    pub(crate) fn arg_extreme(&mut self, better: Compare, tile: Value, axis: u32, loc: Loc) -> Val {
+    pub(crate) fn arg_extreme(&mut self, better: Compare, given: &Given<'_>) -> Option<Val> {
+        self.of_numbers(given)?;
+        let (tile, axis, loc) = (given.receiver(), given.number(0), given.loc);
         let num = self.num(tile);
         let index = Num::Known(Dtype::I32);
         let shape = self.ty(tile).shape().to_vec();
@@ -138,31 +172,33 @@ impl<'a> Builder<'a> {
         }
         let indices = self.broadcast_to(indices, &shape, loc);
         let whole = self.cells.known(num).is_some_and(Dtype::is_int);
-        let region = self.combine(&[num, index], REDUCTION, loc, loc, &mut |builder, a, b| {
-            let [value, at, other, other_at] = [a[0], a[1], b[0], b[1]].map(Val::Value);
-            let mut compare = |op, a: &Val, b: &Val| builder.compare(op, a.clone(), b.clone(), loc);
-            let wins = compare(better, &other, &value);
-            let ties = compare(Compare::Eq, &other, &value);
-            let earlier = compare(Compare::Lt, &other_at, &at);
-            let (is_nan, is_number) = if whole {
-                (None, None)
-            } else {
-                let nan = compare(Compare::Ne, &value, &value);
-                (Some(nan), Some(compare(Compare::Eq, &other, &other)))
-            };
-            let ties = builder.binary(Binary::And, ties, earlier.clone(), loc);
-            let mut takes = builder.binary(Binary::Or, wins, ties, loc);
-            if let (Some(nan), Some(number)) = (is_nan, is_number) {
-                let over_nan = builder.binary(Binary::Or, number, earlier, loc);
-                let over_nan = builder.binary(Binary::And, nan, over_nan, loc);
-                takes = builder.binary(Binary::Or, takes, over_nan, loc);
-            }
-            vec![
-                builder.select(takes.clone(), other, value, loc),
-                builder.select(takes, other_at, at, loc),
-            ]
-        });
-        let Some(combine) = region else { return Val::Error };
+        let region =
+            self.combine(&[num, index], Purpose::Reduction, loc, loc, &mut |builder, a, b| {
+                let [value, at, other, other_at] = [a[0], a[1], b[0], b[1]].map(Val::Value);
+                let mut compare =
+                    |op, a: &Val, b: &Val| builder.compare(op, a, b, loc).unwrap_or(Val::Error);
+                let wins = compare(better, &other, &value);
+                let ties = compare(Compare::Eq, &other, &value);
+                let earlier = compare(Compare::Lt, &other_at, &at);
+                let (is_nan, is_number) = if whole {
+                    (None, None)
+                } else {
+                    let nan = compare(Compare::Ne, &value, &value);
+                    (Some(nan), Some(compare(Compare::Eq, &other, &other)))
+                };
+                let ties = builder.binary(Binary::And, &ties, &earlier, loc);
+                let mut takes = builder.binary(Binary::Or, &wins, &ties, loc);
+                if let (Some(nan), Some(number)) = (is_nan, is_number) {
+                    let over_nan = builder.binary(Binary::Or, &number, &earlier, loc);
+                    let over_nan = builder.binary(Binary::And, &nan, &over_nan, loc);
+                    takes = builder.binary(Binary::Or, &takes, &over_nan, loc);
+                }
+                vec![
+                    builder.select(&takes, [&other, &value], loc).unwrap_or(Val::Error),
+                    builder.select(&takes, [&other_at, &at], loc).unwrap_or(Val::Error),
+                ]
+            });
+        let combine = region?;
         let mut left = shape;
         left.remove(axis as usize);
         let left = if left.is_empty() { None } else { Some(left) };
@@ -173,32 +209,30 @@ impl<'a> Builder<'a> {
         if matches!(self.ty(at), Type::Scalar(_)) {
             self.points.insert(at, ());
         }
-        Val::Value(at)
+        Some(Val::Value(at))
     }
 
     /// `x.permute(order)`
-    pub(crate) fn permute(&mut self, tile: Value, order: &Val, at: Loc, loc: Loc) -> Val {
+    pub(crate) fn permute(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (tile, (order, at)) = (given.receiver(), given.arg(0));
         let shape = self.ty(tile).shape().to_vec();
         let Val::Array(parts) = self.plain(order.clone()) else {
-            let actual = self.describe(order);
-            return self.report(
-                Diagnostic::new(Code::Kind, at, "`permute` takes the order of the axes")
-                    .compare("", "an array, one entry an axis", actual)
+            return self.refuse(
+                Code::Kind
+                    .at(at, "`permute` takes the order of the axes")
+                    .compare("", "an array, one entry an axis", self.describe(order))
                     .help(format!("{:?}", (0..shape.len()).rev().collect::<Vec<_>>())),
             );
         };
         let mut axes = Vec::new();
         for part in parts.iter() {
-            let Some(axis) = self.axis(part, shape.len(), "the tile", at) else {
-                return Val::Error;
-            };
-            axes.push(axis);
+            axes.push(self.axis(part, shape.len(), "the tile", at)?);
         }
         let mut sorted = axes.clone();
         sorted.sort_unstable();
         if !sorted.into_iter().map(|axis| axis as usize).eq(0..shape.len()) {
-            return self.report(
-                Diagnostic::new(Code::Axis, at, "`permute` names every axis of the tile once")
+            return self.refuse(
+                Code::Axis.at(at, "`permute` names every axis of the tile once")
                     .compare(
                         "axes",
                         format!("{:?} in some order", (0..shape.len()).collect::<Vec<_>>()),
@@ -208,21 +242,18 @@ impl<'a> Builder<'a> {
             );
         }
         let shape = axes.iter().map(|&axis| shape[axis as usize]).collect();
-        self.reshaped(Op::Permute(axes), tile, shape, loc)
+        Some(self.reshaped(Op::Permute(axes), tile, shape, given.loc))
     }
 
     /// `join(a, b)`
-    pub(crate) fn join_pairs(&mut self, a: &Val, b: &Val, loc: Loc) -> Val {
-        let (Some(a), Some(b)) = (self.value(a, loc), self.value(b, loc)) else {
-            return Val::Error;
-        };
-        let Some((mut a, mut b)) = self.same_shape(a, b, "`join`", loc) else { return Val::Error };
+    pub(crate) fn join_pairs(&mut self, given: &Given<'_>) -> Option<Val> {
+        let loc = given.loc;
+        let (a, b) = (self.value(given.val(0), loc), self.value(given.val(1), loc));
+        let (mut a, mut b) = self.same_shape(a?, b?, "`join`", loc)?;
         if self.is_ptr(a) || self.is_ptr(b) {
-            return self.error(Code::Kind, loc, "`join` takes tiles of numbers");
+            return self.refuse(Code::Kind.at(loc, "`join` takes tiles of numbers"));
         }
-        let Some(num) = self.unify(self.num(a), self.num(b), "`join`", loc) else {
-            return Val::Error;
-        };
+        let num = self.unify(self.num(a), self.num(b), "`join`", loc)?;
         let mut shape = self.ty(a).shape().to_vec();
         let scalars = shape.is_empty();
         if scalars {
@@ -231,52 +262,48 @@ impl<'a> Builder<'a> {
             shape = vec![1];
         }
         if shape.len() == 5 {
-            return self.report(
-                Diagnostic::new(Code::Axis, loc, "a tile has at most 5 axes")
+            return self.refuse(
+                Code::Axis
+                    .at(loc, "a tile has at most 5 axes")
                     .compare("rank of the operands", "at most 4", "5")
                     .why("`join` adds a last axis of extent 2"),
             );
         }
         shape.push(2);
-        if self.check_budget(&shape, num, loc).is_none() {
-            return Val::Error;
-        }
+        self.check_budget(&shape, num, loc)?;
         let pairs = self.emit_num(Op::Join, vec![a, b], Some(shape), num, loc);
         if scalars {
-            return self.reshaped(Op::Reshape, pairs, vec![2], loc);
+            return Some(self.reshaped(Op::Reshape, pairs, vec![2], loc));
         }
-        Val::Value(pairs)
+        Some(Val::Value(pairs))
     }
 
     /// `x.split()`
-    pub(crate) fn split_pairs(&mut self, tile: Value, loc: Loc) -> Val {
+    pub(crate) fn split_pairs(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (tile, loc) = (given.receiver(), given.loc);
         let mut shape = self.ty(tile).shape().to_vec();
         if shape.last() != Some(&2) {
             let last = shape.last().copied().unwrap_or(1);
             let diagnostic =
-                Diagnostic::new(Code::ShapeMismatch, loc, "`split` takes pairs apart")
+                Code::ShapeMismatch.at(loc, "`split` takes pairs apart")
                     .compare("last extent", "2", last.to_string())
                     .why(format!("the tile has extents {shape:?}; each of the two results has one element of each pair along the last axis"));
             shape.pop();
             shape.extend([last / 2, 2]);
             let fits = last > 1 && shape.len() <= 5;
-            return self.report(if fits {
-                diagnostic.help(self.applied(tile, &format!(".reshape({shape:?}).split()")))
-            } else {
-                diagnostic
-            });
+            let pairs = fits.then(|| self.applied(tile, &format!(".reshape({shape:?}).split()")));
+            return self.refuse(diagnostic.help_if(pairs));
         }
         shape.pop();
         if shape.is_empty() {
             let one = |builder: &mut Self, second: bool| {
-                builder.reduce(tile, 0, loc, loc, &mut |_, a, b| {
+                builder.along(Purpose::Reduction, (tile, 0), (loc, loc), &mut |_, a, b| {
                     Val::Value(if second { b } else { a })
                 })
             };
-            let parts = vec![one(self, false), one(self, true)];
-            return tuple(parts);
+            return Some(tuple(vec![one(self, false), one(self, true)]));
         }
         let parts = [0, 1].map(|index| self.reshaped(Op::Split(index), tile, shape.clone(), loc));
-        tuple(parts.to_vec())
+        Some(tuple(parts.to_vec()))
     }
 }

@@ -93,41 +93,39 @@ pub(crate) fn wider(x: Dtype, y: Dtype) -> Dtype {
 
 impl Builder<'_> {
     /// `a op b` on scalars and tiles, in any mix.
-    pub(crate) fn binary(&mut self, op: Binary, a: Val, b: Val, loc: Loc) -> Val {
-        let (a, b) = (self.plain(a), self.plain(b));
-        if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
-            return if matches!(a, Val::Never) || matches!(b, Val::Never) {
-                Val::Never
-            } else {
-                Val::Error
-            };
+    pub(crate) fn binary(&mut self, op: Binary, a: &Val, b: &Val, loc: Loc) -> Val {
+        let (a, b) = (self.plain(a.clone()), self.plain(b.clone()));
+        if matches!(a, Val::Never) || matches!(b, Val::Never) {
+            return Val::Never;
         }
-        if self.refuse_unreckoned(symbol(op), &[&a, &b], loc) {
-            return Val::Error;
+        self.computed(op, &a, &b, loc).unwrap_or(Val::Error)
+    }
+
+    fn computed(&mut self, op: Binary, a: &Val, b: &Val, loc: Loc) -> Option<Val> {
+        if matches!(a, Val::Error)
+            || matches!(b, Val::Error)
+            || self.refuse_unreckoned(symbol(op), &[a, b], loc)
+        {
+            return None;
         }
-        if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
+        if let (Val::Const(x, p), Val::Const(y, q)) = (a, b) {
             let shift = matches!(op, Binary::Shl | Binary::Shr);
-            let num = if shift { Some(*p) } else { self.unify(*p, *q, symbol(op), loc) };
-            let Some(num) = num else { return Val::Error };
+            let num = if shift { *p } else { self.unify(*p, *q, symbol(op), loc)? };
             if let Some(folded) = self.fold(op, *x, *y, num, loc) {
                 self.cells.forget_literal(num);
-                return folded;
+                return Some(folded);
             }
         }
-        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else {
-            return Val::Error;
-        };
+        let (x, y) = (self.value(a, loc), self.value(b, loc));
+        let (x, y) = (x?, y?);
         if self.is_ptr(x) || self.is_ptr(y) {
             return self.pointer_arithmetic(op, x, y, loc);
         }
-        let Some((x, y)) = self.same_shape(x, y, symbol(op), loc) else { return Val::Error };
-        let Some(num) = self.unify_values(x, y, symbol(op), loc) else {
-            return Val::Error;
-        };
+        let (x, y) = self.same_shape(x, y, symbol(op), loc)?;
+        let num = self.unify_values(x, y, symbol(op), loc)?;
         let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
         let ints = matches!(op, Binary::Rem | Binary::Shl | Binary::Shr);
-        let known = self.cells.known(num);
-        let refused = match known {
+        let refused = match self.cells.known(num) {
             Some(dtype) if bits => dtype.is_float(),
             Some(dtype) if ints => !dtype.is_int(),
             Some(Dtype::Bool) => true,
@@ -135,17 +133,15 @@ impl Builder<'_> {
             None => (bits || ints) && self.cells.is_float(num),
         };
         if refused || (op == Binary::Rem && self.cells.is_float(num)) {
-            let wants = if bits {
-                "integers or `bool`"
-            } else if ints {
-                "integers"
-            } else {
-                "numbers"
+            let wants = match (bits, ints) {
+                (true, _) => "integers or `bool`",
+                (false, true) => "integers",
+                (false, false) => "numbers",
             };
             return self.refuse_dtype(symbol(op), wants, num, loc);
         }
         let shape = self.tile_shape(x);
-        Val::Value(self.emit_num(Op::Binary(op), vec![x, y], shape, num, loc))
+        Some(Val::Value(self.emit_num(Op::Binary(op), vec![x, y], shape, num, loc)))
     }
 
     /// Reports arithmetic on what is stored and moved, but not computed with.
@@ -168,11 +164,20 @@ impl Builder<'_> {
     }
 
     /// The message for an element type that an operation does not take.
-    pub(crate) fn refuse_dtype(&mut self, what: &str, wants: &str, num: Num, loc: Loc) -> Val {
+    pub(crate) fn refuse_dtype<T>(
+        &mut self,
+        what: &str,
+        wants: &str,
+        num: Num,
+        loc: Loc,
+    ) -> Option<T> {
         let name = self.cells.name(num);
-        self.report(
-            Diagnostic::new(Code::DtypeRefused, loc, format!("{what} is not defined on `{name}`"))
-                .compare("element type", wants, format!("`{name}`")),
+        self.refuse(
+            Code::DtypeRefused.at(loc, format!("{what} is not defined on `{name}`")).compare(
+                "element type",
+                wants,
+                format!("`{name}`"),
+            ),
         )
     }
 
@@ -181,16 +186,9 @@ impl Builder<'_> {
         match self.cells.unify(a, b) {
             Ok(num) => Some(num),
             Err((left, right)) => {
-                let mut diagnostic = Diagnostic::new(
-                    Code::DtypeMismatch,
-                    loc,
-                    format!("{what} joins different element types"),
-                )
-                .compare(
-                    "",
-                    "one element type on both sides",
-                    format!("{left} and {right}"),
-                );
+                let mut diagnostic = Code::DtypeMismatch
+                    .at(loc, format!("{what} joins different element types"))
+                    .compare("", "one element type on both sides", format!("{left} and {right}"));
                 diagnostic = match (self.cells.known(a), self.cells.known(b)) {
                     (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
                         diagnostic.help("select(mask, 1, 0)")
@@ -205,8 +203,7 @@ impl Builder<'_> {
                         self.literal_help(diagnostic, Dtype::F64, integer)
                     }
                 };
-                self.report(diagnostic);
-                None
+                self.refuse(diagnostic)
             }
         }
     }
@@ -285,10 +282,7 @@ impl Builder<'_> {
             }
         };
         let diagnostic = diagnostic.why(why);
-        match help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        }
+        diagnostic.help_if(help)
     }
 
     /// The extents of a tile; `None` for a scalar.
@@ -310,26 +304,21 @@ impl Builder<'_> {
         let (Some(address), Some(number)) = (address, number) else { return true };
         let [address, number] = [*address, *number].map(|value| self.describe(&Val::Value(value)));
         self.report(
-            Diagnostic::new(
-                Code::Kind,
-                loc,
-                format!("{what} does not take an address beside a number"),
-            )
-            .compare("", "addresses, or numbers", format!("{address} and {number}"))
-            .help("load(p)"),
+            Code::Kind
+                .at(loc, format!("{what} does not take an address beside a number"))
+                .compare("", "addresses, or numbers", format!("{address} and {number}"))
+                .help("load(p)"),
         );
         false
     }
 
-    fn pointer_arithmetic(&mut self, op: Binary, x: Value, y: Value, loc: Loc) -> Val {
+    fn pointer_arithmetic(&mut self, op: Binary, x: Value, y: Value, loc: Loc) -> Option<Val> {
         if !self.is_ptr(x) || self.is_ptr(y) || !matches!(op, Binary::Add | Binary::Sub) {
-            return self.error(
-                Code::Kind,
-                loc,
-                "addresses take `+` and `-` with an integer on the right, counted in elements",
-            );
+            let headline =
+                "addresses take `+` and `-` with an integer on the right, counted in elements";
+            return self.refuse(Code::Kind.at(loc, headline));
         }
-        let Some((x, y)) = self.same_shape(x, y, symbol(op), loc) else { return Val::Error };
+        let (x, y) = self.same_shape(x, y, symbol(op), loc)?;
         let offset = self.num(y);
         match self.cells.find(offset) {
             Num::Known(Dtype::I32 | Dtype::I64) => {}
@@ -337,16 +326,12 @@ impl Builder<'_> {
                 let _ = self.cells.unify(offset, Num::Known(Dtype::I32));
             }
             other => {
-                return self.refuse_dtype(
-                    "pointer arithmetic",
-                    "`i32` or `i64` offsets",
-                    other,
-                    loc,
-                );
+                let what = "pointer arithmetic";
+                return self.refuse_dtype(what, "`i32` or `i64` offsets", other, loc);
             }
         }
         let ty = self.ty(x).clone();
-        Val::Value(self.emit(Op::Binary(op), vec![x, y], ty, loc))
+        Some(Val::Value(self.emit(Op::Binary(op), vec![x, y], ty, loc)))
     }
 
     /// Folds two constants; `None` where the result depends on rounding that is settled later.
@@ -386,16 +371,15 @@ impl Builder<'_> {
                         let range = dtype.map_or("64 bits".to_owned(), range_text);
                         Some(
                             self.report(
-                                Diagnostic::new(
-                                    Code::Overflow,
-                                    loc,
-                                    format!("{a} {} {b} overflows", symbol(op).trim_matches('`')),
-                                )
-                                .compare(
-                                    "",
-                                    range,
-                                    "a result outside",
-                                ),
+                                Code::Overflow
+                                    .at(
+                                        loc,
+                                        format!(
+                                            "{a} {} {b} overflows",
+                                            symbol(op).trim_matches('`')
+                                        ),
+                                    )
+                                    .compare("", range, "a result outside"),
                             ),
                         )
                     }
@@ -409,42 +393,44 @@ impl Builder<'_> {
                     Binary::Div => a / b,
                     Binary::Min => a.min(b),
                     Binary::Max => a.max(b),
-                    _ => return Some(self.refuse_dtype(symbol(op), "integers", num, loc)),
-                };
-                match self.cells.known(num) {
-                    // Twice the precision and more: rounding the f64 result again changes nothing.
-                    Some(dtype) => Some(Val::Const(Const::Float(round_float(value, dtype)), num)),
-                    None => {
-                        let exact = |v: f64| round_float(v, Dtype::F32).to_bits() == v.to_bits();
-                        (exact(a) && exact(b) && exact(value))
-                            .then_some(Val::Const(Const::Float(value), num))
+                    _ => {
+                        return Some(
+                            self.refuse_dtype(symbol(op), "integers", num, loc)
+                                .unwrap_or(Val::Error),
+                        );
                     }
+                };
+                if let Some(dtype) = self.cells.known(num) {
+                    // Twice the precision and more: rounding the f64 result again changes nothing.
+                    return Some(Val::Const(Const::Float(round_float(value, dtype)), num));
                 }
+                let exact = |v: f64| round_float(v, Dtype::F32).to_bits() == v.to_bits();
+                (exact(a) && exact(b) && exact(value))
+                    .then_some(Val::Const(Const::Float(value), num))
             }
             (Const::Bool(a), Const::Bool(b)) => match op {
                 Binary::And => Some(Val::Const(Const::Bool(a & b), num)),
                 Binary::Or => Some(Val::Const(Const::Bool(a | b), num)),
                 Binary::Xor => Some(Val::Const(Const::Bool(a ^ b), num)),
-                _ => Some(self.refuse_dtype(symbol(op), "numbers", num, loc)),
+                _ => Some(self.refuse_dtype(symbol(op), "numbers", num, loc).unwrap_or(Val::Error)),
             },
             _ => None,
         }
     }
 
     /// `a < b` and so on.
-    pub(crate) fn compare(&mut self, op: Compare, a: Val, b: Val, loc: Loc) -> Val {
-        let (a, b) = (self.plain(a), self.plain(b));
-        if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
-            return Val::Error;
-        }
-        if self.refuse_unreckoned("a comparison", &[&a, &b], loc) {
-            return Val::Error;
+    pub(crate) fn compare(&mut self, op: Compare, a: &Val, b: &Val, loc: Loc) -> Option<Val> {
+        const WHAT: &str = "a comparison";
+        let (a, b) = (self.plain(a.clone()), self.plain(b.clone()));
+        if matches!(a, Val::Error | Val::Never)
+            || matches!(b, Val::Error | Val::Never)
+            || self.refuse_unreckoned(WHAT, &[&a, &b], loc)
+        {
+            return None;
         }
         let bool_num = Num::Known(Dtype::Bool);
         if let (Val::Const(x, p), Val::Const(y, q)) = (&a, &b) {
-            if self.unify(*p, *q, "a comparison", loc).is_none() {
-                return Val::Error;
-            }
+            self.unify(*p, *q, WHAT, loc)?;
             let order = match (x, y) {
                 (Const::Int(x), Const::Int(y)) => Some(x.cmp(y)),
                 (Const::Bool(x), Const::Bool(y)) => Some(x.cmp(y)),
@@ -459,21 +445,19 @@ impl Builder<'_> {
                 Compare::Eq => order.is_some_and(std::cmp::Ordering::is_eq),
                 Compare::Ne => !order.is_some_and(std::cmp::Ordering::is_eq),
             };
-            return Val::Const(Const::Bool(holds), bool_num);
+            return Some(Val::Const(Const::Bool(holds), bool_num));
         }
-        let (Some(x), Some(y)) = (self.value(&a, loc), self.value(&b, loc)) else {
-            return Val::Error;
-        };
-        if !self.same_kind(&[x, y], "a comparison", loc) {
-            return Val::Error;
+        let (x, y) = (self.value(&a, loc), self.value(&b, loc));
+        let (x, y) = (x?, y?);
+        if !self.same_kind(&[x, y], WHAT, loc) {
+            return None;
         }
         if self.is_ptr(x) && !matches!(op, Compare::Eq | Compare::Ne) {
-            return self.error(Code::Kind, loc, "addresses are equal or not; they have no order");
+            let headline = "addresses are equal or not; they have no order";
+            return self.refuse(Code::Kind.at(loc, headline));
         }
-        let Some((x, y)) = self.same_shape(x, y, "a comparison", loc) else { return Val::Error };
-        let Some(num) = self.unify_values(x, y, "a comparison", loc) else {
-            return Val::Error;
-        };
+        let (x, y) = self.same_shape(x, y, WHAT, loc)?;
+        let num = self.unify_values(x, y, WHAT, loc)?;
         if self.cells.known(num) == Some(Dtype::Bool) && !matches!(op, Compare::Eq | Compare::Ne) {
             return self.refuse_dtype("an order", "numbers", num, loc);
         }
@@ -481,14 +465,14 @@ impl Builder<'_> {
             None => Type::scalar(Dtype::Bool),
             Some(shape) => Type::Tile(Elem::Number(Dtype::Bool), shape),
         };
-        Val::Value(self.emit(Op::Compare(op), vec![x, y], ty, loc))
+        Some(Val::Value(self.emit(Op::Compare(op), vec![x, y], ty, loc)))
     }
 
     /// An operation on one operand.
-    pub(crate) fn unary(&mut self, op: Unary, a: Val, loc: Loc) -> Val {
-        let a = self.plain(a);
+    pub(crate) fn unary(&mut self, op: Unary, a: &Val, loc: Loc) -> Option<Val> {
+        let a = self.plain(a.clone());
         if self.refuse_unreckoned(unary_name(op), &[&a], loc) {
-            return Val::Error;
+            return None;
         }
         if let Val::Const(value, num) = &a {
             let folded = match (op, value) {
@@ -514,17 +498,14 @@ impl Builder<'_> {
                 {
                     return self.refuse_dtype("negation", "signed integers and floats", num, loc);
                 }
-                return self.settle_const(folded, num, loc);
+                return Some(self.settle_const(folded, num, loc));
             }
         }
-        let Some(x) = self.value(&a, loc) else { return Val::Error };
+        let x = self.value(&a, loc)?;
         if self.is_ptr(x) || self.is_handle(x) {
-            let actual = self.describe(&Val::Value(x));
-            return self.error(
-                Code::Kind,
-                loc,
-                format!("{} is not defined on {actual}", unary_name(op)),
-            );
+            let (what, actual) = (unary_name(op), self.describe(&Val::Value(x)));
+            let headline = format!("{what} is not defined on {actual}");
+            return self.refuse(Code::Kind.at(loc, headline));
         }
         let num = self.num(x);
         let (float, known) = (self.cells.is_float(num), self.cells.known(num));
@@ -538,19 +519,14 @@ impl Builder<'_> {
         };
         if !fine && wants == "floats" && known.is_some_and(Dtype::is_int) {
             let name = self.cells.name(num);
-            return self.report(
-                Diagnostic::new(
-                    Code::DtypeRefused,
-                    loc,
-                    format!("{} is not defined on `{name}`", unary_name(op)),
-                )
-                .compare("element type", wants, format!("`{name}`"))
-                .help(
-                    self.applied(
+            return self.refuse(
+                Code::DtypeRefused
+                    .at(loc, format!("{} is not defined on `{name}`", unary_name(op)))
+                    .compare("element type", wants, format!("`{name}`"))
+                    .help(self.applied(
                         x,
                         &format!(".cast::<f32>().{}()", unary_name(op).trim_matches('`')),
-                    ),
-                ),
+                    )),
             );
         }
         if !fine {
@@ -560,11 +536,11 @@ impl Builder<'_> {
             return self.no_double(op, loc);
         }
         let shape = self.tile_shape(x);
-        Val::Value(self.emit_num(Op::Unary(op), vec![x], shape, num, loc))
+        Some(Val::Value(self.emit_num(Op::Unary(op), vec![x], shape, num, loc)))
     }
 
     /// Reports a function that no instruction computes for `f64`.
-    pub(crate) fn no_double(&mut self, op: Unary, loc: Loc) -> Val {
+    pub(crate) fn no_double<T>(&mut self, op: Unary, loc: Loc) -> Option<T> {
         self.refuse_dtype(
             unary_name(op),
             "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
@@ -574,77 +550,69 @@ impl Builder<'_> {
     }
 
     /// `a · b + c`, rounded once.
-    pub(crate) fn fma(&mut self, a: Val, b: Val, c: Val, loc: Loc) -> Val {
-        if self.refuse_unreckoned("`fma`", &[&a, &b, &c], loc) {
-            return Val::Error;
+    pub(crate) fn fma(&mut self, [a, b, c]: [&Val; 3], loc: Loc) -> Option<Val> {
+        const WHAT: &str = "`fma`";
+        if self.refuse_unreckoned(WHAT, &[a, b, c], loc) {
+            return None;
         }
-        let (Some(a), Some(b), Some(c)) =
-            (self.value(&a, loc), self.value(&b, loc), self.value(&c, loc))
-        else {
-            return Val::Error;
-        };
-        if !self.same_kind(&[a, b, c], "`fma`", loc) {
-            return Val::Error;
+        let [a, b, c] = [a, b, c].map(|val| self.value(val, loc));
+        let (a, b, c) = (a?, b?, c?);
+        if !self.same_kind(&[a, b, c], WHAT, loc) {
+            return None;
         }
         if self.is_ptr(a) {
-            return self.error(Code::Kind, loc, "`fma` takes numbers, not addresses");
+            return self.refuse(Code::Kind.at(loc, "`fma` takes numbers, not addresses"));
         }
-        let Some((a, b)) = self.same_shape(a, b, "`fma`", loc) else { return Val::Error };
-        let Some((a, c)) = self.same_shape(a, c, "`fma`", loc) else { return Val::Error };
-        let Some((b, _)) = self.same_shape(b, c, "`fma`", loc) else { return Val::Error };
-        if self.unify_values(a, b, "`fma`", loc).is_none() {
-            return Val::Error;
-        }
-        let Some(num) = self.unify_values(a, c, "`fma`", loc) else { return Val::Error };
+        let (a, b) = self.same_shape(a, b, WHAT, loc)?;
+        let (a, c) = self.same_shape(a, c, WHAT, loc)?;
+        let (b, _) = self.same_shape(b, c, WHAT, loc)?;
+        self.unify_values(a, b, WHAT, loc)?;
+        let num = self.unify_values(a, c, WHAT, loc)?;
         if !self.cells.is_float(num) {
-            return self.refuse_dtype("`fma`", "floats", num, loc);
+            return self.refuse_dtype(WHAT, "floats", num, loc);
         }
         let shape = self.tile_shape(a);
-        Val::Value(self.emit_num(Op::Fma, vec![a, b, c], shape, num, loc))
+        Some(Val::Value(self.emit_num(Op::Fma, vec![a, b, c], shape, num, loc)))
     }
 
     /// `mask ? a : b`
-    pub(crate) fn select(&mut self, mask: Val, a: Val, b: Val, loc: Loc) -> Val {
+    pub(crate) fn select(&mut self, mask: &Val, [a, b]: [&Val; 2], loc: Loc) -> Option<Val> {
+        const WHAT: &str = "`select`";
         if let Val::Const(Const::Bool(mask), _) = self.plain(mask.clone()) {
-            return if mask { self.plain(a) } else { self.plain(b) };
+            return Some(self.plain(if mask { a } else { b }.clone()));
         }
-        let (Some(mask), Some(a), Some(b)) =
-            (self.value(&mask, loc), self.value(&a, loc), self.value(&b, loc))
-        else {
-            return Val::Error;
-        };
+        let [mask, a, b] = [mask, a, b].map(|val| self.value(val, loc));
+        let (mask, a, b) = (mask?, a?, b?);
         if self.cells.known(self.num(mask)) != Some(Dtype::Bool) || self.is_ptr(mask) {
-            let actual = self.describe(&Val::Value(mask));
-            let diagnostic = Diagnostic::new(Code::DtypeRefused, loc, "`select` chooses by a mask")
-                .compare("mask", "`bool`", actual);
-            let num = self.num(mask);
-            return self.report(if self.is_ptr(mask) || self.is_handle(mask) {
-                diagnostic
-            } else {
-                diagnostic
-                    .help(self.applied(mask, &format!(".gt({})", self.whole_number("0", num))))
-            });
+            let number = !self.is_ptr(mask) && !self.is_handle(mask);
+            let zero = self.whole_number("0", self.num(mask));
+            let help = number.then(|| self.applied(mask, &format!(".gt({zero})")));
+            return self.refuse(
+                Code::DtypeRefused
+                    .at(loc, "`select` chooses by a mask")
+                    .compare("mask", "`bool`", self.describe(&Val::Value(mask)))
+                    .help_if(help),
+            );
         }
-        if !self.same_kind(&[a, b], "`select`", loc) {
-            return Val::Error;
+        if !self.same_kind(&[a, b], WHAT, loc) {
+            return None;
         }
-        let Some((a, b)) = self.same_shape(a, b, "`select`", loc) else { return Val::Error };
-        let Some((mask, a)) = self.same_shape(mask, a, "`select`", loc) else { return Val::Error };
-        let Some((_, b)) = self.same_shape(mask, b, "`select`", loc) else { return Val::Error };
-        let Some(num) = self.unify_values(a, b, "`select`", loc) else {
-            return Val::Error;
-        };
+        let (a, b) = self.same_shape(a, b, WHAT, loc)?;
+        let (mask, a) = self.same_shape(mask, a, WHAT, loc)?;
+        let (_, b) = self.same_shape(mask, b, WHAT, loc)?;
+        let num = self.unify_values(a, b, WHAT, loc)?;
+        let operands = vec![mask, a, b];
         if self.is_ptr(a) || self.is_ptr(b) {
             let ty = self.ty(a).clone();
-            return Val::Value(self.emit(Op::Select, vec![mask, a, b], ty, loc));
+            return Some(Val::Value(self.emit(Op::Select, operands, ty, loc)));
         }
         let shape = self.tile_shape(a);
-        Val::Value(self.emit_num(Op::Select, vec![mask, a, b], shape, num, loc))
+        Some(Val::Value(self.emit_num(Op::Select, operands, shape, num, loc)))
     }
 
     /// Converts to another element type.
-    pub(crate) fn cast(&mut self, a: Val, to: Num, loc: Loc) -> Val {
-        let a = self.plain(a);
+    pub(crate) fn cast(&mut self, a: &Val, to: Num, loc: Loc) -> Option<Val> {
+        let a = self.plain(a.clone());
         let from = match &a {
             Val::Const(_, num) => self.cells.known(*num),
             Val::Value(x) if !self.is_ptr(*x) && !self.is_handle(*x) => {
@@ -664,25 +632,23 @@ impl Builder<'_> {
                 dtype.map_or_else(|| "a number".to_owned(), |dtype| format!("`{}`", dtype.name()))
             });
             let diagnostic = no_conversion(&names, dtype, loc);
-            return self.report(match power {
-                Some(bits) => diagnostic.help(format!("ue8m0::from_bits({bits})")),
-                None => diagnostic,
-            });
+            let help = power.map(|bits| format!("ue8m0::from_bits({bits})"));
+            return self.refuse(diagnostic.help_if(help));
         }
         if let (Val::Const(value, _), Some(dtype)) = (&a, self.cells.known(to)) {
-            return Val::Const(cast_const(*value, dtype), to);
+            return Some(Val::Const(cast_const(*value, dtype), to));
         }
-        let Some(x) = self.value(&a, loc) else { return Val::Error };
+        let x = self.value(&a, loc)?;
         if self.is_ptr(x) || self.is_handle(x) {
             let actual = self.describe(&Val::Value(x));
-            return self.error(Code::Kind, loc, format!("{actual} cannot be cast"));
+            return self.refuse(Code::Kind.at(loc, format!("{actual} cannot be cast")));
         }
         if self.cells.known(to).is_some() && self.cells.known(self.num(x)) == self.cells.known(to) {
             self.unmark(&Val::Value(x));
-            return Val::Value(x);
+            return Some(Val::Value(x));
         }
         let shape = self.tile_shape(x);
-        Val::Value(self.emit_num(Op::Cast, vec![x], shape, to, loc))
+        Some(Val::Value(self.emit_num(Op::Cast, vec![x], shape, to, loc)))
     }
 }
 
@@ -690,16 +656,17 @@ impl Builder<'_> {
 pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -> Diagnostic {
     let name = dtype.name();
     if dtype.is_opaque() {
-        return Diagnostic::new(
-            Code::DtypeRefused,
-            loc,
-            format!("{what} is not defined on `{name}`"),
-        )
-        .compare("element type", "one with arithmetic: `f32`, `u8` and others", format!("`{name}`"))
-        .why(opaque(dtype))
-        .help(format!("`u8` in place of `{name}`, where its bits are computed with"));
+        return Code::DtypeRefused
+            .at(loc, format!("{what} is not defined on `{name}`"))
+            .compare(
+                "element type",
+                "one with arithmetic: `f32`, `u8` and others",
+                format!("`{name}`"),
+            )
+            .why(opaque(dtype))
+            .help(format!("`u8` in place of `{name}`, where its bits are computed with"));
     }
-    Diagnostic::new(Code::DtypeRefused, loc, format!("{what} is not defined on `{name}`"))
+    Code::DtypeRefused.at(loc, format!("{what} is not defined on `{name}`"))
         .compare("element type", "one with arithmetic: `f32`, `f16` and others", format!("`{name}`"))
         .why("no instruction computes with FP8 numbers: they are stored, converted, and factors of products")
         .help(format!("{written}.cast::<f32>()"))
@@ -709,7 +676,8 @@ pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -
 pub(crate) fn no_conversion([from, to]: &[String; 2], dtype: Dtype, loc: Loc) -> Diagnostic {
     let maker = if dtype.row().packing.is_some() { "from_f32" } else { "from_exponent" };
     let by = format!("`{}::{maker}` and `to_f32`", dtype.name());
-    Diagnostic::new(Code::DtypeRefused, loc, format!("no conversion makes {to} of {from}"))
+    Code::DtypeRefused
+        .at(loc, format!("no conversion makes {to} of {from}"))
         .compare("", "numbers, or `bool`, on both sides", format!("{from} and {to}"))
         .why(format!("{}; the host converts, by {by}", opaque(dtype)))
 }

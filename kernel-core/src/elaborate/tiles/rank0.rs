@@ -3,29 +3,32 @@
 //! The IR has a scalar for such a tile, since every thread holds its one element. Rust's types keep the two apart, so
 //! the builder does as well: what `rustc` would refuse of a kernel's body is refused here first, with a fix.
 
+use super::along::Purpose;
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
         Builder, Env,
         language::value::{Num, Val},
         messages::advice::Advice,
+        signatures::Given,
     },
     ir::{Binary, Const, Dtype, Op, Value},
     loc::Loc,
-    syntax::{Expr, Segment},
+    syntax::Expr,
 };
 
 const ONE_VALUE: &str = "a reduction leaves a tile, of rank 0 when the only axis goes; `item` gives its one element as a scalar";
 
 impl Builder<'_> {
     /// `x.item()`: the one element of a tile as the scalar that every thread has.
-    pub(crate) fn item(&mut self, tile: Value, loc: Loc) -> Val {
+    pub(crate) fn item(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (mut tile, loc) = (given.receiver(), given.loc);
         let shape = self.ty(tile).shape().to_vec();
         if shape.iter().any(|extent| *extent != 1) {
             let sums: String = shape.iter().map(|_| ".sum(0)").collect();
             let elements: u64 = shape.iter().map(|extent| u64::from(*extent)).product();
-            return self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "`item` takes a tile of one element")
+            return self.refuse(
+                Code::ShapeMismatch.at(loc, "`item` takes a tile of one element")
                     .compare("elements", "1", elements.to_string())
                     .why(format!(
                         "a scalar is one value for the whole block, and the tile has extents {shape:?}"
@@ -33,17 +36,17 @@ impl Builder<'_> {
                     .help(format!("{sums}.item()")),
             );
         }
-        let mut tile = tile;
         for _ in &shape {
-            let Val::Value(less) = self.reduce(tile, 0, loc, loc, &mut |_, a, _| Val::Value(a))
+            let first = &mut |_: &mut Self, a, _| Val::Value(a);
+            let Val::Value(less) = self.along(Purpose::Reduction, (tile, 0), (loc, loc), first)
             else {
-                return Val::Error;
+                return None;
             };
             tile = less;
         }
         let scalar = self.renamed(tile, loc);
         self.points.remove(scalar);
-        Val::Value(scalar)
+        Some(Val::Value(scalar))
     }
 
     /// A scalar as a tile of rank 0.
@@ -72,60 +75,32 @@ impl Builder<'_> {
         }
     }
 
-    /// Methods that are not those of every tile: there is no axis.
-    pub(crate) fn point_method(
-        &mut self,
-        point: Value,
-        name: &Segment,
-        vals: &[Val],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Option<Val> {
-        Some(match (name.name.as_str(), vals) {
-            ("expand", [axis]) => {
-                if self.axis(axis, 1, "the wider tile", args[0].loc).is_none() {
-                    return Some(Val::Error);
-                }
-                Val::Value(self.splat(point, &[1], loc))
-            }
-            ("broadcast" | "reshape", [shape]) => {
-                let Some(shape) = self.shape(shape, &args[0]) else { return Some(Val::Error) };
-                if name.name == "reshape" && shape.iter().any(|extent| *extent != 1) {
-                    return Some(self.reshape(point, shape, loc));
-                }
-                let num = self.num(point);
-                if self.check_budget(&shape, num, loc).is_none() {
-                    return Some(Val::Error);
-                }
-                Val::Value(self.splat(point, &shape, loc))
-            }
-            ("sum" | "max" | "min" | "dim", [_]) | ("reduce", [_, _]) => {
-                let diagnostic =
-                    Diagnostic::new(Code::Axis, loc, "a tile of rank 0 has no axis left")
-                        .compare("rank", "1 to 5", "0");
-                let diagnostic = match name.name.as_str() {
-                    "max" => diagnostic.help("maximum(a, b)"),
-                    "min" => diagnostic.help("minimum(a, b)"),
-                    _ => diagnostic
-                        .why("the only axis was reduced before: this is one element already"),
-                };
-                self.report(diagnostic)
-            }
-            ("t", []) | ("to_layout", [_]) => {
-                let what = if name.name == "t" {
-                    "`t` swaps the two axes of a tile"
-                } else {
-                    "a layout spreads the axes of a tile over threads"
-                };
-                let required = if name.name == "t" { "2" } else { "1 to 5" };
-                self.report(
-                    Diagnostic::new(Code::Axis, loc, what)
-                        .compare("rank", required, "0")
-                        .why("every thread has the one element of a tile of rank 0"),
-                )
-            }
-            _ => return None,
+    /// Reports an axis of a tile of rank 0.
+    pub(crate) fn no_axis_left<T>(&mut self, given: &Given<'_>) -> Option<T> {
+        let headline = "a tile of rank 0 has no axis left";
+        let diagnostic = Code::Axis.at(given.loc, headline).compare("rank", "1 to 5", "0");
+        self.refuse(match given.signature.name {
+            "max" => diagnostic.help("maximum(a, b)"),
+            "min" => diagnostic.help("minimum(a, b)"),
+            _ => diagnostic.why("the only axis was reduced before: this is one element already"),
         })
+    }
+
+    /// Reports what a tile of rank 0 has no axes for.
+    pub(crate) fn no_axes<T>(&mut self, headline: &str, required: &str, loc: Loc) -> Option<T> {
+        self.refuse(
+            Code::Axis
+                .at(loc, headline)
+                .compare("rank", required, "0")
+                .why("every thread has the one element of a tile of rank 0"),
+        )
+    }
+
+    /// A tile of rank 0 in every element of one with axes.
+    pub(crate) fn point_over(&mut self, point: Value, shape: &[u32], loc: Loc) -> Option<Val> {
+        let num = self.num(point);
+        self.check_budget(shape, num, loc)?;
+        Some(Val::Value(self.splat(point, shape, loc)))
     }
 
     /// A value where a scalar is wanted, for which a tile of rank 0 will not do.
@@ -135,10 +110,9 @@ impl Builder<'_> {
         }
         let val = Val::Value(value);
         let actual = self.describe(&val);
-        let diagnostic = Diagnostic::new(Code::Kind, loc, what).compare("", "a scalar", actual);
+        let diagnostic = Code::Kind.at(loc, what).compare("", "a scalar", actual);
         let diagnostic = self.help_item(diagnostic, &val);
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// Whether a value may replace a variable: not a tile of rank 0 a scalar.

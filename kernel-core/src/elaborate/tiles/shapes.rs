@@ -1,13 +1,13 @@
-//! Shapes: splat, broadcast, expand, reshape, reductions.
+//! Shapes: splat, broadcast, expand, reshape.
 
-use super::along::REDUCTION;
 use crate::{
-    diag::{Code, Diagnostic, SPILLED},
+    diag::{Code, SPILLED},
     elaborate::{
         Builder,
         language::value::{Num, Val},
+        signatures::Given,
     },
-    ir::{Binary, Op, StmtKind, Type, Value},
+    ir::{Op, Type, Value},
     layouts::MAX_REGISTERS,
     loc::Loc,
 };
@@ -47,26 +47,18 @@ impl Builder<'_> {
             [a, b].into_iter().find(|value| matches!(self.ty(*value), Type::Barrier(_)))
         {
             let actual = self.describe(&Val::Value(barrier));
-            self.report(Diagnostic::new(
-                Code::Kind,
-                loc,
-                format!("{what} is not defined on {actual}"),
-            ));
-            return None;
+            return self.refuse(Code::Kind.at(loc, format!("{what} is not defined on {actual}")));
         }
         let window = [a, b].into_iter().find_map(|value| Some((value, self.memory_of(value)?)));
         if let Some((window, memory)) = window {
             let help = self.applied(window, ".load()");
-            self.report(
-                Diagnostic::new(
-                    Code::Kind,
-                    loc,
+            return self.refuse(
+                Code::Kind.at(loc,
                     format!("{what} works on tiles in registers, not on {memory} memory"),
                 )
                 .why(format!("arithmetic has its operands in registers; a tile in {memory} memory is loaded first"))
                 .help(help),
             );
-            return None;
         }
         let (p, q) = (self.ty(a).shape().to_vec(), self.ty(b).shape().to_vec());
         match (p.is_empty(), q.is_empty()) {
@@ -86,12 +78,9 @@ impl Builder<'_> {
             })
             .flatten();
         let Some(shape) = joined else {
-            let mut diagnostic = Diagnostic::new(
-                Code::ShapeMismatch,
-                loc,
-                format!("{what} joins tiles of different shapes"),
-            )
-            .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
+            let mut diagnostic = Code::ShapeMismatch
+                .at(loc, format!("{what} joins tiles of different shapes"))
+                .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
             if p.len() != q.len() {
                 diagnostic = diagnostic
                     .why("elements pair by index, so both sides need the same number of axes");
@@ -104,8 +93,7 @@ impl Builder<'_> {
                     None => format!("`.expand({axis})` on the {side} side"),
                 });
             }
-            self.report(diagnostic);
-            return None;
+            return self.refuse(diagnostic);
         };
         if shape != p && shape != q {
             let num = self.num(a);
@@ -130,13 +118,15 @@ impl Builder<'_> {
             return Some(value);
         }
         let actual = self.describe(&Val::Value(value));
-        let mut diagnostic = Diagnostic::new(Code::Kind, loc, format!("{what} needs a tile"))
-            .compare("", "a tile in registers", actual);
+        let mut diagnostic = Code::Kind.at(loc, format!("{what} needs a tile")).compare(
+            "",
+            "a tile in registers",
+            actual,
+        );
         if self.memory_of(value).is_some() {
             diagnostic = diagnostic.help(self.applied(value, ".load()"));
         }
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// Whether a block of this many warps can hold a tile of this element type in registers.
@@ -160,23 +150,19 @@ impl Builder<'_> {
         self.too_large = Some(loc);
         let warps =
             if self.warps == 1 { "one warp".to_owned() } else { format!("{} warps", self.warps) };
-        let mut diagnostic = Diagnostic::new(
-            Code::TileBudget,
-            loc,
-            format!("a tile of {elements} elements does not fit the registers of {warps}"),
-        )
-        .compare(
-            "registers a thread",
-            format!("at most {MAX_REGISTERS}"),
-            registers.div_ceil(threads).to_string(),
-        )
-        .why(SPILLED);
+        let mut diagnostic = Code::TileBudget
+            .at(loc, format!("a tile of {elements} elements does not fit the registers of {warps}"))
+            .compare(
+                "registers a thread",
+                format!("at most {MAX_REGISTERS}"),
+                registers.div_ceil(threads).to_string(),
+            )
+            .why(SPILLED);
         let enough = registers.div_ceil(32 * MAX_REGISTERS).next_power_of_two();
         if enough <= self.crew.most_warps() {
             diagnostic = diagnostic.help(self.warps_written(enough));
         }
-        self.report(diagnostic);
-        None
+        self.refuse(diagnostic)
     }
 
     /// An axis of a tile of `rank` axes (or of one more, to insert).
@@ -184,27 +170,26 @@ impl Builder<'_> {
         let axis = self.const_int(val, "an axis", loc)?;
         match u32::try_from(axis).ok().filter(|axis| (*axis as usize) < limit) {
             Some(axis) => Some(axis),
-            None => {
-                self.report(
-                    Diagnostic::new(Code::Axis, loc, format!("{what} has no axis {axis}")).compare(
-                        "axis",
-                        format!("0 to {}", limit.saturating_sub(1)),
-                        axis.to_string(),
-                    ),
-                );
-                None
-            }
+            None => self.refuse(Code::Axis.at(loc, format!("{what} has no axis {axis}")).compare(
+                "axis",
+                format!("0 to {}", limit.saturating_sub(1)),
+                axis.to_string(),
+            )),
         }
     }
 
     /// `x.expand(axis)`
-    pub(crate) fn expand(&mut self, tile: Value, axis: u32, loc: Loc) -> Val {
+    pub(crate) fn expand(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (tile, axis) = (given.receiver(), given.number(0));
         let mut shape = self.ty(tile).shape().to_vec();
+        if self.is_point(tile) {
+            return self.point_over(tile, &[1], given.loc);
+        }
         if shape.len() == 5 {
-            return self.error(Code::Axis, loc, "a tile has at most 5 axes");
+            return self.refuse(Code::Axis.at(given.loc, "a tile has at most 5 axes"));
         }
         shape.insert(axis as usize, 1);
-        self.reshaped(Op::Expand(axis), tile, shape, loc)
+        Some(self.reshaped(Op::Expand(axis), tile, shape, given.loc))
     }
 
     /// An operation that keeps the element type.
@@ -218,78 +203,46 @@ impl Builder<'_> {
     }
 
     /// `x.reshape(shape)`
-    pub(crate) fn reshape(&mut self, tile: Value, shape: Vec<u32>, loc: Loc) -> Val {
+    pub(crate) fn reshape(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (tile, shape) = (given.receiver(), given.shape(0));
         let have: u64 = self.ty(tile).shape().iter().map(|e| u64::from(*e)).product();
         let want: u64 = shape.iter().map(|e| u64::from(*e)).product();
         if have != want {
             let actual = self.ty(tile).shape().to_vec();
-            return self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "`reshape` keeps the number of elements")
+            return self.refuse(
+                Code::ShapeMismatch
+                    .at(given.loc, "`reshape` keeps the number of elements")
                     .compare("elements", have.to_string(), want.to_string())
                     .why(format!("the tile has extents {actual:?}")),
             );
         }
-        self.reshaped(Op::Reshape, tile, shape, loc)
+        if self.is_point(tile) {
+            return self.point_over(tile, &shape, given.loc);
+        }
+        Some(self.reshaped(Op::Reshape, tile, shape, given.loc))
     }
 
     /// `x.broadcast(shape)`
-    pub(crate) fn broadcast(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Val {
+    pub(crate) fn broadcast(&mut self, given: &Given<'_>) -> Option<Val> {
+        let (tile, shape) = (given.receiver(), given.shape(0));
+        if self.is_point(tile) {
+            return self.point_over(tile, &shape, given.loc);
+        }
         let have = self.ty(tile).shape().to_vec();
         let fits =
-            have.len() == shape.len() && have.iter().zip(shape).all(|(h, s)| h == s || *h == 1);
+            have.len() == shape.len() && have.iter().zip(&shape).all(|(h, s)| h == s || *h == 1);
         if !fits {
-            return self.report(
-                Diagnostic::new(Code::ShapeMismatch, loc, "`broadcast` repeats axes of extent 1")
-                    .compare(
-                        "",
-                        format!("extents that are 1 or equal those of {shape:?}"),
-                        format!("{have:?}"),
-                    ),
-            );
+            let required = format!("extents that are 1 or equal those of {shape:?}");
+            let headline = "`broadcast` repeats axes of extent 1";
+            return self.refuse(Code::ShapeMismatch.at(given.loc, headline).compare(
+                "",
+                required,
+                format!("{have:?}"),
+            ));
         }
         let num = self.num(tile);
-        if self.check_budget(shape, num, loc).is_none() {
-            return Val::Error;
-        }
-        Val::Value(self.broadcast_to(tile, shape, loc))
-    }
-
-    /// A reduction over an axis with a function of two scalars.
-    pub(crate) fn reduce(
-        &mut self,
-        tile: Value,
-        axis: u32,
-        loc: Loc,
-        combine_loc: Loc,
-        combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
-    ) -> Val {
-        if self.is_ptr(tile) {
-            return self.error(Code::Kind, loc, "a reduction takes a tile of numbers");
-        }
-        let num = self.num(tile);
-        let region = self.combine(&[num], REDUCTION, loc, combine_loc, &mut |builder, a, b| {
-            vec![combine(builder, a[0], b[0])]
-        });
-        let Some(region) = region else { return Val::Error };
-        let mut shape = self.ty(tile).shape().to_vec();
-        shape.remove(axis as usize);
-        let shape = if shape.is_empty() { None } else { Some(shape) };
-        let out = self.new_num(shape, num, loc);
-        self.push(
-            StmtKind::Reduce { args: vec![tile], axis, combine: region, results: vec![out] },
-            loc,
-        );
-        if matches!(self.ty(out), Type::Scalar(_)) {
-            self.points.insert(out, ());
-        }
-        Val::Value(out)
-    }
-
-    /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`
-    pub(crate) fn reduce_with(&mut self, op: Binary, tile: Value, axis: u32, loc: Loc) -> Val {
-        self.reduce(tile, axis, loc, loc, &mut |builder, a, b| {
-            builder.binary(op, Val::Value(a), Val::Value(b), loc)
-        })
+        self.check_budget(&shape, num, given.loc)?;
+        Some(Val::Value(self.broadcast_to(tile, &shape, given.loc)))
     }
 
     /// A tile of one element type.

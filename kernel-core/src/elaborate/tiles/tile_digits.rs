@@ -60,7 +60,7 @@ impl Counted {
 /// A bit of a place, and the digit that gives it.
 struct Bit {
     of: Counted,
-    bit: u32,
+    number: u32,
     digit: usize,
 }
 
@@ -104,9 +104,7 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
         }
         if stride <= 0 || !stride.cast_unsigned().is_power_of_two() {
             return Some(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    digit.stride_at,
+                Code::LayoutForm.at(digit.stride_at,
                     "the strides of a layout are powers of two",
                 )
                 .compare("stride", "1, 2, 4, 8, ..", stride.to_string())
@@ -116,26 +114,23 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
         let last = stride.saturating_mul(extent.cast_signed() - 1);
         if axis == TileAxis::LaneId && last >= LANES {
             let at = if stride >= LANES { digit.stride_at } else { digit.extent_at };
-            let diagnostic = Diagnostic::new(Code::LayoutForm, at, "this layout has more lanes than a warp")
+            let diagnostic = Code::LayoutForm.at(at, "this layout has more lanes than a warp")
                 .compare("lane", "0 to 31", last.to_string())
                 .why("a warp has 32 lanes; `@ warpid` counts warps, `@ tx` the threads of a block, and `@ TLane` the rows of tensor memory");
             return Some(with_copies(diagnostic, digit, digits));
         }
         for bit in 0..extent.ilog2() {
             let (of, bit) = counted(axis, stride.ilog2() + bit);
-            if let Some(other) = bits.iter().find(|other| other.of == of && other.bit == bit) {
+            if let Some(other) = bits.iter().find(|other| other.of == of && other.number == bit) {
                 let name = of.name(digits);
-                let diagnostic = Diagnostic::new(
-                    Code::LayoutForm,
-                    digit.stride_at,
-                    "two digits of this layout lead to one place",
-                )
-                .compare(format!("bit {bit} of the {name}"), "of one digit", "of two digits")
-                .place(digits[other.digit].stride_at, "the other one")
-                .why("elements that differ in these two digits alone would lie in one another");
+                let diagnostic = Code::LayoutForm
+                    .at(digit.stride_at, "two digits of this layout lead to one place")
+                    .compare(format!("bit {bit} of the {name}"), "of one digit", "of two digits")
+                    .place(digits[other.digit].stride_at, "the other one")
+                    .why("elements that differ in these two digits alone would lie in one another");
                 return Some(with_copies(diagnostic, digit, digits));
             }
-            bits.push(Bit { of, bit, digit: index });
+            bits.push(Bit { of, number: bit, digit: index });
         }
     }
     let hole = Counted::ALL.into_iter().find_map(|of| empty(of, &bits, layout, digits));
@@ -145,16 +140,13 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
 /// A place below the last one that holds nothing.
 fn empty(of: Counted, bits: &[Bit], layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic> {
     let mut own: Vec<&Bit> = bits.iter().filter(|bit| bit.of == of).collect();
-    own.sort_unstable_by_key(|bit| bit.bit);
-    let (first, above) = (0..).zip(&own).find(|(bit, own)| own.bit != *bit)?;
+    own.sort_unstable_by_key(|bit| bit.number);
+    let (first, above) = (0..).zip(&own).find(|(bit, own)| own.number != *bit)?;
     let name = of.name(digits);
-    let diagnostic = Diagnostic::new(
-        Code::LayoutForm,
-        digits[above.digit].stride_at,
-        format!("this layout leaves {name}s empty"),
-    )
-    .compare(format!("{name} {}", 1u64 << first), "an element, or a copy of one", "nothing")
-    .why(format!("every {name} up to the last one holds an element"));
+    let diagnostic = Code::LayoutForm
+        .at(digits[above.digit].stride_at, format!("this layout leaves {name}s empty"))
+        .compare(format!("{name} {}", 1u64 << first), "an element, or a copy of one", "nothing")
+        .why(format!("every {name} up to the last one holds an element"));
     if of == Counted::Rows && digits[above.digit].replica {
         return Some(with_copies(diagnostic, &digits[above.digit], digits));
     }
@@ -169,9 +161,9 @@ fn empty(of: Counted, bits: &[Bit], layout: &TileLayout, digits: &[Digit]) -> Op
         let mended = of_iters(mended.zip(digits).map(|(iter, digit)| (iter, digit.replica)));
         return Some(if mended { diagnostic.help(closer.to_string()) } else { diagnostic });
     };
-    let last = own.last().map_or(0, |bit| bit.bit);
+    let last = own.last().map_or(0, |bit| bit.number);
     let missing: Vec<Iter> = (0..last)
-        .filter(|bit| own.iter().all(|own| own.bit != *bit))
+        .filter(|bit| own.iter().all(|own| own.number != *bit))
         .map(|bit| Iter::new(2, 1 << bit, axis))
         .collect();
     let shard = layout.shard().iter().map(|&iter| (iter, false));
@@ -209,5 +201,5 @@ fn of_iters(iters: impl Iterator<Item = (Iter, bool)>) -> bool {
 /// What no digit alone explains.
 fn unexplained(digits: &[Digit], error: String) -> Diagnostic {
     let at = digits.first().map_or(Loc::KERNEL, |digit| digit.extent_at);
-    Diagnostic::new(Code::LayoutForm, at, "these digits are no layout").why(error)
+    Code::LayoutForm.at(at, "these digits are no layout").why(error)
 }

@@ -5,10 +5,10 @@ use kernel_layout::tile::{CopyShape, Iter, TileAxis, TileLayout};
 
 use super::tile_digits::{Digit, fault};
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{Builder, Env, language::value::Val},
     loc::Loc,
-    syntax::TilePart,
+    syntax::{Ident, TilePart},
 };
 
 /// The axes that a kernel may name: those of the block's threads and of its memories.
@@ -31,12 +31,9 @@ impl Builder<'_> {
         }
         if let Some(copies) = parts.first().filter(|_| parts.iter().all(|part| part.replica)) {
             return self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    copies.loc,
-                    "this layout says where copies lie, but not where elements do",
-                )
-                .compare("", "S[..], with or without R[..]", "R[..] alone"),
+                Code::LayoutForm
+                    .at(copies.loc, "this layout says where copies lie, but not where elements do")
+                    .compare("", "S[..], with or without R[..]", "R[..] alone"),
             );
         }
         let of = |replica| {
@@ -46,8 +43,7 @@ impl Builder<'_> {
             Ok(layout) => layout,
             Err(error) => {
                 return self.report(
-                    Diagnostic::new(Code::LayoutForm, loc, "these digits are no layout")
-                        .why(error.to_string()),
+                    Code::LayoutForm.at(loc, "these digits are no layout").why(error.to_string()),
                 );
             }
         };
@@ -67,15 +63,11 @@ impl Builder<'_> {
             let value = self.const_int(&val, "an extent of a layout", extent.loc)?;
             let Some(value) = u64::try_from(value).ok().filter(|value| value.is_power_of_two())
             else {
-                self.report(
-                    Diagnostic::new(
-                        Code::LayoutForm,
-                        extent.loc,
-                        "the extents of a layout are powers of two",
-                    )
-                    .compare("extent", "1, 2, 4, 8, ..", value.to_string()),
+                return self.refuse(
+                    Code::LayoutForm
+                        .at(extent.loc, "the extents of a layout are powers of two")
+                        .compare("extent", "1, 2, 4, 8, ..", value.to_string()),
                 );
-                return None;
             };
             extents.push(value);
         }
@@ -92,19 +84,13 @@ impl Builder<'_> {
             return Some(digits);
         }
         if part.strides.len() != extents.len() {
-            self.report(
-                Diagnostic::new(
-                    Code::LayoutForm,
-                    part.loc,
-                    "each extent of a layout has one stride",
-                )
-                .compare(
+            return self.refuse(
+                Code::LayoutForm.at(part.loc, "each extent of a layout has one stride").compare(
                     "strides",
                     extents.len().to_string(),
                     part.strides.len().to_string(),
                 ),
             );
-            return None;
         }
         let mut digits = Vec::new();
         for ((extent, written), (stride, axis)) in
@@ -115,33 +101,30 @@ impl Builder<'_> {
             let stride = self.const_int(&val, "a stride of a layout", stride.loc)?;
             let axis = match axis {
                 None => TileAxis::Memory,
-                Some(name) => match AXES.into_iter().find(|axis| axis.name() == name.name) {
-                    Some(axis) => axis,
-                    None => {
-                        let mut diagnostic = Diagnostic::new(
-                            Code::UnknownName,
-                            name.loc,
-                            format!("`{}` is not an axis of a layout", name.name),
-                        )
-                        .compare(
-                            "axis",
-                            AXES.map(TileAxis::name).join(", "),
-                            &name.name,
-                        );
-                        if TileAxis::from_name(&name.name).is_some() {
-                            diagnostic = diagnostic.why("the tiles of a kernel belong to one block: its lanes, its warps, and the registers or bytes of each");
-                        } else if let Some(near) = nearest_axis(&name.name) {
-                            diagnostic = diagnostic.help(near.to_owned());
-                        }
-                        self.report(diagnostic);
-                        return None;
-                    }
-                },
+                Some(name) => self.tile_axis(name)?,
             };
             let iter = Iter::new(extent, i64::try_from(stride).unwrap_or(i64::MAX), axis);
             digits.push(Digit { iter, extent_at, stride_at, replica: part.replica });
         }
         Some(digits)
+    }
+
+    /// The axis of this name.
+    fn tile_axis(&mut self, name: &Ident) -> Option<TileAxis> {
+        let found = AXES.into_iter().find(|axis| axis.name() == name.name);
+        found.or_else(|| {
+            let headline = format!("`{}` is not an axis of a layout", name.name);
+            let diagnostic = Code::UnknownName.at(name.loc, headline).compare(
+                "axis",
+                AXES.map(TileAxis::name).join(", "),
+                &name.name,
+            );
+            self.refuse(if TileAxis::from_name(&name.name).is_some() {
+                diagnostic.why("the tiles of a kernel belong to one block: its lanes, its warps, and the registers or bytes of each")
+            } else {
+                diagnostic.help_if(nearest_axis(&name.name))
+            })
+        })
     }
 }
 

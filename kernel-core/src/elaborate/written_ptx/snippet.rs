@@ -2,7 +2,7 @@
 
 use super::text::{self, Named};
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{
         Builder, Env,
         language::value::{Num, Ty, Val},
@@ -85,7 +85,6 @@ impl Builder<'_> {
         {
             let own = if self.cells.is_float(num) { "f32" } else { "i32" };
             let ty = in_text.unwrap_or(own);
-            let actual = self.describe(&val);
             let help = match &val {
                 Val::Const(Const::Int(value), _) if ty.starts_with('f') => format!("{value}.0{ty}"),
                 Val::Const(Const::Int(value), _) => format!("{value}{ty}"),
@@ -98,23 +97,21 @@ impl Builder<'_> {
                 Val::Const(Const::Float(value), _) => format!("{value:?}{own}"),
                 _ => format!("zeros::<{ty}>([64])"),
             };
-            self.report(
-                Diagnostic::new(Code::DtypeRefused, value.loc, "an operand of `ptx!` needs a type")
-                    .compare("", "a type that is settled", actual)
+            return self.refuse(
+                Code::DtypeRefused.at(value.loc, "an operand of `ptx!` needs a type")
+                    .compare("", "a type that is settled", self.describe(&val))
                     .why("the text runs on registers of one type, and takes none from what it meets as arithmetic does")
                     .help(help),
             );
-            return None;
         }
         let input = self.value(&val, value.loc)?;
         let Some(elem) = self.ty(input).elem() else {
-            let actual = self.describe(&val);
-            self.report(
-                Diagnostic::new(Code::Kind, value.loc, "an operand of `ptx!` is in registers")
-                    .compare("", "a scalar or a tile", actual)
+            return self.refuse(
+                Code::Kind
+                    .at(value.loc, "an operand of `ptx!` is in registers")
+                    .compare("", "a scalar or a tile", self.describe(&val))
                     .help(self.applied(input, ".load()")),
             );
-            return None;
         };
         // Cells that are settled by now are not yet written into the value.
         let elem = match elem {
@@ -136,13 +133,12 @@ impl Builder<'_> {
         };
         let help =
             if help == "=>" { format!("=> {wide}") } else { format!("{help}.cast::<{wide}>()") };
-        self.report(
-            Diagnostic::new(Code::DtypeRefused, loc, format!("`ptx!` has no registers of `{name}`"))
+        self.refuse(
+            Code::DtypeRefused.at(loc, format!("`ptx!` has no registers of `{name}`"))
                 .compare("", "`bool`, floats, pointers, integers of 32 or 64 bits", format!("`{name}`"))
                 .why("PTX has no arithmetic on bytes, and Kiln keeps integers of 8 and 16 bits in registers of 32")
                 .help(help),
-        );
-        None
+        )
     }
 
     /// The results: `{out}`, or `{out0}`, `{out1}` of a tuple.
@@ -171,7 +167,7 @@ impl Builder<'_> {
                         _ => "=> f32".to_owned(),
                     };
                     self.report(
-                        Diagnostic::new(Code::Kind, loc, "the type after `=>` is that of one element")
+                        Code::Kind.at(loc, "the type after `=>` is that of one element")
                             .compare("", "a number, `bool` or `Ptr`", format!("`{actual}`"))
                             .why("the text runs for each element; with a tile among the operands the result is a tile")
                             .help(help),
@@ -195,9 +191,8 @@ impl Builder<'_> {
             let result = rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
             if twice || result {
                 let what = if twice { "of another operand" } else { "of a result" };
-                let headline = format!("`{}` is the name {what}", name.name);
                 self.report(
-                    Diagnostic::new(Code::PtxText, name.loc, headline)
+                    Code::PtxText.at(name.loc, format!("`{}` is the name {what}", name.name))
                         .why("the text knows each operand by its name; those of results are `out`, or `out0`, `out1` and so on"),
                 );
                 fine = false;

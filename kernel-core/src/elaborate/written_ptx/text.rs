@@ -55,7 +55,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn wrong(&self, headline: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(Code::PtxText, self.at, headline)
+        Code::PtxText.at(self.at, headline)
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
@@ -115,14 +115,11 @@ impl Reader<'_> {
             let name = &named.name;
             let is_input = self.inputs.iter().any(|input| input.name == *name);
             return Err(Box::new(if is_input {
-                Diagnostic::new(
-                    Code::PtxText,
-                    named.loc,
-                    format!("the text does not use `{{{name}}}`"),
-                )
-                .why("an operand that the text does not name would be computed for nothing")
+                Code::PtxText
+                    .at(named.loc, format!("the text does not use `{{{name}}}`"))
+                    .why("an operand that the text does not name would be computed for nothing")
             } else {
-                Diagnostic::new(Code::PtxText, named.loc, format!("the text does not write `{{{name}}}`"))
+                Code::PtxText.at(named.loc, format!("the text does not write `{{{name}}}`"))
                     .why("the type after `=>` says that there is a result, which the text leaves in that register")
                     .help(format!("mov.{} {{{name}}}, ..;", letters(named.elem)))
             }));

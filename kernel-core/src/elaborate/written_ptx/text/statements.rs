@@ -196,10 +196,7 @@ impl Reader<'_> {
         let diagnostic = self
             .wrong(format!("`{}` is no instruction of PTX", self.shown(name)))
             .why(format!("in {}", self.quote(statement)));
-        match nearest(name, Opcode::ALL.iter().map(|opcode| opcode.text())) {
-            Some(near) => diagnostic.help(near.to_owned()),
-            None => diagnostic,
-        }
+        diagnostic.help_if(nearest(name, Opcode::ALL.iter().map(|opcode| opcode.text())))
     }
 
     /// Refuses what would work against the code around the text.

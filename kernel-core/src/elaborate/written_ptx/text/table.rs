@@ -67,10 +67,7 @@ impl Reader<'_> {
                 }
                 _ => None,
             };
-            Box::new(match near {
-                Some(near) => diagnostic.help(near),
-                None => diagnostic,
-            })
+            Box::new(diagnostic.help_if(near))
         })
     }
 
@@ -148,12 +145,9 @@ impl Reader<'_> {
             if !param.register.is_some_and(|reg| written[reg.0 as usize]) {
                 let name = &named.name;
                 return Err(Box::new(
-                    Diagnostic::new(
-                        Code::PtxText,
-                        named.loc,
-                        format!("the text does not write `{{{name}}}`"),
-                    )
-                    .why("no instruction of it has that register as its result"),
+                    Code::PtxText
+                        .at(named.loc, format!("the text does not write `{{{name}}}`"))
+                        .why("no instruction of it has that register as its result"),
                 ));
             }
         }
@@ -199,14 +193,11 @@ impl Reader<'_> {
         let statement = first.statement.and_then(|index| statements.get(index));
         let quoted = statement.map_or_else(String::new, |statement| self.quote(statement));
         Err(Box::new(match &first.reason {
-            Reason::Need { what, required, actual } => Diagnostic::new(
-                Code::Target,
-                self.at,
-                format!("`{what}` is not an instruction of {actual}"),
-            )
-            .compare("target", required.to_string(), actual.to_string())
-            .why(format!("in {quoted}"))
-            .help(had_by(*required)),
+            Reason::Need { what, required, actual } => Code::Target
+                .at(self.at, format!("`{what}` is not an instruction of {actual}"))
+                .compare("target", required.to_string(), actual.to_string())
+                .why(format!("in {quoted}"))
+                .help(had_by(*required)),
             Reason::Form(_)
             | Reason::Target(_)
             | Reason::Version { .. }

@@ -104,16 +104,12 @@ impl Reader<'_> {
         let named = of(self.inputs, &body.params)
             .map(|at| &self.inputs[at])
             .or_else(|| of(self.outputs, &body.results).map(|at| &self.outputs[at]));
-        match named {
-            Some(named) => {
-                let ty = type_name(named.elem);
-                (format!("`{{{}}}`, of type `{ty}`", named.name), Some(named))
-            }
-            None => {
-                let ty = registers.get(reg.0 as usize).map_or("", |register| register.ty.text());
-                (format!("{}, of type `.{ty}`", name_of(body, *reg)), None)
-            }
+        if let Some(named) = named {
+            let ty = type_name(named.elem);
+            return (format!("`{{{}}}`, of type `{ty}`", named.name), Some(named));
         }
+        let ty = registers.get(reg.0 as usize).map_or("", |register| register.ty.text());
+        (format!("{}, of type `.{ty}`", name_of(body, *reg)), None)
     }
 }
 

@@ -1,0 +1,245 @@
+//! The functions of modules: `tma::load`, `wgmma::wait`.
+
+use kernel_ptx::Capability;
+
+use super::{
+    Does, Kind, Need, Number, Parameter, Signature, Stub, does, gives, need, param, starts, value,
+};
+use crate::{
+    elaborate::{language::value::Val, products::wgmma::MOST_PENDING},
+    ir::{Atomic, BulkKind, ClusterOp, Dtype, Op, StoreWait, Tcgen05, TmaKind, TmaReduce},
+};
+
+/// The most stores that a wait can leave under way.
+const PENDING_STORES: Number = Number {
+    headline: "a wait cannot leave {} stores under way",
+    unit: "pending stores",
+    ..Number::within("the number of pending stores", 0, 63)
+};
+
+const PENDING_PRODUCTS: Number = Number {
+    headline: "a wait cannot leave {} products under way",
+    unit: "pending products",
+    ..Number::within("the number of pending products", 0, MOST_PENDING)
+};
+
+// ---------------------------------------------------------------------------------------------- atomics
+
+const AT: Parameter = param("at", Kind::Address);
+const AT_VALUE: &[Parameter] = &[AT, param("value", Kind::Any)];
+const AT_CURRENT_NEW: &[Parameter] = &[AT, param("current", Kind::Any), param("new", Kind::Any)];
+
+pub(super) const ATOMIC: &[Signature] = &[
+    gives("add", AT_VALUE, |b, g| b.atomic(Atomic::Add, g)),
+    gives("max", AT_VALUE, |b, g| b.atomic(Atomic::Max, g)),
+    gives("min", AT_VALUE, |b, g| b.atomic(Atomic::Min, g)),
+    gives("and", AT_VALUE, |b, g| b.atomic(Atomic::And, g)),
+    gives("or", AT_VALUE, |b, g| b.atomic(Atomic::Or, g)),
+    gives("xor", AT_VALUE, |b, g| b.atomic(Atomic::Xor, g)),
+    gives("exchange", AT_VALUE, |b, g| b.atomic(Atomic::Exchange, g)),
+    gives("compare_exchange", AT_CURRENT_NEW, |b, g| b.atomic(Atomic::CompareExchange, g)),
+];
+
+// ------------------------------------------------------------------------------------------- TMA copies
+
+const MAP: Parameter = param("map", Kind::Map("64"));
+const MAP_MUT: Parameter = param("map", Kind::MapMut("64"));
+const CORNER: Parameter = param("at", Kind::Corner).text("[i, j]");
+const PAIR_BAR: Parameter = param("bar", Kind::PairBarrier);
+const INTO: Parameter = param("to", Kind::Window).text("tile");
+const FROM: Parameter = param("from", Kind::Window).text("tile");
+const STORED: &[Parameter] = &[MAP_MUT, CORNER, FROM];
+const ROWS: Parameter = param("rows", Kind::Any);
+const COLUMN: Parameter = param("col", Kind::I32("the column where rows begin is an `i32`"));
+const STORES_LEFT: &[Parameter] = &[param("pending", Kind::Number(&PENDING_STORES)).text("0")];
+
+pub(crate) const TMA_COPIES: Need =
+    need(Capability::Tma, "the unit that copies tiles by tensor map (TMA) comes with Hopper");
+
+const BY_ROWS: Need = Need {
+    capability: Capability::TmaGather,
+    what: None,
+    why: "the instructions that move rows wherever they are come with Blackwell (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); before, the threads access memory at a tile of addresses, or a row at a time is copied: `copy_async(..)`",
+    instead: Some(|b, g| Some(b.rows_by_threads(g))),
+};
+
+const fn tma(name: &'static str, parameters: &'static [Parameter], run: Does) -> Signature {
+    starts(name, parameters, run).needs(&TMA_COPIES)
+}
+
+pub(super) const TMA: &[Signature] = &[
+    tma("load", &[MAP, CORNER, PAIR_BAR, INTO], |b, g| b.tma_load(g)),
+    tma("store", STORED, |b, g| b.tma_store(TmaKind::Store, g)),
+    tma("reduce_add", STORED, |b, g| b.tma_reduce(TmaReduce::Add, g)).stub(Stub::Listed),
+    tma("reduce_min", STORED, |b, g| b.tma_reduce(TmaReduce::Min, g)).stub(Stub::Listed),
+    tma("reduce_max", STORED, |b, g| b.tma_reduce(TmaReduce::Max, g)).stub(Stub::Listed),
+    tma("reduce_and", STORED, |b, g| b.tma_reduce(TmaReduce::And, g)).stub(Stub::Listed),
+    tma("reduce_or", STORED, |b, g| b.tma_reduce(TmaReduce::Or, g)).stub(Stub::Listed),
+    tma("reduce_xor", STORED, |b, g| b.tma_reduce(TmaReduce::Xor, g)).stub(Stub::Listed),
+    tma("prefetch", &[MAP, CORNER], |b, g| b.tma_prefetch(g)),
+    starts("gather", &[param("map", Kind::Map("1")), ROWS, COLUMN, PAIR_BAR, INTO], |b, g| {
+        b.by_rows(TmaKind::Gather, g)
+    })
+    .needs(&BY_ROWS),
+    starts("scatter", &[param("map", Kind::Map("1")), ROWS, COLUMN, FROM], |b, g| {
+        b.by_rows(TmaKind::Scatter, g)
+    })
+    .needs(&BY_ROWS),
+    does("store_wait", STORES_LEFT, |b, g| b.store_wait(StoreWait::Read, g)).needs(&TMA_COPIES),
+    does("store_wait_written", STORES_LEFT, |b, g| b.store_wait(StoreWait::Written, g))
+        .needs(&TMA_COPIES),
+];
+
+// ------------------------------------------------------------------------------------------ bulk copies
+
+const BAR: Parameter = param("bar", Kind::Barrier);
+const BULK_FROM: Parameter = param("from", Kind::OneAddress).text("p");
+const BULK_STORED: &[Parameter] = &[
+    param("to", Kind::OneAddress).text("p"),
+    param("from", Kind::BulkWindow("a bulk store reads")).text("tile"),
+];
+
+const BULK_COPIES: Need = need(
+    Capability::Tma,
+    "the unit that copies bytes in a row, and counts them on barriers, comes with Hopper",
+);
+
+const fn bulk(name: &'static str, parameters: &'static [Parameter], run: Does) -> Signature {
+    starts(name, parameters, run).needs(&BULK_COPIES)
+}
+
+pub(super) const BULK: &[Signature] = &[
+    bulk(
+        "load",
+        &[BULK_FROM, BAR, param("to", Kind::BulkWindow("a bulk load fills")).text("tile")],
+        |b, g| b.bulk_load(g),
+    ),
+    bulk("store", BULK_STORED, |b, g| b.bulk_store(BulkKind::Store, g)),
+    bulk("reduce_add", BULK_STORED, |b, g| b.bulk_reduce(TmaReduce::Add, g)).stub(Stub::Listed),
+    bulk("reduce_min", BULK_STORED, |b, g| b.bulk_reduce(TmaReduce::Min, g)).stub(Stub::Listed),
+    bulk("reduce_max", BULK_STORED, |b, g| b.bulk_reduce(TmaReduce::Max, g)).stub(Stub::Listed),
+    bulk("reduce_and", BULK_STORED, |b, g| b.bulk_reduce(TmaReduce::And, g)).stub(Stub::Listed),
+    bulk("reduce_or", BULK_STORED, |b, g| b.bulk_reduce(TmaReduce::Or, g)).stub(Stub::Listed),
+    bulk("reduce_xor", BULK_STORED, |b, g| b.bulk_reduce(TmaReduce::Xor, g)).stub(Stub::Listed),
+    bulk(
+        "prefetch",
+        &[BULK_FROM, param("bytes", Kind::Size("the bytes of a prefetch")).text("256")],
+        |b, g| b.bulk_prefetch(g),
+    ),
+    bulk(
+        "send",
+        &[
+            param("from", Kind::BulkWindow("what is sent lies in")).text("tile"),
+            BAR,
+            param("to", Kind::Any).by(|b, _| Some(format!("tile.of_block({})", b.another_block()))),
+        ],
+        |b, g| b.bulk_send(g),
+    ),
+];
+
+// --------------------------------------------------------------------------------------- tensor cores
+
+/// Only Hopper.
+const WARPGROUPS: Need = Need {
+    capability: Capability::Wgmma,
+    what: None,
+    why: "only Hopper multiplies by warpgroups; `dot` takes what each target has",
+    instead: Some(|_, g| g.operands().map(|[a, b, acc]| format!("dot({a}, {b}, {acc})"))),
+};
+
+pub(super) const WGMMA: &[Signature] = &[
+    gives(
+        "mma",
+        &[
+            param("a", Kind::Value),
+            param("b", Kind::Value),
+            param("acc", Kind::Tile("the accumulator of a product")),
+        ],
+        |b, g| b.wgmma(g),
+    )
+    .needs(&WARPGROUPS),
+    value(
+        "wait",
+        &[
+            param("pending", Kind::Number(&PENDING_PRODUCTS)).text("0"),
+            param("acc", Kind::Tile("`wgmma::wait`")),
+        ],
+        |b, g| b.wgmma_wait(g),
+    )
+    .needs(&WARPGROUPS),
+];
+
+pub(crate) const TENSOR_MEMORY: Need = need(
+    Capability::Tcgen05,
+    "tensor memory, and the products whose sums lie there, come with Blackwell's datacenter parts (PTX ISA, \"tcgen05\")",
+);
+
+const A: Parameter = param("a", Kind::LeftFactor);
+const B: Parameter = param("b", Kind::RightFactor);
+const ACC: Parameter = param("acc", Kind::Sums);
+
+const fn tcgen05(name: &'static str, parameters: &'static [Parameter], run: Does) -> Signature {
+    starts(name, parameters, run).needs(&TENSOR_MEMORY)
+}
+
+pub(super) const TCGEN05: &[Signature] = &[
+    tcgen05("mma", &[A, B, ACC], |b, g| b.tcgen05_mma(g)),
+    tcgen05("mma_pair", &[A, B, ACC], |b, g| b.tcgen05_mma_pair(g)),
+    tcgen05(
+        "mma_scaled",
+        &[A, B, ACC, param("a_scales", Kind::Scales), param("b_scales", Kind::Scales)],
+        |b, g| b.tcgen05_mma_scaled(g),
+    ),
+    tcgen05("copy", &[param("from", Kind::Any), param("to", Kind::Any)], |b, g| b.tensor_copy(g)),
+    tcgen05("commit", &[BAR], |b, g| {
+        let commit = Tcgen05::Commit { multicast: false, guarded: false };
+        b.does(Op::Tcgen05(commit), vec![g.value(0)], g)
+    }),
+];
+
+// ------------------------------------------------------------------------------------------- clusters
+
+const GRID_AXIS: Parameter = param("axis", Kind::GridAxis).text("0");
+const ANSWER: Parameter = param("answer", Kind::Answer);
+
+const CLUSTERS: Need = need(Capability::Clusters, "clusters come with Hopper");
+
+const LAUNCH_CONTROL: Need = need(
+    Capability::LaunchControl,
+    "blocks that take over the work of others come with Blackwell (PTX ISA, \"clusterlaunchcontrol\")",
+);
+
+pub(super) const CLUSTER: &[Signature] = &[
+    value("rank", &[], |b, g| b.number_of(Op::Cluster(ClusterOp::Rank), Vec::new(), Dtype::I32, g))
+        .needs(&CLUSTERS),
+    value("size", &[], |b, _| Val::i32(b.blocks_of_cluster())).needs(&CLUSTERS),
+    value("block_id", &[GRID_AXIS], |b, g| {
+        b.number_of(Op::Cluster(ClusterOp::BlockId(g.number(0))), Vec::new(), Dtype::I32, g)
+    })
+    .needs(&CLUSTERS),
+    value("id", &[GRID_AXIS], |b, g| {
+        b.number_of(Op::Cluster(ClusterOp::Id(g.number(0))), Vec::new(), Dtype::I32, g)
+    })
+    .needs(&CLUSTERS),
+    does("sync", &[], |b, g| b.does(Op::Cluster(ClusterOp::Sync), Vec::new(), g)).needs(&CLUSTERS),
+    does("arrive", &[], |b, g| b.does(Op::Cluster(ClusterOp::Arrive), Vec::new(), g))
+        .needs(&CLUSTERS),
+    does("wait", &[], |b, g| b.does(Op::Cluster(ClusterOp::Wait), Vec::new(), g)).needs(&CLUSTERS),
+    does("try_cancel", &[ANSWER, BAR], |b, g| {
+        b.does(Op::Cluster(ClusterOp::TryCancel), vec![g.value(0), g.value(1)], g)
+    })
+    .needs(&LAUNCH_CONTROL),
+    value("is_canceled", &[ANSWER], |b, g| {
+        b.number_of(Op::Cluster(ClusterOp::IsCanceled), vec![g.value(0)], Dtype::Bool, g)
+    })
+    .needs(&LAUNCH_CONTROL),
+    value("canceled_block_id", &[ANSWER, GRID_AXIS], |b, g| {
+        b.number_of(
+            Op::Cluster(ClusterOp::CanceledBlockId(g.number(1))),
+            vec![g.value(0)],
+            Dtype::I32,
+            g,
+        )
+    })
+    .needs(&LAUNCH_CONTROL),
+];

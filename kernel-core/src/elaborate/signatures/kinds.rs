@@ -1,0 +1,169 @@
+//! Arguments, held against the kinds that rows give them.
+
+use super::{Checked, Given, Kind, Legal, Number};
+use crate::{
+    diag::{Code, Diagnostic},
+    elaborate::{Builder, language::value::Val},
+    ir::{Type, Value},
+    loc::Loc,
+    syntax::Expr,
+};
+
+impl Builder<'_> {
+    /// An argument as its kind has it, or a report.
+    pub(super) fn argument(
+        &mut self,
+        kind: Kind,
+        given: &Given<'_>,
+        index: usize,
+    ) -> Option<Checked> {
+        let (val, loc) = given.arg(index);
+        let expr = &given.args[index];
+        Some(match kind {
+            Kind::Any => Checked::Val,
+            Kind::Value => Checked::Value(self.value(val, loc)?),
+            Kind::Tile(what) => Checked::Value(self.tile(val, what, loc)?),
+            Kind::Factor => Checked::Value(self.factor(val, loc)?),
+            Kind::TileFirst => {
+                self.tile_first(given)?;
+                Checked::Val
+            }
+            Kind::Known(what) => Checked::Integer(self.const_int(val, what, loc)?),
+            Kind::Size(what) => Checked::Integer(self.const_size(val, what, loc)?),
+            Kind::Number(number) => Checked::Number(self.number(number, val, loc)?),
+            Kind::GridAxis => Checked::Number(self.axis(val, 3, "the grid", loc)?),
+            Kind::Axis(what) => Checked::Number(self.axis_of(given, what, val, loc)?),
+            Kind::NewAxis => {
+                let rank = self.ty(given.receiver()).shape().len();
+                Checked::Number(self.axis(val, rank + 1, "the wider tile", loc)?)
+            }
+            Kind::I32(headline) => Checked::Value(self.scalar_i32(val, headline, loc)?),
+            Kind::Condition => Checked::Value(self.one_condition(given, (val, loc))?),
+            Kind::Shape => Checked::Shape(self.shape(val, expr)?),
+            Kind::Ring => Checked::Shape(self.ring_shape(val, expr)?),
+            Kind::Closure(headline) => match val {
+                Val::Closure(closure) => Checked::Closure(closure.clone()),
+                _ => return self.refuse(Code::Kind.at(loc, headline)),
+            },
+            Kind::Layout => match val {
+                Val::Layout(form) => Checked::Layout(form.clone()),
+                other => return self.wants_layout(given, other, loc),
+            },
+            Kind::LayoutOf(headline) => match val {
+                Val::Layout(form) => Checked::Layout(form.clone()),
+                _ => return self.refuse_kind(headline, "a layout", (val, loc)),
+            },
+            Kind::Entry => Checked::Number(self.entry(val, loc)?),
+            Kind::Entries(headline) => Checked::Shape(self.entries(val, loc, headline)?),
+            Kind::Bases => Checked::Bases(self.bases(val, expr)?),
+            Kind::Address => Checked::Value(self.address((val, loc))?),
+            Kind::OneAddress => Checked::Value(self.one_address((val, loc), given.loc)?),
+            Kind::Map(leading) => Checked::Param(self.map_of((val, loc), leading)?),
+            Kind::MapMut(leading) => {
+                let param = self.map_of((val, loc), leading)?;
+                self.written_map(param, loc)?;
+                Checked::Param(param)
+            }
+            Kind::Corner => Checked::Corner(self.corner_of(given, (val, expr))?),
+            Kind::Barrier => Checked::Value(self.own_barrier(val, loc)?),
+            Kind::PairBarrier => Checked::Value(self.barrier_of_pair(val, loc)?),
+            Kind::Window => {
+                let (value, shared) = self.copied_window(val, loc)?;
+                Checked::Window(value, shared)
+            }
+            Kind::BulkWindow(what) => {
+                let (value, shared) = self.bulk_window((val, loc), what)?;
+                Checked::Window(value, shared)
+            }
+            Kind::LeftFactor => Checked::Value(self.left_factor(val, loc)?),
+            Kind::RightFactor => {
+                Checked::Value(self.tcgen05_shared(val, "the right factor of a product", loc)?)
+            }
+            Kind::Sums => Checked::Value(self.tensor_memory_window(val, "a product", loc)?),
+            Kind::Scales => Checked::Value(self.scales(val, loc)?),
+            Kind::Answer => Checked::Value(self.answer(val, loc)?),
+        })
+    }
+
+    /// An integer that is known when compiling, and that a parameter takes.
+    pub(crate) fn number(&mut self, number: &Number, val: &Val, loc: Loc) -> Option<u32> {
+        let value = self.const_int_or(val, number.what, loc, number.known)?;
+        let legal = match number.legal {
+            Legal::Within(least, most) => (i128::from(least)..=i128::from(most)).contains(&value),
+            Legal::OneOf(these, _) => these.iter().any(|one| i128::from(*one) == value),
+            Legal::Multiple { of, least, most } => {
+                (i128::from(least)..=i128::from(most)).contains(&value)
+                    && value % i128::from(of) == 0
+            }
+        };
+        if let Ok(value) = u32::try_from(value)
+            && legal
+        {
+            return Some(value);
+        }
+        let required = match number.legal {
+            Legal::Within(least, most) => format!("{least} to {most}"),
+            Legal::OneOf(_, words) => words.to_owned(),
+            Legal::Multiple { of, least, most } => {
+                format!("a multiple of {of} from {least} to {most}")
+            }
+        };
+        let headline = number.headline.replace("{}", &value.to_string());
+        let diagnostic = Diagnostic::new(number.code, loc, headline).compare(
+            number.unit,
+            required,
+            value.to_string(),
+        );
+        let why = number.why;
+        self.refuse(if why.is_empty() { diagnostic } else { diagnostic.why(why) })
+    }
+
+    /// An axis of what the method is called on.
+    fn axis_of(&mut self, given: &Given<'_>, what: &str, val: &Val, loc: Loc) -> Option<u32> {
+        let rank = match &given.of {
+            Val::Value(value) if self.is_point(*value) => return self.no_axis_left(given),
+            Val::Value(value) => self.ty(*value).shape().len(),
+            Val::Tensor(param) => self.params[*param as usize].kind.rank() as usize,
+            _ => unreachable!("only tiles, windows and tensors have methods that take an axis"),
+        };
+        self.axis(val, rank, what, loc)
+    }
+
+    /// The corner of a block of the tensor map that stands before it.
+    fn corner_of(&mut self, given: &Given<'_>, (at, expr): (&Val, &Expr)) -> Option<Vec<Value>> {
+        let ((Val::Tensor(param), _) | (_, Val::Tensor(param))) = (&given.of, given.val(0)) else {
+            // What stands for a tensor map was reported.
+            return None;
+        };
+        let corner = self.corner(*param, at, expr)?;
+        if matches!(given.of, Val::Unit) {
+            for (axis, value) in corner.iter().enumerate() {
+                self.note_use(*value, given.loc, expr.part(axis));
+            }
+        }
+        Some(corner)
+    }
+
+    /// Reports a copy whose barrier and window stand in each other's place.
+    pub(super) fn in_order(&mut self, given: &Given<'_>) -> Option<()> {
+        let is = |index: usize, is: fn(&Type) -> bool| matches!(given.val(index), Val::Value(value) if is(self.ty(*value)));
+        let parameters = given.signature.parameters;
+        let swapped = (1..parameters.len()).find(|window| {
+            matches!(parameters[window - 1].kind, Kind::Barrier | Kind::PairBarrier)
+                && is(window - 1, |ty| matches!(ty, Type::Shared(_)))
+                && is(*window, |ty| matches!(ty, Type::Barrier(_)))
+        });
+        let Some(window) = swapped else { return Some(()) };
+        let texts: Option<Vec<_>> = given.args.iter().map(Expr::text).collect();
+        let call = texts.map(|mut texts| {
+            texts.swap(window - 1, window);
+            format!("{}({})", given.path(), texts.join(", "))
+        });
+        let actual = self.describe(given.val(window - 1));
+        let diagnostic = Code::Kind
+            .at(given.at(window - 1), "the barrier of a copy stands before its shared memory")
+            .compare("", "a `Barrier`", actual)
+            .place(given.at(window), "the barrier stands here");
+        self.refuse(diagnostic.help_if(call))
+    }
+}

@@ -1,0 +1,357 @@
+//! The methods of scalars, tiles, memory and the rest.
+
+use kernel_ptx::Capability;
+
+use super::{
+    Kind, Legal, Need, Number, Parameter, Signature, Stub, does, families, gives, need, param,
+    value,
+};
+use crate::{
+    diag::Code,
+    elaborate::{Builder, array, language::value::Val, tiles::along::Purpose},
+    ir::{BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, Op, Type, Unary},
+};
+
+/// The tables of what a value has: those of its own kind first.
+pub(super) fn of(builder: &Builder<'_>, val: &Val) -> Vec<&'static [Signature]> {
+    match val {
+        Val::Const(..) => vec![SCALAR, ELEMENTWISE],
+        Val::Value(value) => match builder.ty(*value) {
+            Type::Scalar(_) if builder.is_point(*value) => vec![ELEMENTWISE, TILE],
+            Type::Scalar(Elem::Number(_)) => vec![SCALAR, ELEMENTWISE],
+            Type::Tile(..) => vec![ELEMENTWISE, TILE],
+            Type::Shared(_) => vec![SHARED],
+            Type::Barrier(barrier) if barrier.ring => vec![BARRIERS],
+            Type::Barrier(_) => vec![BARRIER],
+            Type::TensorMemory(_) => vec![TENSOR_MEMORY],
+            Type::Scalar(Elem::Ptr(_)) | Type::Error => Vec::new(),
+        },
+        Val::Tensor(param) if builder.params[*param as usize].block.is_some() => vec![TENSOR, MAP],
+        Val::Tensor(_) => vec![TENSOR],
+        Val::View(_) => vec![VIEW],
+        Val::Copying(_) => vec![STARTED],
+        Val::Named(_) => vec![NAMED],
+        Val::Partition(_) => vec![PARTITION],
+        Val::Layout(_) => vec![LAYOUT],
+        Val::Array(_) => vec![ARRAY],
+        Val::Error
+        | Val::Never
+        | Val::Unit
+        | Val::Tuple(_)
+        | Val::List(_)
+        | Val::Struct(_)
+        | Val::Closure(_)
+        | Val::Ref(_)
+        | Val::Range(_)
+        | Val::Str(_)
+        | Val::Target(_) => Vec::new(),
+    }
+}
+
+// -------------------------------------------------------------------------------- scalars and tiles
+
+const OTHER: &[Parameter] = &[param("other", Kind::Any)];
+
+pub(super) const SCALAR: &[Signature] = &[
+    value("min", OTHER, |b, g| b.with_other(Binary::Min, g)),
+    value("max", OTHER, |b, g| b.with_other(Binary::Max, g)),
+    value("clamp", &[param("min", Kind::Any), param("max", Kind::Any)], |b, g| {
+        let at_least = b.binary(Binary::Max, &g.of, g.val(0), g.loc);
+        b.binary(Binary::Min, &at_least, g.val(1), g.loc)
+    })
+    .stub(Stub::Rust),
+    gives("mul_add", &[param("a", Kind::Any), param("b", Kind::Any)], |b, g| {
+        b.fma([&g.of, g.val(0), g.val(1)], g.loc)
+    })
+    .stub(Stub::Rust),
+    value("rem_euclid", &[param("rhs", Kind::Any)], |b, g| {
+        let n = g.val(0);
+        let first = b.binary(Binary::Rem, &g.of, n, g.loc);
+        let shifted = b.binary(Binary::Add, &first, n, g.loc);
+        b.binary(Binary::Rem, &shifted, n, g.loc)
+    })
+    .stub(Stub::Rust),
+    gives("to_f32", &[], |b, g| b.converted(Dtype::F32, g)).stub(Stub::Rust),
+    gives("to_f64", &[], |b, g| b.converted(Dtype::F64, g)).stub(Stub::Rust),
+    unary("ln", |b, g| b.elementwise(Unary::Log, g)).stub(Stub::Rust),
+];
+
+const fn unary(name: &'static str, run: super::Gives) -> Signature {
+    gives(name, &[], run)
+}
+
+/// What scalars and tiles share.
+pub(super) const ELEMENTWISE: &[Signature] = &[
+    unary("exp", |b, g| b.elementwise(Unary::Exp, g)),
+    unary("exp2", |b, g| b.elementwise(Unary::Exp2, g)),
+    unary("log", |b, g| b.elementwise(Unary::Log, g)),
+    unary("log2", |b, g| b.elementwise(Unary::Log2, g)),
+    unary("sqrt", |b, g| b.elementwise(Unary::Sqrt, g)),
+    unary("rsqrt", |b, g| b.elementwise(Unary::Rsqrt, g)),
+    unary("sin", |b, g| b.elementwise(Unary::Sin, g)),
+    unary("cos", |b, g| b.elementwise(Unary::Cos, g)),
+    unary("tanh", |b, g| b.elementwise(Unary::Tanh, g)),
+    unary("abs", |b, g| b.elementwise(Unary::Abs, g)),
+    unary("floor", |b, g| b.elementwise(Unary::Floor, g)),
+    unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)),
+    gives("cast", &[], |b, g| b.cast_to(g)),
+];
+
+const AXIS: Parameter = param("axis", Kind::Axis("the tile")).by(last_axis);
+const TILE_LAYOUT: Parameter = param("layout", Kind::Layout).by(plain_layout);
+
+pub(super) const TILE: &[Signature] = &[
+    gives(
+        "reshape",
+        &[param("shape", Kind::Shape).by(|b, of| {
+            let elements: u64 = extents(b, of)?.iter().map(|extent| u64::from(*extent)).product();
+            Some(format!("[{elements}]"))
+        })],
+        |b, g| b.reshape(g),
+    ),
+    gives(
+        "broadcast",
+        &[param("shape", Kind::Shape).by(|b, of| Some(format!("{:?}", extents(b, of)?)))],
+        |b, g| b.broadcast(g),
+    ),
+    gives(
+        "expand",
+        &[param("axis", Kind::NewAxis).by(|b, of| {
+            let Val::Value(tile) = of else { return None };
+            let rank = b.ty(*tile).shape().len();
+            (rank < 5).then(|| rank.to_string())
+        })],
+        |b, g| b.expand(g),
+    ),
+    gives("t", &[], |b, g| b.transpose(g)),
+    gives(
+        "permute",
+        &[param("order", Kind::Any).by(|b, of| {
+            Some(format!("{:?}", (0..extents(b, of)?.len()).rev().collect::<Vec<_>>()))
+        })],
+        |b, g| b.permute(g),
+    ),
+    gives("split", &[], |b, g| b.split_pairs(g))
+        .usage(|b, of| (extents(b, of)?.last() == Some(&2)).then(|| ".split()".to_owned())),
+    gives("lt", OTHER, |b, g| b.compared(Compare::Lt, g)),
+    gives("le", OTHER, |b, g| b.compared(Compare::Le, g)),
+    gives("gt", OTHER, |b, g| b.compared(Compare::Gt, g)),
+    gives("ge", OTHER, |b, g| b.compared(Compare::Ge, g)),
+    gives("eq", OTHER, |b, g| b.compared(Compare::Eq, g)),
+    gives("ne", OTHER, |b, g| b.compared(Compare::Ne, g)),
+    gives("sum", &[AXIS], |b, g| b.walked(Purpose::Reduction, Binary::Add, g)),
+    gives("max", &[AXIS], |b, g| b.walked(Purpose::Reduction, Binary::Max, g)),
+    gives("min", &[AXIS], |b, g| b.walked(Purpose::Reduction, Binary::Min, g)),
+    gives("argmax", &[AXIS], |b, g| b.arg_extreme(Compare::Gt, g)),
+    gives("argmin", &[AXIS], |b, g| b.arg_extreme(Compare::Lt, g)),
+    value(
+        "map",
+        &[param("f", Kind::Closure("`map` takes a closure of one value")).text("|v| v + v")],
+        |b, g| b.map(g.receiver(), g.closure(0), g.at(0), g.loc),
+    ),
+    value(
+        "reduce",
+        &[
+            AXIS,
+            param("f", Kind::Closure("`reduce` takes a closure of two values"))
+                .text("|a, b| a + b"),
+        ],
+        |b, g| b.walked_by(Purpose::Reduction, g),
+    ),
+    value(
+        "scan",
+        &[
+            AXIS,
+            param("f", Kind::Closure("`scan` takes a closure of two values")).text("|a, b| a + b"),
+        ],
+        |b, g| b.walked_by(Purpose::Scan, g),
+    ),
+    gives("cumsum", &[AXIS], |b, g| b.walked(Purpose::Scan, Binary::Add, g)),
+    gives("to_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, Op::ToLayout, g.at(0))),
+    gives("assert_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, Op::AssertLayout, g.name.loc)),
+    value("dim", &[AXIS], |b, g| b.extent_of(g)),
+    gives("item", &[], |b, g| b.item(g)),
+];
+
+/// The extents of a tile that has axes.
+fn extents<'b>(builder: &'b Builder<'_>, of: &Val) -> Option<&'b [u32]> {
+    let Val::Value(tile) = of else { return None };
+    Some(builder.ty(*tile).shape()).filter(|shape| !shape.is_empty())
+}
+
+fn last_axis(builder: &Builder<'_>, of: &Val) -> Option<String> {
+    Some((extents(builder, of)?.len() - 1).to_string())
+}
+
+fn plain_layout(builder: &Builder<'_>, of: &Val) -> Option<String> {
+    let Val::Value(value) = of else { return None };
+    extents(builder, of)?;
+    builder.plain_layout(*value)
+}
+
+// ----------------------------------------------------------------------------- shared and tensor memory
+
+const STORED: &[Parameter] = &[param("value", Kind::Any)];
+const WINDOW_AXIS: Parameter = param("axis", Kind::Axis("the window")).text("0");
+const RANK: Parameter = param("rank", Kind::I32("the rank of a block is an `i32`")).text("0");
+const OF_BLOCK: Need =
+    need(Capability::Clusters, "blocks that reach each other's shared memory come with Hopper");
+
+pub(super) const SHARED: &[Signature] = &[
+    gives("load", &[], |b, g| Some(Val::Value(b.load_shared(g.receiver(), g.loc)?))),
+    does("store", STORED, |b, g| b.store_shared(g)),
+    does(
+        "store_async",
+        &[param("value", Kind::Any).text("tile"), param("bar", Kind::Barrier).text("bar")],
+        |b, g| b.shared_store_async(g),
+    ),
+    gives("of_block", &[RANK], |b, g| b.shared_remote(g)).needs(&OF_BLOCK),
+    gives("with_layout", &[TILE_LAYOUT], |b, g| b.shared_layout(g)),
+    gives("t", &[], |b, g| b.shared_transpose(g)),
+    value("dim", &[WINDOW_AXIS], |b, g| b.extent_of(g)),
+    value("bytes", &[], |b, g| b.window_bytes(g)),
+];
+
+pub(super) const TENSOR_MEMORY: &[Signature] = &[
+    gives("load", &[], |b, g| b.tensor_memory_load(g)),
+    does("store", STORED, |b, g| b.tensor_memory_store(g)),
+    gives(
+        "tile",
+        &[param("at", Kind::Any).text("[0, 0]"), param("shape", Kind::Shape).text("[128, 64]")],
+        |b, g| b.tensor_memory_tile(g),
+    ),
+    gives("view", &[param("shape", Kind::Shape)], |b, g| b.tensor_memory_view(g))
+        .usage(|_, _| Some(".view::<bf16>([128, 64])".to_owned())),
+    gives(
+        "with_layout",
+        &[param("layout", Kind::Layout).text("tmem_block([128, 128], 1)")],
+        |b, g| b.tensor_memory_layout(g),
+    ),
+    value("dim", &[WINDOW_AXIS], |b, g| b.extent_of(g)),
+    value("bytes", &[], |b, g| b.window_bytes(g)),
+];
+
+// --------------------------------------------------------------------------------------------- barriers
+
+const PHASE: &[Parameter] =
+    &[param("phase", Kind::I32("the phase of a barrier is an `i32`")).text("0")];
+
+pub(super) const BARRIER: &[Signature] = &[
+    does(
+        "expect",
+        &[param("bytes", Kind::I32("the bytes of a copy are counted by an `i32`"))
+            .text("tile.bytes()")],
+        |b, g| b.barrier_expect(g),
+    ),
+    does("expect_copies", &[], |b, g| b.barrier_expect_copies(g)),
+    does("arrive", &[], |b, g| b.does(Op::Barrier(BarrierOp::Arrive), vec![g.receiver()], g)),
+    does("wait", PHASE, |b, g| {
+        let phase = b.barrier_phase(g)?;
+        b.does(Op::Barrier(BarrierOp::Wait), vec![g.receiver(), phase], g)
+    }),
+    gives("try_wait", PHASE, |b, g| {
+        let phase = b.barrier_phase(g)?;
+        Some(b.number_of(Op::Barrier(BarrierOp::Test), vec![g.receiver(), phase], Dtype::Bool, g))
+    }),
+    gives("of_block", &[RANK], |b, g| b.barrier_of_block(g)),
+];
+
+pub(super) const BARRIERS: &[Signature] = &[value("len", &[], |b, g| b.barriers_len(g))];
+
+pub(super) const NAMED: &[Signature] = &[
+    does("sync", &[], |b, g| b.named_op(NamedOp::Sync, g)),
+    does("arrive", &[], |b, g| b.named_op(NamedOp::Arrive, g)),
+];
+
+// ---------------------------------------------------------------------------------------------- tensors
+
+const TENSOR_AXIS: Parameter = param("axis", Kind::Axis("the tensor")).text("0");
+
+/// One of these an axis of the tensor: `[0, 0]`.
+fn each_axis(builder: &Builder<'_>, of: &Val, one: &str) -> Option<String> {
+    let &Val::Tensor(param) = of else { return None };
+    let rank = builder.params[param as usize].kind.rank() as usize;
+    Some(format!("[{}]", vec![one; rank].join(", ")))
+}
+
+pub(super) const TENSOR: &[Signature] = &[
+    gives(
+        "tile",
+        &[
+            param("at", Kind::Any).by(|b, of| each_axis(b, of, "0")),
+            param("shape", Kind::Shape).by(|b, of| each_axis(b, of, "64")),
+        ],
+        |b, g| b.window(g),
+    ),
+    value("dim", &[TENSOR_AXIS], |b, g| {
+        b.number_of(Op::ParamDim(g.tensor(), g.number(0)), Vec::new(), Dtype::I32, g)
+    }),
+    value("dims", &[], |b, g| {
+        let rank = b.params[g.tensor() as usize].kind.rank();
+        let dim = |axis| b.number_of(Op::ParamDim(g.tensor(), axis), Vec::new(), Dtype::I32, g);
+        array((0..rank).map(dim).collect())
+    }),
+    value("stride", &[TENSOR_AXIS], |b, g| {
+        b.number_of(Op::ParamStride(g.tensor(), g.number(0)), Vec::new(), Dtype::I64, g)
+    }),
+    value("ptr", &[], |b, g| {
+        let ty = Type::Scalar(Elem::Ptr(b.params[g.tensor() as usize].kind.dtype()));
+        Val::Value(b.emit(Op::ParamPtr(g.tensor()), Vec::new(), ty, g.loc))
+    }),
+];
+
+/// What a tensor has besides that is reached through a tensor map.
+pub(super) const MAP: &[Signature] = &[
+    value("at", &[param("at", Kind::Corner).text("[i, j]")], |b, g| b.block_at(g)),
+    value("block", &[], |b, g| {
+        let block = b.params[g.tensor() as usize].block.clone().unwrap_or_default();
+        array(block.iter().map(|extent| Val::i32(*extent)).collect())
+    }),
+    value("block_bytes", &[], |b, g| {
+        let param = &b.params[g.tensor() as usize];
+        let extents = param.block.iter().flatten().map(|extent| i128::from(*extent));
+        Val::i32(extents.product::<i128>() * i128::from(param.kind.dtype().bytes()))
+    }),
+];
+
+pub(super) const VIEW: &[Signature] =
+    &[gives("load", &[], |b, g| b.load_tensor(g)), does("store", STORED, |b, g| b.store_tensor(g))];
+
+// --------------------------------------------------------------------- copies, products, commits in flight
+
+const ON: Need = Need { what: Some("a copy that completes on a barrier"), ..families::TMA_COPIES };
+
+/// What is said of something that was started.
+pub(super) const STARTED: &[Signature] = &[
+    gives("on", &[param("bar", Kind::PairBarrier)], |b, g| b.on(g)).needs(&ON),
+    gives("when", &[param("condition", Kind::Condition)], |b, g| b.when(g)),
+    gives("multicast", &[param("mask", Kind::I32("a mask of blocks is an `i32`"))], |b, g| {
+        b.multicast(g)
+    }),
+    gives("evict_first", &[], |b, g| b.evict(Evict::First, g)),
+    gives("evict_last", &[], |b, g| b.evict(Evict::Last, g)),
+    gives("accumulate", &[param("adds", Kind::Condition)], |b, g| b.accumulate(g)),
+];
+
+// ----------------------------------------------------------------------------------------------- others
+
+const REGISTERS: Number = Number {
+    code: Code::Partition,
+    headline: "the threads of a partition cannot have {} registers",
+    unit: "registers",
+    legal: Legal::Multiple { of: 8, least: 24, most: 256 },
+    why: "`setmaxnreg` sets the registers of a thread in these steps",
+    ..Number::within("the number of registers of a partition", 0, 0)
+};
+
+pub(super) const PARTITION: &[Signature] = &[
+    gives("registers", &[param("count", Kind::Number(&REGISTERS)).text("40")], |b, g| {
+        b.partition_registers(g)
+    }),
+    gives("run", &[param("body", Kind::Any).text("|| load()")], |b, g| b.partition_run(g)),
+];
+
+pub(super) const LAYOUT: &[Signature] = &[gives("fp4_padded", &[], |b, g| b.fp4_padded(g))];
+
+/// An array of Rust.
+pub(super) const ARRAY: &[Signature] = &[value("len", &[], |b, g| b.array_len(g)).stub(Stub::Rust)];
