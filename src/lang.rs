@@ -197,11 +197,11 @@
 //! | K0102 | a name that nothing defines |
 //! | K0103 | a function that calls itself |
 //! | K0104 | a kernel signature that cannot be launched |
-//! | K0105 | an attribute that is not understood |
+//! | K0105 | an unknown or malformed attribute |
 //! | K0106 | a value that must be known when compiling |
 //! | K0107 | a wrong number of arguments |
 //! | K0108 | something that cannot be called or has no such method or field |
-//! | K0109 | compile-time work without end |
+//! | K0109 | compile-time work beyond the limits |
 //! | K0110 | an assignment to a variable that is not `mut` |
 //! | K0111 | a text of `ptx!` that is not PTX or does not fit its operands |
 //! | K0201 | a tile extent that is not a power of two |
@@ -209,7 +209,7 @@
 //! | K0203 | element types that do not fit together |
 //! | K0204 | an element type that the operation does not take |
 //! | K0205 | an axis or a rank out of range |
-//! | K0206 | a tile where a scalar is wanted, or the other way round |
+//! | K0206 | a tile where a scalar is required, or the other way round |
 //! | K0207 | a constant out of range |
 //! | K0208 | a compile-time assertion that fails |
 //! | K0209 | branches or loop iterations that give different types |
@@ -217,32 +217,32 @@
 //! | K0301 | a layout that does not fit the tile or the block |
 //! | K0302 | a layout that a product cannot use |
 //! | K0303 | a tile that does not have the asserted layout |
-//! | K0306 | a layout that no gather or scatter takes its rows from |
-//! | K0307 | layouts between which no instruction copies to tensor memory |
-//! | K0401 | a write to a tensor that is only read |
+//! | K0306 | a layout from which no gather or scatter can take row numbers |
+//! | K0307 | layouts between which `tcgen05.cp` cannot copy |
+//! | K0401 | a write to a read-only tensor |
 //! | K0402 | shared memory used in a way it does not allow |
 //! | K0403 | an allocation inside a loop or branch |
-//! | K0404 | a copy between spaces that no instruction joins |
+//! | K0404 | a copy that no instruction does, or an option that it does not have |
 //! | K0405 | a loop whose copies cannot be pipelined |
-//! | K0406 | a value of each thread's own where the block has one |
-//! | K0407 | warps that are specialised where they cannot be |
-//! | K0408 | what a partition cannot have of what is around it |
+//! | K0406 | a value that differs from thread to thread where the block needs one value |
+//! | K0407 | a call of `warp_specialize` where it cannot stand |
+//! | K0408 | a tile or variable from outside that a partition cannot use |
 //! | K0409 | a tensor map that the hardware does not have |
-//! | K0410 | an accumulator that is used before its product is done |
-//! | K0411 | a barrier that waits for other bytes than are copied |
+//! | K0410 | memory or an accumulator used while a product in flight needs it |
+//! | K0411 | a barrier that expects another number of bytes than the copies deliver |
 //! | K0412 | a bulk copy that the hardware does not have |
 //! | K0414 | tensor memory used in a way it does not allow |
 //! | K0416 | a gather or a scatter that the hardware does not have |
 //! | K0501 | more shared memory than a block can have |
-//! | K0502 | a target that is unknown or cannot do it |
+//! | K0502 | an unknown target, or one without the required feature |
 //! | K0503 | a number of warps that a block cannot have |
 //! | K0504 | a tile with more elements than registers can hold |
 //! | K0505 | partitions that a block cannot have |
 //! | K0506 | more registers than a multiprocessor has |
-//! | K0507 | a cluster that cannot be, or a block that is not in it |
+//! | K0507 | an impossible cluster, or a block outside the cluster |
 //! | K0508 | a named barrier that a block does not have |
 //! | K0510 | more tensor memory than a multiprocessor has |
-//! | K0511 | tensor cores used by pairs of blocks and by single ones |
+//! | K0511 | products of pairs and products of single blocks in one kernel |
 //! | K0601 | an instance list that does not fit the generic parameters |
 //! | K0602 | a parameter type that cannot be passed to a kernel |
 //! | K0603 | a fact about a parameter that cannot hold |
