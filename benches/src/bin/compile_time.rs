@@ -198,14 +198,14 @@ fn measure(source: &Source) -> Result<Times> {
     let start = now();
     let locations = Locations::new(source.item.sig.ident.span());
     let unit = syntax::parse_function(source.attr.clone(), &source.item, &locations, &mut problems);
-    let syntax = now() - start;
+    let syntax = now().saturating_sub(start);
 
     // One thread compiles instance after instance.
     let ended = Mutex::new((now(), BTreeMap::<usize, [Duration; 6]>::new()));
     let watch = |row, phase| {
         let (last, sums) = &mut *ended.lock().expect("nobody panics here");
         let index = PHASES.iter().position(|other| *other == phase).expect("the list has it");
-        sums.entry(row).or_default()[index] += now() - *last;
+        sums.entry(row).or_default()[index] += now().saturating_sub(*last);
         *last = now();
     };
     let (options, mut dumps) = (Options::default(), Vec::new());
@@ -223,7 +223,7 @@ fn measure(source: &Source) -> Result<Times> {
         &locations,
         host::Outcome::Compiled(&compiled[0]),
     );
-    let host = now() - start;
+    let host = now().saturating_sub(start);
     drop(items);
     let names = compiled[0].iter().map(|one| one.instance.describe());
     let sums = ended.into_inner().expect("nobody panics there").1.into_values();

@@ -20,8 +20,9 @@ use la_arena::ArenaMap;
 use super::{Region, Stmt, StmtKind, Terminator, Value};
 use crate::loc::Loc;
 
-/// Looks at the body of a loop after which its state is taken as it is. States settle after a few; the limit bounds work on those that do not.
-const LOOKS: u32 = 32;
+/// Looks at the body of a loop after which its state is taken as it is. States settle after a few, those that grow by one thing a look after as
+/// many as there are things; the limit bounds work on states that never settle. Facts of values settle always, and have no limit.
+const LOOKS: u32 = 1024;
 
 /// A statement's number: its place among all statements of the kernel, those of inner regions included, in the order of the text.
 pub type Number = u32;
@@ -381,7 +382,10 @@ impl<F: Flow> Solver<'_, F> {
                 let left = self.flow.next_iteration(&stmt.kind, &entered, left.clone());
                 self.flow.join(&mut again, &left);
             }
-            if known.is_some() || looks == LOOKS || again == entered && !open.changed {
+            if known.is_some()
+                || looks == LOOKS && !F::OF_VALUES
+                || again == entered && !open.changed
+            {
                 break open;
             }
             // What this look left by jumps is found again by the next one.

@@ -8,17 +8,26 @@ use std::collections::BTreeSet;
 
 use super::statement;
 use crate::ir::{
-    Access, Announcement, CtaGroup, Fence, Kernel, Memory, Op, Shared, Stmt, StmtKind,
+    Access, Announcement, By, CtaGroup, Fence, Kernel, Memory, Op, Shared, Stmt, StmtKind, Wait,
     flow::{self, Flow, Insertions, Number, Part},
 };
 use crate::loc::Loc;
 
-/// Allocations that threads may have written since the last fence.
-type Unfenced = BTreeSet<Shared>;
+/// Allocations.
+type Roots = BTreeSet<Shared>;
+
+/// What threads may have written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Unfenced {
+    /// Since the last fence.
+    written: Roots,
+    /// By `cp.async` that no wait has covered: a fence in front of the wait does not order it.
+    copying: Roots,
+}
 
 /// Puts the fences that are missing into a kernel.
 pub fn fences(kernel: &mut Kernel) {
-    let mut read = Unfenced::new();
+    let mut read = Roots::new();
     kernel.body.each_op(&mut |op, args, result, _| {
         let effects = kernel.effects(op, args, result);
         let by_async = effects.reads().filter(|access| !access.is_generic());
@@ -29,7 +38,7 @@ pub fn fences(kernel: &mut Kernel) {
     }
     let read_by_others = kernel.writes_others() || kernel.cta_group() == CtaGroup::Pair;
     let mut fences = Fences { kernel, read, read_by_others, out: Insertions::default() };
-    flow::solve(&mut fences, &kernel.body, &Unfenced::new());
+    flow::solve(&mut fences, &kernel.body, &Unfenced::default());
     let Fences { out, .. } = fences;
     out.insert(&mut kernel.body);
 }
@@ -43,7 +52,7 @@ fn root(kernel: &Kernel, access: &Access) -> Option<Shared> {
 struct Fences<'a> {
     kernel: &'a Kernel,
     /// The allocations that asynchronous operations read.
-    read: Unfenced,
+    read: Roots,
     /// Other blocks read what threads write: in those, or by the tensor cores of a pair.
     read_by_others: bool,
     out: Insertions,
@@ -54,7 +63,8 @@ impl Fences<'_> {
     fn needed(&self, stmt: &Stmt, unfenced: &Unfenced) -> bool {
         let StmtKind::Op { op, args, result } = &stmt.kind else {
             // Other warps go on from where they are specialised.
-            return matches!(stmt.kind, StmtKind::Specialize { .. }) && !unfenced.is_empty();
+            return matches!(stmt.kind, StmtKind::Specialize { .. })
+                && !unfenced.written.is_empty();
         };
         let effects = self.kernel.effects(op, args, *result);
         let tells = match effects.announces {
@@ -72,9 +82,9 @@ impl Fences<'_> {
         };
         let mut read = effects.reads().filter(|access| !access.is_generic());
         let is_unfenced = |access: &Access| {
-            root(self.kernel, access).is_some_and(|root| unfenced.contains(&root))
+            root(self.kernel, access).is_some_and(|root| unfenced.written.contains(&root))
         };
-        tells && !unfenced.is_empty() || read.any(is_unfenced)
+        tells && !unfenced.written.is_empty() || read.any(is_unfenced)
     }
 }
 
@@ -83,24 +93,37 @@ impl Flow for Fences<'_> {
 
     fn cross(&mut self, stmt: &Stmt, unfenced: &mut Unfenced) {
         if self.needed(stmt, unfenced) {
-            unfenced.clear();
+            unfenced.written.clear();
         }
         let StmtKind::Op { op, args, result } = &stmt.kind else { return };
         let effects = self.kernel.effects(op, args, *result);
         if effects.fence == Some(Fence::Async) {
-            unfenced.clear();
+            unfenced.written.clear();
         }
-        let written = effects.writes().filter(|access| access.is_generic());
-        let roots = written.filter_map(|access| root(self.kernel, access));
-        unfenced.extend(roots.filter(|root| self.read.contains(root)));
+        for wait in &effects.waits {
+            if let Wait::CpAsync { pending } = wait {
+                unfenced.written.extend(&unfenced.copying);
+                if *pending == 0 {
+                    unfenced.copying.clear();
+                }
+            }
+        }
+        for access in effects.writes().filter(|access| access.is_generic()) {
+            let root = root(self.kernel, access).filter(|root| self.read.contains(root));
+            match access.by {
+                By::CpAsync => unfenced.copying.extend(root),
+                By::Threads | By::AsyncCopy | By::TensorCores => unfenced.written.extend(root),
+            }
+        }
     }
 
     fn join(&mut self, into: &mut Unfenced, other: &Unfenced) {
-        into.extend(other);
+        into.written.extend(&other.written);
+        into.copying.extend(&other.copying);
     }
 
     fn enter(&mut self, part: Part<'_>, before: &Unfenced) -> Unfenced {
-        if part.index == 0 { before.clone() } else { Unfenced::new() }
+        if part.index == 0 { before.clone() } else { Unfenced::default() }
     }
 
     fn behind_parts(
@@ -122,7 +145,7 @@ impl Flow for Fences<'_> {
         // Behind the end, the warps of the default part read it: they cannot fence what others wrote.
         if let (Some(number), Some(last)) = (last, part.body.stmts.last())
             && part.index > 0
-            && !left.is_empty()
+            && !left.written.is_empty()
         {
             self.out.after.insert(number, vec![statement(Op::FenceAsync, last.loc)]);
         }

@@ -171,8 +171,8 @@ struct Order<'a> {
     sums: &'a Sums,
     /// The warps that run the statements.
     warps: u32,
-    /// What the bodies of loops make, by a value of each.
-    inside: BTreeMap<u32, Rc<BTreeSet<u32>>>,
+    /// What the bodies of loops make, by where each lies in memory.
+    inside: BTreeMap<usize, Rc<BTreeSet<u32>>>,
     out: Insertions,
 }
 
@@ -231,13 +231,17 @@ impl Order<'_> {
         let (StmtKind::For { body, .. } | StmtKind::Loop { body, .. }) = looped else {
             return left;
         };
-        // A body makes values that no other one makes: the first of them stands for it.
-        let mut made = BTreeSet::new();
-        if !left.is_empty() {
-            values_of(body, &mut made);
+        if left.is_empty() {
+            return left;
         }
-        let Some(first) = made.first().copied() else { return left };
-        let inside = Rc::clone(self.inside.entry(first).or_insert_with(|| Rc::new(made)));
+        // A body stays where it is while it is followed: its address tells it from all others.
+        let at = std::ptr::from_ref(body) as usize;
+        let inside = self.inside.entry(at).or_insert_with(|| {
+            let mut made = BTreeSet::new();
+            values_of(body, &mut made);
+            Rc::new(made)
+        });
+        let inside = Rc::clone(inside);
         for access in &mut left {
             if !before.contains(access) {
                 let earlier = Some(Iteration { counter, inside: Rc::clone(&inside) });
