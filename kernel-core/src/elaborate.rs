@@ -79,7 +79,7 @@ const MAX_NAMED: usize = 1000;
 /// Elements that an array may have, those of arrays in it included.
 const MAX_ELEMENTS: usize = 1 << 16;
 
-/// What is passed to [`instance`].
+/// What is passed to [`crate::check::instance`].
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The module or function.
