@@ -534,9 +534,32 @@ pub enum Atomic {
     CompareExchange,
 }
 
-/// An operation with its compile-time attributes.
+/// An operation with its compile-time attributes, in the families of the language.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
+    /// Gives a value of the launch, or one that the text holds.
+    Source(SourceOp),
+    /// Gives a tile the elements of its operands, in other places.
+    Tile(TileOp),
+    /// Computes each element from those at its place in the operands: scalars and tiles.
+    Elementwise(ElementwiseOp),
+    /// Accesses global or shared memory by the threads of the block, at once.
+    Memory(MemoryOp),
+    /// Copies that complete later, and waits for them.
+    Copy(CopyOp),
+    /// Orders threads, blocks and grids.
+    Sync(SyncOp),
+    /// Multiplies matrices.
+    Product(ProductOp),
+    /// An operation on tensor memory.
+    TensorMemory(TensorMemoryOp),
+    /// Stops the kernel if the condition (operand 0: scalar or tile of `bool`) fails anywhere.
+    Assert(String),
+}
+
+/// Gives a value of the launch, or one that the text holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SourceOp {
     /// A constant scalar; its type is the result's.
     Const(Const),
     /// The address of a tensor's first element, or the value of a pointer parameter.
@@ -553,6 +576,11 @@ pub enum Op {
     NumBlocks(u32),
     /// `lo, lo + 1, ..` as a tile of rank 1; its extent is the result's.
     Arange(i32),
+}
+
+/// Gives a tile the elements of its operands, in other places.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TileOp {
     /// One scalar in every element.
     Splat,
     /// A tile of which some extents are 1 (same rank), repeated to the result's shape.
@@ -563,26 +591,36 @@ pub enum Op {
     Reshape,
     /// Axes in another order: result axis `i` is operand axis `order[i]`.
     Permute(Vec<u32>),
-    /// Two tiles of one type side by side along a new last axis of extent 2.
+    /// Two tiles of one type, paired along a new last axis of extent 2.
     Join,
     /// The elements of a tile at one index (0 or 1) of its last axis, which has extent 2 and goes.
     Split(u32),
-    /// Elementwise, one operand. Scalars and tiles.
-    Unary(Unary),
-    /// Elementwise, two operands.
-    Binary(Binary),
-    /// Elementwise comparison: `bool` result.
-    Compare(Compare),
-    /// Elementwise `mask ? a : b`.
-    Select,
-    /// Elementwise `a * b + c`, rounded once.
-    Fma,
-    /// Elementwise conversion to the result's element type. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0, as Rust's `as`.
-    Cast,
     /// The same values in a layout that the user pinned.
     ToLayout(kernel_layout::Form),
-    /// The same values, which the user asserts to have this layout already. Inference makes it [`Op::ToLayout`].
+    /// The same values, which the user asserts to have this layout already. Inference makes it [`TileOp::ToLayout`].
     AssertLayout(kernel_layout::Form),
+}
+
+/// Computes each element from those at its place in the operands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ElementwiseOp {
+    /// One operand.
+    Unary(Unary),
+    /// Two operands.
+    Binary(Binary),
+    /// A comparison: `bool` result.
+    Compare(Compare),
+    /// `mask ? a : b`.
+    Select,
+    /// `a * b + c`, rounded once.
+    Fma,
+    /// Conversion to the result's element type. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0, as Rust's `as`.
+    Cast,
+}
+
+/// Accesses global or shared memory by the threads of the block, at once; and windows of shared memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MemoryOp {
     /// Reads a tile of a tensor at the operands' offsets (one `i32` per axis). Outside the tensor: zero.
     LoadTensor(u32),
     /// Writes the last operand at the offsets given by the others. Outside the tensor: dropped.
@@ -612,61 +650,93 @@ pub enum Op {
     LoadShared,
     /// Writes a tile (operand 1) to the window (operand 0).
     StoreShared,
+}
+
+/// Copies that complete later, and waits for them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CopyOp {
     /// Writes a tile (operand 1) to a window of another block (operand 0), and goes on; the barrier (operand 2) that the other block
     /// has counts the bytes.
     StoreAsync,
     /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the tensor: zero.
-    CopyAsync(u32),
+    Async(u32),
     /// Closes the group of copies that were started since the last one.
-    CopyCommit,
+    Commit,
     /// Waits until at most `n` groups of this thread are pending.
-    CopyWait(u32),
+    Wait(u32),
     /// Waits for all copies of this thread.
-    CopyWaitAll,
+    WaitAll,
     /// Ends the copies at the start of an iteration of a loop that is pipelined in so many stages: they are there for every thread.
     /// The schedule puts waits in its place.
     Staged(u32),
-    /// Every thread of the block waits for the others, and sees their writes.
-    Sync,
-    /// An operation on mbarriers.
-    Barrier(BarrierOp),
-    /// Starts a copy by tensor map.
+    /// Starts a TMA copy.
     Tma(Tma),
-    /// Starts a copy of bytes in a row.
+    /// Starts a copy of contiguous bytes.
     Bulk(Bulk),
-    /// The warps of the partition meet others at a named barrier.
-    Named(NamedOp, Named),
-    /// Waits until at most `pending` stores by tensor map and bulk stores are under way; then every thread of the partition goes on.
-    TmaWait {
+    /// Waits until at most `pending` TMA and bulk stores are in flight; then every thread of the partition goes on.
+    BulkWait {
         /// How many of the last stores may go on.
         pending: u32,
         /// What it waits for.
         until: StoreWait,
     },
+}
+
+/// Orders threads, blocks and grids.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SyncOp {
+    /// Every thread of the block waits for the others, and sees their writes.
+    Block,
     /// What the threads of the partition have written to shared memory is there for tensor maps and tensor cores.
     FenceAsync,
-    /// `a · b + acc` by warpgroups: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
-    ///
-    /// The result is under way until a [`Op::WgmmaWait`].
-    Wgmma,
-    /// The tile in operand 0, when at most so many later products are under way.
-    WgmmaWait(u32),
-    /// An operation on tensor memory.
-    TensorMemory(TensorMemoryOp),
-    /// An operation of the fifth generation of tensor cores.
-    Tcgen05(Tcgen05),
+    /// An operation on mbarriers.
+    Barrier(BarrierOp),
+    /// The warps of the partition meet others at a named barrier.
+    Named(NamedOp, Named),
     /// An operation of the cluster.
     Cluster(ClusterOp),
     /// The order between grids.
     Grid(GridOp),
+}
+
+/// Multiplies matrices.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProductOp {
     /// `a · b + acc`: (m, k) · (k, n) + (m, n). Operands 0 and 1 are tiles.
     Dot {
         /// Round `f32` operands to tf32 and use the tensor cores.
         tf32: bool,
     },
-    /// Stops the kernel if the condition (operand 0: scalar or tile of `bool`) fails anywhere.
-    Assert(String),
+    /// `a · b + acc` by warpgroups: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
+    ///
+    /// The result is in flight until a [`ProductOp::WgmmaWait`].
+    Wgmma,
+    /// The tile in operand 0, when at most so many later products are in flight.
+    WgmmaWait(u32),
+    /// A `tcgen05` operation.
+    Tcgen05(Tcgen05),
 }
+
+macro_rules! families {
+    ($($family:ident($ops:ty)),*) => {
+        $(impl From<$ops> for Op {
+            fn from(op: $ops) -> Op {
+                Op::$family(op)
+            }
+        })*
+    };
+}
+
+families!(
+    Source(SourceOp),
+    Tile(TileOp),
+    Elementwise(ElementwiseOp),
+    Memory(MemoryOp),
+    Copy(CopyOp),
+    Sync(SyncOp),
+    Product(ProductOp),
+    TensorMemory(TensorMemoryOp)
+);
 
 /// Which element a scan combines in front of the one at `position`, in step `step`; none where that step leaves it alone.
 ///

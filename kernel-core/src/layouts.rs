@@ -380,7 +380,7 @@ pub enum LayoutProblem {
 ///
 /// Afterwards the operands of every elementwise operation have the layout of its result, operands of matrix products that of
 /// the accumulator's operands, and everything that a loop or a branch passes that of what receives it. Statements may have
-/// been duplicated, and [`Op::ToLayout`](crate::ir::Op::ToLayout) inserted, with the layout as [`Form::Linear`].
+/// been duplicated, and [`TileOp::ToLayout`](crate::ir::TileOp::ToLayout) inserted, with the layout as [`Form::Linear`].
 ///
 /// The kernel satisfies [`verify`](crate::ir::verify), before and after. On an error it is unchanged.
 ///

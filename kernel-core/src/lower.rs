@@ -12,7 +12,8 @@ use kernel_ptx::{Module, Opcode, Operand, Symbol};
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Barriers, Elem, Kernel, Layouts, Op, Region, Shared, Stmt, StmtKind, Terminator, Type, Value,
+    Barriers, CopyOp, Elem, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ProductOp, Region,
+    Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Type, Value,
 };
 use crate::layouts::tma::TensorMap;
 use crate::loc::Loc;
@@ -245,7 +246,11 @@ impl Lower<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> Flow {
         match &stmt.kind {
-            StmtKind::Op { op: op @ (Op::Wgmma | Op::WgmmaWait(_)), args, result } => {
+            StmtKind::Op {
+                op: op @ Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_)),
+                args,
+                result,
+            } => {
                 self.op(op, args, *result);
                 Flow::Continues
             }
@@ -287,111 +292,142 @@ impl Lower<'_> {
     #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
     fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
         let data = match op {
-            Op::Const(value) => Some(Data::Scalar(self.constant(*value, target(result)))),
-            Op::ParamPtr(param) => Some(Data::Scalar(self.param_pointer(*param))),
-            Op::ParamDim(param, axis) => Some(Data::Scalar(self.param_dim(*param, *axis))),
-            Op::ParamStride(param, axis) => Some(Data::Scalar(self.stride(*param, *axis))),
-            Op::ParamScalar(param) => Some(Data::Scalar(self.param_scalar(*param))),
-            Op::BlockId(axis) => Some(Data::Scalar(self.grid_position(*axis))),
-            Op::NumBlocks(axis) => Some(Data::Scalar(self.grid_extent(*axis))),
-            Op::Arange(low) => Some(Data::Tile(self.arange(*low, target(result)))),
-            Op::Splat => Some(self.splat(args[0], target(result))),
-            Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_)
-            | Op::ToLayout(_)
-            | Op::AssertLayout(_) => Some(self.reshaped(op, args[0], target(result))),
-            Op::Join => Some(Data::Tile(self.join(args, target(result)))),
-            Op::Split(index) => Some(Data::Tile(self.split(*index, args[0]))),
-            Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
-                Some(self.elementwise(op, args, target(result)))
+            Op::Source(SourceOp::Const(value)) => {
+                Some(Data::Scalar(self.constant(*value, target(result))))
             }
-            Op::LoadTensor(param) => Some(self.tensor_load(*param, args, target(result))),
-            Op::StoreTensor(param) => {
+            Op::Source(SourceOp::ParamPtr(param)) => Some(Data::Scalar(self.param_pointer(*param))),
+            Op::Source(SourceOp::ParamDim(param, axis)) => {
+                Some(Data::Scalar(self.param_dim(*param, *axis)))
+            }
+            Op::Source(SourceOp::ParamStride(param, axis)) => {
+                Some(Data::Scalar(self.stride(*param, *axis)))
+            }
+            Op::Source(SourceOp::ParamScalar(param)) => {
+                Some(Data::Scalar(self.param_scalar(*param)))
+            }
+            Op::Source(SourceOp::BlockId(axis)) => Some(Data::Scalar(self.grid_position(*axis))),
+            Op::Source(SourceOp::NumBlocks(axis)) => Some(Data::Scalar(self.grid_extent(*axis))),
+            Op::Source(SourceOp::Arange(low)) => {
+                Some(Data::Tile(self.arange(*low, target(result))))
+            }
+            Op::Tile(TileOp::Splat) => Some(self.splat(args[0], target(result))),
+            Op::Tile(
+                TileOp::Broadcast
+                | TileOp::Expand(_)
+                | TileOp::Reshape
+                | TileOp::Permute(_)
+                | TileOp::ToLayout(_)
+                | TileOp::AssertLayout(_),
+            ) => Some(self.reshaped(op, args[0], target(result))),
+            Op::Tile(TileOp::Join) => Some(Data::Tile(self.join(args, target(result)))),
+            Op::Tile(TileOp::Split(index)) => Some(Data::Tile(self.split(*index, args[0]))),
+            Op::Elementwise(
+                ElementwiseOp::Unary(_)
+                | ElementwiseOp::Binary(_)
+                | ElementwiseOp::Compare(_)
+                | ElementwiseOp::Select
+                | ElementwiseOp::Fma
+                | ElementwiseOp::Cast,
+            ) => Some(self.elementwise(op, args, target(result))),
+            Op::Memory(MemoryOp::LoadTensor(param)) => {
+                Some(self.tensor_load(*param, args, target(result)))
+            }
+            Op::Memory(MemoryOp::StoreTensor(param)) => {
                 let (value, offsets) = args.split_last().expect("the tile comes last");
                 self.tensor_store(*param, offsets, *value);
                 None
             }
-            Op::LoadPtr { masked } => Some(self.load_pointers(*masked, args, target(result))),
-            Op::StorePtr { masked } => {
+            Op::Memory(MemoryOp::LoadPtr { masked }) => {
+                Some(self.load_pointers(*masked, args, target(result)))
+            }
+            Op::Memory(MemoryOp::StorePtr { masked }) => {
                 self.store_pointers(*masked, args);
                 None
             }
-            Op::Atomic(op) => self.atomic(*op, args, result),
-            Op::SharedAlloc(_) => Some(Data::Window(Val::Int(0))),
-            Op::SharedIndex => Some(Data::Window(self.window_index(args[0], args[1]))),
-            Op::SharedTranspose => Some(Data::Window(self.window(args[0]))),
-            Op::SharedRemote => Some(Data::Window(self.remote_window(args[0], args[1]))),
-            Op::LoadShared => Some(Data::Tile(self.load_shared(args[0], target(result)))),
-            Op::StoreShared => {
+            Op::Memory(MemoryOp::Atomic(op)) => self.atomic(*op, args, result),
+            Op::Memory(MemoryOp::SharedAlloc(_)) => Some(Data::Window(Val::Int(0))),
+            Op::Memory(MemoryOp::SharedIndex) => {
+                Some(Data::Window(self.window_index(args[0], args[1])))
+            }
+            Op::Memory(MemoryOp::SharedTranspose) => Some(Data::Window(self.window(args[0]))),
+            Op::Memory(MemoryOp::SharedRemote) => {
+                Some(Data::Window(self.remote_window(args[0], args[1])))
+            }
+            Op::Memory(MemoryOp::LoadShared) => {
+                Some(Data::Tile(self.load_shared(args[0], target(result))))
+            }
+            Op::Memory(MemoryOp::StoreShared) => {
                 self.store_shared(args[0], args[1]);
                 None
             }
-            Op::StoreAsync => {
+            Op::Copy(CopyOp::StoreAsync) => {
                 self.store_async(args[0], args[1], args[2]);
                 None
             }
-            Op::CopyAsync(param) => {
+            Op::Copy(CopyOp::Async(param)) => {
                 let (window, offsets) = args.split_last().expect("the window comes last");
                 self.copy_async(*param, offsets, *window);
                 None
             }
-            Op::CopyCommit => {
+            Op::Copy(CopyOp::Commit) => {
                 self.copy_commit();
                 None
             }
-            Op::CopyWait(groups) => {
+            Op::Copy(CopyOp::Wait(groups)) => {
                 self.copy_wait(*groups);
                 None
             }
-            Op::CopyWaitAll => {
+            Op::Copy(CopyOp::WaitAll) => {
                 self.copy_wait_all();
                 None
             }
-            Op::Staged(_) => {
+            Op::Copy(CopyOp::Staged(_)) => {
                 self.copy_wait_all();
                 self.barrier();
                 None
             }
-            Op::Sync => {
+            Op::Sync(SyncOp::Block) => {
                 self.barrier();
                 None
             }
-            Op::Barrier(op) => self.barrier_op(*op, args, result),
-            Op::Tma(tma) => {
+            Op::Sync(SyncOp::Barrier(op)) => self.barrier_op(*op, args, result),
+            Op::Copy(CopyOp::Tma(tma)) => {
                 self.tma(*tma, args);
                 None
             }
-            Op::Bulk(bulk) => {
+            Op::Copy(CopyOp::Bulk(bulk)) => {
                 self.bulk(*bulk, args);
                 None
             }
-            Op::Named(op, named) => {
+            Op::Sync(SyncOp::Named(op, named)) => {
                 self.named(*op, *named);
                 None
             }
-            Op::TmaWait { pending, until } => {
+            Op::Copy(CopyOp::BulkWait { pending, until }) => {
                 self.tma_wait(*pending, *until);
                 None
             }
-            Op::FenceAsync => {
+            Op::Sync(SyncOp::FenceAsync) => {
                 self.fence_async();
                 None
             }
-            Op::Wgmma => Some(Data::Tile(self.wgmma(args, target(result)))),
-            Op::WgmmaWait(pending) => Some(Data::Tile(self.wgmma_wait(*pending, args[0]))),
+            Op::Product(ProductOp::Wgmma) => Some(Data::Tile(self.wgmma(args, target(result)))),
+            Op::Product(ProductOp::WgmmaWait(pending)) => {
+                Some(Data::Tile(self.wgmma_wait(*pending, args[0])))
+            }
             Op::TensorMemory(op) => self.tensor_memory_op(*op, args, result),
-            Op::Tcgen05(op) => {
+            Op::Product(ProductOp::Tcgen05(op)) => {
                 self.tcgen05(*op, args);
                 None
             }
-            Op::Cluster(op) => self.cluster(*op, args),
-            Op::Grid(op) => {
+            Op::Sync(SyncOp::Cluster(op)) => self.cluster(*op, args),
+            Op::Sync(SyncOp::Grid(op)) => {
                 self.grid_order(*op);
                 None
             }
-            Op::Dot { tf32 } => Some(Data::Tile(self.dot(args, *tf32, target(result)))),
+            Op::Product(ProductOp::Dot { tf32 }) => {
+                Some(Data::Tile(self.dot(args, *tf32, target(result))))
+            }
             Op::Assert(_) => {
                 self.assert(args[0]);
                 None
@@ -506,7 +542,7 @@ fn target(result: Option<Value>) -> Value {
 fn sums_in_halves(kernel: &Kernel, region: &Region) -> bool {
     region.stmts.iter().any(|stmt| {
         let product = match &stmt.kind {
-            StmtKind::Op { op: Op::Wgmma, args, .. } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Wgmma), args, .. } => {
                 kernel.ty(args[2]).elem() == Some(Elem::Number(crate::ir::Dtype::F16))
             }
             StmtKind::Op { .. }

@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 use la_arena::{Arena, ArenaMap};
 
 use crate::ir::{
-    Binary, Compare, Const, Dtype, Elem, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
-    Value, ValueData,
+    Binary, Compare, Const, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, Op, ProductOp, Region,
+    SourceOp, Stmt, StmtKind, SyncOp, Terminator, Type, Value, ValueData,
 };
 
 mod ahead;
@@ -103,7 +103,7 @@ impl Pass<'_> {
 
         let guarded = |pass: &mut Self, at: Value, less: [Value; 2], out: &mut Vec<Stmt>| {
             let condition = pass.value(Type::scalar(Dtype::Bool), loc);
-            out.push(op(Op::Compare(Compare::Lt), less.to_vec(), Some(condition), loc));
+            out.push(op(ElementwiseOp::Compare(Compare::Lt), less.to_vec(), Some(condition), loc));
             let then = Region {
                 args: Vec::new(),
                 stmts: pass.copies(&prefix, iv, at),
@@ -124,7 +124,7 @@ impl Pass<'_> {
         out.extend(stay);
         let ty = self.values[iv].ty.clone();
         let next = self.value(ty, loc);
-        out.push(op(Op::Binary(Binary::Add), vec![iv, step], Some(next), loc));
+        out.push(op(ElementwiseOp::Binary(Binary::Add), vec![iv, step], Some(next), loc));
         let less = limit.map_or([next, to], |limit| [iv, limit]);
         guarded(self, next, less, &mut out);
         out.extend(sink);
@@ -144,9 +144,9 @@ impl Pass<'_> {
         let Some(Elem::Number(dtype)) = ty.elem() else { return None };
         let edge = nearest_bound(dtype, *self.constants.get(step)?)?;
         let [bound, nearest, limit] = [(); 3].map(|()| self.value(ty.clone(), loc));
-        out.push(op(Op::Const(Const::Int(edge)), Vec::new(), Some(bound), loc));
-        out.push(op(Op::Binary(Binary::Max), vec![to, bound], Some(nearest), loc));
-        out.push(op(Op::Binary(Binary::Sub), vec![nearest, step], Some(limit), loc));
+        out.push(op(SourceOp::Const(Const::Int(edge)), Vec::new(), Some(bound), loc));
+        out.push(op(ElementwiseOp::Binary(Binary::Max), vec![to, bound], Some(nearest), loc));
+        out.push(op(ElementwiseOp::Binary(Binary::Sub), vec![nearest, step], Some(limit), loc));
         Some(limit)
     }
 
@@ -198,12 +198,12 @@ fn bound_of(dtype: Dtype, step: i128) -> i128 {
 }
 
 /// An operation without operands, of which nothing follows but its effects.
-fn statement(what: Op, loc: crate::loc::Loc) -> Stmt {
+fn statement(what: impl Into<Op>, loc: crate::loc::Loc) -> Stmt {
     op(what, Vec::new(), None, loc)
 }
 
-fn op(op: Op, args: Vec<Value>, result: Option<Value>, loc: crate::loc::Loc) -> Stmt {
-    Stmt { kind: StmtKind::Op { op, args, result }, loc }
+fn op(op: impl Into<Op>, args: Vec<Value>, result: Option<Value>, loc: crate::loc::Loc) -> Stmt {
+    Stmt { kind: StmtKind::Op { op: op.into(), args, result }, loc }
 }
 
 fn is_pure(stmt: &Stmt) -> bool {
@@ -218,14 +218,17 @@ fn cut(body: &Region) -> Option<Cut> {
         return None;
     }
     let is = |stmt: &Stmt, wanted: fn(&Op) -> bool| matches!(&stmt.kind, StmtKind::Op { op, .. } if wanted(op));
-    let copy = |stmt: &Stmt| is(stmt, |op| matches!(op, Op::CopyAsync(_) | Op::CopyCommit));
+    let copy =
+        |stmt: &Stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(_) | CopyOp::Commit)));
     let wait = body.stmts.iter().position(|stmt| !is_pure(stmt) && !copy(stmt))?;
     let sync = body.stmts.iter().rposition(|stmt| !is_pure(stmt))?;
-    let starts =
-        body.stmts[..wait].iter().any(|stmt| is(stmt, |op| matches!(op, Op::CopyAsync(_))));
-    let ends = is(&body.stmts[sync], |op| matches!(op, Op::Sync));
-    let product =
-        body.stmts[wait..sync].iter().any(|stmt| is(stmt, |op| matches!(op, Op::Dot { .. })));
+    let starts = body.stmts[..wait]
+        .iter()
+        .any(|stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(_)))));
+    let ends = is(&body.stmts[sync], |op| matches!(op, Op::Sync(SyncOp::Block)));
+    let product = body.stmts[wait..sync]
+        .iter()
+        .any(|stmt| is(stmt, |op| matches!(op, Op::Product(ProductOp::Dot { .. }))));
     // Copies that depend on carried values would need next iteration's values before they are made.
     let carried = &body.args[1..];
     let mut tainted: Vec<Value> = carried.to_vec();

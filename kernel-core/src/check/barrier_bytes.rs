@@ -9,7 +9,8 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
     ir::{
-        BarrierOp, Bulk, BulkKind, ClusterOp, Const, Kernel, Op, ParamKind, Region, StmtKind, Value,
+        BarrierOp, Bulk, BulkKind, ClusterOp, Const, CopyOp, Kernel, Op, ParamKind, Region,
+        SourceOp, StmtKind, SyncOp, Value,
     },
     layouts::tma::copied_bytes,
     loc::Loc,
@@ -56,11 +57,11 @@ impl Names {
     /// Takes note of an operation that makes a barrier or a constant.
     pub(super) fn note(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
         let Some(result) = result else { return };
-        if let Op::Const(Const::Int(value)) = op {
+        if let Op::Source(SourceOp::Const(Const::Int(value))) = op {
             self.constants.insert(key(result), *value);
-        } else if let Op::Barrier(BarrierOp::Alloc(root)) = op {
+        } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Alloc(root))) = op {
             self.names.insert(key(result), (root.into_raw().into_u32(), None));
-        } else if let Op::Barrier(BarrierOp::Index) = op
+        } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Index)) = op
             && let Some((root, _)) = self.of(args[0])
         {
             self.names.insert(key(result), (root, Some(self.index(args[1]))));
@@ -111,7 +112,7 @@ pub(super) struct Arriving {
 /// The copy that an operation starts, if it is one.
 pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriving> {
     let window = |window: Option<Value>| kernel.ty(window?).shared();
-    if let Op::Tma(tma) = op {
+    if let Op::Copy(CopyOp::Tma(tma)) = op {
         let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
             return None;
         };
@@ -119,14 +120,14 @@ pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriv
         let barrier = operands.barrier?;
         let bytes = copied_bytes(kernel, window(operands.window)?, tma.param);
         Some(Arriving { barrier, bytes, mask: operands.mask, guarded: tma.guarded })
-    } else if let Op::Bulk(bulk @ Bulk { kind: BulkKind::Load, .. }) = op {
+    } else if let Op::Copy(CopyOp::Bulk(bulk @ Bulk { kind: BulkKind::Load, .. })) = op {
         let operands = bulk.operands(args);
         let window = window(operands.window)?;
         let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
         let bytes = elements * u64::from(window.dtype.bytes());
         let barrier = operands.barrier?;
         Some(Arriving { barrier, bytes, mask: operands.mask, guarded: bulk.guarded })
-    } else if let Op::Cluster(ClusterOp::TryCancel) = op {
+    } else if let Op::Sync(SyncOp::Cluster(ClusterOp::TryCancel)) = op {
         Some(Arriving { barrier: args[1], bytes: ANSWER_BYTES, mask: None, guarded: false })
     } else {
         None
@@ -155,7 +156,7 @@ impl Walk<'_> {
             self.names.note(op, args, *result);
             let of_barrier = args.first().and_then(|&first| self.names.of(first));
             let ended = match (op, of_barrier) {
-                (Op::Barrier(BarrierOp::Expect), Some(name)) => {
+                (Op::Sync(SyncOp::Barrier(BarrierOp::Expect)), Some(name)) => {
                     let begun = self.names.constant(args[1]).map(|bytes| Phase {
                         bytes,
                         at: self.written.place(stmt.loc, args[1]),
@@ -167,7 +168,7 @@ impl Walk<'_> {
                     phases.extend(begun.map(|phase| (name, phase)));
                     before
                 }
-                (Op::Barrier(BarrierOp::Wait), Some(name)) => phases.remove(&name),
+                (Op::Sync(SyncOp::Barrier(BarrierOp::Wait)), Some(name)) => phases.remove(&name),
                 (_, _) => None,
             };
             if let Some(phase) = ended {

@@ -2,7 +2,7 @@
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{ClusterOp, Kernel, Op, Region, Stmt, StmtKind, Terminator},
+    ir::{ClusterOp, Kernel, Op, Region, Stmt, StmtKind, SyncOp, Terminator},
     loc::Loc,
 };
 
@@ -11,7 +11,7 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     fn meetings(stmts: &[Stmt], out: &mut Vec<Loc>) {
         for stmt in stmts {
             if let StmtKind::Op {
-                op: Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait),
+                op: Op::Sync(SyncOp::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)),
                 ..
             } = &stmt.kind
             {

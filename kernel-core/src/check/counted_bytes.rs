@@ -10,7 +10,7 @@ use super::barrier_bytes::{Arriving, Name, Names, arriving};
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::sync::barriers::MOST_BYTES,
-    ir::{BarrierOp, Const, Kernel, Op, Region, Stmt, StmtKind, Type, Value},
+    ir::{BarrierOp, Const, Kernel, Op, Region, SourceOp, Stmt, StmtKind, SyncOp, Type, Value},
     loc::Loc,
 };
 
@@ -62,7 +62,8 @@ pub(super) fn fill(kernel: &mut Kernel, counted: &ArenaMap<Value, ()>) -> Vec<Di
 /// Replaces the constants that stand for sums.
 fn put(region: &mut Region, sums: &ArenaMap<Value, u64>) {
     for stmt in &mut region.stmts {
-        if let StmtKind::Op { op: Op::Const(value), result: Some(result), .. } = &mut stmt.kind
+        if let StmtKind::Op { op: Op::Source(SourceOp::Const(value)), result: Some(result), .. } =
+            &mut stmt.kind
             && let Some(sum) = sums.get(*result)
         {
             *value = Const::Int(i128::from(*sum));
@@ -90,7 +91,7 @@ impl Walk<'_> {
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
             self.names.note(op, args, *result);
-            if *op == Op::Barrier(BarrierOp::Expect)
+            if *op == Op::Sync(SyncOp::Barrier(BarrierOp::Expect))
                 && self.counted.get(args[1]).is_some()
                 && let Some(name) = self.names.of(args[0])
             {
@@ -268,7 +269,9 @@ fn copy(kernel: &Kernel, stmt: &Stmt) -> Option<Arriving> {
 
 /// Whether a statement ends the run of copies of a phase.
 fn ends(stmt: &Stmt, name: Name, names: &Names) -> bool {
-    let StmtKind::Op { op: Op::Barrier(op), args, .. } = &stmt.kind else { return false };
+    let StmtKind::Op { op: Op::Sync(SyncOp::Barrier(op)), args, .. } = &stmt.kind else {
+        return false;
+    };
     match op {
         BarrierOp::Expect | BarrierOp::Wait | BarrierOp::Test => names.of(args[0]) == Some(name),
         BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote | BarrierOp::Arrive => false,

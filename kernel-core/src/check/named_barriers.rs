@@ -4,7 +4,7 @@ use la_arena::ArenaMap;
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Kernel, Named, Op, Region, StmtKind},
+    ir::{Kernel, Named, Op, Region, StmtKind, SyncOp},
     loc::Loc,
 };
 
@@ -84,7 +84,7 @@ fn gather(found: &ArenaMap<Named, Loc>, warps: u32, comers: &mut Comers) {
 fn visit(region: &Region, found: &mut ArenaMap<Named, Loc>) {
     for stmt in &region.stmts {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Named(_, named), .. } => {
+            StmtKind::Op { op: Op::Sync(SyncOp::Named(_, named)), .. } => {
                 found.entry(*named).or_insert(stmt.loc);
             }
             StmtKind::Specialize { default, .. } => visit(default, found),

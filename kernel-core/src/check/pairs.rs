@@ -5,7 +5,7 @@ use la_arena::ArenaMap;
 use super::barrier_bytes::arriving;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{BarrierOp, CtaGroup, Kernel, Op, Tcgen05, Value},
+    ir::{BarrierOp, CopyOp, CtaGroup, Kernel, Op, ProductOp, SyncOp, Tcgen05, Value},
     loc::Loc,
 };
 
@@ -45,18 +45,18 @@ struct Pass<'a> {
 
 impl Pass<'_> {
     fn op(&mut self, (op, args, result): (&Op, &[Value], Option<Value>), loc: Loc) {
-        if let Op::Barrier(BarrierOp::Remote) = op {
+        if let Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op {
             let rank = self.constants.get(args[1]).copied();
             self.ranks.extend(result.zip(rank));
         }
-        if let Op::Tcgen05(Tcgen05::Mma { group, .. }) = op {
+        if let Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group, .. })) = op {
             let first = match group {
                 CtaGroup::Pair => &mut self.of_pairs,
                 CtaGroup::One => &mut self.of_one,
             };
             first.get_or_insert(loc);
         }
-        if let Op::Tma(_) = op {
+        if let Op::Copy(CopyOp::Tma(_)) = op {
             self.completes(op, args, loc);
         }
     }

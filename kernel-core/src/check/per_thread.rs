@@ -6,8 +6,8 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
     ir::{
-        BarrierOp, Bulk, BulkKind, Elem, Kernel, Op, ParamKind, Region, Stmt, StmtKind, Tcgen05,
-        TensorMemoryOp, Type, Value,
+        BarrierOp, Bulk, BulkKind, CopyOp, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind,
+        ProductOp, Region, SourceOp, Stmt, StmtKind, SyncOp, Tcgen05, TensorMemoryOp, Type, Value,
     },
     loc::Loc,
 };
@@ -31,24 +31,26 @@ fn together<'a>(
     const COORDINATE: &str = "the coordinate of a window";
     const TOGETHER: &str = "a window is read and written by all threads together";
     let corner = &args[..args.len().saturating_sub(1)];
-    Some(if let Op::LoadTensor(_) = op {
+    Some(if let Op::Memory(MemoryOp::LoadTensor(_)) = op {
         (COORDINATE, args, TOGETHER, "load(p + full([128], lane))")
-    } else if let Op::StoreTensor(_) = op {
+    } else if let Op::Memory(MemoryOp::StoreTensor(_)) = op {
         (COORDINATE, corner, TOGETHER, "store(p + full([128], lane), x)")
-    } else if let Op::CopyAsync(_) = op {
+    } else if let Op::Copy(CopyOp::Async(_)) = op {
         let why = "a window is copied by all threads together";
         (COORDINATE, corner, why, "s.store(load(p + full([128], lane)))")
-    } else if let Op::SharedIndex = op {
+    } else if let Op::Memory(MemoryOp::SharedIndex) = op {
         let why = "a buffer is read and written by all threads together";
         let help = "select(full([64, 64], lane).eq(0), s[0].load(), s[1].load())";
         ("the index into shared memory", args, why, help)
-    } else if let Op::SharedRemote | Op::Barrier(BarrierOp::Remote) = op {
+    } else if let Op::Memory(MemoryOp::SharedRemote)
+    | Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op
+    {
         let why = "a window of another block is read and written by all threads together";
         ("the rank of a block", args, why, "cluster::rank() ^ 1")
-    } else if let Op::Barrier(BarrierOp::Index) = op {
+    } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Index)) = op {
         let why = "one thread arrives for its partition, and all of them wait at the same barrier";
         ("the index of a barrier", args, why, "")
-    } else if let Op::Barrier(BarrierOp::Expect) = op {
+    } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Expect)) = op {
         ("the bytes of a phase", &args[1..], "one thread announces them for its partition", "")
     } else if let Op::TensorMemory(TensorMemoryOp::Index) = op {
         let why = "a tile is read and written by all threads together";
@@ -94,7 +96,7 @@ impl Walk<'_> {
         if let Some((what, values, why, help)) = together(op, args) {
             self.decide(what, values, at, why, help);
         }
-        if let Op::Tma(tma) = op {
+        if let Op::Copy(CopyOp::Tma(tma)) = op {
             let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind else {
                 unreachable!("ir::verify wants a tensor behind a tensor map")
             };
@@ -103,13 +105,13 @@ impl Walk<'_> {
             self.decide(what, &operands.coordinates, at, ONE_STARTS, "");
             self.decide_copy(operands.mask, operands.condition, at);
         }
-        if let Op::Bulk(bulk) = op {
+        if let Op::Copy(CopyOp::Bulk(bulk)) = op {
             let operands = bulk.operands(args);
             let help = self.address_help(operands.first, *bulk, operands.window);
             self.decide("the address of a bulk copy", &[operands.first], at, ONE_STARTS, &help);
             self.decide_copy(operands.mask, operands.condition, at);
         }
-        if let Op::Tcgen05(started) = op {
+        if let Op::Product(ProductOp::Tcgen05(started)) = op {
             const WHY: &str = "one thread starts it for all";
             let what = match started {
                 Tcgen05::Mma { .. } => {
@@ -156,14 +158,14 @@ impl Walk<'_> {
             }
         });
         let (op, args) = made?;
-        if let Op::ParamPtr(param) = op {
+        if let Op::Source(SourceOp::ParamPtr(param)) = op {
             let param = &self.kernel.params[*param as usize];
             return Some(match param.kind {
                 ParamKind::Tensor { .. } => format!("{}.ptr()", param.name),
                 ParamKind::Pointer(_) | ParamKind::Scalar(_) => param.name.clone(),
             });
         }
-        let Op::Binary(_) = op else { return None };
+        let Op::Elementwise(ElementwiseOp::Binary(_)) = op else { return None };
         let is_pointer = |arg: &&Value| matches!(self.kernel.ty(**arg).elem(), Some(Elem::Ptr(_)));
         args.iter().filter(is_pointer).find_map(|arg| self.pointer(*arg))
     }

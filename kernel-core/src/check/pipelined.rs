@@ -5,8 +5,8 @@ use la_arena::ArenaMap;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{
-        BarrierOp, Kernel, Op, Region, Shared, Staged, Stmt, StmtKind, Tcgen05, Terminator, Tma,
-        TmaKind, Value,
+        BarrierOp, CopyOp, Kernel, Op, ProductOp, Region, Shared, Staged, Stmt, StmtKind, SyncOp,
+        Tcgen05, Terminator, Tma, TmaKind, Value,
     },
     loc::Loc,
 };
@@ -33,7 +33,10 @@ fn without_barrier(region: &Region, problems: &mut Vec<Diagnostic>) {
         return;
     }
     for stmt in &region.stmts {
-        if let StmtKind::Op { op: Op::Tma(Tma { kind: TmaKind::Staged, .. }), .. } = &stmt.kind {
+        if let StmtKind::Op {
+            op: Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })), ..
+        } = &stmt.kind
+        {
             problems.push(
                 Diagnostic::new(
                     Code::CopyOperands,
@@ -101,7 +104,7 @@ fn problem(
                 "it starts iterations ahead, when that is not known yet",
             );
         }
-        if let Op::Tma(Tma { guarded: true, .. }) = op {
+        if let Op::Copy(CopyOp::Tma(Tma { guarded: true, .. })) = op {
             return refuse(
                 stmt.loc,
                 "a copy of a pipelined loop has a condition",
@@ -134,11 +137,13 @@ fn problem(
     if let Some(other) = first(rest, &|op| {
         matches!(
             op,
-            Op::CopyAsync(_)
-                | Op::CopyCommit
-                | Op::CopyWait(_)
-                | Op::CopyWaitAll
-                | Op::Tma(Tma { kind: TmaKind::Staged, .. })
+            Op::Copy(
+                CopyOp::Async(_)
+                    | CopyOp::Commit
+                    | CopyOp::Wait(_)
+                    | CopyOp::WaitAll
+                    | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })
+            )
         )
     }) {
         return refuse(
@@ -250,8 +255,8 @@ fn still_reads(at: Loc, help: &str) -> Diagnostic {
 /// A product that may be under way behind statements, in front of which that of `before` may be.
 fn under_way(stmts: &[Stmt], before: Option<Loc>) -> Option<Loc> {
     stmts.iter().fold(before, |open, stmt| match &stmt.kind {
-        StmtKind::Op { op: Op::Wgmma, .. } => Some(stmt.loc),
-        StmtKind::Op { op: Op::WgmmaWait(0), .. } => None,
+        StmtKind::Op { op: Op::Product(ProductOp::Wgmma), .. } => Some(stmt.loc),
+        StmtKind::Op { op: Op::Product(ProductOp::WgmmaWait(0)), .. } => None,
         StmtKind::Op { .. }
         | StmtKind::Reduce { .. }
         | StmtKind::Scan { .. }
@@ -292,13 +297,13 @@ fn by_tensor_cores(stmts: &[Stmt], before: Option<Started>) -> Option<Started> {
         (Some(_), _) => one,
     };
     stmts.iter().fold(before, |open, stmt| match &stmt.kind {
-        StmtKind::Op { op: Op::Tcgen05(op), .. } if op.is_by_tensor_cores() => {
+        StmtKind::Op { op: Op::Product(ProductOp::Tcgen05(op)), .. } if op.is_by_tensor_cores() => {
             Some(Started::Uncommitted(stmt.loc))
         }
-        StmtKind::Op { op: Op::Tcgen05(Tcgen05::Commit { .. }), .. } => {
+        StmtKind::Op { op: Op::Product(ProductOp::Tcgen05(Tcgen05::Commit { .. })), .. } => {
             open.map(|started| Started::Committed(started.at()))
         }
-        StmtKind::Op { op: Op::Barrier(BarrierOp::Wait), .. } => {
+        StmtKind::Op { op: Op::Sync(SyncOp::Barrier(BarrierOp::Wait)), .. } => {
             open.filter(|started| matches!(started, Started::Uncommitted(_)))
         }
         StmtKind::Op { .. }

@@ -5,7 +5,7 @@
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
-    ir::{By, Effects, Elem, Kernel, Memory, Op, ParamKind, StmtKind, Value, flow},
+    ir::{By, Effects, Elem, Kernel, Memory, Op, ParamKind, SourceOp, StmtKind, Value, flow},
     loc::Loc,
 };
 
@@ -15,7 +15,11 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let sources = flow::spread(
         &kernel.body,
         &mut |stmt| {
-            let StmtKind::Op { op: Op::ParamPtr(param), result: Some(result), .. } = &stmt.kind
+            let StmtKind::Op {
+                op: Op::Source(SourceOp::ParamPtr(param)),
+                result: Some(result),
+                ..
+            } = &stmt.kind
             else {
                 return None;
             };

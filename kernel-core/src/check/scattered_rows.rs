@@ -7,7 +7,7 @@ use la_arena::ArenaMap;
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
-    ir::{Binary, Const, Kernel, Op, Tma, TmaKind, Value},
+    ir::{Binary, Const, CopyOp, ElementwiseOp, Kernel, Op, SourceOp, TileOp, Tma, TmaKind, Value},
     loc::Loc,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
         {
             walk.known.insert(result, Rc::new(elements));
         }
-        if let Op::Tma(Tma { kind: TmaKind::Scatter, .. }) = op {
+        if let Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Scatter, .. })) = op {
             walk.scatter(args, loc);
         }
     });
@@ -49,20 +49,20 @@ impl Walk<'_> {
             return None;
         }
         let of = |index: usize| args.get(index).and_then(|arg| self.known.get(*arg));
-        if let Op::Const(Const::Int(value)) = op {
+        if let Op::Source(SourceOp::Const(Const::Int(value))) = op {
             return Some(vec![*value]);
         }
-        if let Op::Arange(low) = op {
+        if let Op::Source(SourceOp::Arange(low)) = op {
             let low = i128::from(*low);
             return Some((0..).take(extent).map(|i| low + i).collect());
         }
-        if matches!(op, Op::Splat) {
+        if matches!(op, Op::Tile(TileOp::Splat)) {
             return Some(vec![of(0)?[0]; extent]);
         }
-        if matches!(op, Op::ToLayout(_) | Op::AssertLayout(_)) {
+        if matches!(op, Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_))) {
             return Some(of(0)?.to_vec());
         }
-        let Op::Binary(how) = op else { return None };
+        let Op::Elementwise(ElementwiseOp::Binary(how)) = op else { return None };
         let pairs = of(0)?.iter().zip(of(1)?.iter());
         let apply = |(a, b): (&i128, &i128)| match how {
             Binary::Add => Some(a + b),

@@ -7,7 +7,7 @@
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
-    ir::{Kernel, Op, ParamKind, TmaKind},
+    ir::{CopyOp, Kernel, Op, ParamKind, TmaKind},
 };
 
 /// The stores and reductions of a kernel that begin before their tensor.
@@ -15,7 +15,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let constants = kernel.body.constants();
     let mut found = Vec::new();
     kernel.body.each_op(&mut |op, args, _, loc| {
-        let Op::Tma(tma) = op else { return };
+        let Op::Copy(CopyOp::Tma(tma)) = op else { return };
         let (ParamKind::Tensor { rank, .. }, TmaKind::Store | TmaKind::Reduce(_)) =
             (&kernel.params[tma.param as usize].kind, tma.kind)
         else {

@@ -24,8 +24,8 @@ use crate::{
     diag::Diagnostic,
     elaborate::Written,
     ir::{
-        Announcement, Barriers, By, Done, Kernel, Memory, Op, Scaled, Stmt, StmtKind, Tcgen05,
-        Value, Wait,
+        Announcement, Barriers, By, Done, Kernel, Memory, Op, ProductOp, Scaled, Stmt, StmtKind,
+        Tcgen05, Value, Wait,
         flow::{self, Flow, Number, Part},
     },
     loc::Loc,
@@ -100,10 +100,12 @@ struct Order<'a> {
 impl Order<'_> {
     /// What an operation starts, as each of its operands sees it.
     fn starts(&self, op: &Op, args: &[Value], at: Loc) -> Vec<Flight> {
-        if let Op::Tcgen05(started @ Tcgen05::Mma { scaled, .. }) = op {
+        if let Op::Product(ProductOp::Tcgen05(started @ Tcgen05::Mma { scaled, .. })) = op {
             return self.product((args, *scaled), (self.agent, at), started.condition(args));
         }
-        let Op::Tcgen05(started @ Tcgen05::Copy { .. }) = op else { return Vec::new() };
+        let Op::Product(ProductOp::Tcgen05(started @ Tcgen05::Copy { .. })) = op else {
+            return Vec::new();
+        };
         let when = When::of(started.condition(args));
         let does = [Does::Reads(Operand::Source), Does::Writes];
         let flights = does.into_iter().zip(args).filter_map(|(does, &window)| {
@@ -344,7 +346,7 @@ impl Flow for Order<'_> {
     fn visit(&mut self, stmt: &Stmt, Way { under_way, behind }: &Way, number: Number) {
         self.refusals.number = number;
         let StmtKind::Op { op, args, result } = &stmt.kind else { return };
-        if let Op::Tcgen05(Tcgen05::Mma { .. }) = op {
+        if let Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })) = op {
             for later in self.starts(op, args, stmt.loc) {
                 let mut earlier = under_way.flights.iter();
                 let hit =

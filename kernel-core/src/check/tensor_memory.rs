@@ -10,7 +10,7 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
     ir::{
-        CtaGroup, Kernel, Op, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
+        CtaGroup, Kernel, Op, ProductOp, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
         TensorMemoryOp, TensorMemoryRole, TensorMemoryType, Type, Value,
     },
     layouts::{
@@ -313,8 +313,11 @@ fn products(
     found: &mut Vec<Diagnostic>,
 ) {
     for stmt in &region.stmts {
-        if let StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, scaled, .. }), args, .. } =
-            &stmt.kind
+        if let StmtKind::Op {
+            op: Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. })),
+            args,
+            ..
+        } = &stmt.kind
         {
             let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
             let of_sums = match group {

@@ -5,7 +5,10 @@
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Dtype, Elem, Kernel, Op, ParamKind, Region, StmtKind, Tcgen05, Type, Value},
+    ir::{
+        CopyOp, Dtype, Elem, Kernel, Op, ParamKind, ProductOp, Region, StmtKind, Tcgen05, Type,
+        Value,
+    },
     loc::Loc,
 };
 
@@ -63,7 +66,11 @@ fn stays(kernel: &Kernel, op: &Op, result: Option<Value>) -> bool {
     let names = result
         .is_some_and(|result| matches!(kernel.ty(result), Type::Shared(window) if !window.remote));
     // Which of its copies pad, their plan says.
-    names || matches!(op, Op::Tma(_) | Op::Tcgen05(Tcgen05::Mma { .. }))
+    names
+        || matches!(
+            op,
+            Op::Copy(CopyOp::Tma(_)) | Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. }))
+        )
 }
 
 /// The report of an element type that no register holds.

@@ -15,7 +15,7 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Written, products::wgmma::MOST_PENDING},
     ir::{
-        By, Done, Kernel, Memory, Op, Shared, Stmt, StmtKind, Terminator, Value, Wait,
+        By, Done, Kernel, Memory, Op, ProductOp, Shared, Stmt, StmtKind, Terminator, Value, Wait,
         flow::{self, End, Flow, Number, Part, Passing},
     },
     loc::Loc,
@@ -54,7 +54,7 @@ impl Flights {
 pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let mut before = BTreeMap::new();
     kernel.body.each_op(&mut |op, args, result, _| {
-        if let Op::Wgmma | Op::WgmmaWait(_) = op {
+        if let Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_)) = op {
             // The sums are the last operand of a product, and the only one of a wait.
             before.extend(result.zip(args.last().copied()));
         }
@@ -292,13 +292,13 @@ impl Flow for Products<'_> {
 
     fn visit(&mut self, stmt: &Stmt, flights: &Flights, _: Number) {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Wgmma, args, .. } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Wgmma), args, .. } => {
                 self.sums(&args[..2], flights, stmt.loc, READ);
             }
             StmtKind::For { inits, .. } | StmtKind::Loop { inits, .. } => {
                 self.sums(inits, flights, stmt.loc, TAKEN_OVER);
             }
-            StmtKind::Op { op: Op::WgmmaWait(_), .. }
+            StmtKind::Op { op: Op::Product(ProductOp::WgmmaWait(_)), .. }
             | StmtKind::If { .. }
             | StmtKind::Specialize { .. } => {}
             StmtKind::Op { args, .. }

@@ -3,7 +3,7 @@
 use crate::{
     diag::Code,
     elaborate::{Builder, MAX_STEPS},
-    ir::{Dtype, Op, StmtKind, Type, Value},
+    ir::{Dtype, Op, ProductOp, StmtKind, Type, Value},
     loc::Loc,
 };
 
@@ -93,7 +93,7 @@ impl Builder<'_> {
             | Type::Error => 0u64,
         };
         match kind {
-            StmtKind::Op { op: Op::Dot { tf32 }, args, .. } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Dot { tf32 }), args, .. } => {
                 let dtype = self.cells.settled(self.num(args[0]));
                 // Products that one instruction makes, of those that fall to a thread.
                 let at_once = match dtype {

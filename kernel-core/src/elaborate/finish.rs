@@ -5,7 +5,10 @@ use kernel_ptx::Capability;
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::targets::oldest_with},
-    ir::{Const, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value},
+    ir::{
+        Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind, Type,
+        Value,
+    },
     loc::Loc,
 };
 
@@ -75,7 +78,11 @@ impl Builder<'_> {
         for stmt in &mut region.stmts {
             let loc = stmt.loc;
             match &mut stmt.kind {
-                StmtKind::Op { op: Op::Const(value), result: Some(result), .. } => {
+                StmtKind::Op {
+                    op: Op::Source(SourceOp::Const(value)),
+                    result: Some(result),
+                    ..
+                } => {
                     let Some(Elem::Number(dtype)) = self.values[*result].ty.elem() else {
                         continue;
                     };
@@ -118,7 +125,13 @@ impl Builder<'_> {
                 }
                 // The literals, or zeros, that these are of became something without arithmetic later.
                 StmtKind::Op {
-                    op: Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Fma,
+                    op:
+                        Op::Elementwise(
+                            ElementwiseOp::Unary(_)
+                            | ElementwiseOp::Binary(_)
+                            | ElementwiseOp::Compare(_)
+                            | ElementwiseOp::Fma,
+                        ),
                     args,
                     ..
                 } if self.unreckoned(args).is_some() => {
@@ -130,24 +143,32 @@ impl Builder<'_> {
                         loc,
                     ));
                 }
-                StmtKind::Op { op: Op::Cast, args, result: Some(result) }
-                    if self.opaque(&[args[0], *result]).is_some() =>
-                {
+                StmtKind::Op {
+                    op: Op::Elementwise(ElementwiseOp::Cast),
+                    args,
+                    result: Some(result),
+                } if self.opaque(&[args[0], *result]).is_some() => {
                     let dtype = self.opaque(&[args[0], *result]).expect("just tested");
                     let names =
                         [args[0], *result].map(|value| format!("`{}`", self.dtype_name(value)));
                     self.report(crate::elaborate::tiles::arith::no_conversion(&names, dtype, loc));
                 }
-                StmtKind::Op { op: Op::Cast, args, result: Some(result) }
-                    if !self.target.has(Capability::Float8)
-                        && self.float8(&[args[0], *result]).is_some() =>
+                StmtKind::Op {
+                    op: Op::Elementwise(ElementwiseOp::Cast),
+                    args,
+                    result: Some(result),
+                } if !self.target.has(Capability::Float8)
+                    && self.float8(&[args[0], *result]).is_some() =>
                 {
                     self.no_float8_conversion([args[0], *result], loc);
                 }
                 // The literals that it is of became `f64` later.
-                StmtKind::Op { op: Op::Unary(op), result: Some(result), .. }
-                    if op.is_approximate()
-                        && self.values[*result].ty.elem() == Some(Elem::Number(Dtype::F64)) =>
+                StmtKind::Op {
+                    op: Op::Elementwise(ElementwiseOp::Unary(op)),
+                    result: Some(result),
+                    ..
+                } if op.is_approximate()
+                    && self.values[*result].ty.elem() == Some(Elem::Number(Dtype::F64)) =>
                 {
                     self.no_double::<()>(*op, loc);
                 }

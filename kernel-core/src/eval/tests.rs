@@ -2,7 +2,10 @@
 
 use super::{Arg, EvalError, Fault, run};
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Kernel, Op, Type, Unary};
+use crate::ir::{
+    Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, SourceOp,
+    SyncOp, TileOp, Type, Unary,
+};
 
 mod arithmetic;
 mod control;
@@ -71,11 +74,11 @@ fn tiles_read_zero_and_write_nothing_outside_of_their_tensor() {
 fn blocks_run_in_order_and_know_their_place() {
     let mut b = Builder::new("places", 1);
     let out = b.tensor("out", Dtype::I32, 1);
-    let pair = |b: &mut Builder, op: fn(u32) -> Op| {
+    let pair = |b: &mut Builder, op: fn(u32) -> SourceOp| {
         [0, 1].map(|axis| b.op(op(axis), &[], Type::scalar(Dtype::I32)))
     };
-    let [x, y] = pair(&mut b, Op::BlockId);
-    let [width, height] = pair(&mut b, Op::NumBlocks);
+    let [x, y] = pair(&mut b, SourceOp::BlockId);
+    let [width, height] = pair(&mut b, SourceOp::NumBlocks);
     let row = b.binary(Binary::Mul, y, width);
     let place = b.binary(Binary::Add, row, x);
     let number = b.binary(Binary::Add, place, height);
@@ -111,19 +114,19 @@ fn masked_accesses_leave_other_addresses_alone() {
     let mut b = Builder::new("masked", 1);
     let [x, out] = ["x", "out"].map(|name| b.pointer(name, Dtype::I32));
     let n = b.scalar_param("n", Dtype::I32);
-    let n = b.op(Op::ParamScalar(n), &[], Type::scalar(Dtype::I32));
+    let n = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
     let (n, range) = (b.splat(n, &[8]), b.arange(8));
-    let mask = b.op(Op::Compare(Compare::Lt), &[range, n], tile(Dtype::Bool, &[8]));
+    let mask = b.op(ElementwiseOp::Compare(Compare::Lt), &[range, n], tile(Dtype::Bool, &[8]));
     let mut addresses = |param| {
-        let base = b.op(Op::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
+        let base = b.op(SourceOp::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
         let base = b.splat(base, &[8]);
         b.binary(Binary::Add, base, range)
     };
     let (from, to) = (addresses(x), addresses(out));
     let other = b.int(7);
     let other = b.splat(other, &[8]);
-    let loaded = b.same(Op::LoadPtr { masked: true }, &[from, mask, other]);
-    b.effect(Op::StorePtr { masked: false }, &[to, loaded]);
+    let loaded = b.same(MemoryOp::LoadPtr { masked: true }, &[from, mask, other]);
+    b.effect(MemoryOp::StorePtr { masked: false }, &[to, loaded]);
     let kernel = b.finish();
     let pointer =
         |values: &[i32], offset| Arg::Pointer { data: bytes(&ints(&[1], values)).to_vec(), offset };
@@ -195,8 +198,8 @@ fn shapes_change_in_row_major_order() {
     let mut b = Builder::new("shapes", 1);
     let [out, turned] = ["out", "turned"].map(|name| b.tensor(name, Dtype::I32, 2));
     let range = b.arange(8);
-    let square = b.op(Op::Reshape, &[range], tile(Dtype::I32, &[2, 4]));
-    let flipped = b.op(Op::Permute(vec![1, 0]), &[square], tile(Dtype::I32, &[4, 2]));
+    let square = b.op(TileOp::Reshape, &[range], tile(Dtype::I32, &[2, 4]));
+    let flipped = b.op(TileOp::Permute(vec![1, 0]), &[square], tile(Dtype::I32, &[4, 2]));
     let column = b.arange(2);
     let column = b.spread(column, 1, &[2, 4]);
     let sum = b.binary(Binary::Add, square, column);
@@ -216,19 +219,19 @@ fn atomics_see_one_another() {
     let counts = b.pointer("counts", Dtype::I32);
     let start = b.block_start(0, 4);
     let x = b.load_tensor(x, &[start], &[4]);
-    let base = b.op(Op::ParamPtr(counts), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
+    let base = b.op(SourceOp::ParamPtr(counts), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
     let bases = b.splat(base, &[4]);
     let bins = b.binary(Binary::Add, bases, x);
     let one = b.int(1);
     let ones = b.splat(one, &[4]);
-    b.effect(Op::Atomic(Atomic::Add), &[bins, ones]);
+    b.effect(MemoryOp::Atomic(Atomic::Add), &[bins, ones]);
     // A scalar is done once for the block.
     let five = b.int(5);
     let last = b.binary(Binary::Add, base, five);
-    b.effect(Op::Atomic(Atomic::Add), &[last, one]);
+    b.effect(MemoryOp::Atomic(Atomic::Add), &[last, one]);
     let six = b.int(6);
     let flag = b.binary(Binary::Add, base, six);
-    b.effect(Op::Atomic(Atomic::CompareExchange), &[flag, one, five]);
+    b.effect(MemoryOp::Atomic(Atomic::CompareExchange), &[flag, one, five]);
     let data = bytes(&ints(&[7], &[0, 0, 0, 0, 0, 0, 1])).to_vec();
     let mut args = [ints(&[8], &[0, 1, 1, 3, 3, 3, 1, 0]), Arg::Pointer { data, offset: 0 }];
     run(&b.finish(), [2, 1, 1], &mut args).expect("it runs");
@@ -244,8 +247,8 @@ fn shared_rings_hold_what_was_written() {
         let (zero, two, slot) = (b.int(0), b.int(2), b.int(slot));
         let window = b.slot(ring, two);
         b.copy_async(x, &[zero, zero], window);
-        b.effect(Op::CopyCommit, &[]);
-        b.effect(Op::CopyWait(0), &[]);
+        b.effect(CopyOp::Commit, &[]);
+        b.effect(CopyOp::Wait(0), &[]);
         let window = b.slot(ring, slot);
         let window = b.transposed(window);
         let tile = b.load_shared(window);
@@ -270,8 +273,8 @@ fn a_stored_tile_is_read_back() {
     let out = b.tensor("out", Dtype::I32, 1);
     let (_, window) = b.shared(Dtype::I32, &[4]);
     let range = b.arange(4);
-    b.effect(Op::StoreShared, &[window, range]);
-    b.effect(Op::Sync, &[]);
+    b.effect(MemoryOp::StoreShared, &[window, range]);
+    b.effect(SyncOp::Block, &[]);
     let (read, zero) = (b.load_shared(window), b.int(0));
     b.store_tensor(out, &[zero], read);
     let mut args = [ints(&[4], &[9; 4])];
@@ -283,7 +286,7 @@ fn a_stored_tile_is_read_back() {
 fn assertions_stop_the_block_that_breaks_them() {
     let mut b = Builder::new("asserts", 1);
     let (block, two) = (b.block_id(0), b.int(2));
-    let small = b.op(Op::Compare(Compare::Lt), &[block, two], Type::scalar(Dtype::Bool));
+    let small = b.op(ElementwiseOp::Compare(Compare::Lt), &[block, two], Type::scalar(Dtype::Bool));
     b.effect(Op::Assert("few blocks".to_owned()), &[small]);
     let error: EvalError = run(&b.finish(), [4, 1, 1], &mut []).expect_err("block 2 fails");
     assert_eq!(error.block, [2, 0, 0]);
@@ -310,7 +313,7 @@ fn softmax_agrees_with_plain_loops() {
     let most = b.reduce(x, 1, Binary::Max);
     let most = b.spread(most, 1, &[2, 8]);
     let shifted = b.binary(Binary::Sub, x, most);
-    let raised = b.same(Op::Unary(Unary::Exp), &[shifted]);
+    let raised = b.same(ElementwiseOp::Unary(Unary::Exp), &[shifted]);
     let sum = b.reduce(raised, 1, Binary::Add);
     let sum = b.spread(sum, 1, &[2, 8]);
     let quotient = b.binary(Binary::Div, raised, sum);

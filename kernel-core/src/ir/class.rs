@@ -1,6 +1,9 @@
 //! Kinds of operations, for phases that treat whole kinds alike.
 
-use super::{BarrierOp, ClusterOp, Op, TensorMemoryOp};
+use super::{
+    BarrierOp, ClusterOp, CopyOp, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, SyncOp,
+    TensorMemoryOp, TileOp,
+};
 
 /// What kind of thing an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,74 +38,90 @@ impl Op {
     /// The kind of the operation: the one place that a new operation has to be entered for those phases.
     pub fn class(&self) -> Class {
         match self {
-            Op::Const(_)
-            | Op::ParamDim(..)
-            | Op::ParamStride(..)
-            | Op::ParamScalar(_)
-            | Op::BlockId(_)
-            | Op::NumBlocks(_)
-            | Op::Cluster(ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_)) => {
-                Class::Scalar
-            }
-            Op::ParamPtr(_) => Class::Address,
-            Op::Arange(_) | Op::Splat => Class::Fill,
-            Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_)
-            | Op::Join
-            | Op::Split(_) => Class::Shape,
-            Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Fma | Op::Cast => {
-                Class::Elementwise
-            }
-            Op::ToLayout(_) | Op::AssertLayout(_) => Class::Layout,
-            Op::Dot { .. } => Class::Product,
-            Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::SharedRemote
+            Op::Source(
+                SourceOp::Const(_)
+                | SourceOp::ParamDim(..)
+                | SourceOp::ParamStride(..)
+                | SourceOp::ParamScalar(_)
+                | SourceOp::BlockId(_)
+                | SourceOp::NumBlocks(_),
+            )
+            | Op::Sync(SyncOp::Cluster(
+                ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_),
+            )) => Class::Scalar,
+            Op::Source(SourceOp::ParamPtr(_)) => Class::Address,
+            Op::Source(SourceOp::Arange(_)) | Op::Tile(TileOp::Splat) => Class::Fill,
+            Op::Tile(
+                TileOp::Broadcast
+                | TileOp::Expand(_)
+                | TileOp::Reshape
+                | TileOp::Permute(_)
+                | TileOp::Join
+                | TileOp::Split(_),
+            ) => Class::Shape,
+            Op::Elementwise(
+                ElementwiseOp::Unary(_)
+                | ElementwiseOp::Binary(_)
+                | ElementwiseOp::Compare(_)
+                | ElementwiseOp::Select
+                | ElementwiseOp::Fma
+                | ElementwiseOp::Cast,
+            ) => Class::Elementwise,
+            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_)) => Class::Layout,
+            Op::Product(ProductOp::Dot { .. }) => Class::Product,
+            Op::Memory(
+                MemoryOp::SharedIndex | MemoryOp::SharedTranspose | MemoryOp::SharedRemote,
+            )
             | Op::TensorMemory(
                 TensorMemoryOp::Alloc(_)
                 | TensorMemoryOp::Index
                 | TensorMemoryOp::Tile(_)
                 | TensorMemoryOp::View(_),
             )
-            | Op::Barrier(BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote) => {
-                Class::Window
+            | Op::Sync(SyncOp::Barrier(
+                BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote,
+            )) => Class::Window,
+            Op::Memory(
+                MemoryOp::LoadTensor(_)
+                | MemoryOp::StoreTensor(_)
+                | MemoryOp::LoadPtr { .. }
+                | MemoryOp::StorePtr { .. }
+                | MemoryOp::Atomic(_),
+            ) => Class::Global,
+            Op::Memory(MemoryOp::SharedAlloc(_) | MemoryOp::LoadShared | MemoryOp::StoreShared) => {
+                Class::Shared
             }
-            Op::LoadTensor(_)
-            | Op::StoreTensor(_)
-            | Op::LoadPtr { .. }
-            | Op::StorePtr { .. }
-            | Op::Atomic(_) => Class::Global,
-            Op::SharedAlloc(_) | Op::LoadShared | Op::StoreShared => Class::Shared,
-            Op::CopyAsync(_)
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
-            | Op::Staged(_)
-            | Op::Sync
-            | Op::Barrier(
-                BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test,
+            Op::Copy(
+                CopyOp::Async(_)
+                | CopyOp::Commit
+                | CopyOp::Wait(_)
+                | CopyOp::WaitAll
+                | CopyOp::Staged(_),
             )
-            | Op::Tma(_)
-            | Op::Bulk(_)
-            | Op::StoreAsync
-            | Op::Named(..)
-            | Op::TmaWait { .. }
-            | Op::FenceAsync
-            | Op::Wgmma
-            | Op::WgmmaWait(_)
+            | Op::Sync(
+                SyncOp::Block
+                | SyncOp::Barrier(
+                    BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test,
+                ),
+            )
+            | Op::Copy(CopyOp::Tma(_) | CopyOp::Bulk(_) | CopyOp::StoreAsync)
+            | Op::Sync(SyncOp::Named(..))
+            | Op::Copy(CopyOp::BulkWait { .. })
+            | Op::Sync(SyncOp::FenceAsync)
+            | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_))
             | Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store)
-            | Op::Tcgen05(_)
-            | Op::Cluster(
-                ClusterOp::Sync
-                | ClusterOp::Arrive
-                | ClusterOp::Wait
-                | ClusterOp::TryCancel
-                | ClusterOp::IsCanceled
-                | ClusterOp::CanceledBlockId(_),
-            )
-            | Op::Grid(_) => Class::Sync,
+            | Op::Product(ProductOp::Tcgen05(_))
+            | Op::Sync(
+                SyncOp::Cluster(
+                    ClusterOp::Sync
+                    | ClusterOp::Arrive
+                    | ClusterOp::Wait
+                    | ClusterOp::TryCancel
+                    | ClusterOp::IsCanceled
+                    | ClusterOp::CanceledBlockId(_),
+                )
+                | SyncOp::Grid(_),
+            ) => Class::Sync,
             Op::Assert(_) => Class::Trap,
         }
     }

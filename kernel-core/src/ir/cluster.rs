@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BarrierOp, Barriers, BulkKind, By, CtaGroup, Does, Done, Kernel, Memory, Op, Region, Shared,
-    Stmt, StmtKind, Tcgen05, TmaKind, Type, Value, Wait,
+    BarrierOp, Barriers, BulkKind, By, CopyOp, CtaGroup, Does, Done, Kernel, Memory, MemoryOp, Op,
+    ProductOp, Region, Shared, Stmt, StmtKind, SyncOp, Tcgen05, TmaKind, Type, Value, Wait,
 };
 
 impl Kernel {
@@ -19,10 +19,13 @@ impl Kernel {
             Type::Scalar(_) | Type::Tile(..) | Type::TensorMemory(_) | Type::Error => false,
         };
         // The block of even rank starts copies of both.
-        let pair = matches!(op, Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }))
-            || matches!(op, Op::Tcgen05(Tcgen05::Copy { .. }))
-                && self.cta_group() == CtaGroup::Pair;
-        let told = matches!(op, Op::Tcgen05(started) if started.mask(args).is_some());
+        let pair = matches!(
+            op,
+            Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }))
+        ) || matches!(op, Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })))
+            && self.cta_group() == CtaGroup::Pair;
+        let told =
+            matches!(op, Op::Product(ProductOp::Tcgen05(started)) if started.mask(args).is_some());
         pair || told || !op.is_pure() && args.iter().any(remote)
     }
 
@@ -53,7 +56,10 @@ impl Kernel {
     /// Whose tensor cores work together. Pairs of blocks multiply together only in kernels that do everything so.
     pub fn cta_group(&self) -> CtaGroup {
         let pair = self.body.any_op(&mut |op, _| {
-            matches!(op, Op::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }))
+            matches!(
+                op,
+                Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }))
+            )
         });
         if pair { CtaGroup::Pair } else { CtaGroup::One }
     }
@@ -62,16 +68,16 @@ impl Kernel {
     pub fn hears_others(&self, root: Barriers) -> bool {
         self.is_sent_to(root)
             || self.body.any_op(&mut |op, args| {
-                let commits = matches!(op, Op::Tcgen05(started) if started.mask(args).is_some());
-                (commits || *op == Op::Barrier(BarrierOp::Remote)) && self.names(args, root)
+                let commits = matches!(op, Op::Product(ProductOp::Tcgen05(started)) if started.mask(args).is_some());
+                (commits || *op == Op::Sync(SyncOp::Barrier(BarrierOp::Remote))) && self.names(args, root)
             })
     }
 
     /// Whether the barriers of an allocation count what other blocks send.
     pub fn is_sent_to(&self, root: Barriers) -> bool {
         self.body.any_op(&mut |op, args| {
-            let sends = matches!(op, Op::Bulk(bulk) if bulk.kind == BulkKind::Send);
-            (sends || *op == Op::StoreAsync) && self.names(args, root)
+            let sends = matches!(op, Op::Copy(CopyOp::Bulk(bulk)) if bulk.kind == BulkKind::Send);
+            (sends || *op == Op::Copy(CopyOp::StoreAsync)) && self.names(args, root)
         })
     }
 
@@ -112,7 +118,7 @@ impl Kernel {
                             By::TensorCores if pair => {
                                 at_once.multiplied.insert(root);
                             }
-                            By::AsyncCopy if reaches && matches!(op, Op::Tma(_)) => {
+                            By::AsyncCopy if reaches && matches!(op, Op::Copy(CopyOp::Tma(_))) => {
                                 at_once.counted.insert(root);
                             }
                             By::TensorCores | By::AsyncCopy => {}
@@ -139,13 +145,16 @@ impl Kernel {
     /// Whether threads write to the shared memory of another block.
     pub fn writes_others(&self) -> bool {
         self.body.any_op(&mut |op, args| {
-            matches!(op, Op::StoreShared | Op::StoreAsync) && self.reaches(op, args)
+            matches!(op, Op::Memory(MemoryOp::StoreShared) | Op::Copy(CopyOp::StoreAsync))
+                && self.reaches(op, args)
         })
     }
 
     /// Whether the kernel scatters rows of a tensor: several threads then have stores under way.
     pub fn scatters(&self) -> bool {
-        self.body.any_op(&mut |op, _| matches!(op, Op::Tma(tma) if tma.kind == TmaKind::Scatter))
+        self.body.any_op(
+            &mut |op, _| matches!(op, Op::Copy(CopyOp::Tma(tma)) if tma.kind == TmaKind::Scatter),
+        )
     }
 }
 

@@ -4,8 +4,9 @@
 //! thread's own load is done where it stands, a TMA load when a barrier has counted its bytes.
 
 use super::{
-    BarrierOp, Bulk, BulkKind, ClusterOp, GridOp, Kernel, Named, NamedOp, Op, ParamKind, StoreWait,
-    Tcgen05, TensorMemoryOp, Tma, TmaKind, Value,
+    BarrierOp, Bulk, BulkKind, ClusterOp, CopyOp, ElementwiseOp, GridOp, Kernel, MemoryOp, Named,
+    NamedOp, Op, ParamKind, ProductOp, SourceOp, StoreWait, SyncOp, Tcgen05, TensorMemoryOp,
+    TileOp, Tma, TmaKind, Value,
 };
 
 /// What is done to memory.
@@ -296,55 +297,65 @@ impl Kernel {
     pub fn effects(&self, op: &Op, args: &[Value], result: Option<Value>) -> Effects {
         use Does::{Reads, Writes};
         match op {
-            Op::LoadTensor(param) => {
+            Op::Memory(MemoryOp::LoadTensor(param)) => {
                 Effects::accessing([by_threads(Reads, Memory::Tensor(*param))])
             }
-            Op::StoreTensor(param) => {
+            Op::Memory(MemoryOp::StoreTensor(param)) => {
                 Effects::accessing([by_threads(Writes, Memory::Tensor(*param))])
             }
-            Op::LoadPtr { masked } => {
+            Op::Memory(MemoryOp::LoadPtr { masked }) => {
                 Effects::accessing([by_address(Reads, args[0], masked.then(|| args[1]))])
             }
-            Op::StorePtr { masked } => {
+            Op::Memory(MemoryOp::StorePtr { masked }) => {
                 Effects::accessing([by_address(Writes, args[0], masked.then(|| args[2]))])
             }
-            Op::Atomic(_) => {
+            Op::Memory(MemoryOp::Atomic(_)) => {
                 Effects::accessing([Reads, Writes].map(|does| by_address(does, args[0], None)))
             }
-            Op::LoadShared => Effects::accessing([by_threads(Reads, Memory::Shared(args[0]))]),
-            Op::StoreShared => Effects::accessing([by_threads(Writes, Memory::Shared(args[0]))]),
-            Op::StoreAsync => {
+            Op::Memory(MemoryOp::LoadShared) => {
+                Effects::accessing([by_threads(Reads, Memory::Shared(args[0]))])
+            }
+            Op::Memory(MemoryOp::StoreShared) => {
+                Effects::accessing([by_threads(Writes, Memory::Shared(args[0]))])
+            }
+            Op::Copy(CopyOp::StoreAsync) => {
                 let done = Done::Barrier(args[2]);
                 let written = access(Writes, Memory::Shared(args[0]), By::Threads, done);
                 Effects::accessing([written])
             }
-            Op::CopyAsync(param) => {
+            Op::Copy(CopyOp::Async(param)) => {
                 let of = |does, memory| access(does, memory, By::CpAsync, Done::CpAsyncGroup);
                 let window = args.last().map(|&window| of(Writes, Memory::Shared(window)));
                 let tensor = of(Reads, Memory::Tensor(*param));
                 Effects::accessing(std::iter::once(tensor).chain(window))
             }
-            Op::CopyCommit => Effects::announcing(Announcement::CpAsyncGroup),
-            Op::CopyWait(pending) => Effects::waiting(Wait::CpAsync { pending: *pending }),
-            Op::CopyWaitAll => Effects::waiting(Wait::CpAsync { pending: 0 }),
-            Op::Sync => Effects::meeting(),
-            Op::FenceAsync => Effects { fence: Some(Fence::Async), ..Effects::meeting() },
-            Op::TmaWait { pending, until } => {
+            Op::Copy(CopyOp::Commit) => Effects::announcing(Announcement::CpAsyncGroup),
+            Op::Copy(CopyOp::Wait(pending)) => {
+                Effects::waiting(Wait::CpAsync { pending: *pending })
+            }
+            Op::Copy(CopyOp::WaitAll) => Effects::waiting(Wait::CpAsync { pending: 0 }),
+            Op::Sync(SyncOp::Block) => Effects::meeting(),
+            Op::Sync(SyncOp::FenceAsync) => {
+                Effects { fence: Some(Fence::Async), ..Effects::meeting() }
+            }
+            Op::Copy(CopyOp::BulkWait { pending, until }) => {
                 let bulk = Wait::Bulk { pending: *pending, until: *until };
                 Effects { waits: vec![bulk, Wait::Crew], ..Effects::meeting() }
             }
-            Op::Barrier(op) => of_barrier(*op, args),
-            Op::Named(op, named) => Effects {
+            Op::Sync(SyncOp::Barrier(op)) => of_barrier(*op, args),
+            Op::Sync(SyncOp::Named(op, named)) => Effects {
                 waits: match op {
                     NamedOp::Sync => vec![Wait::Named(*named)],
                     NamedOp::Arrive => Vec::new(),
                 },
                 ..Effects::announcing(Announcement::Named(*named))
             },
-            Op::Tma(tma) => Effects::accessing(self.tma(*tma, args)),
-            Op::Bulk(bulk) => Effects::accessing(copied_in_bulk(*bulk, args)),
-            Op::Wgmma => self.wgmma(args, result),
-            Op::WgmmaWait(pending) => Effects::waiting(Wait::Wgmma { pending: *pending }),
+            Op::Copy(CopyOp::Tma(tma)) => Effects::accessing(self.tma(*tma, args)),
+            Op::Copy(CopyOp::Bulk(bulk)) => Effects::accessing(copied_in_bulk(*bulk, args)),
+            Op::Product(ProductOp::Wgmma) => self.wgmma(args, result),
+            Op::Product(ProductOp::WgmmaWait(pending)) => {
+                Effects::waiting(Wait::Wgmma { pending: *pending })
+            }
             Op::TensorMemory(op) => match op {
                 TensorMemoryOp::Alloc(_)
                 | TensorMemoryOp::Index
@@ -357,39 +368,48 @@ impl Kernel {
                     Effects::accessing([by_threads(Writes, Memory::TensorMemory(args[0]))])
                 }
             },
-            Op::Tcgen05(op) => self.fifth_generation(*op, args),
-            Op::Cluster(op) => of_cluster(*op, args),
-            Op::Grid(GridOp::LaunchDependents) => Effects::announcing(Announcement::NextGrid),
-            Op::Grid(GridOp::Wait) => Effects::waiting(Wait::Grids),
-            Op::Const(_)
-            | Op::ParamPtr(_)
-            | Op::ParamDim(..)
-            | Op::ParamStride(..)
-            | Op::ParamScalar(_)
-            | Op::BlockId(_)
-            | Op::NumBlocks(_)
-            | Op::Arange(_)
-            | Op::Splat
-            | Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_)
-            | Op::Join
-            | Op::Split(_)
-            | Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Compare(_)
-            | Op::Select
-            | Op::Fma
-            | Op::Cast
-            | Op::ToLayout(_)
-            | Op::AssertLayout(_)
-            | Op::SharedAlloc(_)
-            | Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::SharedRemote
-            | Op::Staged(_)
-            | Op::Dot { .. }
+            Op::Product(ProductOp::Tcgen05(op)) => self.fifth_generation(*op, args),
+            Op::Sync(SyncOp::Cluster(op)) => of_cluster(*op, args),
+            Op::Sync(SyncOp::Grid(GridOp::LaunchDependents)) => {
+                Effects::announcing(Announcement::NextGrid)
+            }
+            Op::Sync(SyncOp::Grid(GridOp::Wait)) => Effects::waiting(Wait::Grids),
+            Op::Source(
+                SourceOp::Const(_)
+                | SourceOp::ParamPtr(_)
+                | SourceOp::ParamDim(..)
+                | SourceOp::ParamStride(..)
+                | SourceOp::ParamScalar(_)
+                | SourceOp::BlockId(_)
+                | SourceOp::NumBlocks(_)
+                | SourceOp::Arange(_),
+            )
+            | Op::Tile(
+                TileOp::Splat
+                | TileOp::Broadcast
+                | TileOp::Expand(_)
+                | TileOp::Reshape
+                | TileOp::Permute(_)
+                | TileOp::Join
+                | TileOp::Split(_),
+            )
+            | Op::Elementwise(
+                ElementwiseOp::Unary(_)
+                | ElementwiseOp::Binary(_)
+                | ElementwiseOp::Compare(_)
+                | ElementwiseOp::Select
+                | ElementwiseOp::Fma
+                | ElementwiseOp::Cast,
+            )
+            | Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_))
+            | Op::Memory(
+                MemoryOp::SharedAlloc(_)
+                | MemoryOp::SharedIndex
+                | MemoryOp::SharedTranspose
+                | MemoryOp::SharedRemote,
+            )
+            | Op::Copy(CopyOp::Staged(_))
+            | Op::Product(ProductOp::Dot { .. })
             | Op::Assert(_) => Effects::default(),
         }
     }

@@ -450,7 +450,7 @@ impl GridOp {
 impl super::Kernel {
     /// Whether the kernel waits itself for the grids before it.
     pub fn is_programmatic(&self) -> bool {
-        self.body.any_op(&mut |op, _| matches!(op, super::Op::Grid(_)))
+        self.body.any_op(&mut |op, _| matches!(op, super::Op::Sync(super::SyncOp::Grid(_))))
     }
 
     /// The extents, on the axes of the tensor, of what a copy by tensor map moves; `window` is the shape of its shared side.

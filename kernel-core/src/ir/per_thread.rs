@@ -6,7 +6,7 @@
 
 use la_arena::ArenaMap;
 
-use super::{Kernel, Op, StmtKind, Value, flow};
+use super::{Kernel, MemoryOp, Op, StmtKind, Value, flow};
 use crate::loc::Loc;
 
 impl Kernel {
@@ -20,7 +20,8 @@ impl Kernel {
             },
             // One thread changes memory, and gives the others what it found.
             &mut |stmt| {
-                let is_atomic = matches!(stmt.kind, StmtKind::Op { op: Op::Atomic(_), .. });
+                let is_atomic =
+                    matches!(stmt.kind, StmtKind::Op { op: Op::Memory(MemoryOp::Atomic(_)), .. });
                 if is_atomic { Vec::new() } else { stmt.kind.results() }
             },
         )

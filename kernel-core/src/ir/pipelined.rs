@@ -2,10 +2,12 @@
 
 use la_arena::ArenaMap;
 
-use super::{Kernel, Op, Region, Shared, Stmt, StmtKind, Tma, TmaKind, Value};
+use super::{
+    CopyOp, Kernel, MemoryOp, Op, Region, Shared, Stmt, StmtKind, SyncOp, Tma, TmaKind, Value,
+};
 use crate::loc::Loc;
 
-/// What of an iteration stands before [`Op::Staged`], and how many places the ring has.
+/// What of an iteration stands before [`CopyOp::Staged`], and how many places the ring has.
 #[derive(Clone, Copy, Debug)]
 pub struct Staged {
     /// How many statements.
@@ -18,12 +20,14 @@ impl Region {
     /// Whether this is the body of a pipelined loop.
     pub fn staged(&self) -> Option<Staged> {
         self.stmts.iter().enumerate().find_map(|(at, stmt)| {
-            let StmtKind::Op { op: Op::Staged(stages), .. } = &stmt.kind else { return None };
+            let StmtKind::Op { op: Op::Copy(CopyOp::Staged(stages)), .. } = &stmt.kind else {
+                return None;
+            };
             Some(Staged { at, stages: *stages })
         })
     }
 
-    /// Puts [`Op::Staged`] behind the copies at the start of an iteration, and a barrier at its end.
+    /// Puts [`CopyOp::Staged`] behind the copies at the start of an iteration, and a barrier at its end.
     pub fn stage(&mut self, stages: u32, loc: Loc) {
         let effect = |op| Stmt { kind: StmtKind::Op { op, args: Vec::new(), result: None }, loc };
         let is_pure = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());
@@ -31,15 +35,15 @@ impl Region {
         let head = self.stmts.iter().position(|stmt| !is_pure(stmt) && !is_copy(stmt));
         let head = &self.stmts[..head.unwrap_or(self.stmts.len())];
         let at = head.iter().rposition(is_copy).map_or(0, |last| last + 1);
-        self.stmts.insert(at, effect(Op::Staged(stages)));
-        self.stmts.push(effect(Op::Sync));
+        self.stmts.insert(at, effect(Op::Copy(CopyOp::Staged(stages))));
+        self.stmts.push(effect(Op::Sync(SyncOp::Block)));
     }
 
     /// The allocation that each handle on a whole one stands for.
     pub fn allocations(&self) -> ArenaMap<Value, Shared> {
         let mut found = ArenaMap::default();
         self.each_op(&mut |op, _, result, _| {
-            if let (Op::SharedAlloc(root), Some(result)) = (op, result) {
+            if let (Op::Memory(MemoryOp::SharedAlloc(root)), Some(result)) = (op, result) {
                 found.insert(result, *root);
             }
         });
@@ -51,7 +55,10 @@ impl Stmt {
     /// The window that it fills, if it is a copy that a loop can start ahead.
     pub fn fills_ahead(&self) -> Option<Value> {
         let StmtKind::Op { op, args, .. } = &self.kind else { return None };
-        let ahead = matches!(op, Op::CopyAsync(_) | Op::Tma(Tma { kind: TmaKind::Staged, .. }));
+        let ahead = matches!(
+            op,
+            Op::Copy(CopyOp::Async(_) | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. }))
+        );
         args.last().copied().filter(|_| ahead)
     }
 }

@@ -10,8 +10,8 @@ use la_arena::ArenaMap;
 
 use self::names::name;
 use super::{
-    Fact, Kernel, Layouts, Op, ParamKind, Partition, Region, Shared, Stmt, StmtKind, Terminator,
-    Value,
+    CopyOp, ElementwiseOp, Fact, Kernel, Layouts, MemoryOp, Op, ParamKind, Partition, ProductOp,
+    Region, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Value,
 };
 
 use crate::loc::Loc;
@@ -260,7 +260,9 @@ impl<'a> Printer<'a> {
         match &stmt.kind {
             StmtKind::Op { op, args, result } => {
                 let names: Vec<String> = args.iter().map(|&arg| self.value(arg)).collect();
-                let text = if let (Op::ToLayout(Form::Linear(_)), Some(_)) = (op, &self.layouts) {
+                let text = if let (Op::Tile(TileOp::ToLayout(Form::Linear(_))), Some(_)) =
+                    (op, &self.layouts)
+                {
                     // The layout follows the type.
                     format!("to_layout {}", names.join(", "))
                 } else {
@@ -353,75 +355,85 @@ impl<'a> Printer<'a> {
             (args[..at].join(", "), args[at..].join(", "))
         };
         match op {
-            Op::Const(value) => format!("const {value}"),
-            Op::ParamPtr(param) => format!("param_ptr {}", self.param(*param)),
-            Op::ParamDim(param, axis) => format!("param_dim {} {axis}", self.param(*param)),
-            Op::ParamStride(param, axis) => format!("param_stride {} {axis}", self.param(*param)),
-            Op::ParamScalar(param) => format!("param {}", self.param(*param)),
-            Op::BlockId(axis) => format!("block_id {axis}"),
-            Op::NumBlocks(axis) => format!("num_blocks {axis}"),
-            Op::Arange(lo) => format!("arange {lo}"),
-            Op::Splat => format!("splat {all}"),
-            Op::Broadcast => format!("broadcast {all}"),
-            Op::Expand(axis) => format!("expand {axis} {all}"),
-            Op::Reshape => format!("reshape {all}"),
-            Op::Permute(order) => format!("permute {order:?} {all}"),
-            Op::Join => format!("join {all}"),
-            Op::Split(index) => format!("split {index} {all}"),
-            Op::Unary(op) => format!("{} {all}", op.name()),
-            Op::Binary(op) => format!("{} {all}", op.name()),
-            Op::Compare(op) => format!("{} {all}", op.name()),
-            Op::Select => format!("select {all}"),
-            Op::Fma => format!("fma {all}"),
-            Op::Cast => format!("cast {all}"),
-            Op::ToLayout(form) => format!("to_layout {all} {form}"),
-            Op::AssertLayout(form) => format!("assert_layout {all} {form}"),
-            Op::LoadTensor(param) => format!("load_tensor {} [{all}]", self.param(*param)),
-            Op::StoreTensor(param) => {
+            Op::Source(SourceOp::Const(value)) => format!("const {value}"),
+            Op::Source(SourceOp::ParamPtr(param)) => format!("param_ptr {}", self.param(*param)),
+            Op::Source(SourceOp::ParamDim(param, axis)) => {
+                format!("param_dim {} {axis}", self.param(*param))
+            }
+            Op::Source(SourceOp::ParamStride(param, axis)) => {
+                format!("param_stride {} {axis}", self.param(*param))
+            }
+            Op::Source(SourceOp::ParamScalar(param)) => format!("param {}", self.param(*param)),
+            Op::Source(SourceOp::BlockId(axis)) => format!("block_id {axis}"),
+            Op::Source(SourceOp::NumBlocks(axis)) => format!("num_blocks {axis}"),
+            Op::Source(SourceOp::Arange(lo)) => format!("arange {lo}"),
+            Op::Tile(TileOp::Splat) => format!("splat {all}"),
+            Op::Tile(TileOp::Broadcast) => format!("broadcast {all}"),
+            Op::Tile(TileOp::Expand(axis)) => format!("expand {axis} {all}"),
+            Op::Tile(TileOp::Reshape) => format!("reshape {all}"),
+            Op::Tile(TileOp::Permute(order)) => format!("permute {order:?} {all}"),
+            Op::Tile(TileOp::Join) => format!("join {all}"),
+            Op::Tile(TileOp::Split(index)) => format!("split {index} {all}"),
+            Op::Elementwise(ElementwiseOp::Unary(op)) => format!("{} {all}", op.name()),
+            Op::Elementwise(ElementwiseOp::Binary(op)) => format!("{} {all}", op.name()),
+            Op::Elementwise(ElementwiseOp::Compare(op)) => format!("{} {all}", op.name()),
+            Op::Elementwise(ElementwiseOp::Select) => format!("select {all}"),
+            Op::Elementwise(ElementwiseOp::Fma) => format!("fma {all}"),
+            Op::Elementwise(ElementwiseOp::Cast) => format!("cast {all}"),
+            Op::Tile(TileOp::ToLayout(form)) => format!("to_layout {all} {form}"),
+            Op::Tile(TileOp::AssertLayout(form)) => format!("assert_layout {all} {form}"),
+            Op::Memory(MemoryOp::LoadTensor(param)) => {
+                format!("load_tensor {} [{all}]", self.param(*param))
+            }
+            Op::Memory(MemoryOp::StoreTensor(param)) => {
                 let (offsets, tile) = split(args.len().saturating_sub(1));
                 format!("store_tensor {} [{offsets}] {tile}", self.param(*param))
             }
-            Op::LoadPtr { masked: false } => format!("load_ptr {all}"),
-            Op::LoadPtr { masked: true } => {
+            Op::Memory(MemoryOp::LoadPtr { masked: false }) => format!("load_ptr {all}"),
+            Op::Memory(MemoryOp::LoadPtr { masked: true }) => {
                 let (pointers, rest) = split(1);
                 format!("load_ptr {pointers} where {rest}")
             }
-            Op::StorePtr { masked: false } => format!("store_ptr {all}"),
-            Op::StorePtr { masked: true } => {
+            Op::Memory(MemoryOp::StorePtr { masked: false }) => format!("store_ptr {all}"),
+            Op::Memory(MemoryOp::StorePtr { masked: true }) => {
                 let (stored, mask) = split(2);
                 format!("store_ptr {stored} where {mask}")
             }
-            Op::Atomic(op) => format!("atomic_{} {all}", op.name()),
-            Op::SharedAlloc(shared) => format!("shared_alloc {}", name(*shared)),
-            Op::SharedIndex => format!("shared_index {all}"),
-            Op::SharedTranspose => format!("shared_transpose {all}"),
-            Op::SharedRemote => format!("shared_remote {all}"),
-            Op::LoadShared => format!("load_shared {all}"),
-            Op::StoreShared => format!("store_shared {all}"),
-            Op::CopyAsync(param) => {
+            Op::Memory(MemoryOp::Atomic(op)) => format!("atomic_{} {all}", op.name()),
+            Op::Memory(MemoryOp::SharedAlloc(shared)) => format!("shared_alloc {}", name(*shared)),
+            Op::Memory(MemoryOp::SharedIndex) => format!("shared_index {all}"),
+            Op::Memory(MemoryOp::SharedTranspose) => format!("shared_transpose {all}"),
+            Op::Memory(MemoryOp::SharedRemote) => format!("shared_remote {all}"),
+            Op::Memory(MemoryOp::LoadShared) => format!("load_shared {all}"),
+            Op::Memory(MemoryOp::StoreShared) => format!("store_shared {all}"),
+            Op::Copy(CopyOp::Async(param)) => {
                 let (offsets, window) = split(args.len().saturating_sub(1));
                 format!("copy_async {} [{offsets}] {window}", self.param(*param))
             }
-            Op::CopyCommit => "copy_commit".to_owned(),
-            Op::CopyWait(pending) => format!("copy_wait {pending}"),
-            Op::CopyWaitAll => "copy_wait_all".to_owned(),
-            Op::Staged(stages) => format!("staged {stages}"),
-            Op::Sync => "sync".to_owned(),
-            Op::Barrier(op) => op.printed(&all),
-            Op::Tma(tma) => tma.printed(&self.param(tma.param), args),
-            Op::Bulk(bulk) => bulk.printed(&all),
-            Op::StoreAsync => format!("store_async {all}"),
-            Op::Named(op, named) => format!("{} @named{}", op.name(), named.into_raw()),
-            Op::TmaWait { pending, until } => format!("tma_wait {} {pending}", until.name()),
-            Op::FenceAsync => "fence_async".to_owned(),
-            Op::Wgmma => format!("wgmma {all}"),
-            Op::WgmmaWait(pending) => format!("wgmma_wait {pending} {all}"),
+            Op::Copy(CopyOp::Commit) => "copy_commit".to_owned(),
+            Op::Copy(CopyOp::Wait(pending)) => format!("copy_wait {pending}"),
+            Op::Copy(CopyOp::WaitAll) => "copy_wait_all".to_owned(),
+            Op::Copy(CopyOp::Staged(stages)) => format!("staged {stages}"),
+            Op::Sync(SyncOp::Block) => "sync".to_owned(),
+            Op::Sync(SyncOp::Barrier(op)) => op.printed(&all),
+            Op::Copy(CopyOp::Tma(tma)) => tma.printed(&self.param(tma.param), args),
+            Op::Copy(CopyOp::Bulk(bulk)) => bulk.printed(&all),
+            Op::Copy(CopyOp::StoreAsync) => format!("store_async {all}"),
+            Op::Sync(SyncOp::Named(op, named)) => {
+                format!("{} @named{}", op.name(), named.into_raw())
+            }
+            Op::Copy(CopyOp::BulkWait { pending, until }) => {
+                format!("tma_wait {} {pending}", until.name())
+            }
+            Op::Sync(SyncOp::FenceAsync) => "fence_async".to_owned(),
+            Op::Product(ProductOp::Wgmma) => format!("wgmma {all}"),
+            Op::Product(ProductOp::WgmmaWait(pending)) => format!("wgmma_wait {pending} {all}"),
             Op::TensorMemory(op) => format!("{} {all}", op.printed()),
-            Op::Tcgen05(op) => format!("{} {all}", op.printed()),
-            Op::Cluster(op) => op.printed(&all).trim_end().to_owned(),
-            Op::Grid(op) => op.name().to_owned(),
-            Op::Dot { tf32: false } => format!("dot {all}"),
-            Op::Dot { tf32: true } => format!("dot tf32 {all}"),
+            Op::Product(ProductOp::Tcgen05(op)) => format!("{} {all}", op.printed()),
+            Op::Sync(SyncOp::Cluster(op)) => op.printed(&all).trim_end().to_owned(),
+            Op::Sync(SyncOp::Grid(op)) => op.name().to_owned(),
+            Op::Product(ProductOp::Dot { tf32: false }) => format!("dot {all}"),
+            Op::Product(ProductOp::Dot { tf32: true }) => format!("dot tf32 {all}"),
             Op::Assert(message) => format!("assert {all} {message:?}"),
         }
     }
@@ -457,7 +469,10 @@ mod tests {
     use expect_test::expect;
 
     use crate::ir::tests::builder::{Builder, tile};
-    use crate::ir::{Atomic, Binary, Compare, Dtype, Elem, Fact, Op, Type};
+    use crate::ir::{
+        Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Fact, MemoryOp, Op, SourceOp,
+        SyncOp, TileOp, Type,
+    };
 
     #[test]
     fn operations_read_from_left_to_right() {
@@ -471,29 +486,29 @@ mod tests {
         let zero = b.int(0);
         let slot = b.slot(ring, zero);
         b.copy_async(x, &[zero, zero], slot);
-        b.effect(Op::CopyWait(1), &[]);
+        b.effect(CopyOp::Wait(1), &[]);
         let turned = b.transposed(slot);
         let tile_8x16 = b.load_shared(turned);
-        let flat = b.op(Op::Reshape, &[tile_8x16], tile(Dtype::F32, &[128]));
+        let flat = b.op(TileOp::Reshape, &[tile_8x16], tile(Dtype::F32, &[128]));
         let sum = b.reduce(flat, 0, Binary::Add);
-        let n = b.op(Op::ParamScalar(n), &[], Type::scalar(Dtype::I32));
-        let few = b.op(Op::Compare(Compare::Lt), &[n, zero], Type::scalar(Dtype::Bool));
+        let n = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
+        let few = b.op(ElementwiseOp::Compare(Compare::Lt), &[n, zero], Type::scalar(Dtype::Bool));
         b.effect(Op::Assert("enough".to_owned()), &[few]);
         let chosen = b.branch(few, |_| vec![sum], |b| vec![b.float(Dtype::F32, -0.5)]);
         b.branch(
             few,
             |b| {
-                b.effect(Op::Sync, &[]);
+                b.effect(SyncOp::Block, &[]);
                 vec![]
             },
             |_| vec![],
         );
         let wide = b.splat(chosen[0], &[8, 16]);
         b.store_tensor(x, &[zero, n], wide);
-        let pointer = b.op(Op::ParamPtr(p), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
-        b.effect(Op::StorePtr { masked: true }, &[pointer, n, few]);
-        b.op(Op::Atomic(Atomic::Max), &[pointer, n], Type::scalar(Dtype::I32));
-        b.op(Op::Permute(vec![1, 0]), &[wide], tile(Dtype::F32, &[16, 8]));
+        let pointer = b.op(SourceOp::ParamPtr(p), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
+        b.effect(MemoryOp::StorePtr { masked: true }, &[pointer, n, few]);
+        b.op(MemoryOp::Atomic(Atomic::Max), &[pointer, n], Type::scalar(Dtype::I32));
+        b.op(TileOp::Permute(vec![1, 0]), &[wide], tile(Dtype::F32, &[16, 8]));
         expect![[r#"
             kernel everything(x: tensor_mut<f32, 2>, p: ptr<i32>, n: i32)
               target sm_80, warps 2

@@ -1,6 +1,6 @@
 //! Accesses to memory that nothing bounds.
 
-use super::{Kernel, Op, ParamKind, Region, StmtKind};
+use super::{Kernel, Op, ParamKind, Region, SourceOp, StmtKind};
 use crate::loc::Loc;
 
 /// An access to memory that nothing bounds: whether it is right is up to whoever launches the kernel.
@@ -33,7 +33,7 @@ impl Kernel {
             })
         }
         first(&self.body, &|op| {
-            if let Op::ParamPtr(param) = op {
+            if let Op::Source(SourceOp::ParamPtr(param)) = op {
                 return matches!(self.params[*param as usize].kind, ParamKind::Tensor { .. });
             }
             false

@@ -2,7 +2,7 @@
 
 use la_arena::ArenaMap;
 
-use super::{Const, Op, Region, Stmt, StmtKind, Terminator, Value};
+use super::{Const, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Value};
 use crate::loc::Loc;
 
 impl StmtKind {
@@ -143,7 +143,7 @@ impl Region {
     pub fn constants(&self) -> ArenaMap<Value, i128> {
         let mut constants = ArenaMap::default();
         self.each_op(&mut |op, _, result, _| {
-            if let (Op::Const(Const::Int(value)), Some(result)) = (op, result) {
+            if let (Op::Source(SourceOp::Const(Const::Int(value))), Some(result)) = (op, result) {
                 constants.insert(result, *value);
             }
         });

@@ -6,7 +6,7 @@
 use la_arena::ArenaMap;
 
 use super::{
-    Class, ClusterOp, Kernel, Op, Partition, Placement, Region, Snippet, Stmt, StmtKind,
+    Class, ClusterOp, Kernel, Op, Partition, Placement, Region, Snippet, Stmt, StmtKind, SyncOp,
     Terminator, Type, Value, register_type,
 };
 
@@ -402,7 +402,9 @@ fn meets_cluster(region: &Region) -> bool {
         let meets = matches!(
             stmt.kind,
             StmtKind::Op {
-                op: Op::Cluster(ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait),
+                op: Op::Sync(SyncOp::Cluster(
+                    ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait
+                )),
                 ..
             }
         );

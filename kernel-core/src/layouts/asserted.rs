@@ -10,7 +10,7 @@ use super::LayoutProblem;
 use super::graph::Graph;
 use super::rewrite::Versions;
 use super::solve::pinned;
-use crate::ir::{Kernel, Op, Region, StmtKind, Terminator, Value};
+use crate::ir::{Kernel, Op, Region, StmtKind, Terminator, TileOp, Value};
 use crate::loc::Loc;
 
 /// A layout that the user says a tile has.
@@ -31,7 +31,7 @@ pub(super) fn take(kernel: &mut Kernel) -> Vec<Assertion> {
 /// Whether a region asserts a layout anywhere.
 pub(super) fn any(region: &Region) -> bool {
     region.stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Op { op, .. } => matches!(op, Op::AssertLayout(_)),
+        StmtKind::Op { op, .. } => matches!(op, Op::Tile(TileOp::AssertLayout(_))),
         StmtKind::If { then, otherwise, .. } => any(then) || any(otherwise),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => any(body),
         StmtKind::Specialize { .. } => stmt.kind.regions().into_iter().any(any),
@@ -53,7 +53,7 @@ impl Taken {
             match &mut stmt.kind {
                 StmtKind::Op { op, args, result } => {
                     self.values(args);
-                    if let (Op::AssertLayout(form), Some(result)) = (op, result) {
+                    if let (Op::Tile(TileOp::AssertLayout(form)), Some(result)) = (op, result) {
                         // Values are defined before they are used, so a chain of assertions ends here.
                         self.tiles.insert(*result, args[0]);
                         let form = form.clone();

@@ -11,7 +11,8 @@ use super::tma;
 use super::warpgroup::{self, Generation, Side};
 use super::{Allocation, CopyEnds, LayoutProblem, Origin, SharedLayout, analyze, shared};
 use crate::ir::{
-    Kernel, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tcgen05, Type, Value,
+    CopyOp, Kernel, Op, ParamKind, ProductOp, Region, Shared, SharedType, StmtKind, Tcgen05, Type,
+    Value,
 };
 use crate::loc::Loc;
 
@@ -30,7 +31,7 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
     let tma::Planning { kernel, layouts, .. } = planning;
     for stmt in &region_.stmts {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Tma(tma), args, .. } => {
+            StmtKind::Op { op: Op::Copy(CopyOp::Tma(tma)), args, .. } => {
                 let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
                     continue;
                 };
@@ -59,13 +60,13 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.push(LayoutProblem::Box { at, chosen_at, shape, refusal });
                 }
             }
-            StmtKind::Op { op: Op::Bulk(bulk), args, .. } => {
+            StmtKind::Op { op: Op::Copy(CopyOp::Bulk(bulk)), args, .. } => {
                 if let Err((root, refusal)) = super::bulk::check(kernel, layouts, *bulk, args) {
                     let (at, chosen_at) = (stmt.loc, pinned_at(kernel, root));
                     problems.push(LayoutProblem::Bulk { at, chosen_at, refusal });
                 }
             }
-            StmtKind::Op { op: Op::Wgmma, args, .. } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Wgmma), args, .. } => {
                 let Form::Wgmma { n, .. } = warpgroup::form(kernel, [args[0], args[1], args[2]])
                 else {
                     continue;
@@ -77,7 +78,11 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.extend(described(kernel, layouts, (side, operand, at), n));
                 }
             }
-            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { group, scaled, .. }), args, .. } => {
+            StmtKind::Op {
+                op: Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. })),
+                args,
+                ..
+            } => {
                 let Type::TensorMemory(sums) = kernel.ty(args[2]) else { continue };
                 let widths = tensor_core::block(kernel, sums).widths(*group);
                 let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
@@ -92,7 +97,11 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     }));
                 }
             }
-            StmtKind::Op { op: Op::Tcgen05(Tcgen05::Copy { .. }), args, .. } => {
+            StmtKind::Op {
+                op: Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })),
+                args,
+                ..
+            } => {
                 let (Type::Shared(from), Type::TensorMemory(to)) =
                     (kernel.ty(args[0]), kernel.ty(args[1]))
                 else {
@@ -160,7 +169,7 @@ fn refused(
 /// The tensor map of a copy from or to an allocation that declares which swizzle its tiles have, if there is one.
 fn declared_at(kernel: &Kernel, region: &Region, root: Shared) -> Option<Loc> {
     region.stmts.iter().find_map(|stmt| {
-        if let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind {
+        if let StmtKind::Op { op: Op::Copy(CopyOp::Tma(tma)), args, .. } = &stmt.kind {
             let param = &kernel.params[tma.param as usize];
             let ParamKind::Tensor { rank, .. } = param.kind else { return None };
             let window = tma.operands(rank as usize, args).window?;

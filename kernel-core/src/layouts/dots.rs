@@ -6,7 +6,7 @@ use la_arena::ArenaMap;
 
 use super::blocked::blocked;
 use super::graph::{Dot, Graph, Recipe};
-use crate::ir::{Dtype, Elem, Kernel, Op, Value};
+use crate::ir::{Dtype, Elem, ElementwiseOp, Kernel, Op, ProductOp, Value};
 
 /// Rows and columns of the result of one `mma.sync` (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
 const MMA_TILE: [u32; 2] = [16, 8];
@@ -164,9 +164,16 @@ fn sources(graph: &Graph, tile: Value) -> Vec<Value> {
             continue;
         }
         match graph.makers.get(value) {
-            Some(Recipe { op: Op::Dot { .. }, .. }) => found.push(value),
+            Some(Recipe { op: Op::Product(ProductOp::Dot { .. }), .. }) => found.push(value),
             Some(Recipe {
-                op: Op::Unary(_) | Op::Binary(_) | Op::Select | Op::Fma | Op::Cast,
+                op:
+                    Op::Elementwise(
+                        ElementwiseOp::Unary(_)
+                        | ElementwiseOp::Binary(_)
+                        | ElementwiseOp::Select
+                        | ElementwiseOp::Fma
+                        | ElementwiseOp::Cast,
+                    ),
                 args,
             }) => {
                 open.extend(args);

@@ -7,7 +7,8 @@ use super::coalesce::Extent;
 use super::rows::Idle;
 use super::{Access, Known, sums};
 use crate::ir::{
-    Class, Elem, Kernel, Op, Region, Stmt, StmtKind, TensorMemoryOp, Terminator, Type, Value,
+    Class, CopyOp, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ProductOp, Region, SourceOp, Stmt,
+    StmtKind, SyncOp, TensorMemoryOp, Terminator, TileOp, Type, Value,
 };
 use crate::loc::Loc;
 
@@ -214,65 +215,67 @@ pub(super) fn to_operands(
     result_shape: &[u32],
 ) -> Option<Transfer> {
     match op {
-        Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Compare(_)
-        | Op::Select
-        | Op::Fma
-        | Op::Cast
-        | Op::LoadPtr { .. }
-        | Op::Atomic(_) => Some(Transfer::Same),
-        Op::Expand(axis) => Some(Transfer::Slice(*axis)),
-        Op::Broadcast => {
+        Op::Elementwise(
+            ElementwiseOp::Unary(_)
+            | ElementwiseOp::Binary(_)
+            | ElementwiseOp::Compare(_)
+            | ElementwiseOp::Select
+            | ElementwiseOp::Fma
+            | ElementwiseOp::Cast,
+        )
+        | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_)) => Some(Transfer::Same),
+        Op::Tile(TileOp::Expand(axis)) => Some(Transfer::Slice(*axis)),
+        Op::Tile(TileOp::Broadcast) => {
             let extents = operand_shape.iter().zip(result_shape);
             let axes =
                 (0..).zip(extents).filter(|(_, (from, to))| from != to).map(|(axis, _)| axis);
             Some(Transfer::Collapse(axes.collect()))
         }
-        Op::Reshape => Some(Transfer::Reshape(operand_shape.to_vec())),
-        Op::Permute(order) => Some(Transfer::Permute(inverse(order))),
-        Op::Join => Some(Transfer::Slice(u32::try_from(operand_shape.len()).expect("at most 5"))),
-        Op::Split(_) => Some(Transfer::Join),
-        Op::Const(_)
-        | Op::ParamPtr(_)
-        | Op::ParamDim(..)
-        | Op::ParamStride(..)
-        | Op::ParamScalar(_)
-        | Op::BlockId(_)
-        | Op::NumBlocks(_)
-        | Op::Arange(_)
-        | Op::Splat
-        | Op::ToLayout(_)
-        | Op::AssertLayout(_)
-        | Op::LoadTensor(_)
-        | Op::StoreTensor(_)
-        | Op::StorePtr { .. }
-        | Op::SharedAlloc(_)
-        | Op::SharedIndex
-        | Op::SharedTranspose
-        | Op::SharedRemote
-        | Op::LoadShared
-        | Op::StoreShared
-        | Op::CopyAsync(_)
-        | Op::CopyCommit
-        | Op::CopyWait(_)
-        | Op::CopyWaitAll
-        | Op::Staged(_)
-        | Op::Sync
-        | Op::Barrier(_)
-        | Op::Tma(_)
-        | Op::Bulk(_)
-        | Op::StoreAsync
-        | Op::Named(..)
-        | Op::TmaWait { .. }
-        | Op::FenceAsync
-        | Op::Wgmma
-        | Op::WgmmaWait(_)
+        Op::Tile(TileOp::Reshape) => Some(Transfer::Reshape(operand_shape.to_vec())),
+        Op::Tile(TileOp::Permute(order)) => Some(Transfer::Permute(inverse(order))),
+        Op::Tile(TileOp::Join) => {
+            Some(Transfer::Slice(u32::try_from(operand_shape.len()).expect("at most 5")))
+        }
+        Op::Tile(TileOp::Split(_)) => Some(Transfer::Join),
+        Op::Source(
+            SourceOp::Const(_)
+            | SourceOp::ParamPtr(_)
+            | SourceOp::ParamDim(..)
+            | SourceOp::ParamStride(..)
+            | SourceOp::ParamScalar(_)
+            | SourceOp::BlockId(_)
+            | SourceOp::NumBlocks(_)
+            | SourceOp::Arange(_),
+        )
+        | Op::Tile(TileOp::Splat | TileOp::ToLayout(_) | TileOp::AssertLayout(_))
+        | Op::Memory(
+            MemoryOp::LoadTensor(_)
+            | MemoryOp::StoreTensor(_)
+            | MemoryOp::StorePtr { .. }
+            | MemoryOp::SharedAlloc(_)
+            | MemoryOp::SharedIndex
+            | MemoryOp::SharedTranspose
+            | MemoryOp::SharedRemote
+            | MemoryOp::LoadShared
+            | MemoryOp::StoreShared,
+        )
+        | Op::Copy(
+            CopyOp::Async(_)
+            | CopyOp::Commit
+            | CopyOp::Wait(_)
+            | CopyOp::WaitAll
+            | CopyOp::Staged(_),
+        )
+        | Op::Sync(SyncOp::Block | SyncOp::Barrier(_))
+        | Op::Copy(CopyOp::Tma(_) | CopyOp::Bulk(_) | CopyOp::StoreAsync)
+        | Op::Sync(SyncOp::Named(..))
+        | Op::Copy(CopyOp::BulkWait { .. })
+        | Op::Sync(SyncOp::FenceAsync)
+        | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_))
         | Op::TensorMemory(_)
-        | Op::Tcgen05(_)
-        | Op::Cluster(_)
-        | Op::Grid(_)
-        | Op::Dot { .. }
+        | Op::Product(ProductOp::Tcgen05(_))
+        | Op::Sync(SyncOp::Cluster(_) | SyncOp::Grid(_))
+        | Op::Product(ProductOp::Dot { .. })
         | Op::Assert(_) => None,
     }
 }
@@ -282,7 +285,7 @@ pub(super) fn to_operands(
 fn to_result(op: &Op, transfer: &Transfer, result_shape: &[u32]) -> Option<(Transfer, bool)> {
     match transfer {
         Transfer::Same => Some((Transfer::Same, false)),
-        Transfer::Slice(_) if *op == Op::Join => Some((Transfer::Join, false)),
+        Transfer::Slice(_) if *op == Op::Tile(TileOp::Join) => Some((Transfer::Join, false)),
         Transfer::Join => {
             Some((Transfer::Slice(u32::try_from(result_shape.len()).expect("at most 5")), false))
         }
@@ -544,7 +547,10 @@ impl<'a> Builder<'a> {
 
     /// Whether a tile follows from constants, ranges and scalars alone.
     fn is_cheap(&self, value: Value) -> bool {
-        self.graph.fluid.get(value).is_some_and(|recipe| recipe.op != Op::LoadShared)
+        self.graph
+            .fluid
+            .get(value)
+            .is_some_and(|recipe| recipe.op != Op::Memory(MemoryOp::LoadShared))
     }
 
     fn op(&mut self, op: &'a Op, args: &'a [Value], result: Value, at: Loc) {
@@ -557,7 +563,7 @@ impl<'a> Builder<'a> {
         let fluid = match op.class() {
             Class::Fill => true,
             Class::Elementwise | Class::Shape => tiles.iter().all(|&tile| self.is_cheap(tile)),
-            Class::Shared => *op == Op::LoadShared,
+            Class::Shared => *op == Op::Memory(MemoryOp::LoadShared),
             Class::Scalar
             | Class::Address
             | Class::Layout
@@ -581,7 +587,7 @@ impl<'a> Builder<'a> {
         if role != Role::Plain {
             self.graph.loads.push(node);
         }
-        if let Op::ToLayout(form) = op {
+        if let Op::Tile(TileOp::ToLayout(form)) = op {
             self.graph.pins.push(Pin { node, form: form.clone(), at, operand: args[0] });
             // What each thread has for itself is made in the layout that is asked for first, and converted to others.
             if self.per_thread.contains_idx(args[0])
@@ -589,19 +595,19 @@ impl<'a> Builder<'a> {
             {
                 self.edge(node, operand, Transfer::Same);
             }
-        } else if let Op::Dot { tf32 } = op {
+        } else if let Op::Product(ProductOp::Dot { tf32 }) = op {
             self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
             let operands = [args[0], args[1], args[2]];
             let warps = self.warps;
             self.graph.dots.push(Dot { node, args: operands, warps, tf32: *tf32, at, form: None });
             self.tie(args[2], result);
-        } else if *op == Op::Wgmma {
+        } else if *op == Op::Product(ProductOp::Wgmma) {
             self.graph.warpgroup_products.push((node, [args[0], args[1], args[2]]));
             self.tie(args[2], result);
         } else if *op == Op::TensorMemory(TensorMemoryOp::Load) {
             self.graph.nodes[node].role = Role::TensorMemory(self.graph.tensor_memory.len());
             self.graph.tensor_memory.push(Moved { node, window: args[0], written: None });
-        } else if let Op::WgmmaWait(_) = op {
+        } else if let Op::Product(ProductOp::WgmmaWait(_)) = op {
             self.tie(args[0], result);
         } else {
             self.connect(op, &tiles, node);
@@ -635,14 +641,15 @@ impl<'a> Builder<'a> {
             return;
         }
         let mut tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
-        let writes_through_pointers = matches!(op, Op::StorePtr { .. } | Op::Atomic(_));
+        let writes_through_pointers =
+            matches!(op, Op::Memory(MemoryOp::StorePtr { .. } | MemoryOp::Atomic(_)));
         if writes_through_pointers {
             // Addresses come first; what is written decides before they do.
             tiles.swap(0, 1);
         }
         let node = self.add_node(self.kernel.ty(tiles[0]), Role::Plain, at);
         let access = self.known.access(self.kernel, op, args);
-        let by_rows = matches!(op, Op::Tma(tma) if tma.kind.by_rows());
+        let by_rows = matches!(op, Op::Copy(CopyOp::Tma(tma)) if tma.kind.by_rows());
         if by_rows {
             self.graph.by_rows.push(ByRows { node, rows: tiles[0] });
         }

@@ -9,7 +9,8 @@ use super::dots;
 use super::graph::{Graph, Transfer, is_effect, to_operands};
 use super::warpgroup;
 use crate::ir::{
-    Crews, Elem, Kernel, Layouts, Op, Region, Stmt, StmtKind, Terminator, Type, Value, ValueData,
+    Crews, Elem, Kernel, Layouts, Op, ProductOp, Region, Stmt, StmtKind, Terminator, TileOp, Type,
+    Value, ValueData,
 };
 use crate::loc::Loc;
 
@@ -138,15 +139,15 @@ impl Rewriter<'_> {
         };
         let Some(&node) = self.graph.of.get(result) else { return vec![None; args.len()] };
         let own = self.graph.nodes[node].layout.clone().expect("solve gives every node a layout");
-        if let Op::Dot { .. } = op {
+        if let Op::Product(ProductOp::Dot { .. }) = op {
             let [left, right] = self.operands[node].clone();
             vec![Some(left), Some(right), Some(own)]
-        } else if *op == Op::Wgmma {
+        } else if *op == Op::Product(ProductOp::Wgmma) {
             let left = self.lefts.get(node).cloned();
             vec![left, None, Some(own)]
-        } else if let Op::WgmmaWait(_) = op {
+        } else if let Op::Product(ProductOp::WgmmaWait(_)) = op {
             vec![Some(own)]
-        } else if let Op::ToLayout(_) = op {
+        } else if let Op::Tile(TileOp::ToLayout(_)) = op {
             vec![self.graph.fluid.contains_idx(args[0]).then_some(own)]
         } else {
             args.iter().map(|&arg| self.derived(op, arg, result, &own)).collect()
@@ -510,7 +511,7 @@ impl Rewriter<'_> {
         }
         let wanted = self.wanted(&op, args, result);
         let made = self.get_all(args, &wanted, loc);
-        if let (Op::ToLayout(_), Some(result)) = (&op, result)
+        if let (Op::Tile(TileOp::ToLayout(_)), Some(result)) = (&op, result)
             && let Some(layout) = self.own(result)
         {
             // Who else wants the operand in this layout finds it here.
@@ -526,7 +527,7 @@ impl Rewriter<'_> {
 
 fn conversion(from: Value, layout: &Layout, result: Value) -> StmtKind {
     StmtKind::Op {
-        op: Op::ToLayout(Form::Linear(layout.clone())),
+        op: Op::Tile(TileOp::ToLayout(Form::Linear(layout.clone()))),
         args: vec![from],
         result: Some(result),
     }

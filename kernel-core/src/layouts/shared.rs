@@ -8,8 +8,8 @@ use la_arena::ArenaMap;
 
 use super::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::ir::{
-    Bulk, Kernel, Layouts, Op, ParamKind, Region, Shared, SharedType, StmtKind, Tcgen05, Type,
-    Value,
+    Bulk, CopyOp, Kernel, Layouts, MemoryOp, Op, ParamKind, ProductOp, Region, Shared, SharedType,
+    StmtKind, Tcgen05, TileOp, Type, Value,
 };
 use crate::loc::Loc;
 
@@ -159,14 +159,14 @@ fn find_matrices(
 ) {
     for stmt in &region.stmts {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, result: Some(result) } => {
                 let layout = layouts.get(*result);
                 let of_product = |layout: &Layout| mma_warps(layout, layout.in_size(Dim::Warp));
                 if layout.is_some_and(|layout| of_product(layout).is_some()) {
                     matrices.extend([(args[0], 1), (args[1], 0)]);
                 }
             }
-            StmtKind::Op { op: Op::ToLayout(_), args, result: Some(result) } => {
+            StmtKind::Op { op: Op::Tile(TileOp::ToLayout(_)), args, result: Some(result) } => {
                 conversions.push((args[0], *result));
             }
             StmtKind::Op { .. }
@@ -258,7 +258,7 @@ impl Collector<'_> {
                 let (rank, how) = (left.shape.len(), How::PRODUCT);
                 uses.entry(left.root).or_default().push(Use { rank, times, how });
             }
-            if let Op::Bulk(bulk) = op {
+            if let Op::Copy(CopyOp::Bulk(bulk)) = op {
                 self.bulk(*bulk, args, times, uses);
             }
             let Some((window, how)) = self.how(op, args, *result) else { continue };
@@ -270,7 +270,7 @@ impl Collector<'_> {
     /// The window that an operation reads or writes, and how.
     fn how(&self, op: &Op, args: &[Value], result: Option<Value>) -> Option<(&SharedType, How)> {
         match (op, args, result) {
-            (Op::LoadShared, [window], Some(tile)) => {
+            (Op::Memory(MemoryOp::LoadShared), [window], Some(tile)) => {
                 let window = window_of(self.kernel, *window);
                 let own = self.matrices.get(tile).filter(|_| !window.remote);
                 let matrix = own.is_some_and(|&depth| {
@@ -282,17 +282,18 @@ impl Collector<'_> {
                     if matrix { How::Matrix } else { registers(window, self.layouts.get(tile)) };
                 Some((window, how))
             }
-            (Op::StoreShared, [window, tile], None) | (Op::StoreAsync, [window, tile, _], None) => {
+            (Op::Memory(MemoryOp::StoreShared), [window, tile], None)
+            | (Op::Copy(CopyOp::StoreAsync), [window, tile, _], None) => {
                 let window = window_of(self.kernel, *window);
                 Some((window, registers(window, self.layouts.get(*tile))))
             }
-            (Op::CopyAsync(_), [.., window], None) => {
+            (Op::Copy(CopyOp::Async(_)), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
                 let access = self.known.access(self.kernel, op, args);
                 let how = copy(window, access, self.warps).unwrap_or(How::Any);
                 Some((window, how))
             }
-            (Op::Tma(tma), args, None) => {
+            (Op::Copy(CopyOp::Tma(tma)), args, None) => {
                 let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind
                 else {
                     return None;
@@ -305,11 +306,11 @@ impl Collector<'_> {
                 let swizzle_bytes = self.kernel.params[tma.param as usize].map.swizzle_bytes;
                 Some((window, How::Boxes { turned, swizzle_bytes }))
             }
-            (Op::Wgmma, [_, right, _], Some(_))
-            | (Op::Tcgen05(Tcgen05::Mma { .. }), [_, right, ..], None) => {
+            (Op::Product(ProductOp::Wgmma), [_, right, _], Some(_))
+            | (Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })), [_, right, ..], None) => {
                 Some((window_of(self.kernel, *right), How::PRODUCT))
             }
-            (Op::Tcgen05(Tcgen05::Copy { .. }), [from, to, ..], None) => {
+            (Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })), [from, to, ..], None) => {
                 let from = window_of(self.kernel, *from);
                 let Type::TensorMemory(to) = self.kernel.ty(*to) else { return None };
                 let exactly = super::tensor_copy::source(self.kernel, from, to);
@@ -336,9 +337,10 @@ impl Collector<'_> {
     /// The left operand of a product by warpgroups, where it is in shared memory.
     fn left(&self, op: &Op, args: &[Value]) -> Option<&SharedType> {
         match (op, args) {
-            (Op::Wgmma | Op::Tcgen05(Tcgen05::Mma { .. }), [left, ..])
-                if matches!(self.kernel.ty(*left), Type::Shared(_)) =>
-            {
+            (
+                Op::Product(ProductOp::Wgmma | ProductOp::Tcgen05(Tcgen05::Mma { .. })),
+                [left, ..],
+            ) if matches!(self.kernel.ty(*left), Type::Shared(_)) => {
                 Some(window_of(self.kernel, *left))
             }
             _ => None,

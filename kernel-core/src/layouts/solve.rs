@@ -12,7 +12,7 @@ use super::tensor_memory;
 use super::turned::{arrives, run_axis, written};
 use super::warpgroup;
 use super::{Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
-use crate::ir::{Elem, Kernel, Op, Type, Value};
+use crate::ir::{Elem, Kernel, Op, TileOp, Type, Value};
 use crate::loc::Loc;
 
 /// Lanes of a warp.
@@ -342,8 +342,10 @@ impl Solver<'_> {
         let dot = &self.graph.dots[at];
         let shape = &self.graph.nodes[dot.node].shape;
         dot.args[..2].iter().find_map(|&operand| {
-            let Some(Recipe { op: Op::ToLayout(Form::DotOperand { parent, .. }), .. }) =
-                self.graph.makers.get(operand)
+            let Some(Recipe {
+                op: Op::Tile(TileOp::ToLayout(Form::DotOperand { parent, .. })),
+                ..
+            }) = self.graph.makers.get(operand)
             else {
                 return None;
             };

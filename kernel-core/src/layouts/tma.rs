@@ -25,8 +25,8 @@ use super::known::{Known, Subject, log2_fact, stride};
 use super::shared::whole_window;
 use crate::ir::dtype::{MapElement, Packing};
 use crate::ir::{
-    Dtype, Fact, Fill, Kernel, MapOptions, Op, ParamKind, Region, Shared, SharedType, StmtKind,
-    Tma, TmaKind, Value,
+    CopyOp, Dtype, Fact, Fill, Kernel, MapOptions, Op, ParamKind, Region, Shared, SharedType,
+    StmtKind, Tma, TmaKind, Value,
 };
 
 /// Elements along one axis of a box, at most.
@@ -264,7 +264,9 @@ impl Planning<'_> {
             for inner in stmt.kind.regions() {
                 self.wishes(inner, facts);
             }
-            let StmtKind::Op { op: Op::Tma(tma), args, .. } = &stmt.kind else { continue };
+            let StmtKind::Op { op: Op::Copy(CopyOp::Tma(tma)), args, .. } = &stmt.kind else {
+                continue;
+            };
             if tma.kind.by_rows() || self.padded_window(*tma, args).is_some() {
                 continue;
             }

@@ -5,7 +5,9 @@ use la_arena::ArenaMap;
 
 use super::Known;
 use super::graph::Graph;
-use crate::ir::{Class, Kernel, Op, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::ir::{
+    Class, CopyOp, Kernel, MemoryOp, Op, Region, Shared, SharedType, StmtKind, Type, Value,
+};
 
 /// Operations between a store and what it stores are followed so far.
 const MOST_STEPS: usize = 16;
@@ -25,10 +27,11 @@ fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written:
         match &stmt.kind {
             StmtKind::Op { op, args, .. } => {
                 let (window, axis) = match (op, args.as_slice()) {
-                    (Op::StoreShared, [window, tile]) | (Op::StoreAsync, [window, tile, _]) => {
+                    (Op::Memory(MemoryOp::StoreShared), [window, tile])
+                    | (Op::Copy(CopyOp::StoreAsync), [window, tile, _]) => {
                         (window, graph.layout(*tile).and_then(run_axis))
                     }
-                    (Op::CopyAsync(_), [.., window]) => {
+                    (Op::Copy(CopyOp::Async(_)), [.., window]) => {
                         (window, known.access(kernel, op, args).map(|access| access.axis))
                     }
                     _ => continue,
@@ -81,7 +84,7 @@ pub(super) fn arrives(
         let recipe = graph.fluid.get(value).or_else(|| graph.makers.get(value))?;
         let tiles =
             recipe.args.iter().copied().filter(|&arg| matches!(kernel.ty(arg), Type::Tile(..)));
-        if recipe.op == Op::LoadShared {
+        if recipe.op == Op::Memory(MemoryOp::LoadShared) {
             let window = window_of(kernel, recipe.args[0])?;
             let axis = written.get(window.root).copied()?;
             let of_window = if window.transposed { 1 - axis } else { axis };
@@ -91,8 +94,12 @@ pub(super) fn arrives(
             return None;
         }
         // Constants and indices are made in every layout.
-        let cheap =
-            |arg: &Value| graph.fluid.get(*arg).is_some_and(|recipe| recipe.op != Op::LoadShared);
+        let cheap = |arg: &Value| {
+            graph
+                .fluid
+                .get(*arg)
+                .is_some_and(|recipe| recipe.op != Op::Memory(MemoryOp::LoadShared))
+        };
         value = tiles.into_iter().find(|arg| !cheap(arg))?;
     }
     None

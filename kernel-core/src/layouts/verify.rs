@@ -21,7 +21,8 @@ use super::Inferred;
 use super::dots::{mma_warps, tensor_core};
 use super::graph::{Transfer, to_operands};
 use crate::ir::{
-    Crews, Dtype, Elem, Kernel, Op, Region, StmtKind, TensorMemoryOp, Terminator, Type, Value,
+    CopyOp, Crews, Dtype, Elem, Kernel, Op, ProductOp, Region, StmtKind, TensorMemoryOp,
+    Terminator, TileOp, Type, Value,
 };
 
 /// Lanes of a warp.
@@ -198,7 +199,7 @@ impl<'a> Verifier<'a> {
         let Some(result) = result.filter(|&result| self.is_tile(result)) else {
             // What writes or tests tiles does so element by element.
             let first = tiles.first().copied();
-            if let (Op::Tma(_), Some(rows)) = (op, first) {
+            if let (Op::Copy(CopyOp::Tma(_)), Some(rows)) = (op, first) {
                 let layout = self.layout(rows)?;
                 let whole = super::rows::accepts(layout);
                 require(whole, || {
@@ -209,11 +210,11 @@ impl<'a> Verifier<'a> {
                 .map_or(Ok(()), |first| self.same("an effect", &tiles, &vec![first; tiles.len()]));
         };
         let own = self.layout(result)?;
-        if let Op::Dot { tf32 } = op {
+        if let Op::Product(ProductOp::Dot { tf32 }) = op {
             self.same("an accumulator", &args[2..], &[result])?;
             return self.product(args, own, *tf32);
         }
-        if let Op::ToLayout(form) = op {
+        if let Op::Tile(TileOp::ToLayout(form)) = op {
             return conversion(form, result, own);
         }
         for tile in tiles {

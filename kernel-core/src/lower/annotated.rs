@@ -6,7 +6,7 @@ use la_arena::ArenaMap;
 use super::access_cost::{load_cost, store_cost};
 use super::convert::conversion_cost;
 use super::crossing::{reduce_cost, scan_cost};
-use crate::ir::{Annotations, Kernel, Layouts, Op, Shared, StmtKind, Value};
+use crate::ir::{Annotations, Kernel, Layouts, MemoryOp, Op, Shared, StmtKind, TileOp, Value};
 use crate::loc::Loc;
 
 /// The text, and the lines that statements come from where those are known.
@@ -34,13 +34,13 @@ fn statement_cost(
         Some((elems?, layout, layout.in_size(Dim::Warp)))
     };
     match kind {
-        StmtKind::Op { op: Op::LoadShared, args, result } => {
+        StmtKind::Op { op: Op::Memory(MemoryOp::LoadShared), args, result } => {
             Some(load_cost(kernel, shared, args[0], layouts.get((*result)?)?).to_string())
         }
-        StmtKind::Op { op: Op::StoreShared, args, .. } => {
+        StmtKind::Op { op: Op::Memory(MemoryOp::StoreShared), args, .. } => {
             Some(store_cost(kernel, shared, args[0], layouts.get(args[1])?).to_string())
         }
-        StmtKind::Op { op: Op::ToLayout(_), args, result } => {
+        StmtKind::Op { op: Op::Tile(TileOp::ToLayout(_)), args, result } => {
             let (from, to) = (layouts.get(args[0])?, layouts.get((*result)?)?);
             Some(conversion_cost(kernel.ty(args[0]).elem()?, from, to).to_string())
         }

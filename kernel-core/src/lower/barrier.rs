@@ -9,7 +9,7 @@ use la_arena::ArenaMap;
 
 use super::emitter::{Val, mods};
 use super::{Data, Lower};
-use crate::ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, Value};
+use crate::ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, SyncOp, Value};
 
 /// The bytes of an mbarrier (PTX ISA, "Size and alignment of mbarrier object").
 pub(super) const BARRIER_BYTES: u32 = 8;
@@ -27,7 +27,8 @@ pub(super) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
                 }
                 continue;
             }
-            if let StmtKind::Op { op: Op::Barrier(BarrierOp::Arrive), args, .. } = &stmt.kind
+            if let StmtKind::Op { op: Op::Sync(SyncOp::Barrier(BarrierOp::Arrive)), args, .. } =
+                &stmt.kind
                 && let crate::ir::Type::Barrier(barrier) = kernel.ty(args[0])
             {
                 let weight = weights.entry(barrier.root).or_insert(1);

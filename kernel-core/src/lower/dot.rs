@@ -17,7 +17,9 @@ use super::emitter::{Val, mods};
 use super::matrix::Matrices;
 use super::scalar::arithmetic;
 use super::{Data, Lower};
-use crate::ir::{Dtype, Elem, Op, Stmt, StmtKind, Value};
+use crate::ir::{
+    Dtype, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, Stmt, StmtKind, TileOp, Value,
+};
 use crate::layouts::{TensorCore, mma_warps, tensor_core};
 
 /// A tile in shared memory that a product reads itself.
@@ -101,8 +103,10 @@ impl Lower<'_> {
     /// Leaves a read of shared memory to the product that follows, if that is the only one to use it and nothing in
     /// between could change what is read.
     pub(super) fn defer(&mut self, stmts: &[Stmt]) -> bool {
-        let Some((StmtKind::Op { op: Op::LoadShared, args, result: Some(result) }, rest)) =
-            stmts.split_first().map(|(first, rest)| (&first.kind, rest))
+        let Some((
+            StmtKind::Op { op: Op::Memory(MemoryOp::LoadShared), args, result: Some(result) },
+            rest,
+        )) = stmts.split_first().map(|(first, rest)| (&first.kind, rest))
         else {
             return false;
         };
@@ -277,23 +281,26 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
     for stmt in stmts {
         let StmtKind::Op { op, args, .. } = &stmt.kind else { return false };
         if args.contains(&value) {
-            return matches!(op, Op::Dot { .. }) && args[2] != value;
+            return matches!(op, Op::Product(ProductOp::Dot { .. })) && args[2] != value;
         }
         let quiet = matches!(
             op,
-            Op::Const(_)
-                | Op::Arange(_)
-                | Op::Splat
-                | Op::Unary(_)
-                | Op::Binary(_)
-                | Op::Compare(_)
-                | Op::Select
-                | Op::Fma
-                | Op::Cast
-                | Op::SharedIndex
-                | Op::SharedTranspose
-                | Op::SharedRemote
-                | Op::LoadShared
+            Op::Source(SourceOp::Const(_) | SourceOp::Arange(_))
+                | Op::Tile(TileOp::Splat)
+                | Op::Elementwise(
+                    ElementwiseOp::Unary(_)
+                        | ElementwiseOp::Binary(_)
+                        | ElementwiseOp::Compare(_)
+                        | ElementwiseOp::Select
+                        | ElementwiseOp::Fma
+                        | ElementwiseOp::Cast
+                )
+                | Op::Memory(
+                    MemoryOp::SharedIndex
+                        | MemoryOp::SharedTranspose
+                        | MemoryOp::SharedRemote
+                        | MemoryOp::LoadShared
+                )
         );
         if !quiet {
             return false;

@@ -5,7 +5,10 @@ use kernel_ptx::{Modifier, Opcode, Type, Word};
 use super::bits::sign_extended;
 use super::emitter::{Emitter, Val, mods};
 use super::{Data, Lower};
-use crate::ir::{Binary, Dtype, Elem, Op, Unary, Value};
+use crate::ir::{
+    Binary, CopyOp, Dtype, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, SyncOp, TileOp,
+    Unary, Value,
+};
 
 impl Lower<'_> {
     /// An elementwise operation.
@@ -51,71 +54,78 @@ impl Emitter {
     /// One element of an elementwise operation.
     fn element(&mut self, op: &Op, elems: &[Elem], target: Elem, args: &[Val]) -> Val {
         match op {
-            Op::Unary(op) => match elems[0] {
+            Op::Elementwise(ElementwiseOp::Unary(op)) => match elems[0] {
                 Elem::Number(dtype) => self.unary(*op, dtype, args[0]),
                 Elem::Ptr(_) => unreachable!("ir::verify rejects {op:?} of a pointer"),
             },
-            Op::Binary(op) => self.binary(*op, elems[0], elems[1], args[0], args[1]),
-            Op::Compare(op) => self.compare_elem(*op, elems[0], args[0], args[1]),
-            Op::Select => match target {
+            Op::Elementwise(ElementwiseOp::Binary(op)) => {
+                self.binary(*op, elems[0], elems[1], args[0], args[1])
+            }
+            Op::Elementwise(ElementwiseOp::Compare(op)) => {
+                self.compare_elem(*op, elems[0], args[0], args[1])
+            }
+            Op::Elementwise(ElementwiseOp::Select) => match target {
                 Elem::Number(dtype) => {
                     self.select(super::scalar::arithmetic(dtype), args[0], args[1], args[2])
                 }
                 Elem::Ptr(_) => self.select(Type::S64, args[0], args[1], args[2]),
             },
-            Op::Fma => match target {
+            Op::Elementwise(ElementwiseOp::Fma) => match target {
                 Elem::Number(dtype) => self.fma(dtype, args[0], args[1], args[2]),
                 Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
             },
-            Op::Cast => self.cast(elems[0], target, args[0]),
-            Op::Const(_)
-            | Op::ParamPtr(_)
-            | Op::ParamDim(..)
-            | Op::ParamStride(..)
-            | Op::ParamScalar(_)
-            | Op::BlockId(_)
-            | Op::NumBlocks(_)
-            | Op::Arange(_)
-            | Op::Splat
-            | Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_)
-            | Op::Join
-            | Op::Split(_)
-            | Op::ToLayout(_)
-            | Op::AssertLayout(_)
-            | Op::LoadTensor(_)
-            | Op::StoreTensor(_)
-            | Op::LoadPtr { .. }
-            | Op::StorePtr { .. }
-            | Op::Atomic(_)
-            | Op::SharedAlloc(_)
-            | Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::SharedRemote
-            | Op::LoadShared
-            | Op::StoreShared
-            | Op::CopyAsync(_)
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
-            | Op::Staged(_)
-            | Op::Sync
-            | Op::Barrier(_)
-            | Op::Tma(_)
-            | Op::Bulk(_)
-            | Op::StoreAsync
-            | Op::Named(..)
-            | Op::TmaWait { .. }
-            | Op::FenceAsync
-            | Op::Wgmma
-            | Op::WgmmaWait(_)
+            Op::Elementwise(ElementwiseOp::Cast) => self.cast(elems[0], target, args[0]),
+            Op::Source(
+                SourceOp::Const(_)
+                | SourceOp::ParamPtr(_)
+                | SourceOp::ParamDim(..)
+                | SourceOp::ParamStride(..)
+                | SourceOp::ParamScalar(_)
+                | SourceOp::BlockId(_)
+                | SourceOp::NumBlocks(_)
+                | SourceOp::Arange(_),
+            )
+            | Op::Tile(
+                TileOp::Splat
+                | TileOp::Broadcast
+                | TileOp::Expand(_)
+                | TileOp::Reshape
+                | TileOp::Permute(_)
+                | TileOp::Join
+                | TileOp::Split(_)
+                | TileOp::ToLayout(_)
+                | TileOp::AssertLayout(_),
+            )
+            | Op::Memory(
+                MemoryOp::LoadTensor(_)
+                | MemoryOp::StoreTensor(_)
+                | MemoryOp::LoadPtr { .. }
+                | MemoryOp::StorePtr { .. }
+                | MemoryOp::Atomic(_)
+                | MemoryOp::SharedAlloc(_)
+                | MemoryOp::SharedIndex
+                | MemoryOp::SharedTranspose
+                | MemoryOp::SharedRemote
+                | MemoryOp::LoadShared
+                | MemoryOp::StoreShared,
+            )
+            | Op::Copy(
+                CopyOp::Async(_)
+                | CopyOp::Commit
+                | CopyOp::Wait(_)
+                | CopyOp::WaitAll
+                | CopyOp::Staged(_),
+            )
+            | Op::Sync(SyncOp::Block | SyncOp::Barrier(_))
+            | Op::Copy(CopyOp::Tma(_) | CopyOp::Bulk(_) | CopyOp::StoreAsync)
+            | Op::Sync(SyncOp::Named(..))
+            | Op::Copy(CopyOp::BulkWait { .. })
+            | Op::Sync(SyncOp::FenceAsync)
+            | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_))
             | Op::TensorMemory(_)
-            | Op::Tcgen05(_)
-            | Op::Cluster(_)
-            | Op::Grid(_)
-            | Op::Dot { .. }
+            | Op::Product(ProductOp::Tcgen05(_))
+            | Op::Sync(SyncOp::Cluster(_) | SyncOp::Grid(_))
+            | Op::Product(ProductOp::Dot { .. })
             | Op::Assert(_) => unreachable!("only elementwise operations come here"),
         }
     }
@@ -129,7 +139,7 @@ impl Emitter {
         low: &[Val],
         high: &[Val],
     ) -> Option<[Val; 2]> {
-        if let Op::Cast = op {
+        if let Op::Elementwise(ElementwiseOp::Cast) = op {
             return self.cast_pair(elems[0], target, low[0], high[0]);
         }
         let Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)) = target else { return None };
@@ -194,17 +204,17 @@ impl Packed {
             if native { Packed::Rounded(opcode) } else { Packed::FusedAdd(factor) }
         };
         let forms = [
-            (Op::Unary(Unary::Neg), Packed::Bits(Opcode::Xor, 0x8000)),
-            (Op::Unary(Unary::Abs), Packed::Bits(Opcode::And, 0x7fff)),
-            (Op::Binary(Binary::Min), Packed::Plain(Opcode::Min)),
-            (Op::Binary(Binary::Max), Packed::Plain(Opcode::Max)),
-            (Op::Binary(Binary::Add), add(Opcode::Add, ONE)),
-            (Op::Binary(Binary::Sub), add(Opcode::Sub, MINUS_ONE)),
+            (Op::Elementwise(ElementwiseOp::Unary(Unary::Neg)), Packed::Bits(Opcode::Xor, 0x8000)),
+            (Op::Elementwise(ElementwiseOp::Unary(Unary::Abs)), Packed::Bits(Opcode::And, 0x7fff)),
+            (Op::Elementwise(ElementwiseOp::Binary(Binary::Min)), Packed::Plain(Opcode::Min)),
+            (Op::Elementwise(ElementwiseOp::Binary(Binary::Max)), Packed::Plain(Opcode::Max)),
+            (Op::Elementwise(ElementwiseOp::Binary(Binary::Add)), add(Opcode::Add, ONE)),
+            (Op::Elementwise(ElementwiseOp::Binary(Binary::Sub)), add(Opcode::Sub, MINUS_ONE)),
             (
-                Op::Binary(Binary::Mul),
+                Op::Elementwise(ElementwiseOp::Binary(Binary::Mul)),
                 if native { Packed::Rounded(Opcode::Mul) } else { Packed::FusedMul },
             ),
-            (Op::Fma, Packed::Rounded(Opcode::Fma)),
+            (Op::Elementwise(ElementwiseOp::Fma), Packed::Rounded(Opcode::Fma)),
         ];
         forms.into_iter().find(|(other, _)| other == op).map(|(_, form)| form)
     }

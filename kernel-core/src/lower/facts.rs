@@ -2,7 +2,7 @@
 
 use la_arena::ArenaMap;
 
-use crate::ir::{Kernel, Op, Region, StmtKind, Value};
+use crate::ir::{Kernel, Op, Region, SourceOp, StmtKind, Value};
 use crate::layouts::{Axis, Known, Subject, analyze, log2_fact, stride};
 
 /// A counted loop, by its induction variable.
@@ -91,7 +91,11 @@ impl<'a> Facts<'a> {
     fn region(&mut self, region: &Region) {
         for stmt in &region.stmts {
             match &stmt.kind {
-                StmtKind::Op { op: Op::ParamDim(param, axis), result: Some(result), .. } => {
+                StmtKind::Op {
+                    op: Op::Source(SourceOp::ParamDim(param, axis)),
+                    result: Some(result),
+                    ..
+                } => {
                     self.dims.insert(*result, (*param, *axis));
                 }
                 StmtKind::Op { .. }

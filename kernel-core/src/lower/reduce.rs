@@ -10,7 +10,7 @@ use super::coords::{register_part, repeated_threads};
 use super::emitter::Val;
 use super::memory::{VECTOR_BYTES, bytes};
 use super::{Data, Lower};
-use crate::ir::{Binary, Elem, Op, Region, StmtKind, Terminator, Value};
+use crate::ir::{Binary, Elem, ElementwiseOp, Op, Region, StmtKind, Terminator, Value};
 
 impl Lower<'_> {
     /// Reduces one axis of tiles.
@@ -280,7 +280,7 @@ pub(super) fn separates(layout: &Layout, axis: usize) -> bool {
 fn commutes(combine: &Region) -> bool {
     let [stmt] = &combine.stmts[..] else { return false };
     match &stmt.kind {
-        StmtKind::Op { op: Op::Binary(op), args, .. } => {
+        StmtKind::Op { op: Op::Elementwise(ElementwiseOp::Binary(op)), args, .. } => {
             let both = combine.args.len() == 2
                 && args.iter().all(|arg| combine.args.contains(arg))
                 && args[0] != args[1];

@@ -12,8 +12,8 @@ use super::emitter::Val;
 use super::memory::VECTOR_BYTES;
 use super::tensor_memory::ADDRESS_BYTES;
 use crate::ir::{
-    BarrierOp, Barriers, BulkKind, ClusterOp, Elem, Kernel, Op, Region, Shared, SharedType,
-    StmtKind, TmaKind, Type, Value,
+    BarrierOp, Barriers, BulkKind, ClusterOp, CopyOp, Elem, Kernel, Op, ProductOp, Region, Shared,
+    SharedType, StmtKind, SyncOp, TmaKind, Type, Value,
 };
 use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
 use crate::loc::Loc;
@@ -202,8 +202,8 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
         Some(waited.filter(|waited| *waited >= started).unwrap_or(usize::MAX))
     };
     let copies = |op: &Op, tma: &dyn Fn(TmaKind) -> bool, bulk: &dyn Fn(BulkKind) -> bool| {
-        matches!(op, Op::Tma(copy) if tma(copy.kind))
-            || matches!(op, Op::Bulk(copy) if bulk(copy.kind))
+        matches!(op, Op::Copy(CopyOp::Tma(copy)) if tma(copy.kind))
+            || matches!(op, Op::Copy(CopyOp::Bulk(copy)) if bulk(copy.kind))
     };
     let read = until(
         &|op| {
@@ -211,24 +211,28 @@ fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
                 matches!(kind, BulkKind::Store | BulkKind::Reduce(_))
             })
         },
-        &|op| matches!(op, Op::TmaWait { pending: 0, .. }),
+        &|op| matches!(op, Op::Copy(CopyOp::BulkWait { pending: 0, .. })),
     );
-    let multiplied = until(&|op| matches!(op, Op::Wgmma), &|op| matches!(op, Op::WgmmaWait(0)));
+    let multiplied = until(&|op| matches!(op, Op::Product(ProductOp::Wgmma)), &|op| {
+        matches!(op, Op::Product(ProductOp::WgmmaWait(0)))
+    });
     let loaded = until(
         &|op| {
             copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load)
-                || *op == Op::Cluster(ClusterOp::TryCancel)
+                || *op == Op::Sync(SyncOp::Cluster(ClusterOp::TryCancel))
         },
-        &|op| matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test)),
+        &|op| matches!(op, Op::Sync(SyncOp::Barrier(BarrierOp::Wait | BarrierOp::Test))),
     );
-    let by_tensor_cores =
-        until(&|op| matches!(op, Op::Tcgen05(one) if one.is_by_tensor_cores()), &|op| {
-            matches!(op, Op::Barrier(BarrierOp::Wait | BarrierOp::Test))
-        });
+    let by_tensor_cores = until(
+        &|op| matches!(op, Op::Product(ProductOp::Tcgen05(one)) if one.is_by_tensor_cores()),
+        &|op| matches!(op, Op::Sync(SyncOp::Barrier(BarrierOp::Wait | BarrierOp::Test))),
+    );
     // Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read
     // when they do.
     let reaches = |op: &Op, args: &[Value]| kernel.reaches(op, args) && args.iter().any(is);
-    let meets = |op: &Op, _: &[Value]| matches!(op, Op::Cluster(ClusterOp::Sync | ClusterOp::Wait));
+    let meets = |op: &Op, _: &[Value]| {
+        matches!(op, Op::Sync(SyncOp::Cluster(ClusterOp::Sync | ClusterOp::Wait)))
+    };
     let reached = stmts.iter().rposition(|stmt| holds(&stmt.kind, &reaches)).map(|last| {
         let met = stmts.iter().rposition(|stmt| holds(&stmt.kind, &meets));
         met.filter(|met| *met > last).unwrap_or(usize::MAX)

@@ -27,8 +27,8 @@ use la_arena::ArenaMap;
 use super::emitter::{FrameKind, Place, Val, mods};
 use super::{Data, Flow, LANES, Lower};
 use crate::ir::{
-    self, Class, ClusterOp, Dtype, Elem, Kernel, Op, Partition, Placement, Region, Specialized,
-    StmtKind, Terminator, Value,
+    self, Class, ClusterOp, CopyOp, Dtype, Elem, Kernel, MemoryOp, Op, Partition, Placement,
+    Region, Specialized, StmtKind, SyncOp, Terminator, Value,
 };
 
 /// What is handed over lies at multiples of the largest of it.
@@ -144,7 +144,7 @@ fn is_made_anew(kind: &StmtKind) -> bool {
     let StmtKind::Op { op, .. } = kind else { return false };
     match op.class() {
         Class::Scalar | Class::Address | Class::Elementwise | Class::Window => true,
-        Class::Shared => matches!(op, Op::SharedAlloc(_)),
+        Class::Shared => matches!(op, Op::Memory(MemoryOp::SharedAlloc(_))),
         Class::Fill
         | Class::Shape
         | Class::Layout
@@ -179,7 +179,7 @@ fn returns(kind: &StmtKind) -> bool {
 /// Whether a region starts asynchronous copies.
 fn copies(region: &Region) -> bool {
     region.stmts.iter().any(|stmt| {
-        matches!(stmt.kind, StmtKind::Op { op: Op::CopyAsync(_), .. })
+        matches!(stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Async(_)), .. })
             || stmt.kind.regions().into_iter().any(copies)
     })
 }
@@ -265,7 +265,10 @@ impl<'a> Lower<'a> {
         }
         for stmt in &kernel.body.stmts[..self.specialized().found.at] {
             if let StmtKind::Op {
-                op: Op::Cluster(op @ (ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait)),
+                op:
+                    Op::Sync(SyncOp::Cluster(
+                        op @ (ClusterOp::Sync | ClusterOp::Arrive | ClusterOp::Wait),
+                    )),
                 ..
             } = &stmt.kind
             {

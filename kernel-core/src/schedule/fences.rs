@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use super::statement;
 use crate::ir::{
-    Access, Announcement, By, CtaGroup, Fence, Kernel, Memory, Op, Shared, Stmt, StmtKind, Wait,
+    Access, Announcement, By, CtaGroup, Fence, Kernel, Memory, Shared, Stmt, StmtKind, SyncOp,
+    Wait,
     flow::{self, Flow, Insertions, Number, Part},
 };
 use crate::loc::Loc;
@@ -137,7 +138,7 @@ impl Flow for Fences<'_> {
 
     fn visit(&mut self, stmt: &Stmt, unfenced: &Unfenced, number: Number) {
         if self.needed(stmt, unfenced) {
-            self.out.before.insert(number, vec![statement(Op::FenceAsync, stmt.loc)]);
+            self.out.before.insert(number, vec![statement(SyncOp::FenceAsync, stmt.loc)]);
         }
     }
 
@@ -147,7 +148,7 @@ impl Flow for Fences<'_> {
             && part.index > 0
             && !left.written.is_empty()
         {
-            self.out.after.insert(number, vec![statement(Op::FenceAsync, last.loc)]);
+            self.out.after.insert(number, vec![statement(SyncOp::FenceAsync, last.loc)]);
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use kernel_layout::Dim;
 
-use crate::ir::{Elem, Kernel, Layouts, Op, Region, StmtKind, Terminator, Type, Value};
+use crate::ir::{
+    CopyOp, Elem, Kernel, Layouts, Op, ProductOp, Region, StmtKind, Terminator, Type, Value,
+};
 use crate::layouts::{Known, analyze, tensor_memory};
 
 /// Registers are given to threads by this many (CUDA C++ Programming Guide, "Compute Capabilities": 256 a warp).
@@ -59,7 +61,9 @@ enum Inside {
 fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside) -> u32 {
     let within = |region: &Region, inside: Inside| narrow_copies(kernel, known, region, inside);
     let of = |kind: &StmtKind| match kind {
-        StmtKind::Op { op: op @ Op::CopyAsync(_), args, .. } if inside == Inside::Loop => {
+        StmtKind::Op { op: op @ Op::Copy(CopyOp::Async(_)), args, .. }
+            if inside == Inside::Loop =>
+        {
             let Some(Type::Shared(window)) = args.last().map(|&window| kernel.ty(window)) else {
                 return 0;
             };
@@ -107,8 +111,11 @@ fn product_registers(kernel: &Kernel, region: &Region, layouts: &Layouts) -> Opt
                 let mut sum = 0;
                 for value in carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty()) {
                     let operands = body.stmts.iter().find_map(|stmt| {
-                        if let StmtKind::Op { op: Op::Dot { .. }, args, result: Some(result) } =
-                            &stmt.kind
+                        if let StmtKind::Op {
+                            op: Op::Product(ProductOp::Dot { .. }),
+                            args,
+                            result: Some(result),
+                        } = &stmt.kind
                             && result == value
                         {
                             return Some([args[0], args[1]]);

@@ -15,7 +15,8 @@ use kernel_layout::{Dim, Layout};
 
 use super::{key, statement};
 use crate::ir::{
-    Binary, Const, Kernel, Layouts, Op, ParamKind, Region, Stmt, StmtKind, Value,
+    Binary, Const, CopyOp, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ParamKind, Region,
+    SourceOp, Stmt, StmtKind, SyncOp, Value,
     flow::{self, Flow, Insertions, Number, Part},
 };
 use crate::loc::Loc;
@@ -89,10 +90,10 @@ impl Sums {
 
     /// The sum that an operation makes, and how deep it is.
     fn made(&self, op: &Op, args: &[Value]) -> Option<(Sum, u32)> {
-        if let Op::Const(Const::Int(value)) = op {
+        if let Op::Source(SourceOp::Const(Const::Int(value))) = op {
             return Some((Sum { constant: *value, ..Sum::default() }, 0));
         }
-        let Op::Binary(op) = op else { return None };
+        let Op::Elementwise(ElementwiseOp::Binary(op)) = op else { return None };
         let ((left, first), (right, second)) = (self.get(args[0]), self.get(args[1]));
         let depth = first.max(second) + 1;
         if depth > DEEPEST {
@@ -181,13 +182,15 @@ impl Order<'_> {
     fn access(&self, kind: &StmtKind) -> Option<Access> {
         let StmtKind::Op { op, args, result } = kind else { return None };
         let (param, coordinates, tile, write) = match (op, &args[..], result) {
-            (Op::LoadTensor(param), coordinates, Some(tile)) => {
+            (Op::Memory(MemoryOp::LoadTensor(param)), coordinates, Some(tile)) => {
                 (*param, coordinates, Some(*tile), false)
             }
-            (Op::StoreTensor(param), [coordinates @ .., tile], _) => {
+            (Op::Memory(MemoryOp::StoreTensor(param)), [coordinates @ .., tile], _) => {
                 (*param, coordinates, Some(*tile), true)
             }
-            (Op::CopyAsync(param), [coordinates @ .., _], _) => (*param, coordinates, None, false),
+            (Op::Copy(CopyOp::Async(param)), [coordinates @ .., _], _) => {
+                (*param, coordinates, None, false)
+            }
             _ => return None,
         };
         let ParamKind::Tensor { mutable: true, .. } = self.kernel.params[param as usize].kind
@@ -364,7 +367,7 @@ impl Flow for Order<'_> {
 
     fn visit(&mut self, stmt: &Stmt, pending: &Pending, number: Number) {
         if self.barred(stmt, &mut pending.clone()) {
-            self.out.before.insert(number, vec![statement(Op::Sync, stmt.loc)]);
+            self.out.before.insert(number, vec![statement(SyncOp::Block, stmt.loc)]);
         }
     }
 }

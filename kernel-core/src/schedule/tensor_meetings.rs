@@ -15,8 +15,8 @@ use kernel_layout::Dim;
 use super::statement;
 use crate::{
     ir::{
-        By, Does, Effects, Kernel, Layouts, Memory, Op, Stmt, StmtKind, Tcgen05, TensorMemory,
-        Value,
+        By, Does, Effects, Kernel, Layouts, Memory, Op, ProductOp, Stmt, StmtKind, SyncOp, Tcgen05,
+        TensorMemory, Value,
         flow::{self, Flow, Insertions, Number, Part},
     },
     layouts::tensor_memory::QUARTERS,
@@ -140,8 +140,11 @@ impl Flow for Meetings<'_> {
 
     fn visit(&mut self, stmt: &Stmt, state: &State, number: Number) {
         if self.meets(stmt, &mut state.clone()) {
-            let fences =
-                [Op::Tcgen05(Tcgen05::FenceBefore), Op::Sync, Op::Tcgen05(Tcgen05::FenceAfter)];
+            let fences = [
+                Op::Product(ProductOp::Tcgen05(Tcgen05::FenceBefore)),
+                Op::Sync(SyncOp::Block),
+                Op::Product(ProductOp::Tcgen05(Tcgen05::FenceAfter)),
+            ];
             let fences = fences.map(|op| statement(op, stmt.loc));
             self.out.before.insert(number, fences.to_vec());
         }

@@ -5,7 +5,10 @@ use expect_test::{Expect, expect};
 use super::{blocks_per_multiprocessor, rotate};
 use crate::eval::{self, Arg};
 use crate::ir::tests::builder::Builder;
-use crate::ir::{Compare, Dtype, Kernel, Op, StmtKind, Terminator, Type, Value, verify};
+use crate::ir::{
+    Compare, CopyOp, Dtype, ElementwiseOp, Kernel, MemoryOp, StmtKind, SyncOp, Terminator, Type,
+    Value, verify,
+};
 use crate::layouts::infer;
 
 /// A loop over k that copies a tile, waits, and multiplies; `change` writes what comes between.
@@ -41,15 +44,15 @@ fn kernel(iteration: impl FnOnce(&mut Builder, u32, Value, Value, Value) -> Valu
 fn usual(b: &mut Builder, x: u32, window: Value, k: Value, acc: Value) -> Value {
     let zero = b.int(0);
     b.copy_async(x, &[zero, k], window);
-    b.effect(Op::CopyWaitAll, &[]);
+    b.effect(CopyOp::WaitAll, &[]);
     product(b, window, acc)
 }
 
 fn product(b: &mut Builder, window: Value, acc: Value) -> Value {
-    b.effect(Op::Sync, &[]);
+    b.effect(SyncOp::Block, &[]);
     let loaded = b.load_shared(window);
     let sum = b.dot(loaded, loaded, acc);
-    b.effect(Op::Sync, &[]);
+    b.effect(SyncOp::Block, &[]);
     sum
 }
 
@@ -136,8 +139,8 @@ fn groups_that_are_waited_for_keep_their_order() {
     let (kernel, changed) = rotated(kernel(|b, x, window, k, acc| {
         let zero = b.int(0);
         b.copy_async(x, &[zero, k], window);
-        b.effect(Op::CopyCommit, &[]);
-        b.effect(Op::CopyWait(0), &[]);
+        b.effect(CopyOp::Commit, &[]);
+        b.effect(CopyOp::Wait(0), &[]);
         product(b, window, acc)
     }));
     assert!(changed);
@@ -177,7 +180,8 @@ fn a_copy_at_a_carried_place_stays() {
 #[test]
 fn a_loop_that_may_end_early_stays() {
     let mut kernel = kernel(|b, x, window, k, acc| {
-        let condition = b.op(Op::Compare(Compare::Gt), &[k, k], Type::scalar(Dtype::Bool));
+        let condition =
+            b.op(ElementwiseOp::Compare(Compare::Gt), &[k, k], Type::scalar(Dtype::Bool));
         b.branch(condition, |_| Vec::new(), |_| Vec::new());
         usual(b, x, window, k, acc)
     });
@@ -198,8 +202,8 @@ fn a_loop_that_may_end_early_stays() {
 fn a_store_before_the_copy_stays_before_it() {
     let (_, changed) = rotated(kernel(|b, x, window, k, acc| {
         let half = b.zeros(Dtype::F16, &[16, 16]);
-        b.effect(Op::StoreShared, &[window, half]);
-        b.effect(Op::Sync, &[]);
+        b.effect(MemoryOp::StoreShared, &[window, half]);
+        b.effect(SyncOp::Block, &[]);
         usual(b, x, window, k, acc)
     }));
     assert!(!changed);
@@ -210,8 +214,8 @@ fn what_does_not_end_in_a_barrier_or_multiplies_nothing_stays() {
     let (_, changed) = rotated(kernel(|b, x, window, k, acc| {
         let zero = b.int(0);
         b.copy_async(x, &[zero, k], window);
-        b.effect(Op::CopyWaitAll, &[]);
-        b.effect(Op::Sync, &[]);
+        b.effect(CopyOp::WaitAll, &[]);
+        b.effect(SyncOp::Block, &[]);
         let loaded = b.load_shared(window);
         b.dot(loaded, loaded, acc)
     }));
@@ -219,12 +223,12 @@ fn what_does_not_end_in_a_barrier_or_multiplies_nothing_stays() {
     let (_, changed) = rotated(kernel(|b, x, window, k, acc| {
         let zero = b.int(0);
         b.copy_async(x, &[zero, k], window);
-        b.effect(Op::CopyWaitAll, &[]);
-        b.effect(Op::Sync, &[]);
+        b.effect(CopyOp::WaitAll, &[]);
+        b.effect(SyncOp::Block, &[]);
         let loaded = b.load_shared(window);
         let wide = b.cast(loaded, Dtype::F32);
         let sum = b.binary(crate::ir::Binary::Add, acc, wide);
-        b.effect(Op::Sync, &[]);
+        b.effect(SyncOp::Block, &[]);
         sum
     }));
     assert!(!changed, "there is nothing to hide the copies behind");

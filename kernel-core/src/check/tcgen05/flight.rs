@@ -8,7 +8,7 @@ use crate::{
         tensor_memory::columns::Columns,
         tiles::{self, Tile},
     },
-    ir::{BarrierOp, Barriers, Kernel, Op, Scaled, Shared, TensorMemory, Type, Value},
+    ir::{BarrierOp, Barriers, Kernel, Op, Scaled, Shared, SyncOp, TensorMemory, Type, Value},
     layouts::{tensor_core, tensor_memory},
     loc::Loc,
 };
@@ -212,13 +212,13 @@ impl<'a> Places<'a> {
         let (mut slots, mut of_ring) = (ArenaMap::<Value, Slot>::new(), ArenaMap::new());
         kernel.body.each_op(&mut |op, args, result, _| {
             let Some(result) = result else { return };
-            if let Op::Barrier(BarrierOp::Index) = op {
+            if let Op::Sync(SyncOp::Barrier(BarrierOp::Index)) = op {
                 of_ring.insert(result, [args[0], args[1]]);
                 if let Some(root) = signals::root(kernel, args[0]) {
                     let index = known.get(args[1]).copied();
                     slots.insert(result, Slot { root, index });
                 }
-            } else if let Op::Barrier(BarrierOp::Remote) = op
+            } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op
                 && let Some(&slot) = slots.get(args[0])
             {
                 slots.insert(result, slot);

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Agent, Slot};
 use crate::{
-    ir::{Announcement, BarrierOp, Barriers, Done, Kernel, Op, Region, StmtKind, Value, Wait},
+    ir::{
+        Announcement, BarrierOp, Barriers, Done, Kernel, Op, Region, StmtKind, SyncOp, Value, Wait,
+    },
     loc::Loc,
 };
 
@@ -79,7 +81,7 @@ impl<'a> Signals<'a> {
     }
 
     fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>, agent: Agent) {
-        if let Op::Barrier(BarrierOp::Alloc(root)) = op {
+        if let Op::Sync(SyncOp::Barrier(BarrierOp::Alloc(root))) = op {
             self.made.extend(result.map(|value| (*root, value)));
         }
         let effects = self.kernel.effects(op, args, result);

@@ -11,7 +11,9 @@ use super::left_factor::FirstRows;
 use crate::check::tiles::Tile;
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{Const, Kernel, Op, Region, StmtKind, TensorMemory, TensorMemoryOp, Type, Value},
+    ir::{
+        Const, Kernel, Op, Region, SourceOp, StmtKind, TensorMemory, TensorMemoryOp, Type, Value,
+    },
     layouts::tensor_memory::{self, COLUMN_BITS},
     loc::Loc,
 };
@@ -37,7 +39,7 @@ impl Columns {
     pub(in crate::check) fn find(&mut self, kernel: &Kernel, region: &Region) {
         for stmt in &region.stmts {
             if let StmtKind::Op { op, args, result: Some(result) } = &stmt.kind {
-                if let Op::Const(Const::Int(value)) = op {
+                if let Op::Source(SourceOp::Const(Const::Int(value))) = op {
                     self.known.insert(*result, *value);
                 }
                 if let Op::TensorMemory(op) = op

@@ -7,7 +7,9 @@ use super::{
 use crate::{
     diag::Code,
     elaborate::{Builder, Env},
-    ir::{Binary, Const, Op, Region, Stmt, StmtKind, Terminator, Type, Value},
+    ir::{
+        Binary, Const, ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type, Value,
+    },
     loc::Loc,
     syntax::{Block, Expr},
 };
@@ -501,12 +503,12 @@ impl Builder<'_> {
 /// Whether a statement has a value whatever its operands are: the left side may rule out that a divisor is zero.
 fn computes(stmt: &Stmt, before: &[Stmt]) -> bool {
     let StmtKind::Op { op, args, .. } = &stmt.kind else { return false };
-    let divides = matches!(op, Op::Binary(Binary::Div | Binary::Rem));
+    let divides = matches!(op, Op::Elementwise(ElementwiseOp::Binary(Binary::Div | Binary::Rem)));
     let constant = |divisor: Value| {
         before.iter().any(|other| match &other.kind {
-            StmtKind::Op { op: Op::Const(value), result: Some(result), .. } => {
-                *result == divisor && *value != Const::Int(0)
-            }
+            StmtKind::Op {
+                op: Op::Source(SourceOp::Const(value)), result: Some(result), ..
+            } => *result == divisor && *value != Const::Int(0),
             _ => false,
         })
     };

@@ -6,7 +6,7 @@ use super::value::{Class, Num, RangeVal, Ty, Val};
 use crate::{
     diag::{Code, one_of},
     elaborate::{Builder, Env, signatures::Given, target_names},
-    ir::{Binary, Compare, Const, Dtype, Op, Type, Value},
+    ir::{Binary, Compare, Const, Dtype, Op, SourceOp, Type, Value},
     syntax::{Expr, GenericArg, Segment},
 };
 
@@ -14,7 +14,7 @@ impl Builder<'_> {
     /// What an operation gives, which is a scalar of this type.
     pub(crate) fn number_of(
         &mut self,
-        op: Op,
+        op: impl Into<Op>,
         operands: Vec<Value>,
         dtype: Dtype,
         given: &Given<'_>,
@@ -24,13 +24,18 @@ impl Builder<'_> {
 
     /// An operation that gives nothing.
     #[expect(clippy::unnecessary_wraps, reason = "most of what a row calls can be refused")]
-    pub(crate) fn does(&mut self, op: Op, operands: Vec<Value>, given: &Given<'_>) -> Option<()> {
+    pub(crate) fn does(
+        &mut self,
+        op: impl Into<Op>,
+        operands: Vec<Value>,
+        given: &Given<'_>,
+    ) -> Option<()> {
         self.op(op, operands, None, given.loc);
         Some(())
     }
 
     /// `block_id(axis)`, `num_blocks(axis)`
-    pub(crate) fn on_grid(&mut self, op: fn(u32) -> Op, given: &Given<'_>) -> Val {
+    pub(crate) fn on_grid(&mut self, op: fn(u32) -> SourceOp, given: &Given<'_>) -> Val {
         self.number_of(op(given.number(0)), Vec::new(), Dtype::I32, given)
     }
 
@@ -180,7 +185,13 @@ impl Builder<'_> {
         };
         let extent = self.extent(hi - lo, given.loc)?;
         let num = Num::Known(Dtype::I32);
-        Some(self.tile_of(Op::Arange(start), Vec::new(), vec![extent], num, given.loc))
+        Some(self.tile_of(
+            Op::Source(SourceOp::Arange(start)),
+            Vec::new(),
+            vec![extent],
+            num,
+            given.loc,
+        ))
     }
 
     /// `zeros(shape)`

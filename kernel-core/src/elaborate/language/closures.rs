@@ -10,7 +10,7 @@ use super::value::{ClosureVal, Val};
 use crate::{
     diag::Code,
     elaborate::Builder,
-    ir::{Op, Region, Stmt, StmtKind, Terminator, Type, Value},
+    ir::{ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type, Value},
     loc::Loc,
 };
 
@@ -129,7 +129,11 @@ pub(crate) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
                 out.extend(straight(otherwise.stmts)?);
                 for ((result, a), b) in results.into_iter().zip(a).zip(b) {
                     let args = vec![condition, a, b];
-                    let kind = StmtKind::Op { op: Op::Select, args, result: Some(result) };
+                    let kind = StmtKind::Op {
+                        op: Op::Elementwise(ElementwiseOp::Select),
+                        args,
+                        result: Some(result),
+                    };
                     out.push(Stmt { kind, loc: stmt.loc });
                 }
             }
@@ -149,17 +153,21 @@ pub(crate) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
 fn is_arithmetic(op: &Op) -> bool {
     matches!(
         op,
-        Op::Const(_)
-            | Op::Binary(_)
-            | Op::Unary(_)
-            | Op::Compare(_)
-            | Op::Select
-            | Op::Fma
-            | Op::Cast
-            | Op::ParamScalar(_)
-            | Op::ParamDim(..)
-            | Op::ParamStride(..)
-            | Op::BlockId(_)
-            | Op::NumBlocks(_)
+        Op::Source(SourceOp::Const(_))
+            | Op::Elementwise(
+                ElementwiseOp::Binary(_)
+                    | ElementwiseOp::Unary(_)
+                    | ElementwiseOp::Compare(_)
+                    | ElementwiseOp::Select
+                    | ElementwiseOp::Fma
+                    | ElementwiseOp::Cast
+            )
+            | Op::Source(
+                SourceOp::ParamScalar(_)
+                    | SourceOp::ParamDim(..)
+                    | SourceOp::ParamStride(..)
+                    | SourceOp::BlockId(_)
+                    | SourceOp::NumBlocks(_)
+            )
     )
 }

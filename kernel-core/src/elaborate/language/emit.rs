@@ -4,7 +4,7 @@ use super::value::{Num, Val};
 use crate::{
     diag::Code,
     elaborate::Builder,
-    ir::{Const, Dtype, Elem, Op, Stmt, StmtKind, Terminator, Type, Value, ValueData},
+    ir::{Const, Dtype, Elem, Op, SourceOp, Stmt, StmtKind, Terminator, Type, Value, ValueData},
     loc::Loc,
 };
 
@@ -101,7 +101,14 @@ impl Builder<'_> {
         }
     }
 
-    pub(crate) fn op(&mut self, op: Op, args: Vec<Value>, result: Option<Value>, loc: Loc) {
+    pub(crate) fn op(
+        &mut self,
+        op: impl Into<Op>,
+        args: Vec<Value>,
+        result: Option<Value>,
+        loc: Loc,
+    ) {
+        let op = op.into();
         // What is computed with a tile of rank 0 and scalars is a tile of rank 0.
         if let Some(result) = result
             && matches!(self.ty(result), Type::Scalar(_))
@@ -116,7 +123,13 @@ impl Builder<'_> {
     }
 
     /// An operation with a result of a settled type.
-    pub(crate) fn emit(&mut self, op: Op, args: Vec<Value>, ty: Type, loc: Loc) -> Value {
+    pub(crate) fn emit(
+        &mut self,
+        op: impl Into<Op>,
+        args: Vec<Value>,
+        ty: Type,
+        loc: Loc,
+    ) -> Value {
         let value = self.new_value(ty, loc);
         self.op(op, args, Some(value), loc);
         value
@@ -125,7 +138,7 @@ impl Builder<'_> {
     /// An operation with a result of element type `num` (a scalar without `shape`).
     pub(crate) fn emit_num(
         &mut self,
-        op: Op,
+        op: impl Into<Op>,
         args: Vec<Value>,
         shape: Option<Vec<u32>>,
         num: Num,
@@ -145,7 +158,7 @@ impl Builder<'_> {
 
     /// A constant of a settled type as an IR value.
     pub(crate) fn constant(&mut self, value: Const, num: Num, loc: Loc) -> Value {
-        self.emit_num(Op::Const(value), Vec::new(), None, num, loc)
+        self.emit_num(SourceOp::Const(value), Vec::new(), None, num, loc)
     }
 
     /// A scalar, tile, pointer or window as an IR value; anything else is an error.

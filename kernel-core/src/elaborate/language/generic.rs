@@ -12,7 +12,7 @@ use super::value::{Num, Val};
 use crate::{
     diag::Code,
     elaborate::Builder,
-    ir::{Const, Elem, Op, Value},
+    ir::{Const, Elem, ElementwiseOp, MemoryOp, Op, TileOp, Value},
     loc::Loc,
     syntax::{Function, GenericArg, GenericKind, TypeExpr, TypeKind},
 };
@@ -92,16 +92,18 @@ fn literals(bounds: &[String]) -> Literals {
 fn keeps_elements(op: &Op) -> bool {
     matches!(
         op,
-        Op::Splat
-            | Op::Broadcast
-            | Op::Expand(_)
-            | Op::Reshape
-            | Op::Permute(_)
-            | Op::Unary(_)
-            | Op::Binary(_)
-            | Op::Select
-            | Op::Fma
-            | Op::LoadPtr { .. }
+        Op::Tile(
+            TileOp::Splat
+                | TileOp::Broadcast
+                | TileOp::Expand(_)
+                | TileOp::Reshape
+                | TileOp::Permute(_)
+        ) | Op::Elementwise(
+            ElementwiseOp::Unary(_)
+                | ElementwiseOp::Binary(_)
+                | ElementwiseOp::Select
+                | ElementwiseOp::Fma
+        ) | Op::Memory(MemoryOp::LoadPtr { .. })
     )
 }
 

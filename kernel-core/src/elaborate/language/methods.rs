@@ -6,7 +6,7 @@ use super::value::{Class, Num, Part, Ty, Val, ViewVal};
 use crate::{
     diag::Code,
     elaborate::{Builder, signatures::Given},
-    ir::{Binary, Compare, Const, Dtype, Elem, Op, Type, Unary},
+    ir::{Binary, Compare, Const, Dtype, Elem, MemoryOp, TileOp, Type, Unary},
     layouts::{of_elements, pinned},
     loc::Loc,
     syntax::GenericArg,
@@ -81,7 +81,7 @@ impl Builder<'_> {
                     .compare("rank", "2", rank),
             );
         };
-        Some(self.reshaped(Op::Permute(vec![1, 0]), tile, vec![cols, rows], given.loc))
+        Some(self.reshaped(TileOp::Permute(vec![1, 0]), tile, vec![cols, rows], given.loc))
     }
 
     /// `x.to_layout(layout)`, `x.assert_layout(layout)`. What is wrong with a pinned layout is wrong where it is written; what
@@ -89,7 +89,7 @@ impl Builder<'_> {
     pub(crate) fn in_layout(
         &mut self,
         given: &Given<'_>,
-        op: fn(kernel_layout::Form) -> Op,
+        op: fn(kernel_layout::Form) -> TileOp,
         at: Loc,
     ) -> Option<Val> {
         let tile = given.receiver();
@@ -132,7 +132,7 @@ impl Builder<'_> {
         ty.shape.swap(0, 1);
         ty.transposed = !ty.transposed;
         let ty = Type::Shared(ty);
-        Some(Val::Value(self.emit(Op::SharedTranspose, vec![window], ty, given.loc)))
+        Some(Val::Value(self.emit(MemoryOp::SharedTranspose, vec![window], ty, given.loc)))
     }
 
     /// `x.dim(axis)` of a tile or a window

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     diag::{Code, Problems},
     elaborate::{Builder, Built, Env, Instance, Request, memory::blocks},
-    ir::{Dtype, Elem, Fact, MapOptions, Op, Param, ParamKind, Type},
+    ir::{Dtype, Elem, Fact, MapOptions, Param, ParamKind, SourceOp, Type},
     loc::Loc,
     syntax::{
         self, Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
@@ -223,13 +223,13 @@ impl Builder<'_> {
             let val = match kind {
                 ParamKind::Tensor { .. } => Val::Tensor(param),
                 ParamKind::Pointer(dtype) => Val::Value(self.emit(
-                    Op::ParamPtr(param),
+                    SourceOp::ParamPtr(param),
                     Vec::new(),
                     Type::Scalar(Elem::Ptr(dtype)),
                     pat.loc,
                 )),
                 ParamKind::Scalar(dtype) => Val::Value(self.emit(
-                    Op::ParamScalar(param),
+                    SourceOp::ParamScalar(param),
                     Vec::new(),
                     Type::scalar(dtype),
                     pat.loc,

@@ -17,8 +17,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Const, Dtype, Elem, Op, ParamKind, Shared, SharedData, SharedType, Tma, TmaKind,
-        Type, Value,
+        Atomic, Const, CopyOp, Dtype, Elem, MemoryOp, ParamKind, Shared, SharedData, SharedType,
+        Tma, TmaKind, Type, Value,
     },
     layouts::pinned_shared,
     loc::Loc,
@@ -81,7 +81,7 @@ impl Builder<'_> {
         self.note_corner(view, loc);
         self.check_budget(&view.shape, Num::Known(dtype), loc)?;
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
-        let tile = self.emit(Op::LoadTensor(view.param), corner, ty, loc);
+        let tile = self.emit(MemoryOp::LoadTensor(view.param), corner, ty, loc);
         self.mark_of_param(view.param, tile);
         Some(Val::Value(tile))
     }
@@ -115,7 +115,7 @@ impl Builder<'_> {
         let mut args = view.corner()?;
         self.note_corner(view, given.loc);
         args.push(tile);
-        self.does(Op::StoreTensor(view.param), args, given)
+        self.does(MemoryOp::StoreTensor(view.param), args, given)
     }
 
     /// A tile with the element type and extents of what it is stored to.
@@ -224,7 +224,7 @@ impl Builder<'_> {
             let (_, other) = self.same_shape(at, other, "`load_masked`", loc)?;
             args.extend([mask, other]);
         }
-        Some(Val::Value(self.emit(Op::LoadPtr { masked: masked.is_some() }, args, ty, loc)))
+        Some(Val::Value(self.emit(MemoryOp::LoadPtr { masked: masked.is_some() }, args, ty, loc)))
     }
 
     /// A mask with the extents of the addresses.
@@ -271,7 +271,7 @@ impl Builder<'_> {
             args.push(self.mask(mask, at)?);
         }
         self.note_write(at);
-        self.does(Op::StorePtr { masked: mask.is_some() }, args, given)
+        self.does(MemoryOp::StorePtr { masked: mask.is_some() }, args, given)
     }
 
     /// A value with the element type and shape of addresses.
@@ -395,7 +395,7 @@ impl Builder<'_> {
         }
         self.note_write(at);
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
-        Some(Val::Value(self.emit(Op::Atomic(op), args, ty, given.loc)))
+        Some(Val::Value(self.emit(MemoryOp::Atomic(op), args, ty, given.loc)))
     }
 
     // -------------------------------------------------------------------------------- shared memory
@@ -424,7 +424,7 @@ impl Builder<'_> {
             self.shared_cells.insert(root, num);
         }
         let ty = Type::Shared(SharedType { root, dtype, shape, transposed: false, remote: false });
-        Some(Val::Value(self.emit(Op::SharedAlloc(root), Vec::new(), ty, loc)))
+        Some(Val::Value(self.emit(MemoryOp::SharedAlloc(root), Vec::new(), ty, loc)))
     }
 
     /// Reports what is made inside a loop or branch, where a kernel makes it once; `help` makes one.
@@ -515,7 +515,7 @@ impl Builder<'_> {
         self.check_window(window, &shared, loc)?;
         let num = self.num(window);
         self.check_budget(&shared.shape, num, loc)?;
-        Some(self.emit_num(Op::LoadShared, vec![window], Some(shared.shape), num, loc))
+        Some(self.emit_num(MemoryOp::LoadShared, vec![window], Some(shared.shape), num, loc))
     }
 
     pub(crate) fn check_window(
@@ -539,7 +539,7 @@ impl Builder<'_> {
     pub(crate) fn store_shared(&mut self, given: &Given<'_>) -> Option<()> {
         let window = given.receiver();
         let tile = self.stored_tile(window, given.arg(0), given.loc)?;
-        self.does(Op::StoreShared, vec![window, tile], given)
+        self.does(MemoryOp::StoreShared, vec![window, tile], given)
     }
 
     /// A tile that fits the window that it is stored to.
@@ -596,7 +596,7 @@ impl Builder<'_> {
         let mut operands = view.corner()?;
         self.note_corner(view, loc);
         operands.push(window);
-        self.does(Op::CopyAsync(view.param), operands, given)
+        self.does(CopyOp::Async(view.param), operands, given)
     }
 
     /// Reports operands that no copy joins, with what does what was meant.

@@ -13,8 +13,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Bulk, BulkKind, Const, CtaGroup, Dtype, Evict, Op, Stmt, StmtKind, Tcgen05, Tma, TmaKind,
-        Type, Value,
+        Bulk, BulkKind, Const, CopyOp, CtaGroup, Dtype, Evict, Op, ProductOp, Stmt, StmtKind,
+        Tcgen05, Tma, TmaKind, Type, Value,
     },
     loc::Loc,
 };
@@ -32,11 +32,11 @@ impl Said<'_> {
     /// That of an operation; none of a copy that all threads take part in.
     fn of(op: &mut Op) -> Option<Said<'_>> {
         match op {
-            Op::Tma(Tma { kind, multicast, guarded, evict, .. }) => {
+            Op::Copy(CopyOp::Tma(Tma { kind, multicast, guarded, evict, .. })) => {
                 let has_window = *kind != TmaKind::Prefetch;
                 Some(Said { multicast, guarded, evict, has_window })
             }
-            Op::Bulk(bulk) => {
+            Op::Copy(CopyOp::Bulk(bulk)) => {
                 let has_window = bulk.has_window();
                 let Bulk { multicast, guarded, evict, .. } = bulk;
                 Some(Said { multicast, guarded, evict, has_window })
@@ -60,7 +60,7 @@ impl Builder<'_> {
     pub(crate) fn on(&mut self, given: &Given<'_>) -> Option<Val> {
         let barrier = given.value(0);
         self.change(given, |builder, op, args| match op {
-            Op::Tcgen05(_) => builder.of_tensor_cores("on", &op, given.loc),
+            Op::Product(ProductOp::Tcgen05(_)) => builder.of_tensor_cores("on", &op, given.loc),
             _ => builder.on_barrier(&op, args, barrier, given.loc),
         })
     }
@@ -91,8 +91,13 @@ impl Builder<'_> {
     fn noun(&self, copy: &CopyVal) -> &'static str {
         let stmts = &self.regions.last().expect("a region is open").stmts;
         match stmts.get(copy.index).map(|stmt| &stmt.kind) {
-            Some(StmtKind::Op { op: Op::Tcgen05(Tcgen05::Mma { .. }), .. }) => "product",
-            Some(StmtKind::Op { op: Op::Tcgen05(Tcgen05::Commit { .. }), .. }) => "commit",
+            Some(StmtKind::Op {
+                op: Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })), ..
+            }) => "product",
+            Some(StmtKind::Op {
+                op: Op::Product(ProductOp::Tcgen05(Tcgen05::Commit { .. })),
+                ..
+            }) => "commit",
             _ => "copy",
         }
     }
@@ -104,11 +109,11 @@ impl Builder<'_> {
         let what = self.noun(copy);
         self.change(given, |builder, mut op, mut args| {
             let (guarded, has_window) = match &mut op {
-                Op::Tcgen05(
+                Op::Product(ProductOp::Tcgen05(
                     Tcgen05::Mma { guarded, .. }
                     | Tcgen05::Copy { guarded }
                     | Tcgen05::Commit { guarded, .. },
-                ) => (guarded, false),
+                )) => (guarded, false),
                 other => match Said::of(other) {
                     Some(said) => (said.guarded, said.has_window),
                     None => return builder.only_one_thread("when", loc),
@@ -127,14 +132,14 @@ impl Builder<'_> {
     pub(crate) fn evict(&mut self, evict: Evict, given: &Given<'_>) -> Option<Val> {
         let (name, loc) = (given.signature.name, given.loc);
         self.change(given, |builder, mut op, args| {
-            if let Op::Bulk(Bulk { kind: BulkKind::Send, .. }) = op {
+            if let Op::Copy(CopyOp::Bulk(Bulk { kind: BulkKind::Send, .. })) = op {
                 return builder.refuse(
                     Code::CopyOperands
                         .at(loc, "what is sent passes by no cache")
                         .why("bytes go from the shared memory of one block to that of another"),
                 );
             }
-            if let Op::Tcgen05(_) = op {
+            if let Op::Product(ProductOp::Tcgen05(_)) = op {
                 return builder.of_tensor_cores(name, &op, loc);
             }
             let Some(said) = Said::of(&mut op) else {
@@ -157,7 +162,7 @@ impl Builder<'_> {
         self.mask_in_cluster(mask, verb, mask_loc, loc)?;
         self.note_use(value, copy.loc, mask_loc);
         self.change(given, |builder, mut op, mut args| {
-            if let Op::Tcgen05(Tcgen05::Commit { multicast, .. }) = &mut op {
+            if let Op::Product(ProductOp::Tcgen05(Tcgen05::Commit { multicast, .. })) = &mut op {
                 if *multicast {
                     return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
                 }
@@ -167,16 +172,16 @@ impl Builder<'_> {
                 return Some((op, args));
             }
             let loads = match &op {
-                Op::Tcgen05(_) => return builder.of_tensor_cores("multicast", &op, loc),
-                Op::Tma(tma) if tma.kind == TmaKind::Staged => {
+                Op::Product(ProductOp::Tcgen05(_)) => return builder.of_tensor_cores("multicast", &op, loc),
+                Op::Copy(CopyOp::Tma(tma)) if tma.kind == TmaKind::Staged => {
                     return builder.refuse(
                         Code::CopyOperands.at(loc, "a copy to several blocks needs a barrier")
                             .why("in each of the blocks its bytes count on the barrier that lies at the same place: say first which one")
                             .help("copy_async(x.at([i, j]), tile).on(full).multicast(mask)"),
                     );
                 }
-                Op::Tma(tma) => tma.kind.completes_on_a_barrier(),
-                Op::Bulk(bulk) => bulk.kind == BulkKind::Load,
+                Op::Copy(CopyOp::Tma(tma)) => tma.kind.completes_on_a_barrier(),
+                Op::Copy(CopyOp::Bulk(bulk)) => bulk.kind == BulkKind::Load,
                 _ => return builder.only_one_thread("multicast", loc),
             };
             if !loads {
@@ -205,7 +210,7 @@ impl Builder<'_> {
 
     /// Whether a copy completes on a barrier of another block.
     fn completes_elsewhere(&self, op: &Op, args: &[Value]) -> bool {
-        let Op::Tma(tma) = op else { return false };
+        let Op::Copy(CopyOp::Tma(tma)) = op else { return false };
         let rank = self.params[tma.param as usize].kind.rank();
         let barrier = tma.operands(rank as usize, args).barrier;
         barrier.is_some_and(|bar| matches!(self.ty(bar), Type::Barrier(ty) if ty.remote))
@@ -255,7 +260,7 @@ impl Builder<'_> {
         let headline = format!("`{word}` is said of what tensor cores do");
         let diagnostic = Code::CopyOperands.at(loc, headline).compare("", required, started(op));
         self.refuse(match (word, op) {
-            ("on", Op::Tcgen05(Tcgen05::Copy { .. } | Tcgen05::Mma { .. })) => diagnostic
+            ("on", Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. } | Tcgen05::Mma { .. }))) => diagnostic
                 .why("all that the tensor cores were told so far arrives at a barrier together (PTX ISA, \"tcgen05.commit\")")
                 .help(format!("tcgen05::commit({});", self.barrier_in_sight())),
             _ => diagnostic,
@@ -296,22 +301,24 @@ impl Builder<'_> {
         barrier: Value,
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
-        if let &Op::Tma(tma @ Tma { kind: TmaKind::Staged, .. }) = op {
+        if let &Op::Copy(CopyOp::Tma(tma @ Tma { kind: TmaKind::Staged, .. })) = op {
             // Behind the coordinates.
             let rank = self.params[tma.param as usize].kind.rank();
             args.insert(rank as usize, barrier);
-            return Some((Op::Tma(Tma { kind: TmaKind::Load, ..tma }), args));
+            return Some((Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Load, ..tma })), args));
         }
-        let &Op::CopyAsync(param) = op else {
+        let &Op::Copy(CopyOp::Async(param)) = op else {
             let (actual, why, help) = match op {
-                Op::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
-                | Op::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }) => {
+                Op::Copy(
+                    CopyOp::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
+                    | CopyOp::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }),
+                ) => {
                     ("a load that has its barrier", "a copy counts its bytes on one barrier", None)
                 }
-                Op::Tma(Tma { kind: TmaKind::Prefetch, .. })
-                | Op::Bulk(Bulk { kind: BulkKind::Prefetch(_), .. }) => {
-                    ("a prefetch", "nobody is told when a prefetch has come", None)
-                }
+                Op::Copy(
+                    CopyOp::Tma(Tma { kind: TmaKind::Prefetch, .. })
+                    | CopyOp::Bulk(Bulk { kind: BulkKind::Prefetch(_), .. }),
+                ) => ("a prefetch", "nobody is told when a prefetch has come", None),
                 _ => (
                     "a store",
                     "a store is waited for by the partition that issues it",
@@ -329,7 +336,7 @@ impl Builder<'_> {
             self.fills_block(param, &shared, loc)?;
         }
         args.extend([barrier, window]);
-        Some((Op::Tma(Tma::plain(TmaKind::Load, param)), args))
+        Some((Op::Copy(CopyOp::Tma(Tma::plain(TmaKind::Load, param))), args))
     }
 
     /// Changes the statement of a copy, which moves behind what its new operands are computed from.
@@ -366,8 +373,8 @@ impl Builder<'_> {
 /// What an operation starts, as it is written.
 pub(crate) fn started(op: &Op) -> &'static str {
     match op {
-        Op::CopyAsync(_) => "`copy_async(..)`",
-        Op::Tma(tma) => match tma.kind {
+        Op::Copy(CopyOp::Async(_)) => "`copy_async(..)`",
+        Op::Copy(CopyOp::Tma(tma)) => match tma.kind {
             TmaKind::Load => "`tma::load(..)`",
             TmaKind::Staged => "`copy_async(..)`",
             TmaKind::Store => "`tma::store(..)`",
@@ -376,14 +383,14 @@ pub(crate) fn started(op: &Op) -> &'static str {
             TmaKind::Gather => "`tma::gather(..)`",
             TmaKind::Scatter => "`tma::scatter(..)`",
         },
-        Op::Bulk(bulk) => match bulk.kind {
+        Op::Copy(CopyOp::Bulk(bulk)) => match bulk.kind {
             BulkKind::Load => "`bulk::load(..)`",
             BulkKind::Store => "`bulk::store(..)`",
             BulkKind::Reduce(_) => "a reduction of `bulk`",
             BulkKind::Prefetch(_) => "`bulk::prefetch(..)`",
             BulkKind::Send => "`bulk::send(..)`",
         },
-        Op::Tcgen05(op) => match op {
+        Op::Product(ProductOp::Tcgen05(op)) => match op {
             Tcgen05::Mma { scaled: Some(_), .. } => "`tcgen05::mma_scaled(..)`",
             Tcgen05::Mma { group: CtaGroup::One, .. } => "`tcgen05::mma(..)`",
             Tcgen05::Mma { group: CtaGroup::Pair, .. } => "`tcgen05::mma_pair(..)`",

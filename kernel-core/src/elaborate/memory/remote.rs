@@ -5,7 +5,7 @@ use kernel_ptx::Capability;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{Const, Op, SharedType, Type, Value},
+    ir::{Const, CopyOp, MemoryOp, SharedType, Type, Value},
     loc::Loc,
 };
 
@@ -19,7 +19,7 @@ impl Builder<'_> {
         let rank = self.rank_of_block(shared.remote, given)?;
         let ty = Type::Shared(SharedType { remote: true, ..shared });
         let operands = vec![given.receiver(), rank];
-        Some(Val::Value(self.emit(Op::SharedRemote, operands, ty, given.loc)))
+        Some(Val::Value(self.emit(MemoryOp::SharedRemote, operands, ty, given.loc)))
     }
 
     /// The rank that `of_block` is given, for what is this block's own.
@@ -147,6 +147,6 @@ impl Builder<'_> {
             let wants = "types of 32 and 64 bits; others go by `bulk::send`";
             return self.refuse_dtype("`store_async`", wants, num, given.at(0));
         }
-        self.does(Op::StoreAsync, vec![window, tile, given.value(1)], given)
+        self.does(CopyOp::StoreAsync, vec![window, tile, given.value(1)], given)
     }
 }

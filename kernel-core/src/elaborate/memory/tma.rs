@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Dtype, Op, ParamKind, SharedType, StoreWait, Tma, TmaKind, TmaReduce, Type, Value},
+    ir::{CopyOp, Dtype, ParamKind, SharedType, StoreWait, Tma, TmaKind, TmaReduce, Type, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -28,7 +28,7 @@ impl Builder<'_> {
     /// `tma::prefetch(map, at)`
     pub(crate) fn tma_prefetch(&mut self, given: &Given<'_>) -> Option<()> {
         let tma = Tma::plain(TmaKind::Prefetch, given.map(0));
-        self.does(Op::Tma(tma), given.corner(1), given)
+        self.does(CopyOp::Tma(tma), given.corner(1), given)
     }
 
     /// `tma::store(map, at, from)`, and the reductions
@@ -46,7 +46,7 @@ impl Builder<'_> {
 
     /// `tma::store_wait(pending)`, `tma::store_wait_written(pending)`
     pub(crate) fn store_wait(&mut self, until: StoreWait, given: &Given<'_>) -> Option<()> {
-        self.does(Op::TmaWait { pending: given.number(0), until }, Vec::new(), given)
+        self.does(CopyOp::BulkWait { pending: given.number(0), until }, Vec::new(), given)
     }
 
     /// The tensor map that a call begins with; where there is none, the help has blocks of `leading` by 64.
@@ -168,7 +168,7 @@ impl Builder<'_> {
         let dtype = self.params[tma.param as usize].kind.dtype();
         self.copied_dtype(dtype, (value, shared), window_loc)?;
         let operands = corner.into_iter().chain(barrier).chain([value]).collect();
-        self.op(Op::Tma(tma), operands, None, loc);
+        self.op(CopyOp::Tma(tma), operands, None, loc);
         Some(())
     }
 

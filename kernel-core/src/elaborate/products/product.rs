@@ -12,7 +12,7 @@ use crate::{
         },
         signatures::Given,
     },
-    ir::{Dtype, Op, Type, Value},
+    ir::{Dtype, Op, ProductOp, Type, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -64,12 +64,16 @@ impl Builder<'_> {
         };
         if self.by_warpgroups(operands, precision) {
             // Nothing is done with the sums before the wait: who wants to do so says `wgmma::mma`.
-            let sums = product(self, Op::Wgmma, operands.to_vec());
-            return Some(Val::Value(product(self, Op::WgmmaWait(0), vec![sums])));
+            let sums = product(self, Op::Product(ProductOp::Wgmma), operands.to_vec());
+            return Some(Val::Value(product(
+                self,
+                Op::Product(ProductOp::WgmmaWait(0)),
+                vec![sums],
+            )));
         }
         let (a, b) = (self.loaded(a, given.at(0)), self.loaded(b, given.at(1)));
         let tf32 = precision == Precision::Tf32;
-        Some(Val::Value(product(self, Op::Dot { tf32 }, vec![a?, b?, acc])))
+        Some(Val::Value(product(self, Op::Product(ProductOp::Dot { tf32 }), vec![a?, b?, acc])))
     }
 
     /// The one element type of both factors, or a report.

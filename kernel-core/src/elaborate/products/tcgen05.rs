@@ -6,8 +6,8 @@ use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{
-        Const, CtaGroup, Dtype, Elem, Op, Scaled, SharedType, Tcgen05, TensorMemoryRole, Type,
-        Value,
+        Const, CtaGroup, Dtype, Elem, Op, ProductOp, Scaled, SharedType, SourceOp, Tcgen05,
+        TensorMemoryRole, Type, Value,
     },
     layouts::{tensor_memory, warpgroup::Generation},
     loc::Loc,
@@ -139,11 +139,11 @@ impl Builder<'_> {
     ) -> Option<()> {
         self.operands.insert(given.loc, given.places());
         let ty = Type::Scalar(Elem::Number(Dtype::Bool));
-        let adds = self.emit(Op::Const(Const::Bool(true)), Vec::new(), ty, given.loc);
+        let adds = self.emit(SourceOp::Const(Const::Bool(true)), Vec::new(), ty, given.loc);
         let (scaled, scales) = scaled.unzip();
         let mma = Tcgen05::Mma { group, scaled, guarded: false };
         let operands = [a, b, acc, adds].into_iter().chain(scales.into_iter().flatten()).collect();
-        self.does(Op::Tcgen05(mma), operands, given)
+        self.does(ProductOp::Tcgen05(mma), operands, given)
     }
 
     /// What products use has layouts of its own.
@@ -216,7 +216,7 @@ impl Builder<'_> {
         flag: Value,
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
-        if !matches!(op, Op::Tcgen05(Tcgen05::Mma { .. })) {
+        if !matches!(op, Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. }))) {
             return self.refuse(
                 Code::CopyOperands
                     .at(loc, "`accumulate` is said of something that is no product")

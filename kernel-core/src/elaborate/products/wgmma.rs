@@ -9,7 +9,7 @@ use super::product::Precision;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{Dtype, Elem, Op, SharedType, Type, Value},
+    ir::{Dtype, Elem, Op, ProductOp, SharedType, Type, Value},
     layouts::boxed,
     layouts::warpgroup::{self, Generation, Side},
 };
@@ -34,7 +34,7 @@ impl Builder<'_> {
     pub(crate) fn wgmma_wait(&mut self, given: &Given<'_>) -> Val {
         let acc = given.value(1);
         let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
-        let op = Op::WgmmaWait(given.number(0));
+        let op = Op::Product(ProductOp::WgmmaWait(given.number(0)));
         Val::Value(self.emit_num(op, vec![acc], Some(shape), num, given.loc))
     }
 
@@ -64,7 +64,13 @@ impl Builder<'_> {
         self.product_dtypes(operands, Generation::Hopper, given.loc)?;
         self.operands.insert(given.loc, given.places());
         let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
-        Some(Val::Value(self.emit_num(Op::Wgmma, vec![a, b, acc], Some(shape), num, given.loc)))
+        Some(Val::Value(self.emit_num(
+            ProductOp::Wgmma,
+            vec![a, b, acc],
+            Some(shape),
+            num,
+            given.loc,
+        )))
     }
 
     fn wgmma_shapes(&mut self, values: [Value; 3], given: &Given<'_>) -> Option<()> {

@@ -14,7 +14,7 @@ use crate::{
         products::product::Precision,
         tiles::layout_values::swizzle,
     },
-    ir::{Binary, GridOp, Op},
+    ir::{Binary, CopyOp, GridOp, SourceOp, SyncOp},
 };
 
 const A: Parameter = param("a", Kind::Any);
@@ -162,11 +162,11 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     starts("copy_async", &[param("from", Kind::Any), param("to", Kind::Any)], |b, g| {
         b.copy_async(g)
     }),
-    does("copy_async_commit", &[], |b, g| b.does(Op::CopyCommit, Vec::new(), g)),
+    does("copy_async_commit", &[], |b, g| b.does(CopyOp::Commit, Vec::new(), g)),
     does("copy_async_wait", &[param("pending", Kind::Number(&PENDING_COPIES))], |b, g| {
-        b.does(Op::CopyWait(g.number(0)), Vec::new(), g)
+        b.does(CopyOp::Wait(g.number(0)), Vec::new(), g)
     }),
-    does("copy_async_wait_all", &[], |b, g| b.does(Op::CopyWaitAll, Vec::new(), g)),
+    does("copy_async_wait_all", &[], |b, g| b.does(CopyOp::WaitAll, Vec::new(), g)),
     // Order.
     gives("barrier", &[ARRIVALS], |b, g| b.barrier_alloc(None, g.number(0), g)).needs(&BARRIERS),
     gives("barriers", &[param("number", Kind::Number(&RING)), ARRIVALS], |b, g| {
@@ -176,14 +176,14 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     gives("named_barrier", &[param("warps", Kind::Number(&MEETING_WARPS))], |b, g| {
         b.named_barrier(g)
     }),
-    does("fence_async", &[], |b, g| b.does(Op::FenceAsync, Vec::new(), g)).needs(&FENCES),
+    does("fence_async", &[], |b, g| b.does(SyncOp::FenceAsync, Vec::new(), g)).needs(&FENCES),
     does("launch_dependents", &[], |b, g| {
-        b.does(Op::Grid(GridOp::LaunchDependents), Vec::new(), g)
+        b.does(SyncOp::Grid(GridOp::LaunchDependents), Vec::new(), g)
     })
     .needs(&OVERLAPPING_GRIDS),
-    does("grid_dependency_wait", &[], |b, g| b.does(Op::Grid(GridOp::Wait), Vec::new(), g))
+    does("grid_dependency_wait", &[], |b, g| b.does(SyncOp::Grid(GridOp::Wait), Vec::new(), g))
         .needs(&OVERLAPPING_GRIDS),
-    does("sync", &[], |b, g| b.does(Op::Sync, Vec::new(), g)),
+    does("sync", &[], |b, g| b.does(SyncOp::Block, Vec::new(), g)),
     // Control.
     value(
         "range",
@@ -210,9 +210,9 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     ),
     value("partition", &[param("warps", Kind::Number(&PARTITION_WARPS))], |_, g| partition(g)),
     // The launch.
-    value("block_id", GRID_AXIS, |b, g| b.on_grid(Op::BlockId, g)),
-    value("num_blocks", GRID_AXIS, |b, g| b.on_grid(Op::NumBlocks, g)),
-    value("grid_dim", GRID_AXIS, |b, g| b.on_grid(Op::NumBlocks, g)),
+    value("block_id", GRID_AXIS, |b, g| b.on_grid(SourceOp::BlockId, g)),
+    value("num_blocks", GRID_AXIS, |b, g| b.on_grid(SourceOp::NumBlocks, g)),
+    value("grid_dim", GRID_AXIS, |b, g| b.on_grid(SourceOp::NumBlocks, g)),
     value("num_warps", &[], |b, _| Val::i32(b.warps)),
     value("shared_bytes_per_block", &[], |b, _| {
         Val::i32(b.target.hardware().shared_bytes_per_block)

@@ -9,7 +9,10 @@ use super::{
 use crate::{
     diag::Code,
     elaborate::{Builder, array, language::value::Val, tiles::along::Purpose},
-    ir::{BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, Op, Type, Unary},
+    ir::{
+        BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, SyncOp, TileOp, Type,
+        Unary,
+    },
 };
 
 /// The tables of what a value has: those of its own kind first.
@@ -167,8 +170,8 @@ pub(super) const TILE: &[Signature] = &[
         |b, g| b.walked_by(Purpose::Scan, g),
     ),
     gives("cumsum", &[AXIS], |b, g| b.walked(Purpose::Scan, Binary::Add, g)),
-    gives("to_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, Op::ToLayout, g.at(0))),
-    gives("assert_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, Op::AssertLayout, g.name.loc)),
+    gives("to_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, TileOp::ToLayout, g.at(0))),
+    gives("assert_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, TileOp::AssertLayout, g.name.loc)),
     value("dim", &[AXIS], |b, g| b.extent_of(g)),
     gives("item", &[], |b, g| b.item(g)),
 ];
@@ -244,14 +247,19 @@ pub(super) const BARRIER: &[Signature] = &[
         |b, g| b.barrier_expect(g),
     ),
     does("expect_copies", &[], |b, g| b.barrier_expect_copies(g)),
-    does("arrive", &[], |b, g| b.does(Op::Barrier(BarrierOp::Arrive), vec![g.receiver()], g)),
+    does("arrive", &[], |b, g| b.does(SyncOp::Barrier(BarrierOp::Arrive), vec![g.receiver()], g)),
     does("wait", PHASE, |b, g| {
         let phase = b.barrier_phase(g)?;
-        b.does(Op::Barrier(BarrierOp::Wait), vec![g.receiver(), phase], g)
+        b.does(SyncOp::Barrier(BarrierOp::Wait), vec![g.receiver(), phase], g)
     }),
     gives("try_wait", PHASE, |b, g| {
         let phase = b.barrier_phase(g)?;
-        Some(b.number_of(Op::Barrier(BarrierOp::Test), vec![g.receiver(), phase], Dtype::Bool, g))
+        Some(b.number_of(
+            SyncOp::Barrier(BarrierOp::Test),
+            vec![g.receiver(), phase],
+            Dtype::Bool,
+            g,
+        ))
     }),
     gives("of_block", &[RANK], |b, g| b.barrier_of_block(g)),
 ];
@@ -284,19 +292,20 @@ pub(super) const TENSOR: &[Signature] = &[
         |b, g| b.window(g),
     ),
     value("dim", &[TENSOR_AXIS], |b, g| {
-        b.number_of(Op::ParamDim(g.tensor(), g.number(0)), Vec::new(), Dtype::I32, g)
+        b.number_of(SourceOp::ParamDim(g.tensor(), g.number(0)), Vec::new(), Dtype::I32, g)
     }),
     value("dims", &[], |b, g| {
         let rank = b.params[g.tensor() as usize].kind.rank();
-        let dim = |axis| b.number_of(Op::ParamDim(g.tensor(), axis), Vec::new(), Dtype::I32, g);
+        let dim =
+            |axis| b.number_of(SourceOp::ParamDim(g.tensor(), axis), Vec::new(), Dtype::I32, g);
         array((0..rank).map(dim).collect())
     }),
     value("stride", &[TENSOR_AXIS], |b, g| {
-        b.number_of(Op::ParamStride(g.tensor(), g.number(0)), Vec::new(), Dtype::I64, g)
+        b.number_of(SourceOp::ParamStride(g.tensor(), g.number(0)), Vec::new(), Dtype::I64, g)
     }),
     value("ptr", &[], |b, g| {
         let ty = Type::Scalar(Elem::Ptr(b.params[g.tensor() as usize].kind.dtype()));
-        Val::Value(b.emit(Op::ParamPtr(g.tensor()), Vec::new(), ty, g.loc))
+        Val::Value(b.emit(SourceOp::ParamPtr(g.tensor()), Vec::new(), ty, g.loc))
     }),
 ];
 

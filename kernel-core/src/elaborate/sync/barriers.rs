@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{BarrierData, BarrierOp, BarrierType, Const, Dtype, Op, Type, Value},
+    ir::{BarrierData, BarrierOp, BarrierType, Const, Dtype, Op, SourceOp, SyncOp, Type, Value},
     loc::Loc,
 };
 
@@ -30,7 +30,7 @@ impl Builder<'_> {
         )?;
         let root = self.barriers.alloc(BarrierData { ring, count, loc: given.loc });
         let ty = Type::Barrier(BarrierType { root, ring: ring.is_some(), remote: false });
-        let op = Op::Barrier(BarrierOp::Alloc(root));
+        let op = Op::Sync(SyncOp::Barrier(BarrierOp::Alloc(root)));
         Some(Val::Value(self.emit(op, Vec::new(), ty, given.loc)))
     }
 
@@ -48,7 +48,7 @@ impl Builder<'_> {
         let index = self.chosen(at, count, words)?;
         self.note_use(index, at.1, at.1);
         let ty = BarrierType { ring: false, ..ty };
-        let op = Op::Barrier(BarrierOp::Index);
+        let op = Op::Sync(SyncOp::Barrier(BarrierOp::Index));
         Some(Val::Value(self.emit(op, vec![ring, index], Type::Barrier(ty), loc)))
     }
 
@@ -119,24 +119,25 @@ impl Builder<'_> {
             ));
         }
         self.note_use(given.value(0), given.loc, given.at(0));
-        let expect = Op::Barrier(BarrierOp::Expect);
+        let expect = Op::Sync(SyncOp::Barrier(BarrierOp::Expect));
         self.does(expect, vec![given.receiver(), given.value(0)], given)
     }
 
     /// `bar.expect_copies()`
     pub(crate) fn barrier_expect_copies(&mut self, given: &Given<'_>) -> Option<()> {
         // Its bytes are known when the copies behind it are: `counted::fill` puts them here.
-        let bytes = Op::Const(Const::Int(0));
+        let bytes = Op::Source(SourceOp::Const(Const::Int(0)));
         let value = self.emit(bytes, Vec::new(), Type::scalar(Dtype::I32), given.loc);
         self.written.counted.insert(value, ());
-        self.does(Op::Barrier(BarrierOp::Expect), vec![given.receiver(), value], given)
+        self.does(SyncOp::Barrier(BarrierOp::Expect), vec![given.receiver(), value], given)
     }
 
     /// `bar.of_block(rank)`
     pub(crate) fn barrier_of_block(&mut self, given: &Given<'_>) -> Option<Val> {
         let ty = self.barrier_type(given);
         let rank = self.rank_of_block(ty.remote, given)?;
-        let (op, ty) = (Op::Barrier(BarrierOp::Remote), BarrierType { remote: true, ..ty });
+        let (op, ty) =
+            (Op::Sync(SyncOp::Barrier(BarrierOp::Remote)), BarrierType { remote: true, ..ty });
         let operands = vec![given.receiver(), rank];
         Some(Val::Value(self.emit(op, operands, Type::Barrier(ty), given.loc)))
     }

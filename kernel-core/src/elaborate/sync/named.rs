@@ -2,7 +2,7 @@
 
 use crate::{
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{NamedData, NamedOp, Op},
+    ir::{NamedData, NamedOp, SyncOp},
 };
 
 impl Builder<'_> {
@@ -21,6 +21,6 @@ impl Builder<'_> {
     /// `meeting.sync()`, `meeting.arrive()`
     pub(crate) fn named_op(&mut self, op: NamedOp, given: &Given<'_>) -> Option<()> {
         let Val::Named(named) = given.of else { return None };
-        self.does(Op::Named(op, named), Vec::new(), given)
+        self.does(SyncOp::Named(op, named), Vec::new(), given)
     }
 }

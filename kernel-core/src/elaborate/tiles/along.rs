@@ -8,7 +8,9 @@ use crate::{
         signatures::Given,
         tuple,
     },
-    ir::{Binary, Compare, Dtype, Op, Region, Stmt, StmtKind, Terminator, Type, Value},
+    ir::{
+        Binary, Compare, Dtype, Region, SourceOp, Stmt, StmtKind, Terminator, TileOp, Type, Value,
+    },
     loc::Loc,
 };
 
@@ -164,11 +166,12 @@ impl<'a> Builder<'a> {
         let index = Num::Known(Dtype::I32);
         let shape = self.ty(tile).shape().to_vec();
         let extent = shape[axis as usize];
-        let mut indices = self.emit_num(Op::Arange(0), Vec::new(), Some(vec![extent]), index, loc);
+        let mut indices =
+            self.emit_num(SourceOp::Arange(0), Vec::new(), Some(vec![extent]), index, loc);
         let mut line = vec![1; shape.len()];
         line[axis as usize] = extent;
         if shape.len() > 1 {
-            indices = self.emit_num(Op::Reshape, vec![indices], Some(line), index, loc);
+            indices = self.emit_num(TileOp::Reshape, vec![indices], Some(line), index, loc);
         }
         let indices = self.broadcast_to(indices, &shape, loc);
         let whole = self.cells.known(num).is_some_and(Dtype::is_int);
@@ -242,7 +245,7 @@ impl<'a> Builder<'a> {
             );
         }
         let shape = axes.iter().map(|&axis| shape[axis as usize]).collect();
-        Some(self.reshaped(Op::Permute(axes), tile, shape, given.loc))
+        Some(self.reshaped(TileOp::Permute(axes), tile, shape, given.loc))
     }
 
     /// `join(a, b)`
@@ -271,9 +274,9 @@ impl<'a> Builder<'a> {
         }
         shape.push(2);
         self.check_budget(&shape, num, loc)?;
-        let pairs = self.emit_num(Op::Join, vec![a, b], Some(shape), num, loc);
+        let pairs = self.emit_num(TileOp::Join, vec![a, b], Some(shape), num, loc);
         if scalars {
-            return Some(self.reshaped(Op::Reshape, pairs, vec![2], loc));
+            return Some(self.reshaped(TileOp::Reshape, pairs, vec![2], loc));
         }
         Some(Val::Value(pairs))
     }
@@ -303,7 +306,8 @@ impl<'a> Builder<'a> {
             };
             return Some(tuple(vec![one(self, false), one(self, true)]));
         }
-        let parts = [0, 1].map(|index| self.reshaped(Op::Split(index), tile, shape.clone(), loc));
+        let parts =
+            [0, 1].map(|index| self.reshaped(TileOp::Split(index), tile, shape.clone(), loc));
         Some(tuple(parts.to_vec()))
     }
 }

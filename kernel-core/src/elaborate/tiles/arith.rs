@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
     },
     ir::{
-        Binary, Compare, Const, Dtype, Elem, Op, Type, Unary, Value,
+        Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Type, Unary, Value,
         dtype::{Class, Float, Format},
     },
     loc::Loc,
@@ -141,7 +141,7 @@ impl Builder<'_> {
             return self.refuse_dtype(symbol(op), wants, num, loc);
         }
         let shape = self.tile_shape(x);
-        Some(Val::Value(self.emit_num(Op::Binary(op), vec![x, y], shape, num, loc)))
+        Some(Val::Value(self.emit_num(ElementwiseOp::Binary(op), vec![x, y], shape, num, loc)))
     }
 
     /// Reports arithmetic on what is stored and moved, but not computed with.
@@ -331,7 +331,7 @@ impl Builder<'_> {
             }
         }
         let ty = self.ty(x).clone();
-        Some(Val::Value(self.emit(Op::Binary(op), vec![x, y], ty, loc)))
+        Some(Val::Value(self.emit(ElementwiseOp::Binary(op), vec![x, y], ty, loc)))
     }
 
     /// Folds two constants; `None` where the result depends on rounding that is settled later.
@@ -465,7 +465,7 @@ impl Builder<'_> {
             None => Type::scalar(Dtype::Bool),
             Some(shape) => Type::Tile(Elem::Number(Dtype::Bool), shape),
         };
-        Some(Val::Value(self.emit(Op::Compare(op), vec![x, y], ty, loc)))
+        Some(Val::Value(self.emit(ElementwiseOp::Compare(op), vec![x, y], ty, loc)))
     }
 
     /// An operation on one operand.
@@ -536,7 +536,7 @@ impl Builder<'_> {
             return self.no_double(op, loc);
         }
         let shape = self.tile_shape(x);
-        Some(Val::Value(self.emit_num(Op::Unary(op), vec![x], shape, num, loc)))
+        Some(Val::Value(self.emit_num(ElementwiseOp::Unary(op), vec![x], shape, num, loc)))
     }
 
     /// Reports a function that no instruction computes for `f64`.
@@ -572,7 +572,7 @@ impl Builder<'_> {
             return self.refuse_dtype(WHAT, "floats", num, loc);
         }
         let shape = self.tile_shape(a);
-        Some(Val::Value(self.emit_num(Op::Fma, vec![a, b, c], shape, num, loc)))
+        Some(Val::Value(self.emit_num(ElementwiseOp::Fma, vec![a, b, c], shape, num, loc)))
     }
 
     /// `mask ? a : b`
@@ -604,10 +604,10 @@ impl Builder<'_> {
         let operands = vec![mask, a, b];
         if self.is_ptr(a) || self.is_ptr(b) {
             let ty = self.ty(a).clone();
-            return Some(Val::Value(self.emit(Op::Select, operands, ty, loc)));
+            return Some(Val::Value(self.emit(ElementwiseOp::Select, operands, ty, loc)));
         }
         let shape = self.tile_shape(a);
-        Some(Val::Value(self.emit_num(Op::Select, operands, shape, num, loc)))
+        Some(Val::Value(self.emit_num(ElementwiseOp::Select, operands, shape, num, loc)))
     }
 
     /// Converts to another element type.
@@ -648,7 +648,7 @@ impl Builder<'_> {
             return Some(Val::Value(x));
         }
         let shape = self.tile_shape(x);
-        Some(Val::Value(self.emit_num(Op::Cast, vec![x], shape, to, loc)))
+        Some(Val::Value(self.emit_num(ElementwiseOp::Cast, vec![x], shape, to, loc)))
     }
 }
 

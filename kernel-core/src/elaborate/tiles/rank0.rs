@@ -12,7 +12,7 @@ use crate::{
         messages::advice::Advice,
         signatures::Given,
     },
-    ir::{Binary, Const, Dtype, Op, Value},
+    ir::{Binary, Const, Dtype, ElementwiseOp, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -61,10 +61,10 @@ impl Builder<'_> {
         if self.is_ptr(value) {
             let zero = self.constant(Const::Int(0), Num::Known(Dtype::I32), loc);
             let ty = self.ty(value).clone();
-            return self.emit(Op::Binary(Binary::Add), vec![value, zero], ty, loc);
+            return self.emit(ElementwiseOp::Binary(Binary::Add), vec![value, zero], ty, loc);
         }
         let num = self.num(value);
-        self.emit_num(Op::Cast, vec![value], None, num, loc)
+        self.emit_num(ElementwiseOp::Cast, vec![value], None, num, loc)
     }
 
     /// The diagnostic, and the way from a tile of rank 0 to a scalar where that is what is missing.

@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Op, Type, Value},
+    ir::{Op, TileOp, Type, Value},
     layouts::MAX_REGISTERS,
     loc::Loc,
 };
@@ -18,9 +18,9 @@ impl Builder<'_> {
         let num = self.num(scalar);
         if self.is_ptr(scalar) {
             let ty = self.ty(scalar).elem().expect("pointers have an element");
-            return self.emit(Op::Splat, vec![scalar], Type::Tile(ty, shape.to_vec()), loc);
+            return self.emit(TileOp::Splat, vec![scalar], Type::Tile(ty, shape.to_vec()), loc);
         }
-        self.emit_num(Op::Splat, vec![scalar], Some(shape.to_vec()), num, loc)
+        self.emit_num(TileOp::Splat, vec![scalar], Some(shape.to_vec()), num, loc)
     }
 
     pub(crate) fn broadcast_to(&mut self, tile: Value, shape: &[u32], loc: Loc) -> Value {
@@ -30,9 +30,9 @@ impl Builder<'_> {
         let num = self.num(tile);
         if self.is_ptr(tile) {
             let ty = self.ty(tile).elem().expect("pointers have an element");
-            return self.emit(Op::Broadcast, vec![tile], Type::Tile(ty, shape.to_vec()), loc);
+            return self.emit(TileOp::Broadcast, vec![tile], Type::Tile(ty, shape.to_vec()), loc);
         }
-        self.emit_num(Op::Broadcast, vec![tile], Some(shape.to_vec()), num, loc)
+        self.emit_num(TileOp::Broadcast, vec![tile], Some(shape.to_vec()), num, loc)
     }
 
     /// Brings two operands to one shape: scalars are splatted, extents of 1 repeated.
@@ -189,11 +189,17 @@ impl Builder<'_> {
             return self.refuse(Code::Axis.at(given.loc, "a tile has at most 5 axes"));
         }
         shape.insert(axis as usize, 1);
-        Some(self.reshaped(Op::Expand(axis), tile, shape, given.loc))
+        Some(self.reshaped(TileOp::Expand(axis), tile, shape, given.loc))
     }
 
     /// An operation that keeps the element type.
-    pub(crate) fn reshaped(&mut self, op: Op, tile: Value, shape: Vec<u32>, loc: Loc) -> Val {
+    pub(crate) fn reshaped(
+        &mut self,
+        op: impl Into<Op>,
+        tile: Value,
+        shape: Vec<u32>,
+        loc: Loc,
+    ) -> Val {
         if self.is_ptr(tile) {
             let elem = self.ty(tile).elem().expect("pointers have an element");
             return Val::Value(self.emit(op, vec![tile], Type::Tile(elem, shape), loc));
@@ -219,7 +225,7 @@ impl Builder<'_> {
         if self.is_point(tile) {
             return self.point_over(tile, &shape, given.loc);
         }
-        Some(self.reshaped(Op::Reshape, tile, shape, given.loc))
+        Some(self.reshaped(TileOp::Reshape, tile, shape, given.loc))
     }
 
     /// `x.broadcast(shape)`
@@ -248,7 +254,7 @@ impl Builder<'_> {
     /// A tile of one element type.
     pub(crate) fn tile_of(
         &mut self,
-        op: Op,
+        op: impl Into<Op>,
         args: Vec<Value>,
         shape: Vec<u32>,
         num: Num,

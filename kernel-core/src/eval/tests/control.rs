@@ -4,7 +4,8 @@ use super::super::Fault;
 use super::{fault, ints, run, to_ints};
 use crate::ir::tests::builder::Builder;
 use crate::ir::{
-    Binary, Compare, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type, Value,
+    Binary, Compare, Dtype, ElementwiseOp, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
+    Value,
 };
 use crate::loc::Loc;
 
@@ -36,9 +37,9 @@ fn loops_count_up_and_down() {
     assert_eq!(fault(&counting(0, 1, 0), &mut [ints(&[2], &[0, 0])]), Fault::ZeroStep);
 }
 
-fn op(b: &mut Builder, op: Op, args: &[Value], ty: Type) -> (Stmt, Value) {
+fn op(b: &mut Builder, op: impl Into<Op>, args: &[Value], ty: Type) -> (Stmt, Value) {
     let result = b.value(ty);
-    let kind = StmtKind::Op { op, args: args.to_vec(), result: Some(result) };
+    let kind = StmtKind::Op { op: op.into(), args: args.to_vec(), result: Some(result) };
     (Stmt { kind, loc: Loc::KERNEL }, result)
 }
 
@@ -55,9 +56,18 @@ fn doubling(depth: u32) -> Kernel {
         let next = b.binary(Binary::Add, carried[0], one);
         let (x, doubled_end) =
             (b.value(Type::scalar(Dtype::I32)), b.value(Type::scalar(Dtype::I32)));
-        let (compare, large) =
-            op(b, Op::Compare(Compare::Gt), &[x, limit], Type::scalar(Dtype::Bool));
-        let (double, doubled) = op(b, Op::Binary(Binary::Add), &[x, x], Type::scalar(Dtype::I32));
+        let (compare, large) = op(
+            b,
+            Op::Elementwise(ElementwiseOp::Compare(Compare::Gt)),
+            &[x, limit],
+            Type::scalar(Dtype::Bool),
+        );
+        let (double, doubled) = op(
+            b,
+            Op::Elementwise(ElementwiseOp::Binary(Binary::Add)),
+            &[x, x],
+            Type::scalar(Dtype::I32),
+        );
         let leave = region(Vec::new(), Terminator::Break(depth, vec![x]));
         let stay = region(Vec::new(), Terminator::Yield(Vec::new()));
         let branch =
@@ -87,7 +97,8 @@ fn a_return_ends_one_block() {
     let mut b = Builder::new("leaving", 1);
     let out = b.tensor("out", Dtype::I32, 1);
     let (block, one, zero) = (b.block_id(0), b.int(1), b.int(0));
-    let first = b.op(Op::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
+    let first =
+        b.op(ElementwiseOp::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
     let leave = region(Vec::new(), Terminator::Return);
     let stay = region(Vec::new(), Terminator::Yield(Vec::new()));
     b.push(StmtKind::If { condition: first, then: leave, otherwise: stay, results: Vec::new() });
@@ -103,7 +114,8 @@ fn branches_give_one_of_their_values() {
     let mut b = Builder::new("choosing", 1);
     let out = b.tensor("out", Dtype::I32, 1);
     let (block, zero) = (b.block_id(0), b.int(0));
-    let first = b.op(Op::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
+    let first =
+        b.op(ElementwiseOp::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
     let chosen = b.branch(first, |b| vec![b.int(7)], |b| vec![b.int(8)]);
     let chosen = b.splat(chosen[0], &[1]);
     b.store_tensor(out, &[block], chosen);

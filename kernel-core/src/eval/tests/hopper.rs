@@ -2,7 +2,7 @@
 
 use super::{Fault, fault, floats, run, to_floats};
 use crate::ir::tests::builder::Builder;
-use crate::ir::{Dtype, Kernel, Op, Tma, TmaKind, TmaReduce};
+use crate::ir::{CopyOp, Dtype, Kernel, MemoryOp, Tma, TmaKind, TmaReduce};
 
 /// Copies a tile of zeros, 4 x 4, at these coordinates of a tensor.
 fn copies(kind: TmaKind, at: [i32; 2]) -> Kernel {
@@ -10,9 +10,9 @@ fn copies(kind: TmaKind, at: [i32; 2]) -> Kernel {
     let y = b.tensor("y", Dtype::F32, 2);
     let (_, window) = b.shared(Dtype::F32, &[4, 4]);
     let zeros = b.zeros(Dtype::F32, &[4, 4]);
-    b.effect(Op::StoreShared, &[window, zeros]);
+    b.effect(MemoryOp::StoreShared, &[window, zeros]);
     let [row, column] = at.map(|at| b.int(at));
-    b.effect(Op::Tma(Tma::plain(kind, y)), &[row, column, window]);
+    b.effect(CopyOp::Tma(Tma::plain(kind, y)), &[row, column, window]);
     b.finish()
 }
 

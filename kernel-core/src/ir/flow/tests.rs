@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use la_arena::{Arena, RawIdx};
 
 use super::*;
-use crate::ir::{Op, Partition, Type, ValueData};
+use crate::ir::{CopyOp, ElementwiseOp, Op, Partition, SyncOp, Type, ValueData};
 
 type Marks = BTreeSet<u32>;
 
@@ -21,9 +21,9 @@ impl Flow for Marking {
 
     fn cross(&mut self, stmt: &Stmt, marks: &mut Marks) {
         self.crossed += 1;
-        if let StmtKind::Op { op: Op::CopyWait(mark), .. } = &stmt.kind {
+        if let StmtKind::Op { op: Op::Copy(CopyOp::Wait(mark)), .. } = &stmt.kind {
             marks.insert(*mark);
-        } else if let StmtKind::Op { op: Op::Sync, .. } = &stmt.kind {
+        } else if let StmtKind::Op { op: Op::Sync(SyncOp::Block), .. } = &stmt.kind {
             marks.clear();
         }
     }
@@ -46,11 +46,11 @@ fn stmt(kind: StmtKind) -> Stmt {
 }
 
 fn mark(mark: u32) -> Stmt {
-    stmt(StmtKind::Op { op: Op::CopyWait(mark), args: Vec::new(), result: None })
+    stmt(StmtKind::Op { op: Op::Copy(CopyOp::Wait(mark)), args: Vec::new(), result: None })
 }
 
 fn clear() -> Stmt {
-    stmt(StmtKind::Op { op: Op::Sync, args: Vec::new(), result: None })
+    stmt(StmtKind::Op { op: Op::Sync(SyncOp::Block), args: Vec::new(), result: None })
 }
 
 fn region(stmts: Vec<Stmt>, end: Terminator) -> Region {
@@ -186,7 +186,13 @@ fn facts_of_values_follow_what_loops_carry() {
     };
     let (inits, results) = (vec![source, begin], vec![ends, result]);
     let looped = stmt(StmtKind::For { from: other, to: other, step: other, inits, body, results });
-    let op = |args, result| stmt(StmtKind::Op { op: Op::Select, args, result: Some(result) });
+    let op = |args, result| {
+        stmt(StmtKind::Op {
+            op: Op::Elementwise(ElementwiseOp::Select),
+            args,
+            result: Some(result),
+        })
+    };
     let body =
         region(vec![op(Vec::new(), source), looped, op(vec![result], last)], Terminator::Return);
     let spread = spread(

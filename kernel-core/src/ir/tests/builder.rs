@@ -4,8 +4,9 @@ use kernel_ptx::Target;
 use la_arena::Arena;
 
 use crate::ir::{
-    Binary, Const, Dtype, Elem, Fact, Kernel, MapOptions, Op, Param, ParamKind, Partition, Region,
-    Shared, SharedData, SharedType, Stmt, StmtKind, Terminator, Type, Value, ValueData, verify,
+    Binary, Const, CopyOp, Dtype, Elem, ElementwiseOp, Fact, Kernel, MapOptions, MemoryOp, Op,
+    Param, ParamKind, Partition, ProductOp, Region, Shared, SharedData, SharedType, SourceOp, Stmt,
+    StmtKind, Terminator, TileOp, Type, Value, ValueData, verify,
 };
 use crate::loc::Loc;
 
@@ -93,30 +94,30 @@ impl Builder {
         self.open.last_mut().expect("a region is open").stmts.push(Stmt { kind, loc: Loc::KERNEL });
     }
 
-    pub(crate) fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+    pub(crate) fn op(&mut self, op: impl Into<Op>, args: &[Value], ty: Type) -> Value {
         let result = self.value(ty);
-        self.push(StmtKind::Op { op, args: args.to_vec(), result: Some(result) });
+        self.push(StmtKind::Op { op: op.into(), args: args.to_vec(), result: Some(result) });
         result
     }
 
-    pub(crate) fn effect(&mut self, op: Op, args: &[Value]) {
-        self.push(StmtKind::Op { op, args: args.to_vec(), result: None });
+    pub(crate) fn effect(&mut self, op: impl Into<Op>, args: &[Value]) {
+        self.push(StmtKind::Op { op: op.into(), args: args.to_vec(), result: None });
     }
 
     pub(crate) fn int(&mut self, value: i32) -> Value {
-        self.op(Op::Const(Const::Int(value.into())), &[], Type::scalar(Dtype::I32))
+        self.op(SourceOp::Const(Const::Int(value.into())), &[], Type::scalar(Dtype::I32))
     }
 
     pub(crate) fn float(&mut self, dtype: Dtype, value: f64) -> Value {
-        self.op(Op::Const(Const::Float(value)), &[], Type::scalar(dtype))
+        self.op(SourceOp::Const(Const::Float(value)), &[], Type::scalar(dtype))
     }
 
     pub(crate) fn block_id(&mut self, axis: u32) -> Value {
-        self.op(Op::BlockId(axis), &[], Type::scalar(Dtype::I32))
+        self.op(SourceOp::BlockId(axis), &[], Type::scalar(Dtype::I32))
     }
 
     pub(crate) fn dim(&mut self, param: u32, axis: u32) -> Value {
-        self.op(Op::ParamDim(param, axis), &[], Type::scalar(Dtype::I32))
+        self.op(SourceOp::ParamDim(param, axis), &[], Type::scalar(Dtype::I32))
     }
 
     /// `block_id(axis) * extent`
@@ -127,26 +128,26 @@ impl Builder {
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
         let ty = self.ty(a);
-        self.op(Op::Binary(op), &[a, b], ty)
+        self.op(ElementwiseOp::Binary(op), &[a, b], ty)
     }
 
-    pub(crate) fn same(&mut self, op: Op, args: &[Value]) -> Value {
+    pub(crate) fn same(&mut self, op: impl Into<Op>, args: &[Value]) -> Value {
         let ty = self.ty(args[args.len() - 1]);
         self.op(op, args, ty)
     }
 
     pub(crate) fn cast(&mut self, value: Value, dtype: Dtype) -> Value {
         let ty = self.ty(value).with_elem(Elem::Number(dtype));
-        self.op(Op::Cast, &[value], ty)
+        self.op(ElementwiseOp::Cast, &[value], ty)
     }
 
     pub(crate) fn arange(&mut self, extent: u32) -> Value {
-        self.op(Op::Arange(0), &[], tile(Dtype::I32, &[extent]))
+        self.op(SourceOp::Arange(0), &[], tile(Dtype::I32, &[extent]))
     }
 
     pub(crate) fn splat(&mut self, value: Value, shape: &[u32]) -> Value {
         let elem = self.ty(value).elem().expect("a scalar");
-        self.op(Op::Splat, &[value], Type::Tile(elem, shape.to_vec()))
+        self.op(TileOp::Splat, &[value], Type::Tile(elem, shape.to_vec()))
     }
 
     pub(crate) fn zeros(&mut self, dtype: Dtype, shape: &[u32]) -> Value {
@@ -160,20 +161,20 @@ impl Builder {
         let elem = ty.elem().expect("a tile");
         let mut expanded = ty.shape().to_vec();
         expanded.insert(axis as usize, 1);
-        let expanded = self.op(Op::Expand(axis), &[value], Type::Tile(elem, expanded));
-        self.op(Op::Broadcast, &[expanded], Type::Tile(elem, shape.to_vec()))
+        let expanded = self.op(TileOp::Expand(axis), &[value], Type::Tile(elem, expanded));
+        self.op(TileOp::Broadcast, &[expanded], Type::Tile(elem, shape.to_vec()))
     }
 
     pub(crate) fn load_tensor(&mut self, param: u32, offsets: &[Value], shape: &[u32]) -> Value {
         let ParamKind::Tensor { dtype, .. } = self.kernel.params[param as usize].kind else {
             unreachable!("tests load tensors")
         };
-        self.op(Op::LoadTensor(param), offsets, tile(dtype, shape))
+        self.op(MemoryOp::LoadTensor(param), offsets, tile(dtype, shape))
     }
 
     pub(crate) fn store_tensor(&mut self, param: u32, offsets: &[Value], value: Value) {
         let args: Vec<Value> = offsets.iter().copied().chain([value]).collect();
-        self.effect(Op::StoreTensor(param), &args);
+        self.effect(MemoryOp::StoreTensor(param), &args);
     }
 
     pub(crate) fn reduce(&mut self, value: Value, axis: u32, op: Binary) -> Value {
@@ -260,7 +261,7 @@ impl Builder {
         let root = self.kernel.shared.alloc(data);
         let ty =
             SharedType { root, dtype, shape: shape.to_vec(), transposed: false, remote: false };
-        (root, self.op(Op::SharedAlloc(root), &[], Type::Shared(ty)))
+        (root, self.op(MemoryOp::SharedAlloc(root), &[], Type::Shared(ty)))
     }
 
     pub(crate) fn pin_shared(&mut self, root: Shared, form: kernel_layout::Form) {
@@ -271,27 +272,27 @@ impl Builder {
         let Type::Shared(mut ty) = self.ty(window) else { unreachable!("tests transpose windows") };
         ty.shape.reverse();
         ty.transposed = !ty.transposed;
-        self.op(Op::SharedTranspose, &[window], Type::Shared(ty))
+        self.op(MemoryOp::SharedTranspose, &[window], Type::Shared(ty))
     }
 
     pub(crate) fn slot(&mut self, window: Value, index: Value) -> Value {
         let Type::Shared(mut ty) = self.ty(window) else { unreachable!("tests index windows") };
         ty.shape.remove(0);
-        self.op(Op::SharedIndex, &[window, index], Type::Shared(ty))
+        self.op(MemoryOp::SharedIndex, &[window, index], Type::Shared(ty))
     }
 
     pub(crate) fn load_shared(&mut self, window: Value) -> Value {
         let Type::Shared(ty) = self.ty(window) else { unreachable!("tests load windows") };
-        self.op(Op::LoadShared, &[window], tile(ty.dtype, &ty.shape))
+        self.op(MemoryOp::LoadShared, &[window], tile(ty.dtype, &ty.shape))
     }
 
     pub(crate) fn copy_async(&mut self, param: u32, offsets: &[Value], window: Value) {
         let args: Vec<Value> = offsets.iter().copied().chain([window]).collect();
-        self.effect(Op::CopyAsync(param), &args);
+        self.effect(CopyOp::Async(param), &args);
     }
 
     pub(crate) fn dot(&mut self, a: Value, b: Value, acc: Value) -> Value {
-        self.same(Op::Dot { tf32: false }, &[a, b, acc])
+        self.same(ProductOp::Dot { tf32: false }, &[a, b, acc])
     }
 
     /// The kernel, which must satisfy the invariants of the IR.

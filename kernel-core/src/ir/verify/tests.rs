@@ -3,7 +3,8 @@
 use super::verify;
 use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
-    Binary, ClusterOp, Const, Dtype, Kernel, Op, Region, Stmt, StmtKind, Terminator, Type,
+    Binary, ClusterOp, Const, Dtype, ElementwiseOp, Kernel, Op, Region, SourceOp, Stmt, StmtKind,
+    SyncOp, Terminator, Type,
 };
 use crate::loc::Loc;
 
@@ -30,8 +31,12 @@ fn broken(change: impl FnOnce(&mut Kernel)) -> String {
     verify(&kernel).expect_err("the change breaks an invariant")
 }
 
-fn statement(op: Op, args: Vec<crate::ir::Value>, result: Option<crate::ir::Value>) -> Stmt {
-    Stmt { kind: StmtKind::Op { op, args, result }, loc: Loc::KERNEL }
+fn statement(
+    op: impl Into<Op>,
+    args: Vec<crate::ir::Value>,
+    result: Option<crate::ir::Value>,
+) -> Stmt {
+    Stmt { kind: StmtKind::Op { op: op.into(), args, result }, loc: Loc::KERNEL }
 }
 
 /// The body of the loop.
@@ -66,7 +71,7 @@ fn values_are_defined_once_and_before_their_uses() {
         let inner = body(kernel).args[0];
         let result = kernel.values.alloc(kernel.values[inner].clone());
         kernel.body.stmts.push(statement(
-            Op::Binary(Binary::Add),
+            ElementwiseOp::Binary(Binary::Add),
             vec![inner, inner],
             Some(result),
         ));
@@ -100,7 +105,7 @@ fn operations_have_operands_of_their_types() {
         let StmtKind::Op { op, .. } = &mut kernel.body.stmts[0].kind else {
             unreachable!("a constant")
         };
-        *op = Op::Const(Const::Int(1 << 40));
+        *op = Op::Source(SourceOp::Const(Const::Int(1 << 40)));
     });
     assert_eq!(
         constant,
@@ -110,7 +115,7 @@ fn operations_have_operands_of_their_types() {
         let StmtKind::Op { op, .. } = &mut kernel.body.stmts[0].kind else {
             unreachable!("a constant")
         };
-        *op = Op::ParamDim(0, 1);
+        *op = Op::Source(SourceOp::ParamDim(0, 1));
     });
     assert!(parameter.contains("the parameter is Tensor"), "{parameter}");
 }
@@ -152,7 +157,7 @@ fn reductions_lose_their_axis() {
         let StmtKind::Reduce { combine, .. } = &mut body(kernel).stmts[0].kind else {
             unreachable!("a reduction")
         };
-        combine.stmts.push(statement(Op::Sync, Vec::new(), None));
+        combine.stmts.push(statement(SyncOp::Block, Vec::new(), None));
     });
     assert_eq!(effects, "a combine function applies Sync");
 }
@@ -222,7 +227,7 @@ fn partitions_stand_in_the_body_and_use_no_tiles_from_outside() {
     });
     assert!(yields.ends_with("is used where it is not defined"), "{yields}");
     let meets = broken(&|kernel, _| {
-        let (op, args) = (Op::Cluster(ClusterOp::Sync), Vec::new());
+        let (op, args) = (Op::Sync(SyncOp::Cluster(ClusterOp::Sync)), Vec::new());
         let kind = StmtKind::Op { op, args, result: None };
         partition(kernel).body.stmts.push(Stmt { kind, loc: Loc::KERNEL });
     });

@@ -1,7 +1,8 @@
 //! The typing rule of each operation.
 
 use crate::ir::{
-    Atomic, Binary, Compare, Const, Dtype, Elem, Kernel, Op, ParamKind, SharedType, Type, Unary,
+    Atomic, Binary, Compare, Const, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op,
+    ParamKind, ProductOp, SharedType, SourceOp, SyncOp, TileOp, Type, Unary,
 };
 
 mod blackwell;
@@ -35,33 +36,38 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
         return Ok(());
     }
     match op {
-        Op::Const(value) => constant(*value, args, result),
-        Op::ParamPtr(_) | Op::ParamDim(..) | Op::ParamStride(..) | Op::ParamScalar(_) => {
+        Op::Source(SourceOp::Const(value)) => constant(*value, args, result),
+        Op::Source(
+            SourceOp::ParamPtr(_)
+            | SourceOp::ParamDim(..)
+            | SourceOp::ParamStride(..)
+            | SourceOp::ParamScalar(_),
+        ) => {
             count(args, 0)?;
             gives(result, &param_type(kernel, op)?)
         }
-        Op::BlockId(axis) | Op::NumBlocks(axis) => {
+        Op::Source(SourceOp::BlockId(axis) | SourceOp::NumBlocks(axis)) => {
             count(args, 0)?;
             holds(*axis < 3, "a grid has three axes")?;
             gives(result, &Type::scalar(Dtype::I32))
         }
-        Op::Arange(_) => {
+        Op::Source(SourceOp::Arange(_)) => {
             count(args, 0)?;
             let ty = some(result)?;
             let legal =
                 matches!(ty, Type::Tile(Elem::Number(Dtype::I32), shape) if shape.len() == 1);
             holds(legal, "a range is a tile of i32 of rank 1")
         }
-        Op::Splat => {
+        Op::Tile(TileOp::Splat) => {
             count(args, 1)?;
             let (arg, result) = (args[0], some(result)?);
             holds(arg.elem() == result.elem(), "the element changes")?;
             holds(!is_tile(arg) && is_tile(result), "it makes a tile from a scalar")
         }
-        Op::Broadcast => reshapes(args, result, |from, to| {
+        Op::Tile(TileOp::Broadcast) => reshapes(args, result, |from, to| {
             from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from == to || *from == 1)
         }),
-        Op::Expand(axis) => reshapes(args, result, |from, to| {
+        Op::Tile(TileOp::Expand(axis)) => reshapes(args, result, |from, to| {
             let axis = *axis as usize;
             let mut expanded = from.to_vec();
             axis <= from.len() && {
@@ -69,24 +75,28 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
                 expanded == to
             }
         }),
-        Op::Reshape => reshapes(args, result, |from, to| elements(from) == elements(to)),
-        Op::Permute(order) => reshapes(args, result, |from, to| {
+        Op::Tile(TileOp::Reshape) => {
+            reshapes(args, result, |from, to| elements(from) == elements(to))
+        }
+        Op::Tile(TileOp::Permute(order)) => reshapes(args, result, |from, to| {
             let mut sorted: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
             sorted.sort_unstable();
             sorted.into_iter().eq(0..from.len())
                 && order.iter().map(|&axis| from[axis as usize]).eq(to.iter().copied())
         }),
-        Op::Join => {
+        Op::Tile(TileOp::Join) => {
             count(args, 2)?;
             holds(args[0] == args[1], "operands differ")?;
             reshapes(&args[..1], result, |from, to| joined(from) == to)
         }
-        Op::Split(index) => {
+        Op::Tile(TileOp::Split(index)) => {
             holds(*index < 2, "a tile is split in two")?;
             reshapes(args, result, |from, to| joined(to) == from)
         }
-        Op::ToLayout(_) | Op::AssertLayout(_) => reshapes(args, result, |from, to| from == to),
-        Op::Unary(unary) => {
+        Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_)) => {
+            reshapes(args, result, |from, to| from == to)
+        }
+        Op::Elementwise(ElementwiseOp::Unary(unary)) => {
             count(args, 1)?;
             holds(
                 number(args[0]).is_some_and(|dtype| unary_takes(*unary, dtype)),
@@ -94,12 +104,12 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             )?;
             gives(result, args[0])
         }
-        Op::Binary(binary) => {
+        Op::Elementwise(ElementwiseOp::Binary(binary)) => {
             count(args, 2)?;
             self::binary(*binary, args[0], args[1])?;
             gives(result, args[0])
         }
-        Op::Compare(compare) => {
+        Op::Elementwise(ElementwiseOp::Compare(compare)) => {
             count(args, 2)?;
             holds(register(args[0]) && args[0] == args[1], "operands differ")?;
             let ordered = !matches!(compare, Compare::Eq | Compare::Ne);
@@ -110,7 +120,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             )?;
             gives(result, &args[0].with_elem(Elem::Number(Dtype::Bool)))
         }
-        Op::Select => {
+        Op::Elementwise(ElementwiseOp::Select) => {
             count(args, 3)?;
             holds(register(args[1]) && args[1] == args[2], "operands differ")?;
             holds(
@@ -119,26 +129,26 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             )?;
             gives(result, args[1])
         }
-        Op::Fma => {
+        Op::Elementwise(ElementwiseOp::Fma) => {
             count(args, 3)?;
             holds(args[0] == args[1] && args[1] == args[2], "operands differ")?;
             holds(number(args[0]).is_some_and(Dtype::has_arithmetic), "wrong element type")?;
             gives(result, args[0])
         }
-        Op::Cast => {
+        Op::Elementwise(ElementwiseOp::Cast) => {
             count(args, 1)?;
             let to = number(some(result)?).ok_or("the result is no number")?;
             let from = number(args[0]).ok_or("the operand is no number")?;
             holds(from.converts() && to.converts(), "wrong element type")?;
             gives(result, &args[0].with_elem(Elem::Number(to)))
         }
-        Op::LoadTensor(index) => {
+        Op::Memory(MemoryOp::LoadTensor(index)) => {
             let (dtype, rank, _) = tensor(kernel, *index)?;
             count(args, rank)?;
             offsets(args)?;
             holds(tile_of(some(result)?, dtype, rank), "the tile does not fit the tensor")
         }
-        Op::StoreTensor(index) => {
+        Op::Memory(MemoryOp::StoreTensor(index)) => {
             let (dtype, rank, mutable) = tensor(kernel, *index)?;
             count(args, rank + 1)?;
             offsets(&args[..rank])?;
@@ -146,7 +156,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             holds(mutable, "the tensor is read-only")?;
             none(result)
         }
-        Op::CopyAsync(index) => {
+        Op::Copy(CopyOp::Async(index)) => {
             let (dtype, rank, _) = tensor(kernel, *index)?;
             count(args, rank + 1)?;
             offsets(&args[..rank])?;
@@ -157,20 +167,20 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             )?;
             none(result)
         }
-        Op::LoadPtr { masked } => {
+        Op::Memory(MemoryOp::LoadPtr { masked }) => {
             count(args, if *masked { 3 } else { 1 })?;
             let (value, mask) = pointed(args[0])?;
             holds(!masked || *args[1] == mask && *args[2] == value, "mask or other does not fit")?;
             gives(result, &value)
         }
-        Op::StorePtr { masked } => {
+        Op::Memory(MemoryOp::StorePtr { masked }) => {
             count(args, if *masked { 3 } else { 2 })?;
             let (value, mask) = pointed(args[0])?;
             holds(*args[1] == value, "the value does not fit")?;
             holds(!masked || *args[2] == mask, "the mask does not fit")?;
             none(result)
         }
-        Op::Atomic(atomic) => {
+        Op::Memory(MemoryOp::Atomic(atomic)) => {
             count(args, if *atomic == Atomic::CompareExchange { 3 } else { 2 })?;
             let (value, _) = pointed(args[0])?;
             holds(args[1..].iter().all(|arg| **arg == value), "the value does not fit")?;
@@ -182,7 +192,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             holds(takes, "wrong element type")?;
             result.map_or(Ok(()), |_| gives(result, &value))
         }
-        Op::SharedAlloc(root) => {
+        Op::Memory(MemoryOp::SharedAlloc(root)) => {
             count(args, 0)?;
             let data = &kernel.shared[*root];
             let shape = data.shape.clone();
@@ -190,7 +200,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let whole = SharedType { root, dtype, shape, transposed: false, remote: false };
             gives(result, &Type::Shared(whole))
         }
-        Op::SharedIndex => {
+        Op::Memory(MemoryOp::SharedIndex) => {
             count(args, 2)?;
             let source = window(args[0])?;
             holds(*args[1] == Type::scalar(Dtype::I32), "the index is not a scalar i32")?;
@@ -198,7 +208,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let shape = source.shape[1..].to_vec();
             gives(result, &Type::Shared(SharedType { shape, ..source.clone() }))
         }
-        Op::SharedTranspose => {
+        Op::Memory(MemoryOp::SharedTranspose) => {
             count(args, 1)?;
             let source = window(args[0])?;
             holds(source.shape.len() == 2, "the window is not of rank 2")?;
@@ -206,40 +216,41 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let transposed = !source.transposed;
             gives(result, &Type::Shared(SharedType { shape, transposed, ..source.clone() }))
         }
-        Op::SharedRemote => {
+        Op::Memory(MemoryOp::SharedRemote) => {
             count(args, 2)?;
             let source = window(args[0])?;
             holds(*args[1] == Type::scalar(Dtype::I32), "the rank is not a scalar i32")?;
             holds(!source.remote, "the window is another block's already")?;
             gives(result, &Type::Shared(SharedType { remote: true, ..source.clone() }))
         }
-        Op::LoadShared => {
+        Op::Memory(MemoryOp::LoadShared) => {
             count(args, 1)?;
             gives(result, &whole_tile(window(args[0])?))
         }
-        Op::StoreShared => {
+        Op::Memory(MemoryOp::StoreShared) => {
             count(args, 2)?;
             holds(*args[1] == whole_tile(window(args[0])?), "the tile does not fit the window")?;
             none(result)
         }
-        Op::CopyCommit | Op::CopyWait(_) | Op::CopyWaitAll | Op::Staged(_) | Op::Sync => {
+        Op::Copy(CopyOp::Commit | CopyOp::Wait(_) | CopyOp::WaitAll | CopyOp::Staged(_))
+        | Op::Sync(SyncOp::Block) => {
             count(args, 0)?;
             none(result)
         }
-        Op::Barrier(op) => hopper::op(kernel, Hopper::Barrier(*op), args, result),
-        Op::Bulk(bulk) => hopper::bulk(*bulk, args, result),
-        Op::StoreAsync => hopper::store_async(args, result),
-        Op::Tma(tma) => hopper::op(kernel, Hopper::Tma(*tma), args, result),
-        Op::Wgmma => hopper::op(kernel, Hopper::Wgmma, args, result),
-        Op::WgmmaWait(_) => hopper::op(kernel, Hopper::WgmmaWait, args, result),
+        Op::Sync(SyncOp::Barrier(op)) => hopper::op(kernel, Hopper::Barrier(*op), args, result),
+        Op::Copy(CopyOp::Bulk(bulk)) => hopper::bulk(*bulk, args, result),
+        Op::Copy(CopyOp::StoreAsync) => hopper::store_async(args, result),
+        Op::Copy(CopyOp::Tma(tma)) => hopper::op(kernel, Hopper::Tma(*tma), args, result),
+        Op::Product(ProductOp::Wgmma) => hopper::op(kernel, Hopper::Wgmma, args, result),
+        Op::Product(ProductOp::WgmmaWait(_)) => hopper::op(kernel, Hopper::WgmmaWait, args, result),
         Op::TensorMemory(op) => blackwell::memory(kernel, *op, args, result),
-        Op::Tcgen05(op) => blackwell::tcgen05(*op, args, result),
-        Op::Cluster(op) => hopper::op(kernel, Hopper::Cluster(*op), args, result),
-        Op::Grid(op) => hopper::op(kernel, Hopper::Grid(*op), args, result),
-        Op::TmaWait { .. } | Op::FenceAsync | Op::Named(..) => {
+        Op::Product(ProductOp::Tcgen05(op)) => blackwell::tcgen05(*op, args, result),
+        Op::Sync(SyncOp::Cluster(op)) => hopper::op(kernel, Hopper::Cluster(*op), args, result),
+        Op::Sync(SyncOp::Grid(op)) => hopper::op(kernel, Hopper::Grid(*op), args, result),
+        Op::Copy(CopyOp::BulkWait { .. }) | Op::Sync(SyncOp::FenceAsync | SyncOp::Named(..)) => {
             hopper::op(kernel, Hopper::Order, args, result)
         }
-        Op::Dot { tf32 } => dot(*tf32, args, result),
+        Op::Product(ProductOp::Dot { tf32 }) => dot(*tf32, args, result),
         Op::Assert(_) => {
             count(args, 1)?;
             holds(number(args[0]) == Some(Dtype::Bool), "the condition is not bool")?;
@@ -316,25 +327,32 @@ fn param(kernel: &Kernel, index: u32) -> Result<&ParamKind, String> {
 }
 
 fn param_type(kernel: &Kernel, op: &Op) -> Result<Type, String> {
-    let (Op::ParamPtr(index)
-    | Op::ParamDim(index, _)
-    | Op::ParamStride(index, _)
-    | Op::ParamScalar(index)) = op
+    let Op::Source(
+        SourceOp::ParamPtr(index)
+        | SourceOp::ParamDim(index, _)
+        | SourceOp::ParamStride(index, _)
+        | SourceOp::ParamScalar(index),
+    ) = op
     else {
         return Err("it names no parameter".to_owned());
     };
     let kind = param(kernel, *index)?;
     let ty = match (op, kind) {
-        (Op::ParamPtr(_), ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype)) => {
-            Type::Scalar(Elem::Ptr(*dtype))
-        }
-        (Op::ParamDim(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {
+        (
+            Op::Source(SourceOp::ParamPtr(_)),
+            ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype),
+        ) => Type::Scalar(Elem::Ptr(*dtype)),
+        (Op::Source(SourceOp::ParamDim(_, axis)), ParamKind::Tensor { rank, .. })
+            if axis < rank =>
+        {
             Type::scalar(Dtype::I32)
         }
-        (Op::ParamStride(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {
+        (Op::Source(SourceOp::ParamStride(_, axis)), ParamKind::Tensor { rank, .. })
+            if axis < rank =>
+        {
             Type::scalar(Dtype::I64)
         }
-        (Op::ParamScalar(_), ParamKind::Scalar(dtype)) => Type::scalar(*dtype),
+        (Op::Source(SourceOp::ParamScalar(_)), ParamKind::Scalar(dtype)) => Type::scalar(*dtype),
         _ => return Err(format!("the parameter is {kind:?}")),
     };
     Ok(ty)

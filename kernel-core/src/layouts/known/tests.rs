@@ -3,7 +3,10 @@
 use super::{Access, Info, analyze};
 use crate::eval::{self, Arg};
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Compare, Dtype, Elem, Fact, Kernel, Op, Region, StmtKind, Type, Value};
+use crate::ir::{
+    Binary, Compare, Dtype, Elem, ElementwiseOp, Fact, Kernel, MemoryOp, Region, SourceOp,
+    StmtKind, Type, Value,
+};
 
 /// The accesses of a kernel to global memory, in order.
 fn accesses(kernel: &Kernel) -> Vec<Access> {
@@ -77,10 +80,10 @@ fn pointed(offsets: impl FnOnce(&mut Builder, Value) -> Value) -> Vec<Access> {
     let x = b.pointer("x", Dtype::F32);
     let range = b.arange(64);
     let offsets = offsets(&mut b, range);
-    let base = b.op(Op::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
+    let base = b.op(SourceOp::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
     let base = b.splat(base, &[64]);
     let pointers = b.binary(Binary::Add, base, offsets);
-    b.op(Op::LoadPtr { masked: false }, &[pointers], tile(Dtype::F32, &[64]));
+    b.op(MemoryOp::LoadPtr { masked: false }, &[pointers], tile(Dtype::F32, &[64]));
     accesses(&b.finish())
 }
 
@@ -121,12 +124,13 @@ fn masks_hold_for_whole_runs() {
         let x = b.pointer("x", Dtype::F32);
         let (range, bound) = (b.arange(64), b.int(bound));
         let bound = b.splat(bound, &[64]);
-        let mask = b.op(Op::Compare(Compare::Lt), &[range, bound], tile(Dtype::Bool, &[64]));
-        let base = b.op(Op::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
+        let mask =
+            b.op(ElementwiseOp::Compare(Compare::Lt), &[range, bound], tile(Dtype::Bool, &[64]));
+        let base = b.op(SourceOp::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
         let base = b.splat(base, &[64]);
         let pointers = b.binary(Binary::Add, base, range);
         let other = b.zeros(Dtype::F32, &[64]);
-        b.same(Op::LoadPtr { masked: true }, &[pointers, mask, other]);
+        b.same(MemoryOp::LoadPtr { masked: true }, &[pointers, mask, other]);
         accesses(&b.finish())
     };
     assert_eq!(masked(48), access(0, 4));
@@ -140,12 +144,12 @@ fn loops_keep_what_every_turn_keeps() {
         let mut b = Builder::new("moved", 1);
         let x = b.pointer("x", Dtype::F32);
         let range = b.arange(64);
-        let base = b.op(Op::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
+        let base = b.op(SourceOp::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
         let base = b.splat(base, &[64]);
         let pointers = b.binary(Binary::Add, base, range);
         let iterations = [b.int(0), b.int(8), b.int(1)];
         b.count(iterations, &[pointers], |b, _, carried| {
-            b.op(Op::LoadPtr { masked: false }, &[carried[0]], tile(Dtype::F32, &[64]));
+            b.op(MemoryOp::LoadPtr { masked: false }, &[carried[0]], tile(Dtype::F32, &[64]));
             vec![with(b, Binary::Add, carried[0], step)]
         });
         accesses(&b.finish())
@@ -176,12 +180,14 @@ fn expression(b: &mut Builder, next: &mut impl FnMut(u32) -> u32) -> Value {
             5 => b.binary(Binary::Div, x, divisor),
             6 => b.binary(Binary::Min, x, y),
             7 => {
-                let mask = b.op(Op::Compare(Compare::Lt), &[x, y], tile(Dtype::Bool, &[64]));
+                let mask =
+                    b.op(ElementwiseOp::Compare(Compare::Lt), &[x, y], tile(Dtype::Bool, &[64]));
                 let other = tiles[next(9) as usize];
-                b.op(Op::Select, &[mask, y, other], tile(Dtype::I32, &[64]))
+                b.op(ElementwiseOp::Select, &[mask, y, other], tile(Dtype::I32, &[64]))
             }
             _ => {
-                let mask = b.op(Op::Compare(Compare::Ge), &[x, y], tile(Dtype::Bool, &[64]));
+                let mask =
+                    b.op(ElementwiseOp::Compare(Compare::Ge), &[x, y], tile(Dtype::Bool, &[64]));
                 b.cast(mask, Dtype::I32)
             }
         };

@@ -3,7 +3,10 @@
 use super::{
     Analysis, Axis, Info, MAX_LOG2, Subject, log2_alignment, log2_divisor, log2_fact, stride,
 };
-use crate::ir::{Binary, ClusterOp, Compare, Const, Elem, Op, ParamKind, Type, Unary, Value};
+use crate::ir::{
+    Binary, ClusterOp, Compare, Const, CopyOp, Elem, ElementwiseOp, MemoryOp, Op, ParamKind,
+    ProductOp, SourceOp, SyncOp, TileOp, Type, Unary, Value,
+};
 
 impl Analysis<'_> {
     #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
@@ -11,36 +14,37 @@ impl Analysis<'_> {
         let ty = self.kernel.ty(result);
         let unknown = || Info::unknown(ty);
         match op {
-            Op::Const(Const::Int(value)) => Info::constant(*value),
-            Op::ParamPtr(param) => match self.kernel.params[*param as usize].kind {
+            Op::Source(SourceOp::Const(Const::Int(value))) => Info::constant(*value),
+            Op::Source(SourceOp::ParamPtr(param)) => match self.kernel.params[*param as usize].kind
+            {
                 ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype) => {
                     Info::scalar(log2_alignment(self.kernel, *param, dtype))
                 }
                 ParamKind::Scalar(_) => unknown(),
             },
-            Op::ParamDim(param, axis) => Info {
+            Op::Source(SourceOp::ParamDim(param, axis)) => Info {
                 natural: true,
                 ..Info::scalar(log2_fact(self.kernel, Subject::Dim(*param, *axis)))
             },
-            Op::BlockId(_)
-            | Op::NumBlocks(_)
-            | Op::Cluster(ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_)) => {
-                Info { natural: true, ..Info::scalar(0) }
-            }
-            Op::ParamStride(param, axis) => stride(self.kernel, *param, *axis).map_or_else(
-                || Info::scalar(log2_fact(self.kernel, Subject::Stride(*param, *axis))),
-                |value| Info::constant(value.into()),
-            ),
-            Op::ParamScalar(param) => {
+            Op::Source(SourceOp::BlockId(_) | SourceOp::NumBlocks(_))
+            | Op::Sync(SyncOp::Cluster(
+                ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_),
+            )) => Info { natural: true, ..Info::scalar(0) },
+            Op::Source(SourceOp::ParamStride(param, axis)) => stride(self.kernel, *param, *axis)
+                .map_or_else(
+                    || Info::scalar(log2_fact(self.kernel, Subject::Stride(*param, *axis))),
+                    |value| Info::constant(value.into()),
+                ),
+            Op::Source(SourceOp::ParamScalar(param)) => {
                 Info { log2_multiple: log2_fact(self.kernel, Subject::Scalar(*param)), ..unknown() }
             }
-            Op::Arange(low) => {
+            Op::Source(SourceOp::Arange(low)) => {
                 let contiguity = ty.shape()[0];
                 let log2_multiple = log2_divisor((*low).into());
                 let axes = vec![Axis { contiguity, constancy: 1, log2_multiple }];
                 Info { value: None, natural: *low >= 0, log2_multiple: 0, axes }
             }
-            Op::Splat => {
+            Op::Tile(TileOp::Splat) => {
                 let scalar = self.info(args[0]);
                 let axis = |&extent: &u32| Axis {
                     contiguity: 1,
@@ -49,7 +53,7 @@ impl Analysis<'_> {
                 };
                 Info { log2_multiple: 0, axes: ty.shape().iter().map(axis).collect(), ..scalar }
             }
-            Op::Expand(axis) => {
+            Op::Tile(TileOp::Expand(axis)) => {
                 let mut info = self.info(args[0]);
                 let log2_step = log2_step(ty);
                 let every = info
@@ -61,7 +65,7 @@ impl Analysis<'_> {
                 info.axes.insert(*axis as usize, Axis { log2_multiple: every, ..Axis::UNKNOWN });
                 info
             }
-            Op::Broadcast => {
+            Op::Tile(TileOp::Broadcast) => {
                 let mut info = self.info(args[0]);
                 let extents = self.kernel.ty(args[0]).shape().iter().zip(ty.shape());
                 for (axis, (from, to)) in info.axes.iter_mut().zip(extents) {
@@ -75,13 +79,13 @@ impl Analysis<'_> {
                 }
                 info
             }
-            Op::Permute(order) => {
+            Op::Tile(TileOp::Permute(order)) => {
                 let info = self.info(args[0]);
                 let axes = order.iter().map(|&axis| info.axes[axis as usize]).collect();
                 Info { axes, ..info }
             }
-            Op::ToLayout(_) | Op::AssertLayout(_) => self.info(args[0]),
-            Op::Unary(Unary::Neg) => {
+            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_)) => self.info(args[0]),
+            Op::Elementwise(ElementwiseOp::Unary(Unary::Neg)) => {
                 let info = self.info(args[0]);
                 let axes = info.axes.iter().map(|axis| Axis {
                     contiguity: 1,
@@ -95,7 +99,7 @@ impl Analysis<'_> {
                     ..info
                 }
             }
-            Op::Unary(_) => {
+            Op::Elementwise(ElementwiseOp::Unary(_)) => {
                 let info = self.info(args[0]);
                 let axes = info
                     .axes
@@ -103,14 +107,16 @@ impl Analysis<'_> {
                     .map(|axis| Axis { constancy: axis.constancy, ..Axis::UNKNOWN });
                 Info { axes: axes.collect(), ..unknown() }
             }
-            Op::Binary(binary) => self.binary(*binary, args[0], args[1]),
-            Op::Compare(compare) => {
+            Op::Elementwise(ElementwiseOp::Binary(binary)) => {
+                self.binary(*binary, args[0], args[1])
+            }
+            Op::Elementwise(ElementwiseOp::Compare(compare)) => {
                 let (a, b) = (self.info(args[0]), self.info(args[1]));
                 let axes =
                     a.zip(&b, |a, b| Axis { constancy: uniform(*compare, a, b), ..Axis::UNKNOWN });
                 Info { axes, ..unknown() }
             }
-            Op::Select => {
+            Op::Elementwise(ElementwiseOp::Select) => {
                 let (mask, a, b) = (self.info(args[0]), self.info(args[1]), self.info(args[2]));
                 let log2_step = log2_step(ty);
                 let choice = |a: Axis, b: Axis, mask: Axis| {
@@ -127,7 +133,7 @@ impl Analysis<'_> {
                     .map(|((a, b), mask)| choice(*a, *b, *mask));
                 Info { axes: axes.collect(), ..a.meet(&b) }
             }
-            Op::Cast => {
+            Op::Elementwise(ElementwiseOp::Cast) => {
                 // A wider integer holds the same number, unless a negative one loses its sign; a narrower one may break
                 // off in the middle of a run.
                 let info = self.info(args[0]);
@@ -140,49 +146,49 @@ impl Analysis<'_> {
                 };
                 if keeps { info } else { unknown() }
             }
-            Op::Const(Const::Bool(_) | Const::Float(_))
-            | Op::Reshape
-            | Op::Join
-            | Op::Split(_)
-            | Op::Fma
-            | Op::LoadTensor(_)
-            | Op::StoreTensor(_)
-            | Op::LoadPtr { .. }
-            | Op::StorePtr { .. }
-            | Op::Atomic(_)
-            | Op::SharedAlloc(_)
-            | Op::SharedIndex
-            | Op::SharedTranspose
-            | Op::SharedRemote
-            | Op::LoadShared
-            | Op::StoreShared
-            | Op::CopyAsync(_)
-            | Op::CopyCommit
-            | Op::CopyWait(_)
-            | Op::CopyWaitAll
-            | Op::Staged(_)
-            | Op::Sync
-            | Op::Barrier(_)
-            | Op::Tma(_)
-            | Op::Bulk(_)
-            | Op::StoreAsync
-            | Op::Named(..)
-            | Op::TmaWait { .. }
-            | Op::FenceAsync
-            | Op::Wgmma
-            | Op::WgmmaWait(_)
-            | Op::TensorMemory(_)
-            | Op::Tcgen05(_)
-            | Op::Cluster(
-                ClusterOp::Sync
-                | ClusterOp::Arrive
-                | ClusterOp::Wait
-                | ClusterOp::TryCancel
-                | ClusterOp::IsCanceled
-                | ClusterOp::CanceledBlockId(_),
+            Op::Source(SourceOp::Const(Const::Bool(_) | Const::Float(_)))
+            | Op::Tile(TileOp::Reshape | TileOp::Join | TileOp::Split(_))
+            | Op::Elementwise(ElementwiseOp::Fma)
+            | Op::Memory(
+                MemoryOp::LoadTensor(_)
+                | MemoryOp::StoreTensor(_)
+                | MemoryOp::LoadPtr { .. }
+                | MemoryOp::StorePtr { .. }
+                | MemoryOp::Atomic(_)
+                | MemoryOp::SharedAlloc(_)
+                | MemoryOp::SharedIndex
+                | MemoryOp::SharedTranspose
+                | MemoryOp::SharedRemote
+                | MemoryOp::LoadShared
+                | MemoryOp::StoreShared,
             )
-            | Op::Grid(_)
-            | Op::Dot { .. }
+            | Op::Copy(
+                CopyOp::Async(_)
+                | CopyOp::Commit
+                | CopyOp::Wait(_)
+                | CopyOp::WaitAll
+                | CopyOp::Staged(_),
+            )
+            | Op::Sync(SyncOp::Block | SyncOp::Barrier(_))
+            | Op::Copy(CopyOp::Tma(_) | CopyOp::Bulk(_) | CopyOp::StoreAsync)
+            | Op::Sync(SyncOp::Named(..))
+            | Op::Copy(CopyOp::BulkWait { .. })
+            | Op::Sync(SyncOp::FenceAsync)
+            | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_))
+            | Op::TensorMemory(_)
+            | Op::Product(ProductOp::Tcgen05(_))
+            | Op::Sync(
+                SyncOp::Cluster(
+                    ClusterOp::Sync
+                    | ClusterOp::Arrive
+                    | ClusterOp::Wait
+                    | ClusterOp::TryCancel
+                    | ClusterOp::IsCanceled
+                    | ClusterOp::CanceledBlockId(_),
+                )
+                | SyncOp::Grid(_),
+            )
+            | Op::Product(ProductOp::Dot { .. })
             | Op::Assert(_) => unknown(),
         }
     }

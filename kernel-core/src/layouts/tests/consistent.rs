@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use kernel_layout::{Dim, Layout};
 
 use super::super::Inferred;
-use crate::ir::{Kernel, Op, Region, StmtKind, Terminator, Type, Value};
+use crate::ir::{
+    ElementwiseOp, Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, Terminator, TileOp, Type,
+    Value,
+};
 
 /// Panics where layouts do not fit together.
 pub(super) fn check(kernel: &Kernel, inferred: &Inferred) {
@@ -139,24 +142,27 @@ impl<'a> Checker<'a> {
         }
         let elementwise = matches!(
             op,
-            Op::Unary(_)
-                | Op::Binary(_)
-                | Op::Compare(_)
-                | Op::Select
-                | Op::Fma
-                | Op::Cast
-                | Op::LoadPtr { .. }
-                | Op::Atomic(_)
+            Op::Elementwise(
+                ElementwiseOp::Unary(_)
+                    | ElementwiseOp::Binary(_)
+                    | ElementwiseOp::Compare(_)
+                    | ElementwiseOp::Select
+                    | ElementwiseOp::Fma
+                    | ElementwiseOp::Cast
+            ) | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_))
         );
         if elementwise {
             self.all_same("elementwise", args, &vec![result; args.len()]);
-        } else if let Op::Dot { .. } = op {
+        } else if let Op::Product(ProductOp::Dot { .. }) = op {
             self.same("accumulator", args[2], result);
-        } else if let Op::Expand(_) | Op::Broadcast | Op::Reshape | Op::Permute(_) = op {
+        } else if let Op::Tile(
+            TileOp::Expand(_) | TileOp::Broadcast | TileOp::Reshape | TileOp::Permute(_),
+        ) = op
+        {
             self.needs(op, args[0], result);
-        } else if *op == Op::Join {
+        } else if *op == Op::Tile(TileOp::Join) {
             self.pairs(&[0, 1], args, result);
-        } else if let Op::Split(index) = op {
+        } else if let Op::Tile(TileOp::Split(index)) = op {
             self.pairs(&[*index], &[result], args[0]);
         }
     }
@@ -197,12 +203,12 @@ fn held(layout: &Layout, (lane, warp): (u32, u32)) -> BTreeSet<Vec<u32>> {
 
 /// The element of the operand that an element of the result is.
 fn source(op: &Op, shape: &[u32], result_shape: &[u32], mut at: Vec<u32>) -> Vec<u32> {
-    if let Op::Expand(axis) = op {
+    if let Op::Tile(TileOp::Expand(axis)) = op {
         at.remove(*axis as usize);
         at
-    } else if let Op::Broadcast = op {
+    } else if let Op::Tile(TileOp::Broadcast) = op {
         at.iter().zip(shape).map(|(at, extent)| at % extent).collect()
-    } else if let Op::Permute(order) = op {
+    } else if let Op::Tile(TileOp::Permute(order)) = op {
         let mut from = vec![0; at.len()];
         for (&axis, at) in order.iter().zip(at) {
             from[axis as usize] = at;

@@ -6,7 +6,9 @@ use expect_test::{expect, expect_file};
 
 use super::{inferred, text};
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Compare, Dtype, Elem, Op, Type, Unary};
+use crate::ir::{
+    Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, MemoryOp, SourceOp, SyncOp, Type, Unary,
+};
 
 #[test]
 fn vector_add_takes_sixteen_bytes_per_thread() {
@@ -43,18 +45,18 @@ fn masks_are_made_in_the_layout_of_the_pointers() {
     let start = b.splat(start, &[1024]);
     let range = b.arange(1024);
     let offsets = b.binary(Binary::Add, start, range);
-    let n = b.op(Op::ParamScalar(n), &[], Type::scalar(Dtype::I32));
+    let n = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
     let n = b.splat(n, &[1024]);
-    let mask = b.op(Op::Compare(Compare::Lt), &[offsets, n], tile(Dtype::Bool, &[1024]));
+    let mask = b.op(ElementwiseOp::Compare(Compare::Lt), &[offsets, n], tile(Dtype::Bool, &[1024]));
     let mut addresses = |param| {
-        let base = b.op(Op::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::F16)));
+        let base = b.op(SourceOp::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::F16)));
         let base = b.splat(base, &[1024]);
         b.binary(Binary::Add, base, offsets)
     };
     let (from, to) = (addresses(x), addresses(out));
     let other = b.zeros(Dtype::F16, &[1024]);
-    let loaded = b.same(Op::LoadPtr { masked: true }, &[from, mask, other]);
-    b.effect(Op::StorePtr { masked: true }, &[to, loaded, mask]);
+    let loaded = b.same(MemoryOp::LoadPtr { masked: true }, &[from, mask, other]);
+    b.effect(MemoryOp::StorePtr { masked: true }, &[to, loaded, mask]);
     expect_file!["kernels/masked_copy.ir"].assert_eq(&text(b.finish()));
 }
 
@@ -67,7 +69,7 @@ fn softmax_comes_back_from_its_reductions_without_conversions() {
     let most = b.reduce(x, 1, Binary::Max);
     let most = b.spread(most, 1, &[16, 256]);
     let shifted = b.binary(Binary::Sub, x, most);
-    let raised = b.same(Op::Unary(Unary::Exp), &[shifted]);
+    let raised = b.same(ElementwiseOp::Unary(Unary::Exp), &[shifted]);
     let sum = b.reduce(raised, 1, Binary::Add);
     let sum = b.spread(sum, 1, &[16, 256]);
     let quotient = b.binary(Binary::Div, raised, sum);
@@ -86,7 +88,7 @@ fn rms_norm_loads_its_weights_as_the_rows_want_them() {
     let x = b.cast(x, Dtype::F32);
     let square = b.binary(Binary::Mul, x, x);
     let sum = b.reduce(square, 1, Binary::Add);
-    let scale = b.same(Op::Unary(Unary::Rsqrt), &[sum]);
+    let scale = b.same(ElementwiseOp::Unary(Unary::Rsqrt), &[sum]);
     let scale = b.spread(scale, 1, &[4, 512]);
     let scaled = b.binary(Binary::Mul, x, scale);
     let w = b.cast(w, Dtype::F32);
@@ -109,11 +111,11 @@ fn matmul(b: &mut Builder, [bm, bn, bk]: [u32; 3]) {
     let acc = b.count(range, &[acc], |b, k, carried| {
         b.copy_async(a, &[row, k], sa);
         b.copy_async(w, &[k, col], sb);
-        b.effect(Op::CopyWaitAll, &[]);
-        b.effect(Op::Sync, &[]);
+        b.effect(CopyOp::WaitAll, &[]);
+        b.effect(SyncOp::Block, &[]);
         let (left, right) = (b.load_shared(sa), b.load_shared(sb));
         let acc = b.dot(left, right, carried[0]);
-        b.effect(Op::Sync, &[]);
+        b.effect(SyncOp::Block, &[]);
         vec![acc]
     });
     let out = b.cast(acc[0], Dtype::F16);
@@ -166,19 +168,19 @@ fn chained_products_keep_rows_in_their_warps() {
         let (sk, sv) = (b.slot(sk, slot), b.slot(sv, slot));
         b.copy_async(keys, &[at, zero], sk);
         b.copy_async(values, &[at, zero], sv);
-        b.effect(Op::CopyWaitAll, &[]);
-        b.effect(Op::Sync, &[]);
+        b.effect(CopyOp::WaitAll, &[]);
+        b.effect(SyncOp::Block, &[]);
         let turned = b.transposed(sk);
         let turned = b.load_shared(turned);
         let none = b.zeros(Dtype::F32, &[64, 64]);
         let scores = b.dot(queries, turned, none);
-        let weights = b.same(Op::Unary(Unary::Exp2), &[scores]);
+        let weights = b.same(ElementwiseOp::Unary(Unary::Exp2), &[scores]);
         let sum = b.reduce(weights, 1, Binary::Add);
         let sum = b.binary(Binary::Add, carried[1], sum);
         let weights = b.cast(weights, Dtype::F16);
         let rows = b.load_shared(sv);
         let acc = b.dot(weights, rows, carried[0]);
-        b.effect(Op::Sync, &[]);
+        b.effect(SyncOp::Block, &[]);
         vec![acc, sum]
     });
     let sum = b.spread(ends[1], 1, &[64, 32]);
@@ -203,7 +205,7 @@ fn pointers_move_through_loops_in_the_layout_of_their_loads() {
         let columns = b.arange(shape[1]);
         let columns = b.spread(columns, 0, &shape);
         let offsets = b.binary(Binary::Add, rows, columns);
-        let base = b.op(Op::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::F16)));
+        let base = b.op(SourceOp::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::F16)));
         let base = b.splat(base, &shape);
         b.binary(Binary::Add, base, offsets)
     };
@@ -214,8 +216,10 @@ fn pointers_move_through_loops_in_the_layout_of_their_loads() {
     ];
     let range = [b.int(0), b.int(256), b.int(32)];
     let ends = b.count(range, &inits, |b, _, carried| {
-        let left = b.op(Op::LoadPtr { masked: false }, &[carried[0]], tile(Dtype::F16, &[64, 32]));
-        let right = b.op(Op::LoadPtr { masked: false }, &[carried[1]], tile(Dtype::F16, &[32, 64]));
+        let left =
+            b.op(MemoryOp::LoadPtr { masked: false }, &[carried[0]], tile(Dtype::F16, &[64, 32]));
+        let right =
+            b.op(MemoryOp::LoadPtr { masked: false }, &[carried[1]], tile(Dtype::F16, &[32, 64]));
         let acc = b.dot(left, right, carried[2]);
         let step = b.int(32);
         let steps = [b.splat(step, &[64, 32]), b.splat(step, &[32, 64])];
@@ -271,7 +275,8 @@ fn branches_and_loops_agree_on_what_they_pass() {
     let other = b.load_tensor(turned, &[zero, zero], &[64, 64]);
     let range = [b.int(0), b.int(8), b.int(1)];
     let ends = b.count(range, &[sum], |b, at, carried| {
-        let first = b.op(Op::Compare(Compare::Eq), &[at, zero], Type::scalar(Dtype::Bool));
+        let first =
+            b.op(ElementwiseOp::Compare(Compare::Eq), &[at, zero], Type::scalar(Dtype::Bool));
         let chosen = b.branch(first, |_| vec![other], |b| vec![b.zeros(Dtype::F32, &[64, 64])]);
         vec![b.binary(Binary::Add, carried[0], chosen[0])]
     });

@@ -8,7 +8,7 @@ use kernel_layout::Form;
 use super::super::infer;
 use super::text;
 use crate::ir::tests::builder::Builder;
-use crate::ir::{Binary, Dtype, Kernel, Op, Value};
+use crate::ir::{Binary, Dtype, Kernel, TileOp, Value};
 
 fn blocked(per_thread: &[u32], lanes: &[u32], warps: &[u32], order: &[u32]) -> Form {
     let [per_thread, lanes, warps, order] = [per_thread, lanes, warps, order].map(<[u32]>::to_vec);
@@ -16,7 +16,7 @@ fn blocked(per_thread: &[u32], lanes: &[u32], warps: &[u32], order: &[u32]) -> F
 }
 
 fn pin(b: &mut Builder, value: Value, form: Form) -> Value {
-    b.same(Op::ToLayout(form), &[value])
+    b.same(TileOp::ToLayout(form), &[value])
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn asserted(form: Form, pinned: Option<Form>) -> Kernel {
         tile = pin(&mut b, tile, form);
     }
     let sum = b.binary(Binary::Add, tile, tile);
-    let sum = b.same(Op::AssertLayout(form), &[sum]);
+    let sum = b.same(TileOp::AssertLayout(form), &[sum]);
     b.store_tensor(out, &[zero, zero], sum);
     b.finish()
 }

@@ -4,7 +4,7 @@ use kernel_layout::Form;
 
 use super::inferred;
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Compare, Dtype, Op, Type, Value};
+use crate::ir::{Binary, Compare, Dtype, ElementwiseOp, MemoryOp, ProductOp, TileOp, Type, Value};
 use crate::layouts::infer;
 
 /// Shapes of the tiles: each operation leads from one to another.
@@ -72,27 +72,28 @@ fn step(b: &mut Builder, random: &mut Random, pool: &mut Pool) {
         }
         (0 | 1, 1) => {
             let wide = random.pick(&pool[0]);
-            (b.op(Op::Permute(vec![1, 0]), &[wide], tile(Dtype::F32, SHAPES[1])), 1)
+            (b.op(TileOp::Permute(vec![1, 0]), &[wide], tile(Dtype::F32, SHAPES[1])), 1)
         }
         (2, 0) => {
             let tall = random.pick(&pool[1]);
-            (b.op(Op::Reshape, &[tall], tile(Dtype::F32, SHAPES[0])), 0)
+            (b.op(TileOp::Reshape, &[tall], tile(Dtype::F32, SHAPES[0])), 0)
         }
         (0..3, 4) => {
             let (left, right, acc) =
                 (random.pick(&pool[0]), random.pick(&pool[1]), random.pick(&pool[4]));
             let tf32 = random.below(2) == 0;
-            (b.same(Op::Dot { tf32 }, &[left, right, acc]), 4)
+            (b.same(ProductOp::Dot { tf32 }, &[left, right, acc]), 4)
         }
         (3, _) => {
             let value = random.pick(&pool[at]);
             let form = pinned(random, SHAPES[at].len());
-            (b.same(Op::ToLayout(form), &[value]), at)
+            (b.same(TileOp::ToLayout(form), &[value]), at)
         }
         (4, _) => {
             let (x, y) = (random.pick(&pool[at]), random.pick(&pool[at]));
-            let mask = b.op(Op::Compare(Compare::Lt), &[x, y], tile(Dtype::Bool, SHAPES[at]));
-            (b.same(Op::Select, &[mask, y, x]), at)
+            let mask =
+                b.op(ElementwiseOp::Compare(Compare::Lt), &[x, y], tile(Dtype::Bool, SHAPES[at]));
+            (b.same(ElementwiseOp::Select, &[mask, y, x]), at)
         }
         _ => {
             let (x, y) = (random.pick(&pool[at]), random.pick(&pool[at]));
@@ -119,7 +120,8 @@ fn nest(b: &mut Builder, random: &mut Random, pool: &mut Pool) {
         })
     } else {
         let (block, zero) = (b.block_id(0), b.int(0));
-        let first = b.op(Op::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
+        let first =
+            b.op(ElementwiseOp::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
         let mut inner = pool.clone();
         let others: Vec<Value> = pool.iter().map(|tiles| random.pick(tiles)).collect();
         let then = |b: &mut Builder| {
@@ -152,7 +154,7 @@ fn layouts_fit_together_whatever_meets() {
             let offsets = vec![zero; SHAPES[at].len()];
             let loaded = b.load_tensor(param, &offsets, SHAPES[at]);
             let (_, window) = b.shared(Dtype::F32, SHAPES[at]);
-            b.effect(Op::StoreShared, &[window, loaded]);
+            b.effect(MemoryOp::StoreShared, &[window, loaded]);
             *tiles = vec![loaded, b.zeros(Dtype::F32, SHAPES[at]), b.load_shared(window)];
         }
         for _ in 0..2 {

@@ -5,7 +5,9 @@ use kernel_layout::{Dim, Form, Layout};
 
 use super::verify;
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Dtype, Kernel, Op, Region, StmtKind, Value};
+use crate::ir::{
+    Binary, Dtype, ElementwiseOp, Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, TileOp, Value,
+};
 use crate::layouts::{Inferred, infer};
 
 /// Values of the kernel that tests give other layouts.
@@ -33,7 +35,7 @@ fn sound() -> (Kernel, Inferred, Named) {
         vec![b.dot(loaded, loaded, carried[0])]
     });
     let condition = b.op(
-        Op::Compare(crate::ir::Compare::Lt),
+        ElementwiseOp::Compare(crate::ir::Compare::Lt),
         &[start, end],
         crate::ir::Type::scalar(Dtype::Bool),
     );
@@ -56,7 +58,7 @@ fn sound() -> (Kernel, Inferred, Named) {
     let inferred = infer(&mut kernel).expect("the kernel has layouts");
     let mut factor = None;
     find(&kernel.body, &mut |kind| {
-        if let StmtKind::Op { op: Op::Dot { .. }, args, .. } = kind {
+        if let StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, .. } = kind {
             factor = Some(args[1]);
         }
     });
@@ -126,7 +128,7 @@ fn loops_and_branches_pass_what_is_received() {
     for stmt in &mut kernel.body.stmts {
         if let StmtKind::If { then, .. } = &mut stmt.kind {
             let convert = StmtKind::Op {
-                op: Op::ToLayout(Form::Linear(layout.clone())),
+                op: Op::Tile(TileOp::ToLayout(Form::Linear(layout.clone()))),
                 args: vec![named.yielded],
                 result: Some(strange),
             };
@@ -147,7 +149,9 @@ fn factors_hold_what_the_accumulator_multiplies() {
     for stmt in &mut kernel.body.stmts {
         if let StmtKind::For { body, .. } = &mut stmt.kind {
             for stmt in &mut body.stmts {
-                if let StmtKind::Op { op: Op::Dot { .. }, args, .. } = &mut stmt.kind {
+                if let StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, .. } =
+                    &mut stmt.kind
+                {
                     args[0] = named.loaded;
                 }
             }
@@ -167,7 +171,7 @@ fn factors_hold_what_the_accumulator_multiplies() {
     inferred = infer(&mut slow).expect("the kernel has layouts");
     assert_eq!(verify(&slow, &inferred), Ok(()));
     for stmt in &mut slow.body.stmts {
-        if let StmtKind::Op { op: Op::Dot { .. }, args, .. } = &mut stmt.kind {
+        if let StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, .. } = &mut stmt.kind {
             args.swap(0, 1);
         }
     }
@@ -194,7 +198,7 @@ fn a_layout_covers_its_tile_and_its_threads() {
     let lost = kernel.values.alloc(kernel.values[named.loaded].clone());
     kernel.values[lost].ty = tile(Dtype::F16, &[32, 32]);
     kernel.body.stmts[3].kind = StmtKind::Op {
-        op: Op::LoadTensor(0),
+        op: Op::Memory(MemoryOp::LoadTensor(0)),
         args: vec![first(&kernel), first(&kernel)],
         result: Some(lost),
     };
@@ -214,7 +218,7 @@ fn shared_memory_holds_every_element() {
     let mut b = Builder::new("shared", 1);
     let (root, window) = b.shared(Dtype::F32, &[8, 8]);
     let loaded = b.load_shared(window);
-    b.effect(Op::StoreShared, &[window, loaded]);
+    b.effect(MemoryOp::StoreShared, &[window, loaded]);
     let mut kernel = b.finish();
     let mut inferred = infer(&mut kernel).expect("the kernel has layouts");
     assert_eq!(verify(&kernel, &inferred), Ok(()));

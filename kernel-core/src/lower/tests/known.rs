@@ -1,7 +1,7 @@
 //! Facts about values: each is checked against the values themselves.
 
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Compare, Const, Dtype, Elem, Fact, Op, Type, Value};
+use crate::ir::{Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Fact, SourceOp, Type, Value};
 use crate::lower::facts::Facts;
 
 /// The runs that facts claim of `values` must be there; and at least `required` of them (contiguity, divisor, constancy).
@@ -31,10 +31,12 @@ fn offsets_of_a_block_run_on() {
     let eight = b.splat(eight, &[256]);
     let scaled = b.binary(Binary::Mul, offsets, eight);
     let groups = b.binary(Binary::Div, range, eight);
-    let bound = b.op(Op::ParamScalar(n), &[], Type::scalar(Dtype::I32));
+    let bound = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
     let bound = b.splat(bound, &[256]);
-    let mask = b.op(Op::Compare(Compare::Lt), &[offsets, bound], tile(Dtype::Bool, &[256]));
-    let above = b.op(Op::Compare(Compare::Gt), &[offsets, bound], tile(Dtype::Bool, &[256]));
+    let mask =
+        b.op(ElementwiseOp::Compare(Compare::Lt), &[offsets, bound], tile(Dtype::Bool, &[256]));
+    let above =
+        b.op(ElementwiseOp::Compare(Compare::Gt), &[offsets, bound], tile(Dtype::Bool, &[256]));
     let kernel = b.finish();
     let facts = Facts::of(&kernel);
     let base = 3 * 96;
@@ -51,15 +53,18 @@ fn pointers_count_in_bytes() {
     let mut b = Builder::new("k", 4);
     let data = b.pointer("data", Dtype::F16);
     let ty = Type::Scalar(Elem::Ptr(Dtype::F16));
-    let base = b.op(Op::ParamPtr(data), &[], ty);
+    let base = b.op(SourceOp::ParamPtr(data), &[], ty);
     let base = b.splat(base, &[128]);
     let range = b.arange(128);
-    let pointers =
-        b.op(Op::Binary(Binary::Add), &[base, range], Type::Tile(Elem::Ptr(Dtype::F16), vec![128]));
-    let four = b.op(Op::Const(Const::Int(4)), &[], Type::scalar(Dtype::I32));
+    let pointers = b.op(
+        ElementwiseOp::Binary(Binary::Add),
+        &[base, range],
+        Type::Tile(Elem::Ptr(Dtype::F16), vec![128]),
+    );
+    let four = b.op(SourceOp::Const(Const::Int(4)), &[], Type::scalar(Dtype::I32));
     let four = b.splat(four, &[128]);
     let moved = b.op(
-        Op::Binary(Binary::Add),
+        ElementwiseOp::Binary(Binary::Add),
         &[pointers, four],
         Type::Tile(Elem::Ptr(Dtype::F16), vec![128]),
     );
@@ -111,7 +116,7 @@ fn bits_and_quotients_keep_what_divides_them() {
     let mut b = Builder::new("k", 4);
     let n = b.scalar_param("n", Dtype::I32);
     b.fact(Fact::ScalarMultiple { param: n, of: 96 });
-    let n = b.op(Op::ParamScalar(n), &[], Type::scalar(Dtype::I32));
+    let n = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
     let [two, four, eight, twelve] = [2, 4, 8, 12].map(|value| b.int(value));
     let values = [
         (b.binary(Binary::And, n, four), 32),

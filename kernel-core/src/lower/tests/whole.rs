@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use kernel_ptx::{Modifier, Module, Opcode, Word};
 
 use crate::ir::tests::builder::Builder;
-use crate::ir::{Binary, Dtype, Kernel, Op};
+use crate::ir::{Binary, CopyOp, Dtype, Kernel, MemoryOp, SourceOp, SyncOp, TileOp};
 use crate::layouts::infer;
 use crate::lower::{Lowered, run};
 
@@ -112,11 +112,11 @@ fn a_product_is_made_of_matrices() {
     let sums = b.count([zero, depth, step], &[zeros], |b, k, carried| {
         b.copy_async(left_param, &[row, k], left);
         b.copy_async(right_param, &[k, column], right);
-        b.effect(Op::CopyWaitAll, &[]);
-        b.effect(Op::Sync, &[]);
+        b.effect(CopyOp::WaitAll, &[]);
+        b.effect(SyncOp::Block, &[]);
         let (left, right) = (b.load_shared(left), b.load_shared(right));
         let sum = b.dot(left, right, carried[0]);
-        b.effect(Op::Sync, &[]);
+        b.effect(SyncOp::Block, &[]);
         vec![sum]
     });
     let result = b.cast(sums[0], Dtype::F16);
@@ -157,7 +157,7 @@ fn chains_of_thousands_of_operations_need_no_deep_stack() {
     let mut b = Builder::new("chain", 1);
     let out = b.tensor("out", Dtype::I32, 1);
     let factor = b.scalar_param("factor", Dtype::I32);
-    let factor = b.op(Op::ParamScalar(factor), &[], crate::ir::Type::scalar(Dtype::I32));
+    let factor = b.op(SourceOp::ParamScalar(factor), &[], crate::ir::Type::scalar(Dtype::I32));
     let factor = b.splat(factor, &[32]);
     // What follows from ranges and scalars alone is asked for along the whole chain; the second half hangs on a load.
     let mut tile = b.arange(32);
@@ -189,12 +189,12 @@ fn converted(times: usize, stored: bool, later: bool) -> u32 {
     let mut tile = b.load_tensor(x, &[zero, zero], &[64, 64]);
     let window = stored.then(|| {
         let (_, window) = b.shared(Dtype::F32, &[64, 64]);
-        b.effect(Op::StoreShared, &[window, tile]);
-        b.effect(Op::Sync, &[]);
+        b.effect(MemoryOp::StoreShared, &[window, tile]);
+        b.effect(SyncOp::Block, &[]);
         if !later {
             let loaded = b.load_shared(window);
             tile = b.binary(Binary::Add, tile, loaded);
-            b.effect(Op::Sync, &[]);
+            b.effect(SyncOp::Block, &[]);
         }
         window
     });
@@ -211,9 +211,9 @@ fn converted(times: usize, stored: bool, later: bool) -> u32 {
             warps: vec![4, 1],
             order: vec![1, 0],
         };
-        tile = b.same(Op::ToLayout(columns), &[tile]);
+        tile = b.same(TileOp::ToLayout(columns), &[tile]);
         tile = b.binary(Binary::Mul, tile, tile);
-        tile = b.same(Op::ToLayout(rows), &[tile]);
+        tile = b.same(TileOp::ToLayout(rows), &[tile]);
     }
     if later && let Some(window) = window {
         let loaded = b.load_shared(window);

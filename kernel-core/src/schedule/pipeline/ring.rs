@@ -7,14 +7,14 @@ use la_arena::{Arena, ArenaMap};
 use super::super::{bound_of, is_pure, key, op as operation, statement};
 use crate::{
     ir::{
-        BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, Dtype, Elem, Kernel, Op,
-        Region, Shared, SharedData, Staged, Stmt, StmtKind, Terminator, Tma, TmaKind, Type, Value,
-        ValueData,
+        BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, CopyOp, Dtype, Elem,
+        ElementwiseOp, Kernel, MemoryOp, Op, Region, Shared, SharedData, SourceOp, Staged, Stmt,
+        StmtKind, SyncOp, Terminator, Tma, TmaKind, Type, Value, ValueData,
     },
     loc::Loc,
 };
 
-/// Turns every loop with [`Op::Staged`] into a ring.
+/// Turns every loop with [`CopyOp::Staged`] into a ring.
 ///
 /// # Requires
 /// `check` found nothing.
@@ -55,19 +55,19 @@ struct Out<'p, 'k> {
 }
 
 impl Out<'_, '_> {
-    fn op(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
+    fn op(&mut self, op: impl Into<Op>, args: Vec<Value>, ty: Type) -> Value {
         let result = self.pass.values.alloc(ValueData { ty, loc: self.loc });
-        self.stmts
-            .push(Stmt { kind: StmtKind::Op { op, args, result: Some(result) }, loc: self.loc });
+        let kind = StmtKind::Op { op: op.into(), args, result: Some(result) };
+        self.stmts.push(Stmt { kind, loc: self.loc });
         result
     }
 
-    fn effect(&mut self, op: Op) {
+    fn effect(&mut self, op: impl Into<Op>) {
         self.stmts.push(statement(op, self.loc));
     }
 
     fn int(&mut self, value: i128, ty: &Type) -> Value {
-        self.op(Op::Const(Const::Int(value)), Vec::new(), ty.clone())
+        self.op(SourceOp::Const(Const::Int(value)), Vec::new(), ty.clone())
     }
 
     fn index(&mut self, value: i128) -> Value {
@@ -81,7 +81,7 @@ impl Out<'_, '_> {
         };
         let mut one = whole;
         one.shape.remove(0);
-        self.op(Op::SharedIndex, vec![ring, at], Type::Shared(one))
+        self.op(MemoryOp::SharedIndex, vec![ring, at], Type::Shared(one))
     }
 }
 
@@ -155,7 +155,7 @@ impl Pass<'_> {
                 from
             } else {
                 limit = out.limit(to, ahead * step_by, &counter);
-                out.op(Op::Binary(Binary::Add), vec![from, distance], counter.clone())
+                out.op(ElementwiseOp::Binary(Binary::Add), vec![from, distance], counter.clone())
             };
             let place = out.index(ahead);
             out.copies(&ring, [from, limit], at, place);
@@ -182,15 +182,15 @@ impl Pass<'_> {
         out.stmts.append(&mut pure.stmts);
         if ring.groups {
             let pending = u32::try_from(stages - 2).expect("a number of stages is small");
-            out.effect(Op::CopyWait(pending));
+            out.effect(CopyOp::Wait(pending));
         }
         out.effect(ring.meet.clone());
-        let next = out.op(Op::Binary(Binary::Add), vec![iv, distance], counter);
+        let next = out.op(ElementwiseOp::Binary(Binary::Add), vec![iv, distance], counter);
         out.copies(&ring, [iv, limit], next, write);
         if let Some(full) = ring.full {
             let barrier = out.barrier(full, read);
             out.stmts.push(operation(
-                Op::Barrier(BarrierOp::Wait),
+                Op::Sync(SyncOp::Barrier(BarrierOp::Wait)),
                 vec![barrier, phase],
                 None,
                 loc,
@@ -200,16 +200,20 @@ impl Pass<'_> {
         replace(&mut iteration, &current);
         out.stmts.append(&mut iteration.stmts);
         let following = |out: &mut Out<'_, '_>, at: Value| {
-            let wraps = out.op(Op::Compare(Compare::Eq), vec![at, last], Type::scalar(Dtype::Bool));
-            let next = out.op(Op::Binary(Binary::Add), vec![at, one], index.clone());
-            (wraps, out.op(Op::Select, vec![wraps, zero, next], index.clone()))
+            let wraps = out.op(
+                ElementwiseOp::Compare(Compare::Eq),
+                vec![at, last],
+                Type::scalar(Dtype::Bool),
+            );
+            let next = out.op(ElementwiseOp::Binary(Binary::Add), vec![at, one], index.clone());
+            (wraps, out.op(ElementwiseOp::Select, vec![wraps, zero, next], index.clone()))
         };
         let (round, next_read) = following(&mut out, read);
         let (_, next_write) = following(&mut out, write);
         let mut carried = vec![(first_read, read, next_read), (first_write, write, next_write)];
         if ring.full.is_some() {
-            let other = out.op(Op::Binary(Binary::Sub), vec![one, phase], index.clone());
-            let next = out.op(Op::Select, vec![round, other, phase], index.clone());
+            let other = out.op(ElementwiseOp::Binary(Binary::Sub), vec![one, phase], index.clone());
+            let next = out.op(ElementwiseOp::Select, vec![round, other, phase], index.clone());
             carried.push((zero, phase, next));
         }
         body.stmts = out.stmts;
@@ -225,7 +229,7 @@ impl Pass<'_> {
         results.extend(&ends);
         before.push(Stmt { kind: StmtKind::For { from, to, step, inits, body, results }, loc });
         if ring.groups {
-            before.push(statement(Op::CopyWaitAll, loc));
+            before.push(statement(CopyOp::WaitAll, loc));
         }
         before.push(statement(ring.meet, loc));
         if let (Some(full), Runs::InALoop, [read, _, phase]) = (ring.full, runs, &ends[..]) {
@@ -239,7 +243,7 @@ impl Pass<'_> {
     fn stores(&self, stmts: &[Stmt], roots: &[Shared]) -> bool {
         stmts.iter().any(|stmt| {
             let here = match &stmt.kind {
-                StmtKind::Op { op: Op::StoreShared, args, .. } => {
+                StmtKind::Op { op: Op::Memory(MemoryOp::StoreShared), args, .. } => {
                     matches!(&self.values[args[0]].ty, Type::Shared(ty) if roots.contains(&ty.root))
                 }
                 StmtKind::Op { .. }
@@ -271,7 +275,7 @@ impl Out<'_, '_> {
         let (mut windows, mut bytes, mut groups) = (Vec::new(), None, false);
         for stmt in head {
             let Some(window) = stmt.fills_ahead() else { continue };
-            if matches!(stmt.kind, StmtKind::Op { op: Op::Tma(_), .. }) {
+            if matches!(stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Tma(_)), .. }) {
                 let Type::Shared(ty) = &self.pass.values[window].ty else {
                     unreachable!("ir::verify wants shared memory here")
                 };
@@ -287,9 +291,9 @@ impl Out<'_, '_> {
         let roots: Vec<Shared> = windows.iter().map(|window| self.pass.roots[*window]).collect();
         // What threads store, a copy by tensor map overwrites: it goes another way to memory (PTX ISA, "Proxies").
         let meet = if bytes.is_some() && self.pass.stores(rest, &roots) {
-            Op::FenceAsync
+            Op::Sync(SyncOp::FenceAsync)
         } else {
-            Op::Sync
+            Op::Sync(SyncOp::Block)
         };
         for window in &windows {
             self.pass.make_ring(*window, stages);
@@ -298,7 +302,7 @@ impl Out<'_, '_> {
             let data = BarrierData { ring: Some(stages), count: 1, loc: self.loc };
             let root = self.pass.barriers.alloc(data);
             let ty = Type::Barrier(BarrierType { root, ring: true, remote: false });
-            let barriers = self.op(Op::Barrier(BarrierOp::Alloc(root)), Vec::new(), ty);
+            let barriers = self.op(SyncOp::Barrier(BarrierOp::Alloc(root)), Vec::new(), ty);
             Full { barriers, bytes }
         });
         Ring { head, iv, windows, groups, full, meet }
@@ -310,7 +314,7 @@ impl Out<'_, '_> {
             unreachable!("made as barriers")
         };
         let one = Type::Barrier(BarrierType { ring: false, ..ty });
-        self.op(Op::Barrier(BarrierOp::Index), vec![full.barriers, place], one)
+        self.op(SyncOp::Barrier(BarrierOp::Index), vec![full.barriers, place], one)
     }
 
     /// Ends once more the phases of the places that were filled an odd number of times: of those before `read`, which the last
@@ -319,12 +323,14 @@ impl Out<'_, '_> {
         let number = Type::scalar(Dtype::I32);
         let bool = Type::scalar(Dtype::Bool);
         let one = self.index(1);
-        let other = self.op(Op::Binary(Binary::Sub), vec![one, phase], number.clone());
+        let other = self.op(ElementwiseOp::Binary(Binary::Sub), vec![one, phase], number.clone());
         for place in 0..stages {
             let place = self.index(i128::from(place));
-            let once_more = self.op(Op::Compare(Compare::Lt), vec![place, read], bool.clone());
-            let parity = self.op(Op::Select, vec![once_more, other, phase], number.clone());
-            let odd = self.op(Op::Compare(Compare::Eq), vec![parity, one], bool.clone());
+            let once_more =
+                self.op(ElementwiseOp::Compare(Compare::Lt), vec![place, read], bool.clone());
+            let parity =
+                self.op(ElementwiseOp::Select, vec![once_more, other, phase], number.clone());
+            let odd = self.op(ElementwiseOp::Compare(Compare::Eq), vec![parity, one], bool.clone());
             self.when(odd, |out| {
                 let barrier = out.barrier(full, place);
                 out.expect(barrier, 0);
@@ -336,7 +342,7 @@ impl Out<'_, '_> {
     fn expect(&mut self, barrier: Value, bytes: i128) {
         let bytes = self.index(bytes);
         self.stmts.push(operation(
-            Op::Barrier(BarrierOp::Expect),
+            Op::Sync(SyncOp::Barrier(BarrierOp::Expect)),
             vec![barrier, bytes],
             None,
             self.loc,
@@ -360,14 +366,15 @@ impl Out<'_, '_> {
     fn limit(&mut self, to: Value, distance: i128, ty: &Type) -> Value {
         let Some(Elem::Number(dtype)) = ty.elem() else { unreachable!("loops count integers") };
         let bound = self.int(bound_of(dtype, distance), ty);
-        let nearest = self.op(Op::Binary(Binary::Max), vec![to, bound], ty.clone());
+        let nearest = self.op(ElementwiseOp::Binary(Binary::Max), vec![to, bound], ty.clone());
         let distance = self.int(distance, ty);
-        self.op(Op::Binary(Binary::Sub), vec![nearest, distance], ty.clone())
+        self.op(ElementwiseOp::Binary(Binary::Sub), vec![nearest, distance], ty.clone())
     }
 
     /// `if less[0] < less[1] { the copies of iteration at, into a place }; commit`
     fn copies(&mut self, ring: &Ring<'_>, less: [Value; 2], at: Value, place: Value) {
-        let condition = self.op(Op::Compare(Compare::Lt), less.to_vec(), Type::scalar(Dtype::Bool));
+        let condition =
+            self.op(ElementwiseOp::Compare(Compare::Lt), less.to_vec(), Type::scalar(Dtype::Bool));
         self.when(condition, |inner| {
             let mut map = BTreeMap::from([(key(ring.iv), at)]);
             for window in &ring.windows {
@@ -384,7 +391,7 @@ impl Out<'_, '_> {
                 let mut args: Vec<Value> =
                     args.iter().map(|arg| map.get(&key(*arg)).copied().unwrap_or(*arg)).collect();
                 let mut op = op.clone();
-                if let (Op::Tma(tma), Some(barrier)) = (&mut op, barrier) {
+                if let (Op::Copy(CopyOp::Tma(tma)), Some(barrier)) = (&mut op, barrier) {
                     *tma = Tma { kind: TmaKind::Load, ..*tma };
                     // In front of the window.
                     args.insert(args.len() - 1, barrier);
@@ -399,7 +406,7 @@ impl Out<'_, '_> {
             }
         });
         if ring.groups {
-            self.effect(Op::CopyCommit);
+            self.effect(CopyOp::Commit);
         }
     }
 }
