@@ -12,8 +12,8 @@ use kernel_ptx::{Module, Opcode, Operand, Symbol};
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Barriers, CopyOp, Elem, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ProductOp, Region,
-    Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Type, Value,
+    Barriers, CopyOp, Elem, Kernel, Layouts, MemoryOp, Op, ProductOp, Region, Shared, SourceOp,
+    Stmt, StmtKind, SyncOp, Terminator, TileOp, Type, Value, WindowOp,
 };
 use crate::layouts::tma::TensorMap;
 use crate::loc::Loc;
@@ -289,145 +289,25 @@ impl Lower<'_> {
         }
     }
 
-    #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
     fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
         let data = match op {
-            Op::Source(SourceOp::Const(value)) => {
-                Some(Data::Scalar(self.constant(*value, target(result))))
-            }
-            Op::Source(SourceOp::ParamPtr(param)) => Some(Data::Scalar(self.param_pointer(*param))),
-            Op::Source(SourceOp::ParamDim(param, axis)) => {
-                Some(Data::Scalar(self.param_dim(*param, *axis)))
-            }
-            Op::Source(SourceOp::ParamStride(param, axis)) => {
-                Some(Data::Scalar(self.stride(*param, *axis)))
-            }
-            Op::Source(SourceOp::ParamScalar(param)) => {
-                Some(Data::Scalar(self.param_scalar(*param)))
-            }
-            Op::Source(SourceOp::BlockId(axis)) => Some(Data::Scalar(self.grid_position(*axis))),
-            Op::Source(SourceOp::NumBlocks(axis)) => Some(Data::Scalar(self.grid_extent(*axis))),
-            Op::Source(SourceOp::Arange(low)) => {
-                Some(Data::Tile(self.arange(*low, target(result))))
-            }
-            Op::Tile(TileOp::Splat) => Some(self.splat(args[0], target(result))),
-            Op::Tile(
-                TileOp::Broadcast
-                | TileOp::Expand(_)
-                | TileOp::Reshape
-                | TileOp::Permute(_)
-                | TileOp::ToLayout(_)
-                | TileOp::AssertLayout(_),
-            ) => Some(self.reshaped(op, args[0], target(result))),
-            Op::Tile(TileOp::Join) => Some(Data::Tile(self.join(args, target(result)))),
-            Op::Tile(TileOp::Split(index)) => Some(Data::Tile(self.split(*index, args[0]))),
-            Op::Elementwise(
-                ElementwiseOp::Unary(_)
-                | ElementwiseOp::Binary(_)
-                | ElementwiseOp::Compare(_)
-                | ElementwiseOp::Select
-                | ElementwiseOp::Fma
-                | ElementwiseOp::Cast,
-            ) => Some(self.elementwise(op, args, target(result))),
-            Op::Memory(MemoryOp::LoadTensor(param)) => {
-                Some(self.tensor_load(*param, args, target(result)))
-            }
-            Op::Memory(MemoryOp::StoreTensor(param)) => {
-                let (value, offsets) = args.split_last().expect("the tile comes last");
-                self.tensor_store(*param, offsets, *value);
+            Op::Source(op) => Some(self.source(op, target(result))),
+            Op::Tile(op) => Some(self.tile_op(op, args, target(result))),
+            Op::Elementwise(op) => Some(self.elementwise(op, args, target(result))),
+            Op::Memory(op) => self.memory(op, args, result),
+            Op::Window(op) => Some(Data::Window(match op {
+                WindowOp::Alloc(_) => Val::Int(0),
+                WindowOp::Index => self.window_index(args[0], args[1]),
+                WindowOp::Transpose => self.window(args[0]),
+                WindowOp::Remote => self.remote_window(args[0], args[1]),
+            })),
+            Op::Copy(op) => {
+                self.asynchronous(op, args);
                 None
             }
-            Op::Memory(MemoryOp::LoadPtr { masked }) => {
-                Some(self.load_pointers(*masked, args, target(result)))
-            }
-            Op::Memory(MemoryOp::StorePtr { masked }) => {
-                self.store_pointers(*masked, args);
-                None
-            }
-            Op::Memory(MemoryOp::Atomic(op)) => self.atomic(*op, args, result),
-            Op::Memory(MemoryOp::SharedAlloc(_)) => Some(Data::Window(Val::Int(0))),
-            Op::Memory(MemoryOp::SharedIndex) => {
-                Some(Data::Window(self.window_index(args[0], args[1])))
-            }
-            Op::Memory(MemoryOp::SharedTranspose) => Some(Data::Window(self.window(args[0]))),
-            Op::Memory(MemoryOp::SharedRemote) => {
-                Some(Data::Window(self.remote_window(args[0], args[1])))
-            }
-            Op::Memory(MemoryOp::LoadShared) => {
-                Some(Data::Tile(self.load_shared(args[0], target(result))))
-            }
-            Op::Memory(MemoryOp::StoreShared) => {
-                self.store_shared(args[0], args[1]);
-                None
-            }
-            Op::Copy(CopyOp::StoreAsync) => {
-                self.store_async(args[0], args[1], args[2]);
-                None
-            }
-            Op::Copy(CopyOp::Async(param)) => {
-                let (window, offsets) = args.split_last().expect("the window comes last");
-                self.copy_async(*param, offsets, *window);
-                None
-            }
-            Op::Copy(CopyOp::Commit) => {
-                self.copy_commit();
-                None
-            }
-            Op::Copy(CopyOp::Wait(groups)) => {
-                self.copy_wait(*groups);
-                None
-            }
-            Op::Copy(CopyOp::WaitAll) => {
-                self.copy_wait_all();
-                None
-            }
-            Op::Copy(CopyOp::Staged(_)) => {
-                self.copy_wait_all();
-                self.barrier();
-                None
-            }
-            Op::Sync(SyncOp::Block) => {
-                self.barrier();
-                None
-            }
-            Op::Sync(SyncOp::Barrier(op)) => self.barrier_op(*op, args, result),
-            Op::Copy(CopyOp::Tma(tma)) => {
-                self.tma(*tma, args);
-                None
-            }
-            Op::Copy(CopyOp::Bulk(bulk)) => {
-                self.bulk(*bulk, args);
-                None
-            }
-            Op::Sync(SyncOp::Named(op, named)) => {
-                self.named(*op, *named);
-                None
-            }
-            Op::Copy(CopyOp::BulkWait { pending, until }) => {
-                self.tma_wait(*pending, *until);
-                None
-            }
-            Op::Sync(SyncOp::FenceAsync) => {
-                self.fence_async();
-                None
-            }
-            Op::Product(ProductOp::Wgmma) => Some(Data::Tile(self.wgmma(args, target(result)))),
-            Op::Product(ProductOp::WgmmaWait(pending)) => {
-                Some(Data::Tile(self.wgmma_wait(*pending, args[0])))
-            }
+            Op::Sync(op) => self.sync(op, args, result),
+            Op::Product(op) => self.product(op, args, result),
             Op::TensorMemory(op) => self.tensor_memory_op(*op, args, result),
-            Op::Product(ProductOp::Tcgen05(op)) => {
-                self.tcgen05(*op, args);
-                None
-            }
-            Op::Sync(SyncOp::Cluster(op)) => self.cluster(*op, args),
-            Op::Sync(SyncOp::Grid(op)) => {
-                self.grid_order(*op);
-                None
-            }
-            Op::Product(ProductOp::Dot { tf32 }) => {
-                Some(Data::Tile(self.dot(args, *tf32, target(result))))
-            }
             Op::Assert(_) => {
                 self.assert(args[0]);
                 None
@@ -436,6 +316,99 @@ impl Lower<'_> {
         if let (Some(data), Some(result)) = (data, result) {
             self.values.insert(result, data);
         }
+    }
+
+    fn source(&mut self, op: &SourceOp, result: Value) -> Data {
+        Data::Scalar(match op {
+            SourceOp::Const(value) => self.constant(*value, result),
+            SourceOp::ParamPtr(param) => self.param_pointer(*param),
+            SourceOp::ParamDim(param, axis) => self.param_dim(*param, *axis),
+            SourceOp::ParamStride(param, axis) => self.stride(*param, *axis),
+            SourceOp::ParamScalar(param) => self.param_scalar(*param),
+            SourceOp::BlockId(axis) => self.grid_position(*axis),
+            SourceOp::NumBlocks(axis) => self.grid_extent(*axis),
+            SourceOp::Arange(low) => return Data::Tile(self.arange(*low, result)),
+        })
+    }
+
+    fn tile_op(&mut self, op: &TileOp, args: &[Value], result: Value) -> Data {
+        match op {
+            TileOp::Splat => self.splat(args[0], result),
+            TileOp::Broadcast
+            | TileOp::Expand(_)
+            | TileOp::Reshape
+            | TileOp::Permute(_)
+            | TileOp::ToLayout(_)
+            | TileOp::AssertLayout(_) => self.reshaped(op, args[0], result),
+            TileOp::Join => Data::Tile(self.join(args, result)),
+            TileOp::Split(index) => Data::Tile(self.split(*index, args[0])),
+        }
+    }
+
+    fn memory(&mut self, op: &MemoryOp, args: &[Value], result: Option<Value>) -> Option<Data> {
+        match op {
+            MemoryOp::LoadTensor(param) => {
+                return Some(self.tensor_load(*param, args, target(result)));
+            }
+            MemoryOp::LoadPtr { masked } => {
+                return Some(self.load_pointers(*masked, args, target(result)));
+            }
+            MemoryOp::LoadShared => {
+                return Some(Data::Tile(self.load_shared(args[0], target(result))));
+            }
+            MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
+            MemoryOp::StoreTensor(param) => {
+                let (value, offsets) = args.split_last().expect("the tile comes last");
+                self.tensor_store(*param, offsets, *value);
+            }
+            MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args),
+            MemoryOp::StoreShared => self.store_shared(args[0], args[1]),
+        }
+        None
+    }
+
+    fn asynchronous(&mut self, op: &CopyOp, args: &[Value]) {
+        match op {
+            CopyOp::StoreAsync => self.store_async(args[0], args[1], args[2]),
+            CopyOp::Async(param) => {
+                let (window, offsets) = args.split_last().expect("the window comes last");
+                self.copy_async(*param, offsets, *window);
+            }
+            CopyOp::Commit => self.copy_commit(),
+            CopyOp::Wait(groups) => self.copy_wait(*groups),
+            CopyOp::WaitAll => self.copy_wait_all(),
+            CopyOp::Staged(_) => {
+                self.copy_wait_all();
+                self.barrier();
+            }
+            CopyOp::Tma(tma) => self.tma(*tma, args),
+            CopyOp::Bulk(bulk) => self.bulk(*bulk, args),
+            CopyOp::BulkWait { pending, until } => self.tma_wait(*pending, *until),
+        }
+    }
+
+    fn sync(&mut self, op: &SyncOp, args: &[Value], result: Option<Value>) -> Option<Data> {
+        match op {
+            SyncOp::Barrier(op) => return self.barrier_op(*op, args, result),
+            SyncOp::Cluster(op) => return self.cluster(*op, args),
+            SyncOp::Block => self.barrier(),
+            SyncOp::FenceAsync => self.fence_async(),
+            SyncOp::Named(op, named) => self.named(*op, *named),
+            SyncOp::Grid(op) => self.grid_order(*op),
+        }
+        None
+    }
+
+    fn product(&mut self, op: &ProductOp, args: &[Value], result: Option<Value>) -> Option<Data> {
+        Some(Data::Tile(match op {
+            ProductOp::Dot { tf32 } => self.dot(args, *tf32, target(result)),
+            ProductOp::Wgmma => self.wgmma(args, target(result)),
+            ProductOp::WgmmaWait(pending) => self.wgmma_wait(*pending, args[0]),
+            ProductOp::Tcgen05(op) => {
+                self.tcgen05(*op, args);
+                return None;
+            }
+        }))
     }
 
     /// The layout of a tile.

@@ -8,6 +8,7 @@ use crate::{
     ir::{
         BarrierOp, Bulk, BulkKind, CopyOp, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind,
         ProductOp, Region, SourceOp, Stmt, StmtKind, SyncOp, Tcgen05, TensorMemoryOp, Type, Value,
+        WindowOp,
     },
     loc::Loc,
 };
@@ -38,13 +39,11 @@ fn together<'a>(
     } else if let Op::Copy(CopyOp::Async(_)) = op {
         let why = "a window is copied by all threads together";
         (COORDINATE, corner, why, "s.store(load(p + full([128], lane)))")
-    } else if let Op::Memory(MemoryOp::SharedIndex) = op {
+    } else if let Op::Window(WindowOp::Index) = op {
         let why = "a buffer is read and written by all threads together";
         let help = "select(full([64, 64], lane).eq(0), s[0].load(), s[1].load())";
         ("the index into shared memory", args, why, help)
-    } else if let Op::Memory(MemoryOp::SharedRemote)
-    | Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op
-    {
+    } else if let Op::Window(WindowOp::Remote) | Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op {
         let why = "a window of another block is read and written by all threads together";
         ("the rank of a block", args, why, "cluster::rank() ^ 1")
     } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Index)) = op {

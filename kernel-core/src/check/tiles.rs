@@ -2,7 +2,7 @@
 
 use la_arena::ArenaMap;
 
-use crate::ir::{Kernel, MemoryOp, Op, Value};
+use crate::ir::{Kernel, Op, Value, WindowOp};
 
 /// Which of the tiles of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,11 +33,11 @@ pub(super) fn shared(kernel: &Kernel) -> ArenaMap<Value, Tile> {
     let constants = kernel.body.constants();
     let mut tiles = ArenaMap::default();
     kernel.body.each_op(&mut |op, args, result, _| {
-        let tile = if let Op::Memory(MemoryOp::SharedAlloc(_)) = op {
+        let tile = if let Op::Window(WindowOp::Alloc(_)) = op {
             Some(Tile::Only)
-        } else if let Op::Memory(MemoryOp::SharedIndex) = op {
+        } else if let Op::Window(WindowOp::Index) = op {
             Some(constants.get(args[1]).map_or(Tile::Of(args[1]), |&at| Tile::Known(at)))
-        } else if let Op::Memory(MemoryOp::SharedTranspose) = op {
+        } else if let Op::Window(WindowOp::Transpose) = op {
             tiles.get(args[0]).copied()
         } else {
             None

@@ -152,6 +152,17 @@ impl Kernel {
 }
 
 impl TensorMemoryOp {
+    /// Whether it gives a window of tensor memory, without an access to it.
+    pub fn is_window(self) -> bool {
+        match self {
+            TensorMemoryOp::Alloc(_)
+            | TensorMemoryOp::Index
+            | TensorMemoryOp::Tile(_)
+            | TensorMemoryOp::View(_) => true,
+            TensorMemoryOp::Load | TensorMemoryOp::Store => false,
+        }
+    }
+
     /// The words in dumps.
     pub(crate) fn printed(self) -> String {
         match self {

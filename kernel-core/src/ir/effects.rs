@@ -4,9 +4,8 @@
 //! thread's own load is done where it stands, a TMA load when a barrier has counted its bytes.
 
 use super::{
-    BarrierOp, Bulk, BulkKind, ClusterOp, CopyOp, ElementwiseOp, GridOp, Kernel, MemoryOp, Named,
-    NamedOp, Op, ParamKind, ProductOp, SourceOp, StoreWait, SyncOp, Tcgen05, TensorMemoryOp,
-    TileOp, Tma, TmaKind, Value,
+    BarrierOp, Bulk, BulkKind, ClusterOp, CopyOp, GridOp, Kernel, MemoryOp, Named, NamedOp, Op,
+    ParamKind, ProductOp, StoreWait, SyncOp, Tcgen05, TensorMemoryOp, Tma, TmaKind, Value,
 };
 
 /// What is done to memory.
@@ -265,6 +264,41 @@ fn copied_in_bulk(bulk: Bulk, args: &[Value]) -> Vec<Access> {
     }
 }
 
+fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
+    use Does::{Reads, Writes};
+    match op {
+        MemoryOp::LoadTensor(param) => vec![by_threads(Reads, Memory::Tensor(*param))],
+        MemoryOp::StoreTensor(param) => vec![by_threads(Writes, Memory::Tensor(*param))],
+        MemoryOp::LoadPtr { masked } => {
+            vec![by_address(Reads, args[0], masked.then(|| args[1]))]
+        }
+        MemoryOp::StorePtr { masked } => {
+            vec![by_address(Writes, args[0], masked.then(|| args[2]))]
+        }
+        MemoryOp::Atomic(_) => [Reads, Writes].map(|does| by_address(does, args[0], None)).to_vec(),
+        MemoryOp::LoadShared => vec![by_threads(Reads, Memory::Shared(args[0]))],
+        MemoryOp::StoreShared => vec![by_threads(Writes, Memory::Shared(args[0]))],
+    }
+}
+
+fn of_sync(op: &SyncOp, args: &[Value]) -> Effects {
+    match op {
+        SyncOp::Block => Effects::meeting(),
+        SyncOp::FenceAsync => Effects { fence: Some(Fence::Async), ..Effects::meeting() },
+        SyncOp::Barrier(op) => of_barrier(*op, args),
+        SyncOp::Named(op, named) => Effects {
+            waits: match op {
+                NamedOp::Sync => vec![Wait::Named(*named)],
+                NamedOp::Arrive => Vec::new(),
+            },
+            ..Effects::announcing(Announcement::Named(*named))
+        },
+        SyncOp::Cluster(op) => of_cluster(*op, args),
+        SyncOp::Grid(GridOp::LaunchDependents) => Effects::announcing(Announcement::NextGrid),
+        SyncOp::Grid(GridOp::Wait) => Effects::waiting(Wait::Grids),
+    }
+}
+
 fn of_barrier(op: BarrierOp, args: &[Value]) -> Effects {
     match op {
         BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote => Effects::default(),
@@ -295,122 +329,59 @@ fn of_cluster(op: ClusterOp, args: &[Value]) -> Effects {
 impl Kernel {
     /// What an operation with these operands and this result does.
     pub fn effects(&self, op: &Op, args: &[Value], result: Option<Value>) -> Effects {
+        match op {
+            Op::Source(_) | Op::Tile(_) | Op::Elementwise(_) | Op::Window(_) | Op::Assert(_) => {
+                Effects::default()
+            }
+            Op::Memory(op) => Effects::accessing(of_memory(op, args)),
+            Op::Copy(op) => self.of_copy(op, args),
+            Op::Sync(op) => of_sync(op, args),
+            Op::Product(ProductOp::Dot { .. }) => Effects::default(),
+            Op::Product(ProductOp::Wgmma) => self.wgmma(args, result),
+            Op::Product(ProductOp::WgmmaWait(pending)) => {
+                Effects::waiting(Wait::Wgmma { pending: *pending })
+            }
+            Op::Product(ProductOp::Tcgen05(op)) => self.tcgen05(*op, args),
+            Op::TensorMemory(op) => {
+                let of =
+                    |does| Effects::accessing([by_threads(does, Memory::TensorMemory(args[0]))]);
+                match op {
+                    TensorMemoryOp::Load => of(Does::Reads),
+                    TensorMemoryOp::Store => of(Does::Writes),
+                    TensorMemoryOp::Alloc(_)
+                    | TensorMemoryOp::Index
+                    | TensorMemoryOp::Tile(_)
+                    | TensorMemoryOp::View(_) => Effects::default(),
+                }
+            }
+        }
+    }
+
+    /// What an asynchronous copy does, or a wait for some.
+    fn of_copy(&self, op: &CopyOp, args: &[Value]) -> Effects {
         use Does::{Reads, Writes};
         match op {
-            Op::Memory(MemoryOp::LoadTensor(param)) => {
-                Effects::accessing([by_threads(Reads, Memory::Tensor(*param))])
-            }
-            Op::Memory(MemoryOp::StoreTensor(param)) => {
-                Effects::accessing([by_threads(Writes, Memory::Tensor(*param))])
-            }
-            Op::Memory(MemoryOp::LoadPtr { masked }) => {
-                Effects::accessing([by_address(Reads, args[0], masked.then(|| args[1]))])
-            }
-            Op::Memory(MemoryOp::StorePtr { masked }) => {
-                Effects::accessing([by_address(Writes, args[0], masked.then(|| args[2]))])
-            }
-            Op::Memory(MemoryOp::Atomic(_)) => {
-                Effects::accessing([Reads, Writes].map(|does| by_address(does, args[0], None)))
-            }
-            Op::Memory(MemoryOp::LoadShared) => {
-                Effects::accessing([by_threads(Reads, Memory::Shared(args[0]))])
-            }
-            Op::Memory(MemoryOp::StoreShared) => {
-                Effects::accessing([by_threads(Writes, Memory::Shared(args[0]))])
-            }
-            Op::Copy(CopyOp::StoreAsync) => {
+            CopyOp::StoreAsync => {
                 let done = Done::Barrier(args[2]);
                 let written = access(Writes, Memory::Shared(args[0]), By::Threads, done);
                 Effects::accessing([written])
             }
-            Op::Copy(CopyOp::Async(param)) => {
+            CopyOp::Async(param) => {
                 let of = |does, memory| access(does, memory, By::CpAsync, Done::CpAsyncGroup);
                 let window = args.last().map(|&window| of(Writes, Memory::Shared(window)));
                 let tensor = of(Reads, Memory::Tensor(*param));
                 Effects::accessing(std::iter::once(tensor).chain(window))
             }
-            Op::Copy(CopyOp::Commit) => Effects::announcing(Announcement::CpAsyncGroup),
-            Op::Copy(CopyOp::Wait(pending)) => {
-                Effects::waiting(Wait::CpAsync { pending: *pending })
-            }
-            Op::Copy(CopyOp::WaitAll) => Effects::waiting(Wait::CpAsync { pending: 0 }),
-            Op::Sync(SyncOp::Block) => Effects::meeting(),
-            Op::Sync(SyncOp::FenceAsync) => {
-                Effects { fence: Some(Fence::Async), ..Effects::meeting() }
-            }
-            Op::Copy(CopyOp::BulkWait { pending, until }) => {
+            CopyOp::Commit => Effects::announcing(Announcement::CpAsyncGroup),
+            CopyOp::Wait(pending) => Effects::waiting(Wait::CpAsync { pending: *pending }),
+            CopyOp::WaitAll => Effects::waiting(Wait::CpAsync { pending: 0 }),
+            CopyOp::Staged(_) => Effects::default(),
+            CopyOp::Tma(tma) => Effects::accessing(self.tma(*tma, args)),
+            CopyOp::Bulk(bulk) => Effects::accessing(copied_in_bulk(*bulk, args)),
+            CopyOp::BulkWait { pending, until } => {
                 let bulk = Wait::Bulk { pending: *pending, until: *until };
                 Effects { waits: vec![bulk, Wait::Crew], ..Effects::meeting() }
             }
-            Op::Sync(SyncOp::Barrier(op)) => of_barrier(*op, args),
-            Op::Sync(SyncOp::Named(op, named)) => Effects {
-                waits: match op {
-                    NamedOp::Sync => vec![Wait::Named(*named)],
-                    NamedOp::Arrive => Vec::new(),
-                },
-                ..Effects::announcing(Announcement::Named(*named))
-            },
-            Op::Copy(CopyOp::Tma(tma)) => Effects::accessing(self.tma(*tma, args)),
-            Op::Copy(CopyOp::Bulk(bulk)) => Effects::accessing(copied_in_bulk(*bulk, args)),
-            Op::Product(ProductOp::Wgmma) => self.wgmma(args, result),
-            Op::Product(ProductOp::WgmmaWait(pending)) => {
-                Effects::waiting(Wait::Wgmma { pending: *pending })
-            }
-            Op::TensorMemory(op) => match op {
-                TensorMemoryOp::Alloc(_)
-                | TensorMemoryOp::Index
-                | TensorMemoryOp::Tile(_)
-                | TensorMemoryOp::View(_) => Effects::default(),
-                TensorMemoryOp::Load => {
-                    Effects::accessing([by_threads(Reads, Memory::TensorMemory(args[0]))])
-                }
-                TensorMemoryOp::Store => {
-                    Effects::accessing([by_threads(Writes, Memory::TensorMemory(args[0]))])
-                }
-            },
-            Op::Product(ProductOp::Tcgen05(op)) => self.fifth_generation(*op, args),
-            Op::Sync(SyncOp::Cluster(op)) => of_cluster(*op, args),
-            Op::Sync(SyncOp::Grid(GridOp::LaunchDependents)) => {
-                Effects::announcing(Announcement::NextGrid)
-            }
-            Op::Sync(SyncOp::Grid(GridOp::Wait)) => Effects::waiting(Wait::Grids),
-            Op::Source(
-                SourceOp::Const(_)
-                | SourceOp::ParamPtr(_)
-                | SourceOp::ParamDim(..)
-                | SourceOp::ParamStride(..)
-                | SourceOp::ParamScalar(_)
-                | SourceOp::BlockId(_)
-                | SourceOp::NumBlocks(_)
-                | SourceOp::Arange(_),
-            )
-            | Op::Tile(
-                TileOp::Splat
-                | TileOp::Broadcast
-                | TileOp::Expand(_)
-                | TileOp::Reshape
-                | TileOp::Permute(_)
-                | TileOp::Join
-                | TileOp::Split(_),
-            )
-            | Op::Elementwise(
-                ElementwiseOp::Unary(_)
-                | ElementwiseOp::Binary(_)
-                | ElementwiseOp::Compare(_)
-                | ElementwiseOp::Select
-                | ElementwiseOp::Fma
-                | ElementwiseOp::Cast,
-            )
-            | Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_))
-            | Op::Memory(
-                MemoryOp::SharedAlloc(_)
-                | MemoryOp::SharedIndex
-                | MemoryOp::SharedTranspose
-                | MemoryOp::SharedRemote,
-            )
-            | Op::Copy(CopyOp::Staged(_))
-            | Op::Product(ProductOp::Dot { .. })
-            | Op::Assert(_) => Effects::default(),
         }
     }
 
@@ -442,7 +413,7 @@ impl Kernel {
     }
 
     /// What `tcgen05` does.
-    fn fifth_generation(&self, op: Tcgen05, args: &[Value]) -> Effects {
+    fn tcgen05(&self, op: Tcgen05, args: &[Value]) -> Effects {
         use Does::{Reads, Writes};
         let of =
             |does, window: Value| access(does, self.operand(window), By::TensorCores, Done::Commit);

@@ -290,7 +290,30 @@ pub enum GridOp {
     Wait,
 }
 
+impl ClusterOp {
+    /// Whether it says where this block is.
+    pub fn is_position(self) -> bool {
+        match self {
+            ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_) => true,
+            ClusterOp::Sync
+            | ClusterOp::Arrive
+            | ClusterOp::Wait
+            | ClusterOp::TryCancel
+            | ClusterOp::IsCanceled
+            | ClusterOp::CanceledBlockId(_) => false,
+        }
+    }
+}
+
 impl BarrierOp {
+    /// Whether it gives a barrier, without an access to it.
+    pub fn is_window(self) -> bool {
+        match self {
+            BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote => true,
+            BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test => false,
+        }
+    }
+
     /// The operation and its operands in dumps.
     pub(crate) fn printed(self, args: &str) -> String {
         match self {

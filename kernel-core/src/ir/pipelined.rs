@@ -3,7 +3,7 @@
 use la_arena::ArenaMap;
 
 use super::{
-    CopyOp, Kernel, MemoryOp, Op, Region, Shared, Stmt, StmtKind, SyncOp, Tma, TmaKind, Value,
+    CopyOp, Kernel, Op, Region, Shared, Stmt, StmtKind, SyncOp, Tma, TmaKind, Value, WindowOp,
 };
 use crate::loc::Loc;
 
@@ -43,7 +43,7 @@ impl Region {
     pub fn allocations(&self) -> ArenaMap<Value, Shared> {
         let mut found = ArenaMap::default();
         self.each_op(&mut |op, _, result, _| {
-            if let (Op::Memory(MemoryOp::SharedAlloc(root)), Some(result)) = (op, result) {
+            if let (Op::Window(WindowOp::Alloc(root)), Some(result)) = (op, result) {
                 found.insert(result, *root);
             }
         });

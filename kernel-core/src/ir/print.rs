@@ -11,7 +11,7 @@ use la_arena::ArenaMap;
 use self::names::name;
 use super::{
     CopyOp, ElementwiseOp, Fact, Kernel, Layouts, MemoryOp, Op, ParamKind, Partition, ProductOp,
-    Region, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Value,
+    Region, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Value, WindowOp,
 };
 
 use crate::loc::Loc;
@@ -349,92 +349,81 @@ impl<'a> Printer<'a> {
     }
 
     fn op(&self, op: &Op, args: &[String]) -> String {
-        let all = args.join(", ");
-        let split = |at: usize| {
-            let at = at.min(args.len());
-            (args[..at].join(", "), args[at..].join(", "))
-        };
+        let all = &args.join(", ");
         match op {
-            Op::Source(SourceOp::Const(value)) => format!("const {value}"),
-            Op::Source(SourceOp::ParamPtr(param)) => format!("param_ptr {}", self.param(*param)),
-            Op::Source(SourceOp::ParamDim(param, axis)) => {
+            Op::Source(op) => self.source(op),
+            Op::Tile(op) => tile(op, all),
+            Op::Elementwise(op) => elementwise(op, all),
+            Op::Memory(op) => self.memory(op, args),
+            Op::Window(op) => window(op, all),
+            Op::Copy(op) => self.copy(op, args),
+            Op::Sync(op) => sync(op, all),
+            Op::Product(op) => product(op, all),
+            Op::TensorMemory(op) => format!("{} {all}", op.printed()),
+            Op::Assert(message) => format!("assert {all} {message:?}"),
+        }
+    }
+
+    fn source(&self, op: &SourceOp) -> String {
+        match op {
+            SourceOp::Const(value) => format!("const {value}"),
+            SourceOp::ParamPtr(param) => format!("param_ptr {}", self.param(*param)),
+            SourceOp::ParamDim(param, axis) => {
                 format!("param_dim {} {axis}", self.param(*param))
             }
-            Op::Source(SourceOp::ParamStride(param, axis)) => {
+            SourceOp::ParamStride(param, axis) => {
                 format!("param_stride {} {axis}", self.param(*param))
             }
-            Op::Source(SourceOp::ParamScalar(param)) => format!("param {}", self.param(*param)),
-            Op::Source(SourceOp::BlockId(axis)) => format!("block_id {axis}"),
-            Op::Source(SourceOp::NumBlocks(axis)) => format!("num_blocks {axis}"),
-            Op::Source(SourceOp::Arange(lo)) => format!("arange {lo}"),
-            Op::Tile(TileOp::Splat) => format!("splat {all}"),
-            Op::Tile(TileOp::Broadcast) => format!("broadcast {all}"),
-            Op::Tile(TileOp::Expand(axis)) => format!("expand {axis} {all}"),
-            Op::Tile(TileOp::Reshape) => format!("reshape {all}"),
-            Op::Tile(TileOp::Permute(order)) => format!("permute {order:?} {all}"),
-            Op::Tile(TileOp::Join) => format!("join {all}"),
-            Op::Tile(TileOp::Split(index)) => format!("split {index} {all}"),
-            Op::Elementwise(ElementwiseOp::Unary(op)) => format!("{} {all}", op.name()),
-            Op::Elementwise(ElementwiseOp::Binary(op)) => format!("{} {all}", op.name()),
-            Op::Elementwise(ElementwiseOp::Compare(op)) => format!("{} {all}", op.name()),
-            Op::Elementwise(ElementwiseOp::Select) => format!("select {all}"),
-            Op::Elementwise(ElementwiseOp::Fma) => format!("fma {all}"),
-            Op::Elementwise(ElementwiseOp::Cast) => format!("cast {all}"),
-            Op::Tile(TileOp::ToLayout(form)) => format!("to_layout {all} {form}"),
-            Op::Tile(TileOp::AssertLayout(form)) => format!("assert_layout {all} {form}"),
-            Op::Memory(MemoryOp::LoadTensor(param)) => {
+            SourceOp::ParamScalar(param) => format!("param {}", self.param(*param)),
+            SourceOp::BlockId(axis) => format!("block_id {axis}"),
+            SourceOp::NumBlocks(axis) => format!("num_blocks {axis}"),
+            SourceOp::Arange(lo) => format!("arange {lo}"),
+        }
+    }
+
+    fn memory(&self, op: &MemoryOp, args: &[String]) -> String {
+        let all = args.join(", ");
+        match op {
+            MemoryOp::LoadTensor(param) => {
                 format!("load_tensor {} [{all}]", self.param(*param))
             }
-            Op::Memory(MemoryOp::StoreTensor(param)) => {
-                let (offsets, tile) = split(args.len().saturating_sub(1));
+            MemoryOp::StoreTensor(param) => {
+                let (offsets, tile) = split(args, args.len().saturating_sub(1));
                 format!("store_tensor {} [{offsets}] {tile}", self.param(*param))
             }
-            Op::Memory(MemoryOp::LoadPtr { masked: false }) => format!("load_ptr {all}"),
-            Op::Memory(MemoryOp::LoadPtr { masked: true }) => {
-                let (pointers, rest) = split(1);
+            MemoryOp::LoadPtr { masked: false } => format!("load_ptr {all}"),
+            MemoryOp::LoadPtr { masked: true } => {
+                let (pointers, rest) = split(args, 1);
                 format!("load_ptr {pointers} where {rest}")
             }
-            Op::Memory(MemoryOp::StorePtr { masked: false }) => format!("store_ptr {all}"),
-            Op::Memory(MemoryOp::StorePtr { masked: true }) => {
-                let (stored, mask) = split(2);
+            MemoryOp::StorePtr { masked: false } => format!("store_ptr {all}"),
+            MemoryOp::StorePtr { masked: true } => {
+                let (stored, mask) = split(args, 2);
                 format!("store_ptr {stored} where {mask}")
             }
-            Op::Memory(MemoryOp::Atomic(op)) => format!("atomic_{} {all}", op.name()),
-            Op::Memory(MemoryOp::SharedAlloc(shared)) => format!("shared_alloc {}", name(*shared)),
-            Op::Memory(MemoryOp::SharedIndex) => format!("shared_index {all}"),
-            Op::Memory(MemoryOp::SharedTranspose) => format!("shared_transpose {all}"),
-            Op::Memory(MemoryOp::SharedRemote) => format!("shared_remote {all}"),
-            Op::Memory(MemoryOp::LoadShared) => format!("load_shared {all}"),
-            Op::Memory(MemoryOp::StoreShared) => format!("store_shared {all}"),
-            Op::Copy(CopyOp::Async(param)) => {
-                let (offsets, window) = split(args.len().saturating_sub(1));
+            MemoryOp::Atomic(op) => format!("atomic_{} {all}", op.name()),
+            MemoryOp::LoadShared => format!("load_shared {all}"),
+            MemoryOp::StoreShared => format!("store_shared {all}"),
+        }
+    }
+
+    fn copy(&self, op: &CopyOp, args: &[String]) -> String {
+        let all = args.join(", ");
+        match op {
+            CopyOp::Async(param) => {
+                let (offsets, window) = split(args, args.len().saturating_sub(1));
                 format!("copy_async {} [{offsets}] {window}", self.param(*param))
             }
-            Op::Copy(CopyOp::Commit) => "copy_commit".to_owned(),
-            Op::Copy(CopyOp::Wait(pending)) => format!("copy_wait {pending}"),
-            Op::Copy(CopyOp::WaitAll) => "copy_wait_all".to_owned(),
-            Op::Copy(CopyOp::Staged(stages)) => format!("staged {stages}"),
-            Op::Sync(SyncOp::Block) => "sync".to_owned(),
-            Op::Sync(SyncOp::Barrier(op)) => op.printed(&all),
-            Op::Copy(CopyOp::Tma(tma)) => tma.printed(&self.param(tma.param), args),
-            Op::Copy(CopyOp::Bulk(bulk)) => bulk.printed(&all),
-            Op::Copy(CopyOp::StoreAsync) => format!("store_async {all}"),
-            Op::Sync(SyncOp::Named(op, named)) => {
-                format!("{} @named{}", op.name(), named.into_raw())
-            }
-            Op::Copy(CopyOp::BulkWait { pending, until }) => {
+            CopyOp::Commit => "copy_commit".to_owned(),
+            CopyOp::Wait(pending) => format!("copy_wait {pending}"),
+            CopyOp::WaitAll => "copy_wait_all".to_owned(),
+            CopyOp::Staged(stages) => format!("staged {stages}"),
+            CopyOp::Tma(tma) => tma.printed(&self.param(tma.param), args),
+            CopyOp::Bulk(bulk) => bulk.printed(&all),
+            CopyOp::StoreAsync => format!("store_async {all}"),
+            CopyOp::BulkWait { pending, until } => {
                 format!("tma_wait {} {pending}", until.name())
             }
-            Op::Sync(SyncOp::FenceAsync) => "fence_async".to_owned(),
-            Op::Product(ProductOp::Wgmma) => format!("wgmma {all}"),
-            Op::Product(ProductOp::WgmmaWait(pending)) => format!("wgmma_wait {pending} {all}"),
-            Op::TensorMemory(op) => format!("{} {all}", op.printed()),
-            Op::Product(ProductOp::Tcgen05(op)) => format!("{} {all}", op.printed()),
-            Op::Sync(SyncOp::Cluster(op)) => op.printed(&all).trim_end().to_owned(),
-            Op::Sync(SyncOp::Grid(op)) => op.name().to_owned(),
-            Op::Product(ProductOp::Dot { tf32: false }) => format!("dot {all}"),
-            Op::Product(ProductOp::Dot { tf32: true }) => format!("dot tf32 {all}"),
-            Op::Assert(message) => format!("assert {all} {message:?}"),
         }
     }
 
@@ -456,6 +445,69 @@ impl<'a> Printer<'a> {
         let any = tiles.iter().any(|value| shown.known.layouts.contains_idx(*value));
         any.then(|| format!("line {}", line(loc)))
     }
+}
+
+fn tile(op: &TileOp, all: &str) -> String {
+    match op {
+        TileOp::Splat => format!("splat {all}"),
+        TileOp::Broadcast => format!("broadcast {all}"),
+        TileOp::Expand(axis) => format!("expand {axis} {all}"),
+        TileOp::Reshape => format!("reshape {all}"),
+        TileOp::Permute(order) => format!("permute {order:?} {all}"),
+        TileOp::Join => format!("join {all}"),
+        TileOp::Split(index) => format!("split {index} {all}"),
+        TileOp::ToLayout(form) => format!("to_layout {all} {form}"),
+        TileOp::AssertLayout(form) => format!("assert_layout {all} {form}"),
+    }
+}
+
+fn elementwise(op: &ElementwiseOp, all: &str) -> String {
+    match op {
+        ElementwiseOp::Unary(op) => format!("{} {all}", op.name()),
+        ElementwiseOp::Binary(op) => format!("{} {all}", op.name()),
+        ElementwiseOp::Compare(op) => format!("{} {all}", op.name()),
+        ElementwiseOp::Select => format!("select {all}"),
+        ElementwiseOp::Fma => format!("fma {all}"),
+        ElementwiseOp::Cast => format!("cast {all}"),
+    }
+}
+
+fn window(op: &WindowOp, all: &str) -> String {
+    match op {
+        WindowOp::Alloc(shared) => format!("shared_alloc {}", name(*shared)),
+        WindowOp::Index => format!("shared_index {all}"),
+        WindowOp::Transpose => format!("shared_transpose {all}"),
+        WindowOp::Remote => format!("shared_remote {all}"),
+    }
+}
+
+fn sync(op: &SyncOp, all: &str) -> String {
+    match op {
+        SyncOp::Block => "sync".to_owned(),
+        SyncOp::Barrier(op) => op.printed(all),
+        SyncOp::Named(op, named) => {
+            format!("{} @named{}", op.name(), named.into_raw())
+        }
+        SyncOp::FenceAsync => "fence_async".to_owned(),
+        SyncOp::Cluster(op) => op.printed(all).trim_end().to_owned(),
+        SyncOp::Grid(op) => op.name().to_owned(),
+    }
+}
+
+fn product(op: &ProductOp, all: &str) -> String {
+    match op {
+        ProductOp::Wgmma => format!("wgmma {all}"),
+        ProductOp::WgmmaWait(pending) => format!("wgmma_wait {pending} {all}"),
+        ProductOp::Tcgen05(op) => format!("{} {all}", op.printed()),
+        ProductOp::Dot { tf32: false } => format!("dot {all}"),
+        ProductOp::Dot { tf32: true } => format!("dot tf32 {all}"),
+    }
+}
+
+/// The operands up to one of them, and the rest.
+fn split(args: &[String], at: usize) -> (String, String) {
+    let at = at.min(args.len());
+    (args[..at].join(", "), args[at..].join(", "))
 }
 
 /// `  // line 12: free`, of what is there.

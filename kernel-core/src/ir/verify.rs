@@ -6,7 +6,7 @@
 use la_arena::ArenaMap;
 
 use super::{
-    Class, ClusterOp, Kernel, Op, Partition, Placement, Region, Snippet, Stmt, StmtKind, SyncOp,
+    ClusterOp, Kernel, Op, Partition, Placement, Region, Snippet, Stmt, StmtKind, SyncOp,
     Terminator, Type, Value, register_type,
 };
 
@@ -199,9 +199,10 @@ impl<'a> Verifier<'a> {
                 self.uses(args)?;
                 let combining =
                     self.frames.iter().any(|frame| matches!(frame, Frame::Combine { .. }));
-                require(!combining || pure_scalar(op), || {
-                    format!("a combine function applies {op:?}")
-                })?;
+                // Its place in the order of execution is not fixed, so nothing that touches memory.
+                let scalar = |&result: &Value| matches!(self.kernel.ty(result), Type::Scalar(_));
+                let combines = op.is_pure() && result.as_ref().is_some_and(scalar);
+                require(!combining || combines, || format!("a combine function applies {op:?}"))?;
                 let types: Vec<&Type> = args.iter().map(|&arg| self.ty(arg)).collect();
                 let result_type = result.map(|result| self.ty(result));
                 typing::op(self.kernel, op, &types, result_type).map_err(|why| {
@@ -411,11 +412,3 @@ fn meets_cluster(region: &Region) -> bool {
         meets || stmt.kind.regions().into_iter().any(meets_cluster)
     })
 }
-
-/// What a combine function may apply: its place in the order of execution is not fixed, so nothing that touches memory.
-fn pure_scalar(op: &Op) -> bool {
-    matches!(op.class(), Class::Scalar | Class::Elementwise)
-}
-
-#[cfg(test)]
-mod tests;

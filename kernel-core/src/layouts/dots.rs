@@ -6,7 +6,7 @@ use la_arena::ArenaMap;
 
 use super::blocked::blocked;
 use super::graph::{Dot, Graph, Recipe};
-use crate::ir::{Dtype, Elem, ElementwiseOp, Kernel, Op, ProductOp, Value};
+use crate::ir::{Dtype, Elem, Kernel, Op, ProductOp, Value};
 
 /// Rows and columns of the result of one `mma.sync` (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
 const MMA_TILE: [u32; 2] = [16, 8];
@@ -165,17 +165,7 @@ fn sources(graph: &Graph, tile: Value) -> Vec<Value> {
         }
         match graph.makers.get(value) {
             Some(Recipe { op: Op::Product(ProductOp::Dot { .. }), .. }) => found.push(value),
-            Some(Recipe {
-                op:
-                    Op::Elementwise(
-                        ElementwiseOp::Unary(_)
-                        | ElementwiseOp::Binary(_)
-                        | ElementwiseOp::Select
-                        | ElementwiseOp::Fma
-                        | ElementwiseOp::Cast,
-                    ),
-                args,
-            }) => {
+            Some(Recipe { op: Op::Elementwise(_), args }) => {
                 open.extend(args);
             }
             Some(_) | None => {}

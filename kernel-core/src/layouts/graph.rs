@@ -7,8 +7,8 @@ use super::coalesce::Extent;
 use super::rows::Idle;
 use super::{Access, Known, sums};
 use crate::ir::{
-    Class, CopyOp, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ProductOp, Region, SourceOp, Stmt,
-    StmtKind, SyncOp, TensorMemoryOp, Terminator, TileOp, Type, Value,
+    CopyOp, Elem, Kernel, MemoryOp, Op, ProductOp, Region, Stmt, StmtKind, TensorMemoryOp,
+    Terminator, TileOp, Type, Value,
 };
 use crate::loc::Loc;
 
@@ -215,67 +215,32 @@ pub(super) fn to_operands(
     result_shape: &[u32],
 ) -> Option<Transfer> {
     match op {
-        Op::Elementwise(
-            ElementwiseOp::Unary(_)
-            | ElementwiseOp::Binary(_)
-            | ElementwiseOp::Compare(_)
-            | ElementwiseOp::Select
-            | ElementwiseOp::Fma
-            | ElementwiseOp::Cast,
-        )
-        | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_)) => Some(Transfer::Same),
-        Op::Tile(TileOp::Expand(axis)) => Some(Transfer::Slice(*axis)),
-        Op::Tile(TileOp::Broadcast) => {
-            let extents = operand_shape.iter().zip(result_shape);
-            let axes =
-                (0..).zip(extents).filter(|(_, (from, to))| from != to).map(|(axis, _)| axis);
-            Some(Transfer::Collapse(axes.collect()))
+        Op::Elementwise(_) | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_)) => {
+            Some(Transfer::Same)
         }
-        Op::Tile(TileOp::Reshape) => Some(Transfer::Reshape(operand_shape.to_vec())),
-        Op::Tile(TileOp::Permute(order)) => Some(Transfer::Permute(inverse(order))),
-        Op::Tile(TileOp::Join) => {
-            Some(Transfer::Slice(u32::try_from(operand_shape.len()).expect("at most 5")))
-        }
-        Op::Tile(TileOp::Split(_)) => Some(Transfer::Join),
-        Op::Source(
-            SourceOp::Const(_)
-            | SourceOp::ParamPtr(_)
-            | SourceOp::ParamDim(..)
-            | SourceOp::ParamStride(..)
-            | SourceOp::ParamScalar(_)
-            | SourceOp::BlockId(_)
-            | SourceOp::NumBlocks(_)
-            | SourceOp::Arange(_),
-        )
-        | Op::Tile(TileOp::Splat | TileOp::ToLayout(_) | TileOp::AssertLayout(_))
-        | Op::Memory(
-            MemoryOp::LoadTensor(_)
-            | MemoryOp::StoreTensor(_)
-            | MemoryOp::StorePtr { .. }
-            | MemoryOp::SharedAlloc(_)
-            | MemoryOp::SharedIndex
-            | MemoryOp::SharedTranspose
-            | MemoryOp::SharedRemote
-            | MemoryOp::LoadShared
-            | MemoryOp::StoreShared,
-        )
-        | Op::Copy(
-            CopyOp::Async(_)
-            | CopyOp::Commit
-            | CopyOp::Wait(_)
-            | CopyOp::WaitAll
-            | CopyOp::Staged(_),
-        )
-        | Op::Sync(SyncOp::Block | SyncOp::Barrier(_))
-        | Op::Copy(CopyOp::Tma(_) | CopyOp::Bulk(_) | CopyOp::StoreAsync)
-        | Op::Sync(SyncOp::Named(..))
-        | Op::Copy(CopyOp::BulkWait { .. })
-        | Op::Sync(SyncOp::FenceAsync)
-        | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_))
+        Op::Tile(op) => match op {
+            TileOp::Expand(axis) => Some(Transfer::Slice(*axis)),
+            TileOp::Broadcast => {
+                let extents = operand_shape.iter().zip(result_shape);
+                let axes =
+                    (0..).zip(extents).filter(|(_, (from, to))| from != to).map(|(axis, _)| axis);
+                Some(Transfer::Collapse(axes.collect()))
+            }
+            TileOp::Reshape => Some(Transfer::Reshape(operand_shape.to_vec())),
+            TileOp::Permute(order) => Some(Transfer::Permute(inverse(order))),
+            TileOp::Join => {
+                Some(Transfer::Slice(u32::try_from(operand_shape.len()).expect("at most 5")))
+            }
+            TileOp::Split(_) => Some(Transfer::Join),
+            TileOp::Splat | TileOp::ToLayout(_) | TileOp::AssertLayout(_) => None,
+        },
+        Op::Source(_)
+        | Op::Memory(_)
+        | Op::Window(_)
+        | Op::Copy(_)
+        | Op::Sync(_)
+        | Op::Product(_)
         | Op::TensorMemory(_)
-        | Op::Product(ProductOp::Tcgen05(_))
-        | Op::Sync(SyncOp::Cluster(_) | SyncOp::Grid(_))
-        | Op::Product(ProductOp::Dot { .. })
         | Op::Assert(_) => None,
     }
 }
@@ -560,18 +525,17 @@ impl<'a> Builder<'a> {
         }
         let recipe = Recipe { op: op.clone(), args: args.to_vec() };
         let tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
-        let fluid = match op.class() {
-            Class::Fill => true,
-            Class::Elementwise | Class::Shape => tiles.iter().all(|&tile| self.is_cheap(tile)),
-            Class::Shared => *op == Op::Memory(MemoryOp::LoadShared),
-            Class::Scalar
-            | Class::Address
-            | Class::Layout
-            | Class::Product
-            | Class::Window
-            | Class::Global
-            | Class::Sync
-            | Class::Trap => false,
+        let fluid = match op {
+            Op::Source(_) | Op::Tile(TileOp::Splat) | Op::Memory(MemoryOp::LoadShared) => true,
+            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_)) => false,
+            Op::Elementwise(_) | Op::Tile(_) => tiles.iter().all(|&tile| self.is_cheap(tile)),
+            Op::Memory(_)
+            | Op::Window(_)
+            | Op::Copy(_)
+            | Op::Sync(_)
+            | Op::Product(_)
+            | Op::TensorMemory(_)
+            | Op::Assert(_) => false,
         };
         // A tile of what each thread has for itself would have other elements in another layout.
         if fluid && !self.per_thread.contains_idx(result) {

@@ -98,6 +98,11 @@ impl Info {
         }
     }
 
+    /// An extent or a coordinate.
+    fn position() -> Info {
+        Info { natural: true, ..Info::scalar(0) }
+    }
+
     fn constant(value: i128) -> Info {
         Info { value: Some(value), natural: value >= 0, ..Info::scalar(log2_divisor(value)) }
     }

@@ -12,7 +12,7 @@
 use la_arena::ArenaMap;
 
 use super::graph::{Graph, Recipe};
-use crate::ir::{ElementwiseOp, Op, ProductOp, Value};
+use crate::ir::{Op, ProductOp, Value};
 
 /// Marks the nodes of tiles that lie on a way from a product's result to the accumulator of the same product.
 pub(super) fn mark(graph: &mut Graph) {
@@ -64,17 +64,7 @@ fn circle(graph: &Graph, at: usize) -> Vec<Value> {
 /// The tiles from which a tile follows element by element, or which a region passes to it.
 fn sources(graph: &Graph, value: Value) -> Vec<Value> {
     match graph.makers.get(value) {
-        Some(Recipe {
-            op:
-                Op::Elementwise(
-                    ElementwiseOp::Unary(_)
-                    | ElementwiseOp::Binary(_)
-                    | ElementwiseOp::Select
-                    | ElementwiseOp::Fma
-                    | ElementwiseOp::Cast,
-                ),
-            args,
-        }) => args.clone(),
+        Some(Recipe { op: Op::Elementwise(_), args }) => args.clone(),
         Some(Recipe { op: Op::Product(ProductOp::Dot { .. }), args }) => vec![args[2]],
         Some(_) => Vec::new(),
         None => graph.passed.get(value).cloned().unwrap_or_default(),

@@ -5,9 +5,7 @@ use la_arena::ArenaMap;
 
 use super::Known;
 use super::graph::Graph;
-use crate::ir::{
-    Class, CopyOp, Kernel, MemoryOp, Op, Region, Shared, SharedType, StmtKind, Type, Value,
-};
+use crate::ir::{CopyOp, Kernel, MemoryOp, Op, Region, Shared, SharedType, StmtKind, Type, Value};
 
 /// Operations between a store and what it stores are followed so far.
 const MOST_STEPS: usize = 16;
@@ -90,7 +88,7 @@ pub(super) fn arrives(
             let of_window = if window.transposed { 1 - axis } else { axis };
             return (window.shape.len() == 2).then_some(of_window);
         }
-        if recipe.op.class() != Class::Elementwise {
+        if !matches!(recipe.op, Op::Elementwise(_)) {
             return None;
         }
         // Constants and indices are made in every layout.

@@ -18,7 +18,7 @@ use super::matrix::Matrices;
 use super::scalar::arithmetic;
 use super::{Data, Lower};
 use crate::ir::{
-    Dtype, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, Stmt, StmtKind, TileOp, Value,
+    Dtype, Elem, MemoryOp, Op, ProductOp, SourceOp, Stmt, StmtKind, TileOp, Value, WindowOp,
 };
 use crate::layouts::{TensorCore, mma_warps, tensor_core};
 
@@ -283,25 +283,22 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
         if args.contains(&value) {
             return matches!(op, Op::Product(ProductOp::Dot { .. })) && args[2] != value;
         }
-        let quiet = matches!(
-            op,
+        let quiet = match op {
             Op::Source(SourceOp::Const(_) | SourceOp::Arange(_))
-                | Op::Tile(TileOp::Splat)
-                | Op::Elementwise(
-                    ElementwiseOp::Unary(_)
-                        | ElementwiseOp::Binary(_)
-                        | ElementwiseOp::Compare(_)
-                        | ElementwiseOp::Select
-                        | ElementwiseOp::Fma
-                        | ElementwiseOp::Cast
-                )
-                | Op::Memory(
-                    MemoryOp::SharedIndex
-                        | MemoryOp::SharedTranspose
-                        | MemoryOp::SharedRemote
-                        | MemoryOp::LoadShared
-                )
-        );
+            | Op::Tile(TileOp::Splat)
+            | Op::Elementwise(_)
+            | Op::Window(WindowOp::Index | WindowOp::Transpose | WindowOp::Remote)
+            | Op::Memory(MemoryOp::LoadShared) => true,
+            Op::Source(_)
+            | Op::Tile(_)
+            | Op::Memory(_)
+            | Op::Window(WindowOp::Alloc(_))
+            | Op::Copy(_)
+            | Op::Sync(_)
+            | Op::Product(_)
+            | Op::TensorMemory(_)
+            | Op::Assert(_) => false,
+        };
         if !quiet {
             return false;
         }

@@ -5,14 +5,16 @@ use kernel_ptx::{Modifier, Opcode, Type, Word};
 use super::bits::sign_extended;
 use super::emitter::{Emitter, Val, mods};
 use super::{Data, Lower};
-use crate::ir::{
-    Binary, CopyOp, Dtype, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, SyncOp, TileOp,
-    Unary, Value,
-};
+use crate::ir::{Binary, Dtype, Elem, ElementwiseOp, Unary, Value};
 
 impl Lower<'_> {
     /// An elementwise operation.
-    pub(super) fn elementwise(&mut self, op: &Op, args: &[Value], result: Value) -> Data {
+    pub(super) fn elementwise(
+        &mut self,
+        op: &ElementwiseOp,
+        args: &[Value],
+        result: Value,
+    ) -> Data {
         let elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
         let target = self.elem(result);
         let operands: Vec<Data> = args.iter().map(|&arg| self.values[arg].clone()).collect();
@@ -52,94 +54,38 @@ impl Lower<'_> {
 
 impl Emitter {
     /// One element of an elementwise operation.
-    fn element(&mut self, op: &Op, elems: &[Elem], target: Elem, args: &[Val]) -> Val {
+    fn element(&mut self, op: &ElementwiseOp, elems: &[Elem], target: Elem, args: &[Val]) -> Val {
         match op {
-            Op::Elementwise(ElementwiseOp::Unary(op)) => match elems[0] {
+            ElementwiseOp::Unary(op) => match elems[0] {
                 Elem::Number(dtype) => self.unary(*op, dtype, args[0]),
                 Elem::Ptr(_) => unreachable!("ir::verify rejects {op:?} of a pointer"),
             },
-            Op::Elementwise(ElementwiseOp::Binary(op)) => {
-                self.binary(*op, elems[0], elems[1], args[0], args[1])
-            }
-            Op::Elementwise(ElementwiseOp::Compare(op)) => {
-                self.compare_elem(*op, elems[0], args[0], args[1])
-            }
-            Op::Elementwise(ElementwiseOp::Select) => match target {
+            ElementwiseOp::Binary(op) => self.binary(*op, elems[0], elems[1], args[0], args[1]),
+            ElementwiseOp::Compare(op) => self.compare_elem(*op, elems[0], args[0], args[1]),
+            ElementwiseOp::Select => match target {
                 Elem::Number(dtype) => {
                     self.select(super::scalar::arithmetic(dtype), args[0], args[1], args[2])
                 }
                 Elem::Ptr(_) => self.select(Type::S64, args[0], args[1], args[2]),
             },
-            Op::Elementwise(ElementwiseOp::Fma) => match target {
+            ElementwiseOp::Fma => match target {
                 Elem::Number(dtype) => self.fma(dtype, args[0], args[1], args[2]),
                 Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
             },
-            Op::Elementwise(ElementwiseOp::Cast) => self.cast(elems[0], target, args[0]),
-            Op::Source(
-                SourceOp::Const(_)
-                | SourceOp::ParamPtr(_)
-                | SourceOp::ParamDim(..)
-                | SourceOp::ParamStride(..)
-                | SourceOp::ParamScalar(_)
-                | SourceOp::BlockId(_)
-                | SourceOp::NumBlocks(_)
-                | SourceOp::Arange(_),
-            )
-            | Op::Tile(
-                TileOp::Splat
-                | TileOp::Broadcast
-                | TileOp::Expand(_)
-                | TileOp::Reshape
-                | TileOp::Permute(_)
-                | TileOp::Join
-                | TileOp::Split(_)
-                | TileOp::ToLayout(_)
-                | TileOp::AssertLayout(_),
-            )
-            | Op::Memory(
-                MemoryOp::LoadTensor(_)
-                | MemoryOp::StoreTensor(_)
-                | MemoryOp::LoadPtr { .. }
-                | MemoryOp::StorePtr { .. }
-                | MemoryOp::Atomic(_)
-                | MemoryOp::SharedAlloc(_)
-                | MemoryOp::SharedIndex
-                | MemoryOp::SharedTranspose
-                | MemoryOp::SharedRemote
-                | MemoryOp::LoadShared
-                | MemoryOp::StoreShared,
-            )
-            | Op::Copy(
-                CopyOp::Async(_)
-                | CopyOp::Commit
-                | CopyOp::Wait(_)
-                | CopyOp::WaitAll
-                | CopyOp::Staged(_),
-            )
-            | Op::Sync(SyncOp::Block | SyncOp::Barrier(_))
-            | Op::Copy(CopyOp::Tma(_) | CopyOp::Bulk(_) | CopyOp::StoreAsync)
-            | Op::Sync(SyncOp::Named(..))
-            | Op::Copy(CopyOp::BulkWait { .. })
-            | Op::Sync(SyncOp::FenceAsync)
-            | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_))
-            | Op::TensorMemory(_)
-            | Op::Product(ProductOp::Tcgen05(_))
-            | Op::Sync(SyncOp::Cluster(_) | SyncOp::Grid(_))
-            | Op::Product(ProductOp::Dot { .. })
-            | Op::Assert(_) => unreachable!("only elementwise operations come here"),
+            ElementwiseOp::Cast => self.cast(elems[0], target, args[0]),
         }
     }
 
     /// Two neighbouring elements at once, where one instruction does both.
     fn pair(
         &mut self,
-        op: &Op,
+        op: &ElementwiseOp,
         elems: &[Elem],
         target: Elem,
         low: &[Val],
         high: &[Val],
     ) -> Option<[Val; 2]> {
-        if let Op::Elementwise(ElementwiseOp::Cast) = op {
+        if let ElementwiseOp::Cast = op {
             return self.cast_pair(elems[0], target, low[0], high[0]);
         }
         let Elem::Number(dtype @ (Dtype::F16 | Dtype::Bf16)) = target else { return None };
@@ -198,23 +144,23 @@ enum Packed {
 }
 
 impl Packed {
-    fn of(op: &Op, dtype: Dtype) -> Option<Packed> {
+    fn of(op: &ElementwiseOp, dtype: Dtype) -> Option<Packed> {
         let native = dtype == Dtype::F16;
         let add = |opcode, factor| {
             if native { Packed::Rounded(opcode) } else { Packed::FusedAdd(factor) }
         };
         let forms = [
-            (Op::Elementwise(ElementwiseOp::Unary(Unary::Neg)), Packed::Bits(Opcode::Xor, 0x8000)),
-            (Op::Elementwise(ElementwiseOp::Unary(Unary::Abs)), Packed::Bits(Opcode::And, 0x7fff)),
-            (Op::Elementwise(ElementwiseOp::Binary(Binary::Min)), Packed::Plain(Opcode::Min)),
-            (Op::Elementwise(ElementwiseOp::Binary(Binary::Max)), Packed::Plain(Opcode::Max)),
-            (Op::Elementwise(ElementwiseOp::Binary(Binary::Add)), add(Opcode::Add, ONE)),
-            (Op::Elementwise(ElementwiseOp::Binary(Binary::Sub)), add(Opcode::Sub, MINUS_ONE)),
+            (ElementwiseOp::Unary(Unary::Neg), Packed::Bits(Opcode::Xor, 0x8000)),
+            (ElementwiseOp::Unary(Unary::Abs), Packed::Bits(Opcode::And, 0x7fff)),
+            (ElementwiseOp::Binary(Binary::Min), Packed::Plain(Opcode::Min)),
+            (ElementwiseOp::Binary(Binary::Max), Packed::Plain(Opcode::Max)),
+            (ElementwiseOp::Binary(Binary::Add), add(Opcode::Add, ONE)),
+            (ElementwiseOp::Binary(Binary::Sub), add(Opcode::Sub, MINUS_ONE)),
             (
-                Op::Elementwise(ElementwiseOp::Binary(Binary::Mul)),
+                ElementwiseOp::Binary(Binary::Mul),
                 if native { Packed::Rounded(Opcode::Mul) } else { Packed::FusedMul },
             ),
-            (Op::Elementwise(ElementwiseOp::Fma), Packed::Rounded(Opcode::Fma)),
+            (ElementwiseOp::Fma, Packed::Rounded(Opcode::Fma)),
         ];
         forms.into_iter().find(|(other, _)| other == op).map(|(_, form)| form)
     }

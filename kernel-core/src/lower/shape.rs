@@ -6,7 +6,7 @@ use kernel_ptx::{Type, Word};
 use super::coords::{ThreadMap, register_part};
 use super::emitter::Val;
 use super::{Data, Lower};
-use crate::ir::{Elem, Op, TileOp, Value};
+use crate::ir::{Elem, TileOp, Value};
 
 impl Lower<'_> {
     /// `low, low + 1, ..`
@@ -88,20 +88,20 @@ impl Lower<'_> {
 
     /// `Broadcast`, `Expand`, `Reshape`, `Permute`, `ToLayout`: the operand's elements under other coordinates, then brought to
     /// the result's layout.
-    pub(super) fn reshaped(&mut self, op: &Op, arg: Value, result: Value) -> Data {
+    pub(super) fn reshaped(&mut self, op: &TileOp, arg: Value, result: Value) -> Data {
         let from = self.layout(arg).clone();
         let mut to = self.layout(result).clone();
         let shape = self.kernel.ty(result).shape();
-        let from = if let Op::Tile(TileOp::Expand(axis)) = op {
+        let from = if let TileOp::Expand(axis) = op {
             from.expand_axis(*axis as usize)
-        } else if let Op::Tile(TileOp::Permute(order)) = op {
+        } else if let TileOp::Permute(order) = op {
             from.permute_axes(order)
-        } else if *op == Op::Tile(TileOp::Reshape) {
+        } else if *op == TileOp::Reshape {
             from.reshape(shape)
         } else {
             from
         };
-        if *op == Op::Tile(TileOp::Broadcast) {
+        if *op == TileOp::Broadcast {
             // Each place of the result reads the element that its coordinates collapse to.
             for (axis, &extent) in self.kernel.ty(arg).shape().iter().enumerate() {
                 if extent == 1 {

@@ -27,8 +27,8 @@ use la_arena::ArenaMap;
 use super::emitter::{FrameKind, Place, Val, mods};
 use super::{Data, Flow, LANES, Lower};
 use crate::ir::{
-    self, Class, ClusterOp, CopyOp, Dtype, Elem, Kernel, MemoryOp, Op, Partition, Placement,
-    Region, Specialized, StmtKind, SyncOp, Terminator, Value,
+    self, ClusterOp, CopyOp, Dtype, Elem, Kernel, Op, Partition, Placement, Region, Specialized,
+    StmtKind, SyncOp, Terminator, Value,
 };
 
 /// What is handed over lies at multiples of the largest of it.
@@ -139,20 +139,9 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Whether a partition computes the result of a statement itself.
+/// Whether a partition computes the result of a statement itself: it takes no tiles.
 fn is_made_anew(kind: &StmtKind) -> bool {
-    let StmtKind::Op { op, .. } = kind else { return false };
-    match op.class() {
-        Class::Scalar | Class::Address | Class::Elementwise | Class::Window => true,
-        Class::Shared => matches!(op, Op::Memory(MemoryOp::SharedAlloc(_))),
-        Class::Fill
-        | Class::Shape
-        | Class::Layout
-        | Class::Product
-        | Class::Global
-        | Class::Sync
-        | Class::Trap => false,
-    }
+    matches!(kind, StmtKind::Op { op, .. } if op.is_pure())
 }
 
 /// What a region needs of the values that the first `count` statements of the kernel make: what it takes, and what that follows

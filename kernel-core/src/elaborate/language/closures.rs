@@ -151,23 +151,16 @@ pub(crate) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
 
 /// What can be done between registers, of scalars as of tiles.
 fn is_arithmetic(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Source(SourceOp::Const(_))
-            | Op::Elementwise(
-                ElementwiseOp::Binary(_)
-                    | ElementwiseOp::Unary(_)
-                    | ElementwiseOp::Compare(_)
-                    | ElementwiseOp::Select
-                    | ElementwiseOp::Fma
-                    | ElementwiseOp::Cast
-            )
-            | Op::Source(
-                SourceOp::ParamScalar(_)
-                    | SourceOp::ParamDim(..)
-                    | SourceOp::ParamStride(..)
-                    | SourceOp::BlockId(_)
-                    | SourceOp::NumBlocks(_)
-            )
-    )
+    match op {
+        Op::Source(op) => !matches!(op, SourceOp::ParamPtr(_) | SourceOp::Arange(_)),
+        Op::Elementwise(_) => true,
+        Op::Tile(_)
+        | Op::Memory(_)
+        | Op::Window(_)
+        | Op::Copy(_)
+        | Op::Sync(_)
+        | Op::Product(_)
+        | Op::TensorMemory(_)
+        | Op::Assert(_) => false,
+    }
 }

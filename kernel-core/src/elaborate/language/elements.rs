@@ -4,7 +4,7 @@ use super::value::{Class, Val};
 use crate::{
     diag::Code,
     elaborate::{Builder, Env},
-    ir::{Const, MemoryOp, Type, Value},
+    ir::{Const, Type, Value, WindowOp},
     loc::Loc,
     syntax::Expr,
 };
@@ -193,12 +193,7 @@ impl Builder<'_> {
         );
         let index = self.chosen((at.0, loc), count, words)?;
         self.note_use(index, loc, at.1);
-        Some(Val::Value(self.emit(
-            MemoryOp::SharedIndex,
-            vec![window, index],
-            Type::Shared(ty),
-            loc,
-        )))
+        Some(Val::Value(self.emit(WindowOp::Index, vec![window, index], Type::Shared(ty), loc)))
     }
 
     /// The index of one of so many buffers, tiles or barriers; the words are the headlines for what is no `i32`, and for what is

@@ -6,7 +6,7 @@ use super::value::{Class, Num, Part, Ty, Val, ViewVal};
 use crate::{
     diag::Code,
     elaborate::{Builder, signatures::Given},
-    ir::{Binary, Compare, Const, Dtype, Elem, MemoryOp, TileOp, Type, Unary},
+    ir::{Binary, Compare, Const, Dtype, Elem, TileOp, Type, Unary, WindowOp},
     layouts::{of_elements, pinned},
     loc::Loc,
     syntax::GenericArg,
@@ -132,7 +132,7 @@ impl Builder<'_> {
         ty.shape.swap(0, 1);
         ty.transposed = !ty.transposed;
         let ty = Type::Shared(ty);
-        Some(Val::Value(self.emit(MemoryOp::SharedTranspose, vec![window], ty, given.loc)))
+        Some(Val::Value(self.emit(WindowOp::Transpose, vec![window], ty, given.loc)))
     }
 
     /// `x.dim(axis)` of a tile or a window

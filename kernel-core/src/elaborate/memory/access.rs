@@ -18,7 +18,7 @@ use crate::{
     },
     ir::{
         Atomic, Const, CopyOp, Dtype, Elem, MemoryOp, ParamKind, Shared, SharedData, SharedType,
-        Tma, TmaKind, Type, Value,
+        Tma, TmaKind, Type, Value, WindowOp,
     },
     layouts::pinned_shared,
     loc::Loc,
@@ -424,7 +424,7 @@ impl Builder<'_> {
             self.shared_cells.insert(root, num);
         }
         let ty = Type::Shared(SharedType { root, dtype, shape, transposed: false, remote: false });
-        Some(Val::Value(self.emit(MemoryOp::SharedAlloc(root), Vec::new(), ty, loc)))
+        Some(Val::Value(self.emit(WindowOp::Alloc(root), Vec::new(), ty, loc)))
     }
 
     /// Reports what is made inside a loop or branch, where a kernel makes it once; `help` makes one.

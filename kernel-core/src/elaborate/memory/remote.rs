@@ -5,7 +5,7 @@ use kernel_ptx::Capability;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{Const, CopyOp, MemoryOp, SharedType, Type, Value},
+    ir::{Const, CopyOp, SharedType, Type, Value, WindowOp},
     loc::Loc,
 };
 
@@ -19,7 +19,7 @@ impl Builder<'_> {
         let rank = self.rank_of_block(shared.remote, given)?;
         let ty = Type::Shared(SharedType { remote: true, ..shared });
         let operands = vec![given.receiver(), rank];
-        Some(Val::Value(self.emit(MemoryOp::SharedRemote, operands, ty, given.loc)))
+        Some(Val::Value(self.emit(WindowOp::Remote, operands, ty, given.loc)))
     }
 
     /// The rank that `of_block` is given, for what is this block's own.

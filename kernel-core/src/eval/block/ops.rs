@@ -4,7 +4,7 @@ use super::{Machine, product};
 use crate::eval::element::{Data, Element};
 use crate::eval::{Arg, Fault, arith, memory};
 use crate::ir::{
-    Binary, CopyOp, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, SyncOp, TileOp, Value,
+    CopyOp, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, SyncOp, TileOp, Value, WindowOp,
 };
 
 impl Machine<'_> {
@@ -15,102 +15,138 @@ impl Machine<'_> {
         result: Option<Value>,
     ) -> Result<Option<Data>, Fault> {
         let given = || result.expect("ir::verify wants a result of this operation");
-        let nothing = |()| None;
         Ok(Some(match op {
-            Op::Source(SourceOp::Const(value)) => {
-                Data::Scalar(arith::number(self.dtype(given()), arith::constant(*value)))
+            Op::Source(op) => self.source(op, given()),
+            Op::Tile(op) => self.tile(op, args, given()),
+            Op::Elementwise(op) => self.elementwise(op, args, given()),
+            Op::Memory(op) => return self.memory(op, args, result),
+            Op::Window(WindowOp::Alloc(root)) => self.shared_alloc(*root),
+            Op::Window(WindowOp::Index) => self.shared_index(args)?,
+            Op::Window(WindowOp::Transpose) => self.shared_transpose(args[0]),
+            Op::Window(WindowOp::Remote) => self.shared_remote(args)?,
+            Op::Copy(op) => return self.copy(op, args).map(|()| None),
+            Op::Sync(op) => return self.sync(op, args),
+            Op::Product(ProductOp::Dot { tf32 }) => Data::Tile(self.dot(*tf32, args)),
+            Op::Product(ProductOp::Wgmma) => Data::Tile(self.wgmma(args)),
+            Op::Product(ProductOp::WgmmaWait(_)) => self.data(args[0]).clone(),
+            Op::Product(ProductOp::Tcgen05(op)) => return self.tcgen05(*op, args).map(|()| None),
+            Op::TensorMemory(op) => return self.tensor_memory(*op, args),
+            Op::Assert(message) => return self.assert(args[0], message).map(|()| None),
+        }))
+    }
+
+    fn source(&self, op: &SourceOp, result: Value) -> Data {
+        match op {
+            SourceOp::Const(value) => {
+                Data::Scalar(arith::number(self.dtype(result), arith::constant(*value)))
             }
-            Op::Source(SourceOp::ParamPtr(param)) => {
+            SourceOp::ParamPtr(param) => {
                 Data::Scalar(Element::Pointer(memory::base(self.world.args, *param as usize)))
             }
-            Op::Source(SourceOp::ParamDim(param, axis)) => {
+            SourceOp::ParamDim(param, axis) => {
                 let (shape, _) = memory::tensor(self.world.args, *param as usize);
                 integer(shape[*axis as usize])
             }
-            Op::Source(SourceOp::ParamStride(param, axis)) => {
+            SourceOp::ParamStride(param, axis) => {
                 let (_, strides) = memory::tensor(self.world.args, *param as usize);
                 integer(strides[*axis as usize])
             }
-            Op::Source(SourceOp::ParamScalar(param)) => self.scalar_param(*param, given()),
-            Op::Source(SourceOp::BlockId(axis)) => integer(self.block[*axis as usize]),
-            Op::Source(SourceOp::NumBlocks(axis)) => integer(self.grid[*axis as usize]),
-            Op::Source(SourceOp::Arange(low)) => self.arange(*low, given()),
-            Op::Tile(TileOp::Splat) => {
-                Data::Tile(vec![self.scalar(args[0]); product(self.shape(given()))])
-            }
-            Op::Tile(TileOp::Broadcast) => self.broadcast(args[0], given()),
+            SourceOp::ParamScalar(param) => self.scalar_param(*param, result),
+            SourceOp::BlockId(axis) => integer(self.block[*axis as usize]),
+            SourceOp::NumBlocks(axis) => integer(self.grid[*axis as usize]),
+            SourceOp::Arange(low) => self.arange(*low, result),
+        }
+    }
+
+    fn tile(&self, op: &TileOp, args: &[Value], result: Value) -> Data {
+        match op {
+            TileOp::Splat => Data::Tile(vec![self.scalar(args[0]); product(self.shape(result))]),
+            TileOp::Broadcast => self.broadcast(args[0], result),
             // Row-major order does not see axes of extent 1, nor where one axis ends and the next begins.
-            Op::Tile(
-                TileOp::Expand(_) | TileOp::Reshape | TileOp::ToLayout(_) | TileOp::AssertLayout(_),
-            ) => self.data(args[0]).clone(),
-            Op::Tile(TileOp::Join) => self.join(args),
-            Op::Tile(TileOp::Split(index)) => self.split(*index, args[0]),
-            Op::Tile(TileOp::Permute(order)) => self.permute(order, args[0], given()),
-            Op::Elementwise(ElementwiseOp::Unary(op)) => {
-                let dtype = self.dtype(args[0]);
-                self.elementwise(args, given(), |operands| arith::unary(*op, dtype, operands[0]))
+            TileOp::Expand(_) | TileOp::Reshape | TileOp::ToLayout(_) | TileOp::AssertLayout(_) => {
+                self.data(args[0]).clone()
             }
-            Op::Elementwise(ElementwiseOp::Binary(op)) => self.binary(*op, args, given()),
-            Op::Elementwise(ElementwiseOp::Compare(op)) => {
-                self.elementwise(args, given(), |operands| {
-                    arith::compare(*op, operands[0], operands[1])
-                })
+            TileOp::Join => self.join(args),
+            TileOp::Split(index) => self.split(*index, args[0]),
+            TileOp::Permute(order) => self.permute(order, args[0], result),
+        }
+    }
+
+    fn elementwise(&self, op: &ElementwiseOp, args: &[Value], result: Value) -> Data {
+        let dtype = self.dtype(args[0]);
+        let operands: Vec<&[Element]> = args.iter().map(|&arg| self.elements(arg)).collect();
+        let element = |index: usize| {
+            let at = |operand: usize| operands[operand][index];
+            match op {
+                ElementwiseOp::Unary(op) => arith::unary(*op, dtype, at(0)),
+                ElementwiseOp::Binary(op) => match self.ty(args[0]).elem() {
+                    Some(Elem::Ptr(_)) => arith::offset(*op, dtype, at(0), at(1)),
+                    Some(Elem::Number(_)) | None => arith::binary(*op, dtype, at(0), at(1)),
+                },
+                ElementwiseOp::Compare(op) => arith::compare(*op, at(0), at(1)),
+                ElementwiseOp::Select => match at(0).as_bool() {
+                    Ok(true) => at(1),
+                    Ok(false) => at(2),
+                    Err(_) => Element::Undefined,
+                },
+                ElementwiseOp::Fma => arith::fma(dtype, at(0), at(1), at(2)),
+                ElementwiseOp::Cast => arith::cast(self.dtype(result), at(0)),
             }
-            Op::Elementwise(ElementwiseOp::Select) => self.elementwise(args, given(), select),
-            Op::Elementwise(ElementwiseOp::Fma) => {
-                let dtype = self.dtype(args[0]);
-                self.elementwise(args, given(), |operands| {
-                    arith::fma(dtype, operands[0], operands[1], operands[2])
-                })
+        };
+        self.shaped(result, (0..operands[0].len()).map(element).collect())
+    }
+
+    fn memory(
+        &mut self,
+        op: &MemoryOp,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Result<Option<Data>, Fault> {
+        let given = || result.expect("ir::verify wants a result of this operation");
+        match op {
+            MemoryOp::LoadTensor(param) => {
+                let read = self.read_tile(*param, args, self.shape(given()))?;
+                return Ok(Some(Data::Tile(read)));
             }
-            Op::Elementwise(ElementwiseOp::Cast) => {
-                let to = self.dtype(given());
-                self.elementwise(args, given(), |operands| arith::cast(to, operands[0]))
+            MemoryOp::LoadPtr { masked } => {
+                return self.load_pointers(*masked, args, given()).map(Some);
             }
-            Op::Memory(MemoryOp::LoadTensor(param)) => {
-                Data::Tile(self.read_tile(*param, args, self.shape(given()))?)
-            }
-            Op::Memory(MemoryOp::StoreTensor(param)) => {
-                return self.write_tile(*param, args).map(nothing);
-            }
-            Op::Memory(MemoryOp::LoadPtr { masked }) => {
-                self.load_pointers(*masked, args, given())?
-            }
-            Op::Memory(MemoryOp::StorePtr { masked }) => {
-                return self.store_pointers(*masked, args).map(nothing);
-            }
-            Op::Memory(MemoryOp::Atomic(op)) => return self.atomic(*op, args, result),
-            Op::Memory(MemoryOp::SharedAlloc(root)) => self.shared_alloc(*root),
-            Op::Memory(MemoryOp::SharedIndex) => self.shared_index(args)?,
-            Op::Memory(MemoryOp::SharedTranspose) => self.shared_transpose(args[0]),
-            Op::Memory(MemoryOp::SharedRemote) => self.shared_remote(args)?,
-            Op::Memory(MemoryOp::LoadShared) => Data::Tile(self.read_shared(args[0])),
-            Op::Memory(MemoryOp::StoreShared) => {
+            MemoryOp::LoadShared => return Ok(Some(Data::Tile(self.read_shared(args[0])))),
+            MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
+            MemoryOp::StoreTensor(param) => self.write_tile(*param, args)?,
+            MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args)?,
+            MemoryOp::StoreShared => {
                 self.write_shared(args[0], self.elements(args[1]).to_vec());
-                return Ok(None);
             }
-            Op::Copy(CopyOp::StoreAsync) => {
+        }
+        Ok(None)
+    }
+
+    /// A copy is done as it is started.
+    fn copy(&mut self, op: &CopyOp, args: &[Value]) -> Result<(), Fault> {
+        match op {
+            CopyOp::StoreAsync => {
                 self.write_counted(args[0], self.elements(args[1]).to_vec(), args[2]);
-                return Ok(None);
+                Ok(())
             }
-            Op::Copy(CopyOp::Async(param)) => return self.copy_async(*param, args).map(nothing),
-            Op::Sync(SyncOp::Barrier(op)) => return self.barrier(*op, args),
-            Op::Copy(CopyOp::Tma(tma)) => return self.tma(*tma, args).map(nothing),
-            Op::Copy(CopyOp::Bulk(bulk)) => return self.bulk(*bulk, args).map(nothing),
-            // Everything that was started has been done.
-            Op::Copy(CopyOp::Commit | CopyOp::Wait(_) | CopyOp::WaitAll | CopyOp::Staged(_))
-            | Op::Sync(SyncOp::Block)
-            | Op::Copy(CopyOp::BulkWait { .. })
-            | Op::Sync(SyncOp::FenceAsync | SyncOp::Grid(_)) => return Ok(None),
-            Op::TensorMemory(op) => return self.tensor_memory(*op, args),
-            Op::Product(ProductOp::Tcgen05(op)) => return self.tcgen05(*op, args).map(nothing),
-            Op::Sync(SyncOp::Cluster(op)) => return self.cluster(*op, args),
-            Op::Sync(SyncOp::Named(op, named)) => return self.named(*op, *named).map(nothing),
-            Op::Product(ProductOp::Wgmma) => Data::Tile(self.wgmma(args)),
-            Op::Product(ProductOp::WgmmaWait(_)) => self.data(args[0]).clone(),
-            Op::Product(ProductOp::Dot { tf32 }) => Data::Tile(self.dot(*tf32, args)),
-            Op::Assert(message) => return self.assert(args[0], message).map(nothing),
-        }))
+            CopyOp::Async(param) => self.copy_async(*param, args),
+            CopyOp::Tma(tma) => self.tma(*tma, args),
+            CopyOp::Bulk(bulk) => self.bulk(*bulk, args),
+            CopyOp::Commit
+            | CopyOp::Wait(_)
+            | CopyOp::WaitAll
+            | CopyOp::Staged(_)
+            | CopyOp::BulkWait { .. } => Ok(()),
+        }
+    }
+
+    fn sync(&mut self, op: &SyncOp, args: &[Value]) -> Result<Option<Data>, Fault> {
+        match op {
+            SyncOp::Barrier(op) => self.barrier(*op, args),
+            SyncOp::Cluster(op) => self.cluster(*op, args),
+            SyncOp::Named(op, named) => self.named(*op, *named).map(|()| None),
+            SyncOp::Block | SyncOp::FenceAsync | SyncOp::Grid(_) => Ok(None),
+        }
     }
 
     fn scalar_param(&self, param: u32, result: Value) -> Data {
@@ -122,28 +158,6 @@ impl Machine<'_> {
                 unreachable!("eval::check_args gave this parameter a scalar")
             }
         }
-    }
-
-    /// What a function of one element of each operand makes of all of them.
-    fn elementwise(
-        &self,
-        args: &[Value],
-        result: Value,
-        function: impl Fn(&[Element]) -> Element,
-    ) -> Data {
-        let operands: Vec<&[Element]> = args.iter().map(|&arg| self.elements(arg)).collect();
-        let at = |index: usize| operands.iter().map(|elements| elements[index]).collect::<Vec<_>>();
-        let elements = (0..operands[0].len()).map(|index| function(&at(index))).collect();
-        self.shaped(result, elements)
-    }
-
-    fn binary(&self, op: Binary, args: &[Value], result: Value) -> Data {
-        let dtype = self.dtype(args[0]);
-        let function = match self.ty(args[0]).elem() {
-            Some(Elem::Ptr(_)) => arith::offset,
-            Some(Elem::Number(_)) | None => arith::binary,
-        };
-        self.elementwise(args, result, |operands| function(op, dtype, operands[0], operands[1]))
     }
 
     fn assert(&self, condition: Value, message: &str) -> Result<(), Fault> {
@@ -158,12 +172,4 @@ impl Machine<'_> {
 
 fn integer(value: impl Into<i128>) -> Data {
     Data::Scalar(Element::Int(value.into()))
-}
-
-fn select(operands: &[Element]) -> Element {
-    match operands[0].as_bool() {
-        Ok(true) => operands[1],
-        Ok(false) => operands[2],
-        Err(_) => Element::Undefined,
-    }
 }

@@ -6,7 +6,7 @@ use la_arena::Arena;
 use crate::ir::{
     Binary, Const, CopyOp, Dtype, Elem, ElementwiseOp, Fact, Kernel, MapOptions, MemoryOp, Op,
     Param, ParamKind, Partition, ProductOp, Region, Shared, SharedData, SharedType, SourceOp, Stmt,
-    StmtKind, Terminator, TileOp, Type, Value, ValueData, verify,
+    StmtKind, Terminator, TileOp, Type, Value, ValueData, WindowOp, verify,
 };
 use crate::loc::Loc;
 
@@ -261,7 +261,7 @@ impl Builder {
         let root = self.kernel.shared.alloc(data);
         let ty =
             SharedType { root, dtype, shape: shape.to_vec(), transposed: false, remote: false };
-        (root, self.op(MemoryOp::SharedAlloc(root), &[], Type::Shared(ty)))
+        (root, self.op(WindowOp::Alloc(root), &[], Type::Shared(ty)))
     }
 
     pub(crate) fn pin_shared(&mut self, root: Shared, form: kernel_layout::Form) {
@@ -272,13 +272,13 @@ impl Builder {
         let Type::Shared(mut ty) = self.ty(window) else { unreachable!("tests transpose windows") };
         ty.shape.reverse();
         ty.transposed = !ty.transposed;
-        self.op(MemoryOp::SharedTranspose, &[window], Type::Shared(ty))
+        self.op(WindowOp::Transpose, &[window], Type::Shared(ty))
     }
 
     pub(crate) fn slot(&mut self, window: Value, index: Value) -> Value {
         let Type::Shared(mut ty) = self.ty(window) else { unreachable!("tests index windows") };
         ty.shape.remove(0);
-        self.op(MemoryOp::SharedIndex, &[window, index], Type::Shared(ty))
+        self.op(WindowOp::Index, &[window, index], Type::Shared(ty))
     }
 
     pub(crate) fn load_shared(&mut self, window: Value) -> Value {

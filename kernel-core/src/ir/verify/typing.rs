@@ -1,14 +1,14 @@
 //! The typing rule of each operation.
 
 use crate::ir::{
-    Atomic, Binary, Compare, Const, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op,
-    ParamKind, ProductOp, SharedType, SourceOp, SyncOp, TileOp, Type, Unary,
+    Atomic, Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind,
+    SharedType, SourceOp, TileOp, Type, Unary, WindowOp,
 };
 
-mod blackwell;
-mod hopper;
-
-use hopper::Hopper;
+mod copies;
+mod products;
+mod sync;
+mod tensor_memory;
 
 type Outcome = Result<(), String>;
 
@@ -30,44 +30,65 @@ pub(super) fn is_int_scalar(ty: &Type) -> bool {
 }
 
 /// Checks operands and result of one operation. What was reported already has the type `Error` and passes.
-#[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
 pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>) -> Outcome {
     if args.iter().copied().chain(result).any(|ty| *ty == Type::Error) {
         return Ok(());
     }
     match op {
-        Op::Source(SourceOp::Const(value)) => constant(*value, args, result),
-        Op::Source(
-            SourceOp::ParamPtr(_)
-            | SourceOp::ParamDim(..)
-            | SourceOp::ParamStride(..)
-            | SourceOp::ParamScalar(_),
-        ) => {
+        Op::Source(op) => source(kernel, op, args, result),
+        Op::Tile(op) => tile(op, args, result),
+        Op::Elementwise(op) => elementwise(op, args, result),
+        Op::Memory(op) => memory(kernel, op, args, result),
+        Op::Window(op) => shared_window(kernel, op, args, result),
+        Op::Copy(op) => copies::op(kernel, op, args, result),
+        Op::Sync(op) => sync::op(kernel, op, args, result),
+        Op::Product(op) => products::op(op, args, result),
+        Op::TensorMemory(op) => tensor_memory::op(kernel, *op, args, result),
+        Op::Assert(_) => {
+            count(args, 1)?;
+            holds(number(args[0]) == Some(Dtype::Bool), "the condition is not bool")?;
+            none(result)
+        }
+    }
+}
+
+fn source(kernel: &Kernel, op: &SourceOp, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        SourceOp::Const(value) => constant(*value, args, result),
+        SourceOp::ParamPtr(_)
+        | SourceOp::ParamDim(..)
+        | SourceOp::ParamStride(..)
+        | SourceOp::ParamScalar(_) => {
             count(args, 0)?;
             gives(result, &param_type(kernel, op)?)
         }
-        Op::Source(SourceOp::BlockId(axis) | SourceOp::NumBlocks(axis)) => {
+        SourceOp::BlockId(axis) | SourceOp::NumBlocks(axis) => {
             count(args, 0)?;
             holds(*axis < 3, "a grid has three axes")?;
             gives(result, &Type::scalar(Dtype::I32))
         }
-        Op::Source(SourceOp::Arange(_)) => {
+        SourceOp::Arange(_) => {
             count(args, 0)?;
             let ty = some(result)?;
             let legal =
                 matches!(ty, Type::Tile(Elem::Number(Dtype::I32), shape) if shape.len() == 1);
             holds(legal, "a range is a tile of i32 of rank 1")
         }
-        Op::Tile(TileOp::Splat) => {
+    }
+}
+
+fn tile(op: &TileOp, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        TileOp::Splat => {
             count(args, 1)?;
             let (arg, result) = (args[0], some(result)?);
             holds(arg.elem() == result.elem(), "the element changes")?;
             holds(!is_tile(arg) && is_tile(result), "it makes a tile from a scalar")
         }
-        Op::Tile(TileOp::Broadcast) => reshapes(args, result, |from, to| {
+        TileOp::Broadcast => reshapes(args, result, |from, to| {
             from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from == to || *from == 1)
         }),
-        Op::Tile(TileOp::Expand(axis)) => reshapes(args, result, |from, to| {
+        TileOp::Expand(axis) => reshapes(args, result, |from, to| {
             let axis = *axis as usize;
             let mut expanded = from.to_vec();
             axis <= from.len() && {
@@ -75,28 +96,31 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
                 expanded == to
             }
         }),
-        Op::Tile(TileOp::Reshape) => {
-            reshapes(args, result, |from, to| elements(from) == elements(to))
-        }
-        Op::Tile(TileOp::Permute(order)) => reshapes(args, result, |from, to| {
+        TileOp::Reshape => reshapes(args, result, |from, to| elements(from) == elements(to)),
+        TileOp::Permute(order) => reshapes(args, result, |from, to| {
             let mut sorted: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
             sorted.sort_unstable();
             sorted.into_iter().eq(0..from.len())
                 && order.iter().map(|&axis| from[axis as usize]).eq(to.iter().copied())
         }),
-        Op::Tile(TileOp::Join) => {
+        TileOp::Join => {
             count(args, 2)?;
             holds(args[0] == args[1], "operands differ")?;
             reshapes(&args[..1], result, |from, to| joined(from) == to)
         }
-        Op::Tile(TileOp::Split(index)) => {
+        TileOp::Split(index) => {
             holds(*index < 2, "a tile is split in two")?;
             reshapes(args, result, |from, to| joined(to) == from)
         }
-        Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_)) => {
+        TileOp::ToLayout(_) | TileOp::AssertLayout(_) => {
             reshapes(args, result, |from, to| from == to)
         }
-        Op::Elementwise(ElementwiseOp::Unary(unary)) => {
+    }
+}
+
+fn elementwise(op: &ElementwiseOp, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        ElementwiseOp::Unary(unary) => {
             count(args, 1)?;
             holds(
                 number(args[0]).is_some_and(|dtype| unary_takes(*unary, dtype)),
@@ -104,12 +128,12 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             )?;
             gives(result, args[0])
         }
-        Op::Elementwise(ElementwiseOp::Binary(binary)) => {
+        ElementwiseOp::Binary(binary) => {
             count(args, 2)?;
             self::binary(*binary, args[0], args[1])?;
             gives(result, args[0])
         }
-        Op::Elementwise(ElementwiseOp::Compare(compare)) => {
+        ElementwiseOp::Compare(compare) => {
             count(args, 2)?;
             holds(register(args[0]) && args[0] == args[1], "operands differ")?;
             let ordered = !matches!(compare, Compare::Eq | Compare::Ne);
@@ -120,7 +144,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             )?;
             gives(result, &args[0].with_elem(Elem::Number(Dtype::Bool)))
         }
-        Op::Elementwise(ElementwiseOp::Select) => {
+        ElementwiseOp::Select => {
             count(args, 3)?;
             holds(register(args[1]) && args[1] == args[2], "operands differ")?;
             holds(
@@ -129,26 +153,31 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             )?;
             gives(result, args[1])
         }
-        Op::Elementwise(ElementwiseOp::Fma) => {
+        ElementwiseOp::Fma => {
             count(args, 3)?;
             holds(args[0] == args[1] && args[1] == args[2], "operands differ")?;
             holds(number(args[0]).is_some_and(Dtype::has_arithmetic), "wrong element type")?;
             gives(result, args[0])
         }
-        Op::Elementwise(ElementwiseOp::Cast) => {
+        ElementwiseOp::Cast => {
             count(args, 1)?;
             let to = number(some(result)?).ok_or("the result is no number")?;
             let from = number(args[0]).ok_or("the operand is no number")?;
             holds(from.converts() && to.converts(), "wrong element type")?;
             gives(result, &args[0].with_elem(Elem::Number(to)))
         }
-        Op::Memory(MemoryOp::LoadTensor(index)) => {
+    }
+}
+
+fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        MemoryOp::LoadTensor(index) => {
             let (dtype, rank, _) = tensor(kernel, *index)?;
             count(args, rank)?;
             offsets(args)?;
             holds(tile_of(some(result)?, dtype, rank), "the tile does not fit the tensor")
         }
-        Op::Memory(MemoryOp::StoreTensor(index)) => {
+        MemoryOp::StoreTensor(index) => {
             let (dtype, rank, mutable) = tensor(kernel, *index)?;
             count(args, rank + 1)?;
             offsets(&args[..rank])?;
@@ -156,31 +185,20 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             holds(mutable, "the tensor is read-only")?;
             none(result)
         }
-        Op::Copy(CopyOp::Async(index)) => {
-            let (dtype, rank, _) = tensor(kernel, *index)?;
-            count(args, rank + 1)?;
-            offsets(&args[..rank])?;
-            let window = window(args[rank])?;
-            holds(
-                window.dtype == dtype && window.shape.len() == rank,
-                "the window does not fit the tensor",
-            )?;
-            none(result)
-        }
-        Op::Memory(MemoryOp::LoadPtr { masked }) => {
+        MemoryOp::LoadPtr { masked } => {
             count(args, if *masked { 3 } else { 1 })?;
             let (value, mask) = pointed(args[0])?;
             holds(!masked || *args[1] == mask && *args[2] == value, "mask or other does not fit")?;
             gives(result, &value)
         }
-        Op::Memory(MemoryOp::StorePtr { masked }) => {
+        MemoryOp::StorePtr { masked } => {
             count(args, if *masked { 3 } else { 2 })?;
             let (value, mask) = pointed(args[0])?;
             holds(*args[1] == value, "the value does not fit")?;
             holds(!masked || *args[2] == mask, "the mask does not fit")?;
             none(result)
         }
-        Op::Memory(MemoryOp::Atomic(atomic)) => {
+        MemoryOp::Atomic(atomic) => {
             count(args, if *atomic == Atomic::CompareExchange { 3 } else { 2 })?;
             let (value, _) = pointed(args[0])?;
             holds(args[1..].iter().all(|arg| **arg == value), "the value does not fit")?;
@@ -192,7 +210,21 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             holds(takes, "wrong element type")?;
             result.map_or(Ok(()), |_| gives(result, &value))
         }
-        Op::Memory(MemoryOp::SharedAlloc(root)) => {
+        MemoryOp::LoadShared => {
+            count(args, 1)?;
+            gives(result, &whole_tile(window(args[0])?))
+        }
+        MemoryOp::StoreShared => {
+            count(args, 2)?;
+            holds(*args[1] == whole_tile(window(args[0])?), "the tile does not fit the window")?;
+            none(result)
+        }
+    }
+}
+
+fn shared_window(kernel: &Kernel, op: &WindowOp, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        WindowOp::Alloc(root) => {
             count(args, 0)?;
             let data = &kernel.shared[*root];
             let shape = data.shape.clone();
@@ -200,7 +232,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let whole = SharedType { root, dtype, shape, transposed: false, remote: false };
             gives(result, &Type::Shared(whole))
         }
-        Op::Memory(MemoryOp::SharedIndex) => {
+        WindowOp::Index => {
             count(args, 2)?;
             let source = window(args[0])?;
             holds(*args[1] == Type::scalar(Dtype::I32), "the index is not a scalar i32")?;
@@ -208,7 +240,7 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let shape = source.shape[1..].to_vec();
             gives(result, &Type::Shared(SharedType { shape, ..source.clone() }))
         }
-        Op::Memory(MemoryOp::SharedTranspose) => {
+        WindowOp::Transpose => {
             count(args, 1)?;
             let source = window(args[0])?;
             holds(source.shape.len() == 2, "the window is not of rank 2")?;
@@ -216,45 +248,12 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
             let transposed = !source.transposed;
             gives(result, &Type::Shared(SharedType { shape, transposed, ..source.clone() }))
         }
-        Op::Memory(MemoryOp::SharedRemote) => {
+        WindowOp::Remote => {
             count(args, 2)?;
             let source = window(args[0])?;
             holds(*args[1] == Type::scalar(Dtype::I32), "the rank is not a scalar i32")?;
             holds(!source.remote, "the window is another block's already")?;
             gives(result, &Type::Shared(SharedType { remote: true, ..source.clone() }))
-        }
-        Op::Memory(MemoryOp::LoadShared) => {
-            count(args, 1)?;
-            gives(result, &whole_tile(window(args[0])?))
-        }
-        Op::Memory(MemoryOp::StoreShared) => {
-            count(args, 2)?;
-            holds(*args[1] == whole_tile(window(args[0])?), "the tile does not fit the window")?;
-            none(result)
-        }
-        Op::Copy(CopyOp::Commit | CopyOp::Wait(_) | CopyOp::WaitAll | CopyOp::Staged(_))
-        | Op::Sync(SyncOp::Block) => {
-            count(args, 0)?;
-            none(result)
-        }
-        Op::Sync(SyncOp::Barrier(op)) => hopper::op(kernel, Hopper::Barrier(*op), args, result),
-        Op::Copy(CopyOp::Bulk(bulk)) => hopper::bulk(*bulk, args, result),
-        Op::Copy(CopyOp::StoreAsync) => hopper::store_async(args, result),
-        Op::Copy(CopyOp::Tma(tma)) => hopper::op(kernel, Hopper::Tma(*tma), args, result),
-        Op::Product(ProductOp::Wgmma) => hopper::op(kernel, Hopper::Wgmma, args, result),
-        Op::Product(ProductOp::WgmmaWait(_)) => hopper::op(kernel, Hopper::WgmmaWait, args, result),
-        Op::TensorMemory(op) => blackwell::memory(kernel, *op, args, result),
-        Op::Product(ProductOp::Tcgen05(op)) => blackwell::tcgen05(*op, args, result),
-        Op::Sync(SyncOp::Cluster(op)) => hopper::op(kernel, Hopper::Cluster(*op), args, result),
-        Op::Sync(SyncOp::Grid(op)) => hopper::op(kernel, Hopper::Grid(*op), args, result),
-        Op::Copy(CopyOp::BulkWait { .. }) | Op::Sync(SyncOp::FenceAsync | SyncOp::Named(..)) => {
-            hopper::op(kernel, Hopper::Order, args, result)
-        }
-        Op::Product(ProductOp::Dot { tf32 }) => dot(*tf32, args, result),
-        Op::Assert(_) => {
-            count(args, 1)?;
-            holds(number(args[0]) == Some(Dtype::Bool), "the condition is not bool")?;
-            none(result)
         }
     }
 }
@@ -326,33 +325,26 @@ fn param(kernel: &Kernel, index: u32) -> Result<&ParamKind, String> {
         .ok_or_else(|| format!("there is no parameter {index}"))
 }
 
-fn param_type(kernel: &Kernel, op: &Op) -> Result<Type, String> {
-    let Op::Source(
-        SourceOp::ParamPtr(index)
-        | SourceOp::ParamDim(index, _)
-        | SourceOp::ParamStride(index, _)
-        | SourceOp::ParamScalar(index),
-    ) = op
+fn param_type(kernel: &Kernel, op: &SourceOp) -> Result<Type, String> {
+    let (SourceOp::ParamPtr(index)
+    | SourceOp::ParamDim(index, _)
+    | SourceOp::ParamStride(index, _)
+    | SourceOp::ParamScalar(index)) = op
     else {
         return Err("it names no parameter".to_owned());
     };
     let kind = param(kernel, *index)?;
     let ty = match (op, kind) {
-        (
-            Op::Source(SourceOp::ParamPtr(_)),
-            ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype),
-        ) => Type::Scalar(Elem::Ptr(*dtype)),
-        (Op::Source(SourceOp::ParamDim(_, axis)), ParamKind::Tensor { rank, .. })
-            if axis < rank =>
-        {
+        (SourceOp::ParamPtr(_), ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype)) => {
+            Type::Scalar(Elem::Ptr(*dtype))
+        }
+        (SourceOp::ParamDim(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {
             Type::scalar(Dtype::I32)
         }
-        (Op::Source(SourceOp::ParamStride(_, axis)), ParamKind::Tensor { rank, .. })
-            if axis < rank =>
-        {
+        (SourceOp::ParamStride(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {
             Type::scalar(Dtype::I64)
         }
-        (Op::Source(SourceOp::ParamScalar(_)), ParamKind::Scalar(dtype)) => Type::scalar(*dtype),
+        (SourceOp::ParamScalar(_), ParamKind::Scalar(dtype)) => Type::scalar(*dtype),
         _ => return Err(format!("the parameter is {kind:?}")),
     };
     Ok(ty)
@@ -454,29 +446,4 @@ fn window(ty: &Type) -> Result<&SharedType, String> {
 /// The tile that a window holds.
 fn whole_tile(window: &SharedType) -> Type {
     Type::Tile(Elem::Number(window.dtype), window.shape.clone())
-}
-
-fn dot(tf32: bool, args: &[&Type], result: Option<&Type>) -> Outcome {
-    count(args, 3)?;
-    let [
-        Type::Tile(Elem::Number(a), left),
-        Type::Tile(Elem::Number(b), right),
-        Type::Tile(Elem::Number(acc), out),
-    ] = args
-    else {
-        return Err("operands are not tiles of numbers".to_owned());
-    };
-    let shapes = match (left.as_slice(), right.as_slice(), out.as_slice()) {
-        ([rows, depth], [depth2, cols], [rows2, cols2]) => {
-            depth == depth2 && rows == rows2 && cols == cols2
-        }
-        _ => false,
-    };
-    holds(shapes, "the shapes do not fit")?;
-    holds(
-        a == b && a.is_float() == acc.is_float() && *acc != Dtype::Bool,
-        "the element types do not fit",
-    )?;
-    holds(!tf32 || *a == Dtype::F32, "only f32 is rounded to tf32")?;
-    gives(result, args[2])
 }

@@ -4,120 +4,122 @@ use super::{
     Analysis, Axis, Info, MAX_LOG2, Subject, log2_alignment, log2_divisor, log2_fact, stride,
 };
 use crate::ir::{
-    Binary, ClusterOp, Compare, Const, CopyOp, Elem, ElementwiseOp, MemoryOp, Op, ParamKind,
-    ProductOp, SourceOp, SyncOp, TileOp, Type, Unary, Value,
+    Binary, Compare, Const, Elem, ElementwiseOp, Op, ParamKind, SourceOp, SyncOp, TileOp, Type,
+    Unary, Value,
 };
 
 impl Analysis<'_> {
-    #[expect(clippy::too_many_lines, reason = "a table: one arm per operation")]
     pub(super) fn op(&self, op: &Op, args: &[Value], result: Value) -> Info {
         let ty = self.kernel.ty(result);
-        let unknown = || Info::unknown(ty);
         match op {
-            Op::Source(SourceOp::Const(Const::Int(value))) => Info::constant(*value),
-            Op::Source(SourceOp::ParamPtr(param)) => match self.kernel.params[*param as usize].kind
-            {
+            Op::Source(op) => self.source(op, ty),
+            Op::Tile(op) => self.tile(op, args[0], ty),
+            Op::Elementwise(op) => self.elementwise(op, args, ty),
+            Op::Sync(SyncOp::Cluster(op)) if op.is_position() => Info::position(),
+            Op::Memory(_)
+            | Op::Window(_)
+            | Op::Copy(_)
+            | Op::Sync(_)
+            | Op::Product(_)
+            | Op::TensorMemory(_)
+            | Op::Assert(_) => Info::unknown(ty),
+        }
+    }
+
+    fn source(&self, op: &SourceOp, ty: &Type) -> Info {
+        let unknown = Info::unknown(ty);
+        match *op {
+            SourceOp::Const(Const::Int(value)) => Info::constant(value),
+            SourceOp::Const(Const::Bool(_) | Const::Float(_)) => unknown,
+            SourceOp::ParamPtr(param) => match self.kernel.params[param as usize].kind {
                 ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype) => {
-                    Info::scalar(log2_alignment(self.kernel, *param, dtype))
+                    Info::scalar(log2_alignment(self.kernel, param, dtype))
                 }
-                ParamKind::Scalar(_) => unknown(),
+                ParamKind::Scalar(_) => unknown,
             },
-            Op::Source(SourceOp::ParamDim(param, axis)) => Info {
-                natural: true,
-                ..Info::scalar(log2_fact(self.kernel, Subject::Dim(*param, *axis)))
+            SourceOp::ParamDim(param, axis) => Info {
+                log2_multiple: log2_fact(self.kernel, Subject::Dim(param, axis)),
+                ..Info::position()
             },
-            Op::Source(SourceOp::BlockId(_) | SourceOp::NumBlocks(_))
-            | Op::Sync(SyncOp::Cluster(
-                ClusterOp::Rank | ClusterOp::BlockId(_) | ClusterOp::Id(_),
-            )) => Info { natural: true, ..Info::scalar(0) },
-            Op::Source(SourceOp::ParamStride(param, axis)) => stride(self.kernel, *param, *axis)
-                .map_or_else(
-                    || Info::scalar(log2_fact(self.kernel, Subject::Stride(*param, *axis))),
-                    |value| Info::constant(value.into()),
-                ),
-            Op::Source(SourceOp::ParamScalar(param)) => {
-                Info { log2_multiple: log2_fact(self.kernel, Subject::Scalar(*param)), ..unknown() }
+            SourceOp::BlockId(_) | SourceOp::NumBlocks(_) => Info::position(),
+            SourceOp::ParamStride(param, axis) => stride(self.kernel, param, axis).map_or_else(
+                || Info::scalar(log2_fact(self.kernel, Subject::Stride(param, axis))),
+                |value| Info::constant(value.into()),
+            ),
+            SourceOp::ParamScalar(param) => {
+                Info { log2_multiple: log2_fact(self.kernel, Subject::Scalar(param)), ..unknown }
             }
-            Op::Source(SourceOp::Arange(low)) => {
+            SourceOp::Arange(low) => {
                 let contiguity = ty.shape()[0];
-                let log2_multiple = log2_divisor((*low).into());
+                let log2_multiple = log2_divisor(low.into());
                 let axes = vec![Axis { contiguity, constancy: 1, log2_multiple }];
-                Info { value: None, natural: *low >= 0, log2_multiple: 0, axes }
+                Info { value: None, natural: low >= 0, log2_multiple: 0, axes }
             }
-            Op::Tile(TileOp::Splat) => {
-                let scalar = self.info(args[0]);
+        }
+    }
+
+    fn tile(&self, op: &TileOp, operand: Value, ty: &Type) -> Info {
+        let mut info = self.info(operand);
+        match op {
+            TileOp::Splat => {
                 let axis = |&extent: &u32| Axis {
                     contiguity: 1,
                     constancy: extent,
-                    log2_multiple: scalar.log2_multiple,
+                    log2_multiple: info.log2_multiple,
                 };
-                Info { log2_multiple: 0, axes: ty.shape().iter().map(axis).collect(), ..scalar }
+                Info { log2_multiple: 0, axes: ty.shape().iter().map(axis).collect(), ..info }
             }
-            Op::Tile(TileOp::Expand(axis)) => {
-                let mut info = self.info(args[0]);
+            TileOp::Expand(axis) => {
                 let log2_step = log2_step(ty);
-                let every = info
-                    .axes
-                    .iter()
-                    .map(|axis| axis.multiple_of_groups(1, log2_step))
-                    .min()
-                    .unwrap_or(0);
+                let every = |axis: &Axis| axis.multiple_of_groups(1, log2_step);
+                let every = info.axes.iter().map(every).min().unwrap_or(0);
                 info.axes.insert(*axis as usize, Axis { log2_multiple: every, ..Axis::UNKNOWN });
                 info
             }
-            Op::Tile(TileOp::Broadcast) => {
-                let mut info = self.info(args[0]);
-                let extents = self.kernel.ty(args[0]).shape().iter().zip(ty.shape());
+            TileOp::Broadcast => {
+                let extents = self.kernel.ty(operand).shape().iter().zip(ty.shape());
                 for (axis, (from, to)) in info.axes.iter_mut().zip(extents) {
                     if from != to {
-                        *axis = Axis {
-                            contiguity: 1,
-                            constancy: *to,
-                            log2_multiple: axis.log2_multiple,
-                        };
+                        *axis = Axis { contiguity: 1, constancy: *to, ..*axis };
                     }
                 }
                 info
             }
-            Op::Tile(TileOp::Permute(order)) => {
-                let info = self.info(args[0]);
+            TileOp::Permute(order) => {
                 let axes = order.iter().map(|&axis| info.axes[axis as usize]).collect();
                 Info { axes, ..info }
             }
-            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_)) => self.info(args[0]),
-            Op::Elementwise(ElementwiseOp::Unary(Unary::Neg)) => {
-                let info = self.info(args[0]);
-                let axes = info.axes.iter().map(|axis| Axis {
+            TileOp::ToLayout(_) | TileOp::AssertLayout(_) => info,
+            TileOp::Reshape | TileOp::Join | TileOp::Split(_) => Info::unknown(ty),
+        }
+    }
+
+    fn elementwise(&self, op: &ElementwiseOp, args: &[Value], ty: &Type) -> Info {
+        let unknown = Info::unknown(ty);
+        let info = self.info(args[0]);
+        let axes = |axis: &dyn Fn(&Axis) -> Axis| info.axes.iter().map(axis).collect();
+        match op {
+            ElementwiseOp::Unary(Unary::Neg) => Info {
+                value: info.value.map(|value| -value),
+                natural: false,
+                axes: axes(&|axis| Axis {
                     contiguity: 1,
                     constancy: axis.constancy,
                     log2_multiple: axis.multiple_of_groups(1, 0),
-                });
-                Info {
-                    value: info.value.map(|value| -value),
-                    natural: false,
-                    axes: axes.collect(),
-                    ..info
-                }
+                }),
+                ..info
+            },
+            ElementwiseOp::Unary(_) => Info {
+                axes: axes(&|axis| Axis { constancy: axis.constancy, ..Axis::UNKNOWN }),
+                ..unknown
+            },
+            ElementwiseOp::Binary(binary) => self.binary(*binary, args[0], args[1]),
+            ElementwiseOp::Compare(compare) => {
+                let of = |a, b| Axis { constancy: uniform(*compare, a, b), ..Axis::UNKNOWN };
+                Info { axes: info.zip(&self.info(args[1]), of), ..unknown }
             }
-            Op::Elementwise(ElementwiseOp::Unary(_)) => {
-                let info = self.info(args[0]);
-                let axes = info
-                    .axes
-                    .iter()
-                    .map(|axis| Axis { constancy: axis.constancy, ..Axis::UNKNOWN });
-                Info { axes: axes.collect(), ..unknown() }
-            }
-            Op::Elementwise(ElementwiseOp::Binary(binary)) => {
-                self.binary(*binary, args[0], args[1])
-            }
-            Op::Elementwise(ElementwiseOp::Compare(compare)) => {
-                let (a, b) = (self.info(args[0]), self.info(args[1]));
-                let axes =
-                    a.zip(&b, |a, b| Axis { constancy: uniform(*compare, a, b), ..Axis::UNKNOWN });
-                Info { axes, ..unknown() }
-            }
-            Op::Elementwise(ElementwiseOp::Select) => {
-                let (mask, a, b) = (self.info(args[0]), self.info(args[1]), self.info(args[2]));
+            ElementwiseOp::Select => {
+                let (mask, a, b) = (info, self.info(args[1]), self.info(args[2]));
                 let log2_step = log2_step(ty);
                 let choice = |a: Axis, b: Axis, mask: Axis| {
                     let contiguity = a.contiguity.min(b.contiguity).min(mask.constancy);
@@ -125,18 +127,13 @@ impl Analysis<'_> {
                     let constancy = a.constancy.min(b.constancy).min(mask.constancy);
                     Axis { contiguity, constancy, log2_multiple: of(a).min(of(b)) }
                 };
-                let axes = a
-                    .axes
-                    .iter()
-                    .zip(&b.axes)
-                    .zip(&mask.axes)
-                    .map(|((a, b), mask)| choice(*a, *b, *mask));
-                Info { axes: axes.collect(), ..a.meet(&b) }
+                let axes = a.axes.iter().zip(&b.axes).zip(&mask.axes);
+                let axes = axes.map(|((a, b), mask)| choice(*a, *b, *mask)).collect();
+                Info { axes, ..a.meet(&b) }
             }
-            Op::Elementwise(ElementwiseOp::Cast) => {
+            ElementwiseOp::Cast => {
                 // A wider integer holds the same number, unless a negative one loses its sign; a narrower one may break
                 // off in the middle of a run.
-                let info = self.info(args[0]);
                 let keeps = match (self.kernel.ty(args[0]).elem(), ty.elem()) {
                     (Some(Elem::Number(from)), Some(Elem::Number(to))) => {
                         let sign = to.is_signed() || info.natural;
@@ -144,52 +141,9 @@ impl Analysis<'_> {
                     }
                     _ => false,
                 };
-                if keeps { info } else { unknown() }
+                if keeps { info } else { unknown }
             }
-            Op::Source(SourceOp::Const(Const::Bool(_) | Const::Float(_)))
-            | Op::Tile(TileOp::Reshape | TileOp::Join | TileOp::Split(_))
-            | Op::Elementwise(ElementwiseOp::Fma)
-            | Op::Memory(
-                MemoryOp::LoadTensor(_)
-                | MemoryOp::StoreTensor(_)
-                | MemoryOp::LoadPtr { .. }
-                | MemoryOp::StorePtr { .. }
-                | MemoryOp::Atomic(_)
-                | MemoryOp::SharedAlloc(_)
-                | MemoryOp::SharedIndex
-                | MemoryOp::SharedTranspose
-                | MemoryOp::SharedRemote
-                | MemoryOp::LoadShared
-                | MemoryOp::StoreShared,
-            )
-            | Op::Copy(
-                CopyOp::Async(_)
-                | CopyOp::Commit
-                | CopyOp::Wait(_)
-                | CopyOp::WaitAll
-                | CopyOp::Staged(_),
-            )
-            | Op::Sync(SyncOp::Block | SyncOp::Barrier(_))
-            | Op::Copy(CopyOp::Tma(_) | CopyOp::Bulk(_) | CopyOp::StoreAsync)
-            | Op::Sync(SyncOp::Named(..))
-            | Op::Copy(CopyOp::BulkWait { .. })
-            | Op::Sync(SyncOp::FenceAsync)
-            | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_))
-            | Op::TensorMemory(_)
-            | Op::Product(ProductOp::Tcgen05(_))
-            | Op::Sync(
-                SyncOp::Cluster(
-                    ClusterOp::Sync
-                    | ClusterOp::Arrive
-                    | ClusterOp::Wait
-                    | ClusterOp::TryCancel
-                    | ClusterOp::IsCanceled
-                    | ClusterOp::CanceledBlockId(_),
-                )
-                | SyncOp::Grid(_),
-            )
-            | Op::Product(ProductOp::Dot { .. })
-            | Op::Assert(_) => unknown(),
+            ElementwiseOp::Fma => unknown,
         }
     }
 

@@ -6,7 +6,7 @@ use kernel_layout::{Dim, Layout};
 
 use super::super::Inferred;
 use crate::ir::{
-    ElementwiseOp, Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, Terminator, TileOp, Type,
+    Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, Terminator, TileOp, Type,
     Value,
 };
 
@@ -142,14 +142,7 @@ impl<'a> Checker<'a> {
         }
         let elementwise = matches!(
             op,
-            Op::Elementwise(
-                ElementwiseOp::Unary(_)
-                    | ElementwiseOp::Binary(_)
-                    | ElementwiseOp::Compare(_)
-                    | ElementwiseOp::Select
-                    | ElementwiseOp::Fma
-                    | ElementwiseOp::Cast
-            ) | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_))
+            Op::Elementwise(_) | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_))
         );
         if elementwise {
             self.all_same("elementwise", args, &vec![result; args.len()]);

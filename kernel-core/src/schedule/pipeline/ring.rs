@@ -9,7 +9,7 @@ use crate::{
     ir::{
         BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, CopyOp, Dtype, Elem,
         ElementwiseOp, Kernel, MemoryOp, Op, Region, Shared, SharedData, SourceOp, Staged, Stmt,
-        StmtKind, SyncOp, Terminator, Tma, TmaKind, Type, Value, ValueData,
+        StmtKind, SyncOp, Terminator, Tma, TmaKind, Type, Value, ValueData, WindowOp,
     },
     loc::Loc,
 };
@@ -81,7 +81,7 @@ impl Out<'_, '_> {
         };
         let mut one = whole;
         one.shape.remove(0);
-        self.op(MemoryOp::SharedIndex, vec![ring, at], Type::Shared(one))
+        self.op(WindowOp::Index, vec![ring, at], Type::Shared(one))
     }
 }
 

@@ -1,0 +1,383 @@
+//! The operations of the IR, in families.
+
+use super::{
+    BarrierOp, Bulk, ClusterOp, GridOp, Named, NamedOp, Shared, StoreWait, Tcgen05, TensorMemoryOp,
+    Tma,
+};
+
+/// A constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Const {
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer; within the range of its type.
+    Int(i128),
+    /// A float, exact in its type.
+    Float(f64),
+}
+
+/// Elementwise operations on one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// Arithmetic negation.
+    Neg,
+    /// Bitwise (integers) or logical (`bool`) not.
+    Not,
+    /// Absolute value.
+    Abs,
+    /// e to the x.
+    Exp,
+    /// 2 to the x.
+    Exp2,
+    /// Natural logarithm.
+    Log,
+    /// Logarithm to base 2.
+    Log2,
+    /// Square root, correctly rounded.
+    Sqrt,
+    /// One over the square root.
+    Rsqrt,
+    /// Sine.
+    Sin,
+    /// Cosine.
+    Cos,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// Towards minus infinity.
+    Floor,
+    /// Towards plus infinity.
+    Ceil,
+}
+
+impl Unary {
+    /// Whether the hardware approximates it, in 32 bits and less: there is no instruction for `f64`.
+    pub fn is_approximate(self) -> bool {
+        match self {
+            Unary::Exp
+            | Unary::Exp2
+            | Unary::Log
+            | Unary::Log2
+            | Unary::Sin
+            | Unary::Cos
+            | Unary::Tanh => true,
+            Unary::Neg
+            | Unary::Not
+            | Unary::Abs
+            | Unary::Sqrt
+            | Unary::Rsqrt
+            | Unary::Floor
+            | Unary::Ceil => false,
+        }
+    }
+}
+
+/// Elementwise operations on two operands of one type. `Add` and `Sub` also take a pointer and an integer (in elements).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `a + b`; integers wrap.
+    Add,
+    /// `a - b`; integers wrap.
+    Sub,
+    /// `a * b`; integers wrap.
+    Mul,
+    /// `a / b`; integers truncate towards zero; floats are correctly rounded.
+    Div,
+    /// `a % b`, the sign of `a`.
+    Rem,
+    /// `a & b`
+    And,
+    /// `a | b`
+    Or,
+    /// `a ^ b`
+    Xor,
+    /// `a << b`; `b` is taken modulo the width.
+    Shl,
+    /// `a >> b`, arithmetic for signed types; `b` is taken modulo the width.
+    Shr,
+    /// The smaller; a NaN loses.
+    Min,
+    /// The larger; a NaN loses.
+    Max,
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// `a < b`
+    Lt,
+    /// `a <= b`
+    Le,
+    /// `a > b`
+    Gt,
+    /// `a >= b`
+    Ge,
+    /// `a == b`
+    Eq,
+    /// `a != b` (true for NaN)
+    Ne,
+}
+
+/// Read-modify-write operations on global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atomic {
+    /// Adds.
+    Add,
+    /// The larger stays.
+    Max,
+    /// The smaller stays.
+    Min,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Swaps.
+    Exchange,
+    /// Operands: address, current, new. Stores `new` where memory holds `current`.
+    CompareExchange,
+}
+
+/// An operation with its compile-time attributes, in the families of the language.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// Gives a value of the launch, or one that the text holds.
+    Source(SourceOp),
+    /// Gives a tile the elements of its operands, in other places.
+    Tile(TileOp),
+    /// Computes each element from those at its place in the operands: scalars and tiles.
+    Elementwise(ElementwiseOp),
+    /// Accesses global or shared memory by the threads of the block, at once.
+    Memory(MemoryOp),
+    /// Gives a window of shared memory, without an access to it.
+    Window(WindowOp),
+    /// Copies that complete later, and waits for them.
+    Copy(CopyOp),
+    /// Orders threads, blocks and grids.
+    Sync(SyncOp),
+    /// Multiplies matrices.
+    Product(ProductOp),
+    /// An operation on tensor memory.
+    TensorMemory(TensorMemoryOp),
+    /// Stops the kernel if the condition (operand 0: scalar or tile of `bool`) fails anywhere.
+    Assert(String),
+}
+
+/// Gives a value of the launch, or one that the text holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SourceOp {
+    /// A constant scalar; its type is the result's.
+    Const(Const),
+    /// The address of a tensor's first element, or the value of a pointer parameter.
+    ParamPtr(u32),
+    /// An extent of a tensor parameter: `i32`.
+    ParamDim(u32, u32),
+    /// A stride of a tensor parameter, in elements: `i64`.
+    ParamStride(u32, u32),
+    /// The value of a scalar parameter.
+    ParamScalar(u32),
+    /// The block's coordinate on an axis of the grid: `i32`.
+    BlockId(u32),
+    /// The grid's extent on an axis: `i32`.
+    NumBlocks(u32),
+    /// `lo, lo + 1, ..` as a tile of rank 1; its extent is the result's.
+    Arange(i32),
+}
+
+/// Gives a tile the elements of its operands, in other places.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TileOp {
+    /// One scalar in every element.
+    Splat,
+    /// A tile of which some extents are 1 (same rank), repeated to the result's shape.
+    Broadcast,
+    /// A new axis of extent 1.
+    Expand(u32),
+    /// Another shape with as many elements, in row-major order.
+    Reshape,
+    /// Axes in another order: result axis `i` is operand axis `order[i]`.
+    Permute(Vec<u32>),
+    /// Two tiles of one type, paired along a new last axis of extent 2.
+    Join,
+    /// The elements of a tile at one index (0 or 1) of its last axis, which has extent 2 and goes.
+    Split(u32),
+    /// The same values in a layout that the user pinned.
+    ToLayout(kernel_layout::Form),
+    /// The same values, which the user asserts to have this layout already. Inference makes it [`TileOp::ToLayout`].
+    AssertLayout(kernel_layout::Form),
+}
+
+/// Computes each element from those at its place in the operands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ElementwiseOp {
+    /// One operand.
+    Unary(Unary),
+    /// Two operands.
+    Binary(Binary),
+    /// A comparison: `bool` result.
+    Compare(Compare),
+    /// `mask ? a : b`.
+    Select,
+    /// `a * b + c`, rounded once.
+    Fma,
+    /// Conversion to the result's element type. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0, as Rust's `as`.
+    Cast,
+}
+
+/// Accesses global or shared memory by the threads of the block, at once.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MemoryOp {
+    /// Reads a tile of a tensor at the operands' offsets (one `i32` per axis). Outside the tensor: zero.
+    LoadTensor(u32),
+    /// Writes the last operand at the offsets given by the others. Outside the tensor: dropped.
+    StoreTensor(u32),
+    /// Reads the addresses in operand 0; with `masked`, operand 1 is a mask and operand 2 the value elsewhere.
+    LoadPtr {
+        /// With mask and other.
+        masked: bool,
+    },
+    /// Writes operand 1 to the addresses in operand 0; with `masked`, operand 2 is a mask.
+    StorePtr {
+        /// With mask.
+        masked: bool,
+    },
+    /// Read-modify-write of the addresses in operand 0; the result is the old value.
+    /// On a tile each element is done once; on a scalar one thread does it for the block.
+    Atomic(Atomic),
+    /// Reads the whole window into registers.
+    LoadShared,
+    /// Writes a tile (operand 1) to the window (operand 0).
+    StoreShared,
+}
+
+/// Gives a window of shared memory, without an access to it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WindowOp {
+    /// A shared allocation. Contents are undefined.
+    Alloc(Shared),
+    /// Operand 0 without its leading axis, at the index in operand 1 (`i32`).
+    Index,
+    /// Operand 0 read with its two axes swapped.
+    Transpose,
+    /// The window that another block of the cluster has at the same place: operand 0, and the rank of the block in operand 1 (`i32`).
+    Remote,
+}
+
+/// Copies that complete later, and waits for them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CopyOp {
+    /// Writes a tile (operand 1) to a window of another block (operand 0), and goes on; the barrier (operand 2) that the other block
+    /// has counts the bytes.
+    StoreAsync,
+    /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the tensor: zero.
+    Async(u32),
+    /// Closes the group of copies that were started since the last one.
+    Commit,
+    /// Waits until at most `n` groups of this thread are pending.
+    Wait(u32),
+    /// Waits for all copies of this thread.
+    WaitAll,
+    /// Ends the copies at the start of an iteration of a loop that is pipelined in so many stages: they are there for every thread.
+    /// The schedule puts waits in its place.
+    Staged(u32),
+    /// Starts a TMA copy.
+    Tma(Tma),
+    /// Starts a copy of contiguous bytes.
+    Bulk(Bulk),
+    /// Waits until at most `pending` TMA and bulk stores are in flight; then every thread of the partition goes on.
+    BulkWait {
+        /// How many of the last stores may go on.
+        pending: u32,
+        /// What it waits for.
+        until: StoreWait,
+    },
+}
+
+/// Orders threads, blocks and grids.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SyncOp {
+    /// Every thread of the block waits for the others, and sees their writes.
+    Block,
+    /// What the threads of the partition have written to shared memory is there for tensor maps and tensor cores.
+    FenceAsync,
+    /// An operation on mbarriers.
+    Barrier(BarrierOp),
+    /// The warps of the partition meet others at a named barrier.
+    Named(NamedOp, Named),
+    /// An operation of the cluster.
+    Cluster(ClusterOp),
+    /// The order between grids.
+    Grid(GridOp),
+}
+
+/// Multiplies matrices.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProductOp {
+    /// `a · b + acc`: (m, k) · (k, n) + (m, n). Operands 0 and 1 are tiles.
+    Dot {
+        /// Round `f32` operands to tf32 and use the tensor cores.
+        tf32: bool,
+    },
+    /// `a · b + acc` by warpgroups: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
+    ///
+    /// The result is in flight until a [`ProductOp::WgmmaWait`].
+    Wgmma,
+    /// The tile in operand 0, when at most so many later products are in flight.
+    WgmmaWait(u32),
+    /// A `tcgen05` operation.
+    Tcgen05(Tcgen05),
+}
+
+macro_rules! families {
+    ($($family:ident($ops:ty)),*) => {
+        $(impl From<$ops> for Op {
+            fn from(op: $ops) -> Op {
+                Op::$family(op)
+            }
+        })*
+    };
+}
+
+families!(
+    Source(SourceOp),
+    Tile(TileOp),
+    Elementwise(ElementwiseOp),
+    Memory(MemoryOp),
+    Window(WindowOp),
+    Copy(CopyOp),
+    Sync(SyncOp),
+    Product(ProductOp),
+    TensorMemory(TensorMemoryOp)
+);
+
+/// Which element a scan combines in front of the one at `position`, in step `step`; none where that step leaves it alone.
+///
+/// A scan of `2^n` elements takes the steps `0..n`. Before step `k` each run of `2^k` elements is scanned by itself; the step joins
+/// neighbouring runs in pairs, by combining the last element of the first run with each of the second.
+///
+/// Of eight elements, the last is `((x0 x1) (x2 x3)) ((x4 x5) (x6 x7))` and the one before `((x0 x1) (x2 x3)) ((x4 x5) x6)`.
+pub fn scan_source(step: u32, position: u32) -> Option<u32> {
+    let run = position >> step;
+    (run & 1 == 1).then(|| (run << step) - 1)
+}
+
+impl Op {
+    /// Whether the operation only computes: no memory, no synchronisation, no trap.
+    pub fn is_pure(&self) -> bool {
+        match self {
+            Op::Source(_)
+            | Op::Tile(_)
+            | Op::Elementwise(_)
+            | Op::Window(_)
+            | Op::Product(ProductOp::Dot { .. }) => true,
+            Op::Sync(SyncOp::Barrier(op)) => op.is_window(),
+            Op::Sync(SyncOp::Cluster(op)) => op.is_position(),
+            Op::TensorMemory(op) => op.is_window(),
+            Op::Memory(_)
+            | Op::Copy(_)
+            | Op::Sync(SyncOp::Block | SyncOp::FenceAsync | SyncOp::Named(..) | SyncOp::Grid(_))
+            | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_) | ProductOp::Tcgen05(_))
+            | Op::Assert(_) => false,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The typing rules of asynchronous copies.
+
+use super::sync::one_barrier;
+use super::{Outcome, count, holds, none, offsets, tensor, whole_tile, window};
+use crate::ir::{Bulk, BulkKind, CopyOp, Dtype, Elem, Kernel, Tma, TmaKind, TmaOperands, Type};
+
+pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&Type>) -> Outcome {
+    match op {
+        CopyOp::Async(index) => {
+            let (dtype, rank, _) = tensor(kernel, *index)?;
+            count(args, rank + 1)?;
+            offsets(&args[..rank])?;
+            let window = window(args[rank])?;
+            holds(
+                window.dtype == dtype && window.shape.len() == rank,
+                "the window does not fit the tensor",
+            )?;
+        }
+        CopyOp::Tma(tma) => self::tma(kernel, *tma, args)?,
+        CopyOp::Bulk(bulk) => self::bulk(*bulk, args)?,
+        CopyOp::StoreAsync => store_async(args)?,
+        CopyOp::Commit
+        | CopyOp::Wait(_)
+        | CopyOp::WaitAll
+        | CopyOp::Staged(_)
+        | CopyOp::BulkWait { .. } => count(args, 0)?,
+    }
+    none(result)
+}
+
+/// The extents that are not 1.
+fn wide(shape: &[u32]) -> Vec<u32> {
+    shape.iter().copied().filter(|extent| *extent != 1).collect()
+}
+
+fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
+    let (dtype, rank, mutable) = tensor(kernel, tma.param)?;
+    count(args, tma.operand_count(rank))?;
+    let operands = tma.operands(rank, args);
+    if tma.kind.by_rows() {
+        return by_rows(kernel, tma, &operands);
+    }
+    offsets(&operands.coordinates)?;
+    if let Some(barrier) = operands.barrier {
+        holds(!one_barrier(barrier)?.ring, "a copy completes on one barrier")?;
+    }
+    let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
+    let condition = operands.condition.is_none_or(super::is_bool_scalar);
+    holds(mask && condition, "the mask or the condition does not fit")?;
+    holds(
+        !tma.multicast || tma.kind.completes_on_a_barrier(),
+        "only a load goes to several blocks",
+    )?;
+    if let Some(ty) = operands.window {
+        let window = window(ty)?;
+        let block = kernel.tma_block(tma.param, &window.shape);
+        holds(block.len() == rank, "the block does not fit the tensor")?;
+        holds(
+            window.dtype == dtype
+                && wide(&window.shape) == wide(&block)
+                && !window.transposed
+                && !window.remote,
+            "the window does not fit the block",
+        )?;
+    }
+    match tma.kind {
+        TmaKind::Store | TmaKind::Reduce(_) => holds(mutable, "the tensor is read-only")?,
+        TmaKind::Load | TmaKind::Staged => {}
+        TmaKind::Gather | TmaKind::Scatter => unreachable!("checked above"),
+        TmaKind::Prefetch => {
+            holds(kernel.params[tma.param as usize].block.is_some(), "the tensor has no block")?;
+        }
+    }
+    Ok(())
+}
+
+/// Rows of a tensor of rank 2, a tile of `i32` says which.
+fn by_rows(kernel: &Kernel, tma: Tma, operands: &TmaOperands<&Type>) -> Outcome {
+    let (dtype, rank, mutable) = tensor(kernel, tma.param)?;
+    holds(rank == 2, "rows are those of a tensor of rank 2")?;
+    let [Type::Tile(Elem::Number(Dtype::I32), rows), column] = operands.coordinates[..] else {
+        return Err("the rows are no tile of i32".to_owned());
+    };
+    holds(*column == Type::scalar(Dtype::I32), "the column is not a scalar i32")?;
+    if let Some(barrier) = operands.barrier {
+        holds(!one_barrier(barrier)?.ring, "a copy completes on one barrier")?;
+    }
+    let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
+    let condition = operands.condition.is_none_or(super::is_bool_scalar);
+    holds(mask && condition, "the mask or the condition does not fit")?;
+    let all = tma.kind == TmaKind::Gather || !tma.multicast;
+    holds(all, "only a load goes to several blocks")?;
+    let window = window(operands.window.ok_or("it has no window")?)?;
+    let block = kernel.params[tma.param as usize].block.as_deref();
+    let (Some(&[1, columns]), &[count]) = (block, rows.as_slice()) else {
+        return Err("the block is not one row, or the rows are not of rank 1".to_owned());
+    };
+    holds(
+        window.dtype == dtype
+            && window.shape == [count, columns]
+            && !window.transposed
+            && !window.remote,
+        "the window does not fit the rows",
+    )?;
+    holds(mutable || tma.kind == TmaKind::Gather, "the tensor is read-only")?;
+    Ok(())
+}
+
+/// A copy of bytes in a row.
+fn bulk(bulk: Bulk, args: &[&Type]) -> Outcome {
+    count(args, bulk.operand_count())?;
+    let operands = bulk.operands(args);
+    if let Some(barrier) = operands.barrier {
+        let barrier = one_barrier(barrier)?;
+        holds(!barrier.ring && !barrier.remote, "a copy completes on one barrier of this block")?;
+    }
+    let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
+    let condition = operands.condition.is_none_or(super::is_bool_scalar);
+    holds(mask && condition, "the mask or the condition does not fit")?;
+    holds(!bulk.multicast || bulk.kind == BulkKind::Load, "only a load goes to several blocks")?;
+    let last = operands.window.map(window).transpose()?;
+    holds(last.is_none_or(|window| !window.transposed), "a copy of bytes does not transpose")?;
+    match bulk.kind {
+        BulkKind::Load | BulkKind::Store | BulkKind::Reduce(_) => {
+            let Type::Scalar(Elem::Ptr(to)) = operands.first else {
+                return Err("operand 0 is no address".to_owned());
+            };
+            let fits = last.is_some_and(|window| window.dtype == *to && !window.remote);
+            holds(fits, "the window does not fit the address")?;
+        }
+        BulkKind::Prefetch(_) => {
+            let address = matches!(operands.first, Type::Scalar(Elem::Ptr(_)));
+            holds(address, "operand 0 is no address")?;
+        }
+        BulkKind::Send => {
+            let from = window(operands.first)?;
+            let fits = last
+                .is_some_and(|to| to.remote && to.dtype == from.dtype && to.shape == from.shape);
+            holds(fits && !from.remote && !from.transposed, "the windows do not fit")?;
+        }
+    }
+    Ok(())
+}
+
+/// A store to another block that its barrier counts.
+fn store_async(args: &[&Type]) -> Outcome {
+    count(args, 3)?;
+    let to = window(args[0])?;
+    holds(to.remote, "the window is this block's own")?;
+    holds(*args[1] == whole_tile(to), "the tile does not fit the window")?;
+    let barrier = one_barrier(args[2])?;
+    holds(!barrier.ring && !barrier.remote, "a store completes on one barrier, by its place")?;
+    Ok(())
+}
