@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 use la_arena::{Arena, ArenaMap};
 
 use crate::ir::{
-    Binary, Compare, Const, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, Op, ProductOp, Region,
-    SourceOp, Stmt, StmtKind, SyncOp, Terminator, Type, Value, ValueData,
+    Binary, Compare, Const, CopyOp, Dtype, Elem, Kernel, Op, ProductOp, Region, Stmt, StmtKind,
+    SyncOp, Terminator, Type, Value, ValueData,
 };
 
 mod ahead;
@@ -103,7 +103,7 @@ impl Pass<'_> {
 
         let guarded = |pass: &mut Self, at: Value, less: [Value; 2], out: &mut Vec<Stmt>| {
             let condition = pass.value(Type::scalar(Dtype::Bool), loc);
-            out.push(op(ElementwiseOp::Compare(Compare::Lt), less.to_vec(), Some(condition), loc));
+            out.push(op(Compare::Lt, less.to_vec(), Some(condition), loc));
             let then = Region {
                 args: Vec::new(),
                 stmts: pass.copies(&prefix, iv, at),
@@ -124,7 +124,7 @@ impl Pass<'_> {
         out.extend(stay);
         let ty = self.values[iv].ty.clone();
         let next = self.value(ty, loc);
-        out.push(op(ElementwiseOp::Binary(Binary::Add), vec![iv, step], Some(next), loc));
+        out.push(op(Binary::Add, vec![iv, step], Some(next), loc));
         let less = limit.map_or([next, to], |limit| [iv, limit]);
         guarded(self, next, less, &mut out);
         out.extend(sink);
@@ -144,9 +144,9 @@ impl Pass<'_> {
         let Some(Elem::Number(dtype)) = ty.elem() else { return None };
         let edge = nearest_bound(dtype, *self.constants.get(step)?)?;
         let [bound, nearest, limit] = [(); 3].map(|()| self.value(ty.clone(), loc));
-        out.push(op(SourceOp::Const(Const::Int(edge)), Vec::new(), Some(bound), loc));
-        out.push(op(ElementwiseOp::Binary(Binary::Max), vec![to, bound], Some(nearest), loc));
-        out.push(op(ElementwiseOp::Binary(Binary::Sub), vec![nearest, step], Some(limit), loc));
+        out.push(op(Const::Int(edge), Vec::new(), Some(bound), loc));
+        out.push(op(Binary::Max, vec![to, bound], Some(nearest), loc));
+        out.push(op(Binary::Sub, vec![nearest, step], Some(limit), loc));
         Some(limit)
     }
 

@@ -19,7 +19,8 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     kernel.body.each_stmt(&mut |stmt| {
         let StmtKind::For { step, body, .. } = &stmt.kind else { return };
         if let Some(found) = body.staged() {
-            problems.extend(problem(kernel, stmt, *step, body, &found, &constants, &roots));
+            let pipelined = Loop { kernel, stmt, body, found, roots: &roots };
+            problems.extend(pipelined.problem(constants.get(*step).copied()));
         }
     });
     without_barrier(&kernel.body, &mut problems);
@@ -60,114 +61,131 @@ const EXAMPLE: &str = "let s = shared::<f16>([64, 64]); // before the loop\n\
          acc = dot(s.load(), b, acc);\n\
      }";
 
-fn problem(
-    kernel: &Kernel,
-    stmt: &Stmt,
-    step: Value,
-    body: &Region,
-    found: &Staged,
-    constants: &ArenaMap<Value, i128>,
-    roots: &ArenaMap<Value, Shared>,
-) -> Option<Diagnostic> {
-    let refuse = |loc: Loc, headline: &str, why: &str| {
-        Some(Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(EXAMPLE))
-    };
-    if constants.get(step).is_none_or(|step| *step <= 0) {
-        return refuse(
-            stmt.loc,
-            "the step of a pipelined loop is not a positive constant",
-            "copies start some iterations ahead, and whether there is such an iteration is asked by comparing with the end of the range",
-        );
-    }
-    if let Some((exit, loc)) = body.stmts.iter().find_map(|stmt| early_exit(stmt, 0)) {
-        return Some(exit.into_diagnostic(loc));
-    }
-    if !matches!(body.end, Terminator::Continue(0, _)) {
-        let headline = "a pipelined loop is left in its first iteration";
-        let diagnostic = Diagnostic::new(Code::Pipeline, stmt.loc, headline);
-        return Some(diagnostic.why("there is no later iteration to copy for"));
-    }
-    let (head, rest) = body.stmts.split_at(found.at);
-    let mut carried: Vec<Value> = body.args[1..].to_vec();
-    let mut windows = Vec::new();
-    for stmt in head {
-        let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
-        let depends = args.iter().any(|arg| carried.contains(arg));
-        if let (true, Some(result)) = (depends, result) {
-            carried.push(*result);
+/// A loop that is to be pipelined.
+struct Loop<'a> {
+    kernel: &'a Kernel,
+    stmt: &'a Stmt,
+    body: &'a Region,
+    found: Staged,
+    roots: &'a ArenaMap<Value, Shared>,
+}
+
+fn refuse(loc: Loc, headline: &str, why: &str) -> Diagnostic {
+    Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(EXAMPLE)
+}
+
+impl Loop<'_> {
+    fn problem(&self, step: Option<i128>) -> Option<Diagnostic> {
+        if step.is_none_or(|step| step <= 0) {
+            return Some(refuse(
+                self.stmt.loc,
+                "the step of a pipelined loop is not a positive constant",
+                "copies start some iterations ahead, and whether there is such an iteration is asked by comparing with the end of the range",
+            ));
         }
-        let Some(window) = stmt.fills_ahead() else { continue };
-        if depends {
-            return refuse(
-                stmt.loc,
-                "a copy of a pipelined loop depends on what the iteration before computes",
-                "it starts iterations ahead, when that is not known yet",
-            );
+        if let Some((exit, loc)) = self.body.stmts.iter().find_map(|stmt| early_exit(stmt, 0)) {
+            return Some(exit.into_diagnostic(loc));
         }
-        if let Op::Copy(CopyOp::Tma(Tma { guarded: true, .. })) = op {
-            return refuse(
-                stmt.loc,
-                "a copy of a pipelined loop has a condition",
-                "where it does not take place, the place of the ring holds what was copied some iterations ago; outside of the tensor zeros arrive, so the last iterations need no condition",
-            );
+        if !matches!(self.body.end, Terminator::Continue(0, _)) {
+            let headline = "a pipelined loop is left in its first iteration";
+            let diagnostic = Diagnostic::new(Code::Pipeline, self.stmt.loc, headline);
+            return Some(diagnostic.why("there is no later iteration to copy for"));
         }
-        let Some(&root) = roots.get(window) else {
-            return refuse(
-                stmt.loc,
-                "a copy of a pipelined loop fills part of an allocation",
-                "each allocation that the copies fill is kept once for every stage, so it is filled as a whole",
-            );
+        let (head, rest) = self.body.stmts.split_at(self.found.at);
+        let windows = match self.windows(head) {
+            Ok(windows) => windows,
+            Err(problem) => return Some(*problem),
         };
-        if kernel.shared[root].shape.len() > 2 {
-            return refuse(
-                stmt.loc,
-                "a copy of a pipelined loop fills a ring",
-                "the ring is made by `pipeline`: the allocation holds one stage",
-            );
+        if windows.is_empty() {
+            return Some(refuse(
+                self.stmt.loc,
+                "a pipelined loop does not begin with copies",
+                "what is pipelined are the asynchronous copies at the start of an iteration; everything before the last of them only computes where they read",
+            ));
         }
-        windows.push((window, root));
-    }
-    if windows.is_empty() {
-        return refuse(
-            stmt.loc,
-            "a pipelined loop does not begin with copies",
-            "what is pipelined are the asynchronous copies at the start of an iteration; everything before the last of them only computes where they read",
-        );
-    }
-    if let Some(other) = first(rest, &|op| {
-        matches!(
-            op,
-            Op::Copy(
-                CopyOp::Async(_)
-                    | CopyOp::Commit
-                    | CopyOp::Wait(_)
-                    | CopyOp::WaitAll
-                    | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })
+        if let Some(other) = first(rest, &copies_by_itself) {
+            return Some(refuse(
+                other,
+                "a pipelined loop starts or waits for copies by itself",
+                "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration",
+            ));
+        }
+        let product = still_multiplied(rest);
+        if product.is_some() {
+            return product;
+        }
+        // The ring exists for the loop alone: elsewhere nobody could say which stage is meant.
+        let outside = |value: Value| {
+            let inside = mentions(std::slice::from_ref(self.stmt), value);
+            mentions(&self.kernel.body.stmts, value) > inside
+        };
+        windows.iter().find(|(window, _)| outside(*window)).map(|(_, root)| {
+            refuse(
+                self.kernel.shared[*root].loc,
+                "an allocation that a pipelined loop fills is used outside the loop",
+                "it is a ring of stages, and outside the loop none of them is the current one",
             )
-        )
-    }) {
-        return refuse(
-            other,
-            "a pipelined loop starts or waits for copies by itself",
-            "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration",
-        );
+        })
     }
-    let product = still_multiplied(rest);
-    if product.is_some() {
-        return product;
+
+    /// The windows that the copies at the start of an iteration fill, with their allocations.
+    fn windows(&self, head: &[Stmt]) -> Result<Vec<(Value, Shared)>, Box<Diagnostic>> {
+        let mut carried: Vec<Value> = self.body.args[1..].to_vec();
+        let mut windows = Vec::new();
+        for stmt in head {
+            let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
+            let depends = args.iter().any(|arg| carried.contains(arg));
+            if let (true, Some(result)) = (depends, result) {
+                carried.push(*result);
+            }
+            let Some(window) = stmt.fills_ahead() else { continue };
+            let root = self.roots.get(window).copied();
+            let problem = if depends {
+                refuse(
+                    stmt.loc,
+                    "a copy of a pipelined loop depends on what the iteration before computes",
+                    "it starts iterations ahead, when that is not known yet",
+                )
+            } else if let Op::Copy(CopyOp::Tma(Tma { guarded: true, .. })) = op {
+                refuse(
+                    stmt.loc,
+                    "a copy of a pipelined loop has a condition",
+                    "where it does not take place, the place of the ring holds what was copied some iterations ago; outside of the tensor zeros arrive, so the last iterations need no condition",
+                )
+            } else if root.is_some_and(|root| self.kernel.shared[root].shape.len() > 2) {
+                refuse(
+                    stmt.loc,
+                    "a copy of a pipelined loop fills a ring",
+                    "the ring is made by `pipeline`: the allocation holds one stage",
+                )
+            } else if let Some(root) = root {
+                windows.push((window, root));
+                continue;
+            } else {
+                refuse(
+                    stmt.loc,
+                    "a copy of a pipelined loop fills part of an allocation",
+                    "each allocation that the copies fill is kept once for every stage, so it is filled as a whole",
+                )
+            };
+            return Err(Box::new(problem));
+        }
+        Ok(windows)
     }
-    // The ring exists for the loop alone: elsewhere nobody could say which stage is meant.
-    let outside = |value: Value| {
-        let inside = mentions(std::slice::from_ref(stmt), value);
-        mentions(&kernel.body.stmts, value) > inside
-    };
-    windows.iter().find(|(window, _)| outside(*window)).and_then(|(_, root)| {
-        refuse(
-            kernel.shared[*root].loc,
-            "an allocation that a pipelined loop fills is used outside the loop",
-            "it is a ring of stages, and outside the loop none of them is the current one",
+}
+
+/// Whether an operation starts copies that `pipeline` would count, or waits for such.
+fn copies_by_itself(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Copy(
+            CopyOp::Async(_)
+                | CopyOp::Commit
+                | CopyOp::Wait(_)
+                | CopyOp::WaitAll
+                | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })
         )
-    })
+    )
 }
 
 /// How an iteration ends before its end.

@@ -4,7 +4,7 @@ use kernel_ptx::Capability;
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, language::targets::oldest_with},
+    elaborate::{Builder, language::targets::oldest_with, tiles::arith},
     ir::{
         Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind, Type,
         Value,
@@ -76,114 +76,80 @@ impl Builder<'_> {
     /// Constants take the form of their settled type, and must be in its range.
     fn settle_region(&mut self, region: &mut Region) {
         for stmt in &mut region.stmts {
-            let loc = stmt.loc;
             match &mut stmt.kind {
-                StmtKind::Op {
-                    op: Op::Source(SourceOp::Const(value)),
-                    result: Some(result),
-                    ..
-                } => {
-                    let Some(Elem::Number(dtype)) = self.values[*result].ty.elem() else {
-                        continue;
-                    };
-                    match (&*value, dtype) {
-                        (Const::Int(int), dtype) if dtype.is_float() => {
-                            #[expect(
-                                clippy::cast_precision_loss,
-                                reason = "only the zero of `zeros` comes here"
-                            )]
-                            let float = *int as f64;
-                            *value = Const::Float(float);
-                        }
-                        (Const::Int(int), dtype)
-                            if !crate::elaborate::tiles::arith::fits(*int, dtype) =>
-                        {
-                            let int = *int;
-                            self.report(
-                                Diagnostic::new(
-                                    Code::Overflow,
-                                    loc,
-                                    format!("{int} does not fit `{}`", dtype.name()),
-                                )
-                                .compare(
-                                    "",
-                                    crate::elaborate::tiles::arith::range_text(dtype),
-                                    int.to_string(),
-                                ),
-                            );
-                        }
-                        (Const::Float(float), dtype) => {
-                            *value = Const::Float(crate::elaborate::tiles::arith::round_float(
-                                *float, dtype,
-                            ));
-                        }
-                        _ => {}
-                    }
-                    if let (Const::Bool(known), false) = (&*value, dtype == Dtype::Bool) {
-                        *value = Const::Int(i128::from(*known));
-                    }
-                }
-                // The literals, or zeros, that these are of became something without arithmetic later.
-                StmtKind::Op {
-                    op:
-                        Op::Elementwise(
-                            ElementwiseOp::Unary(_)
-                            | ElementwiseOp::Binary(_)
-                            | ElementwiseOp::Compare(_)
-                            | ElementwiseOp::Fma,
-                        ),
-                    args,
-                    ..
-                } if self.unreckoned(args).is_some() => {
-                    let dtype = self.unreckoned(args).expect("just tested");
-                    self.report(crate::elaborate::tiles::arith::no_arithmetic(
-                        "arithmetic",
-                        dtype,
-                        "",
-                        loc,
-                    ));
-                }
-                StmtKind::Op {
-                    op: Op::Elementwise(ElementwiseOp::Cast),
-                    args,
-                    result: Some(result),
-                } if self.opaque(&[args[0], *result]).is_some() => {
-                    let dtype = self.opaque(&[args[0], *result]).expect("just tested");
-                    let names =
-                        [args[0], *result].map(|value| format!("`{}`", self.dtype_name(value)));
-                    self.report(crate::elaborate::tiles::arith::no_conversion(&names, dtype, loc));
-                }
-                StmtKind::Op {
-                    op: Op::Elementwise(ElementwiseOp::Cast),
-                    args,
-                    result: Some(result),
-                } if !self.target.has(Capability::Float8)
-                    && self.float8(&[args[0], *result]).is_some() =>
-                {
-                    self.no_float8_conversion([args[0], *result], loc);
-                }
-                // The literals that it is of became `f64` later.
-                StmtKind::Op {
-                    op: Op::Elementwise(ElementwiseOp::Unary(op)),
-                    result: Some(result),
-                    ..
-                } if op.is_approximate()
-                    && self.values[*result].ty.elem() == Some(Elem::Number(Dtype::F64)) =>
-                {
-                    self.no_double::<()>(*op, loc);
-                }
-                StmtKind::Op { .. } | StmtKind::Ptx { .. } => {}
-                StmtKind::If { then, otherwise, .. } => {
-                    self.settle_region(then);
-                    self.settle_region(otherwise);
-                }
-                StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
-                    stmt.kind.regions_mut().into_iter().for_each(|body| self.settle_region(body));
-                }
+                StmtKind::Op { op, args, result } => self.settle_op(op, args, *result, stmt.loc),
                 StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
                     self.settle_region(combine);
                 }
+                StmtKind::Ptx { .. }
+                | StmtKind::If { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Loop { .. }
+                | StmtKind::Specialize { .. } => {}
             }
+            stmt.kind.regions_mut().into_iter().for_each(|inner| self.settle_region(inner));
+        }
+    }
+
+    fn settle_op(&mut self, op: &mut Op, args: &[Value], result: Option<Value>, loc: Loc) {
+        match (op, result) {
+            (Op::Source(SourceOp::Const(value)), Some(result)) => {
+                self.settle_constant(value, result, loc);
+            }
+            (Op::Elementwise(ElementwiseOp::Cast), Some(result)) => {
+                let ends = [args[0], result];
+                if let Some(dtype) = self.opaque(&ends) {
+                    let names = ends.map(|value| format!("`{}`", self.dtype_name(value)));
+                    self.report(arith::no_conversion(&names, dtype, loc));
+                } else if !self.target.has(Capability::Float8) && self.float8(&ends).is_some() {
+                    self.no_float8_conversion(ends, loc);
+                }
+            }
+            (
+                Op::Elementwise(
+                    op @ (ElementwiseOp::Unary(_)
+                    | ElementwiseOp::Binary(_)
+                    | ElementwiseOp::Compare(_)
+                    | ElementwiseOp::Fma),
+                ),
+                Some(result),
+            ) => {
+                // The literals that these are of became something without arithmetic, or `f64`, later.
+                if let Some(dtype) = self.unreckoned(args) {
+                    self.report(arith::no_arithmetic("arithmetic", dtype, "", loc));
+                } else if let ElementwiseOp::Unary(op) = op
+                    && op.is_approximate()
+                    && self.values[result].ty.elem() == Some(Elem::Number(Dtype::F64))
+                {
+                    self.no_double::<()>(*op, loc);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn settle_constant(&mut self, value: &mut Const, result: Value, loc: Loc) {
+        let Some(Elem::Number(dtype)) = self.values[result].ty.elem() else { return };
+        match *value {
+            Const::Int(int) if dtype.is_float() => {
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "only the zero of `zeros` comes here"
+                )]
+                let float = int as f64;
+                *value = Const::Float(float);
+            }
+            Const::Int(int) if !arith::fits(int, dtype) => {
+                let headline = format!("{int} does not fit `{}`", dtype.name());
+                self.report(Diagnostic::new(Code::Overflow, loc, headline).compare(
+                    "",
+                    arith::range_text(dtype),
+                    int.to_string(),
+                ));
+            }
+            Const::Float(float) => *value = Const::Float(arith::round_float(float, dtype)),
+            Const::Bool(known) if dtype != Dtype::Bool => *value = Const::Int(i128::from(known)),
+            Const::Int(_) | Const::Bool(_) => {}
         }
     }
 

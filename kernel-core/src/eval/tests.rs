@@ -3,8 +3,8 @@
 use super::{Arg, EvalError, Fault, run};
 use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
-    Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, SourceOp,
-    SyncOp, TileOp, Type, Unary,
+    Atomic, Binary, Compare, CopyOp, Dtype, Elem, Kernel, MemoryOp, Op, SourceOp, SyncOp, TileOp,
+    Type, Unary,
 };
 
 mod arithmetic;
@@ -116,7 +116,7 @@ fn masked_accesses_leave_other_addresses_alone() {
     let n = b.scalar_param("n", Dtype::I32);
     let n = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
     let (n, range) = (b.splat(n, &[8]), b.arange(8));
-    let mask = b.op(ElementwiseOp::Compare(Compare::Lt), &[range, n], tile(Dtype::Bool, &[8]));
+    let mask = b.op(Compare::Lt, &[range, n], tile(Dtype::Bool, &[8]));
     let mut addresses = |param| {
         let base = b.op(SourceOp::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
         let base = b.splat(base, &[8]);
@@ -286,7 +286,7 @@ fn a_stored_tile_is_read_back() {
 fn assertions_stop_the_block_that_breaks_them() {
     let mut b = Builder::new("asserts", 1);
     let (block, two) = (b.block_id(0), b.int(2));
-    let small = b.op(ElementwiseOp::Compare(Compare::Lt), &[block, two], Type::scalar(Dtype::Bool));
+    let small = b.op(Compare::Lt, &[block, two], Type::scalar(Dtype::Bool));
     b.effect(Op::Assert("few blocks".to_owned()), &[small]);
     let error: EvalError = run(&b.finish(), [4, 1, 1], &mut []).expect_err("block 2 fails");
     assert_eq!(error.block, [2, 0, 0]);
@@ -313,7 +313,7 @@ fn softmax_agrees_with_plain_loops() {
     let most = b.reduce(x, 1, Binary::Max);
     let most = b.spread(most, 1, &[2, 8]);
     let shifted = b.binary(Binary::Sub, x, most);
-    let raised = b.same(ElementwiseOp::Unary(Unary::Exp), &[shifted]);
+    let raised = b.same(Unary::Exp, &[shifted]);
     let sum = b.reduce(raised, 1, Binary::Add);
     let sum = b.spread(sum, 1, &[2, 8]);
     let quotient = b.binary(Binary::Div, raised, sum);

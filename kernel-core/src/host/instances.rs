@@ -248,7 +248,7 @@ fn value(host: &Host<'_>) -> TokenStream {
         (Some(made(host, &position)), [typed, erased, images])
     };
     let [typed, erased, images] = bodies;
-    let arguments = local("arguments");
+    let (arguments, traits) = (local("arguments"), traits(&position));
     quote! {
         /// One compiled choice of the generic parameters.
         #[derive(Clone, Copy)]
@@ -300,6 +300,13 @@ fn value(host: &Host<'_>) -> TokenStream {
             }
         }
 
+        #traits
+    }
+}
+
+/// Instances are compared by their position, and written as their values.
+fn traits(position: &syn::Ident) -> TokenStream {
+    quote! {
         impl ::core::cmp::PartialEq for self::Instance {
             fn eq(&self, other: &Self) -> bool {
                 self.#position == other.#position

@@ -329,26 +329,36 @@ pub enum ProductOp {
 }
 
 macro_rules! families {
-    ($($family:ident($ops:ty)),*) => {
+    ($($ops:ty: |$op:ident| $made:expr;)*) => {
         $(impl From<$ops> for Op {
-            fn from(op: $ops) -> Op {
-                Op::$family(op)
+            fn from($op: $ops) -> Op {
+                $made
             }
         })*
     };
 }
 
-families!(
-    Source(SourceOp),
-    Tile(TileOp),
-    Elementwise(ElementwiseOp),
-    Memory(MemoryOp),
-    Window(WindowOp),
-    Copy(CopyOp),
-    Sync(SyncOp),
-    Product(ProductOp),
-    TensorMemory(TensorMemoryOp)
-);
+families! {
+    SourceOp: |op| Op::Source(op);
+    TileOp: |op| Op::Tile(op);
+    ElementwiseOp: |op| Op::Elementwise(op);
+    MemoryOp: |op| Op::Memory(op);
+    WindowOp: |op| Op::Window(op);
+    CopyOp: |op| Op::Copy(op);
+    SyncOp: |op| Op::Sync(op);
+    ProductOp: |op| Op::Product(op);
+    TensorMemoryOp: |op| Op::TensorMemory(op);
+    Const: |value| Op::Source(SourceOp::Const(value));
+    Unary: |op| Op::Elementwise(ElementwiseOp::Unary(op));
+    Binary: |op| Op::Elementwise(ElementwiseOp::Binary(op));
+    Compare: |op| Op::Elementwise(ElementwiseOp::Compare(op));
+    Tma: |copy| Op::Copy(CopyOp::Tma(copy));
+    Bulk: |copy| Op::Copy(CopyOp::Bulk(copy));
+    BarrierOp: |op| Op::Sync(SyncOp::Barrier(op));
+    ClusterOp: |op| Op::Sync(SyncOp::Cluster(op));
+    GridOp: |op| Op::Sync(SyncOp::Grid(op));
+    Tcgen05: |op| Op::Product(ProductOp::Tcgen05(op));
+}
 
 /// Which element a scan combines in front of the one at `position`, in step `step`; none where that step leaves it alone.
 ///

@@ -522,8 +522,8 @@ mod tests {
 
     use crate::ir::tests::builder::{Builder, tile};
     use crate::ir::{
-        Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Fact, MemoryOp, Op, SourceOp,
-        SyncOp, TileOp, Type,
+        Atomic, Binary, Compare, CopyOp, Dtype, Elem, Fact, MemoryOp, Op, SourceOp, SyncOp, TileOp,
+        Type,
     };
 
     #[test]
@@ -544,7 +544,7 @@ mod tests {
         let flat = b.op(TileOp::Reshape, &[tile_8x16], tile(Dtype::F32, &[128]));
         let sum = b.reduce(flat, 0, Binary::Add);
         let n = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
-        let few = b.op(ElementwiseOp::Compare(Compare::Lt), &[n, zero], Type::scalar(Dtype::Bool));
+        let few = b.op(Compare::Lt, &[n, zero], Type::scalar(Dtype::Bool));
         b.effect(Op::Assert("enough".to_owned()), &[few]);
         let chosen = b.branch(few, |_| vec![sum], |b| vec![b.float(Dtype::F32, -0.5)]);
         b.branch(

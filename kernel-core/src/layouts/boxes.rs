@@ -11,8 +11,8 @@ use super::tma;
 use super::warpgroup::{self, Generation, Side};
 use super::{Allocation, CopyEnds, LayoutProblem, Origin, SharedLayout, analyze, shared};
 use crate::ir::{
-    CopyOp, Kernel, Op, ParamKind, ProductOp, Region, Shared, SharedType, StmtKind, Tcgen05, Type,
-    Value,
+    CopyOp, Kernel, Op, ParamKind, ProductOp, Region, Shared, SharedType, StmtKind, Tcgen05, Tma,
+    Type, Value,
 };
 use crate::loc::Loc;
 
@@ -30,112 +30,130 @@ pub(super) fn check(kernel: &Kernel, layouts: &ArenaMap<Shared, Layout>) -> Vec<
 fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<LayoutProblem>) {
     let tma::Planning { kernel, layouts, .. } = planning;
     for stmt in &region_.stmts {
-        match &stmt.kind {
-            StmtKind::Op { op: Op::Copy(CopyOp::Tma(tma)), args, .. } => {
-                let ParamKind::Tensor { rank, .. } = kernel.params[tma.param as usize].kind else {
-                    continue;
-                };
-                let refusal = if tma.kind.by_rows() {
-                    planning.by_rows(*tma, args).err()
-                } else {
-                    planning.plan(*tma, args).err()
-                };
-                if let Some(refusal) = refusal {
-                    let window = tma.operands(rank as usize, args).window;
-                    let window = window.map(|window| shared::window_of(kernel, window));
-                    let shape = window.map(|window| window.shape.clone()).unwrap_or_default();
-                    let at = match kernel.operands.get(&stmt.loc) {
-                        Some([_, column, tile]) if tma.kind.by_rows() => match refusal {
-                            tma::TmaRefusal::Rule { .. } => *column,
-                            tma::TmaRefusal::InnerBytes { .. }
-                            | tma::TmaRefusal::Layout { .. }
-                            | tma::TmaRefusal::Part
-                            | tma::TmaRefusal::Padded(..)
-                            | tma::TmaRefusal::Instructions { .. }
-                            | tma::TmaRefusal::Swizzle { .. } => *tile,
-                        },
-                        _ => stmt.loc,
-                    };
-                    let chosen_at = window.and_then(|window| pinned_at(kernel, window.root));
-                    problems.push(LayoutProblem::Box { at, chosen_at, shape, refusal });
+        if let StmtKind::Op { op, args, .. } = &stmt.kind {
+            let places = kernel.operands.get(&stmt.loc).copied();
+            match op {
+                Op::Copy(CopyOp::Tma(tma)) => {
+                    problems.extend(tma_copy(planning, *tma, args, (stmt.loc, places)));
                 }
-            }
-            StmtKind::Op { op: Op::Copy(CopyOp::Bulk(bulk)), args, .. } => {
-                if let Err((root, refusal)) = super::bulk::check(kernel, layouts, *bulk, args) {
-                    let (at, chosen_at) = (stmt.loc, pinned_at(kernel, root));
-                    problems.push(LayoutProblem::Bulk { at, chosen_at, refusal });
+                Op::Copy(CopyOp::Bulk(bulk)) => {
+                    if let Err((root, refusal)) = super::bulk::check(kernel, layouts, *bulk, args) {
+                        let (at, chosen_at) = (stmt.loc, pinned_at(kernel, root));
+                        problems.push(LayoutProblem::Bulk { at, chosen_at, refusal });
+                    }
                 }
-            }
-            StmtKind::Op { op: Op::Product(ProductOp::Wgmma), args, .. } => {
-                let Form::Wgmma { n, .. } = warpgroup::form(kernel, [args[0], args[1], args[2]])
-                else {
-                    continue;
-                };
-                let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
-                for (side, operand, at) in
-                    [(Side::Left, args[0], places[0]), (Side::Right, args[1], places[1])]
-                {
-                    problems.extend(described(kernel, layouts, (side, operand, at), n));
+                Op::Product(product) => {
+                    let places = places.unwrap_or([stmt.loc; 3]);
+                    problems.extend(operands(planning, product, args, places));
                 }
+                Op::Source(_)
+                | Op::Tile(_)
+                | Op::Elementwise(_)
+                | Op::Memory(_)
+                | Op::Window(_)
+                | Op::Copy(_)
+                | Op::Sync(_)
+                | Op::TensorMemory(_)
+                | Op::Assert(_) => {}
             }
-            StmtKind::Op {
-                op: Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. })),
-                args,
-                ..
-            } => {
-                let Type::TensorMemory(sums) = kernel.ty(args[2]) else { continue };
-                let widths = tensor_core::block(kernel, sums).widths(*group);
-                let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
-                for (side, operand, at, width) in [
-                    (Side::Left, args[0], places[0], widths[0]),
-                    (Side::Right, args[1], places[1], widths[1]),
-                ] {
-                    let Type::Shared(window) = kernel.ty(operand) else { continue };
-                    let read = tensor_core::read(layouts, window, side, (width, *scaled));
-                    problems.extend(read.err().map(|refusal| {
-                        refused(kernel, (side, at), window, (Generation::Blackwell, refusal))
-                    }));
-                }
-            }
-            StmtKind::Op {
-                op: Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })),
-                args,
-                ..
-            } => {
-                let (Type::Shared(from), Type::TensorMemory(to)) =
-                    (kernel.ty(args[0]), kernel.ty(args[1]))
-                else {
-                    continue;
-                };
-                if let Err(refusal) = tensor_copy::plan(kernel, layouts, from, to) {
-                    let places = kernel.operands.get(&stmt.loc).copied().unwrap_or([stmt.loc; 3]);
-                    let at = places[usize::from(!refusal.is_of_the_source())];
-                    let ends = Box::new(CopyEnds {
-                        shape: [to.shape[0], to.shape[1]],
-                        element_bits: to.dtype.bytes() * 8,
-                        shared: SharedLayout::of(kernel, from.root, &layouts[from.root]),
-                        shared_at: pinned_at(kernel, from.root),
-                        shared_made_at: kernel.shared[from.root].loc,
-                        nearest: tensor_copy::nearest(kernel, from, to),
-                        memory: tensor_memory::form(kernel, to.root),
-                        memory_at: kernel.tensor_memory[to.root].loc,
-                    });
-                    problems.push(LayoutProblem::TensorCopy { at, ends, refusal });
-                }
-            }
-            StmtKind::Op { .. }
-            | StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Specialize { .. } => {}
         }
         for inner in stmt.kind.regions() {
             region(planning, inner, problems);
         }
     }
+}
+
+/// What keeps a TMA copy from one box; `places` are those of the rows, the column and the tile of a gather or a scatter.
+fn tma_copy(
+    planning: tma::Planning<'_>,
+    tma: Tma,
+    args: &[Value],
+    (loc, places): (Loc, Option<[Loc; 3]>),
+) -> Option<LayoutProblem> {
+    let kernel = planning.kernel;
+    let rank = kernel.params[tma.param as usize].kind.rank();
+    let plan = if tma.kind.by_rows() {
+        planning.by_rows(tma, args).err()
+    } else {
+        planning.plan(tma, args).err()
+    };
+    let refusal = plan?;
+    let window = tma.operands(rank as usize, args).window;
+    let window = window.map(|window| shared::window_of(kernel, window));
+    let shape = window.map(|window| window.shape.clone()).unwrap_or_default();
+    let at = match places {
+        Some([_, column, tile]) if tma.kind.by_rows() => match refusal {
+            tma::TmaRefusal::Rule { .. } => column,
+            tma::TmaRefusal::InnerBytes { .. }
+            | tma::TmaRefusal::Layout { .. }
+            | tma::TmaRefusal::Part
+            | tma::TmaRefusal::Padded(..)
+            | tma::TmaRefusal::Instructions { .. }
+            | tma::TmaRefusal::Swizzle { .. } => tile,
+        },
+        _ => loc,
+    };
+    let chosen_at = window.and_then(|window| pinned_at(kernel, window.root));
+    Some(LayoutProblem::Box { at, chosen_at, shape, refusal })
+}
+
+/// What keeps a product from reading its operands, or `tcgen05.cp` from copying.
+fn operands(
+    planning: tma::Planning<'_>,
+    product: &ProductOp,
+    args: &[Value],
+    places: [Loc; 3],
+) -> Vec<LayoutProblem> {
+    let tma::Planning { kernel, layouts, .. } = planning;
+    let sides = || [(Side::Left, args[0], places[0]), (Side::Right, args[1], places[1])];
+    match product {
+        ProductOp::Wgmma => {
+            let Form::Wgmma { n, .. } = warpgroup::form(kernel, [args[0], args[1], args[2]]) else {
+                return Vec::new();
+            };
+            sides().into_iter().filter_map(|side| described(kernel, layouts, side, n)).collect()
+        }
+        ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. }) => {
+            let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return Vec::new() };
+            let widths = tensor_core::block(kernel, sums).widths(*group);
+            let read = |((side, operand, at), width)| {
+                let window = kernel.ty(operand).shared()?;
+                let refusal = tensor_core::read(layouts, window, side, (width, *scaled)).err()?;
+                Some(refused(kernel, (side, at), window, (Generation::Blackwell, refusal)))
+            };
+            sides().into_iter().zip(widths).filter_map(read).collect()
+        }
+        ProductOp::Tcgen05(Tcgen05::Copy { .. }) => {
+            to_tensor_memory(kernel, layouts, args, places).into_iter().collect()
+        }
+        ProductOp::Dot { .. }
+        | ProductOp::WgmmaWait(_)
+        | ProductOp::Tcgen05(Tcgen05::Commit { .. } | Tcgen05::FenceBefore | Tcgen05::FenceAfter) => {
+            Vec::new()
+        }
+    }
+}
+
+fn to_tensor_memory(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    args: &[Value],
+    places: [Loc; 3],
+) -> Option<LayoutProblem> {
+    let (from, to) = (kernel.ty(args[0]).shared()?, kernel.ty(args[1]).tensor_memory()?);
+    let refusal = tensor_copy::plan(kernel, layouts, from, to).err()?;
+    let at = places[usize::from(!refusal.is_of_the_source())];
+    let ends = Box::new(CopyEnds {
+        shape: [to.shape[0], to.shape[1]],
+        element_bits: to.dtype.bytes() * 8,
+        shared: SharedLayout::of(kernel, from.root, &layouts[from.root]),
+        shared_at: pinned_at(kernel, from.root),
+        shared_made_at: kernel.shared[from.root].loc,
+        nearest: tensor_copy::nearest(kernel, from, to),
+        memory: tensor_memory::form(kernel, to.root),
+        memory_at: kernel.tensor_memory[to.root].loc,
+    });
+    Some(LayoutProblem::TensorCopy { at, ends, refusal })
 }
 
 fn described(

@@ -527,9 +527,17 @@ impl<'a> Builder<'a> {
         let tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
         let fluid = match op {
             Op::Source(_) | Op::Tile(TileOp::Splat) | Op::Memory(MemoryOp::LoadShared) => true,
-            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_)) => false,
-            Op::Elementwise(_) | Op::Tile(_) => tiles.iter().all(|&tile| self.is_cheap(tile)),
-            Op::Memory(_)
+            Op::Elementwise(_)
+            | Op::Tile(
+                TileOp::Broadcast
+                | TileOp::Expand(_)
+                | TileOp::Reshape
+                | TileOp::Permute(_)
+                | TileOp::Join
+                | TileOp::Split(_),
+            ) => tiles.iter().all(|&tile| self.is_cheap(tile)),
+            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_))
+            | Op::Memory(_)
             | Op::Window(_)
             | Op::Copy(_)
             | Op::Sync(_)

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use super::statement;
 use crate::{
     ir::{
-        Announcement, Barriers, By, Kernel, Memory, ProductOp, Stmt, StmtKind, SyncOp, Tcgen05,
-        TensorMemory, Value, Wait,
+        Announcement, Barriers, By, Kernel, Memory, Stmt, StmtKind, SyncOp, Tcgen05, TensorMemory,
+        Value, Wait,
         flow::{self, Flow, Insertions, Number, Part},
     },
     loc::Loc,
@@ -44,7 +44,7 @@ impl State {
     /// Puts a fence in front of what tells others, where one is needed.
     fn tell(&mut self, loc: Loc, out: &mut Vec<Stmt>) {
         if std::mem::take(&mut self.accessed) {
-            out.push(statement(ProductOp::Tcgen05(Tcgen05::FenceBefore), loc));
+            out.push(statement(Tcgen05::FenceBefore, loc));
         }
     }
 }
@@ -116,7 +116,7 @@ impl Ahead<'_> {
             state.waited = true;
         }
         if !(of_threads.is_empty() && of_cores.is_empty()) && std::mem::take(&mut state.waited) {
-            out.push(statement(ProductOp::Tcgen05(Tcgen05::FenceAfter), loc));
+            out.push(statement(Tcgen05::FenceAfter, loc));
         }
         if !of_threads.is_empty() {
             state.accessed = true;
@@ -174,7 +174,7 @@ impl Flow for Ahead<'_> {
             && part.index > 0
             && left.accessed
         {
-            let fence = statement(ProductOp::Tcgen05(Tcgen05::FenceBefore), last.loc);
+            let fence = statement(Tcgen05::FenceBefore, last.loc);
             self.out.after.insert(number, vec![fence]);
         }
     }

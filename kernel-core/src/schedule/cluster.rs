@@ -6,7 +6,7 @@
 
 use super::statement;
 use crate::ir::{
-    Announcement, ClusterOp, CtaGroup, Kernel, Stmt, StmtKind, SyncOp, Terminator, Wait,
+    Announcement, ClusterOp, CtaGroup, Kernel, Stmt, StmtKind, Terminator, Wait,
     flow::{self, Flow},
 };
 
@@ -28,7 +28,7 @@ pub fn meet_at_the_end(kernel: &mut Kernel) {
     if left.is_some_and(|reach| reach.open)
         && let Some(loc) = kernel.body.stmts.last().map(|stmt| stmt.loc)
     {
-        kernel.body.stmts.push(statement(SyncOp::Cluster(ClusterOp::Sync), loc));
+        kernel.body.stmts.push(statement(ClusterOp::Sync, loc));
     }
 }
 

@@ -6,8 +6,7 @@ use super::{blocks_per_multiprocessor, rotate};
 use crate::eval::{self, Arg};
 use crate::ir::tests::builder::Builder;
 use crate::ir::{
-    Compare, CopyOp, Dtype, ElementwiseOp, Kernel, MemoryOp, StmtKind, SyncOp, Terminator, Type,
-    Value, verify,
+    Compare, CopyOp, Dtype, Kernel, MemoryOp, StmtKind, SyncOp, Terminator, Type, Value, verify,
 };
 use crate::layouts::infer;
 
@@ -180,8 +179,7 @@ fn a_copy_at_a_carried_place_stays() {
 #[test]
 fn a_loop_that_may_end_early_stays() {
     let mut kernel = kernel(|b, x, window, k, acc| {
-        let condition =
-            b.op(ElementwiseOp::Compare(Compare::Gt), &[k, k], Type::scalar(Dtype::Bool));
+        let condition = b.op(Compare::Gt, &[k, k], Type::scalar(Dtype::Bool));
         b.branch(condition, |_| Vec::new(), |_| Vec::new());
         usual(b, x, window, k, acc)
     });

@@ -292,7 +292,6 @@ impl Reader<'_> {
         label.map(|label| label.name.ident.to_string())
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm for each expression of the subset")]
     pub(super) fn expr(&mut self, expr: &syn::Expr, depth: u32) -> Expr {
         let loc = self.loc(expr);
         if depth > MAX_DEPTH {
@@ -334,34 +333,6 @@ impl Reader<'_> {
             syn::Expr::Assign(assign) => {
                 ExprKind::Assign(self.boxed(&assign.left, d), self.boxed(&assign.right, d))
             }
-            syn::Expr::Call(call) if call.args.iter().any(is_named) => {
-                let name = match &*call.func {
-                    syn::Expr::Path(path) => super::written(&path.path),
-                    _ => "f".to_owned(),
-                };
-                self.named_arguments(&name, &call.args, d)
-            }
-            syn::Expr::MethodCall(call) if call.args.iter().any(is_named) => {
-                let receiver = self.alone(&call.receiver, d);
-                let kind = self.named_arguments(&format!(".{}", call.method), &call.args, d);
-                match kind {
-                    ExprKind::Refused(mut parts) => {
-                        parts.insert(0, receiver);
-                        ExprKind::Refused(parts)
-                    }
-                    other => other,
-                }
-            }
-            syn::Expr::Call(call) => {
-                ExprKind::Call(self.boxed(&call.func, d), self.list(&call.args, d))
-            }
-            syn::Expr::MethodCall(call) => {
-                let name = self.ident(&call.method);
-                let args = call.turbofish.as_ref().map(|t| self.generic_args(t, d));
-                let segment =
-                    Segment { name: name.name, args: args.unwrap_or_default(), loc: name.loc };
-                ExprKind::Method(self.boxed(&call.receiver, d), segment, self.list(&call.args, d))
-            }
             syn::Expr::Field(field) => {
                 let name = match &field.member {
                     syn::Member::Named(ident) => self.ident(ident),
@@ -381,6 +352,73 @@ impl Reader<'_> {
                 ExprKind::Repeat(self.boxed(&repeat.expr, d), self.boxed(&repeat.len, d))
             }
             syn::Expr::Struct(item) => self.struct_literal(item, d),
+            syn::Expr::Const(block) => ExprKind::ConstBlock(self.block(&block.block, d)),
+            syn::Expr::Closure(closure) => {
+                let params = closure.inputs.iter().map(|p| self.pat(p)).collect();
+                ExprKind::Closure(params, self.boxed(&closure.body, d))
+            }
+            syn::Expr::Range(range) => {
+                if matches!(range.limits, syn::RangeLimits::Closed(_)) {
+                    self.refuse(loc, "`..=`", "", &half_open(range));
+                }
+                ExprKind::Range(
+                    range.start.as_ref().map(|e| self.boxed(e, d)),
+                    range.end.as_ref().map(|e| self.boxed(e, d)),
+                )
+            }
+            syn::Expr::Cast(cast) => {
+                ExprKind::Cast(self.boxed(&cast.expr, d), self.ty(&cast.ty, d))
+            }
+            syn::Expr::Reference(reference) => {
+                ExprKind::Ref(reference.mutability.is_some(), self.boxed(&reference.expr, d))
+            }
+            syn::Expr::Macro(item) => self.macro_call(&item.mac, d),
+            syn::Expr::Try(item) => {
+                let at = self.loc(&item.question_token);
+                self.refuse(at, "`?`", "a kernel returns no errors", "device_assert(condition)");
+                return self.expr(&item.expr, d);
+            }
+            syn::Expr::Await(item) => {
+                let at = self.loc(&item.await_token);
+                self.refuse(at, "`.await`", ASYNCHRONOUS, "copy_async_wait_all()");
+                return self.expr(&item.base, d);
+            }
+            syn::Expr::Call(call) => self.call(call, d),
+            syn::Expr::MethodCall(call) => self.method_call(call, d),
+            _ => self.control(expr, loc, d),
+        };
+        Expr { kind, loc }
+    }
+
+    fn call(&mut self, call: &syn::ExprCall, d: u32) -> ExprKind {
+        if !call.args.iter().any(is_named) {
+            return ExprKind::Call(self.boxed(&call.func, d), self.list(&call.args, d));
+        }
+        let name = match &*call.func {
+            syn::Expr::Path(path) => super::written(&path.path),
+            _ => "f".to_owned(),
+        };
+        self.named_arguments(&name, &call.args, d)
+    }
+
+    fn method_call(&mut self, call: &syn::ExprMethodCall, d: u32) -> ExprKind {
+        if call.args.iter().any(is_named) {
+            let receiver = self.alone(&call.receiver, d);
+            let mut kind = self.named_arguments(&format!(".{}", call.method), &call.args, d);
+            if let ExprKind::Refused(parts) = &mut kind {
+                parts.insert(0, receiver);
+            }
+            return kind;
+        }
+        let name = self.ident(&call.method);
+        let args = call.turbofish.as_ref().map(|t| self.generic_args(t, d));
+        let segment = Segment { name: name.name, args: args.unwrap_or_default(), loc: name.loc };
+        ExprKind::Method(self.boxed(&call.receiver, d), segment, self.list(&call.args, d))
+    }
+
+    /// What chooses what runs.
+    fn control(&mut self, expr: &syn::Expr, loc: Loc, d: u32) -> ExprKind {
+        match expr {
             syn::Expr::Block(block) => {
                 if let Some(label) = &block.label {
                     let loc = self.loc(label);
@@ -390,7 +428,6 @@ impl Reader<'_> {
                     ExprKind::Block(self.block(&block.block, d))
                 }
             }
-            syn::Expr::Const(block) => ExprKind::ConstBlock(self.block(&block.block, d)),
             syn::Expr::If(item) => {
                 let condition = self.boxed(&item.cond, d);
                 let then = self.guarded(&item.cond, &item.then_branch, d);
@@ -421,26 +458,13 @@ impl Reader<'_> {
             syn::Expr::Return(item) => {
                 ExprKind::Return(item.expr.as_ref().map(|e| self.boxed(e, d)))
             }
-            syn::Expr::Closure(closure) => {
-                let params = closure.inputs.iter().map(|p| self.pat(p)).collect();
-                ExprKind::Closure(params, self.boxed(&closure.body, d))
-            }
-            syn::Expr::Range(range) => {
-                if matches!(range.limits, syn::RangeLimits::Closed(_)) {
-                    self.refuse(loc, "`..=`", "", &half_open(range));
-                }
-                ExprKind::Range(
-                    range.start.as_ref().map(|e| self.boxed(e, d)),
-                    range.end.as_ref().map(|e| self.boxed(e, d)),
-                )
-            }
-            syn::Expr::Cast(cast) => {
-                ExprKind::Cast(self.boxed(&cast.expr, d), self.ty(&cast.ty, d))
-            }
-            syn::Expr::Reference(reference) => {
-                ExprKind::Ref(reference.mutability.is_some(), self.boxed(&reference.expr, d))
-            }
-            syn::Expr::Macro(item) => self.macro_call(&item.mac, d),
+            _ => self.outside(expr, loc, d),
+        }
+    }
+
+    /// What Rust has and kernels have not.
+    fn outside(&mut self, expr: &syn::Expr, loc: Loc, d: u32) -> ExprKind {
+        match expr {
             syn::Expr::Match(item) => {
                 let at = self.loc(&item.match_token);
                 self.refuse(
@@ -463,24 +487,13 @@ impl Reader<'_> {
                 self.refuse(at, "`unsafe`", why, "");
                 ExprKind::Block(self.block(&item.block, d))
             }
-            syn::Expr::Try(item) => {
-                let at = self.loc(&item.question_token);
-                self.refuse(at, "`?`", "a kernel returns no errors", "device_assert(condition)");
-                return self.expr(&item.expr, d);
-            }
             syn::Expr::Async(item) => {
                 let at = self.loc(&item.async_token);
                 self.refuse(at, "`async`", ASYNCHRONOUS, "");
                 ExprKind::Refused(vec![self.block(&item.block, d)])
             }
-            syn::Expr::Await(item) => {
-                let at = self.loc(&item.await_token);
-                self.refuse(at, "`.await`", ASYNCHRONOUS, "copy_async_wait_all()");
-                return self.expr(&item.base, d);
-            }
             _ => self.refused(loc, "this expression", "", ""),
-        };
-        Expr { kind, loc }
+        }
     }
 
     /// `sum(axis = 1)`: the values are looked at, the call is not made.

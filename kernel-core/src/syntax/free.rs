@@ -301,11 +301,7 @@ impl Free {
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Lit(_) | ExprKind::Continue(_) => {}
-            ExprKind::Refused(parts) => {
-                for part in parts {
-                    self.block(part);
-                }
-            }
+            ExprKind::Refused(parts) => parts.iter().for_each(|part| self.block(part)),
             ExprKind::TileLayout(parts) => {
                 for part in parts {
                     self.exprs(&part.extents);
@@ -379,9 +375,7 @@ impl Free {
                 });
             }
             ExprKind::Break(_, value) | ExprKind::Return(value) => {
-                if let Some(value) = value {
-                    self.expr(value);
-                }
+                value.iter().map(|value| &**value).for_each(|value| self.expr(value));
             }
             ExprKind::Closure(params, body) => self.scope(|free| {
                 for pat in params {
@@ -389,11 +383,7 @@ impl Free {
                 }
                 free.expr(body);
             }),
-            ExprKind::Range(from, to) => {
-                for end in [from, to].into_iter().flatten() {
-                    self.expr(end);
-                }
-            }
+            ExprKind::Range(from, to) => from.iter().chain(to).for_each(|end| self.expr(end)),
             ExprKind::Cast(value, ty) => {
                 self.expr(value);
                 self.ty(ty);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 use super::{
     ConstItem, Function, GenericKind, GenericParam, Impl, Item, Kernel, Receiver, Struct, Trait,
@@ -95,100 +96,15 @@ pub(crate) fn is_kernel(attr: &syn::Attribute) -> bool {
     attr.path().segments.last().is_some_and(|segment| segment.ident == "kernel")
 }
 
+fn tokens<T: ToTokens>(part: Option<&T>) -> Option<TokenStream> {
+    part.map(ToTokens::to_token_stream)
+}
+
 impl Reader<'_> {
-    #[expect(clippy::too_many_lines, reason = "one check for each part of a signature")]
     fn kernel(&mut self, attr: TokenStream, item: &syn::ItemFn) -> Kernel {
         let attr = self.kernel_attr(attr);
         let mut signature = item.sig.clone();
-        let refuse = |reader: &mut Self,
-                      tokens: &dyn quote::ToTokens,
-                      headline: &str,
-                      why: &str,
-                      help: &str| {
-            let loc = reader.loc(&tokens.to_token_stream());
-            let mut diagnostic =
-                Diagnostic::new(Code::Signature, loc, headline.to_owned()).why(why);
-            if !help.is_empty() {
-                diagnostic = diagnostic.help(help);
-            }
-            reader.problems.push(diagnostic);
-        };
-        if let syn::ReturnType::Type(_, ty) = &signature.output
-            && !matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty())
-        {
-            refuse(
-                self,
-                ty,
-                "a kernel that returns a value",
-                "a launch returns before its blocks have run; results are written to tensors",
-                "out: TensorMut<f32, 1>",
-            );
-        }
-        if let Some(token) = &signature.asyncness {
-            refuse(
-                self,
-                token,
-                "a kernel that is `async`",
-                "every launch is asynchronous: the stream is waited for on the host",
-                "",
-            );
-        }
-        if let syn::Safety::Unsafe(token) = &signature.safety {
-            refuse(
-                self,
-                token,
-                "a kernel that is `unsafe`",
-                "whether a launch is safe follows from the body: it is `unsafe` where raw pointers are used, and says so in its type",
-                "pub fn name()",
-            );
-        }
-        if let Some(token) = &signature.constness {
-            refuse(
-                self,
-                token,
-                "a kernel that is `const`",
-                "a kernel runs on a device, not while the crate is compiled",
-                "pub fn name()",
-            );
-        }
-        if let Some(abi) = &signature.abi {
-            refuse(
-                self,
-                abi,
-                "a kernel with an ABI",
-                "the launch passes the arguments as the driver wants them",
-                "",
-            );
-        }
-        if let Some(variadic) = &signature.variadic {
-            refuse(
-                self,
-                variadic,
-                "a kernel with any number of arguments",
-                "each argument is a field of the kernel's `Args`",
-                "",
-            );
-        }
-        if let Some(clause) = &signature.generics.where_clause {
-            refuse(
-                self,
-                clause,
-                "a kernel with a `where` clause",
-                "what the generic parameters may be is what `instances(..)` lists; bounds stand at the parameters",
-                "<T: Float>",
-            );
-        }
-        for param in &signature.generics.params {
-            if let syn::GenericParam::Lifetime(lifetime) = param {
-                refuse(
-                    self,
-                    lifetime,
-                    "a kernel with a lifetime",
-                    "tensors are borrowed by the launch, not by the kernel's parameters",
-                    "",
-                );
-            }
-        }
+        self.refuse_parts(&signature);
         let mut facts = Vec::new();
         for input in &mut signature.inputs {
             match input {
@@ -196,8 +112,7 @@ impl Reader<'_> {
                     let list = self.param_facts(&typed.attrs, &typed.ty);
                     facts.push(list);
                     if !matches!(&*typed.pat, syn::Pat::Ident(_)) {
-                        refuse(
-                            self,
+                        self.refuse_part(
                             &typed.pat,
                             "a parameter of a kernel that is a pattern",
                             "parameters are the fields of the kernel's `Args`, so each has a name",
@@ -208,8 +123,7 @@ impl Reader<'_> {
                     self.param_type(&mut typed.ty);
                 }
                 syn::FnArg::Receiver(receiver) => {
-                    refuse(
-                        self,
+                    self.refuse_part(
                         receiver,
                         "a kernel that takes `self`",
                         "a kernel is a function of its own; pass tensors and scalars",
@@ -225,6 +139,83 @@ impl Reader<'_> {
         signature.output = syn::ReturnType::Default;
         let function = Arc::new(self.function(&signature, Some(&item.block)));
         Kernel { attr, function, facts }
+    }
+
+    fn refuse_part(&mut self, part: &dyn ToTokens, headline: &str, why: &str, help: &str) {
+        let loc = self.loc(&part.to_token_stream());
+        let mut diagnostic = Diagnostic::new(Code::Signature, loc, headline.to_owned()).why(why);
+        if !help.is_empty() {
+            diagnostic = diagnostic.help(help);
+        }
+        self.problems.push(diagnostic);
+    }
+
+    /// Refuses what a function of Rust may have in front of its parameters and behind them, and a kernel not.
+    fn refuse_parts(&mut self, signature: &syn::Signature) {
+        let output = match &signature.output {
+            syn::ReturnType::Type(_, ty) if !matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty()) => {
+                Some(ty.to_token_stream())
+            }
+            syn::ReturnType::Type(..) | syn::ReturnType::Default => None,
+        };
+        let unsafety = match &signature.safety {
+            syn::Safety::Unsafe(token) => Some(token.to_token_stream()),
+            _ => None,
+        };
+        let generics = &signature.generics;
+        let rows = [
+            (
+                output,
+                "a kernel that returns a value",
+                "a launch returns before its blocks have run; results are written to tensors",
+                "out: TensorMut<f32, 1>",
+            ),
+            (
+                tokens(signature.asyncness.as_ref()),
+                "a kernel that is `async`",
+                "every launch is asynchronous: the stream is waited for on the host",
+                "",
+            ),
+            (
+                unsafety,
+                "a kernel that is `unsafe`",
+                "whether a launch is safe follows from the body: it is `unsafe` where raw pointers are used, and says so in its type",
+                "pub fn name()",
+            ),
+            (
+                tokens(signature.constness.as_ref()),
+                "a kernel that is `const`",
+                "a kernel runs on a device, not while the crate is compiled",
+                "pub fn name()",
+            ),
+            (
+                tokens(signature.abi.as_ref()),
+                "a kernel with an ABI",
+                "the launch passes the arguments as the driver wants them",
+                "",
+            ),
+            (
+                tokens(signature.variadic.as_ref()),
+                "a kernel with any number of arguments",
+                "each argument is a field of the kernel's `Args`",
+                "",
+            ),
+            (
+                tokens(generics.where_clause.as_ref()),
+                "a kernel with a `where` clause",
+                "what the generic parameters may be is what `instances(..)` lists; bounds stand at the parameters",
+                "<T: Float>",
+            ),
+        ];
+        for (part, headline, why, help) in rows {
+            if let Some(part) = part {
+                self.refuse_part(&part, headline, why, help);
+            }
+        }
+        for lifetime in generics.lifetimes() {
+            let why = "tensors are borrowed by the launch, not by the kernel's parameters";
+            self.refuse_part(lifetime, "a kernel with a lifetime", why, "");
+        }
     }
 
     /// Refuses types that are not even paths. They are replaced by `_`, so that nothing else is said of them.
@@ -251,6 +242,42 @@ impl Reader<'_> {
         *ty = syn::parse_quote!(_);
     }
 
+    fn structure(&mut self, item: &syn::ItemStruct) -> Item {
+        let mut fields = Vec::new();
+        for (index, field) in item.fields.iter().enumerate() {
+            let name =
+                field.ident.as_ref().map_or(index.to_string(), |ident| self.ident(ident).name);
+            fields.push((name, self.ty(&field.ty, 0)));
+        }
+        Item::Struct(Arc::new(Struct {
+            name: self.ident(&item.ident),
+            generics: self.generics(&item.generics),
+            fields,
+        }))
+    }
+
+    fn declared(&mut self, item: &syn::ItemTrait) -> Item {
+        let mut out =
+            Trait { name: self.ident(&item.ident), functions: Vec::new(), consts: Vec::new() };
+        for member in &item.items {
+            if let syn::TraitItem::Fn(function) = member {
+                out.functions.push(Arc::new(self.helper(&function.sig, function.default.as_ref())));
+            } else if let syn::TraitItem::Const(constant) = member {
+                if let Some((_, value)) = &constant.default {
+                    out.consts.push(Arc::new(ConstItem {
+                        name: self.ident(&constant.ident),
+                        ty: self.ty(&constant.ty, 0),
+                        value: self.expr(value, 0),
+                    }));
+                }
+            } else {
+                let loc = self.loc(member);
+                self.refuse(loc, "this item of a trait", "traits have methods and constants", "");
+            }
+        }
+        Item::Trait(Arc::new(out))
+    }
+
     pub(super) fn item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {
         match item {
             syn::Item::Fn(function) => {
@@ -258,57 +285,14 @@ impl Reader<'_> {
                     self.helper(&function.sig, Some(&function.block)),
                 )));
             }
-            syn::Item::Struct(item) => {
-                let mut fields = Vec::new();
-                for (index, field) in item.fields.iter().enumerate() {
-                    let name = field
-                        .ident
-                        .as_ref()
-                        .map_or(index.to_string(), |ident| self.ident(ident).name);
-                    fields.push((name, self.ty(&field.ty, 0)));
-                }
-                items.push(Item::Struct(Arc::new(Struct {
-                    name: self.ident(&item.ident),
-                    generics: self.generics(&item.generics),
-                    fields,
-                })));
-            }
+            syn::Item::Struct(item) => items.push(self.structure(item)),
             syn::Item::Const(item) => items.push(Item::Const(Arc::new(ConstItem {
                 name: self.ident(&item.ident),
                 ty: self.ty(&item.ty, 0),
                 value: self.expr(&item.expr, 0),
             }))),
             syn::Item::Impl(item) => self.impl_block(item, items),
-            syn::Item::Trait(item) => {
-                let mut out = Trait {
-                    name: self.ident(&item.ident),
-                    functions: Vec::new(),
-                    consts: Vec::new(),
-                };
-                for member in &item.items {
-                    if let syn::TraitItem::Fn(function) = member {
-                        out.functions
-                            .push(Arc::new(self.helper(&function.sig, function.default.as_ref())));
-                    } else if let syn::TraitItem::Const(constant) = member {
-                        if let Some((_, value)) = &constant.default {
-                            out.consts.push(Arc::new(ConstItem {
-                                name: self.ident(&constant.ident),
-                                ty: self.ty(&constant.ty, 0),
-                                value: self.expr(value, 0),
-                            }));
-                        }
-                    } else {
-                        let loc = self.loc(member);
-                        self.refuse(
-                            loc,
-                            "this item of a trait",
-                            "traits have methods and constants",
-                            "",
-                        );
-                    }
-                }
-                items.push(Item::Trait(Arc::new(out)));
-            }
+            syn::Item::Trait(item) => items.push(self.declared(item)),
             syn::Item::Use(item) => {
                 let loc = self.loc(&item.tree);
                 use_names(&item.tree, &mut Vec::new(), &mut |path, name, leaf| {

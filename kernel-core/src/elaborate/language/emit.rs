@@ -4,7 +4,7 @@ use super::value::{Num, Val};
 use crate::{
     diag::Code,
     elaborate::Builder,
-    ir::{Const, Dtype, Elem, Op, SourceOp, Stmt, StmtKind, Terminator, Type, Value, ValueData},
+    ir::{Const, Dtype, Elem, Op, Stmt, StmtKind, Terminator, Type, Value, ValueData},
     loc::Loc,
 };
 
@@ -158,7 +158,7 @@ impl Builder<'_> {
 
     /// A constant of a settled type as an IR value.
     pub(crate) fn constant(&mut self, value: Const, num: Num, loc: Loc) -> Value {
-        self.emit_num(SourceOp::Const(value), Vec::new(), None, num, loc)
+        self.emit_num(value, Vec::new(), None, num, loc)
     }
 
     /// A scalar, tile, pointer or window as an IR value; anything else is an error.

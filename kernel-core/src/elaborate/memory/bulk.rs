@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Bulk, BulkKind, CopyOp, Dtype, SharedType, TmaReduce, Type, Value},
+    ir::{Bulk, BulkKind, Dtype, SharedType, TmaReduce, Type, Value},
     loc::Loc,
 };
 
@@ -23,7 +23,7 @@ impl Builder<'_> {
         let (address, (window, shared)) = (given.value(0), given.window(2));
         self.bulk_dtype(address, (window, shared), given.at(2))?;
         let load = Bulk::plain(BulkKind::Load);
-        self.does(CopyOp::Bulk(load), vec![address, given.value(1), window], given)
+        self.does(load, vec![address, given.value(1), window], given)
     }
 
     /// `bulk::store(to, from)`, and the reductions
@@ -31,7 +31,7 @@ impl Builder<'_> {
         let (address, (window, shared)) = (given.value(0), given.window(1));
         self.bulk_dtype(address, (window, shared), given.at(1))?;
         self.note_write(address);
-        self.does(CopyOp::Bulk(Bulk::plain(kind)), vec![address, window], given)
+        self.does(Bulk::plain(kind), vec![address, window], given)
     }
 
     /// `bulk::reduce_add(to, from)` and the like
@@ -61,7 +61,7 @@ impl Builder<'_> {
                     .why(UNITS),
             );
         };
-        self.does(CopyOp::Bulk(Bulk::plain(BulkKind::Prefetch(size))), vec![given.value(0)], given)
+        self.does(Bulk::plain(BulkKind::Prefetch(size)), vec![given.value(0)], given)
     }
 
     /// `bulk::send(from, bar, to)`
@@ -88,7 +88,7 @@ impl Builder<'_> {
         let (a, b) = (self.num(source), self.num(target));
         self.unify(a, b, "a copy between blocks", given.loc)?;
         let send = Bulk::plain(BulkKind::Send);
-        self.does(CopyOp::Bulk(send), vec![source, given.value(1), target], given)
+        self.does(send, vec![source, given.value(1), target], given)
     }
 
     /// Both sides of a copy have the same extents.

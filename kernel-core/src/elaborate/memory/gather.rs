@@ -16,7 +16,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{CopyOp, Dtype, ParamKind, Tma, TmaKind, Type, Value},
+    ir::{Dtype, ParamKind, Tma, TmaKind, Type, Value},
     loc::Loc,
 };
 
@@ -60,7 +60,7 @@ impl Builder<'_> {
         self.note_use(column, given.loc, given.at(2));
         let barrier = (kind == TmaKind::Gather).then(|| given.value(3));
         let operands = [rows, column].into_iter().chain(barrier).chain([window]).collect();
-        self.does(CopyOp::Tma(Tma::plain(kind, param)), operands, given)
+        self.does(Tma::plain(kind, param), operands, given)
     }
 
     /// A gather or a scatter as the threads do it, on targets before Blackwell.

@@ -28,7 +28,7 @@ impl Builder<'_> {
     /// `tma::prefetch(map, at)`
     pub(crate) fn tma_prefetch(&mut self, given: &Given<'_>) -> Option<()> {
         let tma = Tma::plain(TmaKind::Prefetch, given.map(0));
-        self.does(CopyOp::Tma(tma), given.corner(1), given)
+        self.does(tma, given.corner(1), given)
     }
 
     /// `tma::store(map, at, from)`, and the reductions
@@ -168,7 +168,7 @@ impl Builder<'_> {
         let dtype = self.params[tma.param as usize].kind.dtype();
         self.copied_dtype(dtype, (value, shared), window_loc)?;
         let operands = corner.into_iter().chain(barrier).chain([value]).collect();
-        self.op(CopyOp::Tma(tma), operands, None, loc);
+        self.op(tma, operands, None, loc);
         Some(())
     }
 

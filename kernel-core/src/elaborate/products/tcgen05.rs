@@ -6,8 +6,8 @@ use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{
-        Const, CtaGroup, Dtype, Elem, Op, ProductOp, Scaled, SharedType, SourceOp, Tcgen05,
-        TensorMemoryRole, Type, Value,
+        Const, CtaGroup, Dtype, Elem, Op, ProductOp, Scaled, SharedType, Tcgen05, TensorMemoryRole,
+        Type, Value,
     },
     layouts::{tensor_memory, warpgroup::Generation},
     loc::Loc,
@@ -139,11 +139,11 @@ impl Builder<'_> {
     ) -> Option<()> {
         self.operands.insert(given.loc, given.places());
         let ty = Type::Scalar(Elem::Number(Dtype::Bool));
-        let adds = self.emit(SourceOp::Const(Const::Bool(true)), Vec::new(), ty, given.loc);
+        let adds = self.emit(Const::Bool(true), Vec::new(), ty, given.loc);
         let (scaled, scales) = scaled.unzip();
         let mma = Tcgen05::Mma { group, scaled, guarded: false };
         let operands = [a, b, acc, adds].into_iter().chain(scales.into_iter().flatten()).collect();
-        self.does(ProductOp::Tcgen05(mma), operands, given)
+        self.does(mma, operands, given)
     }
 
     /// What products use has layouts of its own.

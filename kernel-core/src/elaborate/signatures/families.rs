@@ -7,10 +7,7 @@ use super::{
 };
 use crate::{
     elaborate::{language::value::Val, products::wgmma::MOST_PENDING},
-    ir::{
-        Atomic, BulkKind, ClusterOp, Dtype, ProductOp, StoreWait, SyncOp, Tcgen05, TmaKind,
-        TmaReduce,
-    },
+    ir::{Atomic, BulkKind, ClusterOp, Dtype, StoreWait, Tcgen05, TmaKind, TmaReduce},
 };
 
 /// The most stores that a wait can leave under way.
@@ -196,7 +193,7 @@ pub(super) const TCGEN05: &[Signature] = &[
     tcgen05("copy", &[param("from", Kind::Any), param("to", Kind::Any)], |b, g| b.tensor_copy(g)),
     tcgen05("commit", &[BAR], |b, g| {
         let commit = Tcgen05::Commit { multicast: false, guarded: false };
-        b.does(ProductOp::Tcgen05(commit), vec![g.value(0)], g)
+        b.does(commit, vec![g.value(0)], g)
     }),
 ];
 
@@ -213,40 +210,30 @@ const LAUNCH_CONTROL: Need = need(
 );
 
 pub(super) const CLUSTER: &[Signature] = &[
-    value("rank", &[], |b, g| {
-        b.number_of(SyncOp::Cluster(ClusterOp::Rank), Vec::new(), Dtype::I32, g)
-    })
-    .needs(&CLUSTERS),
+    value("rank", &[], |b, g| b.number_of(ClusterOp::Rank, Vec::new(), Dtype::I32, g))
+        .needs(&CLUSTERS),
     value("size", &[], |b, _| Val::i32(b.blocks_of_cluster())).needs(&CLUSTERS),
     value("block_id", &[GRID_AXIS], |b, g| {
-        b.number_of(SyncOp::Cluster(ClusterOp::BlockId(g.number(0))), Vec::new(), Dtype::I32, g)
+        b.number_of(ClusterOp::BlockId(g.number(0)), Vec::new(), Dtype::I32, g)
     })
     .needs(&CLUSTERS),
     value("id", &[GRID_AXIS], |b, g| {
-        b.number_of(SyncOp::Cluster(ClusterOp::Id(g.number(0))), Vec::new(), Dtype::I32, g)
+        b.number_of(ClusterOp::Id(g.number(0)), Vec::new(), Dtype::I32, g)
     })
     .needs(&CLUSTERS),
-    does("sync", &[], |b, g| b.does(SyncOp::Cluster(ClusterOp::Sync), Vec::new(), g))
-        .needs(&CLUSTERS),
-    does("arrive", &[], |b, g| b.does(SyncOp::Cluster(ClusterOp::Arrive), Vec::new(), g))
-        .needs(&CLUSTERS),
-    does("wait", &[], |b, g| b.does(SyncOp::Cluster(ClusterOp::Wait), Vec::new(), g))
-        .needs(&CLUSTERS),
+    does("sync", &[], |b, g| b.does(ClusterOp::Sync, Vec::new(), g)).needs(&CLUSTERS),
+    does("arrive", &[], |b, g| b.does(ClusterOp::Arrive, Vec::new(), g)).needs(&CLUSTERS),
+    does("wait", &[], |b, g| b.does(ClusterOp::Wait, Vec::new(), g)).needs(&CLUSTERS),
     does("try_cancel", &[ANSWER, BAR], |b, g| {
-        b.does(SyncOp::Cluster(ClusterOp::TryCancel), vec![g.value(0), g.value(1)], g)
+        b.does(ClusterOp::TryCancel, vec![g.value(0), g.value(1)], g)
     })
     .needs(&LAUNCH_CONTROL),
     value("is_canceled", &[ANSWER], |b, g| {
-        b.number_of(SyncOp::Cluster(ClusterOp::IsCanceled), vec![g.value(0)], Dtype::Bool, g)
+        b.number_of(ClusterOp::IsCanceled, vec![g.value(0)], Dtype::Bool, g)
     })
     .needs(&LAUNCH_CONTROL),
     value("canceled_block_id", &[ANSWER, GRID_AXIS], |b, g| {
-        b.number_of(
-            SyncOp::Cluster(ClusterOp::CanceledBlockId(g.number(1))),
-            vec![g.value(0)],
-            Dtype::I32,
-            g,
-        )
+        b.number_of(ClusterOp::CanceledBlockId(g.number(1)), vec![g.value(0)], Dtype::I32, g)
     })
     .needs(&LAUNCH_CONTROL),
 ];

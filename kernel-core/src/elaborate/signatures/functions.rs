@@ -177,11 +177,9 @@ pub(super) const FUNCTIONS: &[Signature] = &[
         b.named_barrier(g)
     }),
     does("fence_async", &[], |b, g| b.does(SyncOp::FenceAsync, Vec::new(), g)).needs(&FENCES),
-    does("launch_dependents", &[], |b, g| {
-        b.does(SyncOp::Grid(GridOp::LaunchDependents), Vec::new(), g)
-    })
-    .needs(&OVERLAPPING_GRIDS),
-    does("grid_dependency_wait", &[], |b, g| b.does(SyncOp::Grid(GridOp::Wait), Vec::new(), g))
+    does("launch_dependents", &[], |b, g| b.does(GridOp::LaunchDependents, Vec::new(), g))
+        .needs(&OVERLAPPING_GRIDS),
+    does("grid_dependency_wait", &[], |b, g| b.does(GridOp::Wait, Vec::new(), g))
         .needs(&OVERLAPPING_GRIDS),
     does("sync", &[], |b, g| b.does(SyncOp::Block, Vec::new(), g)),
     // Control.

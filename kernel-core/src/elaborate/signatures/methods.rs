@@ -9,10 +9,7 @@ use super::{
 use crate::{
     diag::Code,
     elaborate::{Builder, array, language::value::Val, tiles::along::Purpose},
-    ir::{
-        BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, SyncOp, TileOp, Type,
-        Unary,
-    },
+    ir::{BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, TileOp, Type, Unary},
 };
 
 /// The tables of what a value has: those of its own kind first.
@@ -247,19 +244,14 @@ pub(super) const BARRIER: &[Signature] = &[
         |b, g| b.barrier_expect(g),
     ),
     does("expect_copies", &[], |b, g| b.barrier_expect_copies(g)),
-    does("arrive", &[], |b, g| b.does(SyncOp::Barrier(BarrierOp::Arrive), vec![g.receiver()], g)),
+    does("arrive", &[], |b, g| b.does(BarrierOp::Arrive, vec![g.receiver()], g)),
     does("wait", PHASE, |b, g| {
         let phase = b.barrier_phase(g)?;
-        b.does(SyncOp::Barrier(BarrierOp::Wait), vec![g.receiver(), phase], g)
+        b.does(BarrierOp::Wait, vec![g.receiver(), phase], g)
     }),
     gives("try_wait", PHASE, |b, g| {
         let phase = b.barrier_phase(g)?;
-        Some(b.number_of(
-            SyncOp::Barrier(BarrierOp::Test),
-            vec![g.receiver(), phase],
-            Dtype::Bool,
-            g,
-        ))
+        Some(b.number_of(BarrierOp::Test, vec![g.receiver(), phase], Dtype::Bool, g))
     }),
     gives("of_block", &[RANK], |b, g| b.barrier_of_block(g)),
 ];

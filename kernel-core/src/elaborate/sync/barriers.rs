@@ -129,7 +129,7 @@ impl Builder<'_> {
         let bytes = Op::Source(SourceOp::Const(Const::Int(0)));
         let value = self.emit(bytes, Vec::new(), Type::scalar(Dtype::I32), given.loc);
         self.written.counted.insert(value, ());
-        self.does(SyncOp::Barrier(BarrierOp::Expect), vec![given.receiver(), value], given)
+        self.does(BarrierOp::Expect, vec![given.receiver(), value], given)
     }
 
     /// `bar.of_block(rank)`

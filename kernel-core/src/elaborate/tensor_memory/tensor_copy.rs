@@ -3,7 +3,7 @@
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{ProductOp, Tcgen05, Type, Value},
+    ir::{Tcgen05, Type, Value},
     syntax::Expr,
 };
 
@@ -39,7 +39,7 @@ impl Builder<'_> {
             );
         }
         self.operands.insert(loc, [given.at(0), given.at(1), loc]);
-        self.does(ProductOp::Tcgen05(Tcgen05::Copy { guarded: false }), vec![from, to], given)
+        self.does(Tcgen05::Copy { guarded: false }, vec![from, to], given)
     }
 
     /// The source of a copy, in shared memory. What lies elsewhere, threads write to tensor memory.

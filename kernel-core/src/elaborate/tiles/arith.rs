@@ -141,7 +141,7 @@ impl Builder<'_> {
             return self.refuse_dtype(symbol(op), wants, num, loc);
         }
         let shape = self.tile_shape(x);
-        Some(Val::Value(self.emit_num(ElementwiseOp::Binary(op), vec![x, y], shape, num, loc)))
+        Some(Val::Value(self.emit_num(op, vec![x, y], shape, num, loc)))
     }
 
     /// Reports arithmetic on what is stored and moved, but not computed with.
@@ -331,7 +331,7 @@ impl Builder<'_> {
             }
         }
         let ty = self.ty(x).clone();
-        Some(Val::Value(self.emit(ElementwiseOp::Binary(op), vec![x, y], ty, loc)))
+        Some(Val::Value(self.emit(op, vec![x, y], ty, loc)))
     }
 
     /// Folds two constants; `None` where the result depends on rounding that is settled later.
@@ -465,7 +465,7 @@ impl Builder<'_> {
             None => Type::scalar(Dtype::Bool),
             Some(shape) => Type::Tile(Elem::Number(Dtype::Bool), shape),
         };
-        Some(Val::Value(self.emit(ElementwiseOp::Compare(op), vec![x, y], ty, loc)))
+        Some(Val::Value(self.emit(op, vec![x, y], ty, loc)))
     }
 
     /// An operation on one operand.
@@ -536,7 +536,7 @@ impl Builder<'_> {
             return self.no_double(op, loc);
         }
         let shape = self.tile_shape(x);
-        Some(Val::Value(self.emit_num(ElementwiseOp::Unary(op), vec![x], shape, num, loc)))
+        Some(Val::Value(self.emit_num(op, vec![x], shape, num, loc)))
     }
 
     /// Reports a function that no instruction computes for `f64`.

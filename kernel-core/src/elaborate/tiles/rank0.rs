@@ -61,7 +61,7 @@ impl Builder<'_> {
         if self.is_ptr(value) {
             let zero = self.constant(Const::Int(0), Num::Known(Dtype::I32), loc);
             let ty = self.ty(value).clone();
-            return self.emit(ElementwiseOp::Binary(Binary::Add), vec![value, zero], ty, loc);
+            return self.emit(Binary::Add, vec![value, zero], ty, loc);
         }
         let num = self.num(value);
         self.emit_num(ElementwiseOp::Cast, vec![value], None, num, loc)

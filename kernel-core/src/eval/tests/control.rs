@@ -97,8 +97,7 @@ fn a_return_ends_one_block() {
     let mut b = Builder::new("leaving", 1);
     let out = b.tensor("out", Dtype::I32, 1);
     let (block, one, zero) = (b.block_id(0), b.int(1), b.int(0));
-    let first =
-        b.op(ElementwiseOp::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
+    let first = b.op(Compare::Eq, &[block, zero], Type::scalar(Dtype::Bool));
     let leave = region(Vec::new(), Terminator::Return);
     let stay = region(Vec::new(), Terminator::Yield(Vec::new()));
     b.push(StmtKind::If { condition: first, then: leave, otherwise: stay, results: Vec::new() });
@@ -114,8 +113,7 @@ fn branches_give_one_of_their_values() {
     let mut b = Builder::new("choosing", 1);
     let out = b.tensor("out", Dtype::I32, 1);
     let (block, zero) = (b.block_id(0), b.int(0));
-    let first =
-        b.op(ElementwiseOp::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
+    let first = b.op(Compare::Eq, &[block, zero], Type::scalar(Dtype::Bool));
     let chosen = b.branch(first, |b| vec![b.int(7)], |b| vec![b.int(8)]);
     let chosen = b.splat(chosen[0], &[1]);
     b.store_tensor(out, &[block], chosen);

@@ -2,7 +2,7 @@
 
 use super::{Fault, fault, floats, run, to_floats};
 use crate::ir::tests::builder::Builder;
-use crate::ir::{CopyOp, Dtype, Kernel, MemoryOp, Tma, TmaKind, TmaReduce};
+use crate::ir::{Dtype, Kernel, MemoryOp, Tma, TmaKind, TmaReduce};
 
 /// Copies a tile of zeros, 4 x 4, at these coordinates of a tensor.
 fn copies(kind: TmaKind, at: [i32; 2]) -> Kernel {
@@ -12,7 +12,7 @@ fn copies(kind: TmaKind, at: [i32; 2]) -> Kernel {
     let zeros = b.zeros(Dtype::F32, &[4, 4]);
     b.effect(MemoryOp::StoreShared, &[window, zeros]);
     let [row, column] = at.map(|at| b.int(at));
-    b.effect(CopyOp::Tma(Tma::plain(kind, y)), &[row, column, window]);
+    b.effect(Tma::plain(kind, y), &[row, column, window]);
     b.finish()
 }
 

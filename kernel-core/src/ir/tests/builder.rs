@@ -105,11 +105,11 @@ impl Builder {
     }
 
     pub(crate) fn int(&mut self, value: i32) -> Value {
-        self.op(SourceOp::Const(Const::Int(value.into())), &[], Type::scalar(Dtype::I32))
+        self.op(Const::Int(value.into()), &[], Type::scalar(Dtype::I32))
     }
 
     pub(crate) fn float(&mut self, dtype: Dtype, value: f64) -> Value {
-        self.op(SourceOp::Const(Const::Float(value)), &[], Type::scalar(dtype))
+        self.op(Const::Float(value), &[], Type::scalar(dtype))
     }
 
     pub(crate) fn block_id(&mut self, axis: u32) -> Value {
@@ -128,7 +128,7 @@ impl Builder {
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
         let ty = self.ty(a);
-        self.op(ElementwiseOp::Binary(op), &[a, b], ty)
+        self.op(op, &[a, b], ty)
     }
 
     pub(crate) fn same(&mut self, op: impl Into<Op>, args: &[Value]) -> Value {

@@ -71,7 +71,7 @@ fn values_are_defined_once_and_before_their_uses() {
         let inner = body(kernel).args[0];
         let result = kernel.values.alloc(kernel.values[inner].clone());
         kernel.body.stmts.push(statement(
-            ElementwiseOp::Binary(Binary::Add),
+            Binary::Add,
             vec![inner, inner],
             Some(result),
         ));

@@ -124,8 +124,7 @@ fn masks_hold_for_whole_runs() {
         let x = b.pointer("x", Dtype::F32);
         let (range, bound) = (b.arange(64), b.int(bound));
         let bound = b.splat(bound, &[64]);
-        let mask =
-            b.op(ElementwiseOp::Compare(Compare::Lt), &[range, bound], tile(Dtype::Bool, &[64]));
+        let mask = b.op(Compare::Lt, &[range, bound], tile(Dtype::Bool, &[64]));
         let base = b.op(SourceOp::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::F32)));
         let base = b.splat(base, &[64]);
         let pointers = b.binary(Binary::Add, base, range);
@@ -180,14 +179,12 @@ fn expression(b: &mut Builder, next: &mut impl FnMut(u32) -> u32) -> Value {
             5 => b.binary(Binary::Div, x, divisor),
             6 => b.binary(Binary::Min, x, y),
             7 => {
-                let mask =
-                    b.op(ElementwiseOp::Compare(Compare::Lt), &[x, y], tile(Dtype::Bool, &[64]));
+                let mask = b.op(Compare::Lt, &[x, y], tile(Dtype::Bool, &[64]));
                 let other = tiles[next(9) as usize];
                 b.op(ElementwiseOp::Select, &[mask, y, other], tile(Dtype::I32, &[64]))
             }
             _ => {
-                let mask =
-                    b.op(ElementwiseOp::Compare(Compare::Ge), &[x, y], tile(Dtype::Bool, &[64]));
+                let mask = b.op(Compare::Ge, &[x, y], tile(Dtype::Bool, &[64]));
                 b.cast(mask, Dtype::I32)
             }
         };

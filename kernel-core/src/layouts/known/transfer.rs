@@ -210,31 +210,8 @@ impl Analysis<'_> {
                     ..unknown
                 }
             }
-            // A run that starts at a multiple of its length does not cross a multiple of the divisor; but below zero,
-            // where remainders and quotients turn round, it may start there.
-            Binary::Rem if natural => Info {
-                value: values.and_then(|(a, b)| a.checked_rem(b)),
-                natural,
-                log2_multiple: a.log2_multiple.min(b.log2_multiple),
-                axes: a.zip(&b, |a, b| {
-                    let log2_run = a.log2_multiple.min(b.log2_multiple);
-                    let contiguity = a.contiguity.min(b.constancy).min(1 << log2_run);
-                    let log2_multiple = a.multiple_of_groups(contiguity, 0).min(b.log2_multiple);
-                    Axis { contiguity, constancy: a.constancy.min(b.constancy), log2_multiple }
-                }),
-            },
-            Binary::Div if natural => Info {
-                value: values.and_then(|(a, b)| a.checked_div(b)),
-                natural,
-                log2_multiple: log2_of(op, a.log2_multiple, b.log2_multiple, b.value),
-                axes: a.zip(&b, |a, b| {
-                    let run = a
-                        .contiguity
-                        .min(1 << a.log2_multiple.min(b.log2_multiple))
-                        .min(b.constancy);
-                    Axis { constancy: run.max(a.constancy.min(b.constancy)), ..Axis::UNKNOWN }
-                }),
-            },
+            Binary::Rem if natural => natural_remainder(&a, &b),
+            Binary::Div if natural => natural_quotient(&a, &b),
             Binary::Min | Binary::Max => Info {
                 value: None,
                 natural,
@@ -250,6 +227,35 @@ impl Analysis<'_> {
                 }
             }
         }
+    }
+}
+
+/// A run that starts at a multiple of its length does not cross a multiple of the divisor; but below zero, where remainders and
+/// quotients turn round, it may start there.
+fn natural_remainder(a: &Info, b: &Info) -> Info {
+    Info {
+        value: a.value.zip(b.value).and_then(|(a, b)| a.checked_rem(b)),
+        natural: true,
+        log2_multiple: a.log2_multiple.min(b.log2_multiple),
+        axes: a.zip(b, |a, b| {
+            let log2_run = a.log2_multiple.min(b.log2_multiple);
+            let contiguity = a.contiguity.min(b.constancy).min(1 << log2_run);
+            let log2_multiple = a.multiple_of_groups(contiguity, 0).min(b.log2_multiple);
+            Axis { contiguity, constancy: a.constancy.min(b.constancy), log2_multiple }
+        }),
+    }
+}
+
+fn natural_quotient(a: &Info, b: &Info) -> Info {
+    Info {
+        value: a.value.zip(b.value).and_then(|(a, b)| a.checked_div(b)),
+        natural: true,
+        log2_multiple: log2_of(Binary::Div, a.log2_multiple, b.log2_multiple, b.value),
+        axes: a.zip(b, |a, b| {
+            let run = 1 << a.log2_multiple.min(b.log2_multiple);
+            let run = a.contiguity.min(run).min(b.constancy);
+            Axis { constancy: run.max(a.constancy.min(b.constancy)), ..Axis::UNKNOWN }
+        }),
     }
 }
 

@@ -6,8 +6,7 @@ use kernel_layout::{Dim, Layout};
 
 use super::super::Inferred;
 use crate::ir::{
-    Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, Terminator, TileOp, Type,
-    Value,
+    Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, Terminator, TileOp, Type, Value,
 };
 
 /// Panics where layouts do not fit together.

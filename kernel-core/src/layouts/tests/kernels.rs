@@ -6,9 +6,7 @@ use expect_test::{expect, expect_file};
 
 use super::{inferred, text};
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{
-    Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, MemoryOp, SourceOp, SyncOp, Type, Unary,
-};
+use crate::ir::{Binary, Compare, CopyOp, Dtype, Elem, MemoryOp, SourceOp, SyncOp, Type, Unary};
 
 #[test]
 fn vector_add_takes_sixteen_bytes_per_thread() {
@@ -47,7 +45,7 @@ fn masks_are_made_in_the_layout_of_the_pointers() {
     let offsets = b.binary(Binary::Add, start, range);
     let n = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
     let n = b.splat(n, &[1024]);
-    let mask = b.op(ElementwiseOp::Compare(Compare::Lt), &[offsets, n], tile(Dtype::Bool, &[1024]));
+    let mask = b.op(Compare::Lt, &[offsets, n], tile(Dtype::Bool, &[1024]));
     let mut addresses = |param| {
         let base = b.op(SourceOp::ParamPtr(param), &[], Type::Scalar(Elem::Ptr(Dtype::F16)));
         let base = b.splat(base, &[1024]);
@@ -69,7 +67,7 @@ fn softmax_comes_back_from_its_reductions_without_conversions() {
     let most = b.reduce(x, 1, Binary::Max);
     let most = b.spread(most, 1, &[16, 256]);
     let shifted = b.binary(Binary::Sub, x, most);
-    let raised = b.same(ElementwiseOp::Unary(Unary::Exp), &[shifted]);
+    let raised = b.same(Unary::Exp, &[shifted]);
     let sum = b.reduce(raised, 1, Binary::Add);
     let sum = b.spread(sum, 1, &[16, 256]);
     let quotient = b.binary(Binary::Div, raised, sum);
@@ -88,7 +86,7 @@ fn rms_norm_loads_its_weights_as_the_rows_want_them() {
     let x = b.cast(x, Dtype::F32);
     let square = b.binary(Binary::Mul, x, x);
     let sum = b.reduce(square, 1, Binary::Add);
-    let scale = b.same(ElementwiseOp::Unary(Unary::Rsqrt), &[sum]);
+    let scale = b.same(Unary::Rsqrt, &[sum]);
     let scale = b.spread(scale, 1, &[4, 512]);
     let scaled = b.binary(Binary::Mul, x, scale);
     let w = b.cast(w, Dtype::F32);
@@ -174,7 +172,7 @@ fn chained_products_keep_rows_in_their_warps() {
         let turned = b.load_shared(turned);
         let none = b.zeros(Dtype::F32, &[64, 64]);
         let scores = b.dot(queries, turned, none);
-        let weights = b.same(ElementwiseOp::Unary(Unary::Exp2), &[scores]);
+        let weights = b.same(Unary::Exp2, &[scores]);
         let sum = b.reduce(weights, 1, Binary::Add);
         let sum = b.binary(Binary::Add, carried[1], sum);
         let weights = b.cast(weights, Dtype::F16);
@@ -275,8 +273,7 @@ fn branches_and_loops_agree_on_what_they_pass() {
     let other = b.load_tensor(turned, &[zero, zero], &[64, 64]);
     let range = [b.int(0), b.int(8), b.int(1)];
     let ends = b.count(range, &[sum], |b, at, carried| {
-        let first =
-            b.op(ElementwiseOp::Compare(Compare::Eq), &[at, zero], Type::scalar(Dtype::Bool));
+        let first = b.op(Compare::Eq, &[at, zero], Type::scalar(Dtype::Bool));
         let chosen = b.branch(first, |_| vec![other], |b| vec![b.zeros(Dtype::F32, &[64, 64])]);
         vec![b.binary(Binary::Add, carried[0], chosen[0])]
     });

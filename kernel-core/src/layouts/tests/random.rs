@@ -91,8 +91,7 @@ fn step(b: &mut Builder, random: &mut Random, pool: &mut Pool) {
         }
         (4, _) => {
             let (x, y) = (random.pick(&pool[at]), random.pick(&pool[at]));
-            let mask =
-                b.op(ElementwiseOp::Compare(Compare::Lt), &[x, y], tile(Dtype::Bool, SHAPES[at]));
+            let mask = b.op(Compare::Lt, &[x, y], tile(Dtype::Bool, SHAPES[at]));
             (b.same(ElementwiseOp::Select, &[mask, y, x]), at)
         }
         _ => {
@@ -120,8 +119,7 @@ fn nest(b: &mut Builder, random: &mut Random, pool: &mut Pool) {
         })
     } else {
         let (block, zero) = (b.block_id(0), b.int(0));
-        let first =
-            b.op(ElementwiseOp::Compare(Compare::Eq), &[block, zero], Type::scalar(Dtype::Bool));
+        let first = b.op(Compare::Eq, &[block, zero], Type::scalar(Dtype::Bool));
         let mut inner = pool.clone();
         let others: Vec<Value> = pool.iter().map(|tiles| random.pick(tiles)).collect();
         let then = |b: &mut Builder| {

@@ -5,9 +5,7 @@ use kernel_layout::{Dim, Form, Layout};
 
 use super::verify;
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{
-    Binary, Dtype, ElementwiseOp, Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, TileOp, Value,
-};
+use crate::ir::{Binary, Dtype, Kernel, MemoryOp, Op, ProductOp, Region, StmtKind, TileOp, Value};
 use crate::layouts::{Inferred, infer};
 
 /// Values of the kernel that tests give other layouts.
@@ -34,11 +32,8 @@ fn sound() -> (Kernel, Inferred, Named) {
         named.extend(carried);
         vec![b.dot(loaded, loaded, carried[0])]
     });
-    let condition = b.op(
-        ElementwiseOp::Compare(crate::ir::Compare::Lt),
-        &[start, end],
-        crate::ir::Type::scalar(Dtype::Bool),
-    );
+    let condition =
+        b.op(crate::ir::Compare::Lt, &[start, end], crate::ir::Type::scalar(Dtype::Bool));
     let mut yielded = None;
     let picked = b.branch(
         condition,

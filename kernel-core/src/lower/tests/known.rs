@@ -1,7 +1,7 @@
 //! Facts about values: each is checked against the values themselves.
 
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Fact, SourceOp, Type, Value};
+use crate::ir::{Binary, Compare, Const, Dtype, Elem, Fact, SourceOp, Type, Value};
 use crate::lower::facts::Facts;
 
 /// The runs that facts claim of `values` must be there; and at least `required` of them (contiguity, divisor, constancy).
@@ -33,10 +33,8 @@ fn offsets_of_a_block_run_on() {
     let groups = b.binary(Binary::Div, range, eight);
     let bound = b.op(SourceOp::ParamScalar(n), &[], Type::scalar(Dtype::I32));
     let bound = b.splat(bound, &[256]);
-    let mask =
-        b.op(ElementwiseOp::Compare(Compare::Lt), &[offsets, bound], tile(Dtype::Bool, &[256]));
-    let above =
-        b.op(ElementwiseOp::Compare(Compare::Gt), &[offsets, bound], tile(Dtype::Bool, &[256]));
+    let mask = b.op(Compare::Lt, &[offsets, bound], tile(Dtype::Bool, &[256]));
+    let above = b.op(Compare::Gt, &[offsets, bound], tile(Dtype::Bool, &[256]));
     let kernel = b.finish();
     let facts = Facts::of(&kernel);
     let base = 3 * 96;
@@ -56,18 +54,10 @@ fn pointers_count_in_bytes() {
     let base = b.op(SourceOp::ParamPtr(data), &[], ty);
     let base = b.splat(base, &[128]);
     let range = b.arange(128);
-    let pointers = b.op(
-        ElementwiseOp::Binary(Binary::Add),
-        &[base, range],
-        Type::Tile(Elem::Ptr(Dtype::F16), vec![128]),
-    );
-    let four = b.op(SourceOp::Const(Const::Int(4)), &[], Type::scalar(Dtype::I32));
+    let pointers = b.op(Binary::Add, &[base, range], Type::Tile(Elem::Ptr(Dtype::F16), vec![128]));
+    let four = b.op(Const::Int(4), &[], Type::scalar(Dtype::I32));
     let four = b.splat(four, &[128]);
-    let moved = b.op(
-        ElementwiseOp::Binary(Binary::Add),
-        &[pointers, four],
-        Type::Tile(Elem::Ptr(Dtype::F16), vec![128]),
-    );
+    let moved = b.op(Binary::Add, &[pointers, four], Type::Tile(Elem::Ptr(Dtype::F16), vec![128]));
     let kernel = b.finish();
     let facts = Facts::of(&kernel);
     let [pointers, moved] = [pointers, moved].map(|value| facts.axis(value, 0));

@@ -8,8 +8,8 @@ use super::super::{bound_of, is_pure, key, op as operation, statement};
 use crate::{
     ir::{
         BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, CopyOp, Dtype, Elem,
-        ElementwiseOp, Kernel, MemoryOp, Op, Region, Shared, SharedData, SourceOp, Staged, Stmt,
-        StmtKind, SyncOp, Terminator, Tma, TmaKind, Type, Value, ValueData, WindowOp,
+        ElementwiseOp, Kernel, MemoryOp, Op, Region, Shared, SharedData, Staged, Stmt, StmtKind,
+        SyncOp, Terminator, Tma, TmaKind, Type, Value, ValueData, WindowOp,
     },
     loc::Loc,
 };
@@ -67,7 +67,7 @@ impl Out<'_, '_> {
     }
 
     fn int(&mut self, value: i128, ty: &Type) -> Value {
-        self.op(SourceOp::Const(Const::Int(value)), Vec::new(), ty.clone())
+        self.op(Const::Int(value), Vec::new(), ty.clone())
     }
 
     fn index(&mut self, value: i128) -> Value {
@@ -155,7 +155,7 @@ impl Pass<'_> {
                 from
             } else {
                 limit = out.limit(to, ahead * step_by, &counter);
-                out.op(ElementwiseOp::Binary(Binary::Add), vec![from, distance], counter.clone())
+                out.op(Binary::Add, vec![from, distance], counter.clone())
             };
             let place = out.index(ahead);
             out.copies(&ring, [from, limit], at, place);
@@ -185,34 +185,25 @@ impl Pass<'_> {
             out.effect(CopyOp::Wait(pending));
         }
         out.effect(ring.meet.clone());
-        let next = out.op(ElementwiseOp::Binary(Binary::Add), vec![iv, distance], counter);
+        let next = out.op(Binary::Add, vec![iv, distance], counter);
         out.copies(&ring, [iv, limit], next, write);
         if let Some(full) = ring.full {
             let barrier = out.barrier(full, read);
-            out.stmts.push(operation(
-                Op::Sync(SyncOp::Barrier(BarrierOp::Wait)),
-                vec![barrier, phase],
-                None,
-                loc,
-            ));
+            out.stmts.push(operation(BarrierOp::Wait, vec![barrier, phase], None, loc));
         }
         let mut iteration = Region { stmts: rest, ..Region::default() };
         replace(&mut iteration, &current);
         out.stmts.append(&mut iteration.stmts);
         let following = |out: &mut Out<'_, '_>, at: Value| {
-            let wraps = out.op(
-                ElementwiseOp::Compare(Compare::Eq),
-                vec![at, last],
-                Type::scalar(Dtype::Bool),
-            );
-            let next = out.op(ElementwiseOp::Binary(Binary::Add), vec![at, one], index.clone());
+            let wraps = out.op(Compare::Eq, vec![at, last], Type::scalar(Dtype::Bool));
+            let next = out.op(Binary::Add, vec![at, one], index.clone());
             (wraps, out.op(ElementwiseOp::Select, vec![wraps, zero, next], index.clone()))
         };
         let (round, next_read) = following(&mut out, read);
         let (_, next_write) = following(&mut out, write);
         let mut carried = vec![(first_read, read, next_read), (first_write, write, next_write)];
         if ring.full.is_some() {
-            let other = out.op(ElementwiseOp::Binary(Binary::Sub), vec![one, phase], index.clone());
+            let other = out.op(Binary::Sub, vec![one, phase], index.clone());
             let next = out.op(ElementwiseOp::Select, vec![round, other, phase], index.clone());
             carried.push((zero, phase, next));
         }
@@ -302,7 +293,7 @@ impl Out<'_, '_> {
             let data = BarrierData { ring: Some(stages), count: 1, loc: self.loc };
             let root = self.pass.barriers.alloc(data);
             let ty = Type::Barrier(BarrierType { root, ring: true, remote: false });
-            let barriers = self.op(SyncOp::Barrier(BarrierOp::Alloc(root)), Vec::new(), ty);
+            let barriers = self.op(BarrierOp::Alloc(root), Vec::new(), ty);
             Full { barriers, bytes }
         });
         Ring { head, iv, windows, groups, full, meet }
@@ -314,7 +305,7 @@ impl Out<'_, '_> {
             unreachable!("made as barriers")
         };
         let one = Type::Barrier(BarrierType { ring: false, ..ty });
-        self.op(SyncOp::Barrier(BarrierOp::Index), vec![full.barriers, place], one)
+        self.op(BarrierOp::Index, vec![full.barriers, place], one)
     }
 
     /// Ends once more the phases of the places that were filled an odd number of times: of those before `read`, which the last
@@ -323,14 +314,13 @@ impl Out<'_, '_> {
         let number = Type::scalar(Dtype::I32);
         let bool = Type::scalar(Dtype::Bool);
         let one = self.index(1);
-        let other = self.op(ElementwiseOp::Binary(Binary::Sub), vec![one, phase], number.clone());
+        let other = self.op(Binary::Sub, vec![one, phase], number.clone());
         for place in 0..stages {
             let place = self.index(i128::from(place));
-            let once_more =
-                self.op(ElementwiseOp::Compare(Compare::Lt), vec![place, read], bool.clone());
+            let once_more = self.op(Compare::Lt, vec![place, read], bool.clone());
             let parity =
                 self.op(ElementwiseOp::Select, vec![once_more, other, phase], number.clone());
-            let odd = self.op(ElementwiseOp::Compare(Compare::Eq), vec![parity, one], bool.clone());
+            let odd = self.op(Compare::Eq, vec![parity, one], bool.clone());
             self.when(odd, |out| {
                 let barrier = out.barrier(full, place);
                 out.expect(barrier, 0);
@@ -341,12 +331,7 @@ impl Out<'_, '_> {
     /// One arrival at a barrier, which also waits for so many bytes.
     fn expect(&mut self, barrier: Value, bytes: i128) {
         let bytes = self.index(bytes);
-        self.stmts.push(operation(
-            Op::Sync(SyncOp::Barrier(BarrierOp::Expect)),
-            vec![barrier, bytes],
-            None,
-            self.loc,
-        ));
+        self.stmts.push(operation(BarrierOp::Expect, vec![barrier, bytes], None, self.loc));
     }
 
     /// `if condition { .. }`
@@ -366,15 +351,14 @@ impl Out<'_, '_> {
     fn limit(&mut self, to: Value, distance: i128, ty: &Type) -> Value {
         let Some(Elem::Number(dtype)) = ty.elem() else { unreachable!("loops count integers") };
         let bound = self.int(bound_of(dtype, distance), ty);
-        let nearest = self.op(ElementwiseOp::Binary(Binary::Max), vec![to, bound], ty.clone());
+        let nearest = self.op(Binary::Max, vec![to, bound], ty.clone());
         let distance = self.int(distance, ty);
-        self.op(ElementwiseOp::Binary(Binary::Sub), vec![nearest, distance], ty.clone())
+        self.op(Binary::Sub, vec![nearest, distance], ty.clone())
     }
 
     /// `if less[0] < less[1] { the copies of iteration at, into a place }; commit`
     fn copies(&mut self, ring: &Ring<'_>, less: [Value; 2], at: Value, place: Value) {
-        let condition =
-            self.op(ElementwiseOp::Compare(Compare::Lt), less.to_vec(), Type::scalar(Dtype::Bool));
+        let condition = self.op(Compare::Lt, less.to_vec(), Type::scalar(Dtype::Bool));
         self.when(condition, |inner| {
             let mut map = BTreeMap::from([(key(ring.iv), at)]);
             for window in &ring.windows {
