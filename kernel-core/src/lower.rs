@@ -18,62 +18,30 @@ use crate::ir::{
 use crate::layouts::tma::TensorMap;
 use crate::loc::Loc;
 
-mod access_cost;
 mod annotated;
-mod atomic;
-mod barrier;
-mod bits;
-mod bulk;
-mod by_rows;
-mod bytes;
-mod cast;
-mod cluster;
-mod coalesce;
-mod control;
-mod convert;
-mod coords;
-mod copy;
-mod crossing;
-mod dot;
-mod double;
-mod elementwise;
 mod emitter;
 mod facts;
-mod finish;
-mod fold;
-mod matrix;
-mod matrix_descriptor;
+mod language;
 mod memory;
 mod module;
-mod named;
-mod numbering;
-mod params;
-mod pointer;
-mod ptx;
-mod reduce;
-mod remote;
-mod scalar;
-mod scan;
-mod shape;
-mod shared;
-mod specialize;
-mod tcgen05;
-mod tensor;
-mod tensor_copy;
+mod products;
+mod sync;
 mod tensor_memory;
 #[cfg(test)]
 mod tests;
-mod tma;
-mod wgmma;
+mod tiles;
 
 pub(crate) use annotated::annotated;
-use control::LoopFrame;
 use emitter::{Emitter, Place, Val};
 use facts::Facts;
-use params::Params;
-use shared::SharedPlan;
-use specialize::{Crew, Split};
+use language::control::LoopFrame;
+use language::params::Params;
+use language::specialize::{Crew, Split};
+use memory::shared::{self, SharedPlan};
+use products::dot;
+use sync::barrier;
 use tensor_memory::TensorMemoryPlan;
+use tiles::scalar;
 
 /// A kernel in PTX.
 #[derive(Clone, Debug)]

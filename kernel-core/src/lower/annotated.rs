@@ -3,9 +3,9 @@
 use kernel_layout::{Dim, Layout};
 use la_arena::ArenaMap;
 
-use super::access_cost::{load_cost, store_cost};
-use super::convert::conversion_cost;
-use super::crossing::{reduce_cost, scan_cost};
+use super::memory::access_cost::{load_cost, store_cost};
+use super::tiles::convert::conversion_cost;
+use super::tiles::crossing::{reduce_cost, scan_cost};
 use crate::ir::{Annotations, Kernel, Layouts, MemoryOp, Op, Shared, StmtKind, TileOp, Value};
 use crate::loc::Loc;
 

@@ -10,22 +10,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kernel_ptx::{Guard, Instruction, Label, Modifier, Opcode, Operand, Reg, Type};
 
-use super::bits::sign_extended;
-use super::numbering::{Computed, Numbering};
 use crate::loc::Loc;
+
+pub(crate) mod bits;
+mod coalesce;
+pub(crate) mod finish;
+pub(crate) mod fold;
+mod numbering;
+
+use bits::sign_extended;
+use numbering::{Computed, Numbering};
 
 /// Modifiers from types, spaces and words: `mods![W::Rn, T::F32]`.
 macro_rules! mods {
     ($($m:expr),* $(,)?) => { &[$(kernel_ptx::Modifier::from($m)),*] };
 }
-pub(super) use mods;
+pub(crate) use mods;
 
 /// A value at run time: a register, or a constant that no register holds.
 ///
 /// Integers of up to 32 bits are kept as their `i32` value, those of 64 bits as `i64` (a `u64` by its
 /// bits); `f16` and `bf16` constants are `Int`, by their bits; predicates are `Int` 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Val {
+pub(crate) enum Val {
     /// A register.
     Reg(Reg),
     /// An integer, a half or a predicate.
@@ -38,7 +45,7 @@ pub(super) enum Val {
 
 impl Val {
     /// The operand that reads it.
-    pub(super) fn operand(self) -> Operand {
+    pub(crate) fn operand(self) -> Operand {
         match self {
             Val::Reg(reg) => Operand::Reg(reg),
             Val::Int(value) => Operand::Int(i128::from(value)),
@@ -50,7 +57,7 @@ impl Val {
 
 /// Where a pure instruction may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// Before the outermost loop that does not define an operand.
     Outermost,
     /// Where it is asked for.
@@ -59,11 +66,11 @@ pub(super) enum Place {
 
 /// A frame: an index into the emitter's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FrameId(pub(super) usize);
+pub(crate) struct FrameId(pub(crate) usize);
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FrameKind {
+pub(crate) enum FrameKind {
     /// The body of the kernel.
     Entry,
     /// The body of a loop: runs many times.
@@ -74,20 +81,20 @@ pub(super) enum FrameKind {
 
 /// An instruction with what emission knows of it.
 #[derive(Clone, Debug)]
-pub(super) struct Inst {
+pub(crate) struct Inst {
     /// The instruction.
-    pub(super) instruction: Instruction,
+    pub(crate) instruction: Instruction,
     /// How many leading operands are written.
-    pub(super) results: usize,
+    pub(crate) results: usize,
     /// It does more than to write registers.
-    pub(super) effect: bool,
+    pub(crate) effect: bool,
     /// Where in the source it comes from.
-    pub(super) loc: Loc,
+    pub(crate) loc: Loc,
 }
 
 /// A node of a frame.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(crate) enum Node {
     /// An instruction.
     Inst(Box<Inst>),
     /// A label.
@@ -97,18 +104,18 @@ pub(super) enum Node {
 }
 
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     kind: FrameKind,
     /// Position in the stack of open frames.
     depth: usize,
-    pub(super) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     values: Numbering,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RegInfo {
+pub(crate) struct RegInfo {
     /// Declared type.
-    pub(super) ty: Type,
+    pub(crate) ty: Type,
     frame: FrameId,
     /// The register is another one plus a constant.
     sum: Option<(Reg, i64)>,
@@ -118,11 +125,11 @@ pub(super) struct RegInfo {
 
 /// Builds one function.
 #[derive(Debug)]
-pub(super) struct Emitter {
-    pub(super) registers: Vec<RegInfo>,
-    pub(super) frames: Vec<Frame>,
+pub(crate) struct Emitter {
+    pub(crate) registers: Vec<RegInfo>,
+    pub(crate) frames: Vec<Frame>,
     open: Vec<FrameId>,
-    pub(super) labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// How often registers have changed.
     changes: u32,
     /// The 32-bit word that a half was taken from, which half it is (0: low), and how often registers had changed then.
@@ -136,20 +143,20 @@ pub(super) struct Emitter {
     /// Halves of words that change, which nothing has taken out.
     to_come: BTreeMap<Reg, (Reg, u8)>,
     /// Attached to what is emitted.
-    pub(super) loc: Loc,
+    pub(crate) loc: Loc,
     /// Where pure instructions go.
-    pub(super) place: Place,
+    pub(crate) place: Place,
     /// The threads that run what is emitted.
-    pub(super) threads: u32,
+    pub(crate) threads: u32,
     /// The first of them, among those of the block.
-    pub(super) first_thread: u32,
+    pub(crate) first_thread: u32,
     /// Nodes at the start of the entry that nothing comes before: they run whatever is branched over.
     prologue: usize,
 }
 
 impl Emitter {
     /// An empty function with its entry frame open.
-    pub(super) fn new(threads: u32) -> Self {
+    pub(crate) fn new(threads: u32) -> Self {
         let entry = Frame {
             kind: FrameKind::Entry,
             depth: 0,
@@ -176,12 +183,12 @@ impl Emitter {
     }
 
     /// The innermost open frame.
-    pub(super) fn current(&self) -> FrameId {
+    pub(crate) fn current(&self) -> FrameId {
         *self.open.last().expect("the entry frame stays open")
     }
 
     /// Opens a frame inside the current one.
-    pub(super) fn enter(&mut self, kind: FrameKind) -> FrameId {
+    pub(crate) fn enter(&mut self, kind: FrameKind) -> FrameId {
         let id = FrameId(self.frames.len());
         let frame =
             Frame { kind, depth: self.open.len(), nodes: Vec::new(), values: Numbering::default() };
@@ -191,46 +198,46 @@ impl Emitter {
     }
 
     /// Closes the current frame and places it in its parent.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         let id = self.open.pop().expect("a frame was entered");
         let parent = self.current();
         self.frames[parent.0].nodes.push(Node::Frame(id));
     }
 
     /// A register that the current frame defines.
-    pub(super) fn fresh(&mut self, ty: Type) -> Reg {
+    pub(crate) fn fresh(&mut self, ty: Type) -> Reg {
         let frame = self.current();
         self.fresh_in(ty, frame)
     }
 
     /// A register that counts as defined in `frame`.
-    pub(super) fn fresh_in(&mut self, ty: Type, frame: FrameId) -> Reg {
+    pub(crate) fn fresh_in(&mut self, ty: Type, frame: FrameId) -> Reg {
         let reg = Reg(u32::try_from(self.registers.len()).expect("fewer than 2^32 registers"));
         self.registers.push(RegInfo { ty, frame, sum: None, changed: 0 });
         reg
     }
 
     /// A register that the current frame defines and that changes.
-    pub(super) fn fresh_slot(&mut self, ty: Type) -> Reg {
+    pub(crate) fn fresh_slot(&mut self, ty: Type) -> Reg {
         let reg = self.fresh(ty);
         self.slots.insert(reg);
         reg
     }
 
     /// Says that a register changes.
-    pub(super) fn note_slot(&mut self, reg: Reg) {
+    pub(crate) fn note_slot(&mut self, reg: Reg) {
         self.slots.insert(reg);
     }
 
     /// Whether a register may change here: no loop that would need its old value again lies in between.
-    pub(super) fn is_slot(&self, reg: Reg) -> bool {
+    pub(crate) fn is_slot(&self, reg: Reg) -> bool {
         let home = self.depth(Val::Reg(reg));
         let iterations = |id: &FrameId| self.frames[id.0].kind == FrameKind::Loop;
         self.slots.contains(&reg) && !self.open[home + 1..].iter().any(iterations)
     }
 
     /// Finds nothing any more that was computed from registers that have changed.
-    pub(super) fn overwritten(&mut self, registers: &[Reg]) {
+    pub(crate) fn overwritten(&mut self, registers: &[Reg]) {
         self.changes += 1;
         for reg in registers {
             self.registers[reg.0 as usize].changed = self.changes;
@@ -246,7 +253,7 @@ impl Emitter {
     }
 
     /// A half of a word that changes. No register holds it until it is asked for: a product may be writing the word.
-    pub(super) fn half_to_come(&mut self, word: Reg, index: u8) -> Reg {
+    pub(crate) fn half_to_come(&mut self, word: Reg, index: u8) -> Reg {
         let half = self.fresh(Type::B16);
         self.halves.insert(half, (word, index, self.changes));
         self.to_come.insert(half, (word, index));
@@ -254,7 +261,7 @@ impl Emitter {
     }
 
     /// The value itself, or the half taken out of its word.
-    pub(super) fn half_at_last(&mut self, value: Val) -> Val {
+    pub(crate) fn half_at_last(&mut self, value: Val) -> Val {
         match self.word_to_come(value) {
             Some((word, index)) => self.unpack(Val::Reg(word))[usize::from(index)],
             None => value,
@@ -262,7 +269,7 @@ impl Emitter {
     }
 
     /// The word and the place in it of a half that no register holds.
-    pub(super) fn word_to_come(&self, value: Val) -> Option<(Reg, u8)> {
+    pub(crate) fn word_to_come(&self, value: Val) -> Option<(Reg, u8)> {
         match value {
             Val::Reg(half) => self.to_come.get(&half).copied(),
             Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
@@ -270,17 +277,17 @@ impl Emitter {
     }
 
     /// Gives a register to another frame: a carried register belongs to its loop while that is open.
-    pub(super) fn rehome(&mut self, reg: Reg, frame: FrameId) {
+    pub(crate) fn rehome(&mut self, reg: Reg, frame: FrameId) {
         self.registers[reg.0 as usize].frame = frame;
     }
 
     /// The declared type of a register.
-    pub(super) fn ty(&self, reg: Reg) -> Type {
+    pub(crate) fn ty(&self, reg: Reg) -> Type {
         self.registers[reg.0 as usize].ty
     }
 
     /// The depth of the frame in which a value is defined: 0 for constants.
-    pub(super) fn depth(&self, value: Val) -> usize {
+    pub(crate) fn depth(&self, value: Val) -> usize {
         match value {
             Val::Reg(reg) => self.frames[self.registers[reg.0 as usize].frame.0].depth,
             Val::Int(_) | Val::F32(_) | Val::F64(_) => 0,
@@ -288,26 +295,26 @@ impl Emitter {
     }
 
     /// A new label.
-    pub(super) fn label(&mut self) -> Label {
+    pub(crate) fn label(&mut self) -> Label {
         let label = Label(u32::try_from(self.labels.len()).expect("fewer than 2^32 labels"));
         self.labels.push(format!("L{}", label.0));
         label
     }
 
     /// Finds no value of the current frame any more: control may have come past the instructions that compute them.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         let current = self.current();
         self.frames[current.0].values.clear();
     }
 
     /// Places a label.
-    pub(super) fn place_label(&mut self, label: Label) {
+    pub(crate) fn place_label(&mut self, label: Label) {
         let current = self.current();
         self.frames[current.0].nodes.push(Node::Label(label));
     }
 
     /// Runs `f` with pure instructions placed as said.
-    pub(super) fn placed<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn placed<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
         let before = std::mem::replace(&mut self.place, place);
         let result = f(self);
         self.place = before;
@@ -342,7 +349,7 @@ impl Emitter {
     }
 
     /// A pure instruction with one result. Constants among the sources are written as immediates.
-    pub(super) fn pure(
+    pub(crate) fn pure(
         &mut self,
         opcode: Opcode,
         modifiers: &[Modifier],
@@ -364,7 +371,7 @@ impl Emitter {
     }
 
     /// A pure instruction whose operands are not all values: a special register, a parameter.
-    pub(super) fn pure_of(
+    pub(crate) fn pure_of(
         &mut self,
         opcode: Opcode,
         modifiers: &[Modifier],
@@ -392,7 +399,7 @@ impl Emitter {
     }
 
     /// An instruction at this very place. `results` operands are written.
-    pub(super) fn push(&mut self, inst: Instruction, results: usize, effect: bool) {
+    pub(crate) fn push(&mut self, inst: Instruction, results: usize, effect: bool) {
         let current = self.current();
         self.push_in(current, inst, results, effect);
     }
@@ -408,7 +415,7 @@ impl Emitter {
     }
 
     /// An instruction without results that must stay.
-    pub(super) fn effect(
+    pub(crate) fn effect(
         &mut self,
         opcode: Opcode,
         modifiers: &[Modifier],
@@ -418,7 +425,7 @@ impl Emitter {
     }
 
     /// As [`effect`](Self::effect), where `guard` holds.
-    pub(super) fn effect_if(
+    pub(crate) fn effect_if(
         &mut self,
         guard: Option<Guard>,
         opcode: Opcode,
@@ -431,7 +438,7 @@ impl Emitter {
     }
 
     /// Writes `value` to a register that has several definitions.
-    pub(super) fn assign(&mut self, reg: Reg, value: Val) {
+    pub(crate) fn assign(&mut self, reg: Reg, value: Val) {
         if value == Val::Reg(reg) {
             return;
         }
@@ -444,7 +451,7 @@ impl Emitter {
     }
 
     /// `value` in a register of type `ty`.
-    pub(super) fn reg(&mut self, value: Val, ty: Type) -> Reg {
+    pub(crate) fn reg(&mut self, value: Val, ty: Type) -> Reg {
         match value {
             Val::Reg(reg) => reg,
             Val::Int(_) | Val::F32(_) | Val::F64(_) => {
@@ -467,7 +474,7 @@ impl Emitter {
     ///
     /// # Requires
     /// `value` is not known to be false.
-    pub(super) fn guard(&mut self, value: Val) -> Option<Guard> {
+    pub(crate) fn guard(&mut self, value: Val) -> Option<Guard> {
         match value {
             Val::Int(1) => None,
             Val::Reg(_) | Val::Int(_) | Val::F32(_) | Val::F64(_) => {
@@ -477,14 +484,14 @@ impl Emitter {
     }
 
     /// Records that `reg` is `base + offset`.
-    pub(super) fn note_sum(&mut self, reg: Val, base: Reg, offset: i64) {
+    pub(crate) fn note_sum(&mut self, reg: Val, base: Reg, offset: i64) {
         if let Val::Reg(reg) = reg {
             self.registers[reg.0 as usize].sum = Some((base, offset));
         }
     }
 
     /// The register and constant that a value is the sum of.
-    pub(super) fn sum_of(&self, value: Val) -> Option<(Reg, i64)> {
+    pub(crate) fn sum_of(&self, value: Val) -> Option<(Reg, i64)> {
         match value {
             Val::Reg(reg) => Some(self.registers[reg.0 as usize].sum.unwrap_or((reg, 0))),
             Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
@@ -492,7 +499,7 @@ impl Emitter {
     }
 
     /// The two 16-bit halves of a 32-bit word, low first.
-    pub(super) fn unpack(&mut self, word: Val) -> [Val; 2] {
+    pub(crate) fn unpack(&mut self, word: Val) -> [Val; 2] {
         let word = match word {
             Val::Int(bits) => return [Val::Int(bits & 0xffff), Val::Int((bits >> 16) & 0xffff)],
             Val::Reg(_) | Val::F32(_) | Val::F64(_) => self.reg(word, Type::B32),
@@ -521,7 +528,7 @@ impl Emitter {
     }
 
     /// The 32-bit word of two halves: the word they came from, where they did.
-    pub(super) fn pack(&mut self, low: Val, high: Val) -> Val {
+    pub(crate) fn pack(&mut self, low: Val, high: Val) -> Val {
         if let (Val::Int(low), Val::Int(high)) = (low, high) {
             return Val::Int(sign_extended((low & 0xffff) | ((high & 0xffff) << 16), 32));
         }
@@ -544,19 +551,19 @@ impl Emitter {
     }
 
     /// Records that the low byte of `reg` is byte `index` of `word`.
-    pub(super) fn note_byte(&mut self, reg: Reg, word: Reg, index: u8) {
+    pub(crate) fn note_byte(&mut self, reg: Reg, word: Reg, index: u8) {
         self.bytes.entry(reg).or_insert((word, index));
     }
 
     /// Records that the low byte of `value` is byte `index` of the two in `pair`.
-    pub(super) fn note_pair(&mut self, value: Val, pair: Val, index: u8) {
+    pub(crate) fn note_pair(&mut self, value: Val, pair: Val, index: u8) {
         if let (Val::Reg(value), Val::Reg(pair)) = (value, pair) {
             self.pairs.insert(value, (pair, index));
         }
     }
 
     /// The register of two bytes whose bytes these are.
-    pub(super) fn pair_of_bytes(&self, low: Val, high: Val) -> Option<Reg> {
+    pub(crate) fn pair_of_bytes(&self, low: Val, high: Val) -> Option<Reg> {
         match [low, high].map(|value| match value {
             Val::Reg(value) => self.pairs.get(&value).copied(),
             Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
@@ -567,7 +574,7 @@ impl Emitter {
     }
 
     /// The word and the half of it whose bytes these are.
-    pub(super) fn half_of_bytes(&self, low: Val, high: Val) -> Option<(Reg, u8)> {
+    pub(crate) fn half_of_bytes(&self, low: Val, high: Val) -> Option<(Reg, u8)> {
         match [low, high].map(|value| match value {
             Val::Reg(value) => self.bytes.get(&value).copied(),
             Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
@@ -580,7 +587,7 @@ impl Emitter {
     }
 
     /// The word whose bytes these are.
-    pub(super) fn word_of_bytes(&self, parts: [Val; 4]) -> Option<Reg> {
+    pub(crate) fn word_of_bytes(&self, parts: [Val; 4]) -> Option<Reg> {
         let mut words = (0u8..).zip(parts).map(|(place, part)| match part {
             Val::Reg(part) => {
                 self.bytes.get(&part).filter(|(_, index)| *index == place).map(|(word, _)| *word)
@@ -592,7 +599,7 @@ impl Emitter {
     }
 
     /// The word whose halves these are.
-    pub(super) fn parent(&self, low: Val, high: Val) -> Option<Reg> {
+    pub(crate) fn parent(&self, low: Val, high: Val) -> Option<Reg> {
         match (low, high) {
             (Val::Reg(low), Val::Reg(high)) => match (self.half_of(low), self.half_of(high)) {
                 (Some((a, 0)), Some((b, 1))) if a == b => Some(a),

@@ -15,7 +15,7 @@ struct Induction {
 
 /// The facts of a kernel.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     kernel: &'a Kernel,
     known: Known,
     inductions: ArenaMap<Value, Induction>,
@@ -24,7 +24,7 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// The facts of every value of a kernel.
-    pub(super) fn of(kernel: &'a Kernel) -> Self {
+    pub(crate) fn of(kernel: &'a Kernel) -> Self {
         let mut facts = Facts {
             kernel,
             known: analyze(kernel),
@@ -36,37 +36,37 @@ impl<'a> Facts<'a> {
     }
 
     /// What was found out of every value.
-    pub(super) fn known(&self) -> &Known {
+    pub(crate) fn known(&self) -> &Known {
         &self.known
     }
 
     /// What is known along an axis of a tile.
-    pub(super) fn axis(&self, tile: Value, axis: usize) -> Axis {
+    pub(crate) fn axis(&self, tile: Value, axis: usize) -> Axis {
         self.known.axis(tile, axis)
     }
 
     /// A power of two that divides a scalar.
-    pub(super) fn divisor(&self, value: Value) -> u64 {
+    pub(crate) fn divisor(&self, value: Value) -> u64 {
         1 << self.known.log2_multiple(value)
     }
 
     /// A power of two that divides the address of a parameter.
-    pub(super) fn pointer(&self, param: u32) -> u64 {
+    pub(crate) fn pointer(&self, param: u32) -> u64 {
         self.declared(Subject::Pointer(param))
     }
 
     /// A stride that is known exactly.
-    pub(super) fn stride(&self, param: u32, axis: u32) -> Option<i64> {
+    pub(crate) fn stride(&self, param: u32, axis: u32) -> Option<i64> {
         stride(self.kernel, param, axis)
     }
 
     /// A power of two that divides a stride.
-    pub(super) fn stride_divisor(&self, param: u32, axis: u32) -> u64 {
+    pub(crate) fn stride_divisor(&self, param: u32, axis: u32) -> u64 {
         self.declared(Subject::Stride(param, axis))
     }
 
     /// A power of two that divides an extent.
-    pub(super) fn dim_divisor(&self, param: u32, axis: u32) -> u64 {
+    pub(crate) fn dim_divisor(&self, param: u32, axis: u32) -> u64 {
         self.declared(Subject::Dim(param, axis))
     }
 
@@ -76,7 +76,7 @@ impl<'a> Facts<'a> {
 
     /// Whether `offset .. offset + extent` lies inside axis `axis` of parameter `param` whatever happens: the
     /// offset counts from at least 0 up to that very extent, and everything is a multiple of `extent`.
-    pub(super) fn inside(&self, offset: Value, extent: u32, param: u32, axis: u32) -> bool {
+    pub(crate) fn inside(&self, offset: Value, extent: u32, param: u32, axis: u32) -> bool {
         let extent = u64::from(extent);
         let Some(&Induction { from, to, step }) = self.inductions.get(offset) else { return false };
         let constant = |value| self.known.constant(value);

@@ -6,7 +6,7 @@ use super::{Lower, Lowered};
 use crate::loc::Loc;
 
 /// Puts the code of `lower` into a module.
-pub(super) fn assemble(
+pub(crate) fn assemble(
     lower: Lower<'_>,
     file: &str,
     line_of: &dyn Fn(Loc) -> (u32, u32),

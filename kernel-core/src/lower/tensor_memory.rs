@@ -10,20 +10,22 @@ use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Space, Type, Word};
 use la_arena::ArenaMap;
 
-use super::coords::ThreadMap;
 use super::emitter::{Val, mods};
+use super::tiles::coords::ThreadMap;
 use super::{Data, Lower};
 use crate::ir::{
     CtaGroup, Dtype, Elem, Kernel, TensorMemory, TensorMemoryOp, TensorMemoryType, Value,
 };
 use crate::layouts::tensor_memory;
 
+mod tensor_copy;
+
 /// The bytes of the word in shared memory that has the address, and what keeps it apart from what follows.
-pub(super) const ADDRESS_BYTES: u32 = 16;
+pub(crate) const ADDRESS_BYTES: u32 = 16;
 /// The most words that one instruction moves for a lane.
 const MOST_WORDS: usize = 128;
 /// Where an address has its row.
-pub(super) const ROW_SHIFT: u32 = 16;
+pub(crate) const ROW_SHIFT: u32 = 16;
 /// Bits of a lane's number.
 const LANE_BITS: usize = 5;
 /// Threads of a warp, less one.
@@ -31,7 +33,7 @@ const LANES_MASK: u32 = 31;
 
 /// Where allocations of tensor memory lie.
 #[derive(Debug)]
-pub(super) struct TensorMemoryPlan {
+pub(crate) struct TensorMemoryPlan {
     /// Whose they are.
     group: CtaGroup,
     /// The first column of each.
@@ -44,7 +46,7 @@ pub(super) struct TensorMemoryPlan {
 }
 
 impl TensorMemoryPlan {
-    pub(super) fn of(kernel: &Kernel) -> Self {
+    pub(crate) fn of(kernel: &Kernel) -> Self {
         let mut plan = TensorMemoryPlan {
             group: kernel.cta_group(),
             starts: ArenaMap::default(),
@@ -71,7 +73,7 @@ impl TensorMemoryPlan {
 
 impl Lower<'_> {
     /// Allocates the columns of the kernel; the barrier that follows makes the address known.
-    pub(super) fn allocate_tensor_memory(&mut self) {
+    pub(crate) fn allocate_tensor_memory(&mut self) {
         if self.tensor_memory.columns == 0 {
             return;
         }
@@ -94,7 +96,7 @@ impl Lower<'_> {
     }
 
     /// Whose tensor cores the instructions are for.
-    pub(super) const fn cta_group(&self) -> Word {
+    pub(crate) const fn cta_group(&self) -> Word {
         match self.tensor_memory.group {
             CtaGroup::One => Word::CtaGroup1,
             CtaGroup::Pair => Word::CtaGroup2,
@@ -102,12 +104,12 @@ impl Lower<'_> {
     }
 
     /// Whether the kernel has tensor memory.
-    pub(super) fn has_tensor_memory(&self) -> bool {
+    pub(crate) fn has_tensor_memory(&self) -> bool {
         self.tensor_memory.columns > 0
     }
 
     /// Reads the address of the kernel's columns, behind the barrier at which it has become known.
-    pub(super) fn find_tensor_memory(&mut self) {
+    pub(crate) fn find_tensor_memory(&mut self) {
         if self.tensor_memory.columns == 0 {
             return;
         }
@@ -119,7 +121,7 @@ impl Lower<'_> {
     }
 
     /// Gives the columns back, when all warps are done with them.
-    pub(super) fn release_tensor_memory(&mut self) {
+    pub(crate) fn release_tensor_memory(&mut self) {
         if self.tensor_memory.columns == 0 {
             return;
         }
@@ -137,7 +139,7 @@ impl Lower<'_> {
         self.e.effect_if(guard, Opcode::Tcgen05, dealloc, [base, columns]);
     }
 
-    pub(super) fn tcgen05_fence(&mut self, word: Word) {
+    pub(crate) fn tcgen05_fence(&mut self, word: Word) {
         self.e.effect(Opcode::Tcgen05, mods![word], []);
     }
 
@@ -157,7 +159,7 @@ impl Lower<'_> {
         self.e.reg(base, Type::B32)
     }
 
-    pub(super) fn tensor_memory_op(
+    pub(crate) fn tensor_memory_op(
         &mut self,
         op: TensorMemoryOp,
         args: &[Value],
@@ -181,7 +183,7 @@ impl Lower<'_> {
     }
 
     /// The type of a window of tensor memory.
-    pub(super) fn tensor_memory_type(&self, window: Value) -> &TensorMemoryType {
+    pub(crate) fn tensor_memory_type(&self, window: Value) -> &TensorMemoryType {
         self.kernel
             .ty(window)
             .tensor_memory()
@@ -189,7 +191,7 @@ impl Lower<'_> {
     }
 
     /// The layout of the tiles of an allocation.
-    pub(super) fn tensor_memory_layout(&self, root: TensorMemory) -> &Layout {
+    pub(crate) fn tensor_memory_layout(&self, root: TensorMemory) -> &Layout {
         &self.tensor_memory.layouts[root]
     }
 
@@ -214,7 +216,7 @@ impl Lower<'_> {
 
     /// The address of a place in a window, given as what is added to its first: rows in the upper half, columns in the lower. `more` is
     /// added to it.
-    pub(super) fn tensor_memory_address(
+    pub(crate) fn tensor_memory_address(
         &mut self,
         window: Value,
         place: u32,

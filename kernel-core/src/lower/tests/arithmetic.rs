@@ -6,9 +6,9 @@ use kernel_ptx::{Opcode, Type, Word};
 
 use super::interpret::value;
 use crate::ir::{Const, Dtype};
-use crate::lower::coords::{ThreadMap, register_part, repeated_threads};
 use crate::lower::emitter::{Emitter, FrameKind, Node, Val};
-use crate::lower::scalar::constant;
+use crate::lower::tiles::coords::{ThreadMap, register_part, repeated_threads};
+use crate::lower::tiles::scalar::constant;
 
 const THREADS: u32 = 128;
 

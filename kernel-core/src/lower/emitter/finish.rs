@@ -1,0 +1,199 @@
+//! From the tree of frames to a PTX module: dead code goes, the rest is laid out in order.
+
+use kernel_ptx::{Base, Function, Opcode, Operand, Reg, Register, Statement};
+
+use super::coalesce;
+use super::{Emitter, FrameId, Inst, Node};
+
+impl Emitter {
+    /// Moves registers, labels and statements into `function`, without the instructions that nothing needs.
+    pub(crate) fn finish(
+        mut self,
+        function: &mut Function,
+        line_of: &dyn Fn(crate::loc::Loc) -> (u32, u32),
+    ) {
+        let mut order = Vec::new();
+        self.flatten(FrameId(0), &mut order);
+        let live = live(&order, self.registers.len());
+        order.retain(|node| match node {
+            Node::Inst(inst) => {
+                let mut needed = inst.effect;
+                results(inst, &mut |reg| needed |= live[reg.0 as usize]);
+                needed
+            }
+            Node::Label(_) | Node::Frame(_) => true,
+        });
+        coalesce::run(&mut order, &|reg| self.ty(reg), self.registers.len());
+        let mut body = Vec::new();
+        let mut position = None;
+        let mut numbers: Vec<Option<Reg>> = vec![None; self.registers.len()];
+        let mut rename = |reg: &mut Reg| {
+            let slot = &mut numbers[reg.0 as usize];
+            *reg = *slot.get_or_insert_with(|| {
+                let number = u32::try_from(function.registers.len());
+                function.registers.push(Register { ty: self.ty(*reg), name: None });
+                Reg(number.expect("fewer than 2^32 registers"))
+            });
+        };
+        for node in order {
+            match node {
+                Node::Label(label) => body.push(Statement::Label(label)),
+                Node::Inst(inst) => {
+                    let (line, column) = line_of(inst.loc);
+                    if line != 0 && position != Some((line, column)) {
+                        position = Some((line, column));
+                        body.push(Statement::Location { file: 1, line, column });
+                    }
+                    let mut instruction = inst.instruction;
+                    if let Some(guard) = &mut instruction.guard {
+                        rename(&mut guard.predicate);
+                    }
+                    for operand in &mut instruction.operands {
+                        registers_mut(operand, &mut rename);
+                    }
+                    body.push(Statement::Instruction(instruction));
+                }
+                Node::Frame(_) => unreachable!("flattening leaves no frames"),
+            }
+        }
+        function.labels = self.labels;
+        function.body = Some(body);
+    }
+
+    /// Appends the nodes of a frame to `order`, those of nested frames in their places.
+    fn flatten(&mut self, frame: FrameId, order: &mut Vec<Node>) {
+        for node in std::mem::take(&mut self.frames[frame.0].nodes) {
+            match node {
+                Node::Frame(inner) => self.flatten(inner, order),
+                Node::Inst(_) | Node::Label(_) => order.push(node),
+            }
+        }
+    }
+}
+
+/// Which registers are read, directly or through others, by an instruction that must stay.
+fn live(order: &[Node], count: usize) -> Vec<bool> {
+    // Most registers have one definition: the last of each is found at once, and behind each definition the one before.
+    let mut last: Vec<Option<usize>> = vec![None; count];
+    let mut definitions: Vec<(usize, Option<usize>)> = Vec::with_capacity(order.len());
+    let mut work = Vec::new();
+    for (index, node) in order.iter().enumerate() {
+        if let Node::Inst(inst) = node {
+            if inst.effect {
+                work.push(index);
+            } else {
+                results(inst, &mut |reg| {
+                    let before = last[reg.0 as usize].replace(definitions.len());
+                    definitions.push((index, before));
+                });
+            }
+        }
+    }
+    let mut live = vec![false; count];
+    while let Some(index) = work.pop() {
+        let Node::Inst(inst) = &order[index] else { continue };
+        reads(inst, &mut |reg| {
+            if !std::mem::replace(&mut live[reg.0 as usize], true) {
+                let mut definition = last[reg.0 as usize];
+                while let Some(at) = definition {
+                    let (index, before) = definitions[at];
+                    work.push(index);
+                    definition = before;
+                }
+            }
+        });
+    }
+    live
+}
+
+/// Visits the registers that an instruction reads.
+pub(crate) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
+    if let Some(guard) = inst.instruction.guard {
+        visit(guard.predicate);
+    }
+    // A product by warpgroups adds to what it writes.
+    let adds = inst.instruction.opcode == Opcode::Wgmma;
+    let first = if adds { 0 } else { inst.results };
+    for operand in &inst.instruction.operands[first..] {
+        registers(operand, visit);
+    }
+}
+
+/// Visits the registers that an instruction writes.
+pub(crate) fn results(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
+    for operand in &inst.instruction.operands[..inst.results] {
+        registers(operand, visit);
+    }
+}
+
+fn registers(operand: &Operand, visit: &mut dyn FnMut(Reg)) {
+    match operand {
+        Operand::Reg(reg) | Operand::Not(reg) | Operand::Address { base: Base::Reg(reg), .. } => {
+            visit(*reg);
+        }
+        Operand::Vector(parts) | Operand::List(parts) => {
+            for part in parts {
+                registers(part, visit);
+            }
+        }
+        Operand::Pair(a, b) => {
+            registers(a, visit);
+            registers(b, visit);
+        }
+        Operand::TensorAddress { base, lists, .. } => {
+            if let Base::Reg(reg) = base {
+                visit(*reg);
+            }
+            for part in lists.iter().flatten() {
+                registers(part, visit);
+            }
+        }
+        Operand::Address { base: Base::Symbol(_) | Base::Absolute, .. }
+        | Operand::Int(_)
+        | Operand::F32(_)
+        | Operand::F64(_)
+        | Operand::Special(_)
+        | Operand::Symbol(..)
+        | Operand::Label(_)
+        | Operand::BranchTargets(_)
+        | Operand::Sink => {}
+    }
+}
+
+/// Visits the registers of an operand, to replace them.
+pub(crate) fn registers_mut(operand: &mut Operand, visit: &mut dyn FnMut(&mut Reg)) {
+    match operand {
+        Operand::Reg(reg) | Operand::Not(reg) => visit(reg),
+        Operand::Vector(parts) | Operand::List(parts) => {
+            for part in parts {
+                registers_mut(part, visit);
+            }
+        }
+        Operand::Pair(a, b) => {
+            registers_mut(a, visit);
+            registers_mut(b, visit);
+        }
+        Operand::Address { base, .. } => base_mut(base, visit),
+        Operand::TensorAddress { base, lists, .. } => {
+            base_mut(base, visit);
+            for part in lists.iter_mut().flatten() {
+                registers_mut(part, visit);
+            }
+        }
+        Operand::Int(_)
+        | Operand::F32(_)
+        | Operand::F64(_)
+        | Operand::Special(_)
+        | Operand::Symbol(..)
+        | Operand::Label(_)
+        | Operand::BranchTargets(_)
+        | Operand::Sink => {}
+    }
+}
+
+fn base_mut(base: &mut Base, visit: &mut dyn FnMut(&mut Reg)) {
+    match base {
+        Base::Reg(reg) => visit(reg),
+        Base::Symbol(_) | Base::Absolute => {}
+    }
+}

@@ -1,0 +1,60 @@
+//! What it costs a warp to read a tile from shared memory, or to write it there.
+
+use std::fmt;
+
+use kernel_layout::{Layout, accesses, bank_conflicts, max_vector};
+use la_arena::ArenaMap;
+
+use super::access::{VECTOR_BYTES, bytes};
+use super::matrix::Matrices;
+use super::shared::{InTile, in_tile, window_type};
+use crate::ir::{Elem, Kernel, Shared, Value};
+
+/// Passes beyond the fewest possible, of all accesses of a warp to its part of a tile in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AccessCost {
+    conflicts: u32,
+}
+
+impl fmt::Display for AccessCost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.conflicts {
+            0 => f.write_str("no bank conflicts"),
+            1 => f.write_str("1 bank conflict a warp"),
+            conflicts => write!(f, "{conflicts} bank conflicts a warp"),
+        }
+    }
+}
+
+/// The cost of reading a window into registers: by `ldmatrix` where lowering does.
+pub(crate) fn load_cost(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    window: Value,
+    registers: &Layout,
+) -> AccessCost {
+    let tile = in_tile(kernel, layouts, window, registers);
+    let size = bytes(Elem::Number(window_type(kernel, window).dtype));
+    match Matrices::plan(&tile, size) {
+        Some(plan) => AccessCost { conflicts: plan.bank_conflicts() },
+        None => by_lanes(&tile, size),
+    }
+}
+
+/// The cost of writing a tile in registers to a window.
+pub(crate) fn store_cost(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    window: Value,
+    registers: &Layout,
+) -> AccessCost {
+    let tile = in_tile(kernel, layouts, window, registers);
+    by_lanes(&tile, bytes(Elem::Number(window_type(kernel, window).dtype)))
+}
+
+fn by_lanes(InTile { registers, shared }: &InTile, size: u32) -> AccessCost {
+    let vector = max_vector(registers, shared).min(VECTOR_BYTES / size);
+    let count = u32::try_from(accesses(registers, shared, vector).len())
+        .expect("a thread has few registers");
+    AccessCost { conflicts: count * bank_conflicts(registers, shared, size, vector) }
+}

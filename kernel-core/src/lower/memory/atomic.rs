@@ -1,0 +1,317 @@
+//! Read-modify-write of global memory.
+//!
+//! On a tile, each element is done by one thread, relaxed. On a scalar one thread acts for the block: what the block
+//! wrote before is visible to whoever sees the new value, and what others wrote before the old value is visible to the block.
+
+use std::collections::BTreeSet;
+
+use kernel_layout::{Dim, Layout};
+use kernel_ptx::{Capability, Guard, Instruction, Modifier, Opcode, Operand, Space, Type, Word};
+
+use super::access::bytes;
+use crate::ir::dtype::{Class, Float, Register};
+use crate::ir::{Atomic, Binary, Dtype, Elem, Value};
+use crate::lower::emitter::{FrameKind, Val, mods};
+use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
+use crate::lower::tiles::scalar::{arithmetic, held};
+use crate::lower::{Data, Lower};
+
+impl Lower<'_> {
+    /// A read-modify-write; the result is the old value, if something reads it.
+    pub(crate) fn atomic(
+        &mut self,
+        op: Atomic,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Option<Data> {
+        let Elem::Number(dtype) = self.pointee(args[0]) else {
+            unreachable!("ir::verify rejects an atomic on pointers")
+        };
+        let wanted = result.filter(|&result| self.used.contains_idx(result));
+        let Data::Tile(addresses) = self.values[args[0]].clone() else {
+            let operands: Vec<Val> = args.iter().map(|&arg| self.scalar(arg)).collect();
+            let one = self.e.first_of(self.e.threads - 1);
+            self.barrier();
+            let old = self.modify(op, dtype, &operands, one, mods![Word::AcqRel, Word::Gpu]);
+            wanted?;
+            let layout = Layout::zeros(Dim::Register, Dim::Axis(0), 1);
+            return Some(Data::Scalar(self.broadcast(dtype, &layout, &[old], one)[0]));
+        };
+        let layout = self.layout(args[0]).clone();
+        let repeated = repeated_threads(&layout, self.crew.warps);
+        let free = layout.free_variable_mask(Dim::Register);
+        let one = self.e.first_of(repeated);
+        let mut old = vec![Val::Int(0); addresses.len()];
+        for register in 0..layout.in_size(Dim::Register) {
+            if register & free == 0 {
+                let operands: Vec<Val> =
+                    args.iter().map(|&arg| self.register(arg, register)).collect();
+                old[register as usize] = self.modify(op, dtype, &operands, one, &[]);
+            }
+        }
+        wanted?;
+        if repeated == 0 && free == 0 {
+            return Some(Data::Tile(old));
+        }
+        Some(Data::Tile(self.broadcast(dtype, &layout, &old, one)))
+    }
+
+    fn register(&self, value: Value, register: u32) -> Val {
+        match &self.values[value] {
+            Data::Scalar(value) | Data::Window(value) => *value,
+            Data::Tile(registers) => registers[register as usize],
+        }
+    }
+
+    /// What the threads where `one` holds have, in all threads that hold the same element.
+    fn broadcast(&mut self, dtype: Dtype, layout: &Layout, values: &[Val], one: Val) -> Vec<Val> {
+        let elem = Elem::Number(dtype);
+        let size = bytes(elem);
+        let elements: u32 = layout.shape().iter().product();
+        let scratch = self.scratch(elements * size);
+        let flat = |basis: &Vec<u32>| {
+            u32::try_from(layout.flatten_out(basis)).expect("a tile's index") * size
+        };
+        let mut bases: Vec<u32> = layout.bases(Dim::Lane).iter().map(flat).collect();
+        bases.resize(5, 0);
+        bases.extend(layout.bases(Dim::Warp).iter().map(flat));
+        let map = ThreadMap::new(bases);
+        let free = layout.free_variable_mask(Dim::Register);
+        let places: Vec<u32> = (0..layout.in_size(Dim::Register))
+            .map(|register| flat(&layout.apply(&[(Dim::Register, register)])))
+            .collect();
+        for (register, &place) in (0u32..).zip(&places) {
+            if register & free == 0 {
+                let address = self.scratch_address(scratch, &map, place);
+                self.e.store(
+                    Space::Shared,
+                    elem,
+                    &values[register as usize..=register as usize],
+                    address,
+                    one,
+                );
+            }
+        }
+        self.barrier();
+        let mut done = BTreeSet::new();
+        let mut result: Vec<Val> = vec![Val::Int(0); places.len()];
+        for (register, &place) in places.iter().enumerate() {
+            if done.insert(place) {
+                let address = self.scratch_address(scratch, &map, place);
+                result[register] =
+                    self.e.load(Space::Shared, elem, 1, address, Val::Int(1), None)[0];
+            } else {
+                let first = places
+                    .iter()
+                    .position(|&other| other == place)
+                    .expect("it was inserted before");
+                result[register] = result[first];
+            }
+        }
+        self.leave_scratch();
+        result
+    }
+
+    /// One read-modify-write where `one` holds: the old value.
+    fn modify(
+        &mut self,
+        op: Atomic,
+        dtype: Dtype,
+        operands: &[Val],
+        one: Val,
+        order: &[Modifier],
+    ) -> Val {
+        match native(op, dtype, self.kernel.target) {
+            Some((word, ty)) => {
+                let register = held(Elem::Number(dtype));
+                let old = self.e.fresh(register);
+                let mut modifiers = order.to_vec();
+                modifiers.extend([Modifier::from(Space::Global), word.into()]);
+                if matches!(ty, Type::F16 | Type::Bf16) {
+                    modifiers.push(Word::Noftz.into());
+                }
+                modifiers.push(ty.into());
+                let address = self.e.at(operands[0], 0);
+                let mut list = vec![Operand::Reg(old), address];
+                for &operand in &operands[1..] {
+                    list.push(Operand::Reg(self.e.reg(operand, register)));
+                }
+                let mut inst = Instruction::new(Opcode::Atom, modifiers, list);
+                inst.guard = self.e.guard(one);
+                self.e.push(inst, 1, true);
+                Val::Reg(old)
+            }
+            None => self.exchange_loop(op, dtype, operands, one, order),
+        }
+    }
+
+    /// A compare-and-swap loop on the word that holds the element.
+    fn exchange_loop(
+        &mut self,
+        op: Atomic,
+        dtype: Dtype,
+        operands: &[Val],
+        one: Val,
+        order: &[Modifier],
+    ) -> Val {
+        let elem = Elem::Number(dtype);
+        let wide = dtype.bytes() == 8;
+        let word = if wide { Type::B64 } else { Type::B32 };
+        let outer = self.e.current();
+        let (address, shift) = if dtype.bytes() >= 4 {
+            (operands[0], Val::Int(0))
+        } else {
+            let address = self.e.and(Type::S64, operands[0], Val::Int(-4));
+            let low = self.e.narrow(operands[0]);
+            let byte = self.e.and(Type::U32, low, Val::Int(3));
+            (address, self.e.shl(Type::U32, byte, 3))
+        };
+        let current = self.e.fresh_in(word, outer);
+        let (top, end) = (self.e.label(), self.e.label());
+        if one != Val::Int(1) {
+            let predicate = self.e.reg(one, Type::Pred);
+            self.e.effect_if(
+                Some(Guard { predicate, negated: true }),
+                Opcode::Bra,
+                &[],
+                [Operand::Label(end)],
+            );
+        }
+        // Threads that jump over this see nothing of what is computed in it.
+        self.e.enter(FrameKind::Branch);
+        let place = self.e.at(address, 0);
+        self.e.push(
+            Instruction::new(
+                Opcode::Ld,
+                [order_free(), Space::Global.into(), word.into()],
+                [Operand::Reg(current), place],
+            ),
+            1,
+            true,
+        );
+        let frame = self.e.enter(FrameKind::Loop);
+        self.e.rehome(current, frame);
+        self.e.place_label(top);
+        let now = Val::Reg(current);
+        let element = self.element_of(dtype, now, shift);
+        let new = match op {
+            Atomic::Add => self.e.binary(Binary::Add, elem, elem, element, operands[1]),
+            Atomic::Max => self.e.binary(Binary::Max, elem, elem, element, operands[1]),
+            Atomic::Min => self.e.binary(Binary::Min, elem, elem, element, operands[1]),
+            Atomic::And => self.e.binary(Binary::And, elem, elem, element, operands[1]),
+            Atomic::Or => self.e.binary(Binary::Or, elem, elem, element, operands[1]),
+            Atomic::Xor => self.e.binary(Binary::Xor, elem, elem, element, operands[1]),
+            Atomic::Exchange => operands[1],
+            Atomic::CompareExchange => {
+                let same = self.e.compare_elem(crate::ir::Compare::Eq, elem, element, operands[1]);
+                self.e.select(arithmetic(dtype), same, operands[2], element)
+            }
+        };
+        let stored = self.with_element(dtype, now, shift, new);
+        let old = self.e.fresh(word);
+        let mut modifiers = order.to_vec();
+        modifiers.extend([Modifier::from(Space::Global), Word::Cas.into(), word.into()]);
+        let place = self.e.at(address, 0);
+        let stored = self.e.reg(stored, word);
+        let list = [Operand::Reg(old), place, Operand::Reg(current), Operand::Reg(stored)];
+        self.e.push(Instruction::new(Opcode::Atom, modifiers, list), 1, true);
+        let changed =
+            self.e.compare(Word::Ne, if wide { Type::S64 } else { Type::S32 }, Val::Reg(old), now);
+        self.e.assign(current, Val::Reg(old));
+        let predicate = self.e.reg(changed, Type::Pred);
+        self.e.effect_if(
+            Some(Guard { predicate, negated: false }),
+            Opcode::Bra,
+            &[],
+            [Operand::Label(top)],
+        );
+        self.e.leave();
+        self.e.leave();
+        self.e.rehome(current, outer);
+        self.e.place_label(end);
+        // Threads leave the loop at different iterations.
+        self.e.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(0xffff_ffff)]);
+        self.element_of(dtype, Val::Reg(current), shift)
+    }
+
+    /// The element that a word of memory holds at a bit.
+    fn element_of(&mut self, dtype: Dtype, word: Val, shift: Val) -> Val {
+        let shifted =
+            |this: &mut Self| this.e.pure(Opcode::Shr, mods![Type::U32], Type::B32, &[word, shift]);
+        match dtype.register() {
+            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[word]),
+            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::F64, &[word]),
+            Register::B16 => {
+                let shifted = shifted(self);
+                self.e.unpack(shifted)[0]
+            }
+            Register::Pred => {
+                let shifted = shifted(self);
+                let byte = self.e.and(Type::U32, shifted, Val::Int(0xff));
+                self.e.compare(Word::Ne, Type::S32, byte, Val::Int(0))
+            }
+            Register::B32 if dtype.bytes() < 4 => {
+                let shifted = shifted(self);
+                self.e.extend(dtype, shifted)
+            }
+            Register::B32 | Register::B64 => word,
+        }
+    }
+
+    /// A word of memory with the element at a bit replaced.
+    fn with_element(&mut self, dtype: Dtype, word: Val, shift: Val, new: Val) -> Val {
+        let bits = match dtype.register() {
+            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::B32, &[new]),
+            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::B64, &[new]),
+            Register::B16 => self.e.pack(new, Val::Int(0)),
+            Register::Pred => self.e.select(Type::U32, new, Val::Int(1), Val::Int(0)),
+            Register::B32 | Register::B64 => new,
+        };
+        if dtype.bytes() >= 4 {
+            return bits;
+        }
+        let length = Val::Int(i64::from(dtype.bytes() * 8));
+        self.e.pure(Opcode::Bfi, mods![Type::B32], Type::B32, &[bits, word, shift, length])
+    }
+}
+
+fn order_free() -> Modifier {
+    Modifier::Word(Word::Volatile)
+}
+
+/// The instruction that does an operation at once (PTX ISA, "atom").
+fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word, Type)> {
+    let bits = match dtype.bytes() {
+        4 => Type::B32,
+        8 => Type::B64,
+        _ => Type::Pred,
+    };
+    let integer = dtype.is_int() && bits != Type::Pred;
+    match op {
+        Atomic::Add => match dtype.class() {
+            Class::Float(Float::Bf16) if !target.has(Capability::Bf16Atomics) => None,
+            Class::Float(_) => Some((Word::Add, arithmetic(dtype))),
+            // The sum wraps alike; 64-bit addition exists as unsigned only.
+            Class::Signed | Class::Unsigned if dtype.bytes() == 8 => Some((Word::Add, Type::U64)),
+            Class::Signed | Class::Unsigned if integer => Some((Word::Add, arithmetic(dtype))),
+            Class::Bool | Class::Signed | Class::Unsigned | Class::Float8(_) | Class::Opaque => {
+                None
+            }
+        },
+        Atomic::Max if integer => Some((Word::Max, arithmetic(dtype))),
+        Atomic::Min if integer => Some((Word::Min, arithmetic(dtype))),
+        Atomic::And if integer => Some((Word::And, bits)),
+        Atomic::Or if integer => Some((Word::Or, bits)),
+        Atomic::Xor if integer => Some((Word::Xor, bits)),
+        Atomic::Exchange if bits != Type::Pred => Some((Word::Exch, bits)),
+        // Floats compare by value, so −0 matches 0: the loop compares them.
+        Atomic::CompareExchange if integer => Some((Word::Cas, bits)),
+        Atomic::Max
+        | Atomic::Min
+        | Atomic::And
+        | Atomic::Or
+        | Atomic::Xor
+        | Atomic::Exchange
+        | Atomic::CompareExchange => None,
+    }
+}

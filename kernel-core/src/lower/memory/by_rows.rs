@@ -1,0 +1,88 @@
+//! Gathers and scatters, four rows an instruction (PTX ISA, "cp.async.bulk.tensor": `.tile::gather4`, `.tile::scatter4`).
+//!
+//! One thread of each warp that holds rows of its own issues those of its registers.
+
+use kernel_layout::Dim;
+use kernel_ptx::{Base, Instruction, Opcode, Operand, Type, Word};
+
+use super::tma::modifiers;
+use crate::ir::{Tma, TmaKind, Value};
+use crate::layouts::rows::ROWS;
+use crate::layouts::tma::Planning;
+use crate::lower::Lower;
+use crate::lower::emitter::Val;
+use crate::lower::tiles::coords::{ThreadMap, register_part, repeated_threads};
+
+impl Lower<'_> {
+    pub(crate) fn by_rows(&mut self, tma: Tma, args: &[Value]) {
+        let operands = tma.operands(2, args);
+        let planning =
+            Planning { kernel: self.kernel, known: self.facts.known(), layouts: self.plan.layouts };
+        let plan =
+            planning.by_rows(tma, args).expect("layouts::boxes has refused what has no plan");
+        let window = operands.window.expect("ir::verify wants a window of a gather");
+        let map = self.map_address(&plan.map);
+        let [rows, column] = operands.coordinates[..] else {
+            unreachable!("ir::verify wants rows and a column of a gather")
+        };
+        let layout = self.layout(rows).clone();
+        let (rows, column) = (self.tile(rows).to_vec(), self.scalar(column));
+        let condition = operands.condition.map_or(Val::Int(1), |value| self.scalar(value));
+        // Warps that repeat the rows of others leave them to the first of these.
+        let one = self.e.first_of(repeated_threads(&layout, self.e.threads / crate::lower::LANES));
+        let issues = self.e.and(Type::Pred, one, condition);
+        if issues == Val::Int(0) {
+            return;
+        }
+        let guard = self.e.guard(issues);
+        let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
+        let mask = operands.mask.map(|mask| self.multicast_mask(mask));
+        let policy = self.cache_policy(tma.evict);
+        let mut modifiers = modifiers(tma, Word::D2);
+        if mask.is_some() {
+            modifiers.push(Word::MulticastCluster.into());
+        }
+        modifiers.extend(operands.barrier.and_then(|barrier| self.beside(barrier)));
+        if policy.is_some() {
+            modifiers.push(Word::L2CacheHint.into());
+        }
+        let place = ThreadMap::of(&layout, 0, plan.pitch_bytes);
+        let repeated = layout.free_variable_mask(Dim::Register);
+        let registers = (0..layout.in_size(Dim::Register)).step_by(ROWS as usize);
+        for first in registers.filter(|register| register & repeated == 0) {
+            let row = register_part(&layout, first, 0);
+            let four = &rows[first as usize..(first + ROWS) as usize];
+            let four: Vec<Operand> =
+                four.iter().map(|&row| Operand::Reg(self.e.reg(row, Type::B32))).collect();
+            for columns in &plan.columns {
+                let at = self.e.add(Type::S32, column, Val::Int(i64::from(columns.first)));
+                let at = Operand::Reg(self.e.reg(at, Type::B32));
+                let list = [at].into_iter().chain(four.clone()).collect();
+                let tensor =
+                    Operand::TensorAddress { base: Base::Reg(map), offset: 0, lists: vec![list] };
+                // All rows lie below the next box of columns: no bit is in both.
+                let offset = row * plan.pitch_bytes + columns.offset_bytes;
+                let (value, constant) = self.shared_address(window, &place, offset);
+                let shared = self.e.at(value, constant);
+                let mut all = match tma.kind {
+                    TmaKind::Gather => vec![shared, tensor],
+                    TmaKind::Scatter => vec![tensor, shared],
+                    TmaKind::Load
+                    | TmaKind::Staged
+                    | TmaKind::Store
+                    | TmaKind::Reduce(_)
+                    | TmaKind::Prefetch => unreachable!("`by_rows` is about rows"),
+                };
+                all.extend(barrier.clone());
+                all.extend(mask.clone());
+                all.extend(policy.clone());
+                let mut inst = Instruction::new(Opcode::Cp, modifiers.clone(), all);
+                inst.guard = guard;
+                self.e.push(inst, 0, true);
+            }
+        }
+        if tma.kind.reads_shared() {
+            self.commit_stores(condition);
+        }
+    }
+}

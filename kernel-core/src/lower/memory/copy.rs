@@ -1,0 +1,120 @@
+//! `cp.async`: tiles of tensors into shared memory, 4, 8 or 16 bytes at a time.
+
+use kernel_layout::{Dim, Layout, accesses, first_vector, max_vector};
+use kernel_ptx::{Opcode, Operand, Space, Type, Word};
+
+use super::access::VECTOR_BYTES;
+use super::shared::InTile;
+use super::tensor::{TensorTile, vector_bits};
+use crate::ir::{Elem, Value};
+use crate::layouts::{LEAST_COPY_BYTES, copied};
+use crate::lower::Lower;
+use crate::lower::emitter::{Place, Val, mods};
+use crate::lower::tiles::convert::offsets;
+use crate::lower::tiles::coords::repeated_threads;
+
+impl Lower<'_> {
+    /// Starts a copy of a tensor's tile into a shared window.
+    pub(crate) fn copy_async(&mut self, param: u32, offsets_of: &[Value], window: Value) {
+        let shape = self.shared_type(window).shape.clone();
+        let tile = self.tensor_tile(param, offsets_of, &shape);
+        let size = tile.dtype.bytes();
+        let axis = self.fastest_axis(&tile);
+        let mut vector = axis.map_or(1, |axis| self.tensor_vector(&tile, axis));
+        let axis = axis.unwrap_or(shape.len() - 1);
+        let warps = self.crew.warps;
+        // The longest run that both memories keep together, in one order.
+        let (layout, InTile { registers, shared }) = loop {
+            let layout = copied(&shape, axis, vector, warps);
+            let meeting = self.in_tile(window, &layout);
+            if vector == 1
+                || (first_vector(&meeting.registers, &meeting.shared) >= vector
+                    && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize)
+            {
+                break (layout, meeting);
+            }
+            vector /= 2;
+        };
+        let map = offsets(&registers, &shared, size);
+        let places = kernel_layout::offsets(&registers, &shared);
+        let bits = vector_bits(&layout, axis, vector);
+        let within = bits.iter().fold(0, |mask, bit| mask | 1u32 << bit);
+        let bytes = vector * size;
+        if bytes < LEAST_COPY_BYTES {
+            self.copy_small(&tile, window, &layout, vector);
+            return;
+        }
+        let one = self.e.first_of(repeated_threads(&layout, warps));
+        for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
+            let place = places.apply(&[(Dim::Register, start)])[0] * size;
+            let (target, constant) = self.shared_address(window, &map, place);
+            let before = std::mem::replace(&mut self.e.place, Place::Outermost);
+            let positions = self.positions(&layout, start);
+            let source = self.tensor_address(&tile, &positions);
+            let mask = self.tensor_mask(&tile, &positions);
+            let target = self.e.at(target, constant);
+            let source = self.e.at(source, 0);
+            let copied = self.e.select(Type::U32, mask, Val::Int(i64::from(bytes)), Val::Int(0));
+            self.e.place = before;
+            let cache = if bytes == VECTOR_BYTES { Word::Cg } else { Word::Ca };
+            let mut operands = vec![target, source, Operand::Int(i128::from(bytes))];
+            if copied != Val::Int(i64::from(bytes)) {
+                operands.push(copied.operand());
+            }
+            let guard = self.e.guard(one);
+            let mut modifiers = mods![Word::Async, cache, Space::Shared, Space::Global].to_vec();
+            if bytes == VECTOR_BYTES {
+                // A row of a tile is often shorter than a line of L2; the rest of the line is what the next iteration
+                // of a loop over tiles reads.
+                modifiers.push(Word::L2B128.into());
+            }
+            self.e.effect_if(guard, Opcode::Cp, &modifiers, operands);
+        }
+    }
+
+    /// Copies pieces of `vector` elements that are too small for `cp.async`, by ordinary loads and stores, which complete early.
+    /// Pieces that lie side by side in shared memory are stored together.
+    fn copy_small(&mut self, tile: &TensorTile<'_>, window: Value, layout: &Layout, vector: u32) {
+        let InTile { registers, shared } = self.in_tile(window, layout);
+        let elem = Elem::Number(tile.dtype);
+        let size = tile.dtype.bytes();
+        let together = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let map = offsets(&registers, &shared, size);
+        let one = self.e.first_of(repeated_threads(layout, self.crew.warps));
+        for access in accesses(&registers, &shared, together) {
+            let (target, constant) = self.shared_address(window, &map, access.offset * size);
+            let target = self.e.placed(Place::Outermost, |e| e.at(target, constant));
+            let mut values = Vec::new();
+            for piece in access.registers.chunks(vector as usize) {
+                let before = std::mem::replace(&mut self.e.place, Place::Outermost);
+                let positions = self.positions(layout, piece[0][0]);
+                let source = self.tensor_address(tile, &positions);
+                let mask = self.tensor_mask(tile, &positions);
+                let source = self.e.at(source, 0);
+                self.e.place = before;
+                let mask = self.e.and(Type::Pred, one, mask);
+                values.extend(self.e.load(Space::Global, elem, vector, source, mask, None));
+            }
+            self.e.store(Space::Shared, elem, &values, target, one);
+        }
+    }
+
+    /// Closes the group of copies.
+    pub(crate) fn copy_commit(&mut self) {
+        self.e.effect(Opcode::Cp, mods![Word::Async, Word::CommitGroup], []);
+    }
+
+    /// Waits until at most `groups` groups are pending.
+    pub(crate) fn copy_wait(&mut self, groups: u32) {
+        self.e.effect(
+            Opcode::Cp,
+            mods![Word::Async, Word::WaitGroup],
+            [Operand::Int(i128::from(groups))],
+        );
+    }
+
+    /// Waits for all copies.
+    pub(crate) fn copy_wait_all(&mut self) {
+        self.e.effect(Opcode::Cp, mods![Word::Async, Word::WaitAll], []);
+    }
+}

@@ -1,0 +1,465 @@
+//! Shared memory: where allocations lie, how windows are addressed, how tiles go in and out.
+
+use kernel_layout::{Dim, Layout, accesses, max_vector};
+use kernel_ptx::Type as Register;
+use la_arena::ArenaMap;
+
+use super::access::VECTOR_BYTES;
+use crate::ir::{
+    BarrierOp, Barriers, BulkKind, ClusterOp, CopyOp, Elem, Kernel, Op, ProductOp, Region, Shared,
+    SharedType, StmtKind, SyncOp, TmaKind, Type, Value,
+};
+use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
+use crate::loc::Loc;
+use crate::lower::Lower;
+use crate::lower::emitter::Val;
+use crate::lower::sync::barrier::BARRIER_BYTES;
+use crate::lower::tensor_memory::ADDRESS_BYTES;
+use crate::lower::tiles::convert::offsets;
+use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
+
+/// Small pieces of scratch lie behind one another up to here, so that no barrier has to come between them: the partial sums of
+/// several reductions over warps.
+const APART_BYTES: u32 = 1024;
+/// Scratch that other threads may use, as long as all of shared memory.
+pub(crate) const EVERYTHING: u32 = u32::MAX;
+/// Scratch starts at multiples of the longest access.
+const SCRATCH_ALIGNMENT: u32 = 16;
+
+/// Allocations start at multiples of their tile, up to this many bytes: every swizzle repeats within them.
+const SWIZZLE_BYTES: u32 = 1024;
+
+/// In which order allocations lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As the kernel has them, and mbarriers behind.
+    AsAllocated,
+    /// What is needed longest first, so that scratch has the bytes of the others: it costs what aligns them.
+    LongestFirst,
+}
+
+/// Where everything in shared memory lies: allocations, and scratch that conversions take turns in.
+///
+/// Scratch comes after the allocations that are still needed; the bytes of those that are not serve again.
+#[derive(Debug)]
+pub(crate) struct SharedPlan<'a> {
+    pub(crate) layouts: &'a ArenaMap<Shared, Layout>,
+    starts: ArenaMap<Shared, u32>,
+    /// Where the mbarriers of each allocation begin.
+    barriers: ArenaMap<Barriers, u32>,
+    /// Where the address of the kernel's tensor memory lies.
+    tensor_address: u32,
+    /// For each allocation its end and the last statement of the kernel's body that needs it.
+    ends: Vec<(u32, usize)>,
+    /// Where the bytes begin in which partitions are handed what they take from outside.
+    pub(crate) handed: u32,
+    /// No scratch begins before: other partitions have theirs there.
+    floor: u32,
+    /// Where the scratch ends that was given out since the current partition began.
+    reached: u32,
+    total: u32,
+    /// The place and bytes of the largest scratch.
+    widest: Option<(Loc, u32)>,
+    /// The statement of the kernel's body that is being lowered.
+    pub(crate) at: usize,
+    /// Where scratch began when it last moved into the bytes of allocations.
+    pub(crate) claimed: u32,
+    /// Up to here other threads may still use scratch: what begins below waits for a barrier.
+    pub(crate) busy: u32,
+    /// Where the scratch ends that was given out last.
+    last_end: u32,
+}
+
+impl<'a> SharedPlan<'a> {
+    /// A place for every allocation of a kernel, and behind them `handed_bytes` for what partitions are handed.
+    pub(crate) fn of(
+        kernel: &Kernel,
+        layouts: &'a ArenaMap<Shared, Layout>,
+        handed_bytes: u32,
+        order: Order,
+    ) -> Self {
+        let mut starts = ArenaMap::new();
+        let mut ends = Vec::new();
+        let mut end = 0u32;
+        let mut allocations: Vec<(Shared, usize)> =
+            kernel.shared.iter().map(|(shared, _)| (shared, last_needed(kernel, shared))).collect();
+        let before = match order {
+            Order::AsAllocated => allocations.len(),
+            Order::LongestFirst => {
+                allocations.sort_by_key(|&(_, last)| std::cmp::Reverse(last));
+                allocations.partition_point(|&(_, last)| last == usize::MAX)
+            }
+        };
+        // What is needed to the end lies before the mbarriers, which are as well.
+        let others = allocations.split_off(before);
+        let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
+            let data = &kernel.shared[shared];
+            let tile = tile_bytes(&layouts[shared], data.dtype.shared_bytes());
+            let count: u32 =
+                data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
+            let start = end.next_multiple_of(tile.clamp(TILE_BYTES, SWIZZLE_BYTES));
+            starts.insert(shared, start);
+            *end = (start + tile * count).next_multiple_of(TILE_BYTES);
+            (*end, last)
+        };
+        for one in allocations {
+            ends.push(place(one, &mut end));
+        }
+        let mut barriers = ArenaMap::new();
+        for (root, data) in kernel.barriers.iter() {
+            barriers.insert(root, end);
+            end += (data.ring.unwrap_or(1) * BARRIER_BYTES).next_multiple_of(SCRATCH_ALIGNMENT);
+            // They are used to the end: nothing else ever lies there.
+            ends.push((end, usize::MAX));
+        }
+        let tensor_address = end;
+        if !kernel.tensor_memory.is_empty() {
+            end += ADDRESS_BYTES;
+            ends.push((end, usize::MAX));
+        }
+        for one in others {
+            ends.push(place(one, &mut end));
+        }
+        let handed = end;
+        if let Some(found) = kernel.specialized() {
+            end = (end + handed_bytes).next_multiple_of(SCRATCH_ALIGNMENT);
+            ends.push((end, found.at));
+        }
+        SharedPlan {
+            layouts,
+            starts,
+            barriers,
+            ends,
+            tensor_address,
+            handed,
+            floor: 0,
+            reached: 0,
+            total: end,
+            widest: None,
+            at: 0,
+            claimed: end,
+            busy: 0,
+            last_end: 0,
+        }
+    }
+
+    /// Where scratch may begin.
+    fn free(&self) -> u32 {
+        self.ends
+            .iter()
+            .filter(|(_, last)| *last >= self.at)
+            .map(|(end, _)| *end)
+            .max()
+            .unwrap_or(0)
+            .max(self.floor)
+    }
+
+    /// What is emitted next runs while other parts of the kernel do: its scratch begins at `floor`, behind theirs.
+    pub(crate) fn begin_part(&mut self, floor: u32) {
+        self.floor = floor;
+        self.busy = 0;
+        self.reached = 0;
+    }
+
+    /// The part ends, and its threads have met all others. Gives where the scratch of a part may begin that runs beside it.
+    pub(crate) fn end_part(&mut self) -> u32 {
+        let end = self.reached.max(self.free()).next_multiple_of(SCRATCH_ALIGNMENT);
+        self.begin_part(0);
+        end
+    }
+
+    /// Where the mbarriers of an allocation begin.
+    pub(crate) fn barrier_start(&self, root: Barriers) -> u32 {
+        self.barriers[root]
+    }
+
+    /// Where the address of the kernel's tensor memory lies.
+    pub(crate) fn tensor_address(&self) -> u32 {
+        self.tensor_address
+    }
+
+    /// The bytes of everything.
+    pub(crate) fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// The place and bytes of the largest scratch.
+    pub(crate) fn widest(&self) -> Option<(Loc, u32)> {
+        self.widest
+    }
+}
+
+/// The last statement of the kernel's body that needs an allocation: the last one that touches it, or the last wait for
+/// what goes on there behind the statement that started it. `usize::MAX` where nothing waits.
+fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
+    let stmts = &kernel.body.stmts;
+    let touched = stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared)).unwrap_or(0);
+    let is = |value: &Value| matches!(kernel.ty(*value), Type::Shared(ty) if ty.root == shared);
+    let until = |starts: &dyn Fn(&Op) -> bool, waits: &dyn Fn(&Op) -> bool| {
+        let started = |op: &Op, args: &[Value]| starts(op) && args.iter().any(is);
+        let started = stmts.iter().rposition(|stmt| holds(&stmt.kind, &started))?;
+        let waited = stmts.iter().rposition(|stmt| holds(&stmt.kind, &|op, _| waits(op)));
+        Some(waited.filter(|waited| *waited >= started).unwrap_or(usize::MAX))
+    };
+    let copies = |op: &Op, tma: &dyn Fn(TmaKind) -> bool, bulk: &dyn Fn(BulkKind) -> bool| {
+        matches!(op, Op::Copy(CopyOp::Tma(copy)) if tma(copy.kind))
+            || matches!(op, Op::Copy(CopyOp::Bulk(copy)) if bulk(copy.kind))
+    };
+    let read = until(
+        &|op| {
+            copies(op, &TmaKind::reads_shared, &|kind| {
+                matches!(kind, BulkKind::Store | BulkKind::Reduce(_))
+            })
+        },
+        &|op| matches!(op, Op::Copy(CopyOp::BulkWait { pending: 0, .. })),
+    );
+    let multiplied = until(&|op| matches!(op, Op::Product(ProductOp::Wgmma)), &|op| {
+        matches!(op, Op::Product(ProductOp::WgmmaWait(0)))
+    });
+    let loaded = until(
+        &|op| {
+            copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load)
+                || *op == Op::Sync(SyncOp::Cluster(ClusterOp::TryCancel))
+        },
+        &|op| matches!(op, Op::Sync(SyncOp::Barrier(BarrierOp::Wait | BarrierOp::Test))),
+    );
+    let by_tensor_cores = until(
+        &|op| matches!(op, Op::Product(ProductOp::Tcgen05(one)) if one.is_by_tensor_cores()),
+        &|op| matches!(op, Op::Sync(SyncOp::Barrier(BarrierOp::Wait | BarrierOp::Test))),
+    );
+    // Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read
+    // when they do.
+    let reaches = |op: &Op, args: &[Value]| kernel.reaches(op, args) && args.iter().any(is);
+    let meets = |op: &Op, _: &[Value]| {
+        matches!(op, Op::Sync(SyncOp::Cluster(ClusterOp::Sync | ClusterOp::Wait)))
+    };
+    let reached = stmts.iter().rposition(|stmt| holds(&stmt.kind, &reaches)).map(|last| {
+        let met = stmts.iter().rposition(|stmt| holds(&stmt.kind, &meets));
+        met.filter(|met| *met > last).unwrap_or(usize::MAX)
+    });
+    [read, multiplied, by_tensor_cores, loaded, reached]
+        .into_iter()
+        .flatten()
+        .fold(touched, usize::max)
+}
+
+/// Whether a statement, or one inside it, is an operation of a kind.
+fn holds(kind: &StmtKind, is: &dyn Fn(&Op, &[Value]) -> bool) -> bool {
+    if let StmtKind::Op { op, args, .. } = kind {
+        return is(op, args);
+    }
+    kind.regions().iter().any(|region| region.stmts.iter().any(|stmt| holds(&stmt.kind, is)))
+}
+
+/// Whether a statement, or one inside it, touches an allocation.
+fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
+    let is = |value: &Value| matches!(kernel.ty(*value), Type::Shared(ty) if ty.root == shared);
+    let within =
+        |region: &Region| region.stmts.iter().any(|stmt| needs(kernel, &stmt.kind, shared));
+    match kind {
+        StmtKind::Op { args, .. } => args.iter().any(is),
+        StmtKind::If { then, otherwise, results, .. } => {
+            results.iter().any(is) || within(then) || within(otherwise)
+        }
+        StmtKind::For { body, inits, .. } | StmtKind::Loop { body, inits, .. } => {
+            inits.iter().any(is) || within(body)
+        }
+        StmtKind::Specialize { results, .. } => {
+            results.iter().any(is) || kind.regions().into_iter().any(within)
+        }
+        StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => false,
+    }
+}
+
+/// A register layout over the axes of a window, seen as one over the tile that shared memory stores.
+pub(crate) struct InTile {
+    /// The register layout.
+    pub(crate) registers: Layout,
+    /// The layout of what the window covers: a tile, or several.
+    pub(crate) shared: Layout,
+}
+
+/// The type of a shared window.
+pub(crate) fn window_type(kernel: &Kernel, window: Value) -> &SharedType {
+    kernel.ty(window).shared().expect("ir::verify rejects what is no shared memory here")
+}
+
+/// How a tile in registers meets the window `window`.
+pub(crate) fn in_tile(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    window: Value,
+    registers: &Layout,
+) -> InTile {
+    let ty = window_type(kernel, window);
+    let data = &kernel.shared[ty.root];
+    let tile = &layouts[ty.root];
+    let rank = ty.shape.len();
+    let mut registers = registers.clone();
+    if ty.transposed {
+        let mut order: Vec<u32> = (0..).take(rank).collect();
+        order.swap(rank - 1, rank - 2);
+        registers = registers.permute_axes(&order);
+    }
+    let tile_rank = tile.outs().len();
+    // Several tiles: the ring's axes come before, at the distance of a tile.
+    let shared = if rank > tile_rank {
+        tiles(tile, &registers.shape(), data.dtype.shared_bytes())
+    } else {
+        tile.clone()
+    };
+    for _ in rank..tile_rank {
+        // An index has picked a row; the registers stay within it.
+        registers = registers.expand_axis(0);
+    }
+    let registers = Layout::new(registers.ins().to_vec(), shared.outs().to_vec())
+        .expect("a window is no larger than its tile");
+    InTile { registers, shared }
+}
+
+impl Lower<'_> {
+    /// Scratch of `bytes` bytes that no thread uses any more: its start. Whoever has read it last says so by
+    /// [`Lower::leave_scratch`].
+    pub(crate) fn scratch(&mut self, bytes: u32) -> u32 {
+        let mut start = self.plan.free();
+        if start < self.plan.claimed {
+            // These bytes were an allocation: copies into it may be under way, other threads may still read it.
+            self.plan.claimed = start;
+            self.plan.busy = EVERYTHING;
+            self.copy_wait_all();
+        }
+        if self.plan.busy > start {
+            let behind = self.plan.busy.checked_next_multiple_of(SCRATCH_ALIGNMENT);
+            match behind.filter(|behind| behind + bytes <= start + APART_BYTES) {
+                Some(behind) => start = behind,
+                None => self.barrier(),
+            }
+        }
+        self.plan.last_end = start + bytes;
+        self.plan.reached = self.plan.reached.max(start + bytes);
+        self.plan.total = self.plan.total.max(start + bytes);
+        if self.plan.widest.is_none_or(|(_, widest)| widest < bytes) {
+            self.plan.widest = Some((self.e.loc, bytes));
+        }
+        start
+    }
+
+    /// Other threads may still read the scratch that was given out last.
+    pub(crate) fn leave_scratch(&mut self) {
+        self.plan.busy = self.plan.busy.max(self.plan.last_end);
+    }
+
+    /// The type of a shared window.
+    pub(crate) fn shared_type(&self, window: Value) -> &SharedType {
+        window_type(self.kernel, window)
+    }
+
+    /// `args` without its leading axis: the byte offset.
+    pub(crate) fn window_index(&mut self, window: Value, index: Value) -> Val {
+        let ty = self.shared_type(window);
+        let (root, rank) = (ty.root, ty.shape.len());
+        let data = &self.kernel.shared[root];
+        let layout = &self.plan.layouts[root];
+        let size = data.dtype.shared_bytes();
+        let tile_rank = layout.outs().len();
+        let step = if rank > tile_rank {
+            let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();
+            inner * tile_bytes(layout, size)
+        } else {
+            // A row of the tile: rows lie at equal distances, as layouts::shared demands of such an allocation.
+            let place = tile_rank - rank;
+            let inverse = layout.pseudo_inverse().expect("shared memory stores every element");
+            inverse.bases(Dim::axis(place)).first().map_or(0, |basis| basis[0] * size)
+        };
+        let before = self.window(window);
+        let index = self.scalar(index);
+        let distance = self.e.mul(Register::S32, index, Val::Int(i64::from(step)));
+        self.e.add(Register::S32, before, distance)
+    }
+
+    /// How a tile in registers meets the window `window`.
+    pub(crate) fn in_tile(&self, window: Value, registers: &Layout) -> InTile {
+        in_tile(self.kernel, self.plan.layouts, window, registers)
+    }
+
+    /// The address of shared memory at `window`, `map(thread) ^ constant` bytes into the tile: a value and a constant.
+    pub(crate) fn shared_address(
+        &mut self,
+        window: Value,
+        map: &ThreadMap,
+        constant: u32,
+    ) -> (Val, i64) {
+        let ty = self.shared_type(window);
+        let start = self.plan.starts[ty.root];
+        // The address in another block counts from there.
+        let (base, dynamic) = if ty.remote {
+            (self.window(window), Val::Int(0))
+        } else {
+            (self.shared_base(), self.window(window))
+        };
+        self.e.placed(crate::lower::Place::Outermost, |e| {
+            let position = e.position(map, constant);
+            let (dynamic, moved) = match dynamic {
+                Val::Int(known) => (Val::Int(0), known),
+                Val::Reg(_) | Val::F32(_) | Val::F64(_) => (dynamic, 0),
+            };
+            let value = if e.depth(dynamic) < e.depth(position.value) {
+                let start = e.add(Register::U32, base, dynamic);
+                e.add(Register::U32, start, position.value)
+            } else {
+                let start = e.add(Register::U32, base, position.value);
+                e.add(Register::U32, start, dynamic)
+            };
+            (value, i64::from(start) + moved + i64::from(position.constant))
+        })
+    }
+
+    /// Reads a window into registers.
+    pub(crate) fn load_shared(&mut self, window: Value, result: Value) -> Vec<Val> {
+        let layout = self.layout(result).clone();
+        if let Some(registers) = self.load_matrices(window, &layout) {
+            return registers;
+        }
+        let InTile { registers, shared } = self.in_tile(window, &layout);
+        let elem = Elem::Number(self.shared_type(window).dtype);
+        let size = super::access::bytes(elem);
+        let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let map = offsets(&registers, &shared, size);
+        let mut result = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
+        let space = self.space_of(window);
+        for access in accesses(&registers, &shared, vector) {
+            let (value, constant) = self.shared_address(window, &map, access.offset * size);
+            let address = self.e.at(value, constant);
+            let loaded = self.e.load(space, elem, vector, address, Val::Int(1), None);
+            for (slot, value) in access.registers.iter().zip(loaded) {
+                for &register in slot {
+                    result[register as usize] = value;
+                }
+            }
+        }
+        result
+    }
+
+    /// Writes a tile to a window; what several threads hold is written by one of them.
+    pub(crate) fn store_shared(&mut self, window: Value, value: Value) {
+        let layout = self.layout(value).clone();
+        let InTile { registers, shared } = self.in_tile(window, &layout);
+        let elem = Elem::Number(self.shared_type(window).dtype);
+        let size = super::access::bytes(elem);
+        let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let map = offsets(&registers, &shared, size);
+        let values = self.tile(value).to_vec();
+        if self.store_matrices(window, &layout, &values) {
+            return;
+        }
+        let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
+        let space = self.space_of(window);
+        for access in accesses(&registers, &shared, vector) {
+            let (address, constant) = self.shared_address(window, &map, access.offset * size);
+            let address = self.e.at(address, constant);
+            let vector: Vec<Val> =
+                access.registers.iter().map(|slot| values[slot[0] as usize]).collect();
+            self.e.store(space, elem, &vector, address, one);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Copies by tensor map, issued by one thread (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor").
+
+use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Param, Space, Symbol, Type, Word};
+
+use crate::ir::{Evict, StoreWait, Tma, TmaKind, TmaReduce, Value};
+use crate::layouts::tma::{MapCoordinate, Planning, TensorMap};
+use crate::lower::Lower;
+use crate::lower::emitter::{Val, mods};
+
+/// Bytes of a tensor map (CUDA driver API, `CUtensorMap`).
+const MAP_BYTES: u64 = 128;
+/// What a tensor map's address is a multiple of.
+const MAP_ALIGNMENT: u32 = 64;
+
+/// The cache policies that `createpolicy.fractional` makes of all of an access: evicted first, last.
+const EVICT_FIRST: i64 = 0x12F0_0000_0000_0000;
+const EVICT_LAST: i64 = 0x14F0_0000_0000_0000;
+
+impl Lower<'_> {
+    pub(crate) fn tma(&mut self, tma: Tma, args: &[Value]) {
+        if tma.kind.by_rows() {
+            return self.by_rows(tma, args);
+        }
+        let rank = match self.kernel.params[tma.param as usize].kind {
+            crate::ir::ParamKind::Tensor { rank, .. } => rank as usize,
+            crate::ir::ParamKind::Pointer(_) | crate::ir::ParamKind::Scalar(_) => {
+                unreachable!("ir::verify wants a tensor here")
+            }
+        };
+        let operands = tma.operands(rank, args);
+        let planning =
+            Planning { kernel: self.kernel, known: self.facts.known(), layouts: self.plan.layouts };
+        let plan = planning.plan(tma, args).expect("layouts::boxes has refused what has no plan");
+        let map = self.map_address(&plan.map);
+        let corner: Vec<Val> = operands.coordinates.iter().map(|&at| self.scalar(at)).collect();
+        let first = self.e.first_of(self.e.threads - 1);
+        let condition = operands.condition.map_or(Val::Int(1), |value| self.scalar(value));
+        let issues = self.e.and(Type::Pred, first, condition);
+        if issues == Val::Int(0) {
+            return;
+        }
+        let guard = self.e.guard(issues);
+        let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
+        let mask = operands.mask.map(|mask| self.multicast_mask(mask));
+        let policy = self.cache_policy(tma.evict);
+        let dim = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5][plan.map.dims.len() - 1];
+        let mut modifiers = modifiers(tma, dim);
+        if mask.is_some() {
+            modifiers.push(Word::MulticastCluster.into());
+        }
+        modifiers.extend(operands.barrier.and_then(|barrier| self.beside(barrier)));
+        if policy.is_some() {
+            modifiers.push(Word::L2CacheHint.into());
+        }
+        for one in &plan.boxes {
+            let coordinates: Vec<Operand> =
+                one.at.iter().map(|&at| self.coordinate(&corner, at)).collect();
+            let tensor = Operand::TensorAddress {
+                base: Base::Reg(map),
+                offset: 0,
+                lists: vec![coordinates],
+            };
+            let shared =
+                operands.window.map(|window| self.window_address(window, one.offset_bytes));
+            let mut list: Vec<Operand> = match tma.kind {
+                TmaKind::Load | TmaKind::Prefetch => shared.into_iter().chain([tensor]).collect(),
+                TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
+                TmaKind::Gather | TmaKind::Scatter => unreachable!("`by_rows` issues them"),
+                TmaKind::Store | TmaKind::Reduce(_) => [tensor].into_iter().chain(shared).collect(),
+            };
+            list.extend(barrier.clone());
+            list.extend(mask.clone());
+            list.extend(policy.clone());
+            let mut inst = Instruction::new(Opcode::Cp, modifiers.clone(), list);
+            inst.guard = guard;
+            self.e.push(inst, 0, true);
+        }
+        if tma.kind.reads_shared() {
+            self.commit_stores(condition);
+        }
+    }
+
+    /// The threads that have stores under way: one thread, or one of each warp in kernels that scatter. In those each group
+    /// of stores is one in all of these threads, empty where they issued nothing, so that the same number waits for the same stores.
+    fn storing(&mut self) -> Val {
+        let others = if self.scatters { crate::lower::LANES - 1 } else { self.e.threads - 1 };
+        self.e.first_of(others)
+    }
+
+    /// Ends the group of the stores that were issued under a condition.
+    pub(crate) fn commit_stores(&mut self, condition: Val) {
+        let storing = self.storing();
+        let commits = self.e.and(Type::Pred, storing, condition);
+        let guard = self.e.guard(commits);
+        let commit = mods![Word::Async, Word::Bulk, Word::CommitGroup];
+        self.e.effect_if(guard, Opcode::Cp, commit, []);
+    }
+
+    /// A coordinate of a box, from those of the copy.
+    pub(crate) fn coordinate(&mut self, corner: &[Val], at: MapCoordinate) -> Operand {
+        let start = at.start.map_or(Val::Int(0), |start| {
+            let value = corner[start.axis as usize];
+            let value = self.e.shl(Type::S32, value, start.log2_times);
+            self.e.shr(Type::S32, value, start.log2_divide)
+        });
+        let value = self.e.add(Type::S32, start, Val::Int(i64::from(at.plus)));
+        Operand::Reg(self.e.reg(value, Type::B32))
+    }
+
+    /// What is said of a copy that may complete on a barrier of the other block of its pair.
+    pub(crate) fn beside(&self, barrier: Value) -> Option<Modifier> {
+        let remote = matches!(self.kernel.ty(barrier), crate::ir::Type::Barrier(ty) if ty.remote);
+        remote.then(|| Word::CtaGroup2.into())
+    }
+
+    /// The blocks of the cluster that receive a copy, as a register of 16 bits.
+    pub(crate) fn multicast_mask(&mut self, mask: Value) -> Operand {
+        let mask = self.scalar(mask);
+        let mask = Val::Reg(self.e.reg(mask, Type::B32));
+        self.e.pure(Opcode::Cvt, mods![Type::U16, Type::U32], Type::B16, &[mask]).operand()
+    }
+
+    /// The register of a cache policy, where one is asked for.
+    pub(crate) fn cache_policy(&mut self, evict: Evict) -> Option<Operand> {
+        let bits = match evict {
+            Evict::Normal => return None,
+            Evict::First => EVICT_FIRST,
+            Evict::Last => EVICT_LAST,
+        };
+        Some(Operand::Reg(self.e.reg(Val::Int(bits), Type::B64)))
+    }
+
+    /// The address of what lies `offset` bytes into a shared window.
+    pub(crate) fn window_address(&mut self, window: Value, offset: u32) -> Operand {
+        let still = crate::lower::tiles::coords::ThreadMap::new(Vec::new());
+        let (value, constant) = self.shared_address(window, &still, offset);
+        self.e.at(value, constant)
+    }
+
+    /// The generic address of a tensor map, which is a parameter of the entry.
+    pub(crate) fn map_address(&mut self, map: &TensorMap) -> kernel_ptx::Reg {
+        let index = self.maps.iter().position(|known| known.serves(map)).unwrap_or_else(|| {
+            self.maps.push(map.clone());
+            self.maps.len() - 1
+        });
+        self.maps[index].written |= map.written;
+        let first = self.params.list.len() - self.params.maps;
+        let at = u32::try_from(first + index).expect("few parameters");
+        if index == self.params.maps {
+            self.params.maps += 1;
+            self.params.list.push(Param {
+                name: format!("map{index}"),
+                space: Space::Param,
+                ty: Type::B8,
+                align: MAP_ALIGNMENT,
+                dims: vec![MAP_BYTES],
+                register: None,
+            });
+        }
+        let symbol = Operand::Symbol(Symbol::Param(at), 0);
+        let key = Val::Int(i64::from(at));
+        let address = self.e.pure_of(Opcode::Mov, mods![Type::B64], Type::B64, symbol, key);
+        let generic =
+            self.e.pure(Opcode::Cvta, mods![Space::Param, Type::U64], Type::B64, &[address]);
+        self.e.reg(generic, Type::B64)
+    }
+
+    /// The thread that stores waits until at most `pending` of its stores are under way; the others wait for it.
+    pub(crate) fn tma_wait(&mut self, pending: u32, until: StoreWait) {
+        let storing = self.storing();
+        let guard = self.e.guard(storing);
+        let mut modifiers: Vec<Modifier> = mods![Word::Async, Word::Bulk, Word::WaitGroup].to_vec();
+        if until == StoreWait::Read {
+            modifiers.push(Word::Read.into());
+        }
+        let pending = Operand::Int(i128::from(pending));
+        self.e.effect_if(guard, Opcode::Cp, &modifiers, [pending]);
+        self.barrier();
+    }
+
+    /// What every thread has written to shared memory is there for asynchronous operations.
+    pub(crate) fn fence_async(&mut self) {
+        let mut fence = mods![Word::Proxy, Word::Async].to_vec();
+        if !self.kernel.writes_others() {
+            fence.push(Word::SharedCta.into());
+        }
+        self.e.effect(Opcode::Fence, &fence, []);
+        self.barrier();
+    }
+}
+
+pub(crate) fn modifiers(tma: Tma, dim: Word) -> Vec<Modifier> {
+    match tma.kind {
+        TmaKind::Load => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Word::SharedCluster,
+            Space::Global,
+            Word::Tile,
+            Word::MbarrierCompleteTxBytes
+        ]
+        .to_vec(),
+        TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
+        TmaKind::Gather => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Word::SharedCluster,
+            Space::Global,
+            Word::TileGather4,
+            Word::MbarrierCompleteTxBytes
+        ]
+        .to_vec(),
+        TmaKind::Scatter => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Space::Global,
+            Word::SharedCta,
+            Word::TileScatter4,
+            Word::BulkGroup
+        ]
+        .to_vec(),
+        TmaKind::Store => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::TensorWord,
+            dim,
+            Space::Global,
+            Word::SharedCta,
+            Word::Tile,
+            Word::BulkGroup
+        ]
+        .to_vec(),
+        TmaKind::Reduce(how) => {
+            let how = match how {
+                TmaReduce::Add => Word::Add,
+                TmaReduce::Min => Word::Min,
+                TmaReduce::Max => Word::Max,
+                TmaReduce::And => Word::And,
+                TmaReduce::Or => Word::Or,
+                TmaReduce::Xor => Word::Xor,
+            };
+            mods![
+                Word::Reduce,
+                Word::Async,
+                Word::Bulk,
+                Word::TensorWord,
+                dim,
+                Space::Global,
+                Word::SharedCta,
+                how,
+                Word::Tile,
+                Word::BulkGroup
+            ]
+            .to_vec()
+        }
+        TmaKind::Prefetch => mods![
+            Word::Async,
+            Word::Bulk,
+            Word::PrefetchWord,
+            Word::TensorWord,
+            dim,
+            Word::L2Word,
+            Space::Global,
+            Word::Tile
+        ]
+        .to_vec(),
+    }
+}

@@ -1,0 +1,323 @@
+//! Products of tiles: `mma.sync` where the layouts are its own, multiply-add elsewhere.
+//!
+//! Fragments are those of PTX ISA, "Matrix Fragments for mma.m16n8k16" and "mma.m16n8k8": with `g` the
+//! lane's upper three bits and `t` its lower two, A has rows `g`, `g + 8`, B column `g`, the accumulator rows `g`,
+//! `g + 8` and columns `2t`, `2t + 1`; along k each word starts at `t` times its elements, and the second half of the
+//! step follows.
+//!
+//! An operand that comes straight from shared memory is read step by step, one step ahead of the products, so that
+//! only two steps of it are in registers at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kernel_layout::{Dim, Layout};
+use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
+
+use crate::ir::{
+    Dtype, Elem, MemoryOp, Op, ProductOp, SourceOp, Stmt, StmtKind, TileOp, Value, WindowOp,
+};
+use crate::layouts::{TensorCore, mma_warps, tensor_core};
+use crate::lower::emitter::{Val, mods};
+use crate::lower::memory::matrix::Matrices;
+use crate::lower::tiles::scalar::arithmetic;
+use crate::lower::{Data, Lower};
+
+/// A tile in shared memory that a product reads itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Deferred {
+    window: Value,
+    plan: Matrices,
+}
+
+/// An operand: its registers by the coordinates that they add to the thread's own.
+pub(crate) struct Fragment {
+    registers: BTreeMap<(u32, u32), u32>,
+    values: Vec<Val>,
+    shape: [u32; 2],
+    /// What is still in shared memory, and the instructions that have been emitted.
+    deferred: Option<(Deferred, BTreeSet<u32>)>,
+}
+
+impl Fragment {
+    pub(crate) fn of(layout: &Layout, values: Vec<Val>, deferred: Option<Deferred>) -> Fragment {
+        let shape = layout.shape();
+        let registers = places(layout).map(|(register, at)| (at, register)).collect();
+        let deferred = deferred.map(|deferred| (deferred, BTreeSet::new()));
+        Fragment { registers, values, shape: [shape[0], shape[1]], deferred }
+    }
+
+    /// The value at coordinates that wrap around where the tile is smaller than the instruction.
+    fn at(&self, row: u32, column: u32) -> Val {
+        let register = self.registers[&(row % self.shape[0], column % self.shape[1])];
+        let register = self
+            .deferred
+            .as_ref()
+            .map_or(register, |(deferred, _)| deferred.plan.original(register));
+        self.values[register as usize]
+    }
+
+    /// The distinct coordinates along an axis that have no bit of `mask`.
+    fn steps(&self, axis: usize, mask: u32) -> Vec<u32> {
+        let steps = self.registers.keys().map(|at| if axis == 0 { at.0 } else { at.1 });
+        let steps: BTreeSet<u32> = steps.filter(|at| at & mask == 0).collect();
+        steps.into_iter().collect()
+    }
+}
+
+/// What one `mma.sync` multiplies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) core: TensorCore,
+    pub(crate) operand: Dtype,
+    pub(crate) sum: Dtype,
+}
+
+impl Shape {
+    fn modifiers(self) -> Vec<Modifier> {
+        let word = match self.core.k_width * self.core.words {
+            1 => Word::M16n8k4,
+            2 => Word::M16n8k8,
+            4 => Word::M16n8k16,
+            _ => Word::M16n8k32,
+        };
+        let kind = factor(self.operand);
+        let sum = arithmetic(self.sum);
+        mods![Word::Sync, Word::Aligned, word, Word::Row, Word::Col, sum, kind, kind, sum].to_vec()
+    }
+
+    /// The type of the registers that hold sums: halves go in pairs.
+    fn sum_register(self) -> Type {
+        if self.sum == Dtype::F32 { Type::F32 } else { Type::B32 }
+    }
+}
+
+/// The coordinates that each register adds to the thread's own.
+pub(crate) fn places(layout: &Layout) -> impl Iterator<Item = (u32, (u32, u32))> + '_ {
+    (0..layout.in_size(Dim::Register)).map(|register| {
+        let at = layout.apply(&[(Dim::Register, register)]);
+        (register, (at[0], at[1]))
+    })
+}
+
+impl Lower<'_> {
+    /// Leaves a read of shared memory to the product that follows, if that is the only one to use it and nothing in
+    /// between could change what is read.
+    pub(crate) fn defer(&mut self, stmts: &[Stmt]) -> bool {
+        let Some((
+            StmtKind::Op { op: Op::Memory(MemoryOp::LoadShared), args, result: Some(result) },
+            rest,
+        )) = stmts.split_first().map(|(first, rest)| (&first.kind, rest))
+        else {
+            return false;
+        };
+        if self.used.get(*result) != Some(&1) || !feeds_product(*result, rest) {
+            return false;
+        }
+        let Some(plan) = self.matrices(args[0], &self.layout(*result).clone()) else {
+            return false;
+        };
+        let registers = self.layout(*result).in_size(Dim::Register) as usize;
+        self.deferred.insert(*result, Deferred { window: args[0], plan });
+        self.values.insert(*result, Data::Tile(vec![Val::Int(0); registers]));
+        true
+    }
+
+    /// `a · b + acc`.
+    pub(crate) fn dot(&mut self, args: &[Value], tf32: bool, result: Value) -> Vec<Val> {
+        let dtype = |elem| match elem {
+            Elem::Number(dtype) => dtype,
+            Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
+        };
+        let (operand, sum) = (dtype(self.elem(args[0])), dtype(self.elem(result)));
+        let layout = self.layout(result).clone();
+        let accumulator = self.tile(args[2]).to_vec();
+        let [a, b] = [args[0], args[1]].map(|arg| {
+            let deferred = self.deferred.remove(arg);
+            Fragment::of(self.layout(arg), self.tile(arg).to_vec(), deferred)
+        });
+        let core = tensor_core(operand, sum, a.shape[1], tf32)
+            .filter(|_| mma_warps(&layout, self.crew.warps).is_some());
+        match core {
+            Some(core) => {
+                self.matrix_products(Shape { core, operand, sum }, [a, b], &layout, &accumulator)
+            }
+            None => self.scalar_products([operand, sum], [a, b], &layout, &accumulator),
+        }
+    }
+
+    /// Reads what an operand has between `from` and `to` along `axis`.
+    fn fetch_operand(&mut self, fragment: &mut Fragment, axis: usize, from: u32, to: u32) {
+        let Some((deferred, done)) = &mut fragment.deferred else { return };
+        for (at, &register) in &fragment.registers {
+            let step = if axis == 0 { at.0 } else { at.1 };
+            let start = deferred.plan.start_of(register);
+            if (from..to).contains(&step) && done.insert(start) {
+                self.load_matrix(deferred.window, &deferred.plan, start, &mut fragment.values);
+            }
+        }
+    }
+
+    fn matrix_products(
+        &mut self,
+        shape: Shape,
+        [mut a, mut b]: [Fragment; 2],
+        layout: &Layout,
+        accumulator: &[Val],
+    ) -> Vec<Val> {
+        let modifiers = shape.modifiers();
+        let half = 4 * shape.core.k_width;
+        let depth = half * shape.core.words;
+        let mut sums: BTreeMap<(u32, u32), Val> =
+            places(layout).map(|(register, at)| (at, accumulator[register as usize])).collect();
+        let extents = layout.shape();
+        let tiles: Vec<(u32, u32)> =
+            sums.keys().copied().filter(|at| at.0 & 8 == 0 && at.1 & 1 == 0).collect();
+        // The rest of an instruction's depth is in its registers' elements and in its second half.
+        let within = (shape.core.k_width - 1) | (depth - half);
+        let steps = a.steps(1, within);
+        for (index, &step) in steps.iter().enumerate() {
+            for &ahead in &steps[index..steps.len().min(index + 2)] {
+                self.fetch_operand(&mut a, 1, ahead, ahead + depth);
+                self.fetch_operand(&mut b, 0, ahead, ahead + depth);
+            }
+            let halves: Vec<u32> = (0..shape.core.words).map(|word| step + word * half).collect();
+            for &(row, column) in &tiles {
+                let left: Vec<Reg> = halves
+                    .iter()
+                    .flat_map(|&step| [(row, step), (row + 8, step)])
+                    .map(|at| self.operand_word(shape, &a, at, 1))
+                    .collect();
+                let right: Vec<Reg> = halves
+                    .iter()
+                    .map(|&step| self.operand_word(shape, &b, (step, column), 0))
+                    .collect();
+                let places =
+                    [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
+                        .map(|(row, column)| (row % extents[0], column % extents[1]));
+                let before = places.map(|at| sums[&at]);
+                let register = shape.sum_register();
+                let packed = shape.sum == Dtype::F16;
+                let sources = if packed {
+                    before.chunks(2).map(|pair| self.e.pack(pair[0], pair[1])).collect()
+                } else {
+                    before.to_vec()
+                };
+                let sources: Vec<Reg> =
+                    sources.into_iter().map(|value| self.e.reg(value, register)).collect();
+                let targets: Vec<Reg> = sources.iter().map(|_| self.e.fresh(register)).collect();
+                let operands = [&targets[..], &left, &right, &sources].map(vector);
+                self.e.push(Instruction::new(Opcode::Mma, modifiers.clone(), operands), 1, false);
+                let after: Vec<Val> = if packed {
+                    targets.into_iter().flat_map(|word| self.e.unpack(Val::Reg(word))).collect()
+                } else {
+                    targets.into_iter().map(Val::Reg).collect()
+                };
+                sums.extend(places.into_iter().zip(after));
+            }
+        }
+        gathered(layout, &sums)
+    }
+
+    /// The word of an operand at a register's coordinates: its elements are neighbours along the axis `depth`.
+    pub(crate) fn operand_word(
+        &mut self,
+        shape: Shape,
+        fragment: &Fragment,
+        at: (u32, u32),
+        depth: usize,
+    ) -> Reg {
+        let parts: Vec<Val> = (0..shape.core.k_width)
+            .map(|step| {
+                if depth == 1 {
+                    fragment.at(at.0, at.1 + step)
+                } else {
+                    fragment.at(at.0 + step, at.1)
+                }
+            })
+            .collect();
+        let word = match parts[..] {
+            [value] => self.e.pure(
+                Opcode::Cvt,
+                mods![Word::Rna, Type::Tf32, Type::F32],
+                Type::B32,
+                &[value],
+            ),
+            [low, high] => self.e.pack(low, high),
+            [a, b, c, d] => self.e.pack_bytes([a, b, c, d]),
+            _ => unreachable!("layouts::tensor_core knows words of one, two and four elements"),
+        };
+        self.e.reg(word, Type::B32)
+    }
+
+    /// Every thread multiplies what it has of rows and columns: the slow way, right for every type.
+    fn scalar_products(
+        &mut self,
+        [operand, sum]: [Dtype; 2],
+        [mut a, mut b]: [Fragment; 2],
+        layout: &Layout,
+        accumulator: &[Val],
+    ) -> Vec<Val> {
+        self.fetch_operand(&mut a, 1, 0, u32::MAX);
+        self.fetch_operand(&mut b, 0, 0, u32::MAX);
+        let mut sums: BTreeMap<(u32, u32), Val> =
+            places(layout).map(|(register, at)| (at, accumulator[register as usize])).collect();
+        for step in 0..a.shape[1] {
+            for (&(row, column), value) in &mut sums {
+                let [left, right] = [a.at(row, step), b.at(step, column)]
+                    .map(|value| self.e.cast(Elem::Number(operand), Elem::Number(sum), value));
+                *value = if sum.is_float() {
+                    self.e.float(Opcode::Fma, arithmetic(sum), &[left, right, *value])
+                } else {
+                    self.e.fma(sum, left, right, *value)
+                };
+            }
+        }
+        gathered(layout, &sums)
+    }
+}
+
+/// Whether `value` goes to a product, with nothing before that writes memory or waits.
+fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
+    for stmt in stmts {
+        let StmtKind::Op { op, args, .. } = &stmt.kind else { return false };
+        if args.contains(&value) {
+            return matches!(op, Op::Product(ProductOp::Dot { .. })) && args[2] != value;
+        }
+        let quiet = match op {
+            Op::Source(SourceOp::Const(_) | SourceOp::Arange(_))
+            | Op::Tile(TileOp::Splat)
+            | Op::Elementwise(_)
+            | Op::Window(WindowOp::Index | WindowOp::Transpose | WindowOp::Remote)
+            | Op::Memory(MemoryOp::LoadShared) => true,
+            Op::Source(_)
+            | Op::Tile(_)
+            | Op::Memory(_)
+            | Op::Window(WindowOp::Alloc(_))
+            | Op::Copy(_)
+            | Op::Sync(_)
+            | Op::Product(_)
+            | Op::TensorMemory(_)
+            | Op::Assert(_) => false,
+        };
+        if !quiet {
+            return false;
+        }
+    }
+    false
+}
+
+/// The registers of a layout from values by coordinates.
+fn gathered(layout: &Layout, values: &BTreeMap<(u32, u32), Val>) -> Vec<Val> {
+    places(layout).map(|(_, at)| values[&at]).collect()
+}
+
+/// `{a, b, ..}`
+fn vector(registers: &[Reg]) -> Operand {
+    Operand::Vector(registers.iter().map(|&register| Operand::Reg(register)).collect())
+}
+
+/// The instruction type of the factors of a product: f32 is multiplied as tf32.
+pub(crate) fn factor(dtype: Dtype) -> Type {
+    let factor = dtype.row().factor.and_then(|factor| factor.mma);
+    factor.expect("elaborate refuses products of other types")
+}

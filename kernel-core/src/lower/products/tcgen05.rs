@@ -1,0 +1,222 @@
+//! Products whose sums lie in tensor memory, and what says that they are done (PTX ISA, "tcgen05.mma",
+//! "tcgen05.commit").
+//!
+//! One thread of the partition starts all of them, always the same one: a commit speaks of what its own thread has started.
+
+use kernel_layout::Layout;
+use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, Major};
+use kernel_ptx::{Capability, Instruction, Modifier, Opcode, Operand, Type, Word};
+
+use super::matrix_descriptor::Described;
+use crate::ir::{self, CtaGroup, Scaled, Tcgen05, Value};
+use crate::layouts::warpgroup::{self, Generation, Side};
+use crate::layouts::{tensor_core, tensor_memory};
+use crate::lower::Lower;
+use crate::lower::emitter::{Val, mods};
+use crate::lower::tensor_memory::ROW_SHIFT;
+use crate::lower::tiles::coords::ThreadMap;
+
+/// Where a product finds its left operand.
+enum Left {
+    Shared(Described),
+    TensorMemory,
+}
+
+impl Lower<'_> {
+    pub(crate) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) {
+        match op {
+            Tcgen05::Mma { group, scaled, .. } => self.tcgen05_mma(op, (group, scaled), args),
+            Tcgen05::Copy { .. } => self.tensor_copy(op, args),
+            Tcgen05::Commit { .. } => self.tcgen05_commit(op, args),
+            Tcgen05::FenceBefore => self.tcgen05_fence(Word::FenceBeforeThreadSync),
+            Tcgen05::FenceAfter => self.tcgen05_fence(Word::FenceAfterThreadSync),
+        }
+    }
+
+    /// The one thread that starts an operation, where its condition holds: a predicate, 0 for none. Of a pair it is one of the block of even rank.
+    pub(crate) fn starts(&mut self, op: Tcgen05, args: &[Value]) -> Val {
+        let mut starts = self.e.first_of(self.e.threads - 1);
+        if self.cta_group() == Word::CtaGroup2 {
+            let rank = self.cluster_rank();
+            let odd = self.e.and(Type::B32, rank, Val::Int(1));
+            let leads = self.e.compare(Word::Eq, Type::S32, odd, Val::Int(0));
+            starts = self.e.and(Type::Pred, starts, leads);
+        }
+        let condition = op.condition(args).map_or(Val::Int(1), |value| self.scalar(value));
+        self.e.and(Type::Pred, starts, condition)
+    }
+
+    /// The barrier hears of the end of what the thread has started, in each block that the mask names.
+    fn tcgen05_commit(&mut self, op: Tcgen05, args: &[Value]) {
+        let starts = self.starts(op, args);
+        if starts == Val::Int(0) {
+            return;
+        }
+        let guard = self.e.guard(starts);
+        let barrier = args[0];
+        let address = self.barrier_address(barrier);
+        let mut commit = mods![
+            Word::Commit,
+            self.cta_group(),
+            Word::MbarrierArriveOne,
+            Word::SharedCluster,
+            Type::B64
+        ]
+        .to_vec();
+        let Some(mask) = op.mask(args).map(|mask| self.multicast_mask(mask)) else {
+            self.e.effect_if(guard, Opcode::Tcgen05, &commit, [address.clone()]);
+            self.arrive_for_the_rest(barrier, guard, address);
+            return;
+        };
+        commit.insert(commit.len() - 1, Word::MulticastCluster.into());
+        // Where partitions arrive warp by warp, so does a commit: the other blocks' barriers count as this one's.
+        for _ in 0..self.weight_of(barrier) {
+            self.e.effect_if(guard, Opcode::Tcgen05, &commit, [address.clone(), mask.clone()]);
+        }
+    }
+
+    /// Starts `a · b + acc`.
+    fn tcgen05_mma(
+        &mut self,
+        op: Tcgen05,
+        (group, scaled): (CtaGroup, Option<Scaled>),
+        args: &[Value],
+    ) {
+        let starts = self.starts(op, args);
+        if starts == Val::Int(0) {
+            return;
+        }
+        let root = self.tensor_memory_type(args[2]).root;
+        let block = tensor_core::block(self.kernel, self.tensor_memory_type(args[2]));
+        let [rows, columns] = [block.rows, block.columns];
+        let widths = block.widths(group);
+        let right = self.factor_of_a_block(args[1], Side::Right, (widths[1], scaled));
+        let left = match self.kernel.ty(args[0]) {
+            ir::Type::TensorMemory(_) => Left::TensorMemory,
+            ir::Type::Shared(_)
+            | ir::Type::Scalar(_)
+            | ir::Type::Tile(..)
+            | ir::Type::Barrier(_)
+            | ir::Type::Error => {
+                Left::Shared(self.factor_of_a_block(args[0], Side::Left, (widths[0], scaled)))
+            }
+        };
+        let factors = warpgroup::factors(self.kernel, args);
+        let sum = self.tensor_memory_type(args[2]).dtype;
+        let shape = self.tensor_memory_type(args[2]).shape.clone();
+        // In numbers: an instruction reads 32 bytes of them, in which padding counts as well.
+        let depth = self.shared_type(args[1]).shape[0] * factors[1].numbers();
+        let to_an_element = if scaled.is_some_and(Scaled::is_packed) { 2 } else { 1 };
+        let step = INSTRUCTION_K_BYTES / factors[0].number_bytes() * to_an_element;
+        let majors = [
+            match &left {
+                Left::Shared(left) => left.read.major,
+                Left::TensorMemory => Major::K,
+            },
+            right.read.major,
+        ];
+        let whole = block.of_instruction(group);
+        let guard = self.e.guard(starts);
+        let adds = self.scalar(args[3]);
+        let adds = Operand::Reg(self.e.reg(adds, Type::Pred));
+        let always = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
+        let mut modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group()].to_vec();
+        modifiers.push(tensor_core::kind(factors[0], scaled).into());
+        let vectors = self.kernel.target.has(Capability::Tcgen05ScaleVectors);
+        let scale_size = if vectors { scales_of_a_line } else { numbers_of_a_scale };
+        modifiers.extend(
+            scaled
+                .into_iter()
+                .flat_map(|scaled| [Word::BlockScale, scale_size(scaled)])
+                .map(Modifier::from),
+        );
+        let memory = self.tensor_memory_layout(root).clone();
+        let mut scales = Vec::new();
+        for row in (0..shape[0]).step_by(rows as usize) {
+            for column in (0..shape[1]).step_by(columns as usize) {
+                let at = place_of(&memory, [row, column], sum.bytes());
+                let sums = self.tensor_memory_address(args[2], at, Val::Int(0));
+                for number in (0..depth).step_by(step as usize) {
+                    let k = number / to_an_element;
+                    let a = match &left {
+                        Left::Shared(left) => self.advanced(left, row, k),
+                        Left::TensorMemory => {
+                            let root = self.tensor_memory_type(args[0]).root;
+                            let layout = self.tensor_memory_layout(root).clone();
+                            let at = place_of(&layout, [row, k], factors[0].bytes());
+                            self.tensor_memory_address(args[0], at, Val::Int(0))
+                        }
+                    };
+                    let b = self.advanced(&right, column, k);
+                    let enabled = if number == 0 { adds.clone() } else { always.clone() };
+                    let mut operands = vec![sums.clone(), a, b];
+                    let bits = match scaled {
+                        None => tensor_core::instruction(whole, factors, sum, majors),
+                        Some(scaled) => {
+                            let first = number / scaled.block();
+                            scales.extend(
+                                [(args[4], row), (args[5], column)]
+                                    .map(|(scales, line)| self.scales_of(scales, [line, first])),
+                            );
+                            let of = (factors, self.tensor_memory_type(args[4]).dtype);
+                            tensor_core::scaled_instruction(whole, scaled, of, majors, first % 4)
+                        }
+                    };
+                    let bits = Operand::Reg(self.e.reg(Val::Int(i64::from(bits)), Type::B32));
+                    operands.push(bits);
+                    operands.append(&mut scales);
+                    operands.push(enabled);
+                    let mut inst = Instruction::new(Opcode::Tcgen05, modifiers.clone(), operands);
+                    inst.guard = guard;
+                    self.e.push(inst, 0, true);
+                }
+            }
+        }
+    }
+
+    /// The column of the scales of a row or column, and of a block of the depth.
+    fn scales_of(&mut self, scales: Value, at: [u32; 2]) -> Operand {
+        let ty = self.tensor_memory_type(scales);
+        let place = place_of(self.tensor_memory_layout(ty.root), at, ty.dtype.bytes());
+        self.tensor_memory_address(scales, place, Val::Int(0))
+    }
+
+    /// How an instruction reads a factor in shared memory; `width` is its rows or columns.
+    fn factor_of_a_block(
+        &mut self,
+        window: Value,
+        side: Side,
+        width: (u32, Option<Scaled>),
+    ) -> Described {
+        let read = tensor_core::read(self.plan.layouts, self.shared_type(window), side, width)
+            .expect("layouts::tensor_core has refused what no descriptor describes");
+        // One thread starts all products.
+        let starts = ThreadMap::new(Vec::new());
+        self.described(window, read, &starts, Generation::Blackwell)
+    }
+}
+
+/// How many scales an instruction has for a line (PTX ISA, "tcgen05.mma": `.scale_vec`).
+fn scales_of_a_line(scaled: Scaled) -> Word {
+    match scaled {
+        Scaled::Mxf8 => Word::ScaleVec1x,
+        Scaled::Mxf4 => Word::ScaleVec2x,
+        Scaled::Nvf4 => Word::ScaleVec4x,
+    }
+}
+
+/// The same as numbers that share a scale, as all targets of the family have it (PTX ISA, "tcgen05.mma": `.block16`, `.block32`).
+fn numbers_of_a_scale(scaled: Scaled) -> Word {
+    match scaled {
+        Scaled::Mxf8 | Scaled::Mxf4 => Word::Block32,
+        Scaled::Nvf4 => Word::Block16,
+    }
+}
+
+/// Where an element of a tile lies, as it is added to an address: the row in the upper half, the column of 32 bits in the lower one.
+///
+/// A block of 64 rows leaves every other 16 rows to the next block (PTX ISA, "tcgen05.mma: Data path layout").
+fn place_of(memory: &Layout, element: [u32; 2], element_bytes: u32) -> u32 {
+    let [row, column] = tensor_memory::place(memory, element, element_bytes);
+    (row << ROW_SHIFT) + column
+}

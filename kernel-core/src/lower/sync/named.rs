@@ -1,0 +1,25 @@
+//! Named barriers: partitions that wait for each other's warps (PTX ISA, "barrier").
+
+use kernel_ptx::{Opcode, Operand, Word};
+
+use crate::ir::{Named, NamedOp};
+use crate::lower::emitter::mods;
+use crate::lower::{LANES, Lower};
+
+impl Lower<'_> {
+    /// Every warp of the partition arrives at a named barrier.
+    ///
+    /// What its threads have done before is there for those that wait: that holds for arrivals as for waits.
+    pub(crate) fn named(&mut self, op: NamedOp, named: Named) {
+        let number = Operand::Int(i128::from(self.kernel.named_barrier(named)));
+        let threads = Operand::Int(i128::from(self.kernel.named[named].warps * LANES));
+        let word = match op {
+            NamedOp::Sync => Word::Sync,
+            NamedOp::Arrive => Word::Arrive,
+        };
+        self.e.effect(Opcode::Bar, mods![word], [number, threads]);
+        if op == NamedOp::Sync {
+            self.plan.busy = 0;
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Tiles and scalars: arithmetic, conversions, reductions, scans.
+
+pub(crate) mod bytes;
+pub(crate) mod cast;
+pub(crate) mod convert;
+pub(crate) mod coords;
+pub(crate) mod crossing;
+pub(crate) mod double;
+pub(crate) mod elementwise;
+pub(crate) mod reduce;
+pub(crate) mod scalar;
+pub(crate) mod scan;
+pub(crate) mod shape;
