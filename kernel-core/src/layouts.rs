@@ -45,6 +45,7 @@ mod graph;
 mod known;
 mod rewrite;
 pub mod rows;
+mod run_axis;
 mod shared;
 mod solve;
 mod sums;
@@ -54,7 +55,6 @@ pub(crate) mod tensor_memory;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod tma;
-mod turned;
 mod verify;
 pub mod warpgroup;
 

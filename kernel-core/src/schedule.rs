@@ -27,9 +27,9 @@ use crate::ir::{
     SyncOp, Terminator, Type, Value, ValueData,
 };
 
-mod ahead;
 mod cluster;
 mod fences;
+mod issuing_thread;
 mod occupancy;
 mod order;
 pub mod pipeline;
@@ -37,9 +37,9 @@ mod tensor_meetings;
 #[cfg(test)]
 mod tests;
 
-pub use ahead::ahead;
 pub use cluster::meet_at_the_end;
 pub use fences::fences;
+pub use issuing_thread::order_issuing_thread;
 pub use occupancy::blocks_per_multiprocessor;
 pub use order::order;
 pub use tensor_meetings::tensor_meetings;

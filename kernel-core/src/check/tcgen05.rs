@@ -74,7 +74,7 @@ struct Behind {
     /// What it has written itself.
     stored: BTreeSet<Extent>,
     /// The barriers at which it has arrived since it wrote something.
-    told: BTreeSet<Barriers>,
+    arrived: BTreeSet<Barriers>,
 }
 
 /// What holds at a place of a partition.
@@ -210,7 +210,7 @@ impl Order<'_> {
                     self.signals.covers(*agent, wait, commits)
                 };
                 // What it has written itself, nobody multiplies before it says so.
-                let own = own && !self.signals.awaits(flight.agent, &behind.told);
+                let own = own && !self.signals.awaits(flight.agent, &behind.arrived);
                 flight.agent != *agent
                     && !own
                     && extent.overlap(&flight.extent) != Overlap::No
@@ -227,9 +227,9 @@ impl Order<'_> {
     /// What is under way at the end, and nobody waits for.
     fn ends(&mut self, mut left: UnderWay) {
         self.met(ALL, &mut left);
-        let told = self.signals;
         let left = left.flights.iter().find(|(flight, state)| {
-            !state.excused && !told.covers_meeting(flight.agent, state.commits.iter().copied())
+            !state.excused
+                && !self.signals.covers_meeting(flight.agent, state.commits.iter().copied())
         });
         if let Some((flight, state)) = left {
             self.refusals.end(flight, state);
@@ -264,7 +264,7 @@ impl Flow for Order<'_> {
                 }
             }
             Some(Announcement::Arrive(barrier)) if !way.behind.stored.is_empty() => {
-                way.behind.told.extend(self.places.slot(barrier).map(|slot| slot.root));
+                way.behind.arrived.extend(self.places.slot(barrier).map(|slot| slot.root));
             }
             Some(
                 Announcement::Crew
@@ -386,6 +386,6 @@ impl Behind {
         self.waits.extend(&other.waits);
         self.met |= other.met;
         self.stored.extend(other.stored.iter().cloned());
-        self.told.extend(&other.told);
+        self.arrived.extend(&other.arrived);
     }
 }

@@ -210,7 +210,7 @@ fn lower_variant(begun: Begun, label: &str, left: &mut Left, around: Around<'_>)
     schedule::rotate(&mut kernel);
     schedule::meet_at_the_end(&mut kernel);
     schedule::fences(&mut kernel);
-    schedule::ahead(&mut kernel);
+    schedule::order_issuing_thread(&mut kernel);
     around.ended(Phase::Schedule);
     keep("schedule", &|| kernel.to_string());
     let inferred = infer(&mut kernel, &mut left.problems, around)?;

@@ -7,7 +7,7 @@
 //! What is known are the facts of the kernel's variant and what `layouts::known` says of coordinates. What would have to be known for
 //! fewer instructions is said by [`Planning::wished`]: the compiler makes a variant that assumes it.
 
-mod by_rows;
+mod gather;
 mod padded;
 
 use std::collections::BTreeSet;
@@ -162,7 +162,7 @@ pub struct MapStart {
     pub log2_divide: u32,
 }
 
-pub use by_rows::{Columns, RowsPlan};
+pub use gather::{Columns, RowsPlan};
 pub use padded::PaddedRefusal;
 pub(crate) use padded::STRIDE_BYTES;
 

@@ -50,24 +50,24 @@ impl State {
 }
 
 /// Puts the fences of tensor memory into a kernel, and meetings of the threads of a partition in front of what one of them does for all.
-pub fn ahead(kernel: &mut Kernel) {
+pub fn order_issuing_thread(kernel: &mut Kernel) {
     if kernel.tensor_memory.is_empty() && kernel.barriers.is_empty() {
         return;
     }
-    let mut ahead = Ahead { kernel, warps: kernel.warps, out: Insertions::default() };
-    flow::solve(&mut ahead, &kernel.body, &State::default());
-    let Ahead { out, .. } = ahead;
+    let mut issuing = Issuing { kernel, warps: kernel.warps, out: Insertions::default() };
+    flow::solve(&mut issuing, &kernel.body, &State::default());
+    let Issuing { out, .. } = issuing;
     out.insert(&mut kernel.body);
 }
 
-struct Ahead<'a> {
+struct Issuing<'a> {
     kernel: &'a Kernel,
     /// The warps that run the statements.
     warps: u32,
     out: Insertions,
 }
 
-impl Ahead<'_> {
+impl Issuing<'_> {
     fn barrier(&self, value: Value) -> Option<Barriers> {
         Some(self.kernel.ty(value).barrier()?.root)
     }
@@ -138,7 +138,7 @@ impl Ahead<'_> {
     }
 }
 
-impl Flow for Ahead<'_> {
+impl Flow for Issuing<'_> {
     type State = State;
 
     fn cross(&mut self, stmt: &Stmt, state: &mut State) {
