@@ -58,7 +58,7 @@ pub use hopper::{
 };
 pub use op::{
     Atomic, Binary, Compare, Const, CopyOp, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp,
-    SyncOp, TileOp, Unary, WindowOp, scan_source,
+    SyncOp, TileOp, Transcendental, Unary, WindowOp, scan_source,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use pipelined::Staged;

@@ -7,7 +7,7 @@ use crate::{
     elaborate::{Builder, language::targets::oldest_with, tiles::arith},
     ir::{
         Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind, Type,
-        Value,
+        Unary, Value,
     },
     loc::Loc,
 };
@@ -117,8 +117,7 @@ impl Builder<'_> {
                 // The literals that these are of became something without arithmetic, or `f64`, later.
                 if let Some(dtype) = self.unreckoned(args) {
                     self.report(arith::no_arithmetic("arithmetic", dtype, "", loc));
-                } else if let ElementwiseOp::Unary(op) = op
-                    && op.is_approximate()
+                } else if let ElementwiseOp::Unary(op @ Unary::Transcendental(_)) = op
                     && self.values[result].ty.elem() == Some(Elem::Number(Dtype::F64))
                 {
                     self.no_double::<()>(*op, loc);

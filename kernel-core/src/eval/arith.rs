@@ -2,7 +2,7 @@
 
 use super::element::{Element, Pointer, wrap};
 use super::float::{self, add_to_odd, round, to_f32};
-use crate::ir::{Binary, Compare, Const, Dtype, Unary};
+use crate::ir::{Binary, Compare, Const, Dtype, Transcendental, Unary};
 
 /// A constant of a type that `ir::verify` found to hold it.
 pub(super) fn constant(value: Const) -> Element {
@@ -32,17 +32,11 @@ pub(super) fn unary(op: Unary, dtype: Dtype, a: Element) -> Element {
                 Unary::Neg => -a,
                 Unary::Not => !a,
                 Unary::Abs => a.abs(),
-                Unary::Exp
-                | Unary::Exp2
-                | Unary::Log
-                | Unary::Log2
-                | Unary::Sqrt
+                Unary::Sqrt
                 | Unary::Rsqrt
-                | Unary::Sin
-                | Unary::Cos
-                | Unary::Tanh
                 | Unary::Floor
-                | Unary::Ceil => unreachable!("ir::verify wants floats for {op:?}"),
+                | Unary::Ceil
+                | Unary::Transcendental(_) => unreachable!("ir::verify wants floats for {op:?}"),
             },
         )),
         Element::Bool(a) => Element::Bool(!a),
@@ -55,21 +49,27 @@ fn float_unary(op: Unary, dtype: Dtype, a: f64) -> f64 {
     let exact = match op {
         Unary::Neg => -a,
         Unary::Abs => a.abs(),
-        Unary::Exp => a.exp(),
-        Unary::Exp2 => a.exp2(),
-        Unary::Log => a.ln(),
-        Unary::Log2 => a.log2(),
         // Rounding the f64 root again is harmless: f64 has more than twice the bits of the narrower types, plus two.
         Unary::Sqrt => a.sqrt(),
         Unary::Rsqrt => a.sqrt().recip(),
-        Unary::Sin => a.sin(),
-        Unary::Cos => a.cos(),
-        Unary::Tanh => a.tanh(),
+        Unary::Transcendental(function) => transcendental(function, a),
         Unary::Floor => a.floor(),
         Unary::Ceil => a.ceil(),
         Unary::Not => unreachable!("ir::verify wants integers for Not"),
     };
     round(dtype, exact)
+}
+
+fn transcendental(function: Transcendental, a: f64) -> f64 {
+    match function {
+        Transcendental::Exp => a.exp(),
+        Transcendental::Exp2 => a.exp2(),
+        Transcendental::Log => a.ln(),
+        Transcendental::Log2 => a.log2(),
+        Transcendental::Sin => a.sin(),
+        Transcendental::Cos => a.cos(),
+        Transcendental::Tanh => a.tanh(),
+    }
 }
 
 /// An operation on two operands of type `dtype`.

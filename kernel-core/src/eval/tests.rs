@@ -4,7 +4,7 @@ use super::{Arg, EvalError, Fault, run};
 use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
     Atomic, Binary, Compare, CopyOp, Dtype, Elem, Kernel, MemoryOp, Op, SourceOp, SyncOp, TileOp,
-    Type, Unary,
+    Transcendental, Type,
 };
 
 mod arithmetic;
@@ -313,7 +313,7 @@ fn softmax_agrees_with_plain_loops() {
     let most = b.reduce(x, 1, Binary::Max);
     let most = b.spread(most, 1, &[2, 8]);
     let shifted = b.binary(Binary::Sub, x, most);
-    let raised = b.same(Unary::Exp, &[shifted]);
+    let raised = b.same(Transcendental::Exp, &[shifted]);
     let sum = b.reduce(raised, 1, Binary::Add);
     let sum = b.spread(sum, 1, &[2, 8]);
     let quotient = b.binary(Binary::Div, raised, sum);

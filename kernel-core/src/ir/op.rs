@@ -16,6 +16,26 @@ pub enum Const {
     Float(f64),
 }
 
+/// An enum whose variants have names in dumps.
+macro_rules! named {
+    ($(#[$doc:meta])* $enum:ident { $($(#[$what:meta])* $variant:ident $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $enum {
+            $($(#[$what])* $variant,)*
+        }
+
+        impl $enum {
+            /// The name in dumps.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($enum::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
 /// Elementwise operations on one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
@@ -25,117 +45,128 @@ pub enum Unary {
     Not,
     /// Absolute value.
     Abs,
-    /// e to the x.
-    Exp,
-    /// 2 to the x.
-    Exp2,
-    /// Natural logarithm.
-    Log,
-    /// Logarithm to base 2.
-    Log2,
     /// Square root, correctly rounded.
     Sqrt,
     /// One over the square root.
     Rsqrt,
-    /// Sine.
-    Sin,
-    /// Cosine.
-    Cos,
-    /// Hyperbolic tangent.
-    Tanh,
     /// Towards minus infinity.
     Floor,
     /// Towards plus infinity.
     Ceil,
+    /// Approximated, in 32 bits and less: no instruction computes it for `f64`.
+    Transcendental(Transcendental),
+}
+
+named! {
+    /// Functions of floats that are approximated.
+    Transcendental {
+        /// e to the x.
+        Exp "exp",
+        /// 2 to the x.
+        Exp2 "exp2",
+        /// Natural logarithm.
+        Log "log",
+        /// Logarithm to base 2.
+        Log2 "log2",
+        /// Sine.
+        Sin "sin",
+        /// Cosine.
+        Cos "cos",
+        /// Hyperbolic tangent.
+        Tanh "tanh",
+    }
+}
+
+impl From<Transcendental> for Unary {
+    fn from(function: Transcendental) -> Unary {
+        Unary::Transcendental(function)
+    }
 }
 
 impl Unary {
-    /// Whether the hardware approximates it, in 32 bits and less: there is no instruction for `f64`.
-    pub fn is_approximate(self) -> bool {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
         match self {
-            Unary::Exp
-            | Unary::Exp2
-            | Unary::Log
-            | Unary::Log2
-            | Unary::Sin
-            | Unary::Cos
-            | Unary::Tanh => true,
-            Unary::Neg
-            | Unary::Not
-            | Unary::Abs
-            | Unary::Sqrt
-            | Unary::Rsqrt
-            | Unary::Floor
-            | Unary::Ceil => false,
+            Unary::Neg => "neg",
+            Unary::Not => "not",
+            Unary::Abs => "abs",
+            Unary::Sqrt => "sqrt",
+            Unary::Rsqrt => "rsqrt",
+            Unary::Floor => "floor",
+            Unary::Ceil => "ceil",
+            Unary::Transcendental(function) => function.name(),
         }
     }
 }
 
-/// Elementwise operations on two operands of one type. `Add` and `Sub` also take a pointer and an integer (in elements).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Binary {
-    /// `a + b`; integers wrap.
-    Add,
-    /// `a - b`; integers wrap.
-    Sub,
-    /// `a * b`; integers wrap.
-    Mul,
-    /// `a / b`; integers truncate towards zero; floats are correctly rounded.
-    Div,
-    /// `a % b`, the sign of `a`.
-    Rem,
-    /// `a & b`
-    And,
-    /// `a | b`
-    Or,
-    /// `a ^ b`
-    Xor,
-    /// `a << b`; `b` is taken modulo the width.
-    Shl,
-    /// `a >> b`, arithmetic for signed types; `b` is taken modulo the width.
-    Shr,
-    /// The smaller; a NaN loses.
-    Min,
-    /// The larger; a NaN loses.
-    Max,
+named! {
+    /// Elementwise operations on two operands of one type. `Add` and `Sub` also take a pointer and an integer (in elements).
+    Binary {
+        /// `a + b`; integers wrap.
+        Add "add",
+        /// `a - b`; integers wrap.
+        Sub "sub",
+        /// `a * b`; integers wrap.
+        Mul "mul",
+        /// `a / b`; integers truncate towards zero; floats are correctly rounded.
+        Div "div",
+        /// `a % b`, the sign of `a`.
+        Rem "rem",
+        /// `a & b`
+        And "and",
+        /// `a | b`
+        Or "or",
+        /// `a ^ b`
+        Xor "xor",
+        /// `a << b`; `b` is taken modulo the width.
+        Shl "shl",
+        /// `a >> b`, arithmetic for signed types; `b` is taken modulo the width.
+        Shr "shr",
+        /// The smaller; a NaN loses.
+        Min "min",
+        /// The larger; a NaN loses.
+        Max "max",
+    }
 }
 
-/// Comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Compare {
-    /// `a < b`
-    Lt,
-    /// `a <= b`
-    Le,
-    /// `a > b`
-    Gt,
-    /// `a >= b`
-    Ge,
-    /// `a == b`
-    Eq,
-    /// `a != b` (true for NaN)
-    Ne,
+named! {
+    /// Comparisons.
+    Compare {
+        /// `a < b`
+        Lt "lt",
+        /// `a <= b`
+        Le "le",
+        /// `a > b`
+        Gt "gt",
+        /// `a >= b`
+        Ge "ge",
+        /// `a == b`
+        Eq "eq",
+        /// `a != b` (true for NaN)
+        Ne "ne",
+    }
 }
 
-/// Read-modify-write operations on global memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Atomic {
-    /// Adds.
-    Add,
-    /// The larger stays.
-    Max,
-    /// The smaller stays.
-    Min,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Swaps.
-    Exchange,
-    /// Operands: address, current, new. Stores `new` where memory holds `current`.
-    CompareExchange,
+named! {
+    /// Read-modify-write operations on global memory.
+    Atomic {
+        /// Adds.
+        Add "add",
+        /// The larger stays.
+        Max "max",
+        /// The smaller stays.
+        Min "min",
+        /// Bitwise and.
+        And "and",
+        /// Bitwise or.
+        Or "or",
+        /// Bitwise exclusive or.
+        Xor "xor",
+        /// Swaps.
+        Exchange "exchange",
+        /// Operands: address, current, new. Stores `new` where memory holds `current`.
+        CompareExchange "compare_exchange",
+    }
 }
 
 /// An operation with its compile-time attributes, in the families of the language.
@@ -350,6 +381,7 @@ families! {
     TensorMemoryOp: |op| Op::TensorMemory(op);
     Const: |value| Op::Source(SourceOp::Const(value));
     Unary: |op| Op::Elementwise(ElementwiseOp::Unary(op));
+    Transcendental: |function| Op::from(Unary::Transcendental(function));
     Binary: |op| Op::Elementwise(ElementwiseOp::Binary(op));
     Compare: |op| Op::Elementwise(ElementwiseOp::Compare(op));
     Tma: |copy| Op::Copy(CopyOp::Tma(copy));

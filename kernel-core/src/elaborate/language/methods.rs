@@ -14,8 +14,8 @@ use crate::{
 
 impl Builder<'_> {
     /// `x.exp()` and the like
-    pub(crate) fn elementwise(&mut self, op: Unary, given: &Given<'_>) -> Option<Val> {
-        self.unary(op, &given.of, given.loc)
+    pub(crate) fn elementwise(&mut self, op: impl Into<Unary>, given: &Given<'_>) -> Option<Val> {
+        self.unary(op.into(), &given.of, given.loc)
     }
 
     /// `x.min(other)` of scalars

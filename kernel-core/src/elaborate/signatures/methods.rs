@@ -9,7 +9,10 @@ use super::{
 use crate::{
     diag::Code,
     elaborate::{Builder, array, language::value::Val, tiles::along::Purpose},
-    ir::{BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, TileOp, Type, Unary},
+    ir::{
+        BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, TileOp, Transcendental,
+        Type, Unary,
+    },
 };
 
 /// The tables of what a value has: those of its own kind first.
@@ -73,7 +76,7 @@ pub(super) const SCALAR: &[Signature] = &[
     .stub(Stub::Rust),
     gives("to_f32", &[], |b, g| b.converted(Dtype::F32, g)).stub(Stub::Rust),
     gives("to_f64", &[], |b, g| b.converted(Dtype::F64, g)).stub(Stub::Rust),
-    unary("ln", |b, g| b.elementwise(Unary::Log, g)).stub(Stub::Rust),
+    unary("ln", |b, g| b.elementwise(Transcendental::Log, g)).stub(Stub::Rust),
 ];
 
 const fn unary(name: &'static str, run: super::Gives) -> Signature {
@@ -82,15 +85,15 @@ const fn unary(name: &'static str, run: super::Gives) -> Signature {
 
 /// What scalars and tiles share.
 pub(super) const ELEMENTWISE: &[Signature] = &[
-    unary("exp", |b, g| b.elementwise(Unary::Exp, g)),
-    unary("exp2", |b, g| b.elementwise(Unary::Exp2, g)),
-    unary("log", |b, g| b.elementwise(Unary::Log, g)),
-    unary("log2", |b, g| b.elementwise(Unary::Log2, g)),
+    unary("exp", |b, g| b.elementwise(Transcendental::Exp, g)),
+    unary("exp2", |b, g| b.elementwise(Transcendental::Exp2, g)),
+    unary("log", |b, g| b.elementwise(Transcendental::Log, g)),
+    unary("log2", |b, g| b.elementwise(Transcendental::Log2, g)),
     unary("sqrt", |b, g| b.elementwise(Unary::Sqrt, g)),
     unary("rsqrt", |b, g| b.elementwise(Unary::Rsqrt, g)),
-    unary("sin", |b, g| b.elementwise(Unary::Sin, g)),
-    unary("cos", |b, g| b.elementwise(Unary::Cos, g)),
-    unary("tanh", |b, g| b.elementwise(Unary::Tanh, g)),
+    unary("sin", |b, g| b.elementwise(Transcendental::Sin, g)),
+    unary("cos", |b, g| b.elementwise(Transcendental::Cos, g)),
+    unary("tanh", |b, g| b.elementwise(Transcendental::Tanh, g)),
     unary("abs", |b, g| b.elementwise(Unary::Abs, g)),
     unary("floor", |b, g| b.elementwise(Unary::Floor, g)),
     unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)),

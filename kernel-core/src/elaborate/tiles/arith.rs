@@ -471,7 +471,7 @@ impl Builder<'_> {
     /// An operation on one operand.
     pub(crate) fn unary(&mut self, op: Unary, a: &Val, loc: Loc) -> Option<Val> {
         let a = self.plain(a.clone());
-        if self.refuse_unreckoned(unary_name(op), &[&a], loc) {
+        if self.refuse_unreckoned(&unary_name(op), &[&a], loc) {
             return None;
         }
         if let Val::Const(value, num) = &a {
@@ -530,9 +530,9 @@ impl Builder<'_> {
             );
         }
         if !fine {
-            return self.refuse_dtype(unary_name(op), wants, num, loc);
+            return self.refuse_dtype(&unary_name(op), wants, num, loc);
         }
-        if known == Some(Dtype::F64) && op.is_approximate() {
+        if known == Some(Dtype::F64) && matches!(op, Unary::Transcendental(_)) {
             return self.no_double(op, loc);
         }
         let shape = self.tile_shape(x);
@@ -542,7 +542,7 @@ impl Builder<'_> {
     /// Reports a function that no instruction computes for `f64`.
     pub(crate) fn no_double<T>(&mut self, op: Unary, loc: Loc) -> Option<T> {
         self.refuse_dtype(
-            unary_name(op),
+            &unary_name(op),
             "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
             Num::Known(Dtype::F64),
             loc,
@@ -746,21 +746,15 @@ pub(crate) fn symbol(op: Binary) -> &'static str {
     }
 }
 
-fn unary_name(op: Unary) -> &'static str {
+fn unary_name(op: Unary) -> String {
     match op {
-        Unary::Neg => "`-`",
-        Unary::Not => "`!`",
-        Unary::Abs => "`abs`",
-        Unary::Exp => "`exp`",
-        Unary::Exp2 => "`exp2`",
-        Unary::Log => "`log`",
-        Unary::Log2 => "`log2`",
-        Unary::Sqrt => "`sqrt`",
-        Unary::Rsqrt => "`rsqrt`",
-        Unary::Sin => "`sin`",
-        Unary::Cos => "`cos`",
-        Unary::Tanh => "`tanh`",
-        Unary::Floor => "`floor`",
-        Unary::Ceil => "`ceil`",
+        Unary::Neg => "`-`".to_owned(),
+        Unary::Not => "`!`".to_owned(),
+        Unary::Abs
+        | Unary::Sqrt
+        | Unary::Rsqrt
+        | Unary::Floor
+        | Unary::Ceil
+        | Unary::Transcendental(_) => format!("`{}`", op.name()),
     }
 }

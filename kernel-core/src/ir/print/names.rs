@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ir::{Atomic, Binary, Compare, Const, Dtype, Elem, Shared, Type, Unary};
+use crate::ir::{Const, Dtype, Elem, Shared, Type};
 
 /// An allocation's name in dumps.
 pub(super) fn name(shared: Shared) -> String {
@@ -55,78 +55,6 @@ impl fmt::Display for Const {
             Const::Bool(value) => write!(f, "{value}"),
             Const::Int(value) => write!(f, "{value}"),
             Const::Float(value) => write!(f, "{value:?}"),
-        }
-    }
-}
-
-impl Unary {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Unary::Neg => "neg",
-            Unary::Not => "not",
-            Unary::Abs => "abs",
-            Unary::Exp => "exp",
-            Unary::Exp2 => "exp2",
-            Unary::Log => "log",
-            Unary::Log2 => "log2",
-            Unary::Sqrt => "sqrt",
-            Unary::Rsqrt => "rsqrt",
-            Unary::Sin => "sin",
-            Unary::Cos => "cos",
-            Unary::Tanh => "tanh",
-            Unary::Floor => "floor",
-            Unary::Ceil => "ceil",
-        }
-    }
-}
-
-impl Binary {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Binary::Add => "add",
-            Binary::Sub => "sub",
-            Binary::Mul => "mul",
-            Binary::Div => "div",
-            Binary::Rem => "rem",
-            Binary::And => "and",
-            Binary::Or => "or",
-            Binary::Xor => "xor",
-            Binary::Shl => "shl",
-            Binary::Shr => "shr",
-            Binary::Min => "min",
-            Binary::Max => "max",
-        }
-    }
-}
-
-impl Compare {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Compare::Lt => "lt",
-            Compare::Le => "le",
-            Compare::Gt => "gt",
-            Compare::Ge => "ge",
-            Compare::Eq => "eq",
-            Compare::Ne => "ne",
-        }
-    }
-}
-
-impl Atomic {
-    /// The name in dumps.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Atomic::Add => "add",
-            Atomic::Max => "max",
-            Atomic::Min => "min",
-            Atomic::And => "and",
-            Atomic::Or => "or",
-            Atomic::Xor => "xor",
-            Atomic::Exchange => "exchange",
-            Atomic::CompareExchange => "compare_exchange",
         }
     }
 }

@@ -372,13 +372,7 @@ fn unary_takes(op: Unary, dtype: Dtype) -> bool {
     match op {
         Unary::Neg | Unary::Abs => dtype.has_arithmetic(),
         Unary::Not => dtype.is_int() || dtype == Dtype::Bool,
-        Unary::Exp
-        | Unary::Exp2
-        | Unary::Log
-        | Unary::Log2
-        | Unary::Sin
-        | Unary::Cos
-        | Unary::Tanh => computed && dtype != Dtype::F64,
+        Unary::Transcendental(_) => computed && dtype != Dtype::F64,
         Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil => computed,
     }
 }

@@ -6,7 +6,9 @@ use expect_test::{expect, expect_file};
 
 use super::{inferred, text};
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Compare, CopyOp, Dtype, Elem, MemoryOp, SourceOp, SyncOp, Type, Unary};
+use crate::ir::{
+    Binary, Compare, CopyOp, Dtype, Elem, MemoryOp, SourceOp, SyncOp, Transcendental, Type, Unary,
+};
 
 #[test]
 fn vector_add_takes_sixteen_bytes_per_thread() {
@@ -67,7 +69,7 @@ fn softmax_comes_back_from_its_reductions_without_conversions() {
     let most = b.reduce(x, 1, Binary::Max);
     let most = b.spread(most, 1, &[16, 256]);
     let shifted = b.binary(Binary::Sub, x, most);
-    let raised = b.same(Unary::Exp, &[shifted]);
+    let raised = b.same(Transcendental::Exp, &[shifted]);
     let sum = b.reduce(raised, 1, Binary::Add);
     let sum = b.spread(sum, 1, &[16, 256]);
     let quotient = b.binary(Binary::Div, raised, sum);
@@ -172,7 +174,7 @@ fn chained_products_keep_rows_in_their_warps() {
         let turned = b.load_shared(turned);
         let none = b.zeros(Dtype::F32, &[64, 64]);
         let scores = b.dot(queries, turned, none);
-        let weights = b.same(Unary::Exp2, &[scores]);
+        let weights = b.same(Transcendental::Exp2, &[scores]);
         let sum = b.reduce(weights, 1, Binary::Add);
         let sum = b.binary(Binary::Add, carried[1], sum);
         let weights = b.cast(weights, Dtype::F16);

@@ -41,14 +41,9 @@ impl Emitter {
             }
             Unary::Floor => self.round_f64(Word::Rmi, a),
             Unary::Ceil => self.round_f64(Word::Rpi, a),
-            Unary::Exp
-            | Unary::Exp2
-            | Unary::Log
-            | Unary::Log2
-            | Unary::Sin
-            | Unary::Cos
-            | Unary::Tanh
-            | Unary::Not => unreachable!("ir::verify rejects {op:?} of f64"),
+            Unary::Transcendental(_) | Unary::Not => {
+                unreachable!("ir::verify rejects {op:?} of f64")
+            }
         }
     }
 

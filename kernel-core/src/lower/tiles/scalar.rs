@@ -7,7 +7,7 @@
 use kernel_ptx::{Opcode, Type, Word};
 
 use crate::ir::dtype::{Class, Float, Float8, Register};
-use crate::ir::{Binary, Compare, Const, Dtype, Elem, Unary};
+use crate::ir::{Binary, Compare, Const, Dtype, Elem, Transcendental, Unary};
 use crate::lower::emitter::bits::{low_word, sign_extended};
 use crate::lower::emitter::fold::register;
 use crate::lower::emitter::{Emitter, Val, mods};
@@ -172,17 +172,13 @@ impl Emitter {
                 Unary::Neg => self.half_bits_op(Opcode::Xor, a, 0x8000),
                 Unary::Abs => self.half_bits_op(Opcode::And, a, 0x7fff),
                 Unary::Not
-                | Unary::Exp
-                | Unary::Exp2
-                | Unary::Log
-                | Unary::Log2
                 | Unary::Sqrt
                 | Unary::Rsqrt
-                | Unary::Sin
-                | Unary::Cos
-                | Unary::Tanh
                 | Unary::Floor
-                | Unary::Ceil => self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a)),
+                | Unary::Ceil
+                | Unary::Transcendental(_) => {
+                    self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a))
+                }
             },
             Class::Float8(_) | Class::Opaque => {
                 unreachable!("ir::verify rejects {op:?} of what is only moved")
@@ -222,53 +218,54 @@ impl Emitter {
                 self.extend(dtype, absolute)
             }
             Unary::Abs | Unary::Floor | Unary::Ceil => a,
-            Unary::Exp
-            | Unary::Exp2
-            | Unary::Log
-            | Unary::Log2
-            | Unary::Sqrt
-            | Unary::Rsqrt
-            | Unary::Sin
-            | Unary::Cos
-            | Unary::Tanh => unreachable!("ir::verify rejects {op:?} of an integer"),
+            Unary::Sqrt | Unary::Rsqrt | Unary::Transcendental(_) => {
+                unreachable!("ir::verify rejects {op:?} of an integer")
+            }
         }
     }
 
-    fn unary_f32(&mut self, op: Unary, a: Val) -> Val {
-        let f32_op = |this: &mut Self, opcode, words: &[Word], a: Val| {
-            let mut modifiers: Vec<_> = words.iter().map(|&word| word.into()).collect();
-            modifiers.push(Type::F32.into());
-            this.pure(opcode, &modifiers, Type::F32, &[a])
-        };
-        match op {
-            Unary::Neg => match a {
-                Val::F32(bits) => Val::F32(bits ^ 0x8000_0000),
-                Val::Reg(_) | Val::Int(_) | Val::F64(_) => f32_op(self, Opcode::Neg, &[], a),
-            },
-            Unary::Abs => f32_op(self, Opcode::Abs, &[], a),
-            Unary::Exp => {
+    fn f32_op(&mut self, opcode: Opcode, words: &[Word], a: Val) -> Val {
+        let mut modifiers: Vec<_> = words.iter().map(|&word| word.into()).collect();
+        modifiers.push(Type::F32.into());
+        self.pure(opcode, &modifiers, Type::F32, &[a])
+    }
+
+    fn transcendental(&mut self, function: Transcendental, a: Val) -> Val {
+        match function {
+            Transcendental::Exp => {
                 let scaled = self.float(
                     Opcode::Mul,
                     Type::F32,
                     &[a, Val::F32(std::f32::consts::LOG2_E.to_bits())],
                 );
-                f32_op(self, Opcode::Ex2, &[Word::Approx, Word::Ftz], scaled)
+                self.f32_op(Opcode::Ex2, &[Word::Approx, Word::Ftz], scaled)
             }
-            Unary::Exp2 => f32_op(self, Opcode::Ex2, &[Word::Approx, Word::Ftz], a),
-            Unary::Log => {
-                let log2 = f32_op(self, Opcode::Lg2, &[Word::Approx], a);
+            Transcendental::Exp2 => self.f32_op(Opcode::Ex2, &[Word::Approx, Word::Ftz], a),
+            Transcendental::Log => {
+                let log2 = self.f32_op(Opcode::Lg2, &[Word::Approx], a);
                 self.float(
                     Opcode::Mul,
                     Type::F32,
                     &[log2, Val::F32(std::f32::consts::LN_2.to_bits())],
                 )
             }
-            Unary::Log2 => f32_op(self, Opcode::Lg2, &[Word::Approx], a),
-            Unary::Sqrt => f32_op(self, Opcode::Sqrt, &[Word::Rn], a),
-            Unary::Rsqrt => f32_op(self, Opcode::Rsqrt, &[Word::Approx], a),
-            Unary::Sin => f32_op(self, Opcode::Sin, &[Word::Approx], a),
-            Unary::Cos => f32_op(self, Opcode::Cos, &[Word::Approx], a),
-            Unary::Tanh => f32_op(self, Opcode::Tanh, &[Word::Approx], a),
+            Transcendental::Log2 => self.f32_op(Opcode::Lg2, &[Word::Approx], a),
+            Transcendental::Sin => self.f32_op(Opcode::Sin, &[Word::Approx], a),
+            Transcendental::Cos => self.f32_op(Opcode::Cos, &[Word::Approx], a),
+            Transcendental::Tanh => self.f32_op(Opcode::Tanh, &[Word::Approx], a),
+        }
+    }
+
+    fn unary_f32(&mut self, op: Unary, a: Val) -> Val {
+        match op {
+            Unary::Neg => match a {
+                Val::F32(bits) => Val::F32(bits ^ 0x8000_0000),
+                Val::Reg(_) | Val::Int(_) | Val::F64(_) => self.f32_op(Opcode::Neg, &[], a),
+            },
+            Unary::Abs => self.f32_op(Opcode::Abs, &[], a),
+            Unary::Sqrt => self.f32_op(Opcode::Sqrt, &[Word::Rn], a),
+            Unary::Rsqrt => self.f32_op(Opcode::Rsqrt, &[Word::Approx], a),
+            Unary::Transcendental(function) => self.transcendental(function, a),
             Unary::Floor => {
                 self.pure(Opcode::Cvt, mods![Word::Rmi, Type::F32, Type::F32], Type::F32, &[a])
             }
