@@ -186,6 +186,7 @@ impl Scope<'_> {
                     "sin" => x.sin(),
                     "cos" => x.cos(),
                     "tanh" => x.tanh(),
+                    "erf" => libm::erf(x),
                     "floor" => x.floor(),
                     "ceil" => x.ceil(),
                     _ => return Err(format!("there is no function `{name}` of one value")),

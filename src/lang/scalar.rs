@@ -253,6 +253,18 @@ pub trait Float: Number + Neg<Output = Self> {
     /// ```
     #[must_use]
     fn tanh(self) -> Self;
+
+    /// The error function; see [`Tile::erf`].
+    ///
+    /// PTX and errors: those of [`Tile::erf`](Tile::erf), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::erf(f16::of(4.0)), f16::of(1.0));
+    /// ```
+    #[must_use]
+    fn erf(self) -> Self;
 }
 
 /// An integer type: `i8` to `i64`, `u8` to `u64`.
@@ -501,6 +513,9 @@ macro_rules! floats {
                 $ty::min(self, other)
             }
             floats!(@functions $ty in $through, $from_float; abs sqrt exp exp2 log2 sin cos tanh);
+            fn erf(self) -> $ty {
+                $from_float(libm::erf(f64::from(self)))
+            }
         }
     )*};
     (@functions $ty:ident in $through:ident, $from_float:expr; $($name:ident)*) => {$(

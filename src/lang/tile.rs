@@ -94,6 +94,7 @@ pub use along::join;
 /// | [`rsqrt`](Tile::rsqrt) | relative 2^-22.9 (2.2 ulp) | `rsqrt.approx.f32` | `sqrt.rn.f64`, `div.rn.f64`, 1.5 ulp |
 /// | [`sin`](Tile::sin), [`cos`](Tile::cos) | absolute 2^-20.5 between -2π and 2π, further out more | `sin.approx.f32`, `cos.approx.f32` | |
 /// | [`tanh`](Tile::tanh) | relative 2^-11 (8192 ulp) | `tanh.approx.f32` | |
+/// | [`erf`](Tile::erf) | 2 ulp | `fma.rn.f32`, `ex2.approx.ftz.f32` | |
 /// | [`floor`](Tile::floor), [`ceil`](Tile::ceil) | exact | `cvt.rmi.f32.f32`, `cvt.rpi.f32.f32` | `cvt.rmi.f64.f64`, `cvt.rpi.f64.f64`, exact |
 ///
 /// If the last column is empty, there is no instruction. Powers below 2^-126 are 0 in `f32`. Layouts are those of

@@ -74,6 +74,8 @@ named! {
         Cos "cos",
         /// Hyperbolic tangent.
         Tanh "tanh",
+        /// The error function.
+        Erf "erf",
     }
 }
 

@@ -264,10 +264,11 @@ pub(crate) fn function(program: &mut Program) {
     let x = load_of(program, Dtype::F32, &shape);
     let positive =
         format!("({0} * {0} + 1.0)", format_args!("minimum(maximum({}, -4.0), 4.0)", x.name));
-    let value = match program.below(4) {
+    let value = match program.below(5) {
         0 => format!("(-{positive}).exp()"),
         1 => format!("{positive}.rsqrt()"),
         2 => format!("{positive}.sqrt()"),
+        3 => format!("{}.erf()", x.name),
         _ => format!("{positive}.log2()"),
     };
     let tile = program.bind(&value, Dtype::F32, &shape);

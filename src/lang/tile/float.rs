@@ -175,6 +175,26 @@ impl<T: Float> Tile<T> {
         stub()
     }
 
+    /// The error function of each element: 2/√π times the integral of exp(-t²) from 0 to it.
+    ///
+    /// ±1 for infinite elements.
+    ///
+    /// Two polynomials by `fma.rn.f32` and one `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of
+    /// floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// GELU as it is defined: x times the probability that a normal variable is below x.
+    /// fn gelu(x: Tile<f32>) -> Tile<f32> {
+    ///     0.5 * x * (1.0 + (x * 0.707_106_77).erf())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn erf(self) -> Tile<T> {
+        stub()
+    }
+
     /// The greatest integral value not above each element.
     ///
     /// Exact. Infinities and NaN stay.

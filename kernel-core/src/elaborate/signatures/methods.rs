@@ -94,6 +94,7 @@ pub(super) const ELEMENTWISE: &[Signature] = &[
     unary("sin", |b, g| b.elementwise(Transcendental::Sin, g)),
     unary("cos", |b, g| b.elementwise(Transcendental::Cos, g)),
     unary("tanh", |b, g| b.elementwise(Transcendental::Tanh, g)),
+    unary("erf", |b, g| b.elementwise(Transcendental::Erf, g)),
     unary("abs", |b, g| b.elementwise(Unary::Abs, g)),
     unary("floor", |b, g| b.elementwise(Unary::Floor, g)),
     unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)),

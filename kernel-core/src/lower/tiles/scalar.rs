@@ -253,7 +253,52 @@ impl Emitter {
             Transcendental::Sin => self.f32_op(Opcode::Sin, &[Word::Approx], a),
             Transcendental::Cos => self.f32_op(Opcode::Cos, &[Word::Approx], a),
             Transcendental::Tanh => self.f32_op(Opcode::Tanh, &[Word::Approx], a),
+            Transcendental::Erf => self.erf(a),
         }
+    }
+
+    /// The error function with an error of at most 2 ulp: x + x · p(x²) between -1 and 1, 1 - 2^q(|x|) with the sign of x further out.
+    ///
+    /// The polynomials are minimax fits, p of erf(x)/x - 1 and q of log2(1 - erf(x)); both weigh the error by that of the result.
+    /// The highest coefficient of q is negative, so that infinities give ±1.
+    fn erf(&mut self, x: Val) -> Val {
+        const NEAR: [u32; 7] = [
+            0x3e03_75d4,
+            0xbec0_939f,
+            0x3de7_167c,
+            0xbcdb_fc86,
+            0x3baa_02d9,
+            0xba51_fb7f,
+            0x38a4_b517,
+        ];
+        const FAR: [u32; 8] = [
+            0x398e_8db7,
+            0xbfd0_980a,
+            0xbf69_dda3,
+            0xbe20_2c91,
+            0x3d14_f992,
+            0xbbc6_cd2f,
+            0x3a26_f64c,
+            0xb803_4b56,
+        ];
+        let magnitude = self.f32_op(Opcode::Abs, &[], x);
+        let square = self.float(Opcode::Mul, Type::F32, &[x, x]);
+        let p = self.polynomial(&NEAR, square);
+        let near = self.float(Opcode::Fma, Type::F32, &[x, p, x]);
+        let q = self.polynomial(&FAR, magnitude);
+        let rest = self.f32_op(Opcode::Ex2, &[Word::Approx, Word::Ftz], q);
+        let far = self.float(Opcode::Sub, Type::F32, &[Val::F32(1.0_f32.to_bits()), rest]);
+        let far = self.pure(Opcode::Copysign, mods![Type::F32], Type::F32, &[x, far]);
+        let one = Val::F32(1.0_f32.to_bits());
+        let inside = self.compare(Word::Lt, Type::F32, magnitude, one);
+        self.select(Type::F32, inside, near, far)
+    }
+
+    /// A polynomial, by Horner's rule; the coefficients are bits of `f32`, the lowest first.
+    fn polynomial(&mut self, coefficients: &[u32], x: Val) -> Val {
+        let mut highest_first = coefficients.iter().rev().map(|&bits| Val::F32(bits));
+        let first = highest_first.next().expect("a polynomial has coefficients");
+        highest_first.fold(first, |sum, next| self.float(Opcode::Fma, Type::F32, &[sum, x, next]))
     }
 
     fn unary_f32(&mut self, op: Unary, a: Val) -> Val {
