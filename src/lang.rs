@@ -28,10 +28,10 @@
 //!
 //! **Indices, extents and integer const generics are `i32`.** Axes are `usize` literals.
 //!
-//! **A tile's shape is known when compiling.** Its extents are powers of two and its rank is at
+//! **A tile's shape is known at compile time.** Its extents are powers of two and its rank is at
 //! most 5. An extent may be a literal, a `const`, a const generic, [`dim`](Shared::dim) of shared
 //! memory, or arithmetic on these, also through fields, locals and calls. Arguments described as
-//! *known when compiling* take the same. The shape is not part of the Rust type, so Kiln's compiler
+//! *known at compile time* take the same. The shape is not part of the Rust type, so Kiln's compiler
 //! reports a wrong shape, not `rustc`.
 //!
 //! **Broadcasting.** In arithmetic, comparison and choice, two tiles have the same rank, and on
@@ -188,7 +188,7 @@
 //! hardware, 06 the host's side.
 //!
 //! Each item lists its own codes. All of them can also raise K0102 for an unknown name, K0106 for an argument that must be
-//! known when compiling, K0107 for a wrong number of arguments, K0108 for a method that a value lacks, K0203 for element types
+//! known at compile time, K0107 for a wrong number of arguments, K0108 for a method that a value lacks, K0203 for element types
 //! that differ, and, if they make a tile, K0504 for one that is too large.
 //!
 //! | code | title |
@@ -198,7 +198,7 @@
 //! | K0103 | a function that calls itself |
 //! | K0104 | a kernel signature that cannot be launched |
 //! | K0105 | an unknown or malformed attribute |
-//! | K0106 | a value that must be known when compiling |
+//! | K0106 | a value that must be known at compile time |
 //! | K0107 | a wrong number of arguments |
 //! | K0108 | something that cannot be called or has no such method or field |
 //! | K0109 | compile-time work beyond the limits |

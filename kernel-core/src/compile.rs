@@ -29,7 +29,7 @@ pub struct Options {
     pub dump: bool,
     /// Also have machine code made of each PTX text, given its target, such as `sm_90a`.
     pub assemble: Option<Assemble>,
-    /// How many threads may compile instances, the caller's among them; it alone where there is no number. What is compiled does
+    /// How many threads may compile instances, the caller's among them; only the caller if there is no number. What is compiled does
     /// not depend on it.
     pub threads: Option<NonZero<usize>>,
 }
@@ -49,7 +49,7 @@ pub struct Output {
     pub failures: Vec<String>,
 }
 
-/// Is told the end of each phase, and of which instance it was: its place among those of its kernel. Whoever measures has the clock.
+/// Called at the end of each phase with the index of the instance among those of its kernel; the caller has the clock.
 pub type Watch<'a> = &'a (dyn Fn(usize, Phase) + Sync);
 
 /// A part of the work on one variant. That on its instance list counts as building.
@@ -87,8 +87,8 @@ pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options)
     left.output(quote!(#errors #warnings #items), &locations)
 }
 
-/// What is said of `#[kernel]` before what is neither a function nor a module; `#[device]` stands before other items as
-/// well, so only what is no item at all is given here for it.
+/// What is reported about `#[kernel]` before what is neither a function nor a module; `#[device]` stands before other items as
+/// well, so only what is not an item at all is given here for it.
 pub fn not_a_kernel(
     attribute: &str,
     item: &TokenStream,
@@ -97,15 +97,13 @@ pub fn not_a_kernel(
     let mut problems = Problems::new();
     let locations = Locations::new(Span::call_site());
     let diagnostic = if let Some(error) = unread {
-        let headline = format!("what stands behind `#[{attribute}]` cannot be read as Rust");
+        let headline = format!("what follows `#[{attribute}]` cannot be parsed as Rust");
         let loc = locations.of_span(error.span());
         Diagnostic::new(Code::Signature, loc, headline).why(error.to_string())
     } else {
-        let headline = format!("`#[{attribute}]` stands before a function or a module");
+        let headline = format!("`#[{attribute}]` belongs to a function or a module");
         Diagnostic::new(Code::Signature, locations.of(item), headline)
-            .why(
-                "a kernel is what a launch starts: a function, or one of the functions of a module",
-            )
+            .why("a launch starts a kernel: a function, or one of the functions of a module")
             .help("#[kernel(target = sm_80, warps = 4)]\npub fn name() {}")
     };
     problems.push(diagnostic);
@@ -311,7 +309,7 @@ fn stand_in(waiting: &device::Waiting) -> Option<TokenStream> {
     Some(host::stand_in(function, None))
 }
 
-/// What is said of a kernel whose launch is safe by its own body and parameters, but not by its device functions.
+/// What is reported about a kernel whose launch is safe by its own body and parameters, but not by its device functions.
 fn raw_elsewhere(compiled: &[Vec<CompiledInstance>]) -> Option<Diagnostic> {
     let unbounded = |image: &Image| {
         let kind = |param: &ir::Param| matches!(param.kind, ParamKind::Pointer(_));
@@ -320,7 +318,7 @@ fn raw_elsewhere(compiled: &[Vec<CompiledInstance>]) -> Option<Diagnostic> {
     let mut images = compiled.iter().flatten().flat_map(|one| &one.images);
     let of_kernel = |headline: &str| {
         Diagnostic::new(Code::Parameter, Loc::KERNEL, headline).why(
-            "whether a launch is safe is decided by the kernel's own body, before the device functions it uses are there",
+            "the kernel's own body decides whether a launch is safe, before its device functions are known",
         )
     };
     Some(match images.find_map(unbounded)? {
@@ -329,13 +327,13 @@ fn raw_elsewhere(compiled: &[Vec<CompiledInstance>]) -> Option<Diagnostic> {
                 .help("pass the pointer: f(x.ptr())")
         }
         RawAccess::Text(at) => of_kernel("a device function touches memory with `ptx!`")
-            .place(at, "this text does more than compute")
+            .place(at, "this text accesses memory")
             .help("give it the address: f(x.ptr())"),
     })
 }
 
 impl Left {
-    /// What is left of a whole macro. File and line stand in front of the names of dumps: kernels of different modules may have one
+    /// What is left of a whole macro. File and line stand before the names of dumps: kernels of different modules may have one
     /// name.
     fn output(mut self, tokens: TokenStream, locations: &Locations) -> Output {
         if let Some(place) = locations.place(Loc::KERNEL) {
@@ -367,7 +365,7 @@ pub fn compile_unit(
     compile_unit_watched(unit, locations, problems, options, dumps, &|_, _| {})
 }
 
-/// As [`compile_unit`], and tells `watch` the end of each phase.
+/// As [`compile_unit`], and calls `watch` at the end of each phase.
 pub fn compile_unit_watched(
     unit: &Unit,
     locations: &Locations,

@@ -285,9 +285,9 @@ fn exports(
             Diagnostic::new(
                 Code::Attribute,
                 locations.of(item),
-                "`#[device]` stands before a function or a module",
+                "`#[device]` belongs to a function or a module",
             )
-            .why("an item reaches kernels of other modules by its name, and brings what it is made of: a type alone would come without its methods, and an `impl` has no name")
+            .why("kernels of other modules use a device item by its name and get only what is inside: a type on its own would lack its methods, and an `impl` has no name")
             .help("#[device]\npub mod name { pub struct Name; impl Name {} }"),
         );
         return Vec::new();
@@ -345,17 +345,17 @@ fn names_of(item: &syn::Item) -> Vec<(&syn::Ident, &syn::Visibility)> {
 /// Why a device item cannot have this name.
 fn taken_by(name: &str) -> Option<&'static str> {
     if crate::elaborate::is_builtin(name) {
-        Some("a name of the language, which wins inside kernels")
+        Some("a name of the language, which takes precedence inside kernels")
     } else if STD_MACROS.contains(&name) {
         Some(
-            "the name of a macro that every crate sees, and a device item is imported as a macro too",
+            "the name of a macro that is visible in every crate, and a device item is also imported as a macro",
         )
     } else {
         None
     }
 }
 
-/// What tells an item from all others: the name that messages and macros may show, and a hash of where it stands.
+/// What distinguishes an item from all others: the name that messages and macros may show, and a hash of where it stands.
 fn id_of(item: &syn::Item, origin: &str) -> String {
     let span = span_of(item);
     let name = match item {
@@ -614,7 +614,7 @@ fn group(input: ParseStream<'_>, delimiter: Delimiter) -> syn::Result<Group> {
     }
     Err(syn::Error::new(
         group.span(),
-        "this macro is called by what `#[device]` and `#[kernel]` leave",
+        "only what `#[device]` and `#[kernel]` expand to calls this macro",
     ))
 }
 

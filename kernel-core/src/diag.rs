@@ -30,7 +30,7 @@ pub struct Diagnostic {
     pub secondary: Vec<(Loc, String)>,
     /// What was required and what is there, row by row.
     pub compare: Vec<Compared>,
-    /// Why the hardware or the language wants it.
+    /// Why the hardware or the language requires it.
     pub notes: Vec<String>,
     /// Code that can be pasted.
     pub help: Option<String>,
@@ -139,6 +139,15 @@ pub(crate) fn one_of(names: &[String]) -> String {
     }
 }
 
+/// `no arguments`, `1 argument`, `2 arguments`; `what` is the singular.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
 /// The problems of a kernel, in the order in which they were found.
 ///
 /// Each problem is kept once: instances of one kernel mostly fail in the same way, and so do the calls of one function.
@@ -189,7 +198,7 @@ impl Problems {
         }
     }
 
-    /// Adds a warning, which is no problem: of those with one code at one place the first is kept.
+    /// Adds a warning, which is not a problem: of those with one code at one place the first is kept.
     pub fn warn(&mut self, diagnostic: Diagnostic) {
         if !self.warnings.iter().any(|other| other.is_as(&diagnostic)) {
             self.warnings.push(diagnostic);

@@ -264,14 +264,14 @@ impl Builder<'_> {
         self.steps_of(1, loc)
     }
 
-    /// Counts work that is as much as so many steps.
+    /// Counts work that is as much as this many steps.
     fn steps_of(&mut self, count: usize, loc: Loc) -> bool {
         if self.steps >= MAX_STEPS {
             return false;
         }
         let left = self.steps_left(count);
         if !left {
-            self.error(Code::Unbounded, loc, "unrolling this kernel does not come to an end");
+            self.error(Code::Unbounded, loc, "unrolling this kernel does not end");
         }
         left
     }

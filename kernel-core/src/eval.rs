@@ -37,7 +37,7 @@ pub enum Arg {
         shape: Vec<u32>,
         /// Strides, in elements.
         strides: Vec<i64>,
-        /// Where the tensor's first element lies in `data`, in elements.
+        /// Where the tensor's first element is in `data`, in elements.
         offset: usize,
     },
     /// A raw pointer.
@@ -82,7 +82,7 @@ pub enum Fault {
         /// The parameter's index.
         param: usize,
     },
-    /// An access lies outside of an argument's memory.
+    /// An access is outside of an argument's memory.
     OutOfBounds {
         /// The argument's index.
         param: usize,
@@ -189,7 +189,7 @@ impl fmt::Display for Fault {
             }
             Fault::BeforeTensor { dimension, at } => write!(
                 f,
-                "the box of a store by tensor map begins before the tensor: coordinate {dimension}, from the innermost, is {at}; only boxes of loads may"
+                "the box of a TMA store begins before the tensor: coordinate {dimension}, from the innermost, is {at}; only boxes of loads may"
             ),
             Fault::Ptx => f.write_str("the reference evaluator cannot run the text of `ptx!`"),
             Fault::ZeroStep => f.write_str("a loop has the step 0"),

@@ -178,7 +178,7 @@ impl ParamKind {
         }
     }
 
-    /// How many axes a tensor has; none of what is no tensor.
+    /// How many axes a tensor has; none of what is not a tensor.
     pub fn rank(&self) -> u32 {
         match *self {
             ParamKind::Tensor { rank, .. } => rank,

@@ -1,7 +1,7 @@
-//! Layout inference: which thread holds which element of every tile, and where in shared memory every element lies.
+//! Layout inference: which thread holds which element of every tile, and where in shared memory every element is.
 //!
-//! A tile is a node of a graph. An edge says that two tiles want matching layouts: an elementwise operation wants one layout for
-//! operands and result, an expansion wants the slice of its result's layout, a loop one layout for what it carries. Layouts enter
+//! A tile is a node of a graph. An edge says that two tiles require matching layouts: an elementwise operation requires one layout for
+//! operands and result, an expansion requires the slice of its result's layout, a loop one layout for what it carries. Layouts enter
 //! at anchors and spread along the edges; the first to reach a tile stays. The anchors, in order:
 //!
 //! 1. what the user pinned;
@@ -12,8 +12,8 @@
 //! 5. stores to global memory, likewise;
 //! 6. whatever is left, the largest tile first, by rows.
 //!
-//! Where layouts meet that do not match, a conversion is inserted in front of the operation that wants another one, outside of
-//! loops that do not change the tile. Two kinds of tiles never need one and never spread a layout, because they are made anew in
+//! Where layouts meet that do not match, a conversion is inserted before the operation that requires another one, outside of
+//! loops that do not change the tile. Two kinds of tiles never need one and never spread a layout, because they are recomputed in
 //! every layout that is asked for: those computed from constants, ranges and scalars alone (indices, masks, zeros), and what is
 //! read from shared memory.
 //!
@@ -23,7 +23,7 @@
 //! along its rows and to pass the tile through shared memory.
 //!
 //! # Which registers does an operand have that is smaller than the result?
-//! `expand` and `broadcast` want the layout of their result with the axis removed or collapsed, without registers that would
+//! `expand` and `broadcast` require the layout of their result with the axis removed or collapsed, without registers that would
 //! repeat others. An element of the result is therefore always in the same thread's operand.
 //!
 //! No register of a layout repeats another, but for fragments of matrix products of tiles smaller than one instruction, what
@@ -85,7 +85,7 @@ pub struct Inferred {
     pub idle: Vec<rows::Idle>,
 }
 
-/// Where a layout says that elements lie.
+/// Where a layout says that elements are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// In the registers of a block's threads.
@@ -228,7 +228,7 @@ pub enum LayoutProblem {
         /// Why.
         error: LayoutError,
     },
-    /// A layout of one memory was given to what lies in another.
+    /// A layout of one memory was given to what is in another.
     OtherMemory {
         /// Where it was pinned.
         at: Loc,
@@ -289,7 +289,7 @@ pub enum LayoutProblem {
     Asserted {
         /// The name of the method that asserts.
         at: Loc,
-        /// Where the tile's layout was chosen; none for a tile that is made anew in every layout that its uses ask for.
+        /// Where the tile's layout was chosen; none for a tile that is recomputed in every layout that its uses ask for.
         chosen_at: Option<Loc>,
         /// The tile's layout.
         actual: Layout,
@@ -298,7 +298,7 @@ pub enum LayoutProblem {
         /// The same as written.
         form: Form,
     },
-    /// A copy by tensor map between places that no map joins.
+    /// A TMA copy between places that no map joins.
     Box {
         /// The copy.
         at: Loc,
@@ -339,7 +339,7 @@ pub enum LayoutProblem {
         generation: warpgroup::Generation,
         /// Where its layout comes from.
         origin: Origin,
-        /// What it lies in.
+        /// What it is in.
         allocation: Allocation,
         /// Why.
         refusal: Box<kernel_layout::wgmma::Refusal>,

@@ -55,7 +55,7 @@ pub struct Lowered {
     /// The operation that exchanges the most bytes through shared memory, and how many: what is in `shared_bytes` beside
     /// the allocations.
     pub widest_exchange: Option<(Loc, u32)>,
-    /// The tensor maps that the entry takes behind its other parameters, 128 bytes each, in this order.
+    /// The tensor maps that the entry takes after its other parameters, 128 bytes each, in this order.
     pub maps: Vec<TensorMap>,
 }
 
@@ -151,11 +151,11 @@ struct Lower<'a> {
     maps: Vec<TensorMap>,
     /// An arrival at another block's barrier orders what comes before.
     orders_others: bool,
-    /// It scatters rows: a thread of each warp has stores under way.
+    /// It scatters rows: a thread of each warp has stores in flight.
     scatters: bool,
     /// How many warps arrive for one arrival of a partition.
     weights: ArenaMap<Barriers, u32>,
-    /// Products by warpgroups keep sums in `f16`: loops and branches carry such tiles as words of two.
+    /// `wgmma` products keep accumulators in `f16`: loops and branches carry such tiles as words of two.
     pairs_halves: bool,
     /// The warps that run what is emitted.
     crew: Crew,
@@ -389,7 +389,7 @@ impl Lower<'_> {
         match &self.values[value] {
             Data::Scalar(value) => *value,
             Data::Tile(_) | Data::Window(_) => {
-                unreachable!("ir::verify rejects what is no scalar here")
+                unreachable!("ir::verify rejects what is not a scalar here")
             }
         }
     }
@@ -399,7 +399,7 @@ impl Lower<'_> {
         match &self.values[value] {
             Data::Tile(registers) => registers,
             Data::Scalar(_) | Data::Window(_) => {
-                unreachable!("ir::verify rejects what is no tile here")
+                unreachable!("ir::verify rejects what is not a tile here")
             }
         }
     }
@@ -425,7 +425,7 @@ impl Lower<'_> {
         match &self.values[value] {
             Data::Window(offset) => *offset,
             Data::Scalar(_) | Data::Tile(_) => {
-                unreachable!("ir::verify rejects what is no shared memory here")
+                unreachable!("ir::verify rejects what is not shared memory here")
             }
         }
     }
@@ -479,7 +479,7 @@ fn target(result: Option<Value>) -> Value {
     result.expect("ir::verify rejects an operation without its result")
 }
 
-/// Whether a product by warpgroups has an accumulator of `f16`.
+/// Whether a `wgmma` product has an accumulator of `f16`.
 fn sums_in_halves(kernel: &Kernel, region: &Region) -> bool {
     region.stmts.iter().any(|stmt| {
         let product = match &stmt.kind {

@@ -1,6 +1,6 @@
 //! Loop rotation: copies of the next iteration start before the arithmetic of this one.
 //!
-//! A loop over tiles mostly reads
+//! A typical loop over tiles is
 //!
 //! ```text
 //! for k { copy_async ..; wait; sync; a = load; b = load; acc = dot(a, b, acc); sync }
@@ -14,9 +14,8 @@
 //! for k { wait; sync; a = load; b = load; sync; if more { copy_async .. of k + 1 }; acc = dot(a, b, acc) }
 //! ```
 //!
-//! The order of everything that touches memory or synchronises is exactly what it was: only pure
-//! operations move, and the loop is cut at another place. What is gained is that the copies are in
-//! flight while the tensor cores work.
+//! The order of everything that accesses memory or synchronises stays the same: only pure operations
+//! move, and the loop is cut at another place. The copies are then in flight while the tensor cores work.
 
 use std::collections::BTreeMap;
 
@@ -180,7 +179,7 @@ impl Pass<'_> {
 /// The bound nearest to where a counted loop starts from which one step back stays in the range of the type.
 ///
 /// An iteration at `at` is followed by another if `at + step` is before `to`, but that sum may wrap: `to` may be near the end of the
-/// range. `at` is compared with `to - step` instead, which does not wrap for any `to` from this one on; where `to` lies before
+/// range. `at` is compared with `to - step` instead, which does not wrap for any `to` from this one on; where `to` is before
 /// it, `at` cannot be followed by another iteration, and this one says so. Steps of one never wrap.
 pub(crate) fn nearest_bound(dtype: Dtype, step: i128) -> Option<i128> {
     (step.abs() > 1).then_some(bound_of(dtype, step))
@@ -262,7 +261,7 @@ fn leaves(stmt: &Stmt, depth: u32) -> bool {
         | StmtKind::Ptx { .. } => false,
         StmtKind::If { then, otherwise, .. } => ends(then, depth) || ends(otherwise, depth),
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => ends(body, depth + 1),
-        StmtKind::Specialize { .. } => unreachable!("ir::verify wants it in the kernel's body"),
+        StmtKind::Specialize { .. } => unreachable!("ir::verify requires it in the kernel's body"),
     }
 }
 

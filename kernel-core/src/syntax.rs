@@ -67,11 +67,11 @@ pub enum ParamFact {
     MultipleOf(Expr),
     /// `#[stride(_, 1)]`: one entry an axis, `None` for `_`.
     Stride(Vec<Option<Expr>>, Loc),
-    /// `#[block(BM, BK, swizzle = 64)]`: the extents of what one copy by tensor map moves, and options of the map.
+    /// `#[block(BM, BK, swizzle = 64)]`: the extents of what one TMA copy moves, and options of the map.
     Block(Vec<Expr>, Vec<MapOption>, Loc),
 }
 
-/// What is said of a tensor map beside its block: `swizzle = 64`.
+/// What is reported about a tensor map beside its block: `swizzle = 64`.
 #[derive(Clone, Debug)]
 pub struct MapOption {
     /// The option.

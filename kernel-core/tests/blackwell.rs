@@ -249,7 +249,11 @@ fn accumulate_names_what_it_was_said_of() {
         let body = format!("full.expect(8192); {started}.accumulate(more); full.wait(0);");
         let found = rendered(attributes(), &kernel(&body));
         let actual = format!("actual    {name}");
-        assert!(found[0].contains("no product") && found[0].contains(&actual), "{}", found[0]);
+        assert!(
+            found[0].contains("is not an option of") && found[0].contains(&actual),
+            "{}",
+            found[0]
+        );
     }
 }
 
@@ -261,7 +265,7 @@ fn tiles_that_products_cannot_have_say_how_many_rows_they_lack() {
         [K0414] a tile of tensor memory has more rows than this
            required  rows 64 or more
            actual    rows 32
-           why       without `.with_layout(..)` tensor memory is laid out for products, which have 64 or 128 rows (PTX ISA, "tcgen05.mma: Matrix shape")
+           why       without `.with_layout(..)` tensor memory has the layout of products, which have 64 or 128 rows (PTX ISA, "tcgen05.mma: Matrix shape")
            help      tmem::<f16>([2, 64, 64])"#]],
     );
 }
@@ -275,8 +279,8 @@ fn factors_along_the_other_axis_name_the_product_of_this_generation() {
                required  offset bit 0 [1,0]
                actual    offset bit 0 [0,1]
                ::: <parsed string 2>:7:24  allocated here
-               why       elements of 32 bits are read along the depth of the product; those of 8 and 16 bits both ways (PTX ISA, "tcgen05: Canonical layouts")
-               help      shared::<f32>([64, 32]) // filled with rows along the depth, read with `.t()`"#]],
+               why       operands of 32 bits have to be contiguous along `k`; those of 8 and 16 bits can be contiguous along either axis (PTX ISA, "tcgen05: Canonical layouts")
+               help      shared::<f32>([64, 32]) // contiguous along `k`, read with `.t()`"#]],
     );
 }
 

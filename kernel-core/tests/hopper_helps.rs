@@ -194,8 +194,8 @@ fn stores_before_the_tensor_are_refused_where_they_are_known() {
 fn what_is_said_of_a_copy_is_said_by_its_own_name() {
     let copy = "full.expect(8192); tma::load(x, [0, 0], full, tile)";
     for (said, headline) in [
-        (".evict_first().evict_first()", "`evict_first` is said twice of one copy"),
-        (".evict_first().evict_last()", "`evict_first` and `evict_last` are said of one copy"),
+        (".evict_first().evict_first()", "`evict_first` is given twice for one copy"),
+        (".evict_first().evict_last()", "`evict_first` and `evict_last` are given for one copy"),
     ] {
         let found = messages(&format!("{copy}{said};"));
         assert!(found[0].contains(headline), "{}", found[0]);
@@ -253,7 +253,7 @@ fn layouts_are_told_as_they_are_written() {
         "let (l, r) = (shared::<i8>([64, 64]), shared::<i8>([64, 32]));
          let acc = wgmma::wait(0, wgmma::mma(l, r, zeros([64, 32])));",
         "K0302",
-        "let (l, r) = (shared::<i8>([64, 64]), shared::<i8>([32, 64]) // filled with rows along the depth, read with `.t()`
+        "let (l, r) = (shared::<i8>([64, 64]), shared::<i8>([32, 64]) // contiguous along `k`, read with `.t()`
          );
          let acc = wgmma::wait(0, wgmma::mma(l, r.t(), zeros([64, 32])));",
     );

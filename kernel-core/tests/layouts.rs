@@ -94,7 +94,7 @@ fn an_assertion_in_a_loop_is_no_pin() {
         ))
         .expect_err("the load is by rows");
         assert!(message.starts_with("[K0303]"), "{message}");
-        assert!(message.contains("a trip through shared memory and a barrier"), "{message}");
+        assert!(message.contains("an exchange through shared memory, with a barrier"), "{message}");
     }
 }
 
@@ -107,7 +107,7 @@ fn an_assertion_asks_for_no_version_of_what_is_made_anew() {
     )
     .expect_err("the sum is by rows");
     assert!(message.starts_with("[K0303]"), "{message}");
-    assert!(message.contains("no use asks for this one"), "{message}");
+    assert!(message.contains("no use requires this one"), "{message}");
     assert!(!message.contains("layout chosen here"), "{message}");
 }
 

@@ -25,10 +25,10 @@ fn a_copy_outside_of_a_pipelined_loop_names_its_barrier() {
         "copy_async(x.at([0, 0]), a);
          copy_async_wait_all();",
         &expect![[r"
-            [K0404] this copy by tensor map completes on no barrier
+            [K0404] this TMA copy has no barrier to complete on
                required  `copy_async(..).on(bar)`, or a copy at the start of an iteration of `pipeline(..)`
                actual    neither
-               why       threads learn from an mbarrier that the tile has come; `pipeline` makes those of its own copies
+               why       threads wait for a TMA copy on an mbarrier; `pipeline` creates the mbarriers of its own copies
                help      copy_async(map.at([i, j]), tile).on(bar)"]],
     );
 }
@@ -61,7 +61,7 @@ fn a_copy_takes_place_in_every_turn() {
          }",
         &expect![[r"
             [K0405] a copy of a pipelined loop has a condition
-               why       where it does not take place, the place of the ring holds what was copied some iterations ago; outside of the tensor zeros arrive, so the last iterations need no condition
+               why       if a copy is skipped, its stage keeps the data of an earlier iteration; reads outside the tensor give zeros, so the last iterations need no condition
                help      let s = shared::<f16>([64, 64]); // before the loop
                          for k in pipeline(range(0, a.dim(1), 64), 3) {
                              copy_async(a.tile([i, k], [64, 64]), s); // copies first
@@ -83,10 +83,10 @@ fn a_product_is_done_when_its_turn_ends() {
          acc = wgmma::wait(0, acc);
          out.tile([0, 0], [64, 64]).store(acc.cast::<f16>());",
         &expect![[r"
-            [K0405] a product is under way at the end of a pipelined iteration
-               required  a wait in the same iteration that leaves no product under way
+            [K0405] a product is in flight at the end of a pipelined iteration
+               required  a wait in the same iteration that leaves no product in flight
                actual    none
-               why       the next iteration starts a copy to the place that it reads
+               why       the next iteration starts a copy to the stage that the product reads
                help      acc = wgmma::wait(0, acc);"]],
     );
 }

@@ -75,10 +75,10 @@ fn budgets_need_a_target_that_moves_registers() {
         quote::quote!(target = sm_80, warps = 4),
         "warp_specialize(|| to.store(v), [partition(1).registers(40).run(|| sync())]);",
         &expect![[r"
-            [K0502] registers move between warps on later targets
+            [K0502] register budgets need a later target
                required  target sm_90a, sm_100f, sm_100a, sm_103a or sm_120a
                actual    target sm_80
-               why       `setmaxnreg` is an instruction of these targets; without a budget a partition runs on every one
+               why       only these targets have `setmaxnreg`; a partition without a budget runs on every target
         "]],
     );
 }
@@ -91,7 +91,7 @@ fn budgets_leave_something_for_the_kernels_own_warps() {
             [K0506] these partitions leave too few registers for the kernel's own warps
                required  registers at most 480, added up over groups of four warps
                actual    registers 512, added up over groups of four warps
-               why       a block of 12 warps begins with 168 registers a thread, 504 over its 3 groups of four, and one group has only what another gives up (PTX ISA, "setmaxnreg"); partitions of one or two warps share a group, which has the largest budget of them, and a group without a budget needs 24
+               why       a block of 12 warps starts with 168 registers a thread, 504 over its 3 groups of four, and a group gets only registers that another releases (PTX ISA, "setmaxnreg"); partitions of one or two warps share a group with the largest of their budgets, and a group without a budget needs 24
         "#]],
     );
 }
@@ -107,7 +107,7 @@ fn a_block_has_32_warps() {
             [K0505] these partitions have more warps than a block
                required  warps at most 32
                actual    warps 36
-               why       the kernel's own warps count as well, and what fills up groups of four: partitions of four warps and more begin at a multiple of four, and with register budgets the kernel's own warps have such groups for themselves
+               why       the kernel's own warps count as well, and so do unused warps: partitions of four warps and more begin at a multiple of four, and with register budgets the kernel's own warps fill whole groups of four
         "]],
     );
 }
@@ -122,7 +122,7 @@ fn a_block_has_16_barriers() {
             [K0505] these partitions need more barriers than a block has
                required  partitions of more than one warp at most 14
                actual    partitions of more than one warp 15
-               why       the warps of each meet at a barrier of their own; a block has 16, two of which are for the kernel's own warps and for all
+               why       the warps of each partition use a barrier of their own; a block has 16, of which the kernel's own warps use one and all warps together another
         "]],
     );
 }
@@ -150,7 +150,7 @@ fn a_partition_runs_a_closure() {
     says(
         "warp_specialize(|| to.store(v), [n]);",
         &expect![[r"
-        [K0206] this is no partition
+        [K0206] this is not a partition
            required  a partition
            actual    a scalar (i32)
            help      partition(1).run(|| load())
@@ -159,7 +159,7 @@ fn a_partition_runs_a_closure() {
     says(
         "warp_specialize(|| to.store(v), []);",
         &expect![[r"
-        [K0206] there is no partition beside the default one
+        [K0206] there is no partition besides the default one
            required  an array of one partition or more
            actual    an array of 0
            help      [partition(1).run(|| load())]
@@ -177,7 +177,7 @@ fn a_partition_runs_a_closure() {
     says(
         "warp_specialize(|| to.store(v), partition(1).run(|| sync()));",
         &expect![[r"
-        [K0206] partitions stand in an array
+        [K0206] the partitions are an array
            required  an array of partitions
            actual    a partition
            help      [partition(1).run(|| load())]
@@ -199,7 +199,7 @@ fn warps_are_specialised_once_in_the_body() {
             [K0407] warps are specialised inside a loop or branch
                required  a statement of the kernel's body
                actual    one that a loop or a branch runs
-               why       the warps of partitions wait for this place from the start of the kernel, and come by it once; a function with an early `return` counts as a loop
+               why       the warps of partitions wait for this call from the start of the kernel, and reach it once; a function with an early `return` counts as a loop
                help      warp_specialize(
                              || for i in 0..n { multiply(i) },
                              [partition(1).run(|| for i in 0..n { load(i) })],
@@ -212,7 +212,7 @@ fn warps_are_specialised_once_in_the_body() {
         })]);",
         &expect![[r"
             [K0407] the warps of a block are specialised twice
-               required  one `warp_specialize` in a kernel, outside of partitions
+               required  one `warp_specialize` in each kernel, outside of partitions
                actual    another one
                ::: kernel.rs:4:13  specialised here before
                why       each warp of a block goes to one partition, and ends with it
@@ -223,7 +223,7 @@ fn warps_are_specialised_once_in_the_body() {
          fn unroll_me() { for _ in unroll(0..2) { warp_specialize(|| sync(), [partition(1).run(|| sync())]); } }",
         &expect![[r"
             [K0407] the warps of a block are specialised twice
-               required  one `warp_specialize` in a kernel, outside of partitions
+               required  one `warp_specialize` in each kernel, outside of partitions
                actual    another one
                ::: kernel.rs:5:51  specialised here before
                ::: kernel.rs:4:13  called here as `unroll_me`
@@ -240,8 +240,8 @@ fn partitions_take_no_tiles() {
             [K0408] a partition takes the tile `v` from outside
                required  scalars, tensors, shared memory
                actual    a `Tile<f32>` of extents [128]
-               ::: kernel.rs:2:21  made here, by other warps
-               why       the elements of a tile are in registers of the threads that made it, and a partition runs in others; what it is given goes through shared memory
+               ::: kernel.rs:2:21  computed here, by other warps
+               why       the elements of a tile are in registers of the threads that computed it, and other threads run the partition; pass the tile through shared memory
                help      let s = shared::<f32>([128]);
                          s.store(v); // before, and `s.load()` in the partition
         "]],
@@ -253,8 +253,8 @@ fn partitions_take_no_tiles() {
             [K0408] a partition takes a tile of `both` from outside
                required  scalars, tensors, shared memory
                actual    a `Tile<f32>` of extents [128]
-               ::: kernel.rs:4:28  made here, by other warps
-               why       the elements of a tile are in registers of the threads that made it, and a partition runs in others; what it is given goes through shared memory
+               ::: kernel.rs:4:28  computed here, by other warps
+               why       the elements of a tile are in registers of the threads that computed it, and other threads run the partition; pass the tile through shared memory
         "]],
     );
 }
@@ -265,10 +265,10 @@ fn partitions_change_nothing_outside() {
         "let mut count = n;
          warp_specialize(|| to.store(v), [partition(1).run(|| { for i in 0..4 { count += i; } })]);
          to.store(v * (count as f32));",
-        &expect![[r"
-            [K0408] a partition changes `count`, which is outside of it
-               why       other warps run what is around the partition, at the same time and with registers of their own; what a partition gives others goes through memory
-        "]],
+        &expect![[r#"
+            [K0408] a partition changes `count`, which is declared outside of it
+               why       other warps run the code around the partition, at the same time and with registers of their own; pass results through memory
+        "#]],
     );
 }
 
@@ -281,8 +281,8 @@ fn what_each_thread_has_for_itself_is_not_handed_over() {
             [K0406] what a partition takes from outside may differ from thread to thread
                required  one value for the block
                actual    one for each thread
-               ::: kernel.rs:4:24  `ptx!` may give each thread another value
-               why       other threads run the partition, and none of them has the value of this one
+               ::: kernel.rs:4:24  `ptx!` may give each thread a different value
+               why       other threads run the partition, and they do not have the values of these
                help      partition(1).run(|| { let lane = ptx!("mov.u32 {out}, %laneid;" => i32); .. })
         "#]],
     );
@@ -295,14 +295,14 @@ fn blocks_of_a_cluster_meet_with_all_of_their_warps() {
         "for _ in 0..n { cluster::sync(); }
          warp_specialize(|| to.store(v), [partition(1).run(|| cluster::sync())]);",
         &expect![[r"
-            [K0407] the blocks of a cluster meet where not all of their warps come by
+            [K0407] the blocks of a cluster meet at a place that not all of their warps reach
                required  a statement of the kernel's body
-               actual    one of a partition, of a loop or branch, or behind a `return`
-               why       a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches
-            [K0407] the blocks of a cluster meet where not all of their warps come by
+               actual    one in a partition, a loop or a branch, or after a `return`
+               why       a block arrives when all of its threads do; before `warp_specialize` the warps of partitions arrive as well, but they do not run loops and branches
+            [K0407] the blocks of a cluster meet at a place that not all of their warps reach
                required  a statement of the kernel's body
-               actual    one of a partition, of a loop or branch, or behind a `return`
-               why       a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches
+               actual    one in a partition, a loop or a branch, or after a `return`
+               why       a block arrives when all of its threads do; before `warp_specialize` the warps of partitions arrive as well, but they do not run loops and branches
         "]],
     );
 }
@@ -315,7 +315,7 @@ fn what_a_partition_runs_is_looked_at_where_it_cannot_stand() {
             [K0407] warps are specialised inside a loop or branch
                required  a statement of the kernel's body
                actual    one that a loop or a branch runs
-               why       the warps of partitions wait for this place from the start of the kernel, and come by it once; a function with an early `return` counts as a loop
+               why       the warps of partitions wait for this call from the start of the kernel, and reach it once; a function with an early `return` counts as a loop
                help      warp_specialize(
                              || for i in 0..n { multiply(i) },
                              [partition(1).run(|| for i in 0..n { load(i) })],
@@ -334,7 +334,7 @@ fn helps_speak_of_the_partition_that_they_are_for() {
             [K0504] a tile of 65536 elements does not fit the registers of one warp
                required  registers a thread at most 1024
                actual    registers a thread 2048
-               why       a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory
+               why       a thread has 255 registers, and each element takes its own; up to four times as many compile, and the rest are spilled to slow local memory
                help      partition(2)
         "]],
     );
@@ -361,10 +361,10 @@ fn blocks_of_a_cluster_do_not_meet_behind_an_early_end() {
          cluster::sync();
          warp_specialize(|| to.store(v), [partition(1).run(|| sync())]);",
         &expect![[r"
-            [K0407] the blocks of a cluster meet where not all of their warps come by
+            [K0407] the blocks of a cluster meet at a place that not all of their warps reach
                required  a statement of the kernel's body
-               actual    one of a partition, of a loop or branch, or behind a `return`
-               why       a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches
+               actual    one in a partition, a loop or a branch, or after a `return`
+               why       a block arrives when all of its threads do; before `warp_specialize` the warps of partitions arrive as well, but they do not run loops and branches
         "]],
     );
 }
@@ -378,7 +378,7 @@ fn what_is_only_looked_at_specialises_nothing() {
             [K0206] this condition is not one `bool` for the whole block
                required  a scalar (bool)
                actual    a `Tile<f32>` of extents [128]
-               why       all threads of a block take the same branch; elements are chosen one by one with a mask
+               why       all threads of a block take the same branch; a mask chooses element by element
                help      select(v, a, b)
         "]],
     );

@@ -29,7 +29,7 @@ fn integers_are_multiplied_in_tensor_memory_on_one_target() {
     for target in ["sm_100f", "sm_103a"] {
         let said = said(target, source);
         for part in [
-            "[K0502] a product of integers in tensor memory is not there on",
+            &format!("[K0502] `{target}` does not have products of integers in tensor memory"),
             "required  target sm_100a\n",
             &format!("actual    target {target}\n"),
             "help      target = sm_100a",
@@ -44,7 +44,7 @@ fn integers_are_multiplied_in_tensor_memory_on_one_target() {
 #[test]
 fn a_target_that_there_is_none_of_has_one_that_serves() {
     for (name, near, why) in [
-        ("sm_75", "sm_80", "the language begins with `sm_80`"),
+        ("sm_75", "sm_80", "the oldest target is `sm_80`"),
         ("sm_86", "sm_80", "code for `sm_80` also runs on all later devices"),
         ("sm_89a", "sm_89", "Ada is `sm_89`, with no letter"),
         ("sm_90", "sm_90a", "Hopper is `sm_90a`"),

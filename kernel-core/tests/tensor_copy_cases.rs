@@ -130,7 +130,7 @@ impl Case {
                 Said::new("K0301", "elements of a row", &least, &row, shared)
             }
             Reason::BlockWiderThanTile => {
-                let most = format!("at most {}, as the tile", self.columns);
+                let most = format!("at most {}, like the tile", self.columns);
                 Said::new("K0301", "columns of a block", &most, &block_columns, memory)
             }
             Reason::SharedMemory => {
@@ -143,7 +143,7 @@ impl Case {
                 Said::new("K0307", "layout", &self.nearest(), &actual, source)
             }
             Reason::Transposed => {
-                let (what, required) = ("side by side in shared memory", "columns of the tile");
+                let (what, required) = ("contiguous in shared memory", "columns of the tile");
                 Said::new("K0307", what, required, &"rows of the tile", source)
             }
             Reason::Bits => {
@@ -160,7 +160,7 @@ impl Case {
     }
 
     /// The layout of the widest swizzle from which the tile is copied. Where each swizzle exchanges columns that do not follow one
-    /// another in tensor memory, one that has 16 bytes of each row one behind the other.
+    /// another in tensor memory, one that has 16 bytes of each row, one after the other.
     fn nearest(self) -> String {
         let swizzles = [128, 64, 32].map(|swizzle| Case { swizzle, ..self });
         if let Some(case) = swizzles.into_iter().find(|case| case.reasons().is_empty()) {

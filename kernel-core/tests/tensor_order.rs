@@ -38,7 +38,7 @@ fn twins(headline: &str, help: &str, wrong: &str, right: &str) {
     assert!(found.is_empty(), "{right}\n{}", found.join("\n"));
 }
 
-const READ: &str = "tensor memory is read while what was started may still be under way";
+const READ: &str = "tensor memory is read while tcgen05 operations on it may be in flight";
 
 #[test]
 fn a_wait_is_for_the_barrier_that_was_committed_to() {
@@ -70,7 +70,7 @@ fn a_wait_is_for_the_barrier_that_was_committed_to() {
         &with(&format!("tcgen05::commit(done); done.wait(0); {STORED}")),
     );
     twins(
-        "the kernel can end while what was started is under way",
+        "the kernel can end while tcgen05 operations are in flight",
         "done.wait(0);",
         &with("tcgen05::commit(done); other.wait(0);"),
         &with("tcgen05::commit(done); done.wait(0);"),
@@ -79,7 +79,7 @@ fn a_wait_is_for_the_barrier_that_was_committed_to() {
     let looped =
         "for step in 0..4 { done.wait(step & 1); tcgen05::mma(a, b, acc); tcgen05::commit(done); }";
     twins(
-        "the kernel can end while what was started is under way",
+        "the kernel can end while tcgen05 operations are in flight",
         "done.wait(0);",
         looped,
         &format!("{looped} done.wait(0);"),
@@ -124,7 +124,8 @@ fn parts_and_tiles_are_told_apart() {
 fn products_of_other_kinds_and_shapes_wait_for_one_another() {
     let between = "tcgen05::commit(done); done.wait(0);";
     let end = "tcgen05::commit(other); other.wait(0);";
-    let headline = "a product of another kind or shape adds to sums of one that may be under way";
+    let headline =
+        "a product of another kind or shape uses the accumulator of one that may be in flight";
     let help = "tcgen05::commit(other); other.wait(0);";
     for [first, second] in [
         ["tcgen05::mma(a, b, acc);", "tcgen05::mma(bytes, right, acc);"],
@@ -175,13 +176,13 @@ fn factors_and_sums_wait_for_one_another() {
     let over = "let below = held.view::<f32>([128, 32]); let narrow = shared::<f16>([64, 32]);";
     let second = "tcgen05::mma(a, narrow, below);";
     twins(
-        "a product writes its sums over the left factor of one that may be under way",
+        "a product overwrites the left operand of one that may be in flight",
         "tcgen05::commit(other); other.wait(0);",
         &format!("{over} {first} {second} {end}"),
         &format!("{over} {first} {between} {second} {end}"),
     );
     twins(
-        "a product reads its left factor where one that may be under way has its sums",
+        "a product reads the accumulator of one that may be in flight",
         "tcgen05::commit(other); other.wait(0);",
         &format!("{over} {second} {first} {end}"),
         &format!("{over} {second} {between} {first} {end}"),
@@ -288,7 +289,7 @@ fn every_way_is_followed_to_where_it_goes() {
         "if more {{ {product} done.wait(0); return; }} acc.store(zeros([128, 64])); {STORED}"
     ));
     twins(
-        "the kernel can end while what was started is under way",
+        "the kernel can end while tcgen05 operations are in flight",
         "done.wait(0);",
         &format!("if more {{ {product} return; }} {product} done.wait(0);"),
         &format!("if more {{ {product} done.wait(0); return; }} {product} done.wait(0);"),
@@ -458,7 +459,7 @@ fn barriers_have_the_names_that_they_have_where_the_message_is() {
         (required, help)
     };
     let product = "tcgen05::mma(a, b, acc).accumulate(false);";
-    let unnamed = ("a wait for `rings[..]`".to_owned(), None);
+    let unnamed = ("a wait on `rings[..]`".to_owned(), None);
     let ring =
         |slot: &str| format!("for slot in 0..2 {{ {product} tcgen05::commit(rings[{slot}]); }}");
     let waits = "rings[0].wait(0); rings[1].wait(0);";
@@ -474,7 +475,7 @@ fn barriers_have_the_names_that_they_have_where_the_message_is() {
     let branches = format!(
         "if more {{ let first = n + 1; acc.store(zeros([128, 64])); }} else {{ let slot = n & 1; {product} tcgen05::commit(rings[slot]); {STORED} rings[slot].wait(0); }}"
     );
-    let named = |name: &str| (format!("a wait for `{name}`"), Some(format!("{name}.wait(0);")));
+    let named = |name: &str| (format!("a wait on `{name}`"), Some(format!("{name}.wait(0);")));
     assert_eq!(help(&branches), named("rings[slot]"));
     // Fields of a struct.
     let fields = |commit: &str| {

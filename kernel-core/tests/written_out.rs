@@ -167,11 +167,11 @@ fn operands_and_results_have_types_of_their_own() {
         ("ptx!(\"neg.s32 {out}, {a};\", a = n => u8);", "[K0204] `ptx!` has no registers of `u8`"),
         (
             "ptx!(\"neg.f32 {out}, {a};\", a = v => Tile<f32>);",
-            "[K0206] the type after `=>` is that of one element",
+            "[K0206] the type after `=>` is the type of one element",
         ),
         (
             "ptx!(\"neg.f32 {out}, {a};\", a = x => f32);",
-            "[K0206] a tensor stands where a scalar or a tile is wanted",
+            "[K0206] a tensor stands where a scalar or a tile is required",
         ),
         (
             "let s = shared::<f32>([32]); ptx!(\"neg.f32 {out}, {a};\", a = s => f32);",
@@ -179,7 +179,7 @@ fn operands_and_results_have_types_of_their_own() {
         ),
         (
             "ptx!(\"add.f32 {out}, {a}, {b};\", a = v, b = x.tile([0], [64]).load() => f32);",
-            "[K0202] `ptx!` joins tiles of different shapes",
+            "[K0202] `ptx!` combines tiles of different shapes",
         ),
         (
             "ptx!(\"neg.f32 {out}, {a};\", a = v, a = v => f32);",
@@ -191,27 +191,27 @@ fn operands_and_results_have_types_of_their_own() {
         ),
         (
             "ptx!(\"st.global.f32 [{q}], 0.0;\", q = x.ptr());",
-            "[K0401] a store of `ptx!` to `x`, which is only read",
+            "[K0401] a store of `ptx!` to `x`, which is read-only",
         ),
         (
             "let q = ptx!(\"add.u64 {out}, {q}, 4;\", q = x.ptr() => Ptr<f32>); store(q, 1.0);",
-            "[K0401] a store to `x`, which is only read",
+            "[K0401] a store to `x`, which is read-only",
         ),
         (
             "let s = v.reduce(0, |a, b| ptx!(\"add.rz.f32 {out}, {a}, {b};\", a = a, b = b => f32));",
-            "[K0206] a reduction joins two scalars by arithmetic alone",
+            "[K0206] a reduction combines two scalars by arithmetic only",
         ),
         (
             "ptx!(n);",
-            "[K0111] `ptx!` takes a text, operands with names, and the types of what it gives",
+            "[K0111] `ptx!` takes a text, operands with names, and the types of its results",
         ),
         (
             "ptx!(\"neg.f32 {out}, {v};\", v => f32);",
-            "[K0111] `ptx!` takes a text, operands with names, and the types of what it gives",
+            "[K0111] `ptx!` takes a text, operands with names, and the types of its results",
         ),
         (
             "ptx!(\"membar.gl;\" => );",
-            "[K0111] `ptx!` takes a text, operands with names, and the types of what it gives",
+            "[K0111] `ptx!` takes a text, operands with names, and the types of its results",
         ),
         (
             "ptx!(\"fence.proxy.async;\");",

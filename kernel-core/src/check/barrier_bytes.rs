@@ -1,7 +1,7 @@
-//! The bytes that barriers wait for, against those of the copies that complete on them.
+//! The bytes that barriers expect, against those that the copies deliver.
 //!
 //! An `expect` of a constant, and the copies after it in the same straight run of statements, up to the next `expect` or wait on that
-//! barrier, must agree: otherwise the phase ends early, or never. What is decided when the kernel runs is found by the emulator.
+//! barrier, must agree: otherwise the phase ends early, or never. The emulator checks what is decided at run time.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ impl Names {
         one != other && constant(one) && constant(other)
     }
 
-    /// What tells one barrier of a ring from another: constants that are equal are one index.
+    /// What distinguishes the barriers of a ring: constants that are equal are one index.
     fn index(&self, index: Value) -> u32 {
         match self.constants.get(&key(index)) {
             // Values are few: such numbers are free for constants.
@@ -213,16 +213,19 @@ impl Walk<'_> {
             return;
         }
         let why = if i128::from(phase.copies) < phase.bytes {
-            "the phase ends when all expected bytes have come: with these copies it never does"
+            "the phase ends when the expected bytes have arrived: with these copies it never does"
         } else {
-            "the phase ends as soon as the expected bytes have come: what waits for it goes on before the last copy is there"
+            "the phase ends when the expected bytes have arrived, so the wait returns before the last copy is done"
         };
-        let mut diagnostic = Diagnostic::new(
-            Code::BarrierBytes,
-            phase.at,
-            "the barrier waits for other bytes than are copied",
-        )
-        .compare("bytes", phase.copies.to_string(), phase.bytes.to_string());
+        let headline = format!(
+            "the barrier expects {} bytes; the copies deliver {}",
+            phase.bytes, phase.copies
+        );
+        let mut diagnostic = Diagnostic::new(Code::BarrierBytes, phase.at, headline).compare(
+            "bytes",
+            phase.copies.to_string(),
+            phase.bytes.to_string(),
+        );
         for at in phase.copied_at {
             diagnostic = diagnostic.place(at, "this copy counts");
         }

@@ -1,4 +1,4 @@
-//! Where the blocks of a cluster meet: a block has come when all of its threads have.
+//! Where the blocks of a cluster meet: a block arrives when all of its threads do.
 
 use crate::{
     diag::{Code, Diagnostic},
@@ -38,10 +38,10 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
         ended |= regions.into_iter().any(returns);
     }
     let problem = |loc| {
-        let headline = "the blocks of a cluster meet where not all of their warps come by";
+        let headline = "the blocks of a cluster meet at a place that not all of their warps reach";
         Diagnostic::new(Code::Specialize, loc, headline)
-            .compare("", "a statement of the kernel's body", "one of a partition, of a loop or branch, or behind a `return`")
-            .why("a block has come when all of its threads have; in front of `warp_specialize` those of partitions come along, but know nothing of loops and branches")
+            .compare("", "a statement of the kernel's body", "one in a partition, a loop or a branch, or after a `return`")
+            .why("a block arrives when all of its threads do; before `warp_specialize` the warps of partitions arrive as well, but they do not run loops and branches")
     };
     places.into_iter().map(problem).collect()
 }

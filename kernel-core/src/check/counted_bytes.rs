@@ -1,8 +1,8 @@
 //! `bar.expect_copies()`: the bytes of the copies that follow, counted by the compiler.
 //!
-//! What is counted are the loads, by tensor map or in bulk, on the same barrier in the same straight run of statements, up to the next `expect` or
-//! wait on that barrier. Everything else that completes on it there is refused (K0411): a copy in a branch, under a condition, or to several
-//! blocks counts bytes that depend on what happens when the kernel runs.
+//! It counts the TMA and bulk loads on the same barrier in the same straight run of statements, up to the next `expect` or
+//! wait on that barrier. Other copies that complete on it there are refused (K0411): in a branch, under a condition, or to several
+//! blocks, their bytes are known only at run time.
 
 use la_arena::ArenaMap;
 
@@ -25,7 +25,7 @@ enum Open {
     Multicast,
     /// It is on a barrier of the ring that may be the same.
     OtherSlot,
-    /// It is in front of the `expect_copies`.
+    /// It is before the `expect_copies`.
     Before,
 }
 
@@ -105,7 +105,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The bytes that the copies behind an `expect_copies` complete.
+    /// The bytes that the copies after an `expect_copies` complete.
     fn sum(
         &mut self,
         (region, comes): (&Region, Comes),
@@ -162,10 +162,10 @@ impl Walk<'_> {
                 Diagnostic::new(
                     Code::BarrierBytes,
                     at,
-                    "no copy follows whose bytes could be counted",
+                    "`expect_copies` has no copy to count",
                 )
                 .compare("copies on this barrier", "1 or more", "none")
-                .why("`expect_copies` announces the copies behind it in the same run of statements, up to the next wait or `expect` on the barrier; copies elsewhere are announced by their bytes: `expect`"),
+                .why("`expect_copies` counts the copies after it in the same run of statements, up to the next wait or `expect` on the barrier; for other copies give their bytes to `expect`"),
             ));
         }
         if let Some(heard) = self.heard(barrier) {
@@ -173,12 +173,8 @@ impl Walk<'_> {
         }
         if i128::from(bytes) > MOST_BYTES {
             return Err(Box::new(
-                Diagnostic::new(
-                    Code::Overflow,
-                    at,
-                    format!("a phase cannot wait for {bytes} bytes"),
-                )
-                .compare("bytes", format!("0 to {MOST_BYTES}"), bytes.to_string()),
+                Diagnostic::new(Code::Overflow, at, format!("a phase cannot expect {bytes} bytes"))
+                    .compare("bytes", format!("0 to {MOST_BYTES}"), bytes.to_string()),
             ));
         }
         Ok(bytes)
@@ -284,29 +280,27 @@ fn others(at: Loc, heard: Heard, own: u64) -> Diagnostic {
         Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted");
     match heard {
         Heard::Arrivals => diagnostic
-            .why("other blocks of the cluster arrive at this barrier, and may announce bytes of their own; the copies here are announced by their bytes")
+            .why("other blocks of the cluster arrive at this barrier and may expect bytes of their own; give the bytes of the copies here to `expect`")
             .help(format!(".expect({own})")),
-        Heard::Bytes => diagnostic.why(format!("other blocks of the cluster send bytes to this barrier: how many of them come in a phase is known when the kernel runs, and is announced by `expect` together with the {own} bytes of the copies here")),
+        Heard::Bytes => diagnostic.why(format!("other blocks of the cluster send bytes to this barrier, and how many arrive in a phase is known only at run time; give them to `expect`, together with the {own} bytes of the copies here")),
     }
 }
 
 fn open(at: Loc, copy: Loc, why: Open) -> Diagnostic {
     let why = match why {
         Open::Inside => {
-            "a copy in a branch, a loop or a partition is not counted: how often it takes place is known when the kernel runs"
+            "a copy in a branch, a loop or a partition is not counted: how often it runs is known only at run time"
         }
         Open::Guarded => {
-            "a copy under a condition is not counted: without it the phase would never end"
+            "a copy under a condition is not counted: if it did not run, the phase would never end"
         }
         Open::Multicast => {
-            "a copy to several blocks is not counted: each block waits for what all blocks send it, this one's copy among them"
+            "a copy to several blocks is not counted: each block receives bytes from all of these blocks, this one included"
         }
         Open::OtherSlot => {
-            "whether this copy completes on the same barrier of the ring is known when the kernel runs"
+            "whether this copy completes on the same barrier of the ring is known only at run time"
         }
-        Open::Before => {
-            "a copy in front of `expect_copies` is not counted: it announces the copies behind it"
-        }
+        Open::Before => "`expect_copies` counts only the copies after it",
     };
     Diagnostic::new(Code::BarrierBytes, at, "the bytes of this phase cannot be counted")
         .place(copy, "this copy")

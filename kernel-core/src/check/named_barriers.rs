@@ -20,10 +20,10 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
             Diagnostic::new(
                 Code::NamedBarrier,
                 data.loc,
-                "a block does not have so many named barriers",
+                "a block has only 16 named barriers",
             )
             .compare("named barriers", format!("at most {most}"), kernel.named.len().to_string())
-            .why("a block has 16; the kernel's own warps meet at one, all of them together at another where they are specialised, and each partition of more than one warp at one of its own"),
+            .why("the kernel's own warps use one of the 16; with `warp_specialize`, all warps together use another, and each partition of more than one warp its own"),
         );
     }
     let mut comers = Comers::default();
@@ -36,11 +36,11 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
                 Diagnostic::new(
                     Code::NamedBarrier,
                     *at,
-                    "more warps come to this named barrier than it counts",
+                    "more warps arrive at this named barrier than it counts",
                 )
                 .compare("warps", format!("at most {}", data.warps), warps.to_string())
-                .place(data.loc, "the barrier is made here")
-                .why("every warp of a partition comes by: a phase would end before all of them have, and the others would count for the next")
+                .place(data.loc, "the barrier is created here")
+                .why("every warp of a partition arrives; with more warps than the barrier counts, the rest would count for the next phase")
                 .help(format!("named_barrier({all})")),
             );
             continue;
@@ -51,11 +51,11 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
                 Diagnostic::new(
                     Code::NamedBarrier,
                     at,
-                    "too few warps come to this named barrier",
+                    "too few warps arrive at this named barrier",
                 )
                 .compare("warps", data.warps.to_string(), all.to_string())
-                .place(data.loc, "the barrier is made here")
-                .why("a phase ends when so many warps have come as the barrier counts: with these it never does"),
+                .place(data.loc, "the barrier is created here")
+                .why("a phase ends when as many warps have arrived as the barrier counts: with these it never does"),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Pairs of blocks: what a kernel does on the tensor cores is done by pairs, or by each block for itself, and copies complete in their pair.
+//! Pairs of blocks: a kernel uses the tensor cores by pairs or by single blocks, and copies complete in their pair.
 
 use la_arena::ArenaMap;
 
@@ -23,10 +23,10 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     let mut found = pass.found;
     if let (Some(pair), Some(single)) = (pass.of_pairs, pass.of_one) {
         found.push(
-            Diagnostic::new(Code::Pairs, single, "a product of one block in a kernel of pairs")
+            Diagnostic::new(Code::Pairs, single, "a product of a single block in a kernel with products of pairs")
                 .compare("", "`tcgen05::mma_pair` for every product, or for none", "both")
-                .place(pair, "a pair multiplies here")
-                .why("tensor memory and the tensor cores belong to pairs of blocks or to single ones, in the whole kernel (PTX ISA, \"tcgen05: .cta_group\")"),
+                .place(pair, "a product of a pair is here")
+                .why("a whole kernel uses tensor memory and the tensor cores by pairs of blocks or by single blocks (PTX ISA, \"tcgen05: .cta_group\")"),
         );
     }
     found
@@ -77,10 +77,10 @@ impl Pass<'_> {
             )
             .compare(
                 "rank",
-                "one that differs from this block's in the last bit at most",
+                "this block's own, or one that differs from it only in the last bit",
                 format!("{rank} in every block"),
             )
-            .why("the unit that copies reaches the barriers of its own block and of the other one of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
+            .why("TMA reaches the barriers of its own block and of the other block of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
             .help("bar.of_block(cluster::rank() & !1)"),
         );
     }

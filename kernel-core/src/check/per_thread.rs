@@ -50,7 +50,7 @@ fn together<'a>(
         let why = "one thread arrives for its partition, and all of them wait at the same barrier";
         ("the index of a barrier", args, why, "")
     } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Expect)) = op {
-        ("the bytes of a phase", &args[1..], "one thread announces them for its partition", "")
+        ("the bytes of a phase", &args[1..], "one thread calls `expect` for its partition", "")
     } else if let Op::TensorMemory(TensorMemoryOp::Index) = op {
         let why = "a tile is read and written by all threads together";
         ("the index into tensor memory", args, why, "")
@@ -84,7 +84,7 @@ impl Walk<'_> {
             diagnostic = diagnostic.place(*call, format!("called here as `{name}`"));
         }
         let diagnostic = diagnostic
-            .place(origin, "`ptx!` may give each thread another value")
+            .place(origin, "`ptx!` may give each thread a different value")
             .compare("", "one value for the block", "one for each thread")
             .why(why);
         self.problems.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
@@ -97,10 +97,10 @@ impl Walk<'_> {
         }
         if let Op::Copy(CopyOp::Tma(tma)) = op {
             let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind else {
-                unreachable!("ir::verify wants a tensor behind a tensor map")
+                unreachable!("ir::verify requires a tensor behind a tensor map")
             };
             let operands = tma.operands(rank as usize, args);
-            let what = "the coordinate of a copy by tensor map";
+            let what = "the coordinate of a TMA copy";
             self.decide(what, &operands.coordinates, at, ONE_STARTS, "");
             self.decide_copy(operands.mask, operands.condition, at);
         }
@@ -129,7 +129,7 @@ impl Walk<'_> {
 
     /// What else is said of a copy that one thread starts.
     fn decide_copy(&mut self, mask: Option<Value>, condition: Option<Value>, at: Loc) {
-        const WHY: &str = "one thread starts the copy for all, and which one is not said";
+        const WHY: &str = "one thread starts the copy for all, and the language does not say which";
         self.decide("the mask of a copy", mask.as_slice(), at, WHY, "");
         self.decide("the condition of a copy", condition.as_slice(), at, WHY, "");
     }
@@ -178,7 +178,7 @@ impl Walk<'_> {
                     "the condition",
                     &[*condition],
                     *loc,
-                    "all threads of a block go one way: Kiln places barriers by it, which some would not reach",
+                    "all threads of a block take one path: Kiln relies on that to place barriers",
                     "select(full([128], lane).eq(0), a, b)",
                 );
                     self.region(then);
@@ -189,7 +189,7 @@ impl Walk<'_> {
                     "the range of a loop",
                     &[*from, *to, *step],
                     *loc,
-                    "all threads of a block take the same iterations: Kiln places barriers by it, which some would not reach",
+                    "all threads of a block run the same iterations: Kiln relies on that to place barriers",
                     "for i in 0..32 { .. select(full([128], lane).gt(i), a, b) .. }",
                 );
                     self.region(body);
@@ -203,7 +203,7 @@ impl Walk<'_> {
                         "what a partition takes from outside",
                         &taken,
                         *loc,
-                        "other threads run the partition, and none of them has the value of this one",
+                        "other threads run the partition, and they do not have the values of these",
                         "partition(1).run(|| { let lane = ptx!(\"mov.u32 {out}, %laneid;\" => i32); .. })",
                     );
                         self.region(&partition.body);

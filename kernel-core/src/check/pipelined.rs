@@ -1,4 +1,4 @@
-//! What keeps loops from being pipelined.
+//! Why loops cannot be pipelined.
 
 use la_arena::ArenaMap;
 
@@ -11,7 +11,7 @@ use crate::{
     loc::Loc,
 };
 
-/// What keeps loops from being pipelined, one problem a loop.
+/// Why loops cannot be pipelined, one problem for each loop.
 pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     let constants = kernel.body.constants();
     let roots = kernel.body.allocations();
@@ -27,9 +27,9 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     problems
 }
 
-/// Copies by tensor map that complete nowhere: what is not in a pipelined loop names its barrier.
+/// TMA copies that complete nowhere: what is not in a pipelined loop names its barrier.
 fn without_barrier(region: &Region, problems: &mut Vec<Diagnostic>) {
-    // What stands elsewhere in a pipelined loop than at the start of an iteration is one of its problems.
+    // In a pipelined loop, a copy that is not at the start of an iteration is one of its problems.
     if region.staged().is_some() {
         return;
     }
@@ -42,10 +42,10 @@ fn without_barrier(region: &Region, problems: &mut Vec<Diagnostic>) {
                 Diagnostic::new(
                     Code::CopyOperands,
                     stmt.loc,
-                    "this copy by tensor map completes on no barrier",
+                    "this TMA copy has no barrier to complete on",
                 )
                 .compare("", "`copy_async(..).on(bar)`, or a copy at the start of an iteration of `pipeline(..)`", "neither")
-                .why("threads learn from an mbarrier that the tile has come; `pipeline` makes those of its own copies")
+                .why("threads wait for a TMA copy on an mbarrier; `pipeline` creates the mbarriers of its own copies")
                 .help("copy_async(map.at([i, j]), tile).on(bar)"),
             );
         }
@@ -80,7 +80,7 @@ impl Loop<'_> {
             return Some(refuse(
                 self.stmt.loc,
                 "the step of a pipelined loop is not a positive constant",
-                "copies start some iterations ahead, and whether there is such an iteration is asked by comparing with the end of the range",
+                "copies start some iterations ahead, and a comparison with the end of the range tells whether there is such an iteration",
             ));
         }
         if let Some((exit, loc)) = self.body.stmts.iter().find_map(|stmt| early_exit(stmt, 0)) {
@@ -100,7 +100,7 @@ impl Loop<'_> {
             return Some(refuse(
                 self.stmt.loc,
                 "a pipelined loop does not begin with copies",
-                "what is pipelined are the asynchronous copies at the start of an iteration; everything before the last of them only computes where they read",
+                "`pipeline` moves the asynchronous copies at the start of an iteration; everything before the last of them may only compute where they read",
             ));
         }
         if let Some(other) = first(rest, &copies_by_itself) {
@@ -114,7 +114,7 @@ impl Loop<'_> {
         if product.is_some() {
             return product;
         }
-        // The ring exists for the loop alone: elsewhere nobody could say which stage is meant.
+        // The ring exists only for the loop: elsewhere no stage is the current one.
         let outside = |value: Value| {
             let inside = mentions(std::slice::from_ref(self.stmt), value);
             mentions(&self.kernel.body.stmts, value) > inside
@@ -123,7 +123,7 @@ impl Loop<'_> {
             refuse(
                 self.kernel.shared[*root].loc,
                 "an allocation that a pipelined loop fills is used outside the loop",
-                "it is a ring of stages, and outside the loop none of them is the current one",
+                "the allocation is a ring of stages, and outside the loop no stage is the current one",
             )
         })
     }
@@ -143,20 +143,20 @@ impl Loop<'_> {
             let problem = if depends {
                 refuse(
                     stmt.loc,
-                    "a copy of a pipelined loop depends on what the iteration before computes",
-                    "it starts iterations ahead, when that is not known yet",
+                    "a copy of a pipelined loop depends on a result of the previous iteration",
+                    "the copy starts iterations ahead, when that result is not known yet",
                 )
             } else if let Op::Copy(CopyOp::Tma(Tma { guarded: true, .. })) = op {
                 refuse(
                     stmt.loc,
                     "a copy of a pipelined loop has a condition",
-                    "where it does not take place, the place of the ring holds what was copied some iterations ago; outside of the tensor zeros arrive, so the last iterations need no condition",
+                    "if a copy is skipped, its stage keeps the data of an earlier iteration; reads outside the tensor give zeros, so the last iterations need no condition",
                 )
             } else if root.is_some_and(|root| self.kernel.shared[root].shape.len() > 2) {
                 refuse(
                     stmt.loc,
                     "a copy of a pipelined loop fills a ring",
-                    "the ring is made by `pipeline`: the allocation holds one stage",
+                    "`pipeline` creates the ring: the allocation holds one stage",
                 )
             } else if let Some(root) = root {
                 windows.push((window, root));
@@ -165,7 +165,7 @@ impl Loop<'_> {
                 refuse(
                     stmt.loc,
                     "a copy of a pipelined loop fills part of an allocation",
-                    "each allocation that the copies fill is kept once for every stage, so it is filled as a whole",
+                    "every stage has its own instance of each allocation that the copies fill, so a copy fills all of it",
                 )
             };
             return Err(Box::new(problem));
@@ -203,18 +203,18 @@ impl Exit {
         let (headline, why, help) = match self {
             Exit::NextTurn => (
                 "an iteration of a pipelined loop is cut short",
-                "every iteration runs to its end, where the places of the ring move on; what an iteration leaves out stands in an `if`",
+                "every iteration runs to its end, where the ring advances by one stage; put what an iteration leaves out into an `if`",
                 "if !skipped { // instead of `if skipped { continue; }`\n    acc = dot(s.load(), b, acc);\n}",
             ),
             Exit::Loop => (
                 "a pipelined loop is left before its range ends",
-                "copies of later iterations are under way already; how many iterations there are is known before the first",
-                "for k in pipeline(range(0, end, 64), 3) { .. } // `end` in place of `break`",
+                "copies of later iterations are already in flight; the number of iterations is fixed before the first",
+                "for k in pipeline(range(0, end, 64), 3) { .. } // `end` instead of `break`",
             ),
             Exit::Kernel => (
                 "a kernel ends inside a pipelined loop",
-                "copies of later iterations are under way already; whether to return is asked before the loop or behind it",
-                "if wanted { // in place of `return`\n    for k in pipeline(range(0, n, 64), 3) { .. }\n}",
+                "copies of later iterations are already in flight; return before or after the loop",
+                "if needed { // instead of `return`\n    for k in pipeline(range(0, n, 64), 3) { .. }\n}",
             ),
         };
         Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(help)
@@ -244,11 +244,11 @@ fn early_exit(stmt: &Stmt, depth: u32) -> Option<(Exit, Loc)> {
             within(then, depth).or_else(|| within(otherwise, depth))
         }
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => within(body, depth + 1),
-        StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
+        StmtKind::Specialize { .. } => unreachable!("elaborate requires it outside of loops"),
     }
 }
 
-/// The problem of products that are under way at the end of an iteration, if there are any.
+/// The problem of products that are in flight at the end of an iteration, if there are any.
 fn still_multiplied(stmts: &[Stmt]) -> Option<Diagnostic> {
     if let Some(at) = under_way(stmts, None) {
         return Some(still_reads(at, "acc = wgmma::wait(0, acc);"));
@@ -261,16 +261,16 @@ fn still_multiplied(stmts: &[Stmt]) -> Option<Diagnostic> {
     Some(still_reads(started.at(), help))
 }
 
-/// The problem of a product that is under way when its iteration ends.
+/// The problem of a product that is in flight when its iteration ends.
 fn still_reads(at: Loc, help: &str) -> Diagnostic {
-    let headline = "a product is under way at the end of a pipelined iteration";
+    let headline = "a product is in flight at the end of a pipelined iteration";
     Diagnostic::new(Code::Pipeline, at, headline)
-        .compare("", "a wait in the same iteration that leaves no product under way", "none")
-        .why("the next iteration starts a copy to the place that it reads")
+        .compare("", "a wait in the same iteration that leaves no product in flight", "none")
+        .why("the next iteration starts a copy to the stage that the product reads")
         .help(help)
 }
 
-/// A product that may be under way behind statements, in front of which that of `before` may be.
+/// A product that may be in flight after statements, if that of `before` may be in flight before them.
 fn under_way(stmts: &[Stmt], before: Option<Loc>) -> Option<Loc> {
     stmts.iter().fold(before, |open, stmt| match &stmt.kind {
         StmtKind::Op { op: Op::Product(ProductOp::Wgmma), .. } => Some(stmt.loc),
@@ -286,16 +286,16 @@ fn under_way(stmts: &[Stmt], before: Option<Loc>) -> Option<Loc> {
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
             open.or_else(|| under_way(&body.stmts, open))
         }
-        StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
+        StmtKind::Specialize { .. } => unreachable!("elaborate requires it outside of loops"),
     })
 }
 
-/// What the tensor cores of Blackwell may be doing: where it was started.
+/// A `tcgen05` operation that may be in flight: where it was started.
 #[derive(Clone, Copy)]
 enum Started {
-    /// No barrier is told of its end.
+    /// It is not committed to a barrier.
     Uncommitted(Loc),
-    /// A barrier is.
+    /// It is committed to a barrier.
     Committed(Loc),
 }
 
@@ -307,8 +307,8 @@ impl Started {
     }
 }
 
-/// What may be under way behind statements, in front of which that of `before` may be. A wait is taken for one of the barrier that
-/// the last commit names.
+/// What may be in flight after statements, if that of `before` may be in flight before them. A wait is taken to be on the barrier of
+/// the last commit.
 fn by_tensor_cores(stmts: &[Stmt], before: Option<Started>) -> Option<Started> {
     let joined = |one: Option<Started>, other: Option<Started>| match (one, other) {
         (Some(Started::Committed(_)), Some(Started::Uncommitted(_))) | (None, _) => other,
@@ -335,7 +335,7 @@ fn by_tensor_cores(stmts: &[Stmt], before: Option<Started>) -> Option<Started> {
         StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
             joined(open, by_tensor_cores(&body.stmts, open))
         }
-        StmtKind::Specialize { .. } => unreachable!("building wants it outside of loops"),
+        StmtKind::Specialize { .. } => unreachable!("elaborate requires it outside of loops"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Where addresses come from: no store goes through the address of a tensor that is only read.
+//! Where addresses come from: no store uses the address of a read-only tensor.
 //!
 //! An address is followed through arithmetic, variables, branches, loops and inlined functions alike.
 
@@ -85,7 +85,7 @@ fn refusal(
         unreachable!("the sources are tensors")
     };
     let (name, dtype) = (&param.name, dtype.name());
-    let headline = format!("{what} `{name}`, which is only read");
+    let headline = format!("{what} `{name}`, which is read-only");
     let mut diagnostic = Diagnostic::new(Code::ReadOnly, loc, headline)
         .compare(
             "",

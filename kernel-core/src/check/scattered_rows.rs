@@ -1,4 +1,4 @@
-//! Scatters whose rows or column are known when compiling: none before the tensor, and no row twice.
+//! Scatters whose rows or column are known at compile time: none before the tensor, and no row twice.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -11,10 +11,10 @@ use crate::{
     loc::Loc,
 };
 
-/// Rows that are known when compiling are followed up to this many.
+/// Rows that are known at compile time are followed up to this many.
 const MOST_KNOWN: usize = 1024;
 
-/// Scatters whose rows or column are known when compiling, and are none that the hardware takes.
+/// Scatters whose rows or column are known at compile time, and are none that the hardware takes.
 pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let mut walk = Walk { kernel, written, known: ArenaMap::default(), found: Vec::new() };
     kernel.body.each_op(&mut |op, args, result, loc| {
@@ -39,7 +39,7 @@ struct Walk<'k> {
 }
 
 /// Why no number is negative.
-const ILLEGAL: &str = "a GPU stops at a scatter that begins before the tensor, with an illegal instruction; only gathers read zeros there. What lies behind the end is dropped";
+const ILLEGAL: &str = "a scatter that begins before the tensor stops the GPU with an illegal instruction (a gather reads zeros there); rows and columns after the end are dropped";
 
 impl Walk<'_> {
     /// The elements of a value, where constants and ranges are all that it is made of.
@@ -117,7 +117,7 @@ impl Walk<'_> {
                             "two different ones",
                             format!("{row} and {row}"),
                         )
-                        .why("nothing says which of the two is written last"),
+                        .why("the order of the two writes is not defined"),
                 );
                 return;
             }

@@ -7,7 +7,7 @@ use crate::{
     ir::Kernel,
 };
 
-/// Where every allocation begins: at a multiple of so many bytes.
+/// Where every allocation begins: at a multiple of this many bytes.
 const ALIGNMENT_BYTES: u64 = 128;
 
 /// Allocations that together are more than a block can have.
@@ -30,6 +30,6 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
     let headline = format!("a block on {} cannot have this much shared memory", kernel.target);
     let diagnostic = Diagnostic::new(Code::SharedBudget, over?, headline)
         .compare("bytes", format!("at most {limit}"), total.to_string())
-        .why("all shared allocations of a kernel live at the same time, and what a pipelined loop fills counts once for each stage");
+        .why("all shared allocations of a kernel live at the same time; what a pipelined loop fills counts once for each stage");
     Some(diagnostic)
 }

@@ -1,8 +1,7 @@
-//! Stores by tensor map that begin before their tensor, where that is known when compiling.
+//! TMA stores that begin before their tensor, if that is known at compile time.
 //!
-//! A load may begin there, and fills with zeros, or NaN, what lies outside. A store or a reduction stops the kernel, and so does a
-//! scatter, whose rows and column have a check of their own. What is known only when the kernel runs, the evaluator and the emulator
-//! find.
+//! A load may begin there, and fills with zeros, or NaN, what is outside. A store or a reduction stops the kernel, and so does a
+//! scatter, whose rows and column have a check of their own. The evaluator and the emulator find what is known only at run time.
 
 use crate::{
     diag::{Code, Diagnostic},
@@ -27,11 +26,11 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
             (at < 0).then_some((axis, value, at))
         });
         let Some((axis, value, at)) = before else { return };
-        let headline = "a store by tensor map begins before its tensor";
+        let headline = "a TMA store begins before its tensor";
         found.push(
             Diagnostic::new(Code::TensorMap, written.place(loc, value), headline)
                 .compare(format!("coordinate of axis {axis}"), "0 or more", at.to_string())
-                .why("a GPU stops at such a store, or reduction, with an illegal instruction (seen on an H200); loads may begin there"),
+                .why("such a store or reduction stops the GPU with an illegal instruction (seen on an H200); loads may begin there"),
         );
     });
     found

@@ -1,15 +1,15 @@
-//! The order of what the tensor cores do, and of what threads do to the same memory.
+//! The order of `tcgen05` operations among themselves and with accesses of threads to the same memory.
 //!
-//! One thread starts products and copies, and all go on. What they read may not be written, and what they write neither read nor written, until a
-//! wait says that they are done: one for a barrier that a commit behind them arrives at, or for one at which somebody arrives who
-//! has waited for that. Among themselves, copies and products run in order, and so do products of one kind and shape that add to the same sums;
-//! other products need a wait between them (PTX ISA, "tcgen05 Memory Consistency Model: Pipelined instructions").
+//! One thread starts products and copies, and no thread waits for them. Until a wait covers them, nothing may write what they read, nor read
+//! or write what they write. A wait covers what was committed to its barrier before, and so does a wait on a barrier at which a partition
+//! arrives after such a wait. Copies and products run in order among themselves, and so do products of one kind and shape with the same
+//! accumulator; other products need a wait between them (PTX ISA, "tcgen05 Memory Consistency Model: Pipelined instructions").
 //!
-//! What is certainly not waited for is refused. A wait on a condition may be for what there is on that condition, or for an iteration before the first of
-//! which there was none; of tiles that are told apart when the kernel runs, a wait for one may be the one that is needed.
+//! Only what certainly has no wait is refused. A wait on a condition may be for what was started on that condition, or for an iteration
+//! before the first; of tiles chosen at run time, a wait for one may be the one that is needed.
 //!
-//! A partition is followed along its ways. Of the others it is asked whether it has waited for them at all before it reads what they
-//! write. Which phase a wait is for is known when the kernel runs: the emulator looks at that.
+//! The check follows the paths of a partition. For other partitions it asks only whether this one has waited for them at all before it reads
+//! what they write. Which phase a wait is for is known only at run time, and the emulator checks that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ mod state;
 /// A partition, by its number.
 type Agent = usize;
 
-/// What is wrong with the order of a kernel whose layouts are all known.
+/// The problems of a kernel whose layouts are all known.
 pub(super) fn check(
     kernel: &Kernel,
     (rows, columns): (&FirstRows, &Columns),
@@ -65,11 +65,11 @@ pub(super) fn check(
     order.refusals.found
 }
 
-/// What a partition has done on some way to a place.
+/// What a partition has done on some path to a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Behind {
     waits: BTreeSet<Slot>,
-    /// It has met with others.
+    /// It has synchronised with others.
     met: bool,
     /// What it has written itself.
     stored: BTreeSet<Extent>,
@@ -146,7 +146,7 @@ impl Order<'_> {
             Does::Reads(_) => stores,
         };
         let hit = under_way.flights.iter().filter(|(flight, state)| {
-            // Which tile of several it is, and of which one a wait says something, is known when the kernel runs.
+            // Which of several tiles it is, and which one a wait covers, is known only at run time.
             let counts = match extent.overlap(&flight.extent) {
                 Overlap::No => false,
                 Overlap::Perhaps => !under_way.waited.contains(&flight.extent.memory),
@@ -154,7 +154,7 @@ impl Order<'_> {
             };
             against(flight.does) && !state.excused && counts
         });
-        // A write says more than a read of the same product.
+        // A write is the better message than a read of the same product.
         if let Some((flight, state)) = hit.max_by_key(|(flight, _)| flight.does) {
             self.refusals.access(stores, (flight, state), loc);
         }
@@ -174,7 +174,7 @@ impl Order<'_> {
         }
     }
 
-    /// The threads have waited for a phase of a barrier.
+    /// The threads have waited on a barrier.
     fn awaited(&self, barrier: Value, way: &mut Way) {
         let Some(slot) = self.places.slot(barrier) else { return };
         way.behind.waits.insert(slot);
@@ -187,7 +187,7 @@ impl Order<'_> {
         });
     }
 
-    /// The threads have met with others.
+    /// The threads have synchronised with others.
     fn met(&self, agent: Agent, under_way: &mut UnderWay) {
         let over =
             |state: &mut State| self.signals.covers_meeting(agent, state.commits.iter().copied());
@@ -209,7 +209,7 @@ impl Order<'_> {
                     let commits = commits().filter_map(|barrier| self.places.slot(barrier));
                     self.signals.covers(*agent, wait, commits)
                 };
-                // What it has written itself, nobody multiplies before it says so.
+                // Nothing multiplies what this partition has written before it arrives.
                 let own = own && !self.signals.awaits(flight.agent, &behind.arrived);
                 flight.agent != *agent
                     && !own
@@ -224,7 +224,7 @@ impl Order<'_> {
         }
     }
 
-    /// What is under way at the end, and nobody waits for.
+    /// What is in flight at the end, without a wait.
     fn ends(&mut self, mut left: UnderWay) {
         self.met(ALL, &mut left);
         let left = left.flights.iter().find(|(flight, state)| {
@@ -332,7 +332,7 @@ impl Flow for Order<'_> {
     fn behind_parts(&mut self, at: Loc, before: &Way, left: Vec<Option<Way>>) -> Option<Way> {
         self.agent = ALL;
         let mut behind = before.behind.clone();
-        // All have come to its end.
+        // All have reached its end.
         behind.met = true;
         let mut under_way = UnderWay::default();
         for (index, way) in left.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use kernel_layout::{Basis, Dim, Form, Layout, LayoutError};
 use self::columns::Columns;
 use super::tcgen05;
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::{Code, Diagnostic, counted},
     elaborate::Written,
     ir::{
         CtaGroup, Kernel, Op, ProductOp, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
@@ -25,10 +25,10 @@ pub(super) mod left_factor;
 
 /// The fewest rows of an instruction (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_ROWS: u32 = 64;
-/// The rows of a factor whose scales share a column: as many as a warp has lanes.
+/// The rows of an operand whose scales share a column: as many as a warp has lanes.
 const WARP_ROWS: u32 = 32;
 
-/// Allocations of tensor memory that have no layout, or that together are more than there is, products of what lies in other layouts than
+/// Allocations of tensor memory that have no layout, or that together are more than there is, products of what is in other layouts than
 /// theirs, and an order that the tensor cores do not keep.
 pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     if let Some(diagnostic) = allocations(kernel) {
@@ -75,7 +75,7 @@ fn allocations(kernel: &Kernel) -> Option<Diagnostic> {
     let headline = "a multiprocessor does not have this much tensor memory";
     let diagnostic = Diagnostic::new(Code::TensorMemoryBudget, over?, headline)
         .compare("columns", format!("at most {COLUMNS}"), total.to_string())
-        .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all of its 128 rows, also where a tile has fewer rows (PTX ISA, \"Tensor Memory\")");
+        .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all 128 rows, even if the tile has fewer rows (PTX ISA, \"Tensor Memory\")");
     Some(diagnostic)
 }
 
@@ -92,7 +92,7 @@ fn too_few_rows(data: &TensorMemoryData) -> Option<Diagnostic> {
     Some(
         Diagnostic::new(Code::TensorMemory, data.loc, "a tile of tensor memory has more rows than this")
             .compare("rows", format!("{LEAST_ROWS} or more"), rows.to_string())
-            .why("without `.with_layout(..)` tensor memory is laid out for products, which have 64 or 128 rows (PTX ISA, \"tcgen05.mma: Matrix shape\")")
+            .why("without `.with_layout(..)` tensor memory has the layout of products, which have 64 or 128 rows (PTX ISA, \"tcgen05.mma: Matrix shape\")")
             .help(format!("{made}::<{}>({shape:?})", data.dtype.name())),
     )
 }
@@ -133,8 +133,8 @@ fn part(
         PartRefusal::Rows { required, actual } => {
             let diagnostic = new("a part of a tile leaves out rows that the warps reach")
             .compare("rows of tensor memory", required.to_string(), actual.to_string())
-            .why("each warp reads and writes its quarter of the 128 rows; a part has all of them, or all that blocks of 64 rows leave to one another (PTX ISA, \"tcgen05: Access restrictions\")");
-            // With all rows; of a pair's sums half of the columns lies in other rows.
+            .why("each warp reads and writes its quarter of the 128 rows; a part has all of these rows, or all rows of one block of 64 (PTX ISA, \"tcgen05: Access restrictions\")");
+            // With all rows; of a pair's accumulator half of the columns is in other rows.
             let whole = [[from.shape[0], to.shape[1]], [from.shape[0], from.shape[1]]];
             let possible = whole.iter().find(|shape| {
                 let part = TensorMemoryType { shape: shape.to_vec(), ..to.clone() };
@@ -148,11 +148,11 @@ fn part(
         PartRefusal::Words { required, actual } => {
             new("a part of a tile begins or ends within a column of 32 bits")
                 .compare("columns of the tile", format!("{required} or more"), actual.to_string())
-                .why("tensor memory is read and written by words of 32 bits")
+                .why("tensor memory is read and written in words of 32 bits")
                 .help(format!("[{}, {required}]", to.shape[0]))
         }
     };
-    let laid_out = format!("laid out here, as {}", tensor_memory::in_words(&form));
+    let laid_out = format!("allocated here; the layout is {}", tensor_memory::in_words(&form));
     Some(diagnostic.place(kernel.tensor_memory[from.root].loc, laid_out))
 }
 
@@ -184,20 +184,20 @@ fn view(
     if rows_held != tensor_memory::held(kernel, from.root) {
         let what = |held| match held {
             RowsHeld::All => "in every row of tensor memory",
-            RowsHeld::FirstOfWarps => "in the first row of each warp alone",
+            RowsHeld::FirstOfWarps => "only in the first row of each warp",
         };
         let required = what(tensor_memory::held(kernel, from.root));
-        let diagnostic = other("a view of rows that hold nothing, or that leaves out rows that hold something")
+        let diagnostic = other("a view needs the rows of its tile")
             .compare("elements", required, what(rows_held))
-            .why("a view names the columns of the tile anew; which rows have been written, it does not change");
+            .why("a view reinterprets the columns of the tile; it does not change which rows hold data");
         return Some(diagnostic);
     }
     let in_word = (COLUMN_BITS / (from.dtype.bytes() * 8)).trailing_zeros() as usize;
     let scattered = empty(memory.bases(Dim::Col)).iter().skip(in_word).any(|&empty| empty);
     if scattered {
-        let diagnostic = other("a view of columns that do not follow one another")
+        let diagnostic = other("a view of columns that are not adjacent")
             .compare("extents", format!("{:?}", whole.shape()), format!("{:?}", from.shape))
-            .why("blocks lie side by side in tensor memory, along the rows first");
+            .why("blocks are adjacent in tensor memory, those along the rows of the tile first");
         return Some(diagnostic);
     }
     let data = &kernel.tensor_memory[root];
@@ -209,7 +209,7 @@ fn view(
         let fewer = columns * required / actual;
         let diagnostic = other("a view has more columns than the tile")
             .compare("columns of 32 bits", format!("at most {required}"), actual.to_string())
-            .why("a view names the columns of the tile anew; those behind belong to others");
+            .why("a view reinterprets the columns of the tile; the columns after them belong to other tiles");
         if fewer == 0 || data.pinned.is_some() {
             diagnostic
         } else {
@@ -218,7 +218,7 @@ fn view(
     })
 }
 
-/// The loads and stores of a region, which so many warps run, that no instruction does.
+/// The loads and stores of a region, which this many warps run, that no instruction does.
 fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagnostic>) {
     for stmt in &region.stmts {
         match &stmt.kind {
@@ -270,11 +270,12 @@ fn too_few_columns(
         return None;
     };
     let data = &kernel.tensor_memory[window.root];
-    let headline = "no instruction reads or writes so few columns of a block of 64 rows";
+    let columns = counted(*actual as usize, "column");
+    let headline = format!("no instruction reads or writes {columns} of a block of 64 rows");
     let diagnostic = Diagnostic::new(Code::TensorMemory, at, headline)
         .compare("columns of 32 bits", format!("{required} or more"), actual.to_string())
         .place(data.loc, "allocated here")
-        .why("a block of 64 rows leaves every other 16 of the 128 empty; of the others, an instruction moves two pieces of the columns at a time (PTX ISA, \"tcgen05.ld\": .16x32bx2)");
+        .why("a block of 64 rows uses every other group of 16 of the 128 rows; an instruction moves two ranges of columns of these at a time (PTX ISA, \"tcgen05.ld\": .16x32bx2)");
     // A part is as wide as its own extents say.
     let whole = tensor_memory::tile(data)[..] == window.shape[..];
     let made = if data.of.is_some() { ".view" } else { "tmem" };
@@ -298,14 +299,14 @@ fn not_accessed(kernel: &Kernel, window: &TensorMemoryType, at: Loc) -> Diagnost
     )
     .compare(
         "elements in a column of 32 bits",
-        format!("{in_word} neighbours of a row, or 1"),
+        format!("{in_word} adjacent elements of a row, or 1"),
         format!("others, in {}", tensor_memory::in_words(&form)),
     )
     .place(kernel.tensor_memory[window.root].loc, "allocated here")
-    .why("a register takes a column of one row as it is (PTX ISA, \"tcgen05.ld\")")
+    .why("a register holds one column of one row, unchanged (PTX ISA, \"tcgen05.ld\")")
 }
 
-/// The products of a region whose operands in tensor memory lie in layouts that no instruction has.
+/// The products of a region whose operands in tensor memory are in layouts that no instruction has.
 fn products(
     kernel: &Kernel,
     region: &Region,
@@ -340,7 +341,7 @@ fn products(
     }
 }
 
-/// What a block-scaled product asks of its sums, and of where its scales lie.
+/// What a block-scaled product asks of its accumulator, and of where its scales are.
 fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnostic> {
     let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
     let Form::TensorMemory { block: [rows, columns], .. } = tensor_memory::form(kernel, sums.root)
@@ -366,17 +367,17 @@ fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnosti
         if actual == Form::TensorMemoryScales {
             return None;
         }
-        let headline = "the scales of a product lie in another layout";
+        let headline = "the scales of a product are in another layout";
         Some(
             Diagnostic::new(Code::DotOperand, kernel.tensor_memory[ty.root].loc, headline)
                 .compare("layout", "that of scales, without `.with_layout(..)`", tensor_memory::in_words(&actual))
                 .place(places[2], "multiplied here")
-                .why("four scales along the depth share a column, 32 rows of the factor are 32 rows of tensor memory, and each warp has a copy (PTX ISA, \"tcgen05.mma: Scale factor layouts\")"),
+                .why("four scales along `k` share a column, 32 rows of the operand are 32 rows of tensor memory, and each warp has a copy (PTX ISA, \"tcgen05.mma: Scale factor layouts\")"),
         )
     })
 }
 
-/// Elements of a left factor fill the columns.
+/// Elements of a left operand fill the columns.
 fn factor(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
     let form = tensor_memory::form(kernel, ty.root);
@@ -384,14 +385,14 @@ fn factor(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     (!fits).then(|| no_factor(kernel, ty, at, &form))
 }
 
-/// Why a tile of tensor memory is no left factor of a product.
+/// Why a tile of tensor memory is not a left operand of a product.
 fn no_factor(kernel: &Kernel, ty: &TensorMemoryType, at: Loc, actual: &Form) -> Diagnostic {
     let data = &kernel.tensor_memory[ty.root];
     let [rows, columns] = tensor_memory::tile(data);
     let new = |headline| {
         Diagnostic::new(Code::DotOperand, at, headline)
             .place(data.loc, "allocated here")
-            .why("elements of a left factor fill the columns of 32 bits, in blocks of 64 or 128 rows (PTX ISA, \"tcgen05.mma: Data path layout\")")
+            .why("elements of a left operand fill the columns of 32 bits, in blocks of 64 or 128 rows (PTX ISA, \"tcgen05.mma: Data path layout\")")
     };
     let required = Form::TensorMemory {
         block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
@@ -399,21 +400,15 @@ fn no_factor(kernel: &Kernel, ty: &TensorMemoryType, at: Loc, actual: &Form) -> 
         two_ctas: false,
     };
     let other_use = match data.role {
-        TensorMemoryRole::Sums => Some("the sums of another product"),
+        TensorMemoryRole::Sums => Some("the accumulator of another product"),
         TensorMemoryRole::Scales => Some("the scales of another product"),
         TensorMemoryRole::Values => None,
     };
     match other_use.filter(|_| data.pinned.is_none()) {
-        // The other product wants the layout that it has: the factor has memory of its own.
-        Some(other_use) => {
-            new("what another product lays out for itself is the left factor of this one")
-                .compare(
-                    "layout",
-                    tensor_memory::in_words(&required),
-                    format!("that of {other_use}"),
-                )
-                .help(format!("tmem::<{}>({:?})", ty.dtype.name(), ty.shape))
-        }
+        // The other product requires the layout that it has: the operand has memory of its own.
+        Some(other_use) => new("two products need different layouts of this tensor memory")
+            .compare("layout", tensor_memory::in_words(&required), format!("that of {other_use}"))
+            .help(format!("tmem::<{}>({:?})", ty.dtype.name(), ty.shape)),
         None => new("no product has this layout in tensor memory")
             .compare(
                 "layout",
@@ -441,7 +436,7 @@ fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     (!fits).then(|| no_sums(kernel, ty, at, (&form, stride)))
 }
 
-/// Half of a pair's sums lies in one block: of 64 rows in the layout of pairs, of 128 in that of single blocks, which is the same.
+/// Half of a pair's accumulator is in one block: of 64 rows in the layout of pairs, of 128 in that of single blocks, which is the same.
 fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
     let data = &kernel.tensor_memory[ty.root];
@@ -450,7 +445,7 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
     if let Form::TensorMemory { block, col_stride, two_ctas } = actual
         && col_stride == stride
     {
-        // A part of a wider block has its columns side by side as well, where it has all rows; of 64 rows they lie in two halves.
+        // A part of a wider block has its columns contiguous as well, where it has all rows; of 64 rows they are in two halves.
         let whole = match (block[0], two_ctas) {
             (BLOCK_ROWS, _) => block[0] == ty.shape[0] && block[1] >= ty.shape[1],
             (_, two_ctas) => two_ctas && block[..] == ty.shape[..],
@@ -462,7 +457,7 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
     let block = [ty.shape[0], ty.shape[1]];
     let diagnostic = Diagnostic::new(Code::DotOperand, at, "no product of a pair has this layout in tensor memory")
         .place(data.loc, "allocated here")
-        .why("one instruction makes all sums of a pair; of 64 rows in each block, the right half of the columns lies in rows 64 to 127 (PTX ISA, \"tcgen05.mma: Data path layout\")");
+        .why("one instruction computes the whole product of a pair; with 64 rows in each block, the right half of the columns is in rows 64 to 127 (PTX ISA, \"tcgen05.mma: Data path layout\")");
     let written = Form::TensorMemory { block, col_stride: stride, two_ctas: false };
     Some(if block[0] == BLOCK_ROWS {
         // Blocks of the product's extents are what it asks for, whether the tile has one of them or several.
@@ -487,7 +482,7 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
     })
 }
 
-/// Why a tile of tensor memory has no sums of a product, whose columns lie so far apart.
+/// Why a tile of tensor memory is not an accumulator of a product, whose columns are this far apart.
 fn no_sums(
     kernel: &Kernel,
     ty: &TensorMemoryType,
@@ -510,6 +505,6 @@ fn no_sums(
     Diagnostic::new(Code::DotOperand, at, "no product has this layout in tensor memory")
         .compare("layout", required, tensor_memory::in_words(actual))
         .place(kernel.tensor_memory[ty.root].loc, "allocated here")
-        .why("an instruction has 64 rows and 8 to 256 columns, or 128 rows and 16 to 256 columns; each sum has a column of 32 bits (PTX ISA, \"tcgen05.mma: Matrix shape\", \"Data path layout\")")
+        .why("an instruction has 64 rows and 8 to 256 columns, or 128 rows and 16 to 256 columns; each element of the accumulator has a column of 32 bits (PTX ISA, \"tcgen05.mma: Matrix shape\", \"Data path layout\")")
         .help(format!("tmem_block({block:?}, {stride})"))
 }

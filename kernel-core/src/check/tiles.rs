@@ -9,7 +9,7 @@ use crate::ir::{Kernel, Op, Value, WindowOp};
 pub(in crate::check) enum Tile {
     /// The only one.
     Only,
-    /// One that is known when compiling.
+    /// One that is known at compile time.
     Known(i128),
     /// The one of this number.
     Of(Value),

@@ -1,4 +1,4 @@
-//! Elements that no register holds: TMA loads bring them to shared memory, products of the tensor cores read them there, and nothing else is
+//! Elements that no register holds: only TMA loads and products of the tensor cores access them, in shared memory.
 //! done with them.
 //!
 //! Accepted: `tma::load(x, [0, 0], bar, tile)` and `tcgen05::mma(tile, b, acc)` of a `Shared<e2m3x16>`. Refused: `tile.load()`, a `Ptr<e2m3x16>`.
@@ -84,10 +84,10 @@ fn refused(dtype: Dtype, actual: String, loc: Loc) -> Option<Diagnostic> {
         Diagnostic::new(Code::DtypeRefused, loc, format!("no register holds `{name}`"))
             .compare(
                 "",
-                format!("a `Shared<{name}>` that `tma::load` fills, and `tcgen05::mma` or `tcgen05::mma_scaled` reads"),
+                format!("a `Shared<{name}>` that `tma::load` fills and `tcgen05::mma` or `tcgen05::mma_scaled` reads"),
                 actual,
             )
-            .why(format!("an element is {what}, which TMA pads on the way to shared memory, for products of the tensor cores alone"))
-            .help(format!("`u32` in place of `{name}`, three to an element, where its bits are moved otherwise")),
+            .why(format!("an element is {what}, which TMA pads in shared memory; only products of the tensor cores read it"))
+            .help(format!("`u32` instead of `{name}`, three to an element, to move the bits")),
     )
 }

@@ -1,10 +1,10 @@
-//! What `wgmma` has in flight: nothing reads sums, and nothing overwrites operands, before a wait covers their product.
+//! What `wgmma` has in flight: before a wait covers a product, nothing reads its accumulator or overwrites its operands.
 //!
-//! A product writes its registers, and reads shared memory, some time after it was started. `wgmma::wait(n, acc)` waits until at most `n` later
+//! A product writes its registers, and reads shared memory, some time after it starts. `wgmma::wait(n, acc)` waits until at most `n` later
 //! products are in flight; a product is done once a wait asks for fewer than came after it. The check counts, for each product, those that
-//! were started after it, on the way with the fewest.
+//! were started after it, on the path with the fewest.
 //!
-//! A partition is followed by itself: what another one overwrites, barriers have to say, and the emulator looks at that.
+//! The check follows each partition by itself: writes of another one need barriers, and the emulator checks those.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct Flight {
     age: u32,
     /// Where it was started.
     at: Loc,
-    /// What the last wait left pending, if that is the same on every way.
+    /// What the last wait left pending, if that is the same on every path.
     waited: Option<u32>,
 }
 
@@ -50,12 +50,12 @@ impl Flights {
     }
 }
 
-/// What is read or overwritten in flight.
+/// Reads and writes of what is in flight.
 pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let mut before = BTreeMap::new();
     kernel.body.each_op(&mut |op, args, result, _| {
         if let Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_)) = op {
-            // The sums are the last operand of a product, and the only one of a wait.
+            // The accumulator is the last operand of a product, and the only one of a wait.
             before.extend(result.zip(args.last().copied()));
         }
     });
@@ -71,10 +71,14 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let left = end.sums.into_values().chain(left).next();
     if let Some(flight) = left.filter(|_| found.is_empty()) {
         found.push(
-            Diagnostic::new(Code::InFlight, flight.at, "the kernel can end without a wait for this product")
-                .compare("", required(0), waited(flight))
-                .why("a block that ends while its warpgroups multiply takes shared memory away from under them")
-                .help(help),
+            Diagnostic::new(
+                Code::InFlight,
+                flight.at,
+                "the kernel can end without a wait for this product",
+            )
+            .compare("", required(0), waited(flight))
+            .why("a block must not end while `wgmma` reads its shared memory")
+            .help(help),
         );
     }
     found
@@ -83,7 +87,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
 struct Products<'k> {
     kernel: &'k Kernel,
     written: &'k Written,
-    /// The value whose registers a product or a wait goes on with.
+    /// The value whose registers a product or a wait continues with.
     before: BTreeMap<Value, Value>,
     tiles: ArenaMap<Value, Tile>,
     found: Vec<Diagnostic>,
@@ -91,16 +95,16 @@ struct Products<'k> {
     left: Vec<Flight>,
 }
 
-/// A wait that a product is done after.
+/// A wait that covers a product.
 fn required(pending: u32) -> String {
-    format!("a wait that leaves at most {pending} products under way")
+    format!("a wait that leaves at most {pending} products in flight")
 }
 
 /// The last wait for a product.
 fn waited(flight: Flight) -> String {
     match flight.waited {
         Some(pending) => format!("a wait that leaves {pending}"),
-        None => "none on at least one way".to_owned(),
+        None => "none on at least one path".to_owned(),
     }
 }
 
@@ -117,7 +121,7 @@ fn join<K: Copy + Ord>(into: &mut BTreeMap<K, Flight>, other: &BTreeMap<K, Fligh
 }
 
 impl Products<'_> {
-    /// The wait for a product, with the variable that holds its sums.
+    /// The wait for a product, with the variable that holds its accumulator.
     fn wait(&self, pending: u32, flights: &Flights, flight: Option<&Flight>) -> String {
         let same = flights.sums.iter();
         let same = same.filter(|(_, other)| flight.is_some_and(|flight| flight.at == other.at));
@@ -199,23 +203,23 @@ impl Products<'_> {
 
 const READ: [&str; 2] = [
     "an accumulator is used before its product is done",
-    "a product by warpgroups writes its registers some time after it was started; until a wait they hold neither the old nor the new sums (PTX ISA, \"wgmma.wait_group\")",
+    "`wgmma` writes its registers some time after it starts; before a wait they hold neither the old nor the new accumulator (PTX ISA, \"wgmma.wait_group\")",
 ];
 const CARRIED: [&str; 2] = [
-    "one way through this branch hands on an accumulator whose product is under way",
-    "what follows the branch reads the sums of either way from the same registers, so that they are there before they meet",
+    "a branch passes on an accumulator whose product is in flight",
+    "the code after the branch reads both paths' results from the same registers, so the product is done before the paths join",
 ];
 const TAKEN_OVER: [&str; 2] = [
-    "a loop begins with an accumulator whose product is under way",
-    "what goes from iteration to iteration has registers of the loop's own, which are filled before its first iteration; a product that was started in front of the loop writes others",
+    "a loop starts with an accumulator whose product is in flight",
+    "a variable of a loop has registers of its own, set before the first iteration; a product started before the loop writes other registers",
 ];
 const MOVED: [&str; 2] = [
-    "an accumulator changes places while its product is under way",
-    "the sums are in registers that the product writes; another variable has others",
+    "an accumulator changes registers while its product is in flight",
+    "the product writes the registers of its accumulator; another variable has others",
 ];
 const OVERWRITTEN: [&str; 2] = [
     "shared memory is written while `wgmma` may still read it",
-    "`wgmma` reads its operands in shared memory some time after it was started; a wait for the sums says that it has read them (PTX ISA, \"wgmma.wait_group\")",
+    "`wgmma` reads its operands in shared memory some time after it starts; after a wait on its accumulator it has read them (PTX ISA, \"wgmma.wait_group\")",
 ];
 
 impl Flow for Products<'_> {
@@ -260,7 +264,7 @@ impl Flow for Products<'_> {
         to: &[Value],
         flights: &mut Flights,
     ) -> bool {
-        // What else is passed in flight is refused.
+        // Anything else that is passed in flight is refused.
         if matches!(passing, Passing::Continue | Passing::Finish) {
             let passed: Vec<_> =
                 from.iter().map(|&value| flights.sums.get(&key(value)).copied()).collect();

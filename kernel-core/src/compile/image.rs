@@ -60,7 +60,7 @@ pub(super) fn targets(
     if kernel.attr.targets.is_empty() && !kernel.attr.target_refused {
         let loc = kernel.function.name.loc;
         problems.push(
-            Diagnostic::new(Code::Target, loc, "the attribute of the kernel names no target")
+            Diagnostic::new(Code::Target, loc, "the kernel's attribute names no target")
                 .why("a kernel is compiled ahead of time, for the targets that it names")
                 .help("#[kernel(target = sm_80, warps = 4)]"),
         );
@@ -146,7 +146,7 @@ fn report_variants([aligned, general]: [&Problems; 2], problems: &mut Problems) 
         let here =
             |same: &Diagnostic| (same.code, same.primary) == (diagnostic.code, diagnostic.primary);
         if diagnostic.code == Code::AssertedLayout && !other.iter().any(here) {
-            return diagnostic.why("a load may have one layout for aligned tensors and another one for all others; `.to_layout(..)` right behind it gives it one for both");
+            return diagnostic.why("a load may have one layout for aligned tensors and another one for all others; `.to_layout(..)` directly after it gives it one for both");
         }
         diagnostic
     };
@@ -301,7 +301,7 @@ fn lower_in_budget(
         )
         .compare("bytes", format!("at most {limit}"), lowered.shared_bytes.to_string())
         .why(format!(
-            "this operation needs its values in other threads than they are in, and {exchanged} bytes of shared memory to exchange them; allocations that are still used count beside. A smaller tile, or a narrower element type before the operation, needs less"
+            "this operation exchanges its values between threads through {exchanged} bytes of shared memory; allocations still in use count as well. A smaller tile, or a narrower element type before the operation, needs less"
         )),
     );
     None

@@ -1,4 +1,4 @@
-//! All instances of a kernel for all of its targets: images that need nothing of one another.
+//! All instances of a kernel for all of its targets: independent images.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -61,7 +61,7 @@ impl Left {
 impl Instances<'_> {
     /// Compiles all of them. What it gives and leaves is what one thread would, image by image in the order of the text.
     ///
-    /// Threads take the images as if nothing were wrong with those before. Where something is, those behind it are compiled by the
+    /// Threads take the images as if nothing were wrong with those before. Where something is, those after it are compiled by the
     /// caller, one after the other: what is reported of a kernel depends on what was reported before.
     pub(super) fn compile(self, left: &mut Left, around: Around<'_>) -> Vec<CompiledInstance> {
         let refused = AtomicBool::new(!left.problems.is_empty());

@@ -1,4 +1,4 @@
-//! Jobs that need nothing of one another, on several threads.
+//! Independent jobs, on several threads.
 
 use std::{
     num::NonZero,
@@ -12,7 +12,7 @@ use std::{
 /// recurses deeper than the 96 expressions that a tree may have.
 const STACK_BYTES: usize = 8 << 20;
 
-/// What each of `count` jobs gives, on so many threads at most, the caller's among them.
+/// What each of `count` jobs gives, on this many threads at most, the caller's among them.
 ///
 /// A job gives nothing where it panics: the caller does it again, and panics where its own panics are awaited. What `work` gives must
 /// depend on nothing but the number of the job.

@@ -84,7 +84,7 @@ codes! {
     Recursion = "K0103", "a function that calls itself";
     Signature = "K0104", "a kernel signature that cannot be launched";
     Attribute = "K0105", "an unknown or malformed attribute";
-    NotConstant = "K0106", "a value that must be known when compiling";
+    NotConstant = "K0106", "a value that must be known at compile time";
     ArgumentCount = "K0107", "a wrong number of arguments";
     NotAFunction = "K0108", "something that cannot be called or has no such method or field";
     Unbounded = "K0109", "compile-time work beyond the limits";

@@ -1,4 +1,4 @@
-//! The words for what layout inference finds.
+//! The messages for what layout inference finds.
 
 use kernel_layout::forms::blocked_form_for;
 use kernel_layout::tile::{TileError, TileLayout};
@@ -35,7 +35,7 @@ fn offsets_text(layout: &Layout) -> String {
 }
 
 /// Why a thread cannot hold any number of elements.
-pub(crate) const SPILLED: &str = "a thread has 255 registers and each element takes its own; up to four times as many, the rest is spilled to slow local memory";
+pub(crate) const SPILLED: &str = "a thread has 255 registers, and each element takes its own; up to four times as many compile, and the rest are spilled to slow local memory";
 
 impl LayoutProblem {
     /// The diagnostic of this problem.
@@ -104,7 +104,7 @@ impl LayoutProblem {
                     )
                 } else {
                     format!(
-                        "this product goes by fused multiply-add, not on tensor cores: a thread holds the rows and columns that it multiplies, here `{form}`; without `.to_layout(..)` inference chooses it"
+                        "this product uses fused multiply-add, not tensor cores: a thread holds the rows and columns that it multiplies, here `{form}`; without `.to_layout(..)` inference chooses it"
                     )
                 };
                 compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
@@ -115,7 +115,7 @@ impl LayoutProblem {
             LayoutProblem::DotAccumulator { at, pinned_at, actual, required, form } => {
                 let headline = "the product cannot accumulate in this layout";
                 let why = format!(
-                    "this product goes by fused multiply-add, not on tensor cores, and takes blocked accumulators; without `.to_layout(..)` inference chooses `{form}`. `dot_tf32` multiplies `f32` on tensor cores"
+                    "this product uses fused multiply-add, not tensor cores, and takes blocked accumulators; without `.to_layout(..)` inference chooses `{form}`. `dot_tf32` multiplies `f32` on tensor cores"
                 );
                 compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
                     .place(pinned_at, "layout chosen here")
@@ -170,7 +170,7 @@ fn asserted(
         Conversion::Trivial
         | Conversion::Registers(_)
         | Conversion::SharedMemory
-        | Conversion::ClusterSharedMemory => "a trip through shared memory and a barrier",
+        | Conversion::ClusterSharedMemory => "an exchange through shared memory, with a barrier",
     };
     let headline = format!("the tile does not have the asserted layout `{form}`");
     let diagnostic =
@@ -178,12 +178,12 @@ fn asserted(
     match chosen_at {
         Some(chosen_at) => diagnostic
             .place(chosen_at, "layout chosen here")
-            .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert")),
-        None => diagnostic.why("constants, positions and what is read from shared memory are made in the layouts that their uses ask for, and no use asks for this one"),
+            .why(format!("a conversion would cost {cost}, which the assertion forbids; pin the layout where it is chosen, or convert the tile")),
+        None => diagnostic.why("constants, positions and loads from shared memory get the layouts that their uses require, and no use requires this one"),
     }
 }
 
-/// A layout of one memory for what lies in another.
+/// A layout of one memory for what is in another.
 fn other_memory(at: Loc, form: &Form, actual: Memory, place: &Place) -> Diagnostic {
     let name = |memory: Memory| match memory {
         Memory::Registers => "a layout of registers",
@@ -192,14 +192,14 @@ fn other_memory(at: Loc, form: &Form, actual: Memory, place: &Place) -> Diagnost
     };
     let why = match (place.memory, actual) {
         (Memory::Registers, Memory::Shared) => {
-            "a tile's layout says which thread holds which element; bytes of shared memory are arranged with `shared(..).with_layout(..)`"
+            "a tile's layout says which thread holds which element; `shared(..).with_layout(..)` sets the layout of shared memory"
         }
         (Memory::Registers, _) => "a tile's layout says which thread holds which element",
         (Memory::Tensor, _) => {
             "a layout of tensor memory says which element lies in which row and column"
         }
         (Memory::Shared, Memory::Registers) => {
-            "shared memory has offsets; which thread holds which element of a tile is said with `.to_layout(..)`"
+            "shared memory has offsets; `.to_layout(..)` says which thread holds which element of a tile"
         }
         (Memory::Shared, Memory::Shared | Memory::Tensor) => {
             "a layout of shared memory says which element lies at which offset"
@@ -245,7 +245,7 @@ fn with_help(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
 }
 
 /// What a block of tensor memory is.
-const BLOCK: &str = "a product has 64 or 128 rows and up to 256 columns; sums have a column of 32 bits each, what is read as a factor fills them (PTX ISA, \"tcgen05.mma: Data path layout\")";
+const BLOCK: &str = "a product has 64 or 128 rows and up to 256 columns; each element of an accumulator has a column of 32 bits, those of an operand fill the columns (PTX ISA, \"tcgen05.mma: Data path layout\")";
 
 /// The layout in tensor memory of what a load moves.
 fn memory_of(form: &Form) -> String {
@@ -261,26 +261,26 @@ fn of_tensor_memory(diagnostic: Diagnostic, form: &Form, error: &LayoutError) ->
             for (what, actual, required) in [("rows", actual[0], required[0]), ("columns", actual[1], required[1])] {
                 if actual < required {
                     let row = format!("{what} of a block");
-                    diagnostic = diagnostic.compare(row, format!("at most {actual}, as the tile"), required.to_string());
+                    diagnostic = diagnostic.compare(row, format!("at most {actual}, like the tile"), required.to_string());
                 }
             }
-            diagnostic.why("a tile consists of whole blocks, those below one another first; a block is what one product makes")
+            diagnostic.why("a tile consists of whole blocks, those along its rows first; a block is the result of one product")
         }
         LayoutError::TensorMemoryCopies { column } => diagnostic
-            .compare(format!("column {column} of 32 bits"), "elements of its own", "copies of those in column 0")
-            .why("copies lie in further rows, so that each warp reaches one; no instruction writes a column twice (PTX ISA, \"tcgen05.cp\": .multicast)"),
+            .compare(format!("column {column} of 32 bits"), "its own elements", "copies of the elements in column 0")
+            .why("copies are in other rows, so that each warp reaches one; no instruction writes a column twice (PTX ISA, \"tcgen05.cp\": .multicast)"),
         LayoutError::TensorMemoryAtom { atom, required } => diagnostic
             .compare("layout in tensor memory", *required, memory_of(form))
-            .why(format!("an instruction of shape `{atom}` moves two pieces of the columns of 16 rows at a time (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
+            .why(format!("an instruction of shape `{atom}` moves two ranges of columns of 16 rows at a time (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
         LayoutError::TensorMemoryAtomColumns { atom, actual, required } => diagnostic
             .compare("columns of 32 bits", format!("{required} or more"), actual.to_string())
             .why(format!("an instruction of shape `{atom}` moves {required} columns at least (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
         LayoutError::TensorMemoryWords { elements } => diagnostic
-            .compare("elements in a column of 32 bits", format!("{elements} neighbours of a row, or 1"), memory_of(form))
-            .why("a register has one column of a row; `.unpack::16b` takes halves that have one each apart (PTX ISA, \"tcgen05.ld\")"),
+            .compare("elements in a column of 32 bits", format!("{elements} adjacent elements of a row, or 1"), memory_of(form))
+            .why("a register has one column of a row; `.unpack::16b` splits columns that hold two halves (PTX ISA, \"tcgen05.ld\")"),
         LayoutError::TensorMemoryRows { actual, required } => diagnostic
             .compare("rows of tensor memory", required.to_string(), actual.to_string())
-            .why("each of the four warps reaches a quarter of the 128 rows: a tile of fewer rows has copies in all of them (PTX ISA, \"tcgen05: Access restrictions\")"),
+            .why("each of the four warps reaches a quarter of the 128 rows, so a tile of fewer rows has copies in all quarters (PTX ISA, \"tcgen05: Access restrictions\")"),
         LayoutError::TensorMemoryColumns { .. }
         | LayoutError::TensorMemorySplit { .. }
         | LayoutError::NotPowerOfTwo { .. }
@@ -317,13 +317,19 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
     match error {
         LayoutError::NotPowerOfTwo { what, index, actual } => diagnostic
             .compare(format!("{what}[{index}]"), "a power of two", actual.to_string())
-            .why("a layout maps the bits of a thread's number and of a register's to those of coordinates"),
+            .why(
+                "a layout maps the bits of thread and register numbers to the bits of coordinates",
+            ),
         LayoutError::Rank { actual, required, .. } => diagnostic
             .compare("axes", required.to_string(), actual.to_string())
             .why("a layout has one entry for each axis of the tile"),
         LayoutError::Order { actual } => {
             let axes: Vec<usize> = (0..place.shape.len()).rev().collect();
-            diagnostic.compare("order", format!("each axis once, as {axes:?}"), format!("{actual:?}"))
+            diagnostic.compare(
+                "order",
+                format!("each axis once, like {axes:?}"),
+                format!("{actual:?}"),
+            )
         }
         LayoutError::Shape { actual, required } => diagnostic
             .compare("extents", format!("{required:?}"), format!("{actual:?}"))
@@ -335,7 +341,7 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
                 Memory::Shared => diagnostic.compare(what, "at an offset", "at none"),
                 Memory::Tensor => diagnostic.compare(what, "in a cell", "in none"),
             }
-            .why("an element is held where the exclusive or of some bases is its coordinates; no choice of these bases gives this one")
+            .why("an element is where the exclusive or of some bases equals its coordinates; no choice of these bases gives this one")
         }
         LayoutError::SwizzleAtom { actual, required } => {
             let mut diagnostic = diagnostic;
@@ -343,20 +349,31 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
                 [("rows", actual[0], required[0]), ("elements of a row", actual[1], required[1])]
             {
                 if actual < required {
-                    diagnostic =
-                        diagnostic.compare(what, format!("at least {required}"), actual.to_string());
+                    diagnostic = diagnostic.compare(
+                        what,
+                        format!("at least {required}"),
+                        actual.to_string(),
+                    );
                 }
             }
             let [rows, elements] = required;
-            diagnostic.why(format!("this swizzle exchanges pieces of 16 bytes within {rows} rows of {elements} elements"))
+            diagnostic.why(format!(
+                "this swizzle exchanges units of 16 bytes within {rows} rows of {elements} elements"
+            ))
         }
         LayoutError::TooLarge { what, log2_actual, log2_limit } => {
-            let power = |log2: &usize| match u32::try_from(*log2).ok().and_then(|log2| 1u64.checked_shl(log2)) {
+            let power = |log2: &usize| match u32::try_from(*log2)
+                .ok()
+                .and_then(|log2| 1u64.checked_shl(log2))
+            {
                 Some(power) => power.to_string(),
                 None => format!("2^{log2}"),
             };
-            diagnostic
-                .compare(format!("product of {what}"), format!("at most {}", power(log2_limit)), power(log2_actual))
+            diagnostic.compare(
+                format!("product of {what}"),
+                format!("at most {}", power(log2_limit)),
+                power(log2_actual),
+            )
         }
         LayoutError::TooManyBits { actual, limit } => {
             diagnostic.compare("bases of a list", format!("at most {limit}"), actual.to_string())
@@ -390,11 +407,11 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
 /// Why a layout has as many axes as it has.
 fn why_axes(form: &Form) -> &'static str {
     match form {
-        Form::Slice { .. } => "a slice has the axes of the layout inside it but for one",
+        Form::Slice { .. } => "a slice has all but one of the axes of the layout inside it",
         Form::MmaV2 { .. } | Form::Wgmma { .. } => {
             "it is the layout of a product's result, which has rows and columns"
         }
-        Form::DotOperand { .. } => "it is the layout of a product's factor, which has two axes",
+        Form::DotOperand { .. } => "it is the layout of a product's operand, which has two axes",
         Form::Linear(_) | Form::SharedLinear(_) => {
             "each basis has one coordinate for each axis of the tile"
         }

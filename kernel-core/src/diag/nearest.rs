@@ -1,4 +1,4 @@
-//! What a misspelt name was meant to be.
+//! The nearest correct name to a misspelt one.
 
 /// The name among `known` that is nearest to `name`, if it is near enough to be a slip.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {

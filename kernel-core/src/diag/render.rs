@@ -1,4 +1,4 @@
-//! The words of a diagnostic, laid out: the same text for rustc and for tests.
+//! A diagnostic as text, the same for rustc and for tests.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Diagnostics as `compile_error!` items, which is what stable Rust lets a macro say, and warnings as uses of what is deprecated.
+//! Diagnostics as `compile_error!` items, which stable Rust allows a macro, and warnings as uses of deprecated constants.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -35,7 +35,7 @@ fn underlined(diagnostic: &Diagnostic, locations: &Locations) -> Loc {
 
 /// One item a warning: it mentions a constant that is deprecated, with the message for its reason.
 ///
-/// Macros cannot warn on stable Rust. Beside errors nothing is said of speed.
+/// Macros cannot warn on stable Rust. Beside errors nothing is reported about speed.
 /// The lint `deprecated` shows the message where the mention stands, and can be turned into an
 /// error or off as others can; what the kernel, which has these attributes, allows is allowed there.
 pub fn compile_warnings(

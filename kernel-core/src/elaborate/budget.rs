@@ -1,4 +1,4 @@
-//! How much code an instance becomes: every operation on a tile is written out once for each element of a thread.
+//! The size of the code of an instance: every operation on a tile is written out once for each element of a thread.
 
 use crate::{
     diag::Code,
@@ -44,17 +44,17 @@ impl Builder<'_> {
         let limit = format!("at most {MAX_INSTRUCTIONS}");
         let unrolling = self.frames.iter().find_map(|frame| frame.unrolling);
         let diagnostic = if let Some(Unrolling { loc, iteration, iterations }) = unrolling {
-            Code::Unbounded.at(loc, "this unrolled loop becomes more code than is compiled")
+            Code::Unbounded.at(loc, "this unrolled loop becomes too many instructions")
                 .compare(
                     "instructions",
                     limit,
                     format!("{} by iteration {iteration} of {iterations}", self.emitted.instructions),
                 )
-                .why("each iteration is written out, and in it each operation once for every element that a thread holds")
+                .why("each iteration is written out, with each operation once for every element that a thread holds")
                 .help("for i in start..end // without `unroll`, or with smaller tiles")
         } else {
             let (most, at) = self.emitted.largest.unwrap_or((weight, loc));
-            Code::Unbounded.at(at, "this kernel becomes more code than is compiled")
+            Code::Unbounded.at(at, "this kernel becomes too many instructions")
                 .compare(
                     "instructions",
                     limit,

@@ -1,4 +1,4 @@
-//! The end of elaboration: open types are settled, dead values stay behind.
+//! The end of elaboration: open types are settled, dead values are dropped.
 
 use kernel_ptx::Capability;
 
@@ -187,7 +187,7 @@ impl Builder<'_> {
         let headline = format!("`{}` does not convert `{from}` to `{to}`", self.target);
         self.report(
             self.lacks(Capability::Float8, headline, loc)
-                .why("the instructions that convert FP8 numbers come with sm_89 (PTX ISA, \"cvt\"); before, these are stored and moved only")
+                .why("the instructions that convert FP8 numbers exist from sm_89 on (PTX ISA, \"cvt\"); older targets can only load and store FP8")
                 .help(oldest_with(Capability::Float8)),
         );
     }

@@ -1,4 +1,4 @@
-//! The language itself: names, types, expressions, control flow, calls, and what a name of the language stands for.
+//! The language itself: names, types, expressions, control flow, calls.
 
 pub(crate) mod bounds;
 pub(crate) mod branch;

@@ -1,4 +1,4 @@
-//! Words of messages: advice for names of other languages, near names, values in words.
+//! Texts of messages: advice for names of other languages, near names, descriptions of values.
 
 pub(crate) mod advice;
 pub(crate) mod forms;

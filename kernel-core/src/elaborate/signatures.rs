@@ -1,8 +1,8 @@
-//! The functions and methods of the language, a row each.
+//! The functions and methods of the language, one row for each.
 //!
-//! A row says how a call is written: its name, its parameters with the kind of each, what it gives, the capability of a target that it
-//! needs. `call` holds every call against its row: it counts the arguments, asks the target and checks the arguments by their
-//! kinds. What is left, the function of the row does. Helps and "did you mean" read the same rows.
+//! A row has the name of a function, its parameters with the kind of each, its result, and the capability of a target that it
+//! needs. `call` checks every call against its row: the number of arguments, the target, and the kinds of the
+//! arguments. The function of the row does the rest. Helps and "did you mean" read the same rows.
 //!
 //! A new function is a row, and the function that elaborates it.
 
@@ -118,11 +118,11 @@ pub(crate) enum Kind {
     Tile(&'static str),
     /// A tile, where the others may be scalars.
     TileFirst,
-    /// An integer known when compiling; what it is.
+    /// An integer known at compile time; what it is.
     Known(&'static str),
     /// The same, of elements or bytes.
     Size(&'static str),
-    /// An integer known when compiling, within bounds.
+    /// An integer known at compile time, within bounds.
     Number(&'static Number),
     /// An axis of the grid.
     GridAxis,
@@ -168,13 +168,13 @@ pub(crate) enum Kind {
     Window,
     /// The shared memory of a bulk copy; the headline for what is none, up to "shared memory".
     BulkWindow(&'static str),
-    /// A factor of `dot`: a tile, or one tile in shared memory.
+    /// An operand of `dot`: a tile, or one tile in shared memory.
     Factor,
-    /// The left factor of a product on the tensor cores, in shared or tensor memory.
+    /// The left operand of a product on the tensor cores, in shared or tensor memory.
     LeftFactor,
-    /// The right factor, in shared memory.
+    /// The right operand, in shared memory.
     RightFactor,
-    /// The sums, in tensor memory.
+    /// The accumulator, in tensor memory.
     Sums,
     /// The scales of a product, in tensor memory.
     Scales,
@@ -186,7 +186,7 @@ pub(crate) enum Kind {
 pub(crate) struct Number {
     /// What it is, in words.
     pub(crate) what: &'static str,
-    /// What to write where it is not known when compiling; empty: a generic parameter.
+    /// What to write where it is not known at compile time; empty: a generic parameter.
     pub(crate) known: &'static str,
     pub(crate) code: Code,
     /// The headline for others; `{}` stands for the number.

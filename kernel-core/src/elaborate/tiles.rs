@@ -1,4 +1,4 @@
-//! Tiles in registers: arithmetic, shapes, walks along an axis, layouts as values.
+//! Tiles in registers: arithmetic, shapes, operations along an axis, layouts as values.
 
 pub(crate) mod along;
 pub(crate) mod arith;

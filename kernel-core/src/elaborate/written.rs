@@ -1,4 +1,4 @@
-//! How the source writes what the IR only numbers: for messages about whole kernels.
+//! The source text of what the IR only numbers, for messages about whole kernels.
 
 use std::collections::BTreeMap;
 

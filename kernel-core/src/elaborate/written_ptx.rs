@@ -1,4 +1,4 @@
-//! Instructions that the user writes out: `ptx!`.
+//! `ptx!`: instructions that the user writes out.
 
 pub(crate) mod snippet;
 pub(crate) mod text;

@@ -36,12 +36,12 @@ pub(super) fn unary(op: Unary, dtype: Dtype, a: Element) -> Element {
                 | Unary::Rsqrt
                 | Unary::Floor
                 | Unary::Ceil
-                | Unary::Transcendental(_) => unreachable!("ir::verify wants floats for {op:?}"),
+                | Unary::Transcendental(_) => unreachable!("ir::verify requires floats for {op:?}"),
             },
         )),
         Element::Bool(a) => Element::Bool(!a),
         Element::Undefined => Element::Undefined,
-        Element::Pointer(_) => unreachable!("ir::verify wants numbers for {op:?}"),
+        Element::Pointer(_) => unreachable!("ir::verify requires numbers for {op:?}"),
     }
 }
 
@@ -55,7 +55,7 @@ fn float_unary(op: Unary, dtype: Dtype, a: f64) -> f64 {
         Unary::Transcendental(function) => transcendental(function, a),
         Unary::Floor => a.floor(),
         Unary::Ceil => a.ceil(),
-        Unary::Not => unreachable!("ir::verify wants integers for Not"),
+        Unary::Not => unreachable!("ir::verify requires integers for Not"),
     };
     round(dtype, exact)
 }
@@ -109,9 +109,9 @@ pub(super) fn binary(op: Binary, dtype: Dtype, a: Element, b: Element) -> Elemen
             | Binary::Shl
             | Binary::Shr
             | Binary::Min
-            | Binary::Max => unreachable!("ir::verify wants numbers for {op:?}"),
+            | Binary::Max => unreachable!("ir::verify requires numbers for {op:?}"),
         }),
-        _ => unreachable!("ir::verify wants operands of one type for {op:?}"),
+        _ => unreachable!("ir::verify requires operands of one type for {op:?}"),
     }
 }
 
@@ -121,7 +121,7 @@ fn int_binary(op: Binary, dtype: Dtype, a: i128, b: i128) -> Option<i128> {
     Some(match op {
         Binary::Add => a + b,
         Binary::Sub => a - b,
-        // Two unsigned 64-bit factors overflow 127 bits, but wrap to the right low bits.
+        // Two unsigned 64-bit operands overflow 127 bits, but wrap to the right low bits.
         Binary::Mul => a.wrapping_mul(b),
         Binary::Div => a.checked_div(b)?,
         Binary::Rem => a.checked_rem(b)?,
@@ -148,7 +148,7 @@ fn float_binary(op: Binary, dtype: Dtype, a: f64, b: f64) -> f64 {
         Binary::Min => lesser(a, b),
         Binary::Max => -lesser(-a, -b),
         Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
-            unreachable!("ir::verify wants integers for {op:?}")
+            unreachable!("ir::verify requires integers for {op:?}")
         }
     };
     round(dtype, exact)
@@ -192,13 +192,13 @@ pub(super) fn compare(op: Compare, a: Element, b: Element) -> Element {
         (Element::Pointer(a), Element::Pointer(b)) if a.param == b.param => {
             Some(a.offset_bytes.cmp(&b.offset_bytes))
         }
-        // Nobody knows where two allocations lie.
+        // Nobody knows where two allocations are.
         (Element::Pointer(_), Element::Pointer(_))
         | (Element::Undefined, _)
         | (_, Element::Undefined) => {
             return Element::Undefined;
         }
-        _ => unreachable!("ir::verify wants operands of one type for {op:?}"),
+        _ => unreachable!("ir::verify requires operands of one type for {op:?}"),
     };
     Element::Bool(match op {
         Compare::Lt => order.is_some_and(std::cmp::Ordering::is_lt),
@@ -232,7 +232,7 @@ pub(super) fn cast(to: Dtype, value: Element) -> Element {
         Element::Float(value) if to == Dtype::Bool => Element::Bool(value != 0.0),
         Element::Float(value) if to.is_int() => Element::Int(saturate(to, value)),
         Element::Float(value) => Element::Float(round(to, value)),
-        Element::Pointer(_) => unreachable!("ir::verify wants numbers for Cast"),
+        Element::Pointer(_) => unreachable!("ir::verify requires numbers for Cast"),
     }
 }
 

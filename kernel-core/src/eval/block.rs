@@ -124,7 +124,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs regions at the same time, each in so many warps and with the values that there are now; gives how each was left.
+    /// Runs regions at the same time, each in this many warps and with the values that there are now; gives how each was left.
     fn regions(&mut self, regions: &[(&Region, u32)]) -> Result<Vec<Flow>, Fault> {
         let (kernel, grid, block, rank, at) =
             (self.kernel, self.grid, self.block, self.rank, self.at);
@@ -152,7 +152,7 @@ impl<'a> Machine<'a> {
         match self.data(value) {
             Data::Barrier(place) => *place,
             Data::Scalar(_) | Data::Tile(_) | Data::Window(_) | Data::TensorMemory(_) => {
-                unreachable!("ir::verify wants a barrier here")
+                unreachable!("ir::verify requires a barrier here")
             }
         }
     }
@@ -175,7 +175,7 @@ impl<'a> Machine<'a> {
         match self.data(value) {
             Data::Scalar(element) => *element,
             Data::Tile(_) | Data::Window(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
-                unreachable!("ir::verify wants a scalar here")
+                unreachable!("ir::verify requires a scalar here")
             }
         }
     }
@@ -188,7 +188,7 @@ impl<'a> Machine<'a> {
         match self.data(value) {
             Data::Window(window) => window,
             Data::Scalar(_) | Data::Tile(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
-                unreachable!("ir::verify wants shared memory here")
+                unreachable!("ir::verify requires shared memory here")
             }
         }
     }
@@ -199,7 +199,7 @@ impl<'a> Machine<'a> {
             Data::Scalar(element) => std::slice::from_ref(element),
             Data::Tile(elements) => elements,
             Data::Window(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
-                unreachable!("ir::verify wants a scalar or a tile here")
+                unreachable!("ir::verify requires a scalar or a tile here")
             }
         }
     }
@@ -216,7 +216,7 @@ impl<'a> Machine<'a> {
     fn dtype(&self, value: Value) -> Dtype {
         match self.ty(value).elem() {
             Some(Elem::Number(dtype) | Elem::Ptr(dtype)) => dtype,
-            None => unreachable!("ir::verify wants a scalar or a tile here"),
+            None => unreachable!("ir::verify requires a scalar or a tile here"),
         }
     }
 
@@ -342,7 +342,7 @@ impl<'a> Machine<'a> {
             Flow::Break(depth, data) => Iteration::Leave(Flow::Break(depth - 1, data)),
             Flow::Return => Iteration::Leave(Flow::Return),
             Flow::Yield(_) => {
-                unreachable!("ir::verify wants a loop's body to continue or to leave")
+                unreachable!("ir::verify requires a loop's body to continue or to leave")
             }
         })
     }
@@ -358,7 +358,7 @@ impl<'a> Machine<'a> {
         match self.region(combine)? {
             Flow::Yield(data) => Ok(data),
             Flow::Return | Flow::Continue(..) | Flow::Break(..) => {
-                unreachable!("ir::verify wants a combine function to yield")
+                unreachable!("ir::verify requires a combine function to yield")
             }
         }
     }
@@ -441,7 +441,7 @@ fn element(data: &Data) -> Element {
     match data {
         Data::Scalar(element) => *element,
         Data::Tile(_) | Data::Window(_) | Data::Barrier(_) | Data::TensorMemory(_) => {
-            unreachable!("ir::verify wants scalars here")
+            unreachable!("ir::verify requires scalars here")
         }
     }
 }

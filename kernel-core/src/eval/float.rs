@@ -14,7 +14,7 @@ pub(super) struct Format {
     fraction_bits: u32,
     /// Exponent of the smallest normal number.
     min_exponent: i32,
-    /// What lies beyond the finite numbers.
+    /// What is beyond the finite numbers.
     beyond: Beyond,
 }
 
@@ -113,7 +113,7 @@ impl Format {
         sign | ((field << self.fraction_bits) + units)
     }
 
-    /// The nearest value of the format; ties go to the even one, what is too large becomes what lies beyond.
+    /// The nearest value of the format; ties go to the even one, what is too large becomes what is beyond.
     pub(super) fn round(self, value: f64) -> f64 {
         if value == 0.0 || value.is_nan() {
             return value;
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn rounding_goes_to_the_nearest_for_every_pair_of_neighbours() {
         for format in FORMATS {
-            // The code behind the largest number: infinity, or the NaN.
+            // The code after the largest number: infinity, or the NaN.
             let infinity = match format.beyond {
                 Beyond::OneNan => format.sign() - 1,
                 Beyond::Infinite | Beyond::Largest => format.to_bits(f64::INFINITY),
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn integers_are_rounded_once() {
-        // 2^61 + 2^53 + 1 lies above the middle of two bf16 values; f64 would first round it onto the middle.
+        // 2^61 + 2^53 + 1 is above the middle of two bf16 values; f64 would first round it onto the middle.
         let value = (1_i128 << 61) + (1 << 53) + 1;
         same(BF16.round_int(value), power_of_two(61) + power_of_two(54));
     }

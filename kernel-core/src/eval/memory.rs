@@ -32,7 +32,7 @@ pub(super) fn store(
     Ok(())
 }
 
-/// Where the first element of a tensor lies, or where a pointer points to.
+/// Where the first element of a tensor is, or where a pointer points to.
 pub(super) fn base(args: &[Arg], param: usize) -> Pointer {
     let offset_bytes = match &args[param] {
         Arg::Tensor { offset, dtype, .. } => as_i128(*offset) * i128::from(dtype.bytes()),

@@ -1,11 +1,11 @@
-//! Where elements lie in tensor memory, by the figures of the PTX manual: arithmetic on rows and columns, element by element.
+//! The places of elements in tensor memory, by the figures of the PTX manual: arithmetic on rows and columns, element by element.
 //!
-//! The compiler has the same as linear maps (`layouts/tensor_memory.rs`), of which nothing is used here; a test holds the two against each
-//! other. What a user wrote, or what products make of an allocation, says which of three rules it is:
+//! The compiler has the same as linear maps (`layouts/tensor_memory.rs`), which are not used here; a test compares the two.
+//! What a user wrote, or what products make of an allocation, decides which of three rules applies:
 //!
 //! | rule | row of memory | byte of the row |
 //! |---|---|---|
-//! | blocks of products ("Data path layout" D, F and B) | the row in the block | blocks side by side, along the rows first |
+//! | blocks of products ("Data path layout" D, F and B) | the row in the block | blocks contiguous, along the rows first |
 //! | scales ("Scale factor layouts") | the row modulo 32, again for each warp | four along `k` to a word, then 32 rows after 32 rows |
 //! | extents and strides, as a user writes them | the sum of the steps along `TLane` | the sum of the steps along `TCol` |
 
@@ -25,7 +25,7 @@ const WARP_ROWS: u32 = 32;
 /// Rows that stay together in a block of 64: a warp's 32 rows have as many of them, and as many others (PTX ISA, "Data path layout F").
 const SLAB_ROWS: u32 = 16;
 
-/// How the tiles of an allocation, or of a view, lie in its columns.
+/// How the tiles of an allocation, or of a view, are in its columns.
 pub(super) struct Arrangement {
     rule: Rule,
     /// The rows and columns of a tile.
@@ -43,7 +43,7 @@ impl Arrangement {
     pub(super) fn of(kernel: &Kernel, root: TensorMemory) -> Arrangement {
         let data = &kernel.tensor_memory[root];
         let Some(&tile) = data.shape.last_chunk() else {
-            unreachable!("build makes tiles of two axes");
+            unreachable!("elaborate makes tiles of two axes");
         };
         let [rows, columns]: [u32; 2] = tile;
         let element_bytes = data.dtype.bytes();
@@ -53,7 +53,7 @@ impl Arrangement {
             }
             (Some(Form::Tile(strides)), _) => Rule::Strides(strides.clone()),
             (Some(Form::TensorMemoryScales), _) | (None, TensorMemoryRole::Scales) => Rule::Scales,
-            (Some(_), _) => unreachable!("build refuses other layouts of tensor memory"),
+            (Some(_), _) => unreachable!("elaborate refuses other layouts of tensor memory"),
             (None, role @ (TensorMemoryRole::Sums | TensorMemoryRole::Values)) => {
                 let sums = role == TensorMemoryRole::Sums;
                 Rule::Blocks {
@@ -75,7 +75,7 @@ impl Arrangement {
         (last + 1).next_power_of_two()
     }
 
-    /// The row of memory, and the first byte in that, at which an element lies, or the first of its copies.
+    /// The row of memory, and the first byte in that, at which an element is, or the first of its copies.
     pub(super) fn place(&self, [row, column]: [u32; 2]) -> [u32; 2] {
         match &self.rule {
             Rule::Blocks { block, col_stride, two_ctas } => {
@@ -96,7 +96,7 @@ impl Arrangement {
         }
     }
 
-    /// The row of memory of an element, and how many elements lie in front of it there.
+    /// The row of memory of an element, and how many elements are before it there.
     fn in_blocks(&self, block: [u32; 2], two_ctas: bool, [row, column]: [u32; 2]) -> [u32; 2] {
         let [rows, _] = self.tile;
         if block[0] == ROWS {
@@ -121,7 +121,7 @@ impl Arrangement {
         [lane + slab * SLAB_ROWS, number * block[1] + column % block[1]]
     }
 
-    /// How far below an element its copies lie, itself included.
+    /// How far below an element its copies are, itself included.
     pub(super) fn copies(&self) -> Vec<u32> {
         match &self.rule {
             Rule::Blocks { .. } => vec![0],
@@ -159,5 +159,5 @@ fn offset(layout: &TileLayout, axis: TileAxis) -> u32 {
 
 fn rows_or_columns(digit: u64, stride: i64) -> u32 {
     let step = i64::try_from(digit).ok().and_then(|digit| u32::try_from(digit * stride).ok());
-    step.expect("build has checked that tiles lie within tensor memory")
+    step.expect("elaborate has checked that tiles lie within tensor memory")
 }

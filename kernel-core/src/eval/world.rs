@@ -1,7 +1,7 @@
-//! What the blocks of a cluster and their partitions share, and how they take turns with it.
+//! The state that the blocks of a cluster and their partitions share, and how they take turns with it.
 //!
 //! Each block of a cluster, and each partition of a block, is a task with a thread of its own; only the one that has the [`World`]
-//! runs. It gives the world back when it cannot go on, and a round in which nobody went on is a deadlock.
+//! runs. It gives the world back when it cannot continue, and a round in which no task continued is a deadlock.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -105,7 +105,7 @@ impl<'a> World<'a> {
         World { args, begun, blocks: (0..blocks).map(|_| block()).collect(), events: 0 }
     }
 
-    /// So many of the arrivals, and so many of the bytes, that the phase waits for have come; bytes below 0 are announced.
+    /// This many of the arrivals, and this many of the bytes, that the phase waits for have come; bytes below 0 are announced.
     pub(super) fn complete(&mut self, at: BarrierPlace, arrivals: i64, bytes: i64) {
         let barrier = &mut self.blocks[at.rank].barriers[at.root][at.index];
         barrier.arrivals -= arrivals;
@@ -127,7 +127,7 @@ impl<'a> World<'a> {
         self.blocks[at.rank].barriers[at.root].len()
     }
 
-    /// So many warps of a block come to a named barrier; gives how many are there at the end of the phase that they came in.
+    /// This many warps of a block come to a named barrier; gives how many are there at the end of the phase that they came in.
     pub(super) fn come(&mut self, rank: usize, named: Named, warps: u32, counts: u32) -> u64 {
         let here = self.blocks[rank].named.entry(named).or_insert(0);
         let phase = *here / u64::from(counts);
@@ -136,7 +136,7 @@ impl<'a> World<'a> {
         (phase + 1) * u64::from(counts)
     }
 
-    /// Whether so many warps have come to a named barrier.
+    /// Whether this many warps have come to a named barrier.
     pub(super) fn have_come(&self, rank: usize, named: Named, warps: u64) -> bool {
         self.blocks[rank].named.get(named).is_some_and(|&here| here >= warps)
     }

@@ -1,4 +1,4 @@
-//! What becomes of a kernel: for each instance and target the variants that a launch chooses from.
+//! A compiled kernel: for each instance and target the variants that a launch chooses from.
 
 use crate::{
     elaborate::Instance,
@@ -32,7 +32,7 @@ pub struct Variant {
     pub tensor_columns: u32,
     /// What has to hold for it to be launched.
     pub requires: Vec<Fact>,
-    /// The tensor maps that the entry takes behind its other parameters.
+    /// The tensor maps that the entry takes after its other parameters.
     pub maps: Vec<TensorMap>,
 }
 

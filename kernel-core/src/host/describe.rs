@@ -1,4 +1,4 @@
-//! A kernel's documentation: its parameters, instances and targets, behind what the user has written.
+//! A kernel's documentation: its parameters, instances and targets, after what the user has written.
 
 use crate::syntax::written;
 
@@ -7,7 +7,7 @@ use super::items::Host;
 /// How many instances the documentation lists.
 const LISTED: usize = 24;
 
-/// What stands behind the user's own documentation of the kernel.
+/// What stands after the user's own documentation of the kernel.
 pub(super) fn kernel(host: &Host<'_>) -> String {
     format!("# Kernel\n\n{}", described(host))
 }
@@ -18,7 +18,7 @@ pub(super) fn module(host: &Host<'_>) -> String {
     let link =
         if name.starts_with("r#") { format!("`{name}`") } else { format!("[`{name}`](fn@{name})") };
     let described = described(host);
-    format!(" What the kernel {link} takes, and what was compiled of it.\n\n{described}")
+    format!(" The arguments of the kernel {link}, and its compiled instances.\n\n{described}")
 }
 
 fn described(host: &Host<'_>) -> String {
@@ -78,7 +78,7 @@ fn instances(host: &Host<'_>) -> String {
 
 /// A list of more than `at_most`, without its middle.
 pub(super) fn shortened(all: &[String], at_most: usize) -> Vec<String> {
-    /// How many come behind the gap.
+    /// How many come after the gap.
     const LAST: usize = 3;
     if all.len() <= at_most {
         return all.to_vec();

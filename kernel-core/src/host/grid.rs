@@ -1,5 +1,5 @@
 //! `grid = ..` as the host evaluates it: each operator that can overflow, and each `dim` of a tensor, becomes a call
-//! that gives an error instead. `cdiv(n * n, 64)` becomes `cdiv(checked::mul(n, n)?, 64)`.
+//! that returns an error instead. `cdiv(n * n, 64)` becomes `cdiv(checked::mul(n, n)?, 64)`.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

@@ -1,7 +1,7 @@
 //! What Blackwell adds: tensor memory, and the products of the fifth generation of tensor cores.
 //!
-//! Tensor memory has 128 rows of 512 columns of 32 bits, beside the registers and shared memory of a multiprocessor. One thread
-//! starts a product whose sums lie there; a commit makes an mbarrier wait for what that thread has started. Each warp
+//! Tensor memory has 128 rows of 512 columns of 32 bits, besides the registers and shared memory of a multiprocessor. One thread
+//! starts a product with its accumulator there; a commit signals an mbarrier when what that thread has started is done. Each warp
 //! moves its own quarter of the rows to registers and back (PTX ISA, "Tensor Memory", "tcgen05").
 
 use la_arena::Idx;
@@ -32,17 +32,17 @@ pub struct TensorMemoryData {
 /// What products use an allocation for, which says how it is laid out where nothing else does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorMemoryRole {
-    /// Nothing, or factors: elements fill the columns.
+    /// Nothing, or operands: elements fill the columns.
     Values,
     /// Sums: they have a column each, of whatever type.
     Sums,
-    /// Scales of blocks of factors: four to a column, and a copy for each warp.
+    /// Scales of blocks of operands: four to a column, and a copy for each warp.
     Scales,
 }
 
 /// A window of an allocation of tensor memory, or of a view: one of its tiles, a part of that, or all of them.
 ///
-/// A part is a power of two along each axis, and begins at a multiple of it: where it begins does not matter for how it lies.
+/// A part is a power of two along each axis, and begins at a multiple of it: where it begins does not matter for how it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorMemoryType {
     /// The allocation, or the view.
@@ -79,10 +79,10 @@ pub enum CtaGroup {
     Pair,
 }
 
-/// How a block-scaled product reads its factors and their scales (PTX ISA, "tcgen05.mma: Block scaling").
+/// How a block-scaled product reads its operands and their scales (PTX ISA, "tcgen05.mma: Block scaling").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaled {
-    /// FP8 factors, either of which may be padded FP4; 32 numbers of the depth have one scale, a power of two.
+    /// FP8 operands, either of which may be padded FP4; 32 numbers along `k` have one scale, a power of two.
     Mxf8,
     /// Pairs of FP4 in bytes; 32 numbers have one scale, a power of two.
     Mxf4,
@@ -91,7 +91,7 @@ pub enum Scaled {
 }
 
 impl Scaled {
-    /// The numbers of the depth that have one scale.
+    /// The numbers along `k` that have one scale.
     pub const fn block(self) -> u32 {
         match self {
             Scaled::Mxf8 | Scaled::Mxf4 => 32,
@@ -99,7 +99,7 @@ impl Scaled {
         }
     }
 
-    /// Whether factors are bytes of two FP4 numbers without padding.
+    /// Whether operands are bytes of two FP4 numbers without padding.
     pub const fn is_packed(self) -> bool {
         match self {
             Scaled::Mxf8 => false,
@@ -112,14 +112,14 @@ impl Scaled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tcgen05 {
     /// Starts `a · b + acc`: (m, k) · (k, n) + (m, n). Operand 0 is a shared window or one of tensor memory, operand 1 a shared window,
-    /// operand 2 the sums in tensor memory; operand 3 (`bool`) says whether they are added to, or overwritten.
+    /// operand 2 the accumulator in tensor memory; operand 3 (`bool`) says whether it is added to, or overwritten.
     ///
     /// Of a pair of blocks each has (m / 2, k) · (k, n / 2) + (m / 2, n), at the same places: the one of even rank starts the product of both, and in
     /// the other one nothing happens.
     Mma {
         /// Whose product it is.
         group: CtaGroup,
-        /// Operands 4 and 5 are the scales of the left factor, (m, k / block), and of the right one, (n, k / block), in tensor memory.
+        /// Operands 4 and 5 are the scales of the left operand, (m, k / block), and of the right one, (n, k / block), in tensor memory.
         scaled: Option<Scaled>,
         /// The last operand (`bool`) says whether it is started.
         guarded: bool,
@@ -140,7 +140,7 @@ pub enum Tcgen05 {
     },
     /// What the threads of the partition have done to tensor memory comes before what they do next to synchronise.
     FenceBefore,
-    /// What the threads do to tensor memory from here on comes behind what they have waited for.
+    /// What the threads do to tensor memory from here on comes after what they have waited for.
     FenceAfter,
 }
 

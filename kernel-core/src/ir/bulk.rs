@@ -1,8 +1,8 @@
-//! Copies of bytes in a row, without a tensor map (PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk").
+//! Bulk copies: contiguous bytes, without a tensor map (PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk").
 
 use super::{Evict, TmaReduce};
 
-/// A copy of the bytes of a shared window as they lie there.
+/// A copy of the bytes of a shared window as they are there.
 ///
 /// Operands are the address of the first element in global memory, or for [`BulkKind::Send`] the window that is sent; then the
 /// barrier that a load or a sending completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the
@@ -28,7 +28,7 @@ pub enum BulkKind {
     Store,
     /// From shared memory, combined with what global memory has.
     Reduce(TmaReduce),
-    /// So many bytes from global memory into the second-level cache.
+    /// This many bytes from global memory into the second-level cache.
     Prefetch(u32),
     /// From this block's shared memory to that of another block, whose barrier at the same place counts the bytes.
     Send,

@@ -1,4 +1,4 @@
-//! What a kernel does in the other blocks of its cluster.
+//! What a kernel does in other blocks of its cluster.
 
 use std::collections::BTreeSet;
 
@@ -150,7 +150,7 @@ impl Kernel {
         })
     }
 
-    /// Whether the kernel scatters rows of a tensor: several threads then have stores under way.
+    /// Whether the kernel scatters rows of a tensor: several threads then have stores in flight.
     pub fn scatters(&self) -> bool {
         self.body.any_op(
             &mut |op, _| matches!(op, Op::Copy(CopyOp::Tma(tma)) if tma.kind == TmaKind::Scatter),

@@ -1,7 +1,7 @@
-//! The element types: one row for each, which every phase asks.
+//! The element types, a row for each, which every phase reads.
 //!
 //! A row has all facts of a type. What a type is taken for follows from its [`Class`], which has no "otherwise": a new class does not
-//! compile until every phase that computes has said what it does with it. `docs/adding-a-type.md` says what to touch.
+//! compile until every phase that computes handles it. `docs/adding-a-type.md` says what to touch.
 
 use kernel_ptx::{Type, Word};
 
@@ -16,7 +16,7 @@ pub enum Class {
     Unsigned,
     /// A floating-point number that instructions compute with.
     Float(Float),
-    /// An FP8 number. No instruction computes with these: they are stored, converted, and factors of products.
+    /// An FP8 number. No instruction computes with these: they are stored, converted, and operands of products.
     Float8(Float8),
     /// Bits that nothing but products of tensor cores reads as numbers. They are neither floats nor integers: no instruction
     /// computes with them, and the language converts none.
@@ -129,14 +129,14 @@ pub enum Host {
     Prelude,
 }
 
-/// What tensor cores make of a factor of a product.
+/// What tensor cores make of an operand of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
-    /// The type of `mma.sync` and `wgmma`; none where they do not multiply such factors.
+    /// The type of `mma.sync` and `wgmma`; none where they do not multiply such operands.
     pub mma: Option<Type>,
     /// The kind of `tcgen05.mma` and the type's number in instruction descriptors (PTX ISA, "tcgen05.mma: Instruction descriptor").
     pub tcgen05: Option<(Word, u32)>,
-    /// The element types of the sums, the first that of sums without a type.
+    /// The element types of the accumulator, the first that of accumulators without a type.
     pub sums: &'static [Dtype],
 }
 
@@ -152,7 +152,7 @@ pub struct Packing {
     pub format: [u32; 2],
     /// The element type of the tensor map that pads on the way.
     pub map: MapElement,
-    /// Whether other kinds read the elements as they lie in a tensor, one directly behind the other.
+    /// Whether other kinds read the elements as they are in a tensor, one directly after the other.
     pub dense: bool,
     /// What the numbers are called.
     pub of: &'static str,
@@ -184,9 +184,9 @@ pub struct Row {
     pub map: MapElement,
     /// Where a program has the type from.
     pub host: Host,
-    /// What it is as a factor of a product; nothing for types that tensor cores do not multiply.
+    /// What it is as an operand of a product; nothing for types that tensor cores do not multiply.
     pub factor: Option<Factor>,
-    /// How several numbers of an element lie padded.
+    /// How several numbers of an element are padded.
     pub packing: Option<Packing>,
 }
 
@@ -337,7 +337,7 @@ impl Dtype {
         }
     }
 
-    /// Bytes that a number of the depth takes up for `.kind::f8f6f4` and the kinds of wider numbers.
+    /// Bytes that a number along `k` takes up for `.kind::f8f6f4` and the kinds of wider numbers.
     pub const fn number_bytes(self) -> u32 {
         if self.row().packing.is_some() { 1 } else { self.bytes() }
     }

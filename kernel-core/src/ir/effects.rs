@@ -1,7 +1,7 @@
-//! What operations do besides computing their results: the one place that says so, for every analysis that asks about order.
+//! What operations do besides computing their results, for every analysis of order.
 //!
 //! An operation accesses memory, announces something to others, waits for others, or fences. Each access says who does it and when it is done: a
-//! thread's own load is done where it stands, a TMA load when a barrier has counted its bytes.
+//! thread's own load at once, a TMA load when a barrier has counted its bytes.
 
 use super::{
     BarrierOp, Bulk, BulkKind, ClusterOp, CopyOp, GridOp, Kernel, MemoryOp, Named, NamedOp, Op,
@@ -43,9 +43,9 @@ pub enum Done {
     BulkGroup,
     /// When a wait covers its `wgmma` group.
     WgmmaGroup,
-    /// When a `tcgen05.commit` behind it arrives.
+    /// When a `tcgen05.commit` after it arrives.
     Commit,
-    /// When the iteration of the pipelined loop begins that uses it: the schedule waits for it.
+    /// When the iteration of the pipelined loop that uses it begins: the schedule waits for it.
     Pipeline,
 }
 
@@ -60,7 +60,7 @@ pub enum Memory {
     Shared(Value),
     /// A window of tensor memory.
     TensorMemory(Value),
-    /// The registers of a tile, which `wgmma` reads or writes on its own time.
+    /// The registers of a tile, which `wgmma` reads or writes asynchronously.
     Registers(Value),
 }
 
@@ -79,14 +79,14 @@ pub struct Access {
     pub mask: Option<Value>,
 }
 
-/// What threads tell others.
+/// What threads signal to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announcement {
-    /// That they have come to a barrier of their partition.
+    /// Their arrival at a barrier of their partition.
     Crew,
-    /// That they have come to a named barrier.
+    /// Their arrival at a named barrier.
     Named(Named),
-    /// That they have come to the barrier of the cluster.
+    /// Their arrival at the barrier of the cluster.
     Cluster,
     /// An arrival at a barrier.
     Arrive(Value),
@@ -105,29 +105,29 @@ pub enum Announcement {
 pub enum Wait {
     /// The other threads of their partition.
     Crew,
-    /// The others that come to a named barrier.
+    /// The other warps of a named barrier.
     Named(Named),
     /// All threads of the cluster.
     Cluster,
     /// A phase of a barrier.
     Barrier(Value),
-    /// The same, without staying there: the result says whether it is over.
+    /// The same, without blocking: the result says whether the phase is over.
     BarrierTest(Value),
     /// Their groups of `cp.async`, but for the last few.
     CpAsync {
-        /// How many may go on.
+        /// How many may stay in flight.
         pending: u32,
     },
     /// Their bulk groups, but for the last few.
     Bulk {
-        /// How many may go on.
+        /// How many may stay in flight.
         pending: u32,
         /// What of them.
         until: StoreWait,
     },
     /// Their `wgmma` groups, but for the last few.
     Wgmma {
-        /// How many may go on.
+        /// How many may stay in flight.
         pending: u32,
     },
     /// The grids before this one.
@@ -137,11 +137,11 @@ pub enum Wait {
 /// A fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fence {
-    /// Generic writes to shared memory come before async accesses behind it (PTX ISA, "fence.proxy").
+    /// Generic writes to shared memory come before async accesses after it (PTX ISA, "fence.proxy").
     Async,
-    /// Accesses of tensor memory come before what threads announce behind it (PTX ISA, "tcgen05.fence").
+    /// Accesses of tensor memory come before what threads announce after it (PTX ISA, "tcgen05.fence").
     BeforeThreadSync,
-    /// Accesses of tensor memory come behind what threads have waited for.
+    /// Accesses of tensor memory come after what threads have waited for.
     AfterThreadSync,
 }
 
@@ -159,7 +159,7 @@ pub struct Effects {
 }
 
 impl Access {
-    /// Whether the generic proxy does it: what the async proxy is to see needs a fence behind it.
+    /// Whether the generic proxy does it: the async proxy sees it only after a fence.
     pub fn is_generic(&self) -> bool {
         match self.by {
             By::Threads | By::CpAsync => true,
@@ -179,13 +179,13 @@ impl Effects {
         self.accesses.iter().filter(|access| access.does == Does::Writes)
     }
 
-    /// Whether all threads of the partition have come to it before any goes on.
+    /// Whether it is a barrier of all threads of the partition.
     pub fn meets_crew(&self) -> bool {
         self.announces == Some(Announcement::Crew) && self.waits.contains(&Wait::Crew)
             || self.announces == Some(Announcement::Cluster) && self.waits.contains(&Wait::Cluster)
     }
 
-    /// Whether other threads go on when these have come here.
+    /// Whether other threads may wait for these to reach it.
     pub fn tells_threads(&self) -> bool {
         self.announces.is_some_and(|announcement| match announcement {
             Announcement::Crew
@@ -197,7 +197,7 @@ impl Effects {
         })
     }
 
-    /// Whether the threads go on when others have come here or to the like, or what one of them started is done.
+    /// Whether the threads wait here for others, or for what one of them has started.
     pub fn waits_for_others(&self) -> bool {
         self.waits.iter().any(|wait| match wait {
             Wait::Crew

@@ -1,16 +1,16 @@
-//! What holds at each place of a kernel: the one solver for analyses that follow statements in their order.
+//! What holds at each place of a kernel: the solver of all analyses that follow statements in their order.
 //!
-//! An analysis has a state, says what a statement makes of it, and how the states of two ways to one place join. The solver follows
-//! branches, loops, early exits and partitions. An iteration of a loop begins with what holds in front of the loop joined with what earlier iterations
-//! leave, until that settles. Then every statement is visited once more with the state in front of it: what an analysis
-//! reports or inserts, it does there.
+//! An analysis gives a state, what a statement makes of it, and how the states of two paths to one place join. The solver follows branches,
+//! loops, early exits and partitions. The state at the start of an iteration is that before the loop joined with those that iterations
+//! leave; the body is followed until that no longer changes. Then every statement is visited once more with the state before it: there an
+//! analysis reports and inserts.
 //!
 //! ```text
 //! state ─► if c { cross.. yield } else { cross.. break } ─► the state that yields
 //!            for .. { cross.. continue } ─► before the loop, joined with what iterations and breaks leave
 //! ```
 //!
-//! An analysis of values alone, whose facts do not depend on the place, has no state: it keeps its facts itself, and says in [`Flow::pass`]
+//! An analysis of values, whose facts do not depend on the place, has no state: it keeps its facts itself, and returns from [`Flow::pass`]
 //! whether the facts of a loop's carried values have changed.
 
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ use la_arena::ArenaMap;
 use super::{Region, Stmt, StmtKind, Terminator, Value};
 use crate::loc::Loc;
 
-/// Looks at the body of a loop after which its state is taken as it is. States settle after a few, those that grow by one thing a look after as
-/// many as there are things; the limit bounds work on states that never settle. Facts of values settle always, and have no limit.
+/// The most times that the body of a loop is followed. Most states settle after a few; the limit bounds the work for states that never do.
+/// Facts of values always settle, and have no limit.
 const LOOKS: u32 = 1024;
 
 /// A statement's number: its place among all statements of the kernel, those of inner regions included, in the order of the text.
@@ -62,7 +62,7 @@ pub struct End<'k> {
     pub end: &'k Terminator,
     /// The values that receive what it passes.
     pub to: &'k [Value],
-    /// The last statement in front of it, if there is one.
+    /// The last statement before it, if there is one.
     pub last: Option<&'k Stmt>,
     /// The statement whose region ends; none of a whole body.
     pub around: Option<&'k Stmt>,
@@ -76,14 +76,13 @@ pub trait Flow {
     /// Whether facts are of values alone and kept by the analysis itself.
     const OF_VALUES: bool = false;
 
-    /// Turns what holds in front of a statement into what holds behind it; of a statement with regions, into what holds where these
-    /// begin.
+    /// Turns the state before a statement into that after it; for a statement with regions, into that where these begin.
     fn cross(&mut self, stmt: &Stmt, state: &mut Self::State);
 
-    /// Adds what holds on another way to the same place.
+    /// Joins the state of another path to the same place.
     fn join(&mut self, into: &mut Self::State, other: &Self::State);
 
-    /// What holds where several ways end that began with `before`; none where no way goes on.
+    /// The state after several paths that began with `before`; none if no path continues.
     fn meet(&mut self, before: &Self::State, ways: Vec<Self::State>) -> Option<Self::State> {
         let _ = before;
         let mut ways = ways.into_iter();
@@ -92,7 +91,7 @@ pub trait Flow {
         Some(all)
     }
 
-    /// Values become others. Whether facts that the analysis keeps of the latter have changed.
+    /// Values become others; returns whether facts that the analysis keeps of the latter have changed.
     fn pass(
         &mut self,
         passing: Passing,
@@ -104,7 +103,7 @@ pub trait Flow {
         false
     }
 
-    /// What the next iteration of a loop finds of what one that began with `entered` leaves.
+    /// What the next iteration finds, of what one that began with `entered` leaves.
     fn next_iteration(
         &mut self,
         looped: &StmtKind,
@@ -115,7 +114,7 @@ pub trait Flow {
         left
     }
 
-    /// What is found behind a loop that began with `before`, of what an iteration leaves, or of `before` itself.
+    /// The state after a loop that began with `before`, of what an iteration leaves, or of `before` itself.
     fn behind_loop(
         &mut self,
         looped: &StmtKind,
@@ -137,7 +136,7 @@ pub trait Flow {
         before.clone()
     }
 
-    /// What holds behind the parts of the statement at `at`, of what each of them leaves that ends; the default part comes first.
+    /// The state after the parts of the statement at `at`, of what each part that ends leaves; the default part comes first.
     fn behind_parts(
         &mut self,
         at: Loc,
@@ -148,17 +147,17 @@ pub trait Flow {
         self.meet(before, left.into_iter().flatten().collect())
     }
 
-    /// Looks at a statement with the state in front of it, once all is settled.
+    /// Visits a statement with the state before it, after all states have settled.
     fn visit(&mut self, stmt: &Stmt, state: &Self::State, number: Number) {
         let _ = (stmt, state, number);
     }
 
-    /// Looks at the end of a region, likewise.
+    /// Visits the end of a region, likewise.
     fn visit_end(&mut self, end: End<'_>, state: &Self::State) {
         let _ = (end, state);
     }
 
-    /// Looks at the end of a part, likewise; `last` is the number of the last statement of its region.
+    /// Visits the end of a part, likewise; `last` is the number of the last statement of its region.
     fn visit_part(&mut self, part: Part<'_>, left: &Self::State, last: Option<Number>) {
         let _ = (part, left, last);
     }
@@ -202,7 +201,7 @@ struct Settled<S> {
     left: Left<S>,
 }
 
-/// What a piece of the program leaves by jumps out of it: for each open loop what continues and what breaks it, and what ends the kernel.
+/// The states of the jumps out of a piece of the program: for each open loop those that continue and break it, and those that end the kernel.
 #[derive(Clone)]
 struct Left<S> {
     loops: Vec<[Vec<S>; 2]>,
@@ -234,7 +233,7 @@ impl<F: Flow> Solver<'_, F> {
         self.flow.meet(start, ends)
     }
 
-    /// A region of a statement; what holds behind it if the way goes on there. `results` receive what it yields.
+    /// A region of a statement; what holds after it if control continues there. `results` receive what it yields.
     fn region(
         &mut self,
         region: &Region,
@@ -388,7 +387,7 @@ impl<F: Flow> Solver<'_, F> {
             {
                 break open;
             }
-            // What this look left by jumps is found again by the next one.
+            // The next pass over the body finds these jumps again.
             self.take_left(&outside, ended);
             entered = again;
         };
@@ -416,7 +415,7 @@ impl<F: Flow> Solver<'_, F> {
         behind
     }
 
-    /// What has left by jumps since the lists had these lengths.
+    /// The jumps since the lists had these lengths.
     fn take_left(&mut self, outside: &[[usize; 2]], ended: usize) -> Left<F::State> {
         let loops = self.loops.iter_mut().zip(outside).map(|(open, &[continued, broken])| {
             [open.continued.split_off(continued), open.broken.split_off(broken)]
@@ -424,7 +423,7 @@ impl<F: Flow> Solver<'_, F> {
         Left { loops: loops.collect(), ended: self.ended.split_off(ended) }
     }
 
-    /// Leaves by jumps as found before.
+    /// Adds the jumps that were found before.
     fn leave(&mut self, left: Left<F::State>) {
         for (open, [continued, broken]) in self.loops.iter_mut().zip(left.loops) {
             open.continued.extend(continued);
@@ -439,11 +438,11 @@ fn size(stmt: &Stmt) -> Number {
     stmt.kind.regions().into_iter().map(count).sum()
 }
 
-/// What a statement gives a fact, and the fact.
+/// A value to which a statement gives a fact, and the fact.
 type Begun<T> = Option<(Vec<Value>, T)>;
 
-/// Follows facts from the values that have them to all that are made of these: `begins` gives the values that a statement gives a fact,
-/// `follows` those of its results to which facts of its operands go on.
+/// Follows facts from the values that have them to all values computed from these: `begins` returns the values to which a statement gives a
+/// fact, `follows` those of its results that take the facts of its operands.
 pub fn spread<T: Copy>(
     body: &Region,
     begins: &mut dyn FnMut(&Stmt) -> Begun<T>,
@@ -507,12 +506,12 @@ impl<T: Copy> Flow for Spread<'_, T> {
     }
 }
 
-/// Statements to be inserted, by the number of the statement in front of which, or behind which, they come.
+/// Statements to insert, by the number of the statement before or after which they come.
 #[derive(Debug, Default)]
 pub struct Insertions {
-    /// In front of a statement.
+    /// Before a statement.
     pub before: BTreeMap<Number, Vec<Stmt>>,
-    /// Behind one.
+    /// After one.
     pub after: BTreeMap<Number, Vec<Stmt>>,
 }
 

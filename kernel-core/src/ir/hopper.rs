@@ -1,6 +1,6 @@
-//! What Hopper adds: mbarriers, copies by tensor map, asynchronous matrix products, clusters.
+//! What Hopper adds: mbarriers, TMA copies, asynchronous matrix products, clusters.
 //!
-//! An operation of this kind is issued by one thread or by warpgroups, and completes later. What waits for it is part of the
+//! One thread or the warpgroups issue such an operation, and it completes later. Waiting for it is part of the
 //! program: an mbarrier, a group of stores, a group of products.
 
 use la_arena::Idx;
@@ -33,7 +33,7 @@ pub struct BarrierType {
     pub remote: bool,
 }
 
-/// What is said of a tensor map beside its block.
+/// What is reported about a tensor map beside its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapOptions {
     /// The swizzle that tiles in shared memory have: 0, 32, 64 or 128; none where each takes what it likes.
@@ -42,7 +42,7 @@ pub struct MapOptions {
     pub fill: Fill,
     /// The bytes that a read brings into the second-level cache at least: 64, 128 or 256; 0 to leave it open.
     pub l2_promotion_bytes: u32,
-    /// A load takes every so many elements along an axis, 1 along the last one; empty where it takes all of them.
+    /// Element strides of a load along each axis, 1 along the last one; empty where it takes all of them.
     pub element_strides: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ pub struct Tma {
     pub evict: Evict,
 }
 
-/// Which way a copy by tensor map goes.
+/// Which way a TMA copy goes.
 ///
 /// Operands are the coordinates of the corner, one `i32` an axis of the tensor (of a gather and a scatter the numbers of the rows, a
 /// tile of `i32` of rank 1, and the column), then in this order: for a load and a gather the barrier that it completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the shared window, except for a prefetch.
@@ -128,11 +128,11 @@ pub enum TmaKind {
     Prefetch,
     /// Rows of a tensor of rank 2, wherever they are, to shared memory; outside of the tensor, before it as well: zero.
     Gather,
-    /// From shared memory to rows of a tensor of rank 2; those behind its end are dropped. A group of the threads that issue it.
+    /// From shared memory to rows of a tensor of rank 2; those after its end are dropped. A group of the threads that issue it.
     Scatter,
 }
 
-/// How a store by tensor map combines with what is there.
+/// How a TMA store combines with what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TmaReduce {
     /// The sum.
@@ -211,13 +211,13 @@ impl Evict {
         }
     }
 
-    /// The word in dumps, behind a space.
+    /// The word in dumps, after a space.
     pub(crate) fn printed(self) -> String {
         self.method().map_or_else(String::new, |method| format!(" {method}"))
     }
 }
 
-/// What a wait for stores by tensor map waits for.
+/// What a wait for TMA stores waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreWait {
     /// Shared memory has been read, and may be written again.
@@ -418,7 +418,7 @@ impl Tma {
     }
 }
 
-/// The operands of a copy by tensor map.
+/// The operands of a TMA copy.
 #[derive(Clone, Debug)]
 pub struct TmaOperands<T> {
     /// The corner, one an axis of the tensor; of a gather and a scatter, rows and column.
@@ -476,7 +476,7 @@ impl super::Kernel {
         self.body.any_op(&mut |op, _| matches!(op, super::Op::Sync(super::SyncOp::Grid(_))))
     }
 
-    /// The extents, on the axes of the tensor, of what a copy by tensor map moves; `window` is the shape of its shared side.
+    /// The extents, on the axes of the tensor, of what a TMA copy moves; `window` is the shape of its shared side.
     pub fn tma_block(&self, param: u32, window: &[u32]) -> Vec<u32> {
         self.params[param as usize].block.clone().unwrap_or_else(|| window.to_vec())
     }

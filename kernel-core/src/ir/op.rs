@@ -310,7 +310,7 @@ pub enum CopyOp {
     Wait(u32),
     /// Waits for all copies of this thread.
     WaitAll,
-    /// Ends the copies at the start of an iteration of a loop that is pipelined in so many stages: they are there for every thread.
+    /// Ends the copies at the start of an iteration of a loop that is pipelined in this many stages: they are there for every thread.
     /// The schedule puts waits in its place.
     Staged(u32),
     /// Starts a TMA copy.
@@ -355,7 +355,7 @@ pub enum ProductOp {
     ///
     /// The result is in flight until a [`ProductOp::WgmmaWait`].
     Wgmma,
-    /// The tile in operand 0, when at most so many later products are in flight.
+    /// The tile in operand 0, when at most this many later products are in flight.
     WgmmaWait(u32),
     /// A `tcgen05` operation.
     Tcgen05(Tcgen05),
@@ -394,7 +394,7 @@ families! {
     Tcgen05: |op| Op::Product(ProductOp::Tcgen05(op));
 }
 
-/// Which element a scan combines in front of the one at `position`, in step `step`; none where that step leaves it alone.
+/// Which element a scan combines before the one at `position`, in step `step`; none where that step leaves it alone.
 ///
 /// A scan of `2^n` elements takes the steps `0..n`. Before step `k` each run of `2^k` elements is scanned by itself; the step joins
 /// neighbouring runs in pairs, by combining the last element of the first run with each of the second.

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Registers are moved between whole warpgroups, of four warps that begin at a multiple of four (PTX ISA, "setmaxnreg"). So
-//! partitions of four warps and more begin at such a warp, and with budgets the kernel's own warps have warpgroups for themselves;
-//! small partitions share one. A warpgroup has the largest budget that one of its partitions asks for. What the warpgroups with
+//! partitions of four warps and more begin at such a warp, and with budgets the kernel's own warps have whole warpgroups;
+//! small partitions share one. A warpgroup has the largest budget of its partitions. What the warpgroups with
 //! a budget leave of the registers is divided among the others, those of the kernel's own warps among them. All of them together have
 //! those that the block begins with: a share of the register file that is the same for every thread, and a multiple of eight.
 
@@ -28,7 +28,7 @@ use crate::loc::Loc;
 const LANES: u32 = 32;
 /// Warps of a warpgroup (PTX ISA, "wgmma").
 const GROUP_WARPS: u32 = 4;
-/// Registers come in steps of so many for each thread (PTX ISA, "setmaxnreg").
+/// Registers come in steps of this many for each thread (PTX ISA, "setmaxnreg").
 const REGISTER_STEP: u32 = 8;
 /// The fewest registers of a thread that can be set (PTX ISA, "setmaxnreg").
 const LEAST_REGISTERS: u32 = 24;
@@ -58,7 +58,7 @@ pub struct Partition {
     pub loc: Loc,
 }
 
-/// Where the partitions of a kernel lie among the warps of a block, and what each has of it.
+/// Where the partitions of a kernel are among the warps of a block, and what each has of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// The first warp of each partition.
@@ -87,7 +87,7 @@ pub enum PlacementProblem {
     Barriers {
         /// The most partitions of more than one warp.
         required: u32,
-        /// So many there are.
+        /// There are this many.
         actual: u32,
     },
     /// The budgets leave too few registers for the warps that have none.
@@ -107,12 +107,12 @@ impl Placement {
     /// The barrier at which all warps meet that have something to do.
     pub const WHOLE_BLOCK: u32 = 1;
 
-    /// Places partitions, each given by its warps and registers, behind the kernel's own warps.
+    /// Places partitions, each given by its warps and registers, after the kernel's own warps.
     ///
     /// ```
     /// use kernel_core::ir::Placement;
     ///
-    /// // A partition of one warp and one of four, behind eight warps: the larger one comes first.
+    /// // A partition of one warp and one of four, after eight warps: the larger one comes first.
     /// let placed = Placement::of(8, &[(1, Some(24)), (4, Some(40))]).unwrap();
     /// assert_eq!((placed.first, placed.warps), (vec![12, 8], 16));
     /// // The block begins with 65536 / 512 = 128 registers a thread: of 4 * 128, two warpgroups have 512 - 40 - 24 left.
@@ -187,7 +187,7 @@ fn is_taken(taken: &[bool], warp: u32) -> bool {
     taken.get(warp as usize).copied().unwrap_or(false)
 }
 
-/// A thread's share of the register file, in a block of so many warps.
+/// A thread's share of the register file, in a block of this many warps.
 fn registers_at_entry(warps: u32) -> u32 {
     let share = kernel_ptx::Target::REGISTERS / (warps * LANES);
     (share / REGISTER_STEP * REGISTER_STEP).min(MOST_AT_ENTRY)
@@ -262,17 +262,19 @@ impl Kernel {
         })
     }
 
-    /// Where its partitions lie; none where all warps of a block run the same.
+    /// Where its partitions are; none where all warps of a block run the same.
     ///
     /// # Panics
     /// If they do not fit a block, which building refuses.
     pub fn placement(&self) -> Option<Placement> {
         let partitions = self.specialized()?.partitions;
         let asked: Vec<_> = partitions.iter().map(|one| (one.warps, one.registers)).collect();
-        Some(Placement::of(self.warps, &asked).expect("building refuses what does not fit a block"))
+        Some(
+            Placement::of(self.warps, &asked).expect("elaborate refuses what does not fit a block"),
+        )
     }
 
-    /// The number of a named barrier of the kernel, behind those at which the block and its partitions meet.
+    /// The number of a named barrier of the kernel, after those at which the block and its partitions meet.
     pub fn named_barrier(&self, named: Named) -> u32 {
         self.first_named() + named.into_raw().into_u32()
     }

@@ -1,7 +1,7 @@
-//! Values that each thread has for itself.
+//! Values that may differ from thread to thread.
 //!
 //! A scalar is one value for the whole block: conditions, the ends of loops and coordinates rely on it, and so do the barriers
-//! that Kiln places. The result of `ptx!` may differ from thread to thread, and so may what is computed from it, also by way of
+//! that Kiln places. The result of `ptx!` may differ from thread to thread, and so may what is computed from it, also through
 //! a tile, whose elements several threads may hold.
 
 use la_arena::ArenaMap;

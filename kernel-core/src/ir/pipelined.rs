@@ -27,7 +27,7 @@ impl Region {
         })
     }
 
-    /// Puts [`CopyOp::Staged`] behind the copies at the start of an iteration, and a barrier at its end.
+    /// Puts [`CopyOp::Staged`] after the copies at the start of an iteration, and a barrier at its end.
     pub fn stage(&mut self, stages: u32, loc: Loc) {
         let effect = |op| Stmt { kind: StmtKind::Op { op, args: Vec::new(), result: None }, loc };
         let is_pure = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());

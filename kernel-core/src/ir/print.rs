@@ -52,7 +52,7 @@ pub struct Annotations<'a> {
     pub shared: &'a ArenaMap<Shared, Layout>,
     /// What a statement costs, where that is known.
     pub cost: &'a dyn Fn(&StmtKind) -> Option<String>,
-    /// The line of a place in the source, where lines are shown behind every statement that makes or takes a tile.
+    /// The line of a place in the source, where lines are shown after every statement that makes or takes a tile.
     pub line: Option<&'a dyn Fn(Loc) -> u32>,
 }
 

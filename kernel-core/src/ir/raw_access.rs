@@ -1,4 +1,4 @@
-//! Accesses to memory that nothing bounds.
+//! Accesses to memory without bounds.
 
 use super::{Kernel, Op, ParamKind, Region, SourceOp, StmtKind};
 use crate::loc::Loc;

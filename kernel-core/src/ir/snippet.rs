@@ -1,4 +1,4 @@
-//! Instructions that the user wrote out, for what the language does not have.
+//! The instructions of `ptx!`, for what the language does not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -171,7 +171,7 @@ fn without_comments(text: &str) -> String {
     out + rest
 }
 
-/// The first word of an instruction, behind its guard and before its first dot.
+/// The first word of an instruction, after its guard and before its first dot.
 fn opcode_word(statement: &str) -> Option<&str> {
     let mut rest = statement.trim_start();
     if let Some(guard) = rest.strip_prefix('@') {

@@ -1,7 +1,7 @@
 //! The invariants of the IR, checked.
 //!
 //! Phases run this on what they make, in tests and in debug builds. It reports the first violation: a violation is a mistake
-//! of the compiler, so there is nobody to collect several for.
+//! of the compiler, so one is enough.
 
 use la_arena::ArenaMap;
 

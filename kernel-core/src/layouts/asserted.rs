@@ -1,6 +1,6 @@
-//! What the user asserts of layouts: compared with what inference chooses without the assertions.
+//! The user's assertions about layouts, compared with what inference chooses without them.
 //!
-//! An assertion is taken out of the program before layouts are chosen, so that one that holds changes nothing: neither which
+//! Assertions are removed before layouts are chosen, so one that holds changes nothing: neither which
 //! layouts are chosen, nor the code.
 
 use kernel_layout::{Conversion, Form, Layout};
@@ -93,7 +93,7 @@ impl Taken {
     }
 }
 
-/// Where the layout of each asserted tile was chosen; none for those that are made anew in every layout.
+/// Where the layout of each asserted tile was chosen; none for those that are recomputed in every layout.
 pub(super) fn places(assertions: &[Assertion], graph: &Graph) -> Vec<Option<Loc>> {
     let place =
         |assertion: &Assertion| graph.of.get(assertion.tile).map(|&node| graph.nodes[node].at);
@@ -111,7 +111,7 @@ pub(super) fn impossible(kernel: &Kernel, assertions: &[Assertion]) -> Vec<Layou
 
 /// Assertions that do not hold, of layouts that can be built. `places` are as [`places`] gives them.
 ///
-/// A tile that is made anew in every layout has those that its uses ask for: one of them is enough.
+/// A tile that is recomputed in every layout has those that its uses ask for: one of them is enough.
 pub(super) fn failed(
     kernel: &Kernel,
     assertions: &[Assertion],
@@ -137,7 +137,7 @@ pub(super) fn failed(
     distinct(assertions.iter().zip(places).filter_map(problem))
 }
 
-/// A pipelined loop repeats statements in front of it, with what they assert.
+/// A pipelined loop repeats statements before it, with what they assert.
 fn distinct(problems: impl Iterator<Item = LayoutProblem>) -> Vec<LayoutProblem> {
     let mut all = Vec::new();
     for problem in problems {

@@ -18,7 +18,7 @@ pub(super) fn blocked(layout: &Layout, warps: u32) -> Option<Form> {
     if !threads().chain(layout.bases(Dim::Register)).all(along_one) {
         return None;
     }
-    // Along an axis, what one thread has side by side ends where the next thread begins.
+    // Along an axis, what one thread has contiguous ends where the next thread begins.
     let per_thread: Vec<u32> = (0..2)
         .map(|axis| {
             let steps = threads().map(|basis| basis[axis]).filter(|&step| step > 0);

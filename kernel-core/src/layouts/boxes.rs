@@ -1,4 +1,4 @@
-//! What copies by tensor map and products by warpgroups ask of shared memory: boxes and descriptors that describe it.
+//! What TMA copies and tensor cores require of shared memory: boxes and descriptors that describe it.
 
 use kernel_layout::wgmma::Refusal;
 use kernel_layout::{Form, Layout};

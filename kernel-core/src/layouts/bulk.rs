@@ -1,4 +1,4 @@
-//! What copies of bytes in a row ask of shared memory: elements that lie in the order of the window, or, between two blocks, in the
+//! What bulk copies require of shared memory: elements that are in the order of the window, or, between two blocks, in the
 //! same order on both sides.
 
 use kernel_layout::Layout;
@@ -9,13 +9,13 @@ use super::SharedLayout;
 use super::shared::window_of;
 use crate::ir::{Bulk, BulkKind, Kernel, Shared, SharedType, Value};
 
-/// Tiles of a ring begin at multiples of this many bytes: shorter ones have gaps behind them.
+/// Tiles of a ring begin at multiples of this many bytes: shorter ones have gaps after them.
 const TILE_BYTES: u32 = 128;
 
-/// Why a window cannot be copied as its bytes lie.
+/// Why the bytes of a window cannot be copied unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BulkRefusal {
-    /// Elements do not lie in the order of the window.
+    /// Elements are not in the order of the window.
     Order {
         /// The layout of the window's tile.
         actual: Box<SharedLayout>,
@@ -66,7 +66,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether the elements of a window lie in its own order, without gaps.
+/// Whether the elements of a window are in its own order, without gaps.
 fn in_order(
     kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,

@@ -123,7 +123,7 @@ fn run_bytes(layout: &Layout, access: Access, element_bytes: u32) -> u32 {
     elements * element_bytes
 }
 
-/// The part of each thread in an asynchronous copy: runs of `vector` elements along `axis`, neighbouring threads side by side along it.
+/// The part of each thread in an asynchronous copy: runs of `vector` elements along `axis`, neighbouring threads contiguous along it.
 pub(crate) fn copied(shape: &[u32], axis: usize, vector: u32, warps: u32) -> Layout {
     let rank = shape.len();
     let order = std::iter::once(axis).chain((0..rank).rev().filter(|&other| other != axis));

@@ -1,4 +1,4 @@
-//! Matrix products: which layout an accumulator gets, and with it the operands.
+//! Matrix products: the layouts of accumulators, and with them of the operands.
 
 use kernel_layout::forms::mma_v2_accumulator;
 use kernel_layout::{Form, Layout};
@@ -43,7 +43,7 @@ struct Facts {
 fn facts(kernel: &Kernel, dot: &Dot) -> Facts {
     let dtype = |value: Value| match kernel.ty(value).elem() {
         Some(Elem::Number(dtype)) => dtype,
-        Some(Elem::Ptr(_)) | None => unreachable!("ir::verify wants tiles of numbers here"),
+        Some(Elem::Ptr(_)) | None => unreachable!("ir::verify requires tiles of numbers here"),
     };
     let (left, right) = (kernel.ty(dot.args[0]).shape(), kernel.ty(dot.args[1]).shape());
     Facts {
@@ -58,13 +58,13 @@ fn facts(kernel: &Kernel, dot: &Dot) -> Facts {
 /// How tensor cores do a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorCore {
-    /// How many elements along the depth a register of an operand holds.
+    /// How many elements along `k` a register of an operand holds.
     pub k_width: u32,
     /// How many such registers one instruction reads for each row of the left operand: 2, or 1 of shallow products.
     pub words: u32,
 }
 
-/// How tensor cores multiply factors of `operand` and depth `depth` into sums of `accumulator`; none if they do not.
+/// How tensor cores multiply operands of `operand` and depth `depth` into sums of `accumulator`; none if they do not.
 ///
 /// PTX ISA, "Matrix multiply-accumulate operation using mma instruction": m16n8k16 and m16n8k8 for `f16` and `bf16`, m16n8k8 and
 /// m16n8k4 for tf32, m16n8k32 and m16n8k16 for bytes. Four lanes share a row, so that an instruction is four or eight registers deep.
@@ -193,7 +193,7 @@ pub(super) fn choose(kernel: &Kernel, dot: &Dot, chained: Option<u32>) -> Form {
         let columns = (facts.columns / grid[1]).max(MMA_TILE[1]);
         (rows * columns, rows + columns)
     };
-    let best = grids(warps).min_by_key(cost).expect("there is at least one way");
+    let best = grids(warps).min_by_key(cost).expect("there is at least one choice");
     Form::MmaV2 { warps: along.unwrap_or(best) }
 }
 

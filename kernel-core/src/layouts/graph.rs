@@ -1,4 +1,4 @@
-//! The graph of tiles that want matching layouts.
+//! The graph of tiles that require matching layouts.
 
 use kernel_layout::{Dim, Form, Layout};
 use la_arena::{Arena, ArenaMap, Idx};
@@ -29,7 +29,7 @@ pub(super) struct NodeData {
     pub(super) at: Loc,
     /// The layout as it was written or chosen, where it is known: matrix products derive their operands from it.
     pub(super) form: Option<Form>,
-    /// The matrix product whose sums are carried from iteration to iteration here: an index into [`Graph::dots`].
+    /// The matrix product whose accumulator is carried from iteration to iteration here: an index into [`Graph::dots`].
     pub(super) sums_of: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ fn joined(layout: &Layout) -> Layout {
     Layout::new(ins, outs).expect("a layout stays one with an axis more")
 }
 
-/// A tile that is made anew in every layout that is asked for, and how.
+/// A tile that is recomputed in every layout that is asked for, and how.
 #[derive(Clone, Debug)]
 pub(super) struct Recipe {
     pub(super) op: Op,
@@ -171,7 +171,7 @@ pub(super) struct Graph {
     pub(super) reductions: ArenaMap<Value, Node>,
     pub(super) pins: Vec<Pin>,
     pub(super) dots: Vec<Dot>,
-    /// The result of every product by warpgroups, with its operands.
+    /// The result of every `wgmma` product, with its operands.
     pub(super) warpgroup_products: Vec<(Node, [Value; 3])>,
     /// What is read from and written to tensor memory.
     pub(super) tensor_memory: Vec<Moved>,
@@ -350,14 +350,14 @@ impl<'a> Builder<'a> {
         self.edge(b, a, Transfer::Same);
     }
 
-    /// Both want one layout, as far as they have one.
+    /// Both require one layout, as far as they have one.
     fn tie(&mut self, a: Value, b: Value) {
         if let (Some(&a), Some(&b)) = (self.graph.of.get(a), self.graph.of.get(b)) {
             self.tie_nodes(a, b);
         }
     }
 
-    /// What a region passes wants one layout with what receives it.
+    /// What a region passes requires one layout with what receives it.
     fn pass(&mut self, values: &[Value], receivers: &[Value]) {
         for (&value, &receiver) in values.iter().zip(receivers) {
             self.tie(value, receiver);

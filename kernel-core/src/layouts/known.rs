@@ -4,8 +4,8 @@
 //! more than the one before, `constancy` the largest in which all are equal, and the first element of each group of `contiguity`
 //! is a multiple of `2^log2_multiple` (bytes, for addresses). From these follows how many elements one instruction may access.
 //!
-//! Values that loops carry are found by iteration: they start as what enters the loop and lose what an iteration of it does not keep.
-//! Arithmetic is taken not to overflow, as in every compiler of index expressions.
+//! Facts of values that loops carry are found by iteration: they start with what enters the loop and lose what an iteration does not keep.
+//! Arithmetic is assumed not to overflow, as in every compiler of index expressions.
 
 use la_arena::ArenaMap;
 
@@ -179,7 +179,7 @@ impl Known {
 
     fn tensor_access(&self, kernel: &Kernel, param: u32, args: &[Value]) -> Access {
         let ParamKind::Tensor { dtype, rank, .. } = kernel.params[param as usize].kind else {
-            unreachable!("ir::verify wants a tensor here")
+            unreachable!("ir::verify requires a tensor here")
         };
         let unit = |axis: &u32| {
             kernel.facts.contains(&Fact::StrideEquals { param, axis: *axis, value: 1 })
@@ -274,7 +274,7 @@ struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
-    /// What no way reaches keeps no promise.
+    /// What no path reaches keeps no promise.
     fn info(&self, value: Value) -> Info {
         self.infos.get(value).cloned().unwrap_or_else(|| Info::unknown(self.kernel.ty(value)))
     }

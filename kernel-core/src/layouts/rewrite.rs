@@ -1,5 +1,5 @@
-//! Rewrites the kernel so that every operand has the layout that its operation wants: fluid tiles are made in every layout that
-//! is asked for, all others are converted where they are used in another layout than their own.
+//! Rewrites the kernel so that every operand has the layout that its operation requires: fluid tiles are computed in every layout that
+//! is required, all others are converted where they are used in another layout than their own.
 
 use kernel_layout::{Form, Layout};
 use la_arena::{Arena, ArenaMap};
@@ -14,7 +14,7 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
-/// The layouts that are asked of each tile that is made anew in every one, and the tile in each; the first is the tile itself.
+/// The layouts that are asked of each tile that is recomputed in every one, and the tile in each; the first is the tile itself.
 pub(super) type Versions = ArenaMap<Value, Vec<(Layout, Value)>>;
 
 /// Rewrites the body of a kernel according to a graph in which every node has a layout.
@@ -83,7 +83,7 @@ struct Rewriter<'a> {
     values: &'a mut Arena<ValueData>,
     graph: Graph,
     operands: ArenaMap<super::graph::Node, [Layout; 2]>,
-    /// The layouts of left operands in registers of products by warpgroups, under the node of the result.
+    /// The layouts of left operands in registers of `wgmma` products, under the node of the result.
     lefts: ArenaMap<super::graph::Node, Layout>,
     layouts: Layouts,
     versions: Versions,
@@ -118,12 +118,12 @@ impl Rewriter<'_> {
         Extent { shape: ty.shape(), element_bytes, warps }.by_rows(None)
     }
 
-    /// The layout in which a receiver wants what is passed to it.
+    /// The layout in which a receiver requires what is passed to it.
     fn received(&self, receivers: &[Value]) -> Vec<Option<Layout>> {
         receivers.iter().map(|&receiver| self.own(receiver)).collect()
     }
 
-    /// The layout in which an operation wants each operand; none where it does not matter, and for scalars.
+    /// The layout in which an operation requires each operand; none where it does not matter, and for scalars.
     ///
     /// Operations are passed in the order of the program, because those without results are counted.
     fn wanted(&mut self, op: &Op, args: &[Value], result: Option<Value>) -> Vec<Option<Layout>> {
@@ -154,7 +154,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The layout in which written-out instructions want each operand. Without results they are an effect, and counted as such.
+    /// The layout in which written-out instructions require each operand. Without results they are an effect, and counted as such.
     fn elementwise(&mut self, args: &[Value], results: &[Value]) -> Vec<Option<Layout>> {
         let layout = if let Some(&result) = results.first() {
             self.own(result)
@@ -192,7 +192,7 @@ impl Rewriter<'_> {
             Terminator::Return => (Vec::new(), Vec::new()),
             Terminator::Yield(values) => {
                 let results =
-                    self.branches.last().expect("ir::verify wants a branch around a yield");
+                    self.branches.last().expect("ir::verify requires a branch around a yield");
                 (values.clone(), self.received(results))
             }
             Terminator::Continue(depth, values) => {
@@ -330,7 +330,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A value in the layout that is wanted.
+    /// A value in the layout that is required.
     fn get(&mut self, value: Value, wanted: Option<&Layout>, loc: Loc) -> Value {
         if let Some(versions) = self.versions.get(value) {
             let version =
@@ -351,10 +351,10 @@ impl Rewriter<'_> {
             .collect()
     }
 
-    /// Converts a tile: in this region, or in front of the outermost loop that does not change it.
+    /// Converts a tile: in this region, or before the outermost loop that does not change it.
     fn convert(&mut self, value: Value, layout: &Layout, loc: Loc) -> Value {
         let home =
-            self.homes.get(value).copied().expect("ir::verify wants definitions before uses");
+            self.homes.get(value).copied().expect("ir::verify requires definitions before uses");
         let known = self.frames[home..].iter().flat_map(|frame| &frame.converted);
         let same = |(from, to, _): &&(Value, Layout, Value)| *from == value && to == layout;
         if let Some((.., converted)) = known.clone().find(same) {
@@ -470,7 +470,7 @@ impl Rewriter<'_> {
         (inits, body)
     }
 
-    /// A reduction leaves the slice of its operands' layout; what is to have another one is converted behind it.
+    /// A reduction leaves the slice of its operands' layout; what is to have another one is converted after it.
     fn reduce(
         &mut self,
         args: Vec<Value>,
@@ -514,7 +514,7 @@ impl Rewriter<'_> {
         if let (Op::Tile(TileOp::ToLayout(_)), Some(result)) = (&op, result)
             && let Some(layout) = self.own(result)
         {
-            // Who else wants the operand in this layout finds it here.
+            // Who else requires the operand in this layout finds it here.
             let frame = self.frames.last_mut().expect("a region is being rewritten");
             frame.converted.push((args[0], layout, result));
         }

@@ -1,15 +1,15 @@
 //! The numbers of the rows that a gather or a scatter moves: which layouts they can have.
 //!
 //! An instruction takes four rows from four registers of one thread (PTX ISA, "cp.async.bulk.tensor": `.tile::gather4`,
-//! `.tile::scatter4`), and one thread of a warp executes it for the warp. So four neighbours are in one thread, in
-//! neighbouring registers, and every lane of a warp has the same:
+//! `.tile::scatter4`), and one thread of a warp executes it for the warp. So four adjacent rows are in one thread, in
+//! adjacent registers, and every lane of a warp has the same:
 //!
 //! | of 256 rows, four warps | registers | lanes | warps |
 //! |---|---|---|---|
-//! | dealt out | 1, 2, 16, 32, 64, 128 | 0, 0, 0, 0, 0 | 4, 8 |
+//! | distributed | 1, 2, 16, 32, 64, 128 | 0, 0, 0, 0, 0 | 4, 8 |
 //! | all in each warp | 1, 2, 4, 8, 16, 32, 64, 128 | 0, 0, 0, 0, 0 | 0, 0 |
 //!
-//! With the first each warp issues 16 instructions, with the second one warp issues 64 and the others none.
+//! With the first layout each warp issues 16 instructions, with the second one warp issues 64 and the others none.
 
 use kernel_layout::{Dim, Form, Layout};
 
@@ -20,7 +20,7 @@ pub const ROWS: u32 = 4;
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
-/// The layout that deals rows out to all warps, as a user writes it.
+/// The layout that distributes rows to all warps, as a user writes it.
 pub fn form(warps: u32) -> Form {
     Form::Slice {
         axis: 0,
@@ -33,7 +33,7 @@ pub fn form(warps: u32) -> Form {
     }
 }
 
-/// The layout that deals rows out to all warps.
+/// The layout that distributes rows to all warps.
 pub(super) fn dealt(rows: u32, warps: u32) -> Layout {
     let layout = form(warps).to_layout(&[rows]).expect("rows and warps are powers of two");
     layout.remove_zero_bases(Dim::Register)

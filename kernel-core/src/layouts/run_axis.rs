@@ -1,4 +1,4 @@
-//! Along which axis a tile comes in runs: what is written along another one wants pieces with runs along both.
+//! The axis along which threads hold runs of a tile: an allocation that is written along another axis needs runs along both.
 
 use kernel_layout::{Dim, Layout};
 use la_arena::ArenaMap;

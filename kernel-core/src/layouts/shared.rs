@@ -1,4 +1,4 @@
-//! Layouts of shared allocations, from what is read and written.
+//! Layouts of shared allocations, from their reads and writes.
 
 use kernel_layout::forms::{
     default_swizzle_bytes, nvmma_shared, row_major_shared, swizzled_shared,
@@ -27,7 +27,7 @@ const ITERATIONS: u32 = 8;
 const MOST_TIMES: u32 = 512;
 /// Elements of this size pass through `ldmatrix`, along rows and columns.
 const MATRIX_ELEMENT_BYTES: u32 = 2;
-/// Elements of this size pass through `ldmatrix` where the depth of the product is what lies side by side.
+/// Elements of this size pass through `ldmatrix` where the depth of the product is what is contiguous.
 const PAIRED_ELEMENT_BYTES: u32 = 1;
 
 /// Pinned layouts of shared allocations that are not possible.
@@ -104,9 +104,9 @@ enum How {
         /// The elements that one instruction copies.
         elements: u32,
     },
-    /// A copy by tensor map, or a product by warpgroups.
+    /// A TMA copy, or a `wgmma` product.
     Boxes {
-        /// Neighbours lie along the last axis but one of the tensor.
+        /// Neighbours are along the last axis but one of the tensor.
         turned: bool,
         /// The swizzle that is declared of the map.
         swizzle_bytes: Option<u32>,
@@ -120,7 +120,7 @@ enum How {
 }
 
 impl How {
-    /// A product by warpgroups.
+    /// A `wgmma` product.
     const PRODUCT: How = How::Boxes { turned: false, swizzle_bytes: None };
 }
 
@@ -334,7 +334,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The left operand of a product by warpgroups, where it is in shared memory.
+    /// The left operand of a `wgmma` product, where it is in shared memory.
     fn left(&self, op: &Op, args: &[Value]) -> Option<&SharedType> {
         match (op, args) {
             (
@@ -349,7 +349,7 @@ impl Collector<'_> {
 }
 
 pub(super) fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
-    kernel.ty(value).shared().expect("ir::verify wants shared memory here")
+    kernel.ty(value).shared().expect("ir::verify requires shared memory here")
 }
 
 /// A tile in registers, in the order of the allocation's axes; for windows of other ranks than the layout's tile nothing is said.
@@ -364,7 +364,7 @@ fn in_order(window: &SharedType, layout: Layout) -> Layout {
     if window.transposed { layout.permute_axes(&[1, 0]) } else { layout }
 }
 
-/// How a copy writes a tile: several elements at once as they lie in global memory, or, where elements are too small for `cp.async`
+/// How a copy writes a tile: several elements at once as they are in global memory, or, where elements are too small for `cp.async`
 /// each by itself, as registers do that hold them. Larger ones that are copied one at a time do not decide.
 fn copy(window: &SharedType, access: Option<Access>, warps: u32) -> Option<How> {
     let leading = u32::try_from(window.shape.len().saturating_sub(2)).expect("a rank is small");
@@ -386,7 +386,7 @@ fn copy(window: &SharedType, access: Option<Access>, warps: u32) -> Option<How> 
 /// The best layout of one tile.
 fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     let plain =
-        || row_major_shared(shape).expect("ir::verify wants extents that are powers of two");
+        || row_major_shared(shape).expect("ir::verify requires extents that are powers of two");
     if shape.len() < 2 {
         return plain();
     }
@@ -432,12 +432,12 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
     let axes = match copied {
         Some(axis) => vec![axis],
-        // Rows of `ldmatrix` lie along the last axis, but for elements that it transposes.
+        // Rows of `ldmatrix` are along the last axis, but for elements that it transposes.
         None if matrices && element_bytes != MATRIX_ELEMENT_BYTES => vec![1],
         None if matrices && shape[0] * element_bytes < CHUNK_BYTES => vec![1],
         None => vec![1, 0],
     };
-    // No swizzle first: a swizzle has to be worth it. Rows of `ldmatrix` always want theirs.
+    // No swizzle first: a swizzle has to be worth it. Rows of `ldmatrix` always require theirs.
     let chunks: &[u32] = if matrices { &[CHUNK_BYTES] } else { &[0, CHUNK_BYTES, 2 * CHUNK_BYTES] };
     let named: Vec<Layout> = axes
         .into_iter()
@@ -472,7 +472,7 @@ pub(crate) fn boxed(shape: &[u32], element_bytes: u32) -> Option<Layout> {
     described(shape, element_bytes, false, None)
 }
 
-/// The same; with `turned`, columns are what lies side by side, and with a swizzle that is declared it has that one.
+/// The same; with `turned`, columns are what is contiguous, and with a swizzle that is declared it has that one.
 fn described(
     shape: &[u32],
     element_bytes: u32,
@@ -485,7 +485,7 @@ fn described(
     nvmma_shared(swizzle, bits, turned, false, shape).ok()
 }
 
-/// Rows along the axis `fastest`, chunks of which are exchanged from row to row so that equal chunks of neighbouring rows lie in
+/// Rows along the axis `fastest`, chunks of which are exchanged from row to row so that equal chunks of neighbouring rows are in
 /// different banks; 0 for no exchange.
 fn swizzled(shape: &[u32], element_bytes: u32, chunk_bytes: u32, fastest: u32) -> Layout {
     let row_bytes = shape[fastest as usize] * element_bytes;
@@ -496,5 +496,5 @@ fn swizzled(shape: &[u32], element_bytes: u32, chunk_bytes: u32, fastest: u32) -
     let (vec, per_phase) =
         if max_phase == 1 { (1, 1) } else { ((chunk_bytes / element_bytes).max(1), per_phase) };
     swizzled_shared(vec, per_phase, max_phase, &[fastest, 1 - fastest], shape)
-        .expect("ir::verify wants extents that are powers of two")
+        .expect("ir::verify requires extents that are powers of two")
 }

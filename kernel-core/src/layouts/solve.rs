@@ -255,14 +255,14 @@ impl Solver<'_> {
             let data = &self.graph.nodes[node];
             let layout = given.unwrap_or_else(|| {
                 tensor_memory::registers(self.kernel, window, data.warps, data.at)
-                    .expect("build has checked how tensor memory is read and written")
+                    .expect("elaborate has checked how tensor memory is read and written")
             });
             self.assign(node, layout, None);
             self.spread();
         }
     }
 
-    /// Gathers and scatters take the numbers of their rows as they are pinned, or else dealt out to all warps.
+    /// Gathers and scatters take the numbers of their rows as they are pinned, or else distributed to all warps.
     fn place_rows(&mut self) -> Vec<LayoutProblem> {
         let mut problems = Vec::new();
         for at in 0..self.graph.by_rows.len() {
@@ -298,7 +298,7 @@ impl Solver<'_> {
                 let form = warpgroup::form(self.kernel, args);
                 let layout = form
                     .to_layout(&self.graph.nodes[node].shape)
-                    .expect("build has checked the extents of the product");
+                    .expect("elaborate has checked the extents of the product");
                 self.assign(node, layout, Some(form));
             }
         }

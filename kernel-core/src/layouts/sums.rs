@@ -1,20 +1,20 @@
-//! Which tiles carry the sums of a matrix product from iteration to iteration of a loop.
+//! Which tiles carry the accumulator of a matrix product from iteration to iteration of a loop.
 //!
 //! ```text
 //! let mut acc = bias.to_layout(L);
 //! for .. { acc = dot(a, b, acc) * scale; }
 //! ```
 //!
-//! What the loop carries, the product and its scaled result follow from one another. Were one of them in a layout that the product
-//! cannot leave its result in, every iteration would convert twice; so they all refuse such a layout, and the bias is converted once. A
-//! pin inside the loop is no part of such a circle: it asks for the conversions.
+//! The carried tile, the product and its scaled result depend on one another. If one of them were in a layout that the product
+//! cannot give its result, every iteration would convert twice; so all refuse such a layout, and the bias is converted once. A
+//! pin inside the loop is not part of such a circle: it demands the conversions.
 
 use la_arena::ArenaMap;
 
 use super::graph::{Graph, Recipe};
 use crate::ir::{Op, ProductOp, Value};
 
-/// Marks the nodes of tiles that lie on a way from a product's result to the accumulator of the same product.
+/// Marks the nodes of tiles that are on a path from a product's result to the accumulator of the same product.
 pub(super) fn mark(graph: &mut Graph) {
     for at in 0..graph.dots.len() {
         let node = graph.dots[at].node;

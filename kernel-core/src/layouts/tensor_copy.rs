@@ -29,7 +29,7 @@ pub enum TensorCopyRefusal {
     ByRows,
     /// No descriptor leads through shared memory.
     Source {
-        /// The axis along which elements lie side by side there.
+        /// The axis along which elements are contiguous there.
         contiguous: usize,
     },
     /// The layouts do not fit together.
@@ -37,7 +37,7 @@ pub enum TensorCopyRefusal {
 }
 
 impl TensorCopyRefusal {
-    /// Whether it is the source that would have to lie otherwise.
+    /// Whether the source would need another layout.
     pub(crate) fn is_of_the_source(&self) -> bool {
         match self {
             TensorCopyRefusal::ByRows | TensorCopyRefusal::Source { .. } => true,
@@ -68,7 +68,7 @@ pub(crate) fn plan(
         }
     }
     let memory = tensor_memory::window(kernel, to)
-        .expect("build has checked the parts of tiles in tensor memory");
+        .expect("elaborate has checked the parts of tiles in tensor memory");
     let shared = &layouts[from.root];
     if shared.tensor_rank() != 2 {
         return Err(TensorCopyRefusal::ByRows);
@@ -97,7 +97,7 @@ fn as_window(window: &SharedType, layout: Layout) -> Layout {
     if window.transposed { layout.permute_axes(&[1, 0]) } else { layout }
 }
 
-/// The swizzles of tiles whose rows lie side by side, the widest first.
+/// The swizzles of tiles whose rows are contiguous, the widest first.
 fn swizzles(element_bytes: u32) -> [Form; 3] {
     let element_bits = element_bytes * 8;
     [128, 64, 32].map(|swizzle_bytes| Form::NvmmaShared {

@@ -1,4 +1,4 @@
-//! Products of the fifth generation of tensor cores: which instruction multiplies, and how it reads its factors from shared memory.
+//! Products of the fifth generation of tensor cores: which instruction multiplies, and how it reads its operands from shared memory.
 
 use kernel_layout::Form;
 use kernel_layout::Layout;
@@ -11,7 +11,7 @@ use super::warpgroup::Side;
 use crate::ir::dtype::{Class, Float};
 use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemoryType};
 
-/// The rows and columns of the sums that one instruction leaves in a block.
+/// The rows and columns of the accumulator that one instruction leaves in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     /// 64 or 128: M, of a pair half of it.
@@ -21,7 +21,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The rows of the left factor and the columns of the right one that a block has in its shared memory for one instruction, of
+    /// The rows of the left operand and the columns of the right one that a block has in its shared memory for one instruction, of
     /// its own or of a pair.
     pub(crate) const fn widths(self, group: CtaGroup) -> [u32; 2] {
         match group {
@@ -39,12 +39,12 @@ impl Block {
     }
 }
 
-/// The block that the layout of a window says, of which each is the result of one instruction for each step of the depth.
+/// The block that the layout of a window says, of which each is the result of one instruction for each step along `k`.
 pub(crate) fn block(kernel: &Kernel, window: &TensorMemoryType) -> Block {
     let Form::TensorMemory { block: [rows, columns], .. } =
         tensor_memory::form(kernel, window.root)
     else {
-        unreachable!("build refuses sums in any other layout")
+        unreachable!("elaborate refuses accumulators in any other layout")
     };
     Block { rows, columns: columns.min(tensor_memory::PRODUCT_COLUMNS).min(window.shape[1]) }
 }
@@ -66,8 +66,8 @@ fn tcgen05(dtype: Dtype) -> (Word, u32) {
     factor.expect("elaborate refuses products of these types")
 }
 
-/// How a product reads a factor from shared memory; `width` is the rows or columns of one instruction. Of FP4 the depth is what lies
-/// side by side (PTX ISA, "tcgen05.mma": transpose is not there for `.kind::mxf4`, `.kind::mxf4nvf4`).
+/// How a product reads an operand from shared memory; `width` is the rows or columns of one instruction. Of FP4 the depth is what is
+/// contiguous (PTX ISA, "tcgen05.mma": transpose is not there for `.kind::mxf4`, `.kind::mxf4nvf4`).
 ///
 /// # Errors
 /// Where no descriptor says where the elements are.
@@ -132,7 +132,7 @@ pub(crate) fn instruction(
         | Class::Unsigned
         | Class::Float(Float::Bf16 | Float::F64)
         | Class::Float8(_)
-        | Class::Opaque => unreachable!("elaborate refuses other sums"),
+        | Class::Opaque => unreachable!("elaborate refuses other accumulators"),
     };
     let turned = |major: Major| u32::from(major == Major::Mn);
     sum << 4
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(of(square, Nvf4, E2m1x2, E4m3, 0), 0x0820_0480);
         let turned = scaled_instruction(square, Mxf8, ([E4m3, E5m2], Ue8m0), [Mn, K], 1);
         assert_eq!(turned, 0x28a0_8410);
-        // FP4 is type 5, beside FP8: in bits 7 to 9 of the left factor, in bits 10 to 12 of the right one.
+        // FP4 is type 5, beside FP8: in bits 7 to 9 of the left operand, in bits 10 to 12 of the right one.
         let mixed = scaled_instruction(square, Mxf8, ([E2m1x2, E5m2], Ue8m0), [K, K], 0);
         assert_eq!(mixed, 0x08a0_0680);
         assert_eq!(instruction(square, [E4m3, E2m1x2], F32, [K, K]), 0x0820_1410);

@@ -94,7 +94,7 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
         return form.clone();
     }
     let [rows, columns] = tile(data);
-    // Sums have a column each, of whatever type; what is read as a factor is packed.
+    // Sums have a column each, of whatever type; what is read as an operand is packed.
     let bits = data.dtype.bytes() * 8;
     let col_stride = match data.role {
         TensorMemoryRole::Sums => (COLUMN_BITS / bits).max(1),
@@ -114,7 +114,7 @@ pub(crate) fn in_words(form: &Form) -> String {
         return "that of the scales of a product".to_owned();
     }
     if let Form::TensorMemory { block, two_ctas: true, .. } = form {
-        return format!("that of the sums of a pair of blocks, {block:?} in each");
+        return format!("that of the accumulator of a pair of blocks, {block:?} in each");
     }
     format!("`{}`", form.in_code())
 }
@@ -143,14 +143,14 @@ pub(crate) fn layout(kernel: &Kernel, root: TensorMemory) -> Result<Layout, Box<
 /// Where the tile has none: `build` has refused it.
 pub(crate) fn window(kernel: &Kernel, window: &TensorMemoryType) -> Result<Layout, PartRefusal> {
     let whole =
-        layout(kernel, window.root).expect("build has checked the layouts of tensor memory");
+        layout(kernel, window.root).expect("elaborate has checked the layouts of tensor memory");
     if whole.shape() == window.shape {
         return Ok(whole);
     }
     tensor_memory_part(&whole, &window.shape, window.dtype.bytes() * 8)
 }
 
-/// Where an element of a tile lies, given the layout of the tile: its row, and its column of 32 bits.
+/// Where an element of a tile is, given the layout of the tile: its row, and its column of 32 bits.
 pub(crate) fn place(memory: &Layout, [row, column]: [u32; 2], element_bytes: u32) -> [u32; 2] {
     let inverse = memory.pseudo_inverse().expect("tensor memory holds every element");
     let at = inverse.apply(&[(Dim::Axis(0), row), (Dim::Axis(1), column)]);
@@ -175,14 +175,14 @@ pub(crate) fn allocated(kernel: &Kernel) -> u32 {
     let all: u32 = own
         .map(|(root, data)| {
             let layout =
-                layout(kernel, root).expect("build has checked the layouts of tensor memory");
+                layout(kernel, root).expect("elaborate has checked the layouts of tensor memory");
             columns(&layout, data)
         })
         .sum();
     if all == 0 { 0 } else { all.next_power_of_two().max(LEAST_COLUMNS) }
 }
 
-/// The fewest columns of an instruction of so many rows.
+/// The fewest columns of an instruction of this many rows.
 pub(crate) const fn least_product_columns(rows: u32) -> u32 {
     if rows < BLOCK_ROWS { LEAST_COLUMNS_OF_64_ROWS } else { LEAST_PRODUCT_COLUMNS }
 }
@@ -198,7 +198,7 @@ pub(crate) fn registers(
     at: Loc,
 ) -> Result<Layout, Box<LayoutProblem>> {
     let memory = self::window(kernel, window)
-        .expect("build has checked the parts of tiles in tensor memory");
+        .expect("elaborate has checked the parts of tiles in tensor memory");
     let element_bytes = window.dtype.bytes();
     let (atom, columns) = (TmemAtom::M32x32b, TmemColumns::Whole);
     let element_bits = element_bytes * 8;

@@ -34,7 +34,7 @@ fn evaluated(kernel: &Kernel) -> Vec<Arg> {
     args
 }
 
-/// An argument of 64 elements along each axis, or 32 KiB behind a pointer.
+/// An argument of 64 elements along each axis, or 32 KiB after a pointer.
 fn arg(kind: &ParamKind, state: &mut u32) -> Arg {
     match *kind {
         ParamKind::Tensor { dtype, rank, .. } => {

@@ -1,11 +1,11 @@
-//! Copies by tensor map: which map they need, and what each of their instructions moves.
+//! TMA copies: which map they need, and what each of their instructions moves.
 //!
-//! A map describes a tensor and the box that one instruction copies (CUDA driver API, `cuTensorMapEncodeTiled`). How an axis of the
-//! tensor becomes dimensions of the map is found by [`kernel_layout::tma`]: a window of 8 x 256 `f16` in the swizzle of 128 bytes is one
-//! box of rank 3 where the columns of the tensor are known to be a multiple of 64, and four boxes of rank 2 where they are not.
+//! A map describes a tensor and the box that one instruction copies (CUDA driver API, `cuTensorMapEncodeTiled`).
+//! [`kernel_layout::tma`] finds how the axes of the tensor become dimensions of the map: a window of 8 x 256 `f16` in the swizzle of 128 bytes is one
+//! box of rank 3 if the columns of the tensor are known to be a multiple of 64, and otherwise four boxes of rank 2.
 //!
-//! What is known are the facts of the kernel's variant and what `layouts::known` says of coordinates. What would have to be known for
-//! fewer instructions is said by [`Planning::wished`]: the compiler makes a variant that assumes it.
+//! Known are the facts of the kernel's variant and what `layouts::known` finds of coordinates. [`Planning::wished`] gives the facts that
+//! would save instructions, and the compiler makes a variant that assumes them.
 
 mod gather;
 mod padded;
@@ -31,7 +31,7 @@ use crate::ir::{
 
 /// Elements along one axis of a box, at most.
 pub const BOX_ELEMENTS: u32 = 256;
-/// The innermost axis of a box, and every stride, is a multiple of so many bytes.
+/// The innermost axis of a box, and every stride, is a multiple of this many bytes.
 pub const MAP_BYTES: u32 = 16;
 /// Instructions that one copy may take.
 pub const MOST_INSTRUCTIONS: u64 = 64;
@@ -57,12 +57,12 @@ pub struct TensorMap {
     pub written: bool,
 }
 
-/// What lies between the elements of a box in shared memory.
+/// What is between the elements of a box in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Padding {
     /// Nothing.
     None,
-    /// What fills up sixteen bytes behind each sixteen numbers. Extents and boxes of the innermost dimension count numbers, of which
+    /// What fills up sixteen bytes after every sixteen numbers. Extents and boxes of the innermost dimension count numbers, of which
     /// an element of the tensor has several.
     Padded(Packing),
 }
@@ -88,11 +88,11 @@ impl TensorMap {
 pub struct MapDim {
     /// How many elements of the map it has.
     pub extent: MapExtent,
-    /// How far apart they lie, in elements of the tensor.
+    /// How far apart they are, in elements of the tensor.
     pub stride: MapStride,
     /// The elements of a box, those included that are stepped over: 1 to 256.
     pub box_elems: u32,
-    /// A copy takes every so many of them: 1 to 8.
+    /// The element stride: 1 to 8.
     pub element_stride: u32,
 }
 
@@ -117,14 +117,14 @@ pub enum MapStride {
     Axis {
         /// The axis.
         axis: u32,
-        /// The factor.
+        /// The operand.
         times: u32,
     },
     /// A number.
     Elements(u64),
 }
 
-/// How a copy by tensor map is done.
+/// How a TMA copy is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmaPlan {
     /// The map.
@@ -169,7 +169,7 @@ pub(crate) use padded::STRIDE_BYTES;
 /// Why a block cannot be copied by tensor map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TmaRefusal {
-    /// The innermost axis of the block has fewer than 16 bytes, or is no multiple.
+    /// The innermost axis of the block has fewer than 16 bytes, or is not a multiple.
     InnerBytes {
         /// The bytes that it has.
         actual: u32,
@@ -290,7 +290,7 @@ impl Planning<'_> {
         }
     }
 
-    /// The window of a copy, if numbers lie padded in it, and where the copy begins.
+    /// The window of a copy, if numbers are padded in it, and where the copy begins.
     fn padded_window(&self, tma: Tma, args: &[Value]) -> Option<(&SharedType, Vec<Value>)> {
         let (_, rank) = tensor(self.kernel, tma.param);
         let operands = tma.operands(rank, args);
@@ -406,7 +406,7 @@ impl Planning<'_> {
         }
     }
 
-    /// The axis along which neighbours lie in a tensor: the last one, unless another one is known to be.
+    /// The axis along which elements of a tensor are contiguous: the last one, unless another one is known to be.
     fn contiguous(&self, param: u32) -> usize {
         let (_, rank) = tensor(self.kernel, param);
         contiguous_axis(self.kernel, param).unwrap_or(rank - 1)
@@ -459,7 +459,7 @@ fn tensor(kernel: &Kernel, param: u32) -> (Dtype, usize) {
     match kernel.params[param as usize].kind {
         ParamKind::Tensor { dtype, rank, .. } => (dtype, rank as usize),
         ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
-            unreachable!("ir::verify wants a tensor here")
+            unreachable!("ir::verify requires a tensor here")
         }
     }
 }
@@ -469,7 +469,7 @@ fn preferred(shape: &[u32], element_bytes: u32, swizzle_bytes: Option<u32>) -> L
     let bits = element_bytes * 8;
     let tile = last_two(shape);
     let swizzle = swizzle_bytes.unwrap_or_else(|| default_swizzle_bytes(&tile, bits, false, false));
-    let plain = || row_major_shared(&tile).expect("build takes extents that are powers of two");
+    let plain = || row_major_shared(&tile).expect("elaborate takes extents that are powers of two");
     let layout = nvmma_shared(swizzle, bits, false, false, &tile).unwrap_or_else(|_| plain());
     whole_window(&layout, shape, element_bytes).expect("a tile is the end of its own window")
 }
@@ -538,7 +538,7 @@ fn of_plan(
         let issue = plan.issue(index);
         let coordinates = issue.coordinates.iter().zip(&first.coordinates).zip(&map.dims);
         let at = coordinates.map(|((coordinate, first), dim)| MapCoordinate {
-            // What reaches beyond the coordinates that there are lies outside of every tensor.
+            // What reaches beyond the coordinates that there are is outside of every tensor.
             plus: i32::try_from(
                 first.plus + (coordinate.plus - first.plus) * i64::from(dim.element_stride),
             )
@@ -555,9 +555,9 @@ fn of_plan(
     TmaPlan { map, boxes }
 }
 
-/// The exponent of a power of two: extents of tiles are no others.
+/// The exponent of a power of two: extents of tiles are always powers of two.
 fn log2(value: u64) -> u32 {
-    debug_assert!(value.is_power_of_two(), "{value} is no power of two");
+    debug_assert!(value.is_power_of_two(), "{value} is not a power of two");
     value.trailing_zeros()
 }
 
@@ -566,7 +566,7 @@ fn small(value: u64) -> u32 {
     u32::try_from(value).expect("tiles and their tensors have few axes and elements")
 }
 
-/// The bytes that a copy into one block counts on its mbarrier: those of all boxes, whatever lies outside of the tensor.
+/// The bytes that a copy into one block counts on its mbarrier: those of all boxes, whatever is outside of the tensor.
 pub fn copied_bytes(kernel: &Kernel, window: &SharedType, param: u32) -> u64 {
     let dtype = match kernel.params[param as usize].kind {
         ParamKind::Tensor { dtype, .. } => dtype,

@@ -1,16 +1,16 @@
 //! What lowering relies on, checked: layouts that fit their tiles and one another.
 //!
 //! * the layout of a tile covers its shape, with 32 lanes and the warps that run what makes it;
-//! * operands have the layout that follows from the result's: the same for elementwise operations, the slice for an expansion;
-//! * operands of a product hold the rows and columns that the accumulator's threads need, as the instruction wants them;
+//! * operands have the layout that follows from that of the result: the same for elementwise operations, the slice for an expansion;
+//! * operands of a product hold the rows and columns that the accumulator's threads need, as the instruction requires them;
 //! * a reduction leaves the slice of its operands' layout, a scan the layout itself;
 //! * what regions pass has the layout of what receives it;
 //! * a conversion ends in the layout that it names;
 //! * a gather or a scatter has four rows in the first four registers, and the same in all lanes of a warp;
-//! * what is read from and written to tensor memory lies as an instruction moves it;
+//! * an instruction moves every tile that is read from or written to tensor memory;
 //! * shared memory has a place for every element.
 //!
-//! What inference decided is not asked: everything follows from the layouts that it left.
+//! Only the resulting layouts are checked, not the decisions of inference.
 
 use std::collections::BTreeSet;
 
@@ -243,7 +243,7 @@ impl<'a> Verifier<'a> {
                 let shape = self.kernel.ty(operand).shape();
                 let required = mma_v2_operand(index, warps, core.k_width, shape)
                     .map_err(|error| format!("a product of {}: {error}", show(operand)))?;
-                self.has("a factor", operand, &required)?;
+                self.has("an operand", operand, &required)?;
             }
             return Ok(());
         }
@@ -264,7 +264,7 @@ impl<'a> Verifier<'a> {
                     .all(|step| held.contains(&if axis == 0 { [line, step] } else { [step, line] }))
             });
             require(threads && whole, || {
-                format!("a factor: {} has {layout}, not what {own} multiplies", show(operand))
+                format!("an operand: {} has {layout}, not what {own} multiplies", show(operand))
             })?;
         }
         Ok(())
@@ -279,7 +279,7 @@ fn conversion(form: &Form, result: Value, own: &Layout) -> Result<(), String> {
         bases.clone()
     } else {
         form.to_layout(&own.shape()).map_err(|error| {
-            format!("{} is converted to {form}, which is no layout: {error}", show(result))
+            format!("{} is converted to {form}, which is not a layout: {error}", show(result))
         })?
     };
     let dims = [Dim::Register, Dim::Lane, Dim::Warp];

@@ -1,4 +1,4 @@
-//! Products by warpgroups: the layouts of accumulators and of left operands in registers, and how operands are read from shared
+//! `wgmma` products: the layouts of accumulators and of left operands in registers, and how operands are read from shared
 //! memory.
 
 use kernel_layout::wgmma::{INSTRUCTION_M, INSTRUCTION_N_LIMIT, Operand, Refusal, operand};
@@ -17,7 +17,7 @@ pub fn form(kernel: &Kernel, args: [Value; 3]) -> Form {
     form_of([shape[0], shape[1]], kernel.crews().warps(args[2]))
 }
 
-/// The layout of an accumulator of these extents, in so many warps.
+/// The layout of an accumulator of these extents, in this many warps.
 pub(crate) fn form_of([rows, columns]: [u32; 2], warps: u32) -> Form {
     let groups = warps / GROUP_WARPS;
     let row_groups = (rows / INSTRUCTION_M).clamp(1, groups);
@@ -31,14 +31,14 @@ pub fn left_layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
     let shape = kernel.ty(args[0]).shape();
     let bytes = match kernel.ty(args[0]).elem() {
         Some(Elem::Number(dtype)) => dtype.bytes(),
-        Some(Elem::Ptr(_)) | None => unreachable!("ir::verify wants a tile of numbers here"),
+        Some(Elem::Ptr(_)) | None => unreachable!("ir::verify requires a tile of numbers here"),
     };
     let parent = Box::new(form(kernel, args));
     let form = Form::DotOperand { index: 0, parent, k_width: 4 / bytes };
-    form.to_layout(shape).expect("build has checked the extents of the product")
+    form.to_layout(shape).expect("elaborate has checked the extents of the product")
 }
 
-/// Which tensor cores read what lies in memory.
+/// Which tensor cores read what is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// The fourth, by `wgmma`.
@@ -98,14 +98,14 @@ pub(crate) fn read_in(
     operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
 }
 
-/// The types of the factors, which have one size.
+/// The types of the operands, which have one size.
 pub fn factors(kernel: &Kernel, args: &[Value]) -> [Dtype; 2] {
     [args[0], args[1]].map(|factor| match kernel.ty(factor) {
         Type::Shared(window) => window.dtype,
         Type::TensorMemory(window) => window.dtype,
         Type::Tile(Elem::Number(dtype), _) => *dtype,
         Type::Tile(Elem::Ptr(_), _) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => {
-            unreachable!("ir::verify wants memory or a tile of numbers here")
+            unreachable!("ir::verify requires memory or a tile of numbers here")
         }
     })
 }

@@ -229,7 +229,7 @@ impl Emitter {
         self.slots.insert(reg);
     }
 
-    /// Whether a register may change here: no loop that would need its old value again lies in between.
+    /// Whether a register may change here: no loop that would need its old value again is in between.
     pub(crate) fn is_slot(&self, reg: Reg) -> bool {
         let home = self.depth(Val::Reg(reg));
         let iterations = |id: &FrameId| self.frames[id.0].kind == FrameKind::Loop;
@@ -383,7 +383,7 @@ impl Emitter {
         if let Some(known) = self.find(&computed) {
             return known;
         }
-        // At the very start: the end of the entry may lie behind a jump over the branch or loop that asks first.
+        // At the very start: the end of the entry may be after a jump over the branch or loop that asks first.
         let entry = self.open[0];
         let reg = self.fresh_in(ty, entry);
         let inst = Inst {

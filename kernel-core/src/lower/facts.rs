@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
         1 << log2_fact(self.kernel, subject)
     }
 
-    /// Whether `offset .. offset + extent` lies inside axis `axis` of parameter `param` whatever happens: the
+    /// Whether `offset .. offset + extent` is inside axis `axis` of parameter `param` whatever happens: the
     /// offset counts from at least 0 up to that very extent, and everything is a multiple of `extent`.
     pub(crate) fn inside(&self, offset: Value, extent: u32, param: u32, axis: u32) -> bool {
         let extent = u64::from(extent);

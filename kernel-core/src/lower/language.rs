@@ -1,4 +1,4 @@
-//! Branches, loops, parameters, warp specialisation, and what the user wrote in PTX.
+//! Branches, loops, parameters, warp specialisation, and `ptx!`.
 
 pub(crate) mod control;
 pub(crate) mod params;

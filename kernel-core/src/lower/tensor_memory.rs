@@ -1,7 +1,7 @@
 //! Tensor memory (PTX ISA, "Tensor Memory", "tcgen05.alloc", "tcgen05.ld", "tcgen05.st").
 //!
-//! A kernel allocates all its columns at once, before it begins, and gives them back when it ends: one warp does both. The address that
-//! the allocation gives lies in shared memory, where the warps of every partition read it. Allocations of the kernel follow one
+//! A kernel allocates all its columns at once at its start, and frees them at its end: one warp does both. The address that
+//! the allocation gives is in shared memory, where the warps of every partition read it. Allocations of the kernel follow one
 //! another; the upper half of an address is a row, of which each warp adds the first of its quarter.
 
 use kernel_layout::forms::{TensorMemoryMoves, TensorMemoryUnit, TmemAtom};
@@ -31,7 +31,7 @@ const LANE_BITS: usize = 5;
 /// Threads of a warp, less one.
 const LANES_MASK: u32 = 31;
 
-/// Where allocations of tensor memory lie.
+/// Where allocations of tensor memory are.
 #[derive(Debug)]
 pub(crate) struct TensorMemoryPlan {
     /// Whose they are.
@@ -57,8 +57,8 @@ impl TensorMemoryPlan {
         let mut end = 0;
         for (root, data) in kernel.tensor_memory.iter() {
             let layout = tensor_memory::layout(kernel, root)
-                .expect("build has checked the layouts of tensor memory");
-            // A view comes behind what it is one of.
+                .expect("elaborate has checked the layouts of tensor memory");
+            // A view comes after what it is one of.
             let start = data.of.map_or(end, |of| plan.starts[of]);
             plan.starts.insert(root, start);
             if data.of.is_none() {
@@ -108,7 +108,7 @@ impl Lower<'_> {
         self.tensor_memory.columns > 0
     }
 
-    /// Reads the address of the kernel's columns, behind the barrier at which it has become known.
+    /// Reads the address of the kernel's columns, after the barrier at which it has become known.
     pub(crate) fn find_tensor_memory(&mut self) {
         if self.tensor_memory.columns == 0 {
             return;
@@ -187,7 +187,7 @@ impl Lower<'_> {
         self.kernel
             .ty(window)
             .tensor_memory()
-            .expect("ir::verify rejects what is no tensor memory here")
+            .expect("ir::verify rejects what is not tensor memory here")
     }
 
     /// The layout of the tiles of an allocation.
@@ -208,7 +208,7 @@ impl Lower<'_> {
     fn tensor_memory_part(&mut self, window: Value, at: [u32; 2]) -> Val {
         let ty = self.tensor_memory_type(window);
         let memory = tensor_memory::window(self.kernel, ty)
-            .expect("build has checked the parts of tiles in tensor memory");
+            .expect("elaborate has checked the parts of tiles in tensor memory");
         let [row, column] = tensor_memory::place(&memory, at, ty.dtype.bytes());
         let from = self.window(window);
         self.e.add(Type::U32, from, Val::Int(i64::from(row << ROW_SHIFT | column)))
@@ -377,7 +377,7 @@ fn unit_columns(atom: TmemAtom) -> u32 {
     }
 }
 
-/// The modifiers of an instruction that moves so many units.
+/// The modifiers of an instruction that moves this many units.
 fn modifiers(moves: &TensorMemoryMoves, word: Word, units: usize) -> Vec<Modifier> {
     let shape = match moves.atom {
         TmemAtom::M32x32b => Word::S32x32b,

@@ -1,8 +1,8 @@
-//! The end of a kernel whose blocks reach each other.
+//! The end of a kernel whose blocks access each other.
 //!
-//! A block that has ended has no shared memory any more, so no block ends before the others are done with what it has. Where a
-//! program reaches another block and does not meet the cluster afterwards, the blocks meet at its end. Pairs of blocks always do, when they
-//! give back their tensor memory.
+//! A block that has ended has no shared memory any more, so no block ends before the others are done with it. If a program accesses
+//! another block and does not synchronise the cluster afterwards, the blocks meet at its end. Pairs of blocks always do, when they free
+//! their tensor memory.
 
 use super::statement;
 use crate::ir::{

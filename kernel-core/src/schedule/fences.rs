@@ -1,8 +1,8 @@
 //! Fences between what threads write to shared memory and what TMA copies and the tensor cores read there.
 //!
 //! Threads write through the generic proxy, asynchronous operations read through the async proxy (PTX ISA, "Proxies"): between a store and such
-//! a read there is a fence in every thread that stored, and a barrier. A program that has none gets one in front of the read; where the read
-//! is in another partition, in front of the arrival that tells it.
+//! a read there has to be a fence in every thread that stored, and a barrier. A program without one gets it before the read, or, if the
+//! read is in another partition, before the arrival that it waits for.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ type Roots = BTreeSet<Shared>;
 struct Unfenced {
     /// Since the last fence.
     written: Roots,
-    /// By `cp.async` that no wait has covered: a fence in front of the wait does not order it.
+    /// By `cp.async` that no wait has covered: a fence before the wait does not order it.
     copying: Roots,
 }
 
@@ -143,7 +143,7 @@ impl Flow for Fences<'_> {
     }
 
     fn visit_part(&mut self, part: Part<'_>, left: &Unfenced, last: Option<Number>) {
-        // Behind the end, the warps of the default part read it: they cannot fence what others wrote.
+        // After the end, the warps of the default part read it: they cannot fence what others wrote.
         if let (Some(number), Some(last)) = (last, part.body.stmts.last())
             && part.index > 0
             && !left.written.is_empty()

@@ -1,13 +1,12 @@
-//! The order between what threads do and what one of them starts: products in tensor memory, and phases of barriers.
+//! The order between accesses of all threads and what one thread starts: products in tensor memory, and phases of barriers.
 //!
-//! A thread's own loads and stores are waited for where they stand. What other threads do, and the tensor cores for one thread, is ordered by
-//! barriers, with a fence on either side (PTX ISA, "tcgen05.fence"): `before_thread_sync` in front of a barrier behind accesses of threads,
-//! `after_thread_sync` behind a barrier in front of what uses tensor memory next. Fences stand only where something is to be
-//! ordered. One thread starts products: where all have written or read their sums before, they meet first.
+//! A thread waits for its own loads and stores where they stand. Barriers order it with other threads and the tensor cores, with a fence on
+//! either side (PTX ISA, "tcgen05.fence"): `before_thread_sync` between accesses of threads and a barrier, `after_thread_sync` between a
+//! barrier and the next use of tensor memory. Fences stand only where there is something to order. One thread starts products: threads that
+//! have accessed the accumulator meet before.
 //!
-//! One thread also announces bytes and commits, for its whole partition. Where nothing else keeps the others beside it, it could end the
-//! phase after the one that they still wait for, whose parity they would then take for that of the phase before: threads that have waited
-//! for a barrier meet before one of them arrives there again for all.
+//! One thread also calls `expect` and commits for its whole partition. It could then end a phase while other threads still wait for the one
+//! before, and they would mistake the parity: threads that have waited on a barrier meet before one of them arrives there again for all.
 
 use std::collections::BTreeSet;
 
@@ -21,16 +20,16 @@ use crate::{
     loc::Loc,
 };
 
-/// What has happened on the way to a place in a partition.
+/// What has happened on the path to a place in a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
-    /// The threads have waited for others since the last fence behind that.
+    /// The threads have waited for others since the last `after_thread_sync`.
     waited: bool,
-    /// They have accessed tensor memory since the last fence in front of a barrier.
+    /// They have accessed tensor memory since the last `before_thread_sync`.
     accessed: bool,
     /// The allocations that they have accessed since they last met.
     apart: BTreeSet<TensorMemory>,
-    /// The barriers that they have waited for since they last met.
+    /// The barriers that they have waited on since they last met.
     awaited: BTreeSet<Barriers>,
 }
 
@@ -41,7 +40,7 @@ impl State {
         self.awaited.clear();
     }
 
-    /// Puts a fence in front of what tells others, where one is needed.
+    /// Puts a fence before what signals other threads, where one is needed.
     fn tell(&mut self, loc: Loc, out: &mut Vec<Stmt>) {
         if std::mem::take(&mut self.accessed) {
             out.push(statement(Tcgen05::FenceBefore, loc));
@@ -49,7 +48,7 @@ impl State {
     }
 }
 
-/// Puts the fences of tensor memory into a kernel, and meetings of the threads of a partition in front of what one of them does for all.
+/// Puts the fences of tensor memory into a kernel, and meetings of the threads of a partition before what one of them does for all.
 pub fn order_issuing_thread(kernel: &mut Kernel) {
     if kernel.tensor_memory.is_empty() && kernel.barriers.is_empty() {
         return;
@@ -72,7 +71,7 @@ impl Issuing<'_> {
         Some(self.kernel.ty(value).barrier()?.root)
     }
 
-    /// What comes in front of a statement; the state goes on to behind it.
+    /// What to insert before a statement; `state` becomes that after it.
     fn before(&self, stmt: &Stmt, state: &mut State) -> Vec<Stmt> {
         let (mut out, loc) = (Vec::new(), stmt.loc);
         let StmtKind::Op { op, args, result } = &stmt.kind else {

@@ -1,12 +1,12 @@
 //! Barriers between accesses of one block to a tensor that depend on each other.
 //!
-//! A kernel says that a tile is stored and then another window of the same tensor is read; which threads do either is a matter of
-//! layouts. Where a thread may touch what another one has touched before, and one of the two writes, a barrier comes between: it
-//! also makes the writes of the block visible to it. Most kernels need none: they write each window once, or read and write one
-//! window in one layout, where every thread meets only itself. Other blocks are never waited for.
+//! A kernel stores a tile and then reads another window of the same tensor; the layouts decide which threads do either. If a thread
+//! may access what another one has accessed before, and one of the two writes, a barrier is put between them, which also makes the
+//! writes of the block visible. Most kernels need none: they write each window once, or read and write one window in one layout, where
+//! every thread accesses only its own elements. No barrier waits for other blocks.
 //!
-//! Windows are compared by their coordinates as sums of values with factors. That they do not wrap is taken for granted: a window
-//! whose coordinate has wrapped lies outside of every tensor.
+//! Windows are compared by their coordinates, as sums of values with factors. They are assumed not to wrap: a window whose coordinate
+//! has wrapped is outside of every tensor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -26,7 +26,7 @@ mod tests;
 
 /// Sums are followed this far into their operands; what is longer counts as a value of its own.
 const DEEPEST: u32 = 8;
-/// So many accesses are kept apart; a barrier ends a longer list, which only unrolled loops make.
+/// At most this many accesses are followed; a barrier ends a longer list, which only unrolled loops make.
 const MOST_PENDING: usize = 256;
 
 /// Puts the barriers into a kernel whose tiles have layouts.
@@ -156,7 +156,7 @@ struct Access {
 /// Accesses that other threads may still be at.
 type Pending = Vec<Rc<Access>>;
 
-/// How far the window of a later access lies from that of an earlier one, along one axis.
+/// How far the window of a later access is from that of an earlier one, along one axis.
 enum Distance {
     /// So far.
     Exactly(i128),
@@ -172,7 +172,7 @@ struct Order<'a> {
     sums: &'a Sums,
     /// The warps that run the statements.
     warps: u32,
-    /// What the bodies of loops make, by where each lies in memory.
+    /// What the bodies of loops make, by where each is in memory.
     inside: BTreeMap<usize, Rc<BTreeSet<u32>>>,
     out: Insertions,
 }
@@ -206,7 +206,7 @@ impl Order<'_> {
         Some(Access { param, start, extents, tile, write, earlier: None })
     }
 
-    /// Whether a barrier comes in front of a statement; what is pending goes on to behind it.
+    /// Whether a barrier comes before a statement; `pending` becomes that after it.
     fn barred(&self, stmt: &Stmt, pending: &mut Pending) -> bool {
         if let StmtKind::Op { op, args, result } = &stmt.kind
             && self.kernel.effects(op, args, *result).meets_crew()
@@ -237,7 +237,7 @@ impl Order<'_> {
         if left.is_empty() {
             return left;
         }
-        // A body stays where it is while it is followed: its address tells it from all others.
+        // A body does not move while it is followed, so its address identifies it.
         let at = std::ptr::from_ref(body) as usize;
         let inside = self.inside.entry(at).or_insert_with(|| {
             let mut made = BTreeSet::new();
@@ -254,7 +254,7 @@ impl Order<'_> {
         left
     }
 
-    /// Whether threads other than those of the earlier access may meet in memory what it has touched.
+    /// Whether threads other than those of the earlier access may access what it has accessed.
     fn conflict(&self, earlier: &Access, later: &Access) -> bool {
         if earlier.param != later.param || !(earlier.write || later.write) {
             return false;
@@ -278,7 +278,7 @@ impl Order<'_> {
         !(same && self.own(earlier, later))
     }
 
-    /// Whether, of one window, every thread meets only what it has touched itself.
+    /// Whether every thread accesses only its own elements of a window.
     fn own(&self, earlier: &Access, later: &Access) -> bool {
         let of = |access: &Access| access.tile.and_then(|tile| self.layouts.get(tile));
         let (Some(before), Some(after)) = (of(earlier), of(later)) else { return false };

@@ -6,7 +6,7 @@
 //! for k { copy_async .. -> s; staged(stages); .. use of s ..; sync }
 //! ```
 //!
-//! where `staged` waits for the copies of the iteration. This pass gives each buffer that the copies fill `stages` places, a ring, and
+//! where `staged` waits for the copies of the iteration. This pass makes a ring of `stages` places of each buffer that the copies fill, and
 //! starts the copies `stages - 1` iterations ahead:
 //!
 //! ```text
@@ -20,11 +20,11 @@
 //! wait_all; sync
 //! ```
 //!
-//! One barrier an iteration is enough: it stands between the last use of a place, in the iteration before, and the copy that
-//! fills it again. Iterations that do not exist copy nothing but close their group all the same, so that counting groups counts iterations.
+//! One barrier for each iteration is enough: it stands between the last use of a place, in the iteration before, and the copy that
+//! fills it again. Iterations that do not exist copy nothing but still close their group, so that groups count iterations.
 //!
-//! # Copies by tensor map
-//! They complete on mbarriers, of which there is one for each place of the ring: its phase ends when the bytes of one iteration have come.
+//! # TMA copies
+//! They complete on mbarriers, one for each place of the ring: its phase ends when the bytes of one iteration have arrived.
 //!
 //! ```text
 //! for the first stages - 1 iterations { if there is such an iteration { expect full[iteration], bytes; tma_load .. full[iteration] -> s[iteration] } }
@@ -33,14 +33,13 @@
 //!     if there is an iteration stages - 1 ahead { expect full[write], bytes; tma_load .. full[write] -> s[write] }
 //!     wait full[read], phase
 //!     .. use of s[read] ..
-//!     read, write = the next places; phase changes when read comes round
+//!     read, write = the next places; phase changes when read wraps
 //! }
 //! sync
 //! ```
 //!
-//! A place is waited for as often as it is filled, so that no copy is under way when the loop ends. Where the loop runs again, in
-//! an outer one, it begins with phase 0 again: the phases of the places that were filled an odd number of times are ended once more, by an
-//! `expect` of no bytes. The barrier of the first iteration stands between this and the first wait.
+//! There is a wait for each copy, so no copy is in flight when the loop ends. If the loop runs again, in an outer one, it begins with
+//! phase 0 again: an `expect` of no bytes ends one more phase of each place that was filled an odd number of times. The barrier of the first iteration stands between this and the first wait.
 //!
 //! A loop may have copies of both kinds.
 

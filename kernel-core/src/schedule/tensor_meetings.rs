@@ -1,12 +1,11 @@
-//! Meetings of threads that hand tensor memory on to one another.
+//! Meetings of threads that exchange data through tensor memory.
 //!
-//! A warp reaches its own quarter of the rows and no others, so that of a warpgroup every warp reads what it has written itself. Of
-//! more warps several reach the same quarter, and which of them has which columns, or which of its rows, follows from the window and
-//! from the layout of the registers. Where a window is written in one way and read in another, the threads meet in between, with a
+//! A warp reaches only its own quarter of the rows, so in one warpgroup every warp reads what it has written itself. With more warps,
+//! several reach the same quarter, and the window and the layout of the registers decide which of them has which columns or rows. If a window is written in one layout and read in another, the threads meet in between, with a
 //! fence on either side (PTX ISA, "tcgen05.fence").
 //!
-//! Accepted without a meeting: two windows of one shape in one layout, which are either the same or apart from one another, where no
-//! two warps hold the same of them in the same rows.
+//! No meeting is needed for two windows of one shape in one layout that are the same or do not overlap, if no two warps hold the same
+//! part of them in the same rows.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +22,7 @@ use crate::{
     loc::Loc,
 };
 
-/// A way in which threads have accessed columns since they last met.
+/// How threads have accessed columns since they last met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Access {
     root: TensorMemory,
@@ -53,7 +52,7 @@ struct Meetings<'a> {
     layouts: &'a Layouts,
     /// The warps that run the statements.
     warps: u32,
-    /// A window and a tile of each way of access; the type and the layout are what counts.
+    /// A window and a tile of each kind of access; the type and the layout are what counts.
     ways: Vec<(Value, Value)>,
     out: Insertions,
 }
@@ -91,7 +90,7 @@ impl Meetings<'_> {
         Some(Access { root, way, written, copied })
     }
 
-    /// Whether the threads meet in front of a statement; the state goes on to behind it.
+    /// Whether the threads meet before a statement; `state` becomes that after it.
     fn meets(&mut self, stmt: &Stmt, state: &mut State) -> bool {
         let StmtKind::Op { op, args, result } = &stmt.kind else { return false };
         let effects = self.kernel.effects(op, args, *result);
@@ -134,7 +133,7 @@ impl Flow for Meetings<'_> {
 
     fn behind_parts(&mut self, _: Loc, _: &State, _: Vec<Option<State>>) -> Option<State> {
         self.warps = self.kernel.warps;
-        // All partitions meet behind it.
+        // All partitions meet after it.
         Some(State::new())
     }
 

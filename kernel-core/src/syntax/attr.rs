@@ -20,7 +20,7 @@ use crate::{
 pub struct KernelAttr {
     /// `target = sm_80` or `target = [sm_80, sm_90a]`: names with their places.
     pub targets: Vec<Ident>,
-    /// Something that is no target stands among them: refused already.
+    /// Something that is not a target stands among them: refused already.
     pub target_refused: bool,
     /// `warps = 4`: an expression over the generic parameters.
     pub warps: Option<Expr>,
@@ -279,7 +279,10 @@ impl Reader<'_> {
         }
         match name {
             "target" | "targets" if !attr.targets.is_empty() || attr.target_refused => {
-                self.bad_attr(loc, &format!("`{name}` is given twice; several stand in `[..]`"));
+                self.bad_attr(
+                    loc,
+                    &format!("`{name}` is given twice; write several values in `[..]`"),
+                );
             }
             "target" | "targets" => {
                 let list = match value {
@@ -324,7 +327,7 @@ impl Reader<'_> {
         let loc = self.locations.of_span(raw.place);
         let names: Vec<_> = raw.names.iter().map(|name| self.ident(name)).collect();
         if raw.rows.is_empty() {
-            let headline = "a list of no values compiles nothing";
+            let headline = "an empty list compiles nothing";
             self.problems.push(Diagnostic::new(Code::Instances, loc, headline));
         }
         let mut rows = Vec::new();
@@ -465,7 +468,7 @@ impl Reader<'_> {
                         loc,
                         format!("`#[{name}]` does not state a fact about a parameter"),
                     )
-                    .why("the facts are `#[multiple_of(n)]` on an integer or pointer, `#[stride(_, 1)]` on a tensor and `#[block(64, 64)]` on a tensor map, with one entry an axis");
+                    .why("the facts are `#[multiple_of(n)]` on an integer or pointer, `#[stride(_, 1)]` on a tensor and `#[block(64, 64)]` on a tensor map, with one entry for each axis");
                     if let Some(help) = fact_of(ty) {
                         diagnostic = diagnostic.help(help);
                     }

@@ -5,7 +5,7 @@ use super::Item;
 /// An item that came in a bundle.
 #[derive(Clone, Debug)]
 pub struct DeviceItem {
-    /// What tells it from all others.
+    /// What distinguishes it from all others.
     pub id: String,
     /// The function, or the items of the module.
     pub items: Vec<Item>,
@@ -31,6 +31,6 @@ pub struct Devices {
     pub items: Vec<DeviceItem>,
     /// What the free paths of the kernel mean.
     pub uses: Vec<DeviceUse>,
-    /// Free paths whose bundles have not come yet: nothing is said of what they stand for.
+    /// Free paths whose bundles have not come yet: nothing is reported about what they stand for.
     pub pending: Vec<String>,
 }

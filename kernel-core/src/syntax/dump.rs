@@ -7,7 +7,7 @@
 //!          }
 //! ```
 //!
-//! Operands of operators that are operations themselves stand in parentheses: how the source was parsed is what one wants to see.
+//! Operands that are operations themselves are in parentheses, to show how the source was parsed.
 
 use super::{
     BinOp, Block, ConstItem, Expr, ExprKind, Function, GenericArg, GenericKind, GenericParam,
@@ -18,7 +18,7 @@ use crate::ir::{Binary, Compare};
 use crate::loc::{Loc, Locations};
 
 impl Unit {
-    /// A kernel of the unit as text, behind the items that stand beside it.
+    /// A kernel of the unit as text, after the items that stand beside it.
     pub fn dump(&self, kernel: &Kernel, locations: &Locations) -> String {
         let mut printer = Printer { locations: Some(locations), out: String::new(), depth: 0 };
         for item in &self.items {

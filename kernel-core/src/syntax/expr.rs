@@ -236,7 +236,7 @@ impl Reader<'_> {
                         self.refuse(
                             name.loc,
                             "a function type",
-                            "functions are inlined, so there are no pointers to them",
+                            "functions are inlined, so there are no function pointers",
                             "",
                         );
                         Vec::new()
@@ -375,7 +375,7 @@ impl Reader<'_> {
             syn::Expr::Macro(item) => self.macro_call(&item.mac, d),
             syn::Expr::Try(item) => {
                 let at = self.loc(&item.question_token);
-                self.refuse(at, "`?`", "a kernel returns no errors", "device_assert(condition)");
+                self.refuse(at, "`?`", "a kernel cannot return errors", "device_assert(condition)");
                 return self.expr(&item.expr, d);
             }
             syn::Expr::Await(item) => {
@@ -470,7 +470,7 @@ impl Reader<'_> {
                 self.refuse(
                     at,
                     "`match`",
-                    "the values of a kernel are numbers and tiles, which have no variants; on tiles, `select(mask, a, b)` chooses",
+                    "the values of a kernel are numbers and tiles, which have no variants; for tiles, use `select(mask, a, b)`",
                     "if x == 0 { .. } else if x == 1 { .. } else { .. }",
                 );
                 ExprKind::Refused(self.match_parts(item, d))
@@ -483,7 +483,7 @@ impl Reader<'_> {
             // What is inside can be read as if the word were not there.
             syn::Expr::Unsafe(item) => {
                 let at = self.loc(&item.unsafe_token);
-                let why = "accesses through pointers need none: it is the launch that is unsafe";
+                let why = "accesses through pointers do not need it: the launch is unsafe";
                 self.refuse(at, "`unsafe`", why, "");
                 ExprKind::Block(self.block(&item.block, d))
             }
@@ -524,7 +524,7 @@ impl Reader<'_> {
         };
         if let Some(named) = first {
             let loc = self.loc(named);
-            let why = "arguments are known by their place, as everywhere in Rust";
+            let why = "arguments are positional, like everywhere in Rust";
             self.refuse(loc, "a named argument", why, &help);
         }
         ExprKind::Refused(parts)
@@ -644,7 +644,12 @@ impl Reader<'_> {
             }
             Some(other) => {
                 let loc = self.loc(&other);
-                self.refuse(loc, "a computed message", "the message is one string literal", "");
+                self.refuse(
+                    loc,
+                    "a computed message",
+                    "the message has to be a string literal",
+                    "",
+                );
                 None
             }
         };
@@ -652,7 +657,7 @@ impl Reader<'_> {
     }
 }
 
-const ASYNCHRONOUS: &str = "asynchronous copies are `copy_async` and its waits";
+const ASYNCHRONOUS: &str = "use `copy_async` and its waits";
 
 /// The names that a pattern might bind: its words that are not those of types or of the language.
 fn names_in(tokens: proc_macro2::TokenStream, names: &mut Vec<String>) {
@@ -703,24 +708,22 @@ fn spelt(value: &syn::Expr) -> String {
 /// Why a macro is not known, and what to write instead.
 fn macro_advice(name: &str) -> (&'static str, &'static str) {
     match name {
-        "println" | "print" | "eprintln" | "eprint" | "dbg" | "write" | "writeln" | "format" => (
-            "there is nothing to print to on the device; write what you want to see into a tensor",
-            "",
-        ),
-        "asm" | "global_asm" => (
-            "instructions are written out as PTX",
-            "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)",
-        ),
-        "vec" => ("there is no heap on the device", "array(4, |i| zeros::<f32>([64, 64]))"),
+        "println" | "print" | "eprintln" | "eprint" | "dbg" | "write" | "writeln" | "format" => {
+            ("the device cannot print; write the values to a tensor", "")
+        }
+        "asm" | "global_asm" => {
+            ("write instructions as PTX", "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)")
+        }
+        "vec" => ("the device has no heap", "array(4, |i| zeros::<f32>([64, 64]))"),
         "assert_eq" | "assert_ne" => (MACROS, "assert!(a == b)"),
         "panic" | "unreachable" | "todo" | "unimplemented" => {
-            ("a kernel does not unwind", "device_assert(false)")
+            ("a kernel cannot unwind", "device_assert(false)")
         }
         _ => (MACROS, ""),
     }
 }
 
-const MACROS: &str = "of macros there are `assert!`, which is checked when compiling, `layout!` and `ptx!`; `device_assert` is checked at run time";
+const MACROS: &str = "the macros are `assert!`, which is checked at compile time, `layout!` and `ptx!`; `device_assert` is checked at run time";
 
 enum Operator {
     Plain(BinOp),

@@ -266,7 +266,7 @@ impl Free {
     fn block(&mut self, block: &Block) {
         self.items_of(&block.items, |free| {
             for item in &block.items {
-                // Nobody outside the body sees what it imports, the place where the chain begins included.
+                // Nothing outside the body sees what it imports, including the place where the chain begins.
                 if let (Item::Use(item), Some(scope)) = (item, free.scopes.last_mut()) {
                     scope.insert(item.name.clone(), Some(item.path.clone()));
                 }

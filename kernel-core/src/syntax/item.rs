@@ -38,7 +38,7 @@ pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut
         reader.refuse(
             loc,
             "a module in another file",
-            "the attribute sees the tokens between its braces",
+            "the attribute sees only the tokens between the braces",
             "mod name { .. }",
         );
         return unit;
@@ -67,7 +67,7 @@ pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut
     unit
 }
 
-/// Reads what stands behind `#[device]`: a function, or the items of a module.
+/// Reads what stands after `#[device]`: a function, or the items of a module.
 pub fn parse_device(item: &syn::Item, locations: &Locations, problems: &mut Problems) -> Vec<Item> {
     let mut reader = Reader { locations, problems };
     let mut items = Vec::new();
@@ -82,7 +82,7 @@ pub fn parse_device(item: &syn::Item, locations: &Locations, problems: &mut Prob
             reader.refuse(
                 loc,
                 "a module in another file",
-                "the attribute sees the tokens between its braces",
+                "the attribute sees only the tokens between the braces",
                 "mod name { .. }",
             );
         }
@@ -126,7 +126,7 @@ impl Reader<'_> {
                     self.refuse_part(
                         receiver,
                         "a kernel that takes `self`",
-                        "a kernel is a function of its own; pass tensors and scalars",
+                        "a kernel is not a method; pass tensors and scalars",
                         "",
                     );
                 }
@@ -135,7 +135,7 @@ impl Reader<'_> {
         if let Some(grid) = attr.grid {
             self.axes_of_grid(grid, &signature);
         }
-        // Nothing more is said of a result that was refused.
+        // Nothing more is reported about a result that was refused.
         signature.output = syn::ReturnType::Default;
         let function = Arc::new(self.function(&signature, Some(&item.block)));
         Kernel { attr, function, facts }
@@ -167,19 +167,19 @@ impl Reader<'_> {
             (
                 output,
                 "a kernel that returns a value",
-                "a launch returns before its blocks have run; results are written to tensors",
+                "a launch returns before its blocks have run; write results to tensors",
                 "out: TensorMut<f32, 1>",
             ),
             (
                 tokens(signature.asyncness.as_ref()),
                 "a kernel that is `async`",
-                "every launch is asynchronous: the stream is waited for on the host",
+                "every launch is asynchronous: the host waits on the stream",
                 "",
             ),
             (
                 unsafety,
                 "a kernel that is `unsafe`",
-                "whether a launch is safe follows from the body: it is `unsafe` where raw pointers are used, and says so in its type",
+                "the body decides whether a launch is safe: with raw pointers it is `unsafe`, and the type says so",
                 "pub fn name()",
             ),
             (
@@ -191,7 +191,7 @@ impl Reader<'_> {
             (
                 tokens(signature.abi.as_ref()),
                 "a kernel with an ABI",
-                "the launch passes the arguments as the driver wants them",
+                "the launch passes the arguments as the driver requires",
                 "",
             ),
             (
@@ -203,7 +203,7 @@ impl Reader<'_> {
             (
                 tokens(generics.where_clause.as_ref()),
                 "a kernel with a `where` clause",
-                "what the generic parameters may be is what `instances(..)` lists; bounds stand at the parameters",
+                "`instances(..)` lists the values of generic parameters; write bounds at the parameters",
                 "<T: Float>",
             ),
         ];
@@ -213,12 +213,12 @@ impl Reader<'_> {
             }
         }
         for lifetime in generics.lifetimes() {
-            let why = "tensors are borrowed by the launch, not by the kernel's parameters";
+            let why = "the launch borrows the tensors, and the kernel's parameters do not";
             self.refuse_part(lifetime, "a kernel with a lifetime", why, "");
         }
     }
 
-    /// Refuses types that are not even paths. They are replaced by `_`, so that nothing else is said of them.
+    /// Refuses types that are not even paths. They are replaced by `_`, so that nothing else is reported about them.
     fn param_type(&mut self, ty: &mut syn::Type) {
         let help = match &*ty {
             syn::Type::Path(_) | syn::Type::Paren(_) | syn::Type::Group(_) => return,
@@ -309,7 +309,7 @@ impl Reader<'_> {
                                 self.loc(leaf),
                                 format!("`{name}` is another name for `{called}` of the language"),
                             )
-                            .why("kernels know what is of the language by its own name")
+                            .why("kernels know items of the language by their own names")
                             .help(format!("use {};", path.join("::"))),
                         );
                         items.push(Item::Refused(name));
@@ -323,7 +323,7 @@ impl Reader<'_> {
                 self.refuse(
                     loc,
                     "this item",
-                    "beside kernels there may be functions, structs, traits, impls, constants and `use`", "",
+                    "besides kernels there can be functions, structs, traits, impls, constants and `use`", "",
                 );
                 let name = match other {
                     syn::Item::Static(item) => Some(&item.ident),
@@ -410,14 +410,13 @@ impl Reader<'_> {
             self.refuse(
                 loc,
                 "an `async` function",
-                "a call is inlined into the kernel, where nothing is awaited",
+                "calls are inlined into the kernel, where nothing can be awaited",
                 "",
             );
         }
         if let syn::Safety::Unsafe(token) = &signature.safety {
             let loc = self.loc(token);
-            let why =
-                "a kernel has no `unsafe` in which to call it: it is the launch that is unsafe";
+            let why = "a kernel has no `unsafe` blocks in which to call it: the launch is unsafe";
             self.refuse(loc, "an `unsafe` function", why, "");
         }
         if let Some(abi) = &signature.abi {
@@ -425,7 +424,7 @@ impl Reader<'_> {
             self.refuse(
                 loc,
                 "a function with an ABI",
-                "a call is inlined into the kernel: there are no calling conventions",
+                "calls are inlined into the kernel, so there are no calling conventions",
                 "",
             );
         }
@@ -497,7 +496,7 @@ impl Reader<'_> {
                 self.refuse(
                     ty.loc,
                     "a reference as a result",
-                    "a result is a value; what a function changes is lent to it with `&mut`, and changes in place",
+                    "a result is a value; pass what a function changes with `&mut`",
                     &help,
                 );
             }

@@ -71,7 +71,7 @@ impl Parse for Part {
         }
         let digits;
         bracketed!(digits in input);
-        // A comma behind the parentheses: they belong to the first extent.
+        // A comma after the parentheses: they belong to the first extent.
         let extents = if digits.peek(token::Paren) && !digits.peek2(Token![,]) {
             let inner;
             parenthesized!(inner in digits);
@@ -125,7 +125,7 @@ fn list<T>(
 fn amount(input: ParseStream<'_>) -> syn::Result<syn::Expr> {
     let minus = input.parse::<Option<Token![-]>>()?;
     let tree: proc_macro2::TokenTree = input.parse()?;
-    // A tree that is no expression is wrong where it stands, and not where a text of its own would end.
+    // A tree that is not an expression is wrong where it stands, and not where a text of its own would end.
     let refused = syn::Error::new(tree.span(), "a number");
     let tree = tree.to_token_stream();
     syn::parse2(quote::quote!(#minus #tree)).map_err(|_| refused)

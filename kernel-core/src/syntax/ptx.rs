@@ -21,7 +21,7 @@ impl Reader<'_> {
                     Diagnostic::new(
                         Code::PtxText,
                         loc,
-                        "`ptx!` takes a text, operands with names, and the types of what it gives",
+                        "`ptx!` takes a text, operands with names, and the types of its results",
                     )
                     .why(error.to_string())
                     .help(FORM),
@@ -59,15 +59,14 @@ impl Parse for Call {
         let mut inputs = Vec::new();
         while !input.is_empty() && !input.peek(Token![=>]) {
             input.parse::<Token![,]>().map_err(|error| {
-                syn::Error::new(error.span(), "a comma, or `=>` and a type, comes here")
+                syn::Error::new(error.span(), "a comma, or `=>` and a type, is required here")
             })?;
             if input.is_empty() || input.peek(Token![=>]) {
                 break;
             }
             if !(input.peek(syn::Ident) && input.peek2(Token![=])) || input.peek2(Token![=>]) {
-                return Err(
-                    input.error("an operand is written `name = value`: the text calls it `{name}`")
-                );
+                return Err(input
+                    .error("an operand is written `name = value`; the text uses it as `{name}`"));
             }
             let name = input.parse()?;
             input.parse::<Token![=]>()?;
@@ -84,7 +83,7 @@ impl Parse for Call {
         if input.is_empty() {
             Ok(Call { text, inputs, output })
         } else {
-            Err(input.error("nothing comes after the types of what `ptx!` gives"))
+            Err(input.error("nothing can follow the types of the results"))
         }
     }
 }

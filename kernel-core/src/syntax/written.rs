@@ -62,7 +62,7 @@ fn words(tokens: TokenStream) -> Vec<Word> {
     words
 }
 
-/// Whether `start` with `next` behind it begins an operator that is written without a space.
+/// Whether `start` with `next` after it begins an operator that is written without a space.
 fn is_mark(start: &str, next: char) -> bool {
     let text = format!("{start}{next}");
     ["::", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "..", "..=", "..."]
@@ -95,7 +95,7 @@ enum End {
     Open,
     /// A name, or what ends an operand.
     Operand,
-    /// `>` behind type arguments.
+    /// `>` after type arguments.
     Angle,
     /// An operator or a comma: a space follows.
     Spaced,

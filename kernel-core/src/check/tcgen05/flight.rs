@@ -1,4 +1,4 @@
-//! What the tensor cores are at: a product or a copy, and the memory that it reads or writes.
+//! A `tcgen05` operation in flight, a product or a copy, and the memory that it reads or writes.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ impl Slot {
     }
 }
 
-/// What is multiplied at a time, by what products are told apart that run one after the other (PTX ISA, "tcgen05: Pipelined
+/// What one instruction multiplies: products of the same shape run one after the other (PTX ISA, "tcgen05: Pipelined
 /// instructions").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shape {
@@ -42,7 +42,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// That of a product with these operands, whose sums have a layout.
+    /// That of a product with these operands, whose accumulator has a layout.
     pub(super) fn of(kernel: &Kernel, args: &[Value], scaled: Option<Scaled>) -> Option<Self> {
         let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
         let block = tensor_core::block(kernel, sums);
@@ -57,7 +57,7 @@ impl Shape {
     }
 }
 
-/// What a product reads beside its sums.
+/// What a product reads besides its accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Operand {
     Left,
@@ -70,8 +70,8 @@ pub(super) enum Operand {
 impl Operand {
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Operand::Left => "left factor",
-            Operand::Right => "right factor",
+            Operand::Left => "left operand",
+            Operand::Right => "right operand",
             Operand::Scales => "scales",
             Operand::Source => "source",
         }
@@ -99,7 +99,7 @@ impl When {
         condition.map_or(When::Always, When::If)
     }
 
-    /// Whether both can come about, as far as is known.
+    /// Whether both can hold, as far as is known.
     fn both(self, other: When) -> bool {
         self == other && self != When::Sometimes || self == When::Always || other == When::Always
     }
@@ -112,7 +112,7 @@ pub(super) enum Memory {
     Shared(Shared),
 }
 
-/// Where a window lies.
+/// Where a window is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Extent {
     pub(super) memory: Memory,
@@ -162,11 +162,10 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Whether the tensor cores can be at both at once, of which the later one reads or writes what the earlier one writes, or writes what
-    /// it reads.
+    /// Whether both can be in flight at once, and the later one accesses what the earlier one writes, or writes what it reads.
     pub(super) fn collides(&self, earlier: &Flight) -> bool {
         let (Some(shape), Some(before)) = (self.shape, earlier.shape) else {
-            // Copies are in order with products, and with one another.
+            // Copies run in order with products, and with one another.
             return false;
         };
         let ordered = match (self.does, earlier.does) {
@@ -238,14 +237,14 @@ impl<'a> Places<'a> {
         self.known.get(value).copied()
     }
 
-    /// Where a window of this block lies.
+    /// Where a window of this block is.
     pub(super) fn extent(&self, window: Value) -> Option<Extent> {
         match self.kernel.ty(window) {
             Type::TensorMemory(ty) => {
                 let memory = Memory::Tensor(self.kernel.tensor_columns(ty.root));
                 let (tile, columns) = match self.columns.tile_and_columns(self.kernel, window) {
                     Some((tile, columns)) => (tile, Some(columns)),
-                    // One that a loop hands on, or a branch chooses: it is itself, whatever it is.
+                    // One that a loop passes on, or a branch chooses: it is equal only to itself.
                     None => (Tile::Of(window), None),
                 };
                 let halves = self.halves(window).unwrap_or([true; 2]);
@@ -262,7 +261,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Of a window that leaves every other 16 rows to another, in which of them it lies.
+    /// Of a window with every other group of 16 rows, which of the two groups it has.
     fn halves(&self, window: Value) -> Option<[bool; 2]> {
         let Type::TensorMemory(ty) = self.kernel.ty(window) else { return None };
         let memory = tensor_memory::window(self.kernel, ty).ok()?;

@@ -1,4 +1,4 @@
-//! What is said of an order that the tensor cores do not keep.
+//! The messages about `tcgen05` operations without the waits that they need.
 
 use la_arena::ArenaMap;
 
@@ -14,10 +14,10 @@ use crate::{
     loc::Loc,
 };
 
-/// Why products are waited for.
-const ONE_THREAD: &str = "one thread starts products and copies, and all go on; a barrier says when the tensor cores are done (PTX ISA, \"tcgen05.commit\")";
-/// Why products are waited for that others follow.
-const IN_ORDER: &str = "copies and products run in the order in which they are started, and so do products of one kind and shape that add to the same sums; other products overlap where no wait is between them (PTX ISA, \"tcgen05: Pipelined instructions\")";
+/// Why a product needs a wait.
+const ONE_THREAD: &str = "one thread starts products and copies, and no thread waits for them; a barrier signals that the tensor cores are done (PTX ISA, \"tcgen05.commit\")";
+/// Why a product needs a wait before another one.
+const IN_ORDER: &str = "copies and products run in the order in which they start, and so do products of one kind and shape with the same accumulator; other products overlap unless a wait is between them (PTX ISA, \"tcgen05: Pipelined instructions\")";
 
 pub(super) struct Refusals<'a> {
     kernel: &'a Kernel,
@@ -27,7 +27,7 @@ pub(super) struct Refusals<'a> {
     pub(super) found: Vec<Diagnostic>,
     /// The number of the statement that is looked at.
     pub(super) number: Number,
-    /// The statements behind the first and up to the second of these, the name of a value means the same.
+    /// From the first to the second of these statements, the name of a value means the same.
     visible: ArenaMap<Value, [Number; 2]>,
 }
 
@@ -50,16 +50,16 @@ impl<'a> Refusals<'a> {
         Refusals { kernel, signals, places, written, found: Vec::new(), number: 0, visible }
     }
 
-    /// Threads read or write tensor memory that something under way writes, or reads.
+    /// Threads access tensor memory that an operation in flight accesses.
     pub(super) fn access(&mut self, stores: bool, (flight, state): (&Flight, &State), loc: Loc) {
         let verb = if stores { "written" } else { "read" };
         let headline =
-            format!("tensor memory is {verb} while what was started may still be under way");
+            format!("tensor memory is {verb} while tcgen05 operations on it may be in flight");
         let diagnostic = self.unwaited(flight, state, loc, &headline).why(ONE_THREAD);
         self.push(diagnostic.place(flight.at, "started here"));
     }
 
-    /// Shared memory is written that something under way reads.
+    /// Shared memory that an operation in flight reads is written.
     pub(super) fn overwritten(&mut self, (flight, state): (&Flight, &State), loc: Loc) {
         let headline = "shared memory is written while the tensor cores may still read it";
         let diagnostic = self.unwaited(flight, state, loc, headline).why(ONE_THREAD);
@@ -68,7 +68,7 @@ impl<'a> Refusals<'a> {
         }
     }
 
-    /// A product behind one that it does not wait for.
+    /// A product that starts without a wait for an earlier one.
     pub(super) fn product(&mut self, later: &Flight, earlier: &Flight, state: &State) {
         let places = self.kernel.operands.get(&later.at).copied().unwrap_or([later.at; 3]);
         let [left, _, sums] = places;
@@ -76,31 +76,19 @@ impl<'a> Refusals<'a> {
         let diagnostic = match (later.does, earlier.does) {
             (Does::Reads(what), _) => {
                 let at = if what == Operand::Left { left } else { later.at };
-                let what = what.name();
-                new(
-                    at,
-                    &format!(
-                        "a product reads its {what} where one that may be under way has its sums"
-                    ),
-                )
+                new(at, "a product reads the accumulator of one that may be in flight")
             }
             (Does::Writes, Does::Reads(what)) => {
                 let what = what.name();
-                new(
-                    sums,
-                    &format!(
-                        "a product writes its sums over the {what} of one that may be under way"
-                    ),
-                )
+                new(sums, &format!("a product overwrites the {what} of one that may be in flight"))
             }
             (Does::Writes, Does::Writes) => {
-                let headline =
-                    "a product of another kind or shape adds to sums of one that may be under way";
+                let headline = "a product of another kind or shape uses the accumulator of one that may be in flight";
                 let [after, before] = [later, earlier].map(|flight| {
                     flight.shape.map_or_else(String::new, super::flight::Shape::in_words)
                 });
                 let mut diagnostic = new(sums, headline);
-                // One of the two, of which the help says the other.
+                // The help says the other one.
                 diagnostic.compare.clear();
                 diagnostic.compare("instructions of", before, after)
             }
@@ -110,15 +98,15 @@ impl<'a> Refusals<'a> {
 
     /// The kernel ends.
     pub(super) fn end(&mut self, flight: &Flight, state: &State) {
-        let headline = "the kernel can end while what was started is under way";
-        let why = "at its end a block gives back tensor memory, and shared memory as well, which the tensor cores would still write and read (PTX ISA, \"tcgen05.dealloc\")";
+        let headline = "the kernel can end while tcgen05 operations are in flight";
+        let why = "at its end a block frees tensor memory and shared memory, which the tensor cores would still access (PTX ISA, \"tcgen05.dealloc\")";
         if !self.said(flight) {
             let diagnostic = self.unwaited(flight, state, flight.at, headline).why(why);
             self.push(diagnostic);
         }
     }
 
-    /// Whether there is a message already of what this has started: one wait mends them all.
+    /// Whether there is already a message about this operation: one wait fixes them all.
     fn said(&self, flight: &Flight) -> bool {
         self.found.iter().any(|one| one.secondary.iter().any(|(at, _)| *at == flight.at))
     }
@@ -129,7 +117,7 @@ impl<'a> Refusals<'a> {
         }
     }
 
-    /// What was started and nobody has waited for.
+    /// The message about an operation without a wait.
     fn unwaited(&self, flight: &Flight, state: &State, at: Loc, headline: &str) -> Diagnostic {
         let by = state.by.or_else(|| self.signals.commits(flight.agent).first().copied());
         let wait = |name: &Spelled| name.can_be_written.then(|| format!("{}.wait(0);", name.text));
@@ -137,10 +125,10 @@ impl<'a> Refusals<'a> {
             let by = self.name(by);
             let text = &by.text;
             let actual = match state.missed.map(|missed| self.name(missed).text) {
-                Some(missed) => format!("committed to `{text}`; the wait is for `{missed}`"),
-                None => format!("committed to `{text}`, and not waited for"),
+                Some(missed) => format!("committed to `{text}`; the wait is on `{missed}`"),
+                None => format!("committed to `{text}`, with no wait"),
             };
-            (format!("a wait for `{text}`"), actual, wait(&by))
+            (format!("a wait on `{text}`"), actual, wait(&by))
         } else {
             let spelled = |text| Spelled { text, can_be_written: true };
             let name = by.map(|by| self.name(by)).or_else(|| self.unused().map(spelled));
@@ -148,7 +136,7 @@ impl<'a> Refusals<'a> {
             let name = name.unwrap_or_else(|| spelled("done".to_owned()));
             let text = &name.text;
             (
-                format!("`tcgen05::commit({text})`, and a wait for `{text}`"),
+                format!("`tcgen05::commit({text})`, and a wait on `{text}`"),
                 "not committed to a barrier".to_owned(),
                 wait(&name).map(|wait| format!("{made}tcgen05::commit({text}); {wait}")),
             )

@@ -1,4 +1,4 @@
-//! What a wait says: a phase ends by arrivals, and who arrives may have waited for another barrier before.
+//! What a wait covers: a phase ends by arrivals, and a partition that arrives may have waited on another barrier before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::{
 /// All warps of a block together, outside of partitions.
 pub(super) const ALL: Agent = 0;
 
-/// Who arrives at which barriers, and who waits for which.
+/// Which partition arrives at which barriers, and waits on which.
 pub(super) struct Signals<'a> {
     kernel: &'a Kernel,
     /// The partitions by where they are written, and their numbers there.
@@ -127,13 +127,13 @@ impl<'a> Signals<'a> {
         }
     }
 
-    /// Whether `other` can tell `agent` something: another partition, or the same one of another block. What all warps wait for, each
-    /// knows itself.
+    /// Whether `other` can signal `agent`: another partition, or the same one of another block. Each partition itself
+    /// follows what all warps wait for.
     fn speaks(&self, other: Agent, agent: Agent) -> bool {
         other != agent && other != ALL || self.kernel.cluster != [1; 3]
     }
 
-    /// The barriers that others have waited for, and those whom they have heard, when `agent` hears of them.
+    /// The barriers that others have waited on, and the partitions that have signalled them, when they signal `agent`.
     fn heard(&self, agent: Agent, others: impl Iterator<Item = Agent>) -> BTreeSet<Barriers> {
         let mut heard = BTreeSet::new();
         let mut asked = BTreeSet::new();
@@ -145,7 +145,7 @@ impl<'a> Signals<'a> {
             for &root in self.waits.get(&other).into_iter().flatten() {
                 heard.insert(root);
                 let before = self.arrivals.get(&root).into_iter().flatten().copied();
-                // What the partition itself has waited for, the walk knows better.
+                // The walk knows the waits of the partition itself.
                 open.extend(before.filter(|&before| self.speaks(before, agent)));
             }
         }
@@ -164,7 +164,7 @@ impl<'a> Signals<'a> {
         commits.into_iter().any(|commit| commit.meets(waited) || heard.contains(&commit.root))
     }
 
-    /// The same, when it has met with others: at a named barrier, or with the blocks of its cluster.
+    /// The same, when it has synchronised with others: at a named barrier, or with the blocks of its cluster.
     pub(super) fn covers_meeting(
         &self,
         agent: Agent,
@@ -174,7 +174,7 @@ impl<'a> Signals<'a> {
         commits.into_iter().any(|commit| heard.contains(&commit.root))
     }
 
-    /// Whether a partition waits for one of these.
+    /// Whether a partition waits on one of these.
     pub(super) fn awaits(&self, agent: Agent, barriers: &BTreeSet<Barriers>) -> bool {
         self.waits.get(&agent).is_some_and(|waits| !waits.is_disjoint(barriers))
     }

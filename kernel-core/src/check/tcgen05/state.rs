@@ -1,46 +1,46 @@
-//! What is under way on the ways to a place.
+//! What is in flight on the paths to a place.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use super::flight::{Flight, Memory, Slot};
 use crate::ir::Value;
 
-/// How far a flight has come.
+/// The state of an operation in flight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
-    /// The barriers that a commit behind it arrives at.
+    /// The barriers of the commits after it.
     pub(super) commits: BTreeSet<Slot>,
-    /// Those that one arrives at on some ways.
+    /// Those of commits on some paths only.
     pub(super) sometimes: BTreeSet<Slot>,
     /// One of them.
     pub(super) by: Option<Value>,
-    /// A wait since then that says nothing of it.
+    /// A wait since then that does not cover it.
     pub(super) missed: Option<Value>,
-    /// On other ways to this place it has been waited for.
+    /// A wait covers it on other paths to this place.
     pub(super) waited_elsewhere: bool,
-    /// On other ways to this place it was not started: on a condition, in a loop without iterations, or in an iteration before the first one.
+    /// On other paths to this place it was not started: under a condition, in a loop without iterations, or in an iteration before the first one.
     pub(super) conditional: bool,
-    /// A wait on a condition may be for it on just the ways on which it is under way, as in `if step > 0 { done.wait(..); }`.
+    /// A wait under a condition may cover it on exactly the paths on which it is in flight, like in `if step > 0 { done.wait(..); }`.
     pub(super) excused: bool,
 }
 
-/// What is under way on the way to a place of a partition.
+/// What is in flight on the path to a place of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnderWay {
     pub(super) flights: BTreeMap<Flight, State>,
-    /// The memory for which there has been a wait. Of several tiles whose numbers are known when the kernel runs, it may have been this one's.
+    /// The memory that a wait has covered; of several tiles chosen at run time, perhaps this one.
     pub(super) waited: BTreeSet<Memory>,
 }
 
 impl State {
-    /// Commits on a condition are for what is started on it.
+    /// Commits under a condition are for what is started under it.
     fn committed(&mut self) {
         self.commits.append(&mut self.sometimes);
     }
 }
 
 impl UnderWay {
-    /// Ends what a wait says to be over.
+    /// Ends what a wait covers.
     pub(super) fn end(&mut self, mut over: impl FnMut(&mut State) -> bool) {
         let waited = &mut self.waited;
         self.flights.retain(|flight, state| {
@@ -52,13 +52,13 @@ impl UnderWay {
         });
     }
 
-    /// What is found behind an iteration: a commit on a condition may be that of the last one.
+    /// What is found after an iteration: a commit on a condition may be that of the last one.
     pub(super) fn behind_iteration(mut self) -> Self {
         self.flights.values_mut().for_each(State::committed);
         self
     }
 
-    /// What the next iteration finds, behind one that began with `entered`.
+    /// What the next iteration finds, after one that began with `entered`.
     pub(super) fn later(self, entered: &UnderWay) -> Self {
         let UnderWay { flights, waited } = self.behind_iteration();
         let mut found = UnderWay { flights: BTreeMap::new(), waited };
@@ -71,7 +71,7 @@ impl UnderWay {
         found
     }
 
-    /// Where two ways meet.
+    /// Where two paths join.
     pub(super) fn joined(mut self, other: Self) -> Self {
         for (flight, state) in other.flights {
             self.meet(flight, state);
@@ -103,7 +103,7 @@ impl UnderWay {
     }
 }
 
-/// What is left behind one of several ways, which began with the same; none where none of them goes on.
+/// What is left after one of several paths that began with the same; none if no path continues.
 pub(super) fn behind_one(
     before: &UnderWay,
     ways: impl IntoIterator<Item = UnderWay>,

@@ -1,4 +1,4 @@
-//! Products whose sums lie in columns that they read: a left factor, or scales.
+//! Products whose accumulator overlaps their left operand or scales.
 //!
 //! `tcgen05::mma(held, b, held)` is refused, and `tcgen05::mma(both.tile([0, 0], [128, 64]), b, both.tile([0, 64], [128, 64]))` is not.
 
@@ -18,7 +18,7 @@ use crate::{
     loc::Loc,
 };
 
-/// Where a window lies.
+/// Where a window is.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     root: TensorMemory,
@@ -96,7 +96,7 @@ impl Columns {
         Some((place, held.map(|column| place.first + column * bits / COLUMN_BITS).collect()))
     }
 
-    /// What a product reads where it writes its sums; `args` are its operands, `places` those in the source.
+    /// What a product reads in the columns of its accumulator; `args` are its operands, `places` those in the source.
     pub(in crate::check) fn shared(
         &self,
         kernel: &Kernel,
@@ -106,7 +106,7 @@ impl Columns {
     ) -> Option<Diagnostic> {
         let (sums, written) = self.of(kernel, args[2])?;
         let read = [
-            (args.first(), "left factor"),
+            (args.first(), "left operand"),
             (args.get(4), "left scales"),
             (args.get(5), "right scales"),
         ];
@@ -119,13 +119,13 @@ impl Columns {
             (same && !both.is_empty()).then_some((what, both))
         })?;
         let Type::TensorMemory(ty) = kernel.ty(args[2]) else { return None };
-        let headline = format!("a product writes its sums over its {what}");
+        let headline = format!("the accumulator overlaps the {what}");
         let (first, last) = (both.first()?, both.last()?);
         Some(
             Diagnostic::new(Code::DotOperand, places[2], headline)
                 .compare("columns of both", "none", format!("{} from {first} to {last}", both.len()))
                 .place(kernel.tensor_memory[sums.root].loc, "allocated here")
-                .why("the instructions of a product follow one another along the depth: each adds to all of the sums, and the next one reads further columns of what the product is of (PTX ISA, \"tcgen05.mma\")")
+                .why("the instructions of a product go along `k`: each one updates the whole accumulator before the next one reads more columns of the operands (PTX ISA, \"tcgen05.mma\")")
                 .help(format!("let sums = tmem::<{}>({:?});", ty.dtype.name(), ty.shape)),
         )
     }

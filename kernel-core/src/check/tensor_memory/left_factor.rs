@@ -1,5 +1,4 @@
-//! Left factors in tensor memory: an instruction reads their rows where the rows of its sums are (PTX ISA, "tcgen05.mma: Data path
-//! layout").
+//! Left operands in tensor memory: they are in the same rows as their accumulator (PTX ISA, "tcgen05.mma: Data path layout").
 
 use kernel_layout::Form;
 use la_arena::ArenaMap;
@@ -13,8 +12,8 @@ use crate::{
 
 /// The rows of a block that leaves every other 16 rows to the next one.
 const FEW_ROWS: u32 = 64;
-/// Why both lie in the same rows.
-const SAME_ROWS: &str = "an instruction reads the rows of its left factor where those of its sums are, and a second block of 64 rows lies in the rows between those of the first (PTX ISA, \"tcgen05.mma: Data path layout\")";
+/// Why both are in the same rows.
+const SAME_ROWS: &str = "an instruction has its left operand in the same rows as its accumulator, and a second block of 64 rows is in the rows between those of the first (PTX ISA, \"tcgen05.mma: Data path layout\")";
 
 /// The row of tensor memory in which each window begins that does so in one row alone.
 pub(in crate::check) type FirstRows = ArenaMap<Value, u32>;
@@ -44,7 +43,7 @@ pub(in crate::check) fn first_rows(kernel: &Kernel, region: &Region, rows: &mut 
     }
 }
 
-/// What keeps a product from finding its left factor in the rows of its sums; `args` are its operands, `places` those in the source.
+/// Why the left operand of a product is not in the rows of its accumulator; `args` are its operands, `places` those in the source.
 pub(in crate::check) fn apart(
     kernel: &Kernel,
     args: &[Value],
@@ -54,27 +53,29 @@ pub(in crate::check) fn apart(
     let (left, left_block, _) = window(kernel, args[0])?;
     let (sums, sums_block, stride) = window(kernel, args[2])?;
     if left_block[0] != sums_block[0] {
-        let headline = "the left factor lies in other rows of tensor memory than its sums";
+        let headline =
+            "the left operand and the accumulator are in different rows of tensor memory";
         return Some(
             Diagnostic::new(Code::DotOperand, places[0], headline)
                 .compare("rows of a block", sums_block[0].to_string(), left_block[0].to_string())
-                .place(kernel.tensor_memory[sums.root].loc, "sums allocated here")
+                .place(kernel.tensor_memory[sums.root].loc, "accumulator allocated here")
                 .why(SAME_ROWS)
                 .help(in_code([sums_block[0], left_block[1]], 1)),
         );
     }
-    // Of more rows, the next block of rows is what lies between, for both of them.
+    // Of more rows, the next block of rows is what is between, for both of them.
     if sums_block[0] != FEW_ROWS || sums.shape[0] != FEW_ROWS {
         return None;
     }
     let [first, required] = [args[0], args[2]].map(|window| rows.get(window));
     if first.is_none() || first != required {
         let row = |row: Option<&u32>| row.map_or("one of several".to_owned(), u32::to_string);
-        let headline = "the left factor begins in another row of tensor memory than its sums";
+        let headline =
+            "the left operand and the accumulator begin in different rows of tensor memory";
         return Some(
             Diagnostic::new(Code::DotOperand, places[0], headline)
-                .compare("row of tensor memory", row(required), row(first))
-                .place(kernel.tensor_memory[sums.root].loc, "sums allocated here")
+                .compare("first row of tensor memory", row(required), row(first))
+                .place(kernel.tensor_memory[sums.root].loc, "accumulator allocated here")
                 .why(SAME_ROWS),
         );
     }
@@ -85,7 +86,7 @@ pub(in crate::check) fn apart(
                 return None;
             }
             let headline =
-                "a part of this lies in other rows of tensor memory than the rest of the product";
+                "a part of this is in other rows of tensor memory than the rest of the product";
             let diagnostic = Diagnostic::new(Code::DotOperand, at, headline)
                 .compare("columns of a block", columns.to_string(), actual.to_string())
                 .place(kernel.tensor_memory[ty.root].loc, "allocated here")
@@ -99,7 +100,7 @@ pub(in crate::check) fn apart(
     )
 }
 
-/// A window of tensor memory, the rows and columns of its blocks, and how far apart its columns lie; none of what lies elsewhere, or in
+/// A window of tensor memory, the rows and columns of its blocks, and how far apart its columns are; none of what is elsewhere, or in
 /// no blocks of one block of threads.
 fn window(kernel: &Kernel, value: Value) -> Option<(&TensorMemoryType, [u32; 2], u32)> {
     let Type::TensorMemory(ty) = kernel.ty(value) else { return None };

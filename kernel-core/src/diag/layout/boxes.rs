@@ -1,4 +1,4 @@
-//! The words for what tensor maps and descriptors do not describe.
+//! The messages for what tensor maps and descriptors do not describe.
 
 use kernel_layout::tma::{Declined, Rule};
 use kernel_layout::wgmma::{Nearest, Refusal};
@@ -26,13 +26,13 @@ pub(super) fn refused(
             "the rows of the tile are too short for a tensor map",
         )
         .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), actual.to_string())
-        .why("TMA moves pieces of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)"),
+        .why("TMA moves units of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)"),
         TmaRefusal::Layout { actual, required_swizzle_bytes, declined } => {
             let nearest = form(required_swizzle_bytes);
             let diagnostic = Diagnostic::new(
                 Code::TensorMap,
                 at,
-                "no tensor map arranges shared memory like this",
+                "no tensor map has this layout of shared memory",
             );
             let (what, required, actual) = piece(&declined).unwrap_or_else(|| {
                 let required = format!("`{nearest}`, or a narrower swizzle");
@@ -40,7 +40,7 @@ pub(super) fn refused(
             });
             let diagnostic = diagnostic.compare(what, required, actual);
             diagnostic
-                .why("TMA writes the rows of a box one after the other, in one of the swizzles of 32, 64 and 128 bytes that the hardware has, or in none")
+                .why("TMA writes the rows of a box one after the other, with a swizzle of 32, 64 or 128 bytes or none")
                 .help(format!(".with_layout({nearest})"))
         }
         TmaRefusal::Swizzle { required, actual } => {
@@ -48,29 +48,29 @@ pub(super) fn refused(
             Diagnostic::new(
                 Code::TensorMap,
                 at,
-                "the tensor map is declared with another swizzle than this tile has",
+                "the tensor map and this tile have different swizzles",
             )
             .compare("layout", format!("`{required}`"), shared_text(&actual))
-            .why("the map and the tile have one swizzle; a tile whose layout is not pinned takes that of the map")
+            .why("a tensor map and its tile need the same swizzle; a tile whose layout is not pinned takes the swizzle of the map")
             .help(format!(".with_layout({required})"))
         }
         TmaRefusal::Instructions { actual, required_swizzle_bytes } => Diagnostic::new(
             Code::TensorMap,
             at,
-            "only many small copies arrange shared memory like this",
+            "this layout of shared memory needs too many small copies",
         )
         .compare("instructions", format!("at most {MOST_INSTRUCTIONS}"), actual.to_string())
-        .why("one instruction of TMA copies a box of at most 256 elements along an axis, one row of it directly behind the other")
+        .why("one TMA instruction copies a box of at most 256 elements along an axis, its rows contiguous")
         .help(format!(".with_layout({})", form(required_swizzle_bytes))),
         TmaRefusal::Padded(packing, refusal) => unpadded(at, packing, refusal),
         TmaRefusal::Rule { rule, required, actual } => ruled(at, rule, required, actual),
         TmaRefusal::Part => Diagnostic::new(
             Code::TensorMap,
             at,
-            "a copy by tensor map fills a whole tile of shared memory",
+            "a TMA copy fills a whole tile of shared memory",
         )
-        .compare("extents", "those of the tile whose layout it is", format!("{shape:?}"))
-        .why("a part of a swizzled tile is no box"),
+        .compare("extents", "those of the tile that has the layout", format!("{shape:?}"))
+        .why("a part of a swizzled tile is not a box"),
     };
     match chosen_at {
         Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
@@ -84,38 +84,37 @@ fn unpadded(at: Loc, packing: Packing, refusal: PaddedRefusal) -> Diagnostic {
     let illegal = "a copy that begins elsewhere stops the kernel with an illegal instruction";
     let multiple = |of: &dyn std::fmt::Display| format!("a multiple of {of}");
     let mut why = format!(
-        "a tensor map that pads {of} numbers is one for loads of whole boxes of 128 numbers in a row (CUDA driver API, `cuTensorMapEncodeTiled`: {element})"
+        "a tensor map that pads {of} numbers loads whole boxes of 128 numbers in a row (CUDA driver API, `cuTensorMapEncodeTiled`: {element})"
     );
     let mut what = "";
     let mut help = None;
     let (headline, required, actual) = match refusal {
         PaddedRefusal::Stored => (
-            format!("no copy takes the padding out of {of} numbers"),
+            format!("no copy removes the padding of {of} numbers"),
             "a load, to this tile".to_owned(),
             "a store or a reduction, from it".to_owned(),
         ),
         PaddedRefusal::ByRows => (
-            format!("no gather or scatter pads {of} numbers"),
+            format!("a gather or scatter cannot pad {of} numbers"),
             "`tma::load`".to_owned(),
-            "rows here and there".to_owned(),
+            "rows by their numbers".to_owned(),
         ),
         PaddedRefusal::Swizzle { actual } => {
             (what, help) = ("swizzle of the map", Some("swizzle = 128"));
-            let headline = format!(
-                "the tensor map is declared with another swizzle than padded {of} numbers have"
-            );
+            let headline =
+                format!("padded {of} numbers need another swizzle than the tensor map has");
             (headline, "128".to_owned(), actual.to_string())
         }
         PaddedRefusal::Turned { axis } => (
             format!("a copy pads {of} numbers along the last axis of the tensor"),
-            "neighbours along the last axis".to_owned(),
-            format!("neighbours along axis {axis}"),
+            "numbers along the last axis".to_owned(),
+            format!("numbers along axis {axis}"),
         ),
         PaddedRefusal::Column { required, actual } => {
             what = "bytes before the window in its row";
-            why = format!("TMA pads 128 numbers at a time, which are {required} bytes; {illegal}");
+            why = format!("TMA pads 128 numbers, {required} bytes, at a time; {illegal}");
             let headline =
-                format!("a copy to padded {of} numbers begins at a multiple of {required} bytes");
+                format!("a copy of padded {of} numbers begins at a multiple of {required} bytes");
             (headline, multiple(&required), actual.to_string())
         }
         PaddedRefusal::Stride { actual } => {
@@ -196,10 +195,10 @@ fn piece(declined: &Declined) -> Option<(&'static str, String, String)> {
 fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
     let (headline, what, text, why) = match rule {
         Rule::InnerCoordinate => (
-            "a copy by tensor map begins at a multiple of 16 bytes",
+            "a TMA copy begins at a multiple of 16 bytes",
             "bytes before the window in its row",
             format!("a multiple of {required}"),
-            "TMA reads and writes rows in pieces of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction",
+            "TMA reads and writes rows in units of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction",
         ),
         Rule::GlobalStrideAlignment => (
             "no tensor map has this stride",
@@ -217,13 +216,13 @@ fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
             "no tensor map has this stride",
             "stride of the innermost axis",
             required.to_string(),
-            "TMA copies rows of neighbouring elements (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
+            "TMA copies rows of contiguous elements (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
         ),
         Rule::Rank => (
-            "no tensor map has so many dimensions",
+            "the tile needs more dimensions than a tensor map has",
             "dimensions",
             format!("1 to {required}"),
-            "a tensor map has at most 5 dimensions, into which the tile takes the axes of the tensor apart (CUDA driver API, `cuTensorMapEncodeTiled`: tensorRank)",
+            "a tensor map has at most 5 dimensions, and this tile splits axes of the tensor into several (CUDA driver API, `cuTensorMapEncodeTiled`: tensorRank)",
         ),
         Rule::GlobalDim
         | Rule::BoxDim
@@ -257,12 +256,12 @@ pub(super) fn undescribed(
         Refusal::MnMajor { element_bytes, nearest, .. } => {
             let bits = element_bytes * 8;
             let diagnostic = compared(diagnostic, nearest).why(match generation {
-                Generation::Hopper => format!("elements of {bits} bits are read along the depth of the product alone; those of 16 bits both ways (PTX ISA, \"wgmma.mma_async\": imm-trans-a, imm-trans-b)"),
+                Generation::Hopper => format!("operands of {bits} bits have to be contiguous along `k`; those of 16 bits can be contiguous along either axis (PTX ISA, \"wgmma.mma_async\": imm-trans-a, imm-trans-b)"),
                 // Bytes that hold one number each are read both ways.
-                Generation::Blackwell if *element_bytes == 1 => "pairs of FP4 numbers lie along the depth of the product, which is the one way in which they are read (PTX ISA, \"tcgen05.mma\": transpose of `.kind::mxf4`, `.kind::mxf4nvf4`)".to_owned(),
-                Generation::Blackwell => format!("elements of {bits} bits are read along the depth of the product; those of 8 and 16 bits both ways (PTX ISA, \"tcgen05: Canonical layouts\")"),
+                Generation::Blackwell if *element_bytes == 1 => "FP4 operands have to be contiguous along `k` (PTX ISA, \"tcgen05.mma\": transpose of `.kind::mxf4`, `.kind::mxf4nvf4`)".to_owned(),
+                Generation::Blackwell => format!("operands of {bits} bits have to be contiguous along `k`; those of 8 and 16 bits can be contiguous along either axis (PTX ISA, \"tcgen05: Canonical layouts\")"),
             });
-            // What is not pinned lies as it is written: the other way round, it can be read.
+            // What is not pinned can be stored transposed, and read then.
             match origin {
                 Origin::Inferred | Origin::Declared(_) => turned(diagnostic, side, allocation),
                 Origin::Pinned(_) => diagnostic,
@@ -276,7 +275,7 @@ pub(super) fn undescribed(
                 compared(diagnostic, nearest)
             }
         }
-            .why("a descriptor says where the rows of 8 by 16 bytes lie by two distances and a swizzle; other layouts it cannot describe (PTX ISA, \"Shared Memory Matrix Layout\")"),
+            .why("a descriptor gives the places of pieces of 8 rows by 16 bytes by two strides and a swizzle; it cannot describe other layouts (PTX ISA, \"Shared Memory Matrix Layout\")"),
         Refusal::Extent { axis, actual, required } => diagnostic.compare(
             format!("extent {axis}"),
             format!("at least {required}"),
@@ -297,7 +296,7 @@ pub(super) fn undescribed(
     }
 }
 
-/// The help to store an operand with the depth of the product side by side.
+/// The help to store an operand with the depth of the product contiguous.
 fn turned(diagnostic: Diagnostic, side: Side, allocation: &Allocation) -> Diagnostic {
     let mut shape = allocation.shape.clone();
     if let [.., rows, columns] = &mut shape[..] {
@@ -308,7 +307,7 @@ fn turned(diagnostic: Diagnostic, side: Side, allocation: &Allocation) -> Diagno
         Side::Right => "read with `.t()`",
     };
     diagnostic.place(allocation.at, "allocated here").help(format!(
-        "shared::<{}>({shape:?}) // filled with rows along the depth, {read}",
+        "shared::<{}>({shape:?}) // contiguous along `k`, {read}",
         allocation.dtype.name()
     ))
 }

@@ -1,4 +1,4 @@
-//! The words for shared memory that no copy of bytes in a row moves.
+//! The messages for shared memory that no bulk copy moves.
 
 use super::{shared_text, shared_texts};
 use crate::diag::{Code, Diagnostic};
@@ -11,7 +11,7 @@ pub(super) fn refused(at: Loc, chosen_at: Option<Loc>, refusal: &BulkRefusal) ->
         BulkRefusal::Order { actual } => {
             Diagnostic::new(Code::BulkCopy, at, "a bulk copy keeps the order of bytes")
                 .compare("layout", "`row_major()`", shared_text(actual))
-                .why("it moves bytes as they lie in global memory, one row behind the other; what lies otherwise in shared memory is copied by tensor map")
+                .why("it keeps the order of bytes in global memory; use `tma::load` for another layout")
                 .help(".with_layout(row_major())")
         }
         BulkRefusal::Gaps { tile_bytes } => Diagnostic::new(
@@ -20,16 +20,16 @@ pub(super) fn refused(at: Loc, chosen_at: Option<Loc>, refusal: &BulkRefusal) ->
             "a bulk copy moves bytes without gaps",
         )
         .compare("bytes of a row", "a multiple of 128", tile_bytes.to_string())
-        .why("rows of this allocation are used by themselves elsewhere, and each begins at a multiple of 128 bytes"),
+        .why("rows of this allocation are also used one by one, so each begins at a multiple of 128 bytes"),
         BulkRefusal::Sides { required, actual } => {
             let [required, actual] = shared_texts([required, actual]);
             Diagnostic::new(
                 Code::BulkCopy,
                 at,
-                "the two sides of this copy lie in different orders",
+                "the two sides of this copy have different layouts",
             )
             .compare("layout", required, actual)
-            .why("bytes go from one block to the other as they lie; elements would come out in another order")
+            .why("bytes arrive in the order in which they are sent; the elements would be in another order")
         }
     };
     match chosen_at {

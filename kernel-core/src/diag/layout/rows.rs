@@ -1,4 +1,4 @@
-//! The words for the layouts of the rows of gathers and scatters.
+//! The messages for the layouts of the rows of gathers and scatters.
 
 use kernel_layout::{Dim, Layout, basis_text};
 
@@ -7,7 +7,7 @@ use crate::layouts::rows::{Idle, form};
 use crate::loc::Loc;
 
 /// Why four rows are in one thread, and the same in all lanes.
-const FOUR: &str = "an instruction takes four neighbouring rows from four registers, and one thread executes it for its warp (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); without `.to_layout(..)` inference deals the rows out";
+const FOUR: &str = "an instruction takes four adjacent rows from four registers, and one thread executes it for its warp (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); without `.to_layout(..)` inference distributes the rows";
 
 /// A layout that no instruction takes its rows from.
 pub(super) fn refused(at: Loc, pinned_at: Loc, actual: &Layout, warps: u32) -> Diagnostic {
@@ -15,11 +15,8 @@ pub(super) fn refused(at: Loc, pinned_at: Loc, actual: &Layout, warps: u32) -> D
         let texts: Vec<String> = bases.iter().map(basis_text).collect();
         if texts.is_empty() { "none".to_owned() } else { texts.join(" ") }
     };
-    let mut diagnostic = Diagnostic::new(
-        Code::RowNumbers,
-        at,
-        "the rows are not in a layout that they are taken from",
-    );
+    let mut diagnostic =
+        Diagnostic::new(Code::RowNumbers, at, "no gather can take row numbers from this layout");
     let registers = &actual.bases(Dim::Register)[..actual.bases(Dim::Register).len().min(2)];
     if registers != [vec![1], vec![2]] {
         diagnostic = diagnostic.compare("first two register bases", "[1] [2]", text(registers));
@@ -42,7 +39,7 @@ impl Idle {
             .compare("instructions of a warp", possible.to_string(), actual.to_string())
             .place(pinned_at, "layout chosen here")
             .why(format!(
-                "of {warps} warps, those that hold the same rows leave them to one; dealt out, each warp moves its own. An instruction moves four rows, one box of columns wide"
+                "of {warps} warps that hold the same rows, one moves them; distributed, each warp moves its own. An instruction moves four rows, one box of columns wide"
             ))
             .help(format!(".to_layout({})", form(warps).in_code()))
     }

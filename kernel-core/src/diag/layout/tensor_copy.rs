@@ -1,4 +1,4 @@
-//! The words for layouts between which the tensor cores copy nothing.
+//! The messages for layouts between which `tcgen05.cp` cannot copy.
 
 use kernel_layout::Form;
 use kernel_layout::tensor_copy::CopyRefusal;
@@ -11,7 +11,7 @@ use crate::layouts::tensor_memory::{BLOCK_ROWS, in_words};
 use crate::loc::Loc;
 
 /// What an instruction reads.
-const READS: &str = "`tcgen05.cp` reads 8 rows of 16 bytes by a matrix descriptor, rows of the tile along rows of tensor memory, in one of the swizzles of 32, 64 and 128 bytes or with 16 bytes of the next row directly behind (PTX ISA, \"tcgen05.cp\", \"Shared memory descriptor\")";
+const READS: &str = "`tcgen05.cp` reads pieces of 8 rows by 16 bytes by a matrix descriptor, with a swizzle of 32, 64 or 128 bytes or with the 16 bytes of one row directly after those of the row before; rows of the tile become rows of tensor memory (PTX ISA, \"tcgen05.cp\", \"Shared memory descriptor\")";
 
 /// A copy to tensor memory that no instruction does.
 pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> Diagnostic {
@@ -22,7 +22,7 @@ pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> D
             let diagnostic = new("no instruction copies elements of this size to a block of tensor memory")
             .compare("bits of an element", required.to_string(), actual.to_string())
             .place(ends.memory_at, "allocated here")
-            .why("a block holds sums in columns of 32 bits, or factors packed in them; `tcgen05.cp` moves columns as they lie and leaves no gaps. Where a layout is spelled out, bits are copied as they are")
+            .why("a block has one element of an accumulator in each column of 32 bits, or packed elements of an operand; `tcgen05.cp` copies columns unchanged and without gaps. If `.with_layout(..)` gives the layout, it copies the bits unchanged")
             ;
             match copies(rows) {
                 Some(_) => diagnostic.help(format!(".with_layout({})", written(rows, columns))),
@@ -30,25 +30,25 @@ pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> D
             }
         }
         TensorCopyRefusal::BlockRows { actual, required } => {
-            let diagnostic = new("no instruction copies to blocks of so many rows")
+            let diagnostic = new(&format!("no instruction copies to blocks of {actual} rows"))
                 .compare("rows of a block", required.to_string(), actual.to_string())
                 .place(ends.memory_at, "allocated here")
-                .why("`tcgen05.cp` writes the rows of tensor memory one after the other; a block of 64 rows has every other 16 of them (PTX ISA, \"tcgen05.cp\", \"tcgen05.mma: Data path layout\")");
+                .why("`tcgen05.cp` writes adjacent rows of tensor memory; a block of 64 rows has every other group of 16 (PTX ISA, \"tcgen05.cp\", \"tcgen05.mma: Data path layout\")");
             if let Form::TensorMemory { block, col_stride, .. } = &ends.memory
                 && rows >= required
             {
                 diagnostic.help(format!("tmem_block([{required}, {}], {col_stride})", block[1]))
             } else if copies(rows).is_some() {
-                // What is no sum of a product may lie otherwise.
+                // What is not an accumulator may have another layout.
                 diagnostic.help(format!(".with_layout({})", written(rows, columns)))
             } else {
                 diagnostic
             }
         }
-        TensorCopyRefusal::ByRows => new("a tile that is also used row by row is copied to tensor memory")
-            .compare("layout in shared memory", "that of a tile", "that of one row, for all of them")
+        TensorCopyRefusal::ByRows => new("a tile whose rows are used one by one cannot be copied to tensor memory")
+            .compare("layout in shared memory", "one layout for the whole tile", "one layout for each row")
             .place(ends.shared_made_at, "allocated here")
-            .why("`ring[i]` of rank 1 is a buffer of its own, and the tile is nothing but its buffers one behind the other; a descriptor leads through a layout of rows and columns (PTX ISA, \"Shared memory descriptor\")"),
+            .why("`ring[i]` of rank 1 is a buffer of its own, and the tile is its buffers one after the other; a descriptor needs a layout of rows and columns (PTX ISA, \"Shared memory descriptor\")"),
         TensorCopyRefusal::Source { contiguous } => source(at, ends, contiguous),
         TensorCopyRefusal::Layout(refusal) => layouts(at, ends, &refusal),
     }
@@ -60,7 +60,7 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
     let [rows, columns] = ends.shape;
     match refusal {
         CopyRefusal::Rows { .. } | CopyRefusal::Copies { .. } => {
-            let diagnostic = new("no instruction writes these rows of tensor memory together");
+            let diagnostic = new("no instruction writes these rows of tensor memory at once");
             let diagnostic = match copies(rows) {
                 Some(required) => diagnostic
                     .compare("copies of each row", required, actual_copies(&ends.memory))
@@ -73,16 +73,16 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
             };
             diagnostic
                 .place(ends.memory_at, "layout chosen here")
-                .why("`tcgen05.cp` writes 128 rows once, 64 rows for two warps each, 32 rows for each of the four warps, which reach 32 rows of tensor memory each, or one row for each of them into the first of its 32 (PTX ISA, \"tcgen05.cp\": .multicast)")
+                .why("each of the four warps reaches 32 rows of tensor memory; `tcgen05.cp` writes 128 rows once, 64 rows twice, 32 rows to each warp, or one row to the first row of each warp (PTX ISA, \"tcgen05.cp\": .multicast)")
         }
         CopyRefusal::Gaps => gaps(at, ends),
         CopyRefusal::RowBits { actual, required } => {
             let by_threads = if ends.memory == Form::TensorMemoryScales {
-                "; shorter rows of scales are stored by threads: `to.store(from.load())`"
+                "; threads store shorter rows of scales: `to.store(from.load())`"
             } else {
                 ""
             };
-            new("the rows of this tile are shorter than an instruction copies")
+            new("the rows of this tile are too short for `tcgen05.cp`")
                 .compare(
                     "bits in a row of tensor memory",
                     format!("a multiple of {required}"),
@@ -111,13 +111,13 @@ fn gaps(at: Loc, ends: &CopyEnds) -> Diagnostic {
         && columns < *block_columns
     {
         return diagnostic
-            .compare("columns of a block", format!("{columns}, as the part"), block_columns.to_string())
-            .why("blocks below one another lie side by side in tensor memory, so that the columns that a part leaves out of each block lie between those that it has")
+            .compare("columns of a block", format!("{columns}, like the part"), block_columns.to_string())
+            .why("blocks along the rows of the tile are adjacent in tensor memory, so the columns that a part leaves out of each block are between those that it has")
             .help(format!(".with_layout(tmem_block([{block_rows}, {columns}], {col_stride}))"));
     }
     diagnostic
         .compare("layout", "elements that fill the columns", in_words(&ends.memory))
-        .why("`tcgen05.cp` moves columns of 32 bits as they lie (PTX ISA, \"tcgen05.cp\")")
+        .why("`tcgen05.cp` copies columns of 32 bits unchanged (PTX ISA, \"tcgen05.cp\")")
 }
 
 /// Shared memory through which no descriptor leads.
@@ -125,14 +125,10 @@ fn source(at: Loc, ends: &CopyEnds, contiguous: usize) -> Diagnostic {
     let headline = "the tensor cores cannot copy from this layout of shared memory";
     let diagnostic = Diagnostic::new(Code::TensorCopy, at, headline);
     let diagnostic = if contiguous == 0 {
-        diagnostic.compare(
-            "side by side in shared memory",
-            "columns of the tile",
-            "rows of the tile",
-        )
+        diagnostic.compare("contiguous in shared memory", "columns of the tile", "rows of the tile")
     } else {
         let required = ends.nearest.as_ref().map_or_else(
-            || "16 bytes of each row one behind the other".to_owned(),
+            || "16 bytes of each row, one after the other".to_owned(),
             |form| format!("`{}`", form.in_code()),
         );
         diagnostic.compare("layout", required, shared_text(&ends.shared))
@@ -140,7 +136,7 @@ fn source(at: Loc, ends: &CopyEnds, contiguous: usize) -> Diagnostic {
     with_nearest(placed(diagnostic, ends).why(READS), ends)
 }
 
-/// A span of the swizzle that does not lie together in tensor memory.
+/// A span of the swizzle that is not contiguous in tensor memory.
 fn interrupted(at: Loc, ends: &CopyEnds, span_bytes: u32, actual: u32) -> Diagnostic {
     let element_bytes = ends.element_bits / 8;
     let (span, run) = (span_bytes / element_bytes, actual / element_bytes);
@@ -149,20 +145,19 @@ fn interrupted(at: Loc, ends: &CopyEnds, span_bytes: u32, actual: u32) -> Diagno
         at,
         "no instruction copies a swizzled span to several places in tensor memory",
     );
-    let diagnostic = if let Form::TensorMemory { block: [block_rows, _], col_stride, .. } =
-        &ends.memory
-    {
-        diagnostic
-            .compare("columns of a block", format!("{span} or more"), run.to_string())
-            .help(format!("tmem_block([{block_rows}, {span}], {col_stride})"))
-    } else {
-        let actual = format!("{run}; the layout is {}", in_words(&ends.memory));
-        let required = format!("{span} or more");
-        with_nearest(diagnostic.compare("columns that follow one another", required, actual), ends)
-    };
+    let diagnostic =
+        if let Form::TensorMemory { block: [block_rows, _], col_stride, .. } = &ends.memory {
+            diagnostic
+                .compare("columns of a block", format!("{span} or more"), run.to_string())
+                .help(format!("tmem_block([{block_rows}, {span}], {col_stride})"))
+        } else {
+            let actual = format!("{run}; the layout is {}", in_words(&ends.memory));
+            let required = format!("{span} or more");
+            with_nearest(diagnostic.compare("adjacent columns", required, actual), ends)
+        };
     placed(diagnostic, ends)
         .place(ends.memory_at, "allocated here")
-        .why(format!("a descriptor speaks of tiles of 8 rows by a span of the swizzle, here {span_bytes} bytes or {span} elements; the blocks below one another lie side by side in tensor memory, so that the columns of the one are followed by those of the other (PTX ISA, \"Shared memory descriptor\")"))
+        .why(format!("a descriptor describes tiles of 8 rows by a span of the swizzle, here {span_bytes} bytes or {span} elements; blocks along the rows of the tile are adjacent in tensor memory, so the columns of one are followed by those of the next (PTX ISA, \"Shared memory descriptor\")"))
 }
 
 /// The layout that shared memory can have.
@@ -181,7 +176,7 @@ fn placed(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
     }
 }
 
-/// The copies that a tile of so many rows needs; nothing where no instruction writes so many.
+/// The copies that a tile of this many rows needs; nothing where no instruction writes this many.
 fn copies(rows: u32) -> Option<&'static str> {
     match rows {
         4 => Some("none, and one row for each warp"),
@@ -203,14 +198,14 @@ fn actual_copies(form: &Form) -> String {
     "none".to_owned()
 }
 
-/// A layout of so many rows that is copied to.
+/// A layout of this many rows that is copied to.
 fn written(rows: u32, columns: u32) -> String {
     if rows == 4 {
         return format!("layout!(S[(4, {columns}) : (32 @ TLane, 1 @ TCol)])");
     }
     let blocks = rows / BLOCK_ROWS;
     if blocks > 1 {
-        // Blocks of all rows side by side.
+        // Blocks of all rows contiguous.
         return format!(
             "layout!(S[({blocks}, {BLOCK_ROWS}, {columns}) : ({columns} @ TCol, 1 @ TLane, 1 @ TCol)])"
         );

@@ -1,7 +1,7 @@
-//! The bounds of a kernel's type parameters, held against the types that `instances(..)` lists.
+//! The bounds of a kernel's type parameters, checked for the types that `instances(..)` lists.
 //!
-//! What a bound of another module admits is not known here, so nothing is said of it; neither of a type from elsewhere. That
-//! a reference, a tuple and a tile are no numbers is known.
+//! Bounds and types of other modules are not known here, so nothing is reported about them. That
+//! a reference, a tuple and a tile are not numbers is known.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Broken<'_> {
         )
         .compare("", required, format!("`{actual}`"))
         .place(param.name.loc, "the bound")
-        .why("the body may use whatever the bound promises, and is compiled for each listed type")
+        .why("the body may use everything that the bound promises, and it is compiled for each listed type")
         .help(help)
     }
 }

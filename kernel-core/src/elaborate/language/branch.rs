@@ -53,7 +53,7 @@ impl Builder<'_> {
                     && matches!(self.ty(value), Type::Tile(..))
                 {
                     diagnostic = diagnostic
-                        .why("all threads of a block take the same branch; elements are chosen one by one with a mask")
+                        .why("all threads of a block take the same branch; a mask chooses element by element")
                         .help(format!(
                             "select({}, a, b)",
                             self.written(&other).as_deref().unwrap_or("mask")
@@ -229,7 +229,7 @@ impl Builder<'_> {
         then_val.with_leaves(&mut leaves.into_iter())
     }
 
-    /// What variables hold behind one side of a branch and behind the other, where that differs. The others keep what they
+    /// What variables hold after one side of a branch and after the other, where that differs. The others keep what they
     /// have in both.
     fn changed(&mut self, then_vars: &[Var], else_vars: &[Var], loc: Loc) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = Vec::new();
@@ -371,9 +371,9 @@ impl Builder<'_> {
                 ),
             };
             self.report(
-                Code::BranchTypes.at(loc, "the ways through this code choose between two allocations")
+                Code::BranchTypes.at(loc, "different paths choose different allocations")
                     .compare("", "one allocation", format!("{x} or {y}"))
-                    .why(format!("the address of {memory} memory is settled when compiling; which {one} is used may depend on the run"))
+                    .why(format!("the address of {memory} memory is fixed at compile time; the {one} can be chosen at run time"))
                     .help(help),
             );
             return;
@@ -381,13 +381,13 @@ impl Builder<'_> {
         let in_memory =
             |val: &Val| matches!(val, Val::Tensor(_) | Val::View(_)) || memory(val).is_some();
         let why = if in_memory(a) && in_memory(b) {
-            "which memory a variable stands for is settled when compiling; coordinates and indices may differ"
+            "the memory that a variable stands for is fixed at compile time; coordinates and indices may differ"
         } else {
             "after a branch or an iteration of a loop, a variable has one type and one shape"
         };
         self.report(
             Code::BranchTypes
-                .at(loc, "the ways through this code leave values of different types behind")
+                .at(loc, "the paths through this code give values of different types")
                 .compare("", x, y)
                 .why(why),
         );
@@ -397,9 +397,9 @@ impl Builder<'_> {
     fn unset(&mut self, what: &str, loc: Loc) {
         self.report(
             Code::BranchTypes
-                .at(loc, format!("{what} has a value on some of the ways through this code only"))
-                .compare("", "a value on every way", "none on one of them")
-                .why("after a branch, what its ways leave is one value of one type and shape")
+                .at(loc, format!("{what} has a value only on some paths"))
+                .compare("", "a value on every path", "none on one path")
+                .why("after a branch, a variable has one value of one type and shape")
                 .help("else { .. }"),
         );
     }
@@ -442,7 +442,7 @@ impl Builder<'_> {
             Code::Kind
                 .at(a.loc, format!("`{written}` does not join masks"))
                 .compare("", "a scalar (bool)", self.describe(side))
-                .why("Rust's `&&` and `||` are of two `bool`; masks combine element by element")
+                .why("Rust's `&&` and `||` take two `bool`; `&` and `|` combine masks element by element")
                 .help(format!("{left} {instead} {right}")),
         );
         true

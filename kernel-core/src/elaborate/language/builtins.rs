@@ -76,11 +76,11 @@ impl Builder<'_> {
         };
         let stages = given.integer(1);
         if range.unroll || !(2..=16).contains(&stages) {
-            let required = "2 to 16, of a loop that is not unrolled";
+            let required = "2 to 16, without `unroll`";
             return self.refuse(
-                Code::Pipeline.at(given.at(1), "a loop is not pipelined like this")
+                Code::Pipeline.at(given.at(1), "`pipeline` cannot take this loop")
                     .compare("stages", required, stages.to_string())
-                    .why("one stage is copied into while another is used; with one alone there is nothing to overlap, and each takes shared memory of its own")
+                    .why("one stage is filled while another is used, so one stage alone overlaps nothing; each stage takes shared memory of its own")
                     .help("pipeline(range(0, n, 32), 3)"),
             );
         }
@@ -145,7 +145,7 @@ impl Builder<'_> {
                 Code::Kind
                     .at(given.at(0), "`select` chooses by a mask")
                     .compare("", "a tile of `bool`", actual)
-                    .why("one condition for the whole block is a branch")
+                    .why("if one condition holds for the whole block, use a branch")
                     .help(format!("if {a} {{ {b} }} else {{ {} }}", written(2, "c"))),
             );
         }
@@ -227,7 +227,7 @@ impl Builder<'_> {
                 Code::DtypeMismatch
                     .at(at, "a tile does not hold `usize`")
                     .compare("", "an element type", "usize")
-                    .why("Rust counts the elements of its arrays in `usize`")
+                    .why("Rust counts the elements of an array in `usize`")
                     .help("a.len() as i32"),
             );
         }

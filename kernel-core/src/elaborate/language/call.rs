@@ -7,7 +7,7 @@ use super::{
     value::{ClosureVal, Num, Place, Ty, Val},
 };
 use crate::{
-    diag::Code,
+    diag::{Code, counted},
     elaborate::{Builder, Env},
     ir::{Const, Dtype},
     loc::Loc,
@@ -107,7 +107,13 @@ impl Builder<'_> {
                 if vals.len() != closure.params.len() {
                     return self.report(
                         Code::ArgumentCount
-                            .at(loc, "this closure takes another number of arguments")
+                            .at(
+                                loc,
+                                format!(
+                                    "this closure takes {}",
+                                    counted(closure.params.len(), "argument")
+                                ),
+                            )
                             .compare(
                                 "arguments",
                                 closure.params.len().to_string(),
@@ -151,7 +157,13 @@ impl Builder<'_> {
         if closure.params.len() != vals.len() {
             return self.report(
                 Code::ArgumentCount
-                    .at(loc, "a closure with another number of parameters is wanted here")
+                    .at(
+                        loc,
+                        format!(
+                            "a closure with {} is required here",
+                            counted(vals.len(), "parameter")
+                        ),
+                    )
                     .compare("parameters", vals.len().to_string(), closure.params.len().to_string())
                     .help(format!("|{}| ..", ["a", "b", "c", "d"][..vals.len().min(4)].join(", "))),
             );
@@ -227,7 +239,10 @@ impl Builder<'_> {
         if vals.len() != function.params.len() {
             return self.report(
                 Code::ArgumentCount
-                    .at(loc, format!("`{name}` takes another number of arguments"))
+                    .at(
+                        loc,
+                        format!("`{name}` takes {}", counted(function.params.len(), "argument")),
+                    )
                     .compare("arguments", function.params.len().to_string(), vals.len().to_string())
                     .place(function.name.loc, "defined here"),
             );
@@ -248,7 +263,7 @@ impl Builder<'_> {
         if self.calls.iter().any(open) {
             return self.report(
                 Code::Recursion.at(loc, format!("`{name}` calls itself"))
-                    .why("functions are inlined into the kernel, and tiles live in registers, which no call stack saves; write a loop"),
+                    .why("functions are inlined into the kernel, because tiles live in registers and a call stack cannot save registers; write a loop"),
             );
         }
         receiver.iter().chain(&vals).for_each(|val| self.unmark(val));
@@ -393,7 +408,7 @@ impl Builder<'_> {
             return self.error(Code::UnknownName, name.loc, headline);
         }
         let [val] = vals else {
-            let headline = format!("`{}` takes one number", name.name);
+            let headline = format!("`{}` takes 1 argument", name.name);
             return self.report(Code::ArgumentCount.at(loc, headline).compare(
                 "arguments",
                 "1",
@@ -415,7 +430,7 @@ impl Builder<'_> {
         self.report(
             Code::Kind.at(args[0].loc, format!("`{name}::from_bits` takes a constant byte"))
                 .compare("", "a constant from 0 to 255", actual)
-                .why("no instruction makes these numbers when a kernel runs: it reads and moves them")
+                .why("no instruction makes these numbers at run time: a kernel only loads and stores them")
                 .help(format!("{name}::from_bits({one})")),
         )
     }

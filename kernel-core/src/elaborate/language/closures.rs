@@ -38,7 +38,7 @@ impl Builder<'_> {
             let zero = self.whole_number("0", self.num(tile));
             return self.report(
                 Code::Kind.at(at, "`map` computes one number from one element")
-                    .why("the closure is done for each element, where there are no loops, tiles or memory")
+                    .why("the closure runs for each element and cannot have loops, tiles or memory accesses")
                     .help(format!("|v| if v > {zero} {{ v }} else {{ {zero} }}")),
             );
         };

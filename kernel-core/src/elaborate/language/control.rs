@@ -4,8 +4,8 @@
 //! same variables and joins the leaves (scalars, tiles, addresses) in which they differ.
 //!
 //! A loop carries the leaves that its body changes. Which these are is found by building the body
-//! once on trial, with every leaf in reach carried, and throwing the result away: a leaf is carried
-//! in earnest if some `continue` or `break` passes another value than the one that came in. What
+//! once on trial, with every leaf in reach carried, and dropping the result: a leaf is carried
+//! if some `continue` or `break` passes another value than the one that came in. What
 //! the body leaves alone keeps its value, constants included.
 //!
 //! A function with an early `return` is a loop that runs once, left by `break`.
@@ -192,10 +192,10 @@ impl Builder<'_> {
             self.value(&range.step, range.loc)?,
         );
         for end in [from, to, step] {
-            self.wants_scalar(end, "a range has scalars for its ends", range.loc)?;
+            self.wants_scalar(end, "the bounds of a range are scalars", range.loc)?;
             if !self.is_scalar(end) {
                 return self.refuse(
-                    Code::Kind.at(range.loc, "a range has scalars for its ends").compare(
+                    Code::Kind.at(range.loc, "the bounds of a range are scalars").compare(
                         "",
                         "a scalar",
                         self.describe(&Val::Value(end)),
@@ -236,7 +236,7 @@ impl Builder<'_> {
                     "at most 4096",
                     length.map_or("no end".to_owned(), |length| length.to_string()),
                 )
-                .why("`unroll` writes the body out once an iteration; without it, the loop runs on the device")
+                .why("`unroll` writes the body out once for each iteration; without it, the loop runs on the device")
                 .help("for i in range(start, end, step)"),
             );
         }
@@ -429,7 +429,7 @@ impl Builder<'_> {
                     Code::BranchTypes.at(loc,
                         "a variable from outside this loop gets its first value inside",
                     )
-                    .why("a loop may end before that, so the variable has a value and a type before it")
+                    .why("the loop may run no iteration, so give the variable a value before the loop")
                     .help("let mut x = 0;"),
                 );
                 self.scopes.vars[index].val = Val::Error;
@@ -574,15 +574,15 @@ impl Builder<'_> {
             return Val::Never;
         }
         let Some(frame) = self.find_frame(label) else {
-            return self.no_frame("`break` outside the loop that it names", loc);
+            return self.no_frame("`break` outside of the loop that it names", loc);
         };
         let kind = self.frames[frame].kind;
         let mut val = val;
         if kind != FrameKind::Loop && !matches!(val, Val::Unit | Val::Error | Val::Never) {
             self.report(
                 Code::BranchTypes
-                    .at(loc, "only `loop` has a value, which `break` gives")
-                    .why("a `for` or `while` may come to its end without any `break`")
+                    .at(loc, "only `loop` can have a value, given by `break`")
+                    .why("a `for` or `while` may end without a `break`")
                     .help("let mut found = 0; // before the loop\nfound = x;\nbreak;"),
             );
             val = &Val::Error;
@@ -640,7 +640,7 @@ impl Builder<'_> {
             (Some((a, kind, num)), Some((b, other_kind, other))) => {
                 a == b && kind == other_kind && self.cells.unify(num, other).is_ok()
             }
-            // What is no value at run time has to be the same thing.
+            // What is not a value at run time has to be the same thing.
             _ => a.same(b),
         }
     }
@@ -680,7 +680,7 @@ impl Builder<'_> {
             return Val::Never;
         }
         let Some(frame) = self.find_frame(label) else {
-            return self.no_frame("`continue` outside the loop that it names", loc);
+            return self.no_frame("`continue` outside of the loop that it names", loc);
         };
         if self.frames[frame].kind == FrameKind::Unrolled {
             return self.stop_unrolled(frame, Stop::Continue, loc);
@@ -701,7 +701,7 @@ impl Builder<'_> {
             return self.report(
                 Code::NotConstant
                     .at(loc, "an unrolled loop cannot be left under a run-time condition")
-                    .why("its iterations are written out one after the other while compiling")
+                    .why("its iterations are written out one after the other at compile time")
                     .help("use `for i in 0..n` without `unroll`"),
             );
         }

@@ -1,7 +1,7 @@
 //! What is certain of a kernel while device items are still to come.
 //!
 //! A name may be that of a device item, or a slip: only `rustc` knows. So the kernel is built once without the item, and what
-//! is wrong whatever the item turns out to be is said at once:
+//! is wrong whatever the item turns out to be is reported at once:
 //!
 //! ```text
 //! let c = nowhere(a);         // not certain, and neither is what `c` is
@@ -11,7 +11,7 @@
 //!
 //! A statement is in doubt from where it asks for such an item, or reads a variable that is in doubt. What it leaves in
 //! doubt are the variables that it declares, and those that it can reach and change: their value, or a type that is still
-//! open. Nothing is said of a statement in doubt, nor of what stands in its blocks, since those may never be built.
+//! open. Nothing is reported about a statement in doubt, or about its blocks, since those may never be built.
 
 use std::{
     cell::{Cell, RefCell},

@@ -61,7 +61,7 @@ impl Builder<'_> {
                 self.report(
                     Code::NotAFunction
                         .at(loc, format!("{what} cannot be indexed"))
-                        .why("an address is moved by `+`, in elements, and read with `load`")
+                        .why("`+` moves an address, in elements, and `load` reads it")
                         .help(format!(
                             "load({} + {})",
                             base.operand_text().as_deref().unwrap_or("p"),
@@ -73,7 +73,7 @@ impl Builder<'_> {
                 let what = self.describe(other);
                 self.report(
                     Code::NotAFunction.at(loc, format!("{what} cannot be indexed"))
-                        .why("arrays and rings of shared buffers are; elements of a tile belong to threads, and are reached by reductions and masks"),
+                        .why("arrays and rings of shared buffers can be indexed; the elements of a tile belong to threads: use reductions and masks"),
                 )
             }
         }
@@ -95,9 +95,9 @@ impl Builder<'_> {
         let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
         let item = if is_point { "[x.item()]" } else { "" };
         self.report(
-            Code::DtypeMismatch.at(loc, "this does not index an array of Rust")
+            Code::DtypeMismatch.at(loc, "a Rust array is indexed by a literal")
                 .compare("", "an integer literal", self.describe(at))
-                .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; what `array` makes is indexed by an `i32`")
+                .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; index an array made with `array` by an `i32`")
                 .help(format!("array({length}, |i| ..){item}")),
         );
         false
@@ -106,9 +106,7 @@ impl Builder<'_> {
     /// An element of an array at a run-time index: a chain of selections.
     fn choose(&mut self, parts: &[Val], at: &Val, loc: Loc) -> Val {
         if let Val::Value(index) = at
-            && self
-                .wants_scalar(*index, "an element of an array is chosen by an `i32`", loc)
-                .is_none()
+            && self.wants_scalar(*index, "the index into an array is an `i32`", loc).is_none()
         {
             return Val::Error;
         }
@@ -155,8 +153,8 @@ impl Builder<'_> {
                 }
                 let memory = if self.in_tensor_memory(a) { "tmem" } else { "shared" };
                 self.report(
-                    Code::NotConstant.at(loc, "an index into this array must be known when compiling")
-                        .why("its elements are different allocations, which no register can choose between")
+                    Code::NotConstant.at(loc, "an index into this array must be known at compile time")
+                        .why("its elements are different allocations, so the index is needed at compile time")
                         .help(format!("{memory}::<T>([STAGES, ROWS, COLS])[i]")),
                 )
             }
@@ -168,10 +166,10 @@ impl Builder<'_> {
         let Type::Shared(mut ty) = self.ty(window).clone() else { return None };
         if ty.shape.len() < 2 || ty.transposed {
             let (headline, help) = if ty.transposed {
-                ("a ring of buffers has an axis in front of its tiles", None)
+                ("a ring of buffers has an axis before those of its tiles", None)
             } else {
                 let help = "`s.store(tile)` and `s.load()`";
-                ("the elements of shared memory are written and read as tiles", Some(help))
+                ("shared memory is read and written as tiles", Some(help))
             };
             let required = "[STAGES, ROWS, COLS] or [STAGES, N]";
             let diagnostic = Code::SharedUse.at(loc, headline).compare(
@@ -181,22 +179,20 @@ impl Builder<'_> {
             );
             return self.refuse(match help {
                 Some(help) => diagnostic
-                    .why("an index chooses one buffer of a ring; which thread holds an element is the compiler's choice")
+                    .why("an index chooses one buffer of a ring; the compiler chooses which thread holds an element")
                     .help(help),
                 None => diagnostic,
             });
         }
         let count = ty.shape.remove(0);
-        let words = (
-            "a buffer of a ring is chosen by an `i32`",
-            "an index past the end of a ring of buffers",
-        );
+        let words =
+            ("the index into a ring is an `i32`", "an index past the end of a ring of buffers");
         let index = self.chosen((at.0, loc), count, words)?;
         self.note_use(index, loc, at.1);
         Some(Val::Value(self.emit(WindowOp::Index, vec![window, index], Type::Shared(ty), loc)))
     }
 
-    /// The index of one of so many buffers, tiles or barriers; the words are the headlines for what is no `i32`, and for what is
+    /// The index of one of this many buffers, tiles or barriers; the words are the headlines for what is no `i32`, and for what is
     /// none of theirs.
     pub(crate) fn chosen(
         &mut self,

@@ -48,12 +48,12 @@ impl Builder<'_> {
         matches!(self.ty(value), Type::Scalar(_)) && !self.is_point(value)
     }
 
-    /// The type of what is a value when the kernel runs.
+    /// The type of what is a value at run time.
     pub(crate) fn ty_of(&self, val: &Val) -> Option<&Type> {
         val.value().map(|value| self.ty(value))
     }
 
-    /// Whether something lies in tensor memory.
+    /// Whether something is in tensor memory.
     pub(crate) fn in_tensor_memory(&self, val: &Val) -> bool {
         matches!(self.ty_of(val), Some(Type::TensorMemory(_)))
     }
@@ -180,7 +180,7 @@ impl Builder<'_> {
                 self.error(
                     Code::Kind,
                     loc,
-                    format!("{what} stands where a scalar or a tile is wanted"),
+                    format!("{what} stands where a scalar or a tile is required"),
                 );
                 None
             }

@@ -98,7 +98,7 @@ impl Builder<'_> {
                     other => {
                         self.report(
                             Code::Kind
-                                .at(pat.loc, "this pattern takes a tuple or an array apart")
+                                .at(pat.loc, "this pattern needs a tuple or an array")
                                 .compare("", format!("{} parts", pats.len()), self.describe(other)),
                         );
                         Vec::new()
@@ -140,10 +140,10 @@ impl Builder<'_> {
         let explained = self.problems.reports() > 0 || self.awaits;
         if matches!(val, Val::Error) && !explained && !self.dead() {
             if self.never_given > before {
-                return self.report(
-                    Code::Kind.at(expr.loc, "a value is wanted that is never given")
-                        .why("every way through a part of this leaves the function before it has a value"),
-                );
+                return self
+                    .report(Code::Kind.at(expr.loc, "this expression never has a value").why(
+                    "every path through this expression leaves the function before it has a value",
+                ));
             }
             // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
             return self.report(
@@ -334,7 +334,7 @@ impl Builder<'_> {
             UnOp::Deref => match &val {
                 Val::Value(value) if self.is_ptr(*value) && self.is_scalar(*value) => self.report(
                     Code::NotAFunction.at(loc, "an address is read with `load`")
-                        .why("an address counts elements of global memory and is no reference of Rust")
+                        .why("an address is a position in global memory, counted in elements, and not a Rust reference")
                         .help(format!("load({})", a.text().as_deref().unwrap_or("p"))),
                 ),
                 _ => val,
@@ -369,7 +369,7 @@ impl Builder<'_> {
                         if self.is_point(*value) {
                             self.wants_scalar(
                                 *value,
-                                "tiles are not compared with operators",
+                                "comparison operators do not take tiles",
                                 expr.loc,
                             );
                             return Val::Error;
@@ -386,9 +386,9 @@ impl Builder<'_> {
                             (Compare::Ne, _) => "ne",
                         };
                         return self.report(
-                            Code::Kind.at(expr.loc, "tiles are not compared with operators")
+                            Code::Kind.at(expr.loc, "comparison operators do not take tiles")
                                 .compare("", "a scalar", self.describe(side))
-                                .why("Rust's comparison operators give one `bool`; a tile gives a mask, one `bool` an element")
+                                .why("Rust's comparison operators give one `bool`; comparing tiles gives a mask, one `bool` for each element")
                                 .help(format!(
                                     "{}.{method}({})",
                                     tile.operand_text().as_deref().unwrap_or("x"),
@@ -436,7 +436,7 @@ impl Builder<'_> {
         if moved && self.cells.is_float(y.1) && literal(b) {
             let actual = self.cells.name(y.1);
             let mut diagnostic = Code::DtypeRefused
-                .at(at, "an address is moved by whole elements")
+                .at(at, "an address moves by whole elements")
                 .compare("element type", "`i32` or `i64`", format!("`{actual}`"));
             if let Some(Const::Float(value)) = self.cells.literal_of(y.1)
                 && value.fract() == 0.0
@@ -482,7 +482,7 @@ impl Builder<'_> {
         }
         self.report(
             Code::Unbounded
-                .at(loc, "an aggregate of more values than are compiled")
+                .at(loc, "an aggregate of too many values")
                 .compare(
                     "values",
                     format!("at most {}", crate::elaborate::MAX_ELEMENTS),
@@ -525,7 +525,7 @@ impl Builder<'_> {
             }
             _ => self.report(
                 Code::NotConstant
-                    .at(condition.loc, "`assert!` is checked when compiling")
+                    .at(condition.loc, "`assert!` is checked at compile time")
                     .why("this condition depends on a value that is known only at run time")
                     .help("device_assert(condition)"),
             ),

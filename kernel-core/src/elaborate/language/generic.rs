@@ -3,8 +3,8 @@
 //! An instance knows what `T` stands for, and `rustc` does not: to it `x * 2.0` is wrong for every `T`, although one of the
 //! listed types is `f32`. So the builder remembers which values are of type `T`, and asks for `T::of(2.0)` itself.
 //!
-//! What is not marked is not refused, so a mark goes wherever it is in doubt. A function may be that of an `impl` for one
-//! type, where `T` has another name: what goes into a call and what comes out of one is not marked.
+//! Only marked values are refused, so a mark goes when in doubt. A function may belong to an `impl` for one
+//! type, where `T` has another name: arguments and results of calls are not marked.
 
 use la_arena::ArenaMap;
 
@@ -172,7 +172,7 @@ impl Builder<'_> {
             .or_else(|| self.literal_beside(b, x, Side::Left));
         let Some((actual, why, help)) = found else { return self.unify(x, y, what, loc) };
         let diagnostic = Code::DtypeMismatch
-            .at(loc, format!("{what} joins different element types"))
+            .at(loc, format!("the operands of {what} have different element types"))
             .compare("", "one element type on both sides", actual)
             .why(why);
         self.refuse(diagnostic.help_if(help))
@@ -232,11 +232,11 @@ impl Builder<'_> {
         }
         let (name, literals) = &self.type_params.names[index];
         let written = self.cells.literal_of(literal);
-        let why = "a type parameter has no literals, as it stands for several types";
+        let why = "a type parameter has no literals, because it stands for several types";
         #[expect(clippy::cast_precision_loss, reason = "it is shown as Rust shows floats")]
         let (why, help) = match (literals, written) {
             (Literals::Of, written) => (
-                format!("{why}; `{name}::of` makes one when compiling"),
+                format!("{why}; `{name}::of` makes one at compile time"),
                 match written {
                     Some(Const::Int(value)) => Some(format!("{name}::of({:?})", value as f64)),
                     Some(Const::Float(value)) => Some(format!("{name}::of({value:?})")),
@@ -247,7 +247,7 @@ impl Builder<'_> {
                 (why.to_owned(), Some(format!("{value}.cast::<{name}>()")))
             }
             (Literals::Cast, Some(Const::Float(value))) => (
-                format!("{why}; a float can be one of them only where all of them are floats"),
+                format!("{why}; a float literal needs a parameter whose types are all floats"),
                 Some(format!("`{name}: Float`, and `{name}::of({value:?})`")),
             ),
             (Literals::Cast | Literals::Never, _) => (why.to_owned(), None),

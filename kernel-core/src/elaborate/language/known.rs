@@ -1,9 +1,9 @@
-//! What must be known when compiling: integers, and the extents of tiles.
+//! What must be known at compile time: integers, and the extents of tiles.
 
 use super::value::Val;
 use crate::{diag::Code, elaborate::Builder, ir::Const, loc::Loc, syntax::Expr};
 
-/// Where an integer is from that is known when compiling.
+/// Where an integer is from that is known at compile time.
 pub(crate) const A_PARAMETER: &str =
     "#[kernel(.., instances(N = [1, 2]))]\npub fn name<const N: i32>(..)";
 /// The same of one that counts elements or bytes.
@@ -11,17 +11,17 @@ pub(crate) const AN_EXTENT: &str =
     "#[kernel(.., instances(N = [64, 128]))]\npub fn name<const N: i32>(..)";
 
 impl Builder<'_> {
-    /// A small integer known when compiling: a count, an axis.
+    /// A small integer known at compile time: a count, an axis.
     pub(crate) fn const_int(&mut self, val: &Val, what: &str, loc: Loc) -> Option<i128> {
         self.const_int_or(val, what, loc, A_PARAMETER)
     }
 
-    /// An integer known when compiling that counts elements or bytes.
+    /// An integer known at compile time that counts elements or bytes.
     pub(crate) fn const_size(&mut self, val: &Val, what: &str, loc: Loc) -> Option<i128> {
         self.const_int_or(val, what, loc, AN_EXTENT)
     }
 
-    /// An integer known when compiling; `help` is what may be written for one that is not.
+    /// An integer known at compile time; `help` is what may be written for one that is not.
     pub(crate) fn const_int_or(
         &mut self,
         val: &Val,
@@ -34,8 +34,8 @@ impl Builder<'_> {
             Val::Error | Val::Never => None,
             Val::Value(value) if self.is_scalar(value) => {
                 self.refuse(
-                    Code::NotConstant.at(loc, format!("{what} must be known when compiling"))
-                        .why("tile extents, axes and unrolled loops shape the code that is generated; known are literals, `const` items, const generic parameters, and arithmetic on these")
+                    Code::NotConstant.at(loc, format!("{what} must be known at compile time"))
+                        .why("tile extents, axes and unrolled loops shape the generated code; literals, `const` items, const generic parameters and arithmetic on these are known at compile time")
                         .help(help),
                 )
             }
@@ -43,7 +43,7 @@ impl Builder<'_> {
                 self.refuse(
                     Code::Kind.at(loc, format!("{what} must be an integer")).compare(
                         "",
-                        "an integer known when compiling",
+                        "an integer known at compile time",
                         self.describe(&other),
                     ),
                 )
@@ -91,7 +91,7 @@ impl Builder<'_> {
         if elements > u128::from(u32::MAX) {
             // Beyond this no block could hold it, and counts would need more than 32 bits everywhere.
             return self.refuse(
-                Code::TileBudget.at(at.loc, "a tile of more elements than can be counted").compare(
+                Code::TileBudget.at(at.loc, "a tile of too many elements").compare(
                     "elements",
                     format!("at most {}", u32::MAX),
                     elements.to_string(),
@@ -111,14 +111,14 @@ impl Builder<'_> {
                             format!("the extent {extent} is larger than 1048576"),
                         )
                         .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
-                        .why("a tile lives in the registers of one block, which hold far less; a larger range is a loop over tiles"),
+                        .why("a tile lives in the registers of one block, which hold far less; loop over tiles for a larger range"),
                     );
                 }
                 let up = u64::try_from(extent).ok().and_then(u64::checked_next_power_of_two);
                 let mut diagnostic =
                     Code::Extent.at(loc, format!("the extent {extent} is not a power of two"))
                         .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
-                        .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a whole number of bits");
+                        .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a power of two");
                 if let Some(up) = up.filter(|_| extent > 0) {
                     diagnostic = diagnostic.help(format!(
                         "use {up}; reads outside a tensor give zero, writes outside are dropped"

@@ -94,11 +94,7 @@ impl Builder<'_> {
     ) -> Option<Val> {
         let tile = given.receiver();
         if self.is_point(tile) && given.signature.name == "to_layout" {
-            return self.no_axes(
-                "a layout spreads the axes of a tile over threads",
-                "1 to 5",
-                given.loc,
-            );
+            return self.no_axes("a layout needs a tile with axes", "1 to 5", given.loc);
         }
         let ty = self.ty(tile).clone();
         let elem = match ty.elem() {

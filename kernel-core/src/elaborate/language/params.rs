@@ -105,9 +105,9 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
             };
             problems.push(
                 Code::Instances
-                    .at(row[0].loc, format!("the choice {} is there twice", chosen(list, row)))
+                    .at(row[0].loc, format!("the instance {} is listed twice", chosen(list, row)))
                     .place(first[0].loc, "the first one")
-                    .why("an instance is chosen by its values, so each choice is compiled once"),
+                    .why("an instance is chosen by its values, so each one is compiled once"),
             );
         }
     }
@@ -121,7 +121,7 @@ pub fn instance_rows(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> V
                 Code::Instances.at(param.name.loc,
                     format!("the generic parameter `{}` has no values", param.name.name),
                 )
-                .why("a kernel is compiled ahead of time, once for each listed choice of its generic parameters")
+                .why("a kernel is compiled ahead of time, once for each listed instance of its generic parameters")
                 .help(with_list(&kernel.attr.instances, &format!("{} = {example}", param.name.name))),
             );
         }
@@ -309,7 +309,7 @@ impl Builder<'_> {
         match (kind, arg) {
             (GenericKind::Type(_), GenericArg::Type(ty)) => self.resolve(ty, scope),
             (GenericKind::Type(_), GenericArg::Const(_)) => {
-                self.error(Code::Instances, loc, "a type is wanted here, not a constant");
+                self.error(Code::Instances, loc, "a type is required here, not a constant");
                 Ty::Infer
             }
             (GenericKind::Const(ty), arg) => {
@@ -321,7 +321,7 @@ impl Builder<'_> {
                     GenericArg::Type(other) => self.error(
                         Code::Instances,
                         other.loc,
-                        "a constant is wanted here, not a type",
+                        "a constant is required here, not a type",
                     ),
                 };
                 let want = self.resolve(ty, scope);
@@ -332,7 +332,7 @@ impl Builder<'_> {
                     other => {
                         self.report(
                             Code::NotConstant
-                                .at(loc, "a const generic must be known when compiling")
+                                .at(loc, "a const generic must be known at compile time")
                                 .compare("", "a constant", self.describe(&other)),
                         );
                         Ty::Infer
@@ -422,7 +422,7 @@ impl Builder<'_> {
             // What `resolve` does not know, it has said.
             Ty::Infer if self.problems.reports() > 0 => None,
             _ => {
-                self.error(Code::Parameter, ty.loc, "an element type is a number type or `bool`");
+                self.error(Code::Parameter, ty.loc, "an element type is a numeric type or `bool`");
                 None
             }
         }
@@ -465,7 +465,7 @@ impl Builder<'_> {
                     ParamKind::Pointer(_) => refuse(
                         self,
                         expr.loc,
-                        "the alignment of a pointer is a power of two of bytes, at most 256"
+                        "the alignment of a pointer is a power of two, at most 256 bytes"
                             .to_owned(),
                         "#[multiple_of(16)] p: Ptr<f32>",
                     ),
@@ -499,7 +499,7 @@ impl Builder<'_> {
                 if strides.len() != rank as usize {
                     self.report(
                         Code::FactAttribute
-                            .at(*loc, "`stride` needs one entry an axis")
+                            .at(*loc, "`stride` needs one entry for each axis")
                             .compare("", entries(rank as usize), entries(strides.len()))
                             .help(format!(
                                 "#[stride({}1)]",

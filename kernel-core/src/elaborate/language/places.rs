@@ -1,4 +1,4 @@
-//! Names, fields and elements: what they are worth, and how they are assigned.
+//! Names, fields and elements: their values, and assignments to them.
 
 use std::rc::Rc;
 
@@ -64,7 +64,7 @@ impl Builder<'_> {
         }
         self.report(
             Code::NotConstant
-                .at(loc, format!("what `{name}` stands for is not known here"))
+                .at(loc, format!("the compiler cannot infer `{name}` here"))
                 .why("the arguments of the call do not mention it")
                 .help("f::<f32>(..)"),
         )
@@ -214,9 +214,9 @@ impl Builder<'_> {
             ExprKind::Unary(UnOp::Deref, pointer) if self.is_pointer(pointer, env) => {
                 self.report(
                     Code::NotAFunction.at(target.loc,
-                        "an address is written with `store`",
+                        "an address cannot be assigned to",
                     )
-                    .why("an address counts elements of global memory and is no reference of Rust")
+                    .why("an address is a position in global memory, counted in elements, and not a Rust reference")
                     .help(format!(
                         "store({}, {})",
                         pointer.text().as_deref().unwrap_or("p"),
@@ -235,7 +235,7 @@ impl Builder<'_> {
                     other => {
                         self.report(
                             Code::Kind
-                                .at(target.loc, "this assignment takes a tuple or an array apart")
+                                .at(target.loc, "this assignment needs a tuple or an array")
                                 .compare(
                                     "",
                                     format!("{} parts", parts.len()),
@@ -257,7 +257,7 @@ impl Builder<'_> {
                     if !matches!(base, Val::Error | Val::Never) {
                         self.report(
                             Code::Kind.at(target.loc, "this cannot be assigned to")
-                                .why("what changes is a variable, a field, or an array element at an index known when compiling; tiles and memory are written with `store`"),
+                                .why("a variable, a field, or an array element at a constant index can be assigned to; write tiles and memory with `store`"),
                         );
                     }
                 }
@@ -276,14 +276,14 @@ impl Builder<'_> {
                 format!("{}.store(tile)", self.window_of(param)),
             ),
             Val::Value(value) if self.is_ptr(value) => (
-                "an address is written with `store`",
+                "an address cannot be assigned to",
                 "an address is moved by `+`, in elements",
                 "store(p + i, x)".to_owned(),
             ),
             Val::Value(value) => match self.ty(value) {
                 Type::Tile(_, shape) if shape.len() == 1 => (
                     "an element of a tile cannot be assigned to",
-                    "the elements of a tile belong to threads; a mask chooses among them",
+                    "the elements of a tile belong to threads; choose among them with a mask",
                     format!("t = select(arange(0, {}).eq(i), x, t)", shape[0]),
                 ),
                 _ => return false,
@@ -325,7 +325,7 @@ impl Builder<'_> {
         let name = self.scopes.name_of(place.var).unwrap_or("this variable").to_owned();
         self.report(
             Code::Immutable.at(loc, format!("`{name}` is not `mut`"))
-                .why("a variable that changes says so where it is declared, and loops carry on only those")
+                .why("only variables declared `mut` can change, and only these are carried from iteration to iteration")
                 .help(format!("mut {name} // where it is declared"),
             ),
         );

@@ -94,7 +94,7 @@ struct Scope {
 pub(crate) struct Scopes {
     all: Vec<Scope>,
     pub(crate) vars: Vec<Var>,
-    /// What held a value first, by the value's number. By name: the numbers of variables are given again behind a branch or a loop.
+    /// What held a value first, by the value's number. By name: the numbers of variables are given again after a branch or a loop.
     holders: BTreeMap<u32, Holder>,
     pub(crate) impls: Vec<(Arc<Impl>, ScopeId)>,
     /// What is not certain, as device items are still to come.

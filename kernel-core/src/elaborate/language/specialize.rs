@@ -1,9 +1,9 @@
 //! Warp specialisation: `warp_specialize(default, [partition(warps).registers(n).run(part), ..])`.
 //!
-//! The default partition goes on in the warps that ran what stands in front: it may use and change every variable, tiles
-//! included. The others run in warps of their own, at the same time. What they take from outside are constants, scalars, addresses
-//! and handles on memory, which are the same in every thread, but no tiles, whose elements are in registers of other threads; and
-//! what they change is seen by nobody else.
+//! The default partition continues in the warps that ran the statements before: it may use and change every variable, tiles
+//! included. The others run in warps of their own, at the same time. From outside they take constants, scalars, addresses
+//! and handles on memory, which are the same in every thread, but no tiles, whose elements are in registers of other threads;
+//! their changes are visible nowhere else.
 
 use std::rc::Rc;
 
@@ -75,10 +75,10 @@ impl Builder<'_> {
     /// `part.registers(count)`
     pub(crate) fn partition_registers(&mut self, given: &Given<'_>) -> Option<Val> {
         if !self.target.has(Capability::Setmaxnreg) {
-            let headline = "registers move between warps on later targets";
+            let headline = "register budgets need a later target";
             return self.refuse(
                 self.lacks(Capability::Setmaxnreg, headline, given.loc)
-                    .why("`setmaxnreg` is an instruction of these targets; without a budget a partition runs on every one"),
+                    .why("only these targets have `setmaxnreg`; a partition without a budget runs on every target"),
             );
         }
         let (registers, of) = (Some(given.number(0)), given.partition().clone());
@@ -168,7 +168,7 @@ impl Builder<'_> {
             other => {
                 return self.refuse(
                     Code::Kind
-                        .at(arg.loc, "partitions stand in an array")
+                        .at(arg.loc, "the partitions are an array")
                         .compare("", "an array of partitions", self.describe(&other))
                         .help(format!("[{EXAMPLE}]")),
                 );
@@ -177,7 +177,7 @@ impl Builder<'_> {
         if list.is_empty() {
             return self.refuse(
                 Code::Kind
-                    .at(arg.loc, "there is no partition beside the default one")
+                    .at(arg.loc, "there is no partition besides the default one")
                     .compare(
                         "",
                         "an array of one partition or more",
@@ -212,7 +212,7 @@ impl Builder<'_> {
                 other => {
                     self.report(
                         Code::Kind
-                            .at(at, "this is no partition")
+                            .at(at, "this is not a partition")
                             .compare("", "a partition", self.describe(&other))
                             .help(EXAMPLE),
                     );
@@ -234,7 +234,7 @@ impl Builder<'_> {
                     .place(first, "specialised here before")
                     .compare(
                         "",
-                        "one `warp_specialize` in a kernel, outside of partitions",
+                        "one `warp_specialize` in each kernel, outside of partitions",
                         "another one",
                     )
                     .why("each warp of a block goes to one partition, and ends with it"),
@@ -247,7 +247,7 @@ impl Builder<'_> {
                     "warps are specialised inside a loop or branch",
                 )
                 .compare("", "a statement of the kernel's body", "one that a loop or a branch runs")
-                .why("the warps of partitions wait for this place from the start of the kernel, and come by it once; a function with an early `return` counts as a loop")
+                .why("the warps of partitions wait for this call from the start of the kernel, and reach it once; a function with an early `return` counts as a loop")
                 .help("warp_specialize(\n    || for i in 0..n { multiply(i) },\n    [partition(1).run(|| for i in 0..n { load(i) })],\n);"),
             );
             return false;
@@ -290,9 +290,9 @@ impl Builder<'_> {
         let at = assigned(&run.body, &name).unwrap_or(at);
         self.report(
             Code::PartitionCapture.at(at,
-                format!("a partition changes `{name}`, which is outside of it"),
+                format!("a partition changes `{name}`, which is declared outside of it"),
             )
-            .why("other warps run what is around the partition, at the same time and with registers of their own; what a partition gives others goes through memory"),
+            .why("other warps run the code around the partition, at the same time and with registers of their own; pass results through memory"),
         );
     }
 
@@ -323,9 +323,9 @@ impl Builder<'_> {
             (None, None) => "a partition takes a tile from outside".to_owned(),
         };
         let mut diagnostic = Code::PartitionCapture.at(at, headline)
-            .place(made, "made here, by other warps")
+            .place(made, "computed here, by other warps")
             .compare("", "scalars, tensors, shared memory", actual)
-            .why("the elements of a tile are in registers of the threads that made it, and a partition runs in others; what it is given goes through shared memory");
+            .why("the elements of a tile are in registers of the threads that computed it, and other threads run the partition; pass the tile through shared memory");
         if let (Some(name), false) = (&name, self.is_ptr(value)) {
             let dtype = self.cells.name(self.num(value));
             diagnostic = diagnostic.help(format!(
@@ -341,12 +341,12 @@ impl Builder<'_> {
                 "these partitions have more warps than a block",
             )
             .compare("warps", format!("at most {required}"), actual.to_string())
-            .why("the kernel's own warps count as well, and what fills up groups of four: partitions of four warps and more begin at a multiple of four, and with register budgets the kernel's own warps have such groups for themselves"),
+            .why("the kernel's own warps count as well, and so do unused warps: partitions of four warps and more begin at a multiple of four, and with register budgets the kernel's own warps fill whole groups of four"),
             PlacementProblem::Barriers { required, actual } => Code::Partition.at(at,
                 "these partitions need more barriers than a block has",
             )
             .compare("partitions of more than one warp", format!("at most {required}"), actual.to_string())
-            .why("the warps of each meet at a barrier of their own; a block has 16, two of which are for the kernel's own warps and for all"),
+            .why("the warps of each partition use a barrier of their own; a block has 16, of which the kernel's own warps use one and all warps together another"),
             PlacementProblem::Registers { required, actual, warps, at_entry } => Code::RegisterBudget.at(at,
                 "these partitions leave too few registers for the kernel's own warps",
             )
@@ -355,7 +355,7 @@ impl Builder<'_> {
                 format!("at most {required}, added up over groups of four warps"),
                 format!("{actual}, added up over groups of four warps"),
             )
-            .why(format!("a block of {warps} warps begins with {at_entry} registers a thread, {} over its {} groups of four, and one group has only what another gives up (PTX ISA, \"setmaxnreg\"); partitions of one or two warps share a group, which has the largest budget of them, and a group without a budget needs 24", at_entry * warps / 4, warps / 4)),
+            .why(format!("a block of {warps} warps starts with {at_entry} registers a thread, {} over its {} groups of four, and a group gets only registers that another releases (PTX ISA, \"setmaxnreg\"); partitions of one or two warps share a group with the largest of their budgets, and a group without a budget needs 24", at_entry * warps / 4, warps / 4)),
         };
         self.report(diagnostic)
     }

@@ -1,4 +1,4 @@
-//! Targets: what kernels call them, and what is said where one lacks something.
+//! Targets: their names in kernels, and the messages about what one lacks.
 //!
 //! What a target has is a row of `kernel_ptx::Hardware`; nothing here names one.
 
@@ -28,7 +28,9 @@ pub(crate) fn nearest_target(name: &str) -> Option<(String, &'static str)> {
         let why = if target.features == Features::Common {
             format!("{series} is `{name}`, with no letter")
         } else {
-            format!("{series} is `{name}`: the letter is for the instructions that only it has")
+            format!(
+                "{series} is `{name}`: the letter stands for instructions that only this target has"
+            )
         };
         return Some((why, name));
     }
@@ -37,7 +39,7 @@ pub(crate) fn nearest_target(name: &str) -> Option<(String, &'static str)> {
     }
     let Hardware { name, .. } = Hardware::ROWS.first()?;
     let why = format!(
-        "the language begins with `{name}`: asynchronous copies and its products are not there before"
+        "the oldest target is `{name}`: older ones lack asynchronous copies and these products"
     );
     Some((why, name))
 }
@@ -60,11 +62,11 @@ impl Builder<'_> {
         if self.target.has(capability) {
             return Some(());
         }
-        let headline = format!("{what} is not there on `{}`", self.target);
+        let headline = format!("`{}` does not have {what}", self.target);
         self.refuse(self.lacks(capability, headline, loc).why(why).help(oldest_with(capability)))
     }
 
-    /// What is said of a capability that the target lacks, with the targets that have it.
+    /// What is reported about a capability that the target lacks, with the targets that have it.
     pub(crate) fn lacks(
         &self,
         capability: Capability,

@@ -1,4 +1,4 @@
-//! Types: from their spelling to what they are, and values brought to a type.
+//! Types: their meaning, and conversions of values to a type.
 
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ const BOUNDS: [&str; 12] = [
     "FnMut",
 ];
 
-/// A type of the language that is no number: a tile, a tensor.
+/// A type of the language that is not a number: a tile, a tensor.
 pub(crate) fn is_own_type(name: &str) -> bool {
     CONTAINERS.contains(&name) || HANDLES.contains(&name)
 }
@@ -118,14 +118,17 @@ impl Builder<'_> {
             Binding::Trait(item) => {
                 self.report(
                     Code::Kind
-                        .at(loc, format!("`{}` is a trait, where a type is wanted", item.name.name))
+                        .at(
+                            loc,
+                            format!("`{}` is a trait, where a type is required", item.name.name),
+                        )
                         .help("value.method(..)"),
                 );
                 Ty::Infer
             }
             Binding::Refused | Binding::Awaited => Ty::Infer,
             Binding::Const(..) | Binding::Var(_) | Binding::Function(..) => {
-                self.error(Code::Kind, loc, "a value stands where a type is wanted");
+                self.error(Code::Kind, loc, "a type is required here, not a value");
                 Ty::Infer
             }
         }
@@ -172,15 +175,15 @@ impl Builder<'_> {
         let mut diagnostic =
             Code::UnknownName.at(name_loc, format!("`{name}` is not a type that kernels know"));
         if matches!(name, "char" | "str" | "String") {
-            diagnostic = diagnostic
-                .why("kernels compute with numbers and masks: there is no text on the device");
+            diagnostic =
+                diagnostic.why("kernels compute with numbers and masks: the device has no strings");
         } else if HOST.contains(&name) {
             diagnostic = diagnostic
                 .why("indices, extents and integer const generics are `i32` in kernels")
                 .help("i32");
         } else if HEAP.contains(&name) {
             diagnostic = diagnostic
-                .why("there is no heap on the device; arrays have a length that is known when compiling")
+                .why("the device has no heap; arrays have a length known at compile time")
                 .help("array(4, |i| ..)");
         } else if let Some(advice) = crate::elaborate::messages::advice::of_type(name) {
             diagnostic = super::places::advised(diagnostic, advice);
@@ -193,7 +196,7 @@ impl Builder<'_> {
                 .chain(self.scopes.names(scope));
             diagnostic = match crate::diag::nearest(name, known) {
                 Some(near) => diagnostic.help(near.to_owned()),
-                None => diagnostic.why("kernels know the types of the language, by their own names, and the structs beside them"),
+                None => diagnostic.why("kernels know the types of the language by their own names, and the structs of the same module"),
             };
         }
         let _ = loc;
@@ -313,7 +316,7 @@ impl Builder<'_> {
         }
     }
 
-    /// [`Builder::coerce`] of what is no aggregate.
+    /// [`Builder::coerce`] of what is not an aggregate.
     fn coerce_leaf(&mut self, val: Val, ty: &Ty, loc: Loc) -> Option<Val> {
         let actual = self.type_of(&val);
         let pair = match (&actual, ty) {
@@ -328,7 +331,7 @@ impl Builder<'_> {
         };
         let Some((a, b)) = pair else {
             if let (Ty::Scalar(_) | Ty::Ptr(_), Val::Value(value)) = (ty, &val) {
-                self.wants_scalar(*value, "a scalar is wanted here", loc)?;
+                self.wants_scalar(*value, "a scalar is required here", loc)?;
             }
             let mismatch = !matches!(
                 (&actual, ty),
@@ -339,7 +342,7 @@ impl Builder<'_> {
             );
             if mismatch {
                 let (required, actual) = (self.type_name(ty), self.describe(&val));
-                let headline = "a value of another type is wanted here";
+                let headline = "this needs a value of another type";
                 let diagnostic = Code::DtypeMismatch.at(loc, headline);
                 return self.refuse(diagnostic.compare("", required, actual));
             }
@@ -347,9 +350,11 @@ impl Builder<'_> {
         };
         if self.cells.unify(a, b).is_err() {
             let (required, actual) = (self.type_name(ty), self.type_name(&actual));
-            let diagnostic = Code::DtypeMismatch
-                .at(loc, "a value of another element type is wanted here")
-                .compare("", required, actual);
+            let headline = match self.cells.known(b) {
+                Some(dtype) => format!("this needs a value of element type `{}`", dtype.name()),
+                None => "this needs a value of another element type".to_owned(),
+            };
+            let diagnostic = Code::DtypeMismatch.at(loc, headline).compare("", required, actual);
             let diagnostic = match (self.cells.known(a), self.cells.known(b)) {
                 (None, Some(dtype)) if dtype.is_int() => {
                     diagnostic.why("a float literal does not become an integer by itself")

@@ -1,4 +1,4 @@
-//! What an expression is worth while a kernel is built: constants, IR values, and aggregates of these.
+//! The value of an expression while a kernel is built: constants, IR values, and aggregates of these.
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
@@ -222,7 +222,7 @@ pub(crate) enum Val {
     Never,
     /// `()`
     Unit,
-    /// A scalar known when compiling.
+    /// A scalar known at compile time.
     Const(Const, Num),
     /// A scalar, tile, pointer or shared window at run time.
     Value(Value),
@@ -389,7 +389,7 @@ pub(crate) enum Ty {
 }
 
 impl Val {
-    /// An `i32` that is known when compiling.
+    /// An `i32` that is known at compile time.
     pub(crate) fn i32(value: impl Into<i128>) -> Val {
         Val::Const(Const::Int(value.into()), Num::Known(Dtype::I32))
     }
@@ -399,7 +399,7 @@ impl Val {
         if matches!(self, Val::Error) { Val::Error } else { Val::Unit }
     }
 
-    /// The value that it is when the kernel runs.
+    /// The value that it is at run time.
     pub(crate) fn value(&self) -> Option<Value> {
         if let Val::Value(value) = self { Some(*value) } else { None }
     }

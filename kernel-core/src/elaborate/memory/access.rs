@@ -34,7 +34,7 @@ impl Builder<'_> {
         let (param, shape) = (given.tensor(), given.shape(1));
         let rank = self.params[param as usize].kind.rank();
         let Val::Array(parts) = given.val(0) else {
-            let headline = "the corner of a window is an array, one coordinate an axis";
+            let headline = "the corner of a window is an array, one coordinate for each axis";
             return self.refuse_kind(headline, "an array such as `[i, j]`", given.arg(0));
         };
         for (what, have, loc) in
@@ -97,7 +97,7 @@ impl Builder<'_> {
                 .map(|kind| format!("{kind}<{}, {rank}>", dtype.name()))
                 .into();
             let diagnostic = Code::ReadOnly.at(given.loc,
-                format!("a store to `{name}`, which is only read"),
+                format!("a store to `{name}`, which is read-only"),
             )
             .compare("", format!("a `{required}`"), format!("a `{actual}`"))
             .place(param.loc, "declared here")
@@ -188,7 +188,7 @@ impl Builder<'_> {
         }
         self.refuse(
             Code::Kind
-                .at(loc, "an address is wanted here")
+                .at(loc, "an address is required here")
                 .compare("", "a `Ptr<T>` or a `Tile<Ptr<T>>`", self.describe(val))
                 .help("p + offsets"),
         )
@@ -206,7 +206,7 @@ impl Builder<'_> {
         let mut args = vec![at];
         if let Some([mask, (_, place)]) = masked {
             let (mask, other) = (self.mask(mask, at)?, given.value(2));
-            let instead = "what `load_masked` gives elsewhere is a scalar";
+            let instead = "the default value of `load_masked` is a scalar";
             if !self.is_scalar(other) && !matches!(self.ty(other), Type::Error) {
                 let diagnostic = Code::Kind.at(place, instead);
                 return self.refuse(
@@ -235,7 +235,7 @@ impl Builder<'_> {
             return self.refuse_dtype("a mask", "`bool`", num, loc);
         }
         if self.is_scalar(at) {
-            self.wants_scalar(mask, "the mask of one address is one scalar", loc)?;
+            self.wants_scalar(mask, "the mask of one address is a scalar", loc)?;
         } else {
             self.wants_tile(
                 mask,
@@ -284,7 +284,7 @@ impl Builder<'_> {
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
         let value = self.value(value, loc)?;
         if self.is_ptr(value) {
-            self.error(Code::DtypeRefused, loc, "addresses are not stored");
+            self.error(Code::DtypeRefused, loc, "addresses cannot be stored");
             return None;
         }
         let headline = "the value does not have the element type of its address";
@@ -404,7 +404,7 @@ impl Builder<'_> {
     pub(crate) fn shared_alloc(&mut self, given: &Given<'_>) -> Option<Val> {
         self.made_once(
             "shared memory is allocated inside a loop or branch",
-            "its address is fixed when compiling, so each iteration would get the memory that other threads may still use",
+            "its address is fixed at compile time, so an iteration would get memory that other threads may still use",
             "let tile = shared::<f32>([64, 64]);",
             given.loc,
         )?;
@@ -493,10 +493,10 @@ impl Builder<'_> {
         {
             let chosen_at = self.shared_pins.get(shared.root).copied().unwrap_or(data.loc);
             return self.refuse(
-                Code::SharedUse.at(loc, "this allocation has another layout already")
+                Code::SharedUse.at(loc, "this allocation already has another layout")
                     .compare("", pinned.in_code(), form.in_code())
                     .place(chosen_at, "layout chosen here")
-                    .why("bytes that are written in one layout and read in another would be other elements")
+                    .why("bytes written in one layout and read in another would be different elements")
                     .help(pinned.in_code()),
             );
         }
@@ -603,9 +603,9 @@ impl Builder<'_> {
     fn no_copy(&mut self, given: &Given<'_>) -> Option<()> {
         let (from, to) = (given.val(0), given.val(1));
         let why = if self.target.has(Capability::Tma) {
-            "asynchronous copies go between tensors and shared memory, past the registers; one to a tensor goes by tensor map, and is `tma::store`"
+            "asynchronous copies go between tensors and shared memory without registers; to copy to a tensor, use `tma::store`"
         } else {
-            "cp.async moves global memory to shared memory, past the registers; the way back is through them"
+            "cp.async copies from global to shared memory without registers; the other direction needs registers"
         };
         let texts = (given.args[0].operand_text(), given.args[1].operand_text());
         let shared =
@@ -638,7 +638,7 @@ impl Builder<'_> {
         };
         self.refuse(
             Code::CopyOperands
-                .at(given.loc, "no asynchronous copy joins these operands")
+                .at(given.loc, "no asynchronous copy between these operands")
                 .compare(
                     "from",
                     "a window of a tensor: `a.tile([i, j], [M, N])`",

@@ -13,8 +13,7 @@ use crate::{
 };
 
 /// Why a block is declared.
-const WHY: &str =
-    "the launch encodes the tensor map, for which it needs the block that one copy moves";
+const WHY: &str = "the launch encodes the tensor map and needs the block that one copy moves";
 
 impl Builder<'_> {
     /// Reads the block of a tensor map, and what it says of the tensor.
@@ -32,7 +31,7 @@ impl Builder<'_> {
             );
             self.report(
                 Code::FactAttribute
-                    .at(loc, "only tensor maps have a block")
+                    .at(loc, "only a tensor map has a block")
                     .compare("", "a `TensorMap` or `TensorMapMut`", format!("`{what}`"))
                     .help("#[block(64, 64)] x: TensorMap<f16, 2>"),
             );
@@ -64,7 +63,7 @@ impl Builder<'_> {
             self.report(
                 Code::TensorMap.at(at, "the rows of the block are too short for a tensor map")
                     .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), inner.to_string())
-                    .why("TMA moves pieces of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)")
+                    .why("TMA moves units of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)")
                     .help(least.to_string()),
             );
             return;
@@ -111,7 +110,7 @@ impl Builder<'_> {
             return;
         }
         let Need { capability, why, .. } = TMA_COPIES;
-        if self.wants(capability, "a tensor map", why, ty.loc).is_some() {
+        if self.wants(capability, "tensor maps", why, ty.loc).is_some() {
             self.map_strides(param, written, facts);
         }
     }
@@ -146,7 +145,7 @@ impl Builder<'_> {
             let (required, why, help) = if inner {
                 (
                     "1".to_owned(),
-                    "TMA copies rows of neighbouring elements (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
+                    "TMA copies rows of contiguous elements (CUDA driver API, `cuTensorMapEncodeTiled`: globalStrides)",
                     "1",
                 )
             } else {
@@ -167,7 +166,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A parameter that is no tensor map has no block.
+    /// A parameter that is not a tensor map has no block.
     pub(crate) fn plain_param(&mut self, param: u32, ty: &TypeExpr) {
         let ParamKind::Tensor { dtype, rank, mutable } = self.params[param as usize].kind else {
             return;

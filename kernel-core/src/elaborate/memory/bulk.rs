@@ -1,4 +1,4 @@
-//! Copies of bytes in a row: `bulk::load(p, bar, tile)` and so on, without a tensor map.
+//! Bulk copies: `bulk::load(p, bar, tile)` and so on, without a tensor map.
 
 use crate::{
     diag::Code,
@@ -77,7 +77,7 @@ impl Builder<'_> {
             };
             return self.refuse(
                 Code::SharedUse
-                    .at(at, "bytes are sent to another block of the cluster")
+                    .at(at, "`bulk::send` needs a window of another block of the cluster")
                     .compare("", "a window of another block", "one of this block")
                     .why("between windows of one block threads copy: `to.store(from.load())`")
                     .help(help),
@@ -116,7 +116,7 @@ impl Builder<'_> {
             self.note_use(value, stmt, at.1);
             return Some(value);
         }
-        let why = "it moves bytes that lie side by side; a tile of addresses is read with `load`";
+        let why = "it moves contiguous bytes; read a tile of addresses with `load`";
         self.refuse(
             Code::Kind
                 .at(at.1, "a bulk copy begins at one address")
@@ -137,8 +137,9 @@ impl Builder<'_> {
             self.check_window(*value, &shared, loc)?;
             if shared.transposed {
                 return self.refuse(
-                    Code::CopyOperands.at(loc, "a copy of bytes does not transpose")
-                        .why("bytes go as they lie; what reads them transposed says so where it reads: `tile.t()`"),
+                    Code::CopyOperands.at(loc, "a bulk copy does not transpose").why(
+                        "the order of bytes stays; transpose where the tile is read: `tile.t()`",
+                    ),
                 );
             }
             return Some((*value, shared));
@@ -147,7 +148,7 @@ impl Builder<'_> {
             Code::CopyOperands
                 .at(loc, format!("{what} shared memory"))
                 .compare("", "shared memory: `shared::<T>([N])`", self.describe(window))
-                .why("bulk copies do not see registers; a tile goes through shared memory"),
+                .why("bulk copies cannot access registers; put the tile into shared memory"),
         )
     }
 
@@ -193,11 +194,11 @@ impl Builder<'_> {
             Code::DtypeMismatch
                 .at(loc, "a copy has the same elements on both sides")
                 .compare("element type", required, actual)
-                .place(place, "the shared memory is made here")
-                .why("a copy moves bytes as they are"),
+                .place(place, "allocated here")
+                .why("a copy does not convert"),
         )
     }
 }
 
 /// Why sizes are what they are.
-const UNITS: &str = "bulk copies move pieces of 16 bytes (PTX ISA, \"cp.async.bulk\")";
+const UNITS: &str = "bulk copies move units of 16 bytes (PTX ISA, \"cp.async.bulk\")";

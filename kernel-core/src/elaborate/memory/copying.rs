@@ -1,7 +1,7 @@
-//! What is said of a copy behind the call that starts it: `.on(bar)`, `.when(p)`, `.multicast(mask)`, `.evict_first()`; and of products and commits
+//! The options of a copy, after the call that starts it: `.on(bar)`, `.when(p)`, `.multicast(mask)`, `.evict_first()`; and of products and commits
 //! of the tensor cores, which one thread starts as well.
 //!
-//! The copy is one statement of the IR, and what is said of it changes that statement.
+//! The copy is one statement of the IR, and an option changes that statement.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::{
     loc::Loc,
 };
 
-/// What is said of a copy that one thread starts.
+/// What is reported about a copy that one thread starts.
 struct Said<'o> {
     multicast: &'o mut bool,
     guarded: &'o mut bool,
@@ -135,7 +135,7 @@ impl Builder<'_> {
             if let Op::Copy(CopyOp::Bulk(Bulk { kind: BulkKind::Send, .. })) = op {
                 return builder.refuse(
                     Code::CopyOperands
-                        .at(loc, "what is sent passes by no cache")
+                        .at(loc, "`bulk::send` does not go through a cache")
                         .why("bytes go from the shared memory of one block to that of another"),
                 );
             }
@@ -158,7 +158,7 @@ impl Builder<'_> {
         let (copy, value, loc) = (given.started(), given.value(0), given.loc);
         let (mask, mask_loc) = given.arg(0);
         let what = self.noun(copy);
-        let verb = if what == "commit" { "tell" } else { "copy to" };
+        let verb = if what == "commit" { "signal" } else { "copy to" };
         self.mask_in_cluster(mask, verb, mask_loc, loc)?;
         self.note_use(value, copy.loc, mask_loc);
         self.change(given, |builder, mut op, mut args| {
@@ -167,7 +167,7 @@ impl Builder<'_> {
                     return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
                 }
                 *multicast = true;
-                // Behind the barrier.
+                // After the barrier.
                 args.insert(1, value);
                 return Some((op, args));
             }
@@ -176,7 +176,7 @@ impl Builder<'_> {
                 Op::Copy(CopyOp::Tma(tma)) if tma.kind == TmaKind::Staged => {
                     return builder.refuse(
                         Code::CopyOperands.at(loc, "a copy to several blocks needs a barrier")
-                            .why("in each of the blocks its bytes count on the barrier that lies at the same place: say first which one")
+                            .why("in each block its bytes count on the barrier at the same place, so name the barrier first")
                             .help("copy_async(x.at([i, j]), tile).on(full).multicast(mask)"),
                     );
                 }
@@ -186,7 +186,7 @@ impl Builder<'_> {
             };
             if !loads {
                 return builder.refuse(
-                    Code::CopyOperands.at(loc, "only a load goes to several blocks")
+                    Code::CopyOperands.at(loc, "only a load can go to several blocks")
                         .why("a store writes one tensor, once; a prefetch fills the cache that all blocks share"),
                 );
             }
@@ -194,7 +194,7 @@ impl Builder<'_> {
                 return builder.refuse(
                     Code::CopyOperands.at(loc, "a copy to several blocks completes in each of them")
                         .compare("", "the barrier: `bar`", "one of another block: `bar.of_block(..)`")
-                        .why("in each of the blocks its bytes count on the barrier that lies at the same place"),
+                        .why("in each block its bytes count on the barrier at the same place"),
                 );
             }
             let said = Said::of(&mut op)?;
@@ -202,7 +202,7 @@ impl Builder<'_> {
                 return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
             }
             *said.multicast = true;
-            // Behind the barrier, before the condition and the window.
+            // After the barrier, before the condition and the window.
             args.insert(args.len() - 1 - usize::from(*said.guarded), value);
             Some((op, args))
         })
@@ -245,8 +245,8 @@ impl Builder<'_> {
     ) -> Option<(Op, Vec<Value>)> {
         self.refuse(
             Code::CopyOperands
-                .at(loc, format!("`{word}` is said twice of one {what}"))
-                .why(format!("the {what} is one instruction, which has each of these once"))
+                .at(loc, format!("`{word}` is given twice for one {what}"))
+                .why(format!("the {what} is one instruction, which takes each of these once"))
                 .help(help),
         )
     }
@@ -257,11 +257,11 @@ impl Builder<'_> {
             "multicast" => "a load of a tensor, or `tcgen05::commit(..)`",
             _ => "a copy of a tensor",
         };
-        let headline = format!("`{word}` is said of what tensor cores do");
+        let headline = format!("`{word}` is not an option of tcgen05 operations");
         let diagnostic = Code::CopyOperands.at(loc, headline).compare("", required, started(op));
         self.refuse(match (word, op) {
             ("on", Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. } | Tcgen05::Mma { .. }))) => diagnostic
-                .why("all that the tensor cores were told so far arrives at a barrier together (PTX ISA, \"tcgen05.commit\")")
+                .why("`tcgen05::commit` signals a barrier when everything started so far is done (PTX ISA, \"tcgen05.commit\")")
                 .help(format!("tcgen05::commit({});", self.barrier_in_sight())),
             _ => diagnostic,
         })
@@ -275,10 +275,8 @@ impl Builder<'_> {
         }
         self.refuse(
             Code::CopyOperands
-                .at(loc, format!("`{first}` and `{second}` are said of one copy"))
-                .why(
-                    "the copy is one instruction, which has one priority in the second-level cache",
-                )
+                .at(loc, format!("`{first}` and `{second}` are given for one copy"))
+                .why("the copy is one instruction, which has one priority in the L2 cache")
                 .help(help),
         )
     }
@@ -286,7 +284,7 @@ impl Builder<'_> {
     /// Reports what is said of a copy in which each thread has its part.
     fn only_one_thread(&mut self, word: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
         let diagnostic = Code::CopyOperands.at(loc,
-            format!("`{word}` is said of a copy that completes in groups"),
+            format!("`{word}` is not an option of a copy in groups"),
         )
         .compare("", "a copy that one thread starts: `tma::load(..)`, `copy_async(..).on(bar)`, `bulk::load(..)`", "a `copy_async(..)` without a barrier")
         .why("in groups every thread copies its own part (PTX ISA, \"cp.async\")");
@@ -302,7 +300,7 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
         if let &Op::Copy(CopyOp::Tma(tma @ Tma { kind: TmaKind::Staged, .. })) = op {
-            // Behind the coordinates.
+            // After the coordinates.
             let rank = self.params[tma.param as usize].kind.rank();
             args.insert(rank as usize, barrier);
             return Some((Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Load, ..tma })), args));
@@ -312,16 +310,18 @@ impl Builder<'_> {
                 Op::Copy(
                     CopyOp::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
                     | CopyOp::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }),
-                ) => {
-                    ("a load that has its barrier", "a copy counts its bytes on one barrier", None)
-                }
+                ) => (
+                    "a load that already has a barrier",
+                    "a copy counts its bytes on one barrier",
+                    None,
+                ),
                 Op::Copy(
                     CopyOp::Tma(Tma { kind: TmaKind::Prefetch, .. })
                     | CopyOp::Bulk(Bulk { kind: BulkKind::Prefetch(_), .. }),
-                ) => ("a prefetch", "nobody is told when a prefetch has come", None),
+                ) => ("a prefetch", "nothing signals the end of a prefetch", None),
                 _ => (
                     "a store",
-                    "a store is waited for by the partition that issues it",
+                    "the partition that issues a store waits for it",
                     Some("tma::store_wait(0);"),
                 ),
             };
@@ -339,7 +339,7 @@ impl Builder<'_> {
         Some((Op::Copy(CopyOp::Tma(Tma::plain(TmaKind::Load, param))), args))
     }
 
-    /// Changes the statement of a copy, which moves behind what its new operands are computed from.
+    /// Changes the statement of a copy, which moves after what its new operands are computed from.
     fn change(
         &mut self,
         given: &Given<'_>,
@@ -354,12 +354,12 @@ impl Builder<'_> {
         let known = here.then(|| stmts.get(copy.index).cloned()).flatten();
         let Some(Stmt { kind: StmtKind::Op { op, args, result: None }, loc: at }) = known else {
             let name = given.signature.name;
-            let headline = format!("`{name}` is said of a copy elsewhere than where it is started");
+            let headline = format!("`{name}` has to stand in the statement that starts the copy");
             return self.refuse(
                 Code::CopyOperands
                     .at(given.loc, headline)
                     .place(copy.loc, "started here")
-                    .why("the copy is one instruction, and this is a part of it"),
+                    .why("the option is part of the instruction that starts the copy"),
             );
         };
         let (op, args) = with(self, op, args)?;

@@ -1,4 +1,4 @@
-//! Gathers and scatters: rows of a tensor, wherever they are, by tensor map.
+//! Gathers and scatters: TMA copies of arbitrary rows of a tensor.
 //!
 //! | rule | required |
 //! |---|---|
@@ -28,7 +28,7 @@ const LEAST_ROW_BITS: u32 = 256;
 const MOST_BITS: u32 = 32;
 
 /// Why the map describes one row of a tensor of two axes.
-const FOUR_ROWS: &str = "an instruction moves four rows of a tensor of two axes, and takes nothing from the map but how wide they are (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4, .tile::scatter4)";
+const FOUR_ROWS: &str = "an instruction moves four rows of a tensor of two axes, and takes only their width from the tensor map (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4, .tile::scatter4)";
 
 impl Builder<'_> {
     /// `tma::gather(map, rows, col, bar, to)`, `tma::scatter(map, rows, col, from)`
@@ -44,13 +44,13 @@ impl Builder<'_> {
         if shared.shape != [count, columns] {
             let path = given.path();
             let headline =
-                format!("`{path}` moves as many rows as it is given, as wide as the block");
+                format!("the tile of `{path}` has one row for each number, as wide as the block");
             return self.refuse(
                 Code::ShapeMismatch.at(at, headline)
                     .compare("extents", format!("{:?}", [count, columns]), format!("{:?}", shared.shape))
                     .place(given.at(1), "the rows")
                     .place(self.params[param as usize].loc, "the block of the tensor map")
-                    .why("four rows at a time follow one another in shared memory, each as wide as the block of the map (PTX ISA, \"cp.async.bulk.tensor\": `.tile::gather4`)")
+                    .why("four rows at a time are contiguous in shared memory, each as wide as the block of the tensor map (PTX ISA, \"cp.async.bulk.tensor\": `.tile::gather4`)")
                     .help(format!("shared::<{}>({:?})", dtype.name(), [count, columns])),
             );
         }
@@ -92,17 +92,17 @@ impl Builder<'_> {
         let least = LEAST_ROW_BITS / (dtype.bytes() * 8);
         let diagnostic = if rank != 2 {
             Code::Axis
-                .at(loc, "rows are gathered from and scattered to tensors of two axes")
+                .at(loc, "a gather or a scatter needs a tensor of two axes")
                 .place(place, "declared here")
                 .compare("rank", "2", rank.to_string())
                 .why(FOUR_ROWS)
         } else if dtype.bytes() * 8 > MOST_BITS {
             let diagnostic = Code::DtypeRefused
-                .at(loc, "rows with elements of this size are not gathered or scattered");
+                .at(loc, "a gather or a scatter cannot move elements of this size");
             diagnostic
                 .compare("bits of an element", format!("at most {MOST_BITS}"), (dtype.bytes() * 8).to_string())
                 .place(place, "declared here")
-                .why("no GPU is known to move such rows; as `u32`, twice as many columns have the same bits")
+                .why("no known GPU moves such rows; as `u32`, twice as many columns have the same bits")
         } else if block[0] != 1 {
             refuse("the block of a gather or a scatter is one row")
                 .compare("block", format!("[1, {}]", block[1]), format!("{block:?}"))
@@ -115,10 +115,10 @@ impl Builder<'_> {
                     format!("at least {least}"),
                     block[1].to_string(),
                 )
-                .why("each row has 32 bytes or more, so that four of them fill whole lines of 128 bytes in shared memory")
+                .why("each row has 32 bytes or more, so four of them fill whole lines of 128 bytes in shared memory")
                 .help(written(least))
         } else if stepped {
-            refuse("a gather or a scatter steps over no elements")
+            refuse("a gather or a scatter cannot have element strides")
                 .compare(
                     "element strides",
                     "[1, 1]",
@@ -136,7 +136,7 @@ impl Builder<'_> {
 
     /// The numbers of the rows, and how many there are.
     fn row_numbers(&mut self, val: &Val, loc: Loc) -> Option<(Value, u32)> {
-        let what = "the rows of a gather or a scatter are a tile of their numbers";
+        let what = "a gather or a scatter needs a tile of row numbers";
         let value = self.value(val, loc)?;
         if *self.ty(value) == Type::Error {
             return None;
@@ -162,7 +162,7 @@ impl Builder<'_> {
         } else if shape[0] < LEAST_ROWS {
             Code::ByRows.at(loc, "a gather or a scatter moves 8 rows or more")
                 .compare("rows", format!("at least {LEAST_ROWS}"), shape[0].to_string())
-                .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle arranges; a row of zeros is gathered for a number that no row has, and a row is dropped for a number behind the last one")
+                .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle takes; a gather gives zeros for numbers outside of the tensor, and a scatter drops rows after its end")
         } else {
             return Some((value, shape[0]));
         };

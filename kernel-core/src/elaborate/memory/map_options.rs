@@ -37,8 +37,8 @@ impl Builder<'_> {
             if let Some(first) = options[..index].iter().find(|one| one.name.name == name.name) {
                 return self.refuse(
                     Code::FactAttribute
-                        .at(name.loc, format!("`{}` is said twice of one tensor map", name.name))
-                        .place(first.name.loc, "the first time"),
+                        .at(name.loc, format!("`{}` is given twice", name.name))
+                        .place(first.name.loc, "first given here"),
                 );
             }
             match name.name.as_str() {
@@ -48,7 +48,7 @@ impl Builder<'_> {
                     read.swizzle_bytes = Some(bytes);
                 }
                 "l2_promotion" => {
-                    let what = "a promotion to the second-level cache";
+                    let what = "an L2 promotion";
                     read.l2_promotion_bytes =
                         self.one_of(&option.value, what, PROMOTIONS, scope)?;
                 }
@@ -115,7 +115,7 @@ impl Builder<'_> {
         } else {
             diagnostic.compare("rows", "at least 8", rows.to_string()).help("0")
         };
-        self.refuse(diagnostic.why("a swizzle exchanges pieces of 16 bytes within 8 rows that are as long as it repeats (PTX ISA, \"Swizzling modes\")"))
+        self.refuse(diagnostic.why("a swizzle exchanges units of 16 bytes within 8 rows, each as long as its span (PTX ISA, \"Swizzling modes\")"))
     }
 
     /// What elements outside of the tensor are read as: `zero` or `nan`.
@@ -148,7 +148,7 @@ impl Builder<'_> {
                     .map_or_else(|| "a long expression".to_owned(), |text| format!("`{text}`"));
                 self.refuse(
                     Code::FactAttribute.at(value.loc,
-                        "a tensor map fills with one of two values what lies outside of its tensor",
+                        "`fill` is `zero` or `nan`",
                     )
                     .compare("fill", "`zero` or `nan`", actual)
                     .help("zero"),
@@ -157,7 +157,7 @@ impl Builder<'_> {
         }
     }
 
-    /// How far apart the elements lie of which a copy takes one after the other, an entry for each axis.
+    /// How far apart the elements are of which a copy takes one after the other, an entry for each axis.
     fn element_strides(
         &mut self,
         param: u32,
@@ -172,14 +172,14 @@ impl Builder<'_> {
         let ExprKind::Array(parts) = &option.value.kind else {
             return self.refuse(
                 Code::FactAttribute
-                    .at(option.value.loc, "element strides are an array, one entry an axis")
+                    .at(option.value.loc, "element strides are an array, one entry for each axis")
                     .help(example("1")),
             );
         };
         if parts.len() != rank as usize {
             return self.refuse(
                 Code::FactAttribute
-                    .at(option.value.loc, "element strides are an array, one entry an axis")
+                    .at(option.value.loc, "element strides are an array, one entry for each axis")
                     .compare("entries", rank.to_string(), parts.len().to_string())
                     .help(example("1")),
             );
@@ -187,9 +187,9 @@ impl Builder<'_> {
         if mutable {
             return self.refuse(
                 Code::TensorMap.at(option.name.loc,
-                    "a tensor map that is written has every element of its block",
+                    "a tensor map for stores cannot have element strides",
                 )
-                .why("element strides are of loads (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"),
+                .why("only loads can have element strides (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"),
             );
         }
         let mut strides = Vec::new();
@@ -203,7 +203,7 @@ impl Builder<'_> {
                 let why = if innermost {
                     "along the innermost axis a copy takes every element (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"
                 } else {
-                    "a tensor map steps over at most 7 elements (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"
+                    "an element stride is at most 8 (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides)"
                 };
                 let required = if most == 1 { "1".to_owned() } else { format!("1 to {most}") };
                 return self.refuse(
@@ -228,7 +228,7 @@ impl Builder<'_> {
                         format!("at most {BOX_ELEMENTS}"),
                         (block[axis] * stride).to_string(),
                     )
-                    .why("a box counts the elements that are stepped over as well, and is one instruction where it does"),
+                    .why("a box with element strides also counts the skipped elements, and one instruction copies it"),
                 );
             }
             strides.push(stride);

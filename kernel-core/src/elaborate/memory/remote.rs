@@ -27,9 +27,9 @@ impl Builder<'_> {
         if remote {
             return self.refuse(
                 Code::SharedUse
-                    .at(given.name.loc, "`of_block` is said twice")
-                    .compare("", "what this block has", "what another block has")
-                    .why("a rank counts the blocks of the cluster, from whichever of them"),
+                    .at(given.name.loc, "`of_block` is given twice")
+                    .compare("", "a window or barrier of this block", "one of another block")
+                    .why("a rank is the number of a block in the cluster, the same in every block"),
             );
         }
         self.in_cluster(given.val(0), given.at(0), given.loc)?;
@@ -63,7 +63,7 @@ impl Builder<'_> {
 
     /// A rank in the kernel's cluster.
     pub(crate) fn in_cluster(&mut self, rank: &Val, rank_loc: Loc, loc: Loc) -> Option<()> {
-        let blocks = self.several_blocks("reach", loc)?;
+        let blocks = self.several_blocks("access", loc)?;
         if let Val::Const(Const::Int(rank), _) = rank
             && !(0..i128::from(blocks)).contains(rank)
         {
@@ -95,10 +95,10 @@ impl Builder<'_> {
         }
         self.refuse(
             Code::SharedUse.at(loc,
-                format!("{what} has its shared memory in the block that runs it"),
+                format!("{what} needs shared memory of its own block"),
             )
             .compare("", "a window of this block", "one of another block")
-            .why("of another block's shared memory there are `load`, `store`, `store_async` and `bulk::send` (PTX ISA, \"mapa\")"),
+            .why("another block's shared memory has `load`, `store`, `store_async` and `bulk::send` (PTX ISA, \"mapa\")"),
         )
     }
 
@@ -119,7 +119,7 @@ impl Builder<'_> {
             Code::SharedUse
                 .at(loc, "a copy completes on a barrier of the block that receives it")
                 .compare("", "the barrier: `bar`", "one of another block: `bar.of_block(..)`")
-                .why("whichever block that is, its barrier at the same place counts the bytes"),
+                .why("the receiving block's barrier at the same place counts the bytes"),
         )
     }
 
@@ -135,16 +135,17 @@ impl Builder<'_> {
                 self.applied(window, &format!(".of_block({})", self.another_block()))
             };
             return self.refuse(
-                Code::SharedUse.at(given.loc, "a store that a barrier counts goes to another block")
+                Code::SharedUse
+                    .at(given.loc, "`store_async` needs a window of another block")
                     .compare("", "a window of another block", "one of this block")
-                    .why("in its own block a thread stores, and arrives: `tile.store(x)`, `bar.arrive()`")
+                    .why("within a block, store and then arrive: `tile.store(x)`, `bar.arrive()`")
                     .help(help),
             );
         }
         let tile = self.stored_tile(window, given.arg(0), given.loc)?;
         let num = self.num(window);
         if !COUNTED_BYTES.contains(&self.cells.settled(num).bytes()) {
-            let wants = "types of 32 and 64 bits; others go by `bulk::send`";
+            let wants = "types of 32 and 64 bits; for others use `bulk::send`";
             return self.refuse_dtype("`store_async`", wants, num, given.at(0));
         }
         self.does(CopyOp::StoreAsync, vec![window, tile, given.value(1)], given)

@@ -1,4 +1,4 @@
-//! Copies by tensor map: `tma::load(map, [i, j], bar, tile)` and so on.
+//! TMA copies: `tma::load(map, [i, j], bar, tile)` and so on.
 
 use crate::{
     diag::Code,
@@ -54,7 +54,7 @@ impl Builder<'_> {
         let &Val::Tensor(param) = val else {
             return self.refuse(
                 Code::Kind
-                    .at(loc, "a tensor map is wanted here")
+                    .at(loc, "a tensor map is required here")
                     .compare("", "a `TensorMap` or `TensorMapMut`", self.describe(val))
                     .help(format!("#[block({leading}, 64)] x: TensorMap<f16, 2>")),
             );
@@ -72,17 +72,18 @@ impl Builder<'_> {
                 if mutable { ("TensorMapMut", "TensorMut") } else { ("TensorMap", "Tensor") };
             let place = self.params[param as usize].loc;
             return self.refuse(
-                Code::Kind.at(loc,
-                    format!("`{name}` is not reached through a tensor map"),
-                )
-                .compare(
-                    "",
-                    format!("a `{map}<{}, {rank}>`", dtype.name()),
-                    format!("a `{plain}<{}, {rank}>`", dtype.name()),
-                )
-                .place(place, "declared here")
-                .why("the launch encodes the map, for which it needs the block that one copy moves")
-                .help(format!("#[block({block})] {name}: {map}<{}, {rank}>", dtype.name())),
+                Code::Kind
+                    .at(loc, format!("`{name}` is not a tensor map"))
+                    .compare(
+                        "",
+                        format!("a `{map}<{}, {rank}>`", dtype.name()),
+                        format!("a `{plain}<{}, {rank}>`", dtype.name()),
+                    )
+                    .place(place, "declared here")
+                    .why(
+                        "the launch encodes the tensor map and needs the block that one copy moves",
+                    )
+                    .help(format!("#[block({block})] {name}: {map}<{}, {rank}>", dtype.name())),
             );
         }
         Some(param)
@@ -94,7 +95,10 @@ impl Builder<'_> {
         let Val::Array(parts) = at else {
             return self.refuse(
                 Code::Kind
-                    .at(at_expr.loc, "the corner of a block is an array, one coordinate an axis")
+                    .at(
+                        at_expr.loc,
+                        "the corner of a block is an array, one coordinate for each axis",
+                    )
                     .compare("", "an array such as `[i, j]`", self.describe(at)),
             );
         };
@@ -129,7 +133,7 @@ impl Builder<'_> {
         let name = self.params[param as usize].name.clone();
         let place = self.params[param as usize].loc;
         self.refuse(
-            Code::ReadOnly.at(loc, format!("a store to `{name}`, which is only read"))
+            Code::ReadOnly.at(loc, format!("a store to `{name}`, which is read-only"))
                 .compare(
                     "",
                     format!("a `TensorMapMut<{}, {rank}>`", dtype.name()),
@@ -186,8 +190,8 @@ impl Builder<'_> {
             Code::DtypeMismatch
                 .at(loc, "a copy has the same elements on both sides")
                 .compare("element type", dtype.name(), actual)
-                .place(place, "the shared memory is made here")
-                .why("a copy moves bytes as they are"),
+                .place(place, "allocated here")
+                .why("a copy does not convert"),
         )
     }
 
@@ -198,22 +202,22 @@ impl Builder<'_> {
         Some((value, shared.clone()))
     }
 
-    /// A window that a copy by tensor map reads or writes: of a ring, one tile or all of them.
+    /// A window that a TMA copy reads or writes: of a ring, one tile or all of them.
     pub(crate) fn copied_window(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
         let Some((value, shared)) = self.shared_window(window) else {
             let unseen = if self.in_tensor_memory(window) { "tensor memory" } else { "registers" };
             return self.refuse(
                 Code::CopyOperands
-                    .at(loc, "a tensor map copies to and from shared memory")
+                    .at(loc, "a TMA copy goes to or from shared memory")
                     .compare("", "shared memory: `shared::<T>([M, N])`", self.describe(window))
-                    .why(format!("TMA does not see {unseen}; a tile goes through shared memory")),
+                    .why(format!("TMA cannot access {unseen}; put the tile into shared memory")),
             );
         };
-        self.own_window(&shared, "a copy by tensor map", loc)?;
+        self.own_window(&shared, "a TMA copy", loc)?;
         Some((value, shared))
     }
 
-    /// One block of the map is one window, as it lies in memory.
+    /// One block of the map is one window, as it is in memory.
     pub(crate) fn fills_block(&mut self, param: u32, shared: &SharedType, loc: Loc) -> Option<()> {
         self.lies_as_stored(shared, loc)?;
         let wide = |shape: &[u32]| -> Vec<u32> {
@@ -227,20 +231,20 @@ impl Builder<'_> {
         let place = data.loc;
         self.refuse(
             Code::ShapeMismatch
-                .at(loc, "a copy by tensor map moves one block")
+                .at(loc, "a TMA copy moves one block")
                 .compare("extents", format!("{block:?}"), format!("{:?}", shared.shape))
                 .place(place, "the block of the tensor map"),
         )
     }
 
-    /// A window that a copy by tensor map reads or writes is not transposed.
+    /// A window that a TMA copy reads or writes is not transposed.
     pub(crate) fn lies_as_stored(&mut self, shared: &SharedType, loc: Loc) -> Option<()> {
         if !shared.transposed {
             return Some(());
         }
         self.refuse(
-            Code::CopyOperands.at(loc, "a copy by tensor map does not transpose")
-                .why("the innermost axis of the box is the innermost one in shared memory; what reads it transposed says so where it reads: `tile.t()`"),
+            Code::CopyOperands.at(loc, "a TMA copy does not transpose")
+                .why("the innermost axis of the box is the innermost one in shared memory; transpose where the tile is read: `tile.t()`"),
         )
     }
 }

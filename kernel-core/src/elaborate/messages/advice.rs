@@ -1,9 +1,9 @@
-//! What other languages for GPUs call a thing, and Kiln's word for it.
+//! Names of other GPU languages, and Kiln's names for the same.
 
 /// Why there is nothing of that name, and what to write instead; either may be empty.
 pub(crate) type Advice = (&'static str, &'static str);
 
-const NO_THREADS: &str = "a kernel is written for the block: a layout spreads the elements of a tile over its threads, which have no numbers";
+const NO_THREADS: &str = "a kernel is written for a whole block: a layout spreads the elements of a tile over its threads, which have no indices";
 
 /// For a name that stands alone: a function, a variable, a module.
 pub(crate) fn of_name(name: &str) -> Option<Advice> {
@@ -66,17 +66,14 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
             "layouts are `blocked`, `slice`, `mma`, `dot_operand`, `linear` of tiles, and `row_major`, `swizzle`, `swizzled`, `shared_linear` of shared memory",
             "",
         ),
-        "AutoLayout" => ("a tile without `to_layout` gets its layout from the compiler", ""),
-        "device_print" | "printf" => (
-            "there is nothing to print to on the device; write what you want to see into a tensor",
-            "",
-        ),
+        "AutoLayout" => ("without `to_layout` the compiler chooses the layout of a tile", ""),
+        "device_print" | "printf" => ("the device cannot print; write the values to a tensor", ""),
         "static_assert" => ("", "assert!(condition, \"message\")"),
         _ => return None,
     })
 }
 
-const GATHER: &str = "the elements of a tile belong to threads, which do not read each other's; memory is read at a tile of addresses";
+const GATHER: &str = "the elements of a tile belong to threads, and a thread reads only its own; load from memory at a tile of addresses";
 
 /// The constructor that takes what this one of another language takes, in the same order.
 pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
@@ -164,9 +161,7 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "broadcast_to" => ("", ".broadcast([64, 64])"),
         "relu" => ("", "maximum(x, 0.0)"),
         "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
-        "pow" | "powi" => {
-            ("a power is a product: of a constant exponent it is written out", "x * x")
-        }
+        "pow" | "powi" => ("write a power with a constant exponent as a product", "x * x"),
         "powf" => ("for x above 0, of a float type", "(x.log2() * p).exp2()"),
         "wrapping_add" => (WRAPS, "x + y"),
         "wrapping_sub" => (WRAPS, "x - y"),
@@ -177,7 +172,7 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "minimum" => ("", "minimum(x, y)"),
         "gather" => (GATHER, ""),
         "sort" | "argsort" | "topk" | "flip" | "histogram" => (
-            "no function moves elements by their values or turns an axis round; `split`, `join` and `select` are what a sorting network is made of",
+            "no function sorts elements or reverses an axis; build a sorting network from `split`, `join` and `select`",
             "",
         ),
         "add" => ("", "x + y"),
@@ -198,24 +193,20 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
 pub(crate) fn of_type(name: &str) -> Option<Advice> {
     Some(match name {
         "f8" | "fp8" | "float8" => (
-            "the FP8 formats are `e4m3`, with more of fraction, and `e5m2`, with more of exponent",
+            "the FP8 formats are `e4m3`, with more fraction bits, and `e5m2`, with more exponent bits",
             "e4m3",
         ),
         "f8e4m3" | "float8e4nv" | "float8_e4m3fn" | "float8_e4m3" => ("", "e4m3"),
         "f8e5m2" | "float8e5" | "float8_e5m2" => ("", "e5m2"),
         "f4" | "fp4" | "float4" | "e2m1" | "float4_e2m1fn_x2" | "f4e2m1" => {
-            ("FP4 numbers come two to a byte", "e2m1x2")
+            ("an element of FP4 is two numbers in a byte", "e2m1x2")
         }
         "f6" | "fp6" | "float6" => (
-            "the FP6 formats are `e2m3x16`, with more of fraction, and `e3m2x16`, with more of exponent, sixteen numbers to an element",
+            "the FP6 formats are `e2m3x16`, with more fraction bits, and `e3m2x16`, with more exponent bits; an element is sixteen numbers",
             "e2m3x16",
         ),
-        "e2m3" | "float6_e2m3fn" | "f6e2m3" => {
-            ("FP6 numbers come sixteen to an element", "e2m3x16")
-        }
-        "e3m2" | "float6_e3m2fn" | "f6e3m2" => {
-            ("FP6 numbers come sixteen to an element", "e3m2x16")
-        }
+        "e2m3" | "float6_e2m3fn" | "f6e2m3" => ("an element of FP6 is sixteen numbers", "e2m3x16"),
+        "e3m2" | "float6_e3m2fn" | "f6e3m2" => ("an element of FP6 is sixteen numbers", "e3m2x16"),
         "e8m0" | "float8_e8m0fnu" | "f8e8m0" => ("", "ue8m0"),
         "fp16" | "float16" => ("", "f16"),
         "bfloat16" => ("", "bf16"),

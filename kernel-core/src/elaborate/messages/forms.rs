@@ -1,4 +1,4 @@
-//! How methods are written: what is said of a call of one that does not exist, or with other arguments.
+//! How methods are written: the messages about a method that does not exist, or has other arguments.
 
 use super::advice::Advice;
 use crate::{
@@ -85,7 +85,7 @@ impl Builder<'_> {
             let written: Option<Vec<String>> = vals.iter().map(|val| self.written(val)).collect();
             let args = written.map_or("..".to_owned(), |args| args.join(", "));
             diagnostic = diagnostic
-                .why("what is done to the elements of a tile is done in registers")
+                .why("arithmetic on a tile runs in registers")
                 .help(self.applied(*value, &format!(".load().{}({args})", name.name)));
         } else if let Some(advice) = self.said_of_scalar(val, &name.name) {
             diagnostic = self.advised_of(diagnostic, val, vals, advice);
@@ -300,7 +300,7 @@ pub(crate) fn with_name(help: &str, word: &str, name: &str) -> String {
     out + rest
 }
 
-/// An integer known when compiling.
+/// An integer known at compile time.
 fn whole(val: &Val) -> Option<i128> {
     match val {
         Val::Const(Const::Int(value), _) => Some(*value),

@@ -1,4 +1,4 @@
-//! Names that are near to ones of the language: what a slip was meant to be, and what is none.
+//! Misspelt names of the language, and the names that were meant.
 
 use super::advice;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 /// Whether a path that nothing in sight defines means something of the language, or was surely meant to; everything else may be
 /// a device item of another module.
 ///
-/// What a `use` in sight brings is no slip.
+/// What a `use` in sight brings is not a slip.
 pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool {
     let (Some(first), Some(last)) = (path.first(), path.last()) else { return true };
     let known = |name: &str| is_builtin(name) || types::is_language_type(name);
@@ -24,8 +24,8 @@ pub(crate) fn is_language_path(path: &[syntax::Segment], brought: bool) -> bool 
     if first.name == "kiln" {
         return !path.get(1).is_some_and(|second| syntax::is_library(&second.name));
     }
-    // Such a word is a slip, unless it names something made of the language's own: `dot2` is no misspelt `dot`. Two letters
-    // make another word: `scaled` is no misspelt `shared`; and in short words one does: `score` is no misspelt `store`. A type is
+    // Such a word is a slip, unless it names something made of the language's own: `dot2` is not a misspelt `dot`. Two letters
+    // make another word: `scaled` is not a misspelt `shared`; and in short words one does: `score` is not a misspelt `store`. A type is
     // no misspelt function: `Linear` is not `linear`.
     let slip = |name: &str| {
         advice::is_foreign(name)

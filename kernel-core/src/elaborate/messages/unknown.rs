@@ -1,4 +1,4 @@
-//! What is said of a name that nothing defines.
+//! The messages about a name that nothing defines.
 
 use crate::{
     diag::Code,
@@ -14,7 +14,7 @@ impl Builder<'_> {
         if Dtype::from_name(name).is_some() {
             return self.report(
                 Code::Kind
-                    .at(loc, format!("`{name}` is a type, where a value is wanted"))
+                    .at(loc, format!("`{name}` is a type, where a value is required"))
                     .why("a conversion and a constructor take the type between `::<` and `>`")
                     .help(format!(".cast::<{name}>()")),
             );
@@ -30,7 +30,7 @@ impl Builder<'_> {
         let diagnostic = match crate::diag::nearest(name, known) {
             Some(near) => diagnostic.help(near.to_owned()),
             None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic
-                .why("there is no heap on the device; arrays have a length that is known when compiling")
+                .why("the device has no heap; arrays have a length known at compile time")
                 .help("array(4, |i| ..)"),
             None => diagnostic.why("a kernel sees its own names, those of its `#[kernel] mod`, and the language; move a `const` or `fn` from outside into it"),
         };
@@ -53,7 +53,7 @@ impl Builder<'_> {
             let rest = rest.unwrap_or_else(|| "..".to_owned());
             return self.report(
                 Code::UnknownName.at(loc, format!("`{name}` is not a function"))
-                    .why("what is done to one tile or number is a method of it; a device function of this name is called with its module, `module::name(..)`")
+                    .why("operations on one tile or number are methods; call a device function of this name with its module, `module::name(..)`")
                     .help(format!("{first}.{name}({rest})")),
             );
         }
@@ -79,8 +79,8 @@ impl Builder<'_> {
         let two = matches!(method, "max" | "min");
         self.report(
             Code::Kind
-                .at(loc, format!("`{method}` is a method, and no value"))
-                .why("where a function is wanted stands a closure")
+                .at(loc, format!("`{method}` is a method, not a value"))
+                .why("pass a closure instead of a function")
                 .help(if two {
                     format!("|a, b| a.{method}(b)")
                 } else {

@@ -1,4 +1,4 @@
-//! Values in words, for messages, and as they are written, for help that can be pasted.
+//! Values in messages, and as source text for help that can be pasted.
 
 use crate::{
     elaborate::{

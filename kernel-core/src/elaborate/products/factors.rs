@@ -1,4 +1,4 @@
-//! Element types of products that read memory as it is: those of warpgroups, and those of the fifth generation of tensor cores.
+//! Element types of products that read memory unchanged: `wgmma` and `tcgen05`.
 
 use kernel_ptx::{Capability, Word};
 
@@ -12,15 +12,15 @@ use crate::{
 
 /// The words for products of a generation of tensor cores.
 struct Words {
-    /// Factors and sums that there are.
+    /// Operands and sums that there are.
     dtypes: String,
-    /// Factors of different types that are multiplied with one another.
+    /// Operands of different types that are multiplied with one another.
     mixed: String,
-    /// Where the hardware does not have the types of factors and sums.
+    /// Where the hardware does not have the types of operands and accumulators.
     refused: &'static str,
     /// Where it says which it has.
     source: &'static str,
-    /// Why both factors have one type.
+    /// Why both operands have one type.
     unconverted: &'static str,
     /// What makes sums of a type.
     made_by: &'static str,
@@ -36,9 +36,9 @@ fn words(generation: Generation) -> Words {
         Generation::Hopper => Words {
             dtypes,
             mixed: "one element type on both sides; `e4m3` with `e5m2`, `i8` with `u8`".to_owned(),
-            refused: "no product by warpgroups has these element types",
-            source: "these are the pairs of factors and sums of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")",
-            unconverted: "warpgroups read memory as it is, and convert nothing on the way",
+            refused: "no `wgmma` product has these element types",
+            source: "these are the operands and accumulators of `wgmma.mma_async` (PTX ISA, \"wgmma.mma_async\")",
+            unconverted: "`wgmma` reads memory unchanged, without conversions",
             made_by: "zeros",
         },
         Generation::Blackwell => Words {
@@ -49,7 +49,7 @@ fn words(generation: Generation) -> Words {
             ),
             refused: "no product has these element types",
             source: "these are the kinds of `tcgen05.mma` (PTX ISA, \"tcgen05.mma: Data types\")",
-            unconverted: "tensor cores read memory as it is, and convert nothing on the way",
+            unconverted: "tensor cores read memory unchanged, without conversions",
             made_by: "tmem",
         },
     }
@@ -72,17 +72,17 @@ impl Builder<'_> {
         if !mixed && let Err((left, right)) = self.cells.unify(nums[0], nums[1]) {
             return self.refuse(
                 Code::DtypeMismatch
-                    .at(loc, "the factors of this product have different element types")
+                    .at(loc, "the operands of this product have different element types")
                     .compare("", &words.mixed, format!("{left} and {right}"))
                     .why(words.unconverted),
             );
         }
         let ([dtype, right], acc_num) = (nums.map(|num| self.cells.settled(num)), self.num(acc));
         if dtype.is_int() && generation == Generation::Blackwell {
-            let why = "only this chip of the family multiplies integers there (PTX ISA, \"tcgen05.mma\": .kind::i8); factors of FP8 have as many bits";
+            let why = "only this chip of the family multiplies integers in tensor memory (PTX ISA, \"tcgen05.mma\": .kind::i8); FP8 operands have the same number of bits";
             self.wants(
                 Capability::Tcgen05Integers,
-                "a product of integers in tensor memory",
+                "products of integers in tensor memory",
                 why,
                 loc,
             )?;
@@ -109,13 +109,13 @@ impl Builder<'_> {
     }
 }
 
-/// The element types of sums that products of such factors have, the first that of sums without a type (PTX ISA,
+/// The element types of accumulators that products of such operands have, the first that of accumulators without a type (PTX ISA,
 /// `wgmma.mma_async`: `.dtype`; "tcgen05.mma: Data types").
 fn sums(factor: Dtype, generation: Generation) -> &'static [Dtype] {
     kind(factor, generation).map_or(&[], |(_, sums)| sums)
 }
 
-/// The kind of `tcgen05.mma`, as which a type is multiplied by this generation of tensor cores, and the sums.
+/// The kind of `tcgen05.mma`, as which a type is multiplied by this generation of tensor cores, and the accumulator.
 fn kind(factor: Dtype, generation: Generation) -> Option<(Word, &'static [Dtype])> {
     let factor = factor.row().factor?;
     let (kind, _) = factor.tcgen05?;

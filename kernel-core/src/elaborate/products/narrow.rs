@@ -1,8 +1,8 @@
-//! Factors of products whose numbers are narrower than a byte.
+//! Operands of products whose numbers are narrower than a byte.
 //!
-//! `.kind::mxf4` and `.kind::mxf4nvf4` read two numbers to a byte. `.kind::f8f6f4` and `.kind::mxf8f6f4`, which multiply FP4 with FP8, find each
-//! sixteen numbers in sixteen bytes, the first eight of which they fill (PTX ISA, "tcgen05.mma: Packing formats used in shared memory").
-//! An allocation that such a product reads lies so without being asked for.
+//! `.kind::mxf4` and `.kind::mxf4nvf4` read two numbers to a byte. `.kind::f8f6f4` and `.kind::mxf8f6f4`, which multiply FP4 with FP8, find
+//! sixteen numbers in the first eight of sixteen bytes (PTX ISA, "tcgen05.mma: Packing formats used in shared memory").
+//! An allocation that such a product reads gets this layout by itself.
 
 use kernel_layout::Form;
 
@@ -15,7 +15,7 @@ use crate::{
     syntax::Expr,
 };
 
-/// The fewest numbers along the depth: a row of the swizzle of 128 bytes.
+/// The fewest numbers along `k`: a row of the swizzle of 128 bytes.
 const LEAST_NUMBERS: u32 = 128;
 /// Where the manual says how these products read FP4.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")";
@@ -45,7 +45,7 @@ fn is_padded(form: &Form) -> bool {
 }
 
 impl Builder<'_> {
-    /// Factors of numbers narrower than a byte lie as the product reads them.
+    /// Operands of numbers narrower than a byte are as the product reads them.
     pub(crate) fn narrow_factors(
         &mut self,
         factors: [Value; 2],
@@ -65,7 +65,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// Reports factors of a pair of blocks whose numbers are narrower than a byte.
+    /// Reports operands of a pair of blocks whose numbers are narrower than a byte.
     pub(crate) fn narrow_of_pair(&mut self, factors: [Value; 2], args: &[Expr]) -> Option<()> {
         let narrow = factors.iter().enumerate().find_map(|(at, factor)| {
             let dtype = self.cells.known(self.num(*factor))?;
@@ -77,7 +77,7 @@ impl Builder<'_> {
                 format!("a pair of blocks does not multiply {of} numbers"),
             )
             .compare("element type", "`f16`, `bf16`, `f32`, `e4m3`, `e5m2`, `i8` or `u8`", format!("`{}`", dtype.name()))
-            .why(format!("pairs multiply numbers of 8 bits and more; {of} factors are those of single blocks, of `tcgen05::mma` and `tcgen05::mma_scaled`")),
+            .why(format!("pairs multiply numbers of 8 bits and more; only single blocks take {of} operands, in `tcgen05::mma` and `tcgen05::mma_scaled`")),
         )
     }
 
@@ -90,10 +90,10 @@ impl Builder<'_> {
             return Some(());
         }
         let diagnostic = Code::DotOperand.at(loc,
-            "padded FP4 numbers are multiplied beside FP8 alone",
+            "padded FP4 numbers can only be multiplied with FP8",
         )
         .compare("layout", "two numbers to each byte, as in `swizzle(128)`", PADDED.in_code())
-        .why("where both factors are FP4, the tensor cores read every byte as two numbers (PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")");
+        .why("if both operands are FP4, the tensor cores read every byte as two numbers (PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")");
         let diagnostic = self.padded_by(diagnostic, window.root);
         self.refuse(match self.float4_reads.get(window.root) {
             Some(Reads::Padded(_)) => {
@@ -103,7 +103,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Adds where an allocation was made to lie padded.
+    /// Adds where an allocation was padded.
     fn padded_by(&self, diagnostic: Diagnostic, root: Shared) -> Diagnostic {
         match (self.float4_reads.get(root), self.shared_pins.get(root)) {
             (_, Some(&pinned)) => diagnostic.place(pinned, "layout chosen here"),
@@ -114,7 +114,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A factor whose numbers are padded; the types are those of both factors.
+    /// An operand whose numbers are padded; the types are those of both operands.
     fn padded_factor(
         &mut self,
         (factor, side): (Value, Side),
@@ -126,18 +126,18 @@ impl Builder<'_> {
             Side::Right => (dtypes[1], dtypes[0], packing.of),
         };
         let named = match other.row().packing {
-            Some(_) => format!("an {of} factor of `tcgen05::mma`"),
-            None => format!("an {of} factor beside `{}`", other.name()),
+            Some(_) => format!("an {of} operand of `tcgen05::mma`"),
+            None => format!("an {of} operand beside `{}`", other.name()),
         };
         let window = match self.ty(factor).clone() {
             Type::Shared(window) => window,
             Type::TensorMemory(ty) => {
                 return self.refuse(
                     Code::Kind.at(loc,
-                        format!("{named} lies in shared memory"),
+                        format!("{named} has to be in shared memory"),
                     )
                     .compare("", format!("a `Shared<{}>`", dtype.name()), format!("a `Tmem<{}>`", dtype.name()))
-                    .why("where they read it from tensor memory, tensor cores take a byte for each number (PTX ISA, \"tcgen05.mma: Packing formats used in tensor memory\")")
+                    .why("in tensor memory, tensor cores read one byte for each number (PTX ISA, \"tcgen05.mma: Packing formats used in tensor memory\")")
                     .help(format!("let a = {};", allocation(dtype, &ty.shape))),
                 );
             }
@@ -151,9 +151,9 @@ impl Builder<'_> {
         let numbers = elements * packing.numbers;
         if numbers < LEAST_NUMBERS {
             self.report(
-                Code::DotShape.at(loc, format!("{named} is deeper"))
-                    .compare("depth", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
-                    .why(format!("its rows are padded to the swizzle of 128 bytes, in which each number takes up a byte {SECTION}")),
+                Code::DotShape.at(loc, format!("{named} needs a longer `k`"))
+                    .compare("`k`", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
+                    .why(format!("its rows are padded for the swizzle of 128 bytes, where each number takes a byte {SECTION}")),
             );
         }
         if !packing.dense {
@@ -163,7 +163,7 @@ impl Builder<'_> {
         self.made_padded(&window, &named, loc)
     }
 
-    /// The numbers of a padded factor lie along the depth.
+    /// The numbers of a padded factor are along `k`.
     fn along_the_depth(
         &mut self,
         window: &SharedType,
@@ -191,26 +191,26 @@ impl Builder<'_> {
             )
             .compare(
                 "the numbers of an element",
-                "neighbours along the depth",
-                format!("neighbours along the {}", if side == Side::Left { "rows" } else { "columns" }),
+                "adjacent along `k`",
+                format!("adjacent along the {}", if side == Side::Left { "rows" } else { "columns" }),
             )
             .place(made_at, "allocated here")
-            .why(format!("each sixteen numbers of the depth lie together, {filled} bytes of them and {rest} of padding {SECTION}"))
-            .help(format!("{} // filled with rows along the depth, {read}", allocation(dtype, &shape))),
+            .why(format!("sixteen numbers along `k` are contiguous, {filled} bytes of numbers and {rest} of padding {SECTION}"))
+            .help(format!("{} // contiguous along `k`, {read}", allocation(dtype, &shape))),
         )
     }
 
-    /// The allocation of a window lies padded, for a product beside a factor of another type.
+    /// The allocation of a window is padded, for a product beside an operand of another type.
     fn made_padded(&mut self, window: &SharedType, named: &str, loc: Loc) -> Option<()> {
         let root = window.root;
         match (&self.shared[root].pinned, self.float4_reads.get(root)) {
             (Some(form), _) if is_padded(form) => {}
             (Some(form), _) => {
                 let diagnostic = Code::DotOperand.at(loc,
-                    format!("{named} lies padded"),
+                    format!("{named} has to be padded"),
                 )
                 .compare("layout", PADDED.in_code(), form.in_code())
-                .why(format!("each sixteen FP4 numbers fill the first eight of sixteen bytes, so that both factors are as long along the depth {SECTION}"))
+                .why(format!("sixteen FP4 numbers fill the first eight of sixteen bytes, so both operands have the same length along `k` {SECTION}"))
                 .help(format!(".with_layout({})", PADDED.in_code()));
                 let diagnostic = self.padded_by(diagnostic, root);
                 return self.refuse(diagnostic);
@@ -219,11 +219,11 @@ impl Builder<'_> {
                 let shape = self.shared[root].shape.clone();
                 return self.refuse(
                     Code::DotOperand.at(loc,
-                        format!("{named} lies padded"),
+                        format!("{named} has to be padded"),
                     )
                     .compare("layout", PADDED.in_code(), "two numbers to each byte")
-                    .place(read, "another product reads it like this")
-                    .why(format!("bytes that are written in one layout and read in another would be other numbers {SECTION}"))
+                    .place(read, "another product reads it in this layout")
+                    .why(format!("bytes written in one layout and read in another would be different numbers {SECTION}"))
                     .help(another(Dtype::E2m1x2, &shape)),
                 );
             }
@@ -242,14 +242,14 @@ impl Builder<'_> {
             return Some(Val::Layout(PADDED));
         }
         self.refuse(
-            Code::LayoutForm.at(given.loc, "padded FP4 numbers have the swizzle of 128 bytes")
+            Code::LayoutForm.at(given.loc, "padded FP4 numbers need the swizzle of 128 bytes")
                 .compare("layout", "swizzle(128)", form.in_code())
-                .why("tensor maps pad FP4 numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: 16U4_ALIGN16B)")
+                .why("tensor maps pad FP4 numbers in this swizzle, and products read it (CUDA driver API, `cuTensorMapEncodeTiled`: 16U4_ALIGN16B)")
                 .help(PADDED.in_code()),
         )
     }
 
-    /// Elements that no register holds lie as tensor maps bring them, and products read them.
+    /// Elements that no register holds are as tensor maps bring them, and products read them.
     pub(crate) fn pin_unheld(&mut self) {
         for (_, data) in self.shared.iter_mut().filter(|(_, data)| !data.dtype.is_held()) {
             data.pinned.get_or_insert(WIDE);
@@ -264,9 +264,9 @@ impl Builder<'_> {
             }
             let of = packing.of;
             return self.refuse(
-                Code::LayoutForm.at(loc, format!("{of} numbers have the swizzle of 128 bytes"))
+                Code::LayoutForm.at(loc, format!("{of} numbers need the swizzle of 128 bytes"))
                     .compare("layout", WIDE.in_code(), form.in_code())
-                    .why(format!("tensor maps pad {of} numbers in this swizzle, which products read (CUDA driver API, `cuTensorMapEncodeTiled`: {})", packing.map.name.to_uppercase()))
+                    .why(format!("tensor maps pad {of} numbers in this swizzle, and products read it (CUDA driver API, `cuTensorMapEncodeTiled`: {})", packing.map.name.to_uppercase()))
                     .help(WIDE.in_code()),
             );
         }
@@ -274,9 +274,9 @@ impl Builder<'_> {
             return Some(());
         }
         self.refuse(
-            Code::LayoutForm.at(loc, "a padded layout is one of FP4 numbers")
+            Code::LayoutForm.at(loc, "a padded layout is for FP4 numbers")
                 .compare("element type", "`e2m1x2`", format!("`{}`", dtype.name()))
-                .why("eight bytes of two numbers each and eight of padding are what products of FP8 by FP4 read, and tensor maps write")
+                .why("tensor maps write, and products of FP8 by FP4 read, eight bytes of two numbers each and then eight of padding")
                 .help("swizzle(128)"),
         )
     }

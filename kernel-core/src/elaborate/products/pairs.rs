@@ -1,7 +1,7 @@
 //! Pairs of blocks, whose tensor cores multiply together: `tcgen05::mma_pair`, and copies that complete on a barrier of the other block.
 //!
 //! The blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, "CTA Pair"). All that a kernel does on the tensor cores is
-//! done by pairs, or by each block for itself.
+//! done by pairs or by single blocks.
 
 use kernel_ptx::Capability;
 
@@ -14,12 +14,12 @@ use crate::{
     syntax::Expr,
 };
 
-/// The rows of the sums that each block of a pair has.
+/// The rows of the accumulator that each block of a pair has.
 const PAIR_ROWS: [u32; 2] = [64, 128];
 /// The fewest columns of a pair's product (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_COLUMNS: u32 = 32;
 /// Where a pair has what.
-const SHARED_OUT: &str = "each block of a pair has its rows of the left factor and of the sums, and its half of the columns of the right factor (PTX ISA, \"tcgen05.mma\")";
+const SHARED_OUT: &str = "each block of a pair has its rows of the left operand and of the accumulator, and half of the columns of the right operand (PTX ISA, \"tcgen05.mma\")";
 
 impl Builder<'_> {
     /// The kernel's clusters consist of pairs, or a report that says what does not go without them.
@@ -36,7 +36,7 @@ impl Builder<'_> {
         )
     }
 
-    /// A left factor in tensor memory: of 64 rows in each block the right half of the sums lies below the left one, and reads the factor there
+    /// A left operand in tensor memory: of 64 rows in each block the right half of the accumulator is below the left one, and reads the operand there
     /// as well.
     pub(crate) fn left_of_pair(&mut self, left: Value, loc: Loc) -> Option<()> {
         let Type::TensorMemory(ty) = self.ty(left).clone() else { return Some(()) };
@@ -45,9 +45,9 @@ impl Builder<'_> {
         }
         let name = self.cells.settled(self.num(left)).name();
         self.refuse(
-            Code::DotOperand.at(loc, "a left factor of so few rows is not taken from tensor memory")
+            Code::DotOperand.at(loc, format!("a left operand of {} rows cannot be in tensor memory", ty.shape[0]))
                 .compare("rows of each block", BLOCK_ROWS.to_string(), ty.shape[0].to_string())
-                .why("of 64 rows in each block of a pair, rows 64 to 127 of tensor memory hold the right half of the sums and would need the factor a second time (PTX ISA, \"tcgen05.mma: Data path layout\")")
+                .why("with 64 rows in each block of a pair, rows 64 to 127 of tensor memory have the right half of the accumulator and would need the operand a second time (PTX ISA, \"tcgen05.mma: Data path layout\")")
                 .help(format!("shared::<{name}>({:?})", ty.shape)),
         )
     }
@@ -81,7 +81,7 @@ impl Builder<'_> {
         self.refuse(diagnostic)
     }
 
-    /// The extents that a pair's products have: one instruction for each step of the depth, which is so many elements.
+    /// The extents that a pair's products have: one instruction for each step along `k`, which is this many elements.
     pub(crate) fn pair_extents(
         &mut self,
         [a, _, acc]: [Value; 3],
@@ -94,8 +94,8 @@ impl Builder<'_> {
             let why = "an instruction of a pair has 128 or 256 rows, half of them in each block";
             ("rows of each block", "64 or 128".to_owned(), rows, why)
         } else if depth < step {
-            let why = "one instruction reads 32 bytes of each row of the left and each column of the right factor";
-            ("depth", format!("a multiple of {step}"), depth, why)
+            let why = "one instruction reads 32 bytes of each row of the left and each column of the right operand";
+            ("`k`", format!("a multiple of {step}"), depth, why)
         } else if !(LEAST_COLUMNS..=PRODUCT_COLUMNS).contains(&columns) {
             let why = "an instruction of a pair has 32 to 256 columns, half of which come from each block";
             ("columns", format!("{LEAST_COLUMNS} to {PRODUCT_COLUMNS}"), columns, why)
@@ -110,7 +110,7 @@ impl Builder<'_> {
         )
     }
 
-    /// The barrier that a copy by tensor map completes on: one of this block, or on Blackwell one of its pair.
+    /// The barrier that a TMA copy completes on: one of this block, or on Blackwell one of its pair.
     pub(crate) fn barrier_of_pair(&mut self, val: &Val, loc: Loc) -> Option<Value> {
         if !self.target.has(Capability::Tcgen05) {
             return self.own_barrier(val, loc);

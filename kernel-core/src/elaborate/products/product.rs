@@ -17,7 +17,7 @@ use crate::{
     syntax::Expr,
 };
 
-/// What `dot` takes of factors of `f32`.
+/// What `dot` takes of operands of `f32`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Precision {
     /// All of it.
@@ -27,7 +27,7 @@ pub(crate) enum Precision {
 }
 
 impl Precision {
-    /// The element types of sums that products of such factors have; the first is that of sums without a type.
+    /// The element types of accumulators that products of such operands have; the first is that of accumulators without a type.
     fn sums(self, factor: Dtype) -> &'static [Dtype] {
         let multiplied = match self {
             Precision::Full => !factor.is_opaque(),
@@ -63,7 +63,7 @@ impl Builder<'_> {
             builder.emit_num(op, operands, Some(shape.clone()), acc_num, loc)
         };
         if self.by_warpgroups(operands, precision) {
-            // Nothing is done with the sums before the wait: who wants to do so says `wgmma::mma`.
+            // Nothing is done with the accumulator before the wait: for that there is `wgmma::mma`.
             let sums = product(self, Op::Product(ProductOp::Wgmma), operands.to_vec());
             return Some(Val::Value(product(
                 self,
@@ -76,7 +76,7 @@ impl Builder<'_> {
         Some(Val::Value(product(self, Op::Product(ProductOp::Dot { tf32 }), vec![a?, b?, acc])))
     }
 
-    /// The one element type of both factors, or a report.
+    /// The one element type of both operands, or a report.
     fn factors_unify(
         &mut self,
         [a, b, acc]: [Value; 3],
@@ -93,7 +93,7 @@ impl Builder<'_> {
             return Some(nums[0]);
         }
         let function = given.signature.name;
-        let headline = format!("the factors of `{function}` have different element types");
+        let headline = format!("the operands of `{function}` have different element types");
         let actual = format!("{} and {}", left.name(), right.name());
         let diagnostic = Code::DtypeMismatch.at(given.loc, headline).compare(
             "",
@@ -121,7 +121,7 @@ impl Builder<'_> {
         self.refuse(diagnostic.help(format!("{function}({a_text}, {b_text}, {acc_text})")))
     }
 
-    /// Reports factors and sums that no product joins.
+    /// Reports operands and accumulators that no product joins.
     fn no_product(
         &mut self,
         dtype: Dtype,
@@ -151,7 +151,7 @@ impl Builder<'_> {
         if let Some(sum) = precision.sums(dtype).first() {
             return self.refuse(
                 diagnostic
-                    .why("these are the factors and sums that tensor cores have, and, of `f32` and `f64`, multiply-add")
+                    .why("these are the operands and accumulators of tensor cores and, for `f32` and `f64`, of fused multiply-add")
                     .help(self.applied(acc, &format!(".cast::<{}>()", sum.name()))),
             );
         }
@@ -164,12 +164,12 @@ impl Builder<'_> {
             };
             return self.refuse(
                 diagnostic
-                    .why("tf32 is what is left of an `f32` of which the tensor cores take 19 bits")
+                    .why("tf32 is an `f32` of which the tensor cores read 19 bits")
                     .help(format!("dot({a_text}, {b_text}, {acc_text}{cast})")),
             );
         }
         let float8 = if has_float8 { ", `e4m3`, `e5m2`" } else { "" };
-        let diagnostic = diagnostic.why(format!("tensor cores multiply `f16`, `bf16`, tf32, `i8`, `u8`{float8}, multiply-add does `f32` and `f64`; others are multiplied element by element"));
+        let diagnostic = diagnostic.why(format!("tensor cores multiply `f16`, `bf16`, tf32, `i8`, `u8`{float8}, and fused multiply-add `f32` and `f64`; multiply other types element by element"));
         let by_element = dtype.has_arithmetic() && acc_dtype == dtype;
         let help = format!("({a_text}.expand(2) * {b_text}.expand(0)).sum(1) + {acc_text}");
         self.refuse(diagnostic.help_if(by_element.then_some(help)))
@@ -180,7 +180,7 @@ impl Builder<'_> {
         let headline = format!("`{}` has no products of `{}`", self.target, dtype.name());
         self.refuse(
             self.lacks(Capability::Float8, headline, loc)
-                .why("tensor cores multiply FP8 numbers from sm_89 on (PTX ISA, \"mma\"); before, memory holds them and nothing converts them")
+                .why("tensor cores multiply FP8 numbers from sm_89 on (PTX ISA, \"mma\"); older targets can only load and store them")
                 .help(oldest_with(Capability::Float8)),
         )
     }
@@ -234,21 +234,21 @@ impl Builder<'_> {
                         format!("{count} to an element of `{}`", dtype.name())
                     });
                     diagnostic.why(format!(
-                        "a row of the left factor has {} numbers, a column of the right one {}: {}",
+                        "a row of the left operand has {} numbers, a column of the right operand {}: {}",
                         k * numbers[0],
                         n * numbers[1],
                         to_an_element.collect::<Vec<_>>().join(", ")
                     ))
                 }
                 _ => diagnostic.why(format!(
-                    "a row of the left factor has {k} elements, a column of the right one {n}"
+                    "a row of the left operand has {k} elements, a column of the right operand {n}"
                 )),
             };
         }
         self.refuse(diagnostic)
     }
 
-    /// A factor of a product: a tile, or one tile in shared memory.
+    /// An operand of a product: a tile, or one tile in shared memory.
     pub(crate) fn factor(&mut self, val: &Val, loc: Loc) -> Option<Value> {
         let value = self.value(val, loc)?;
         if let Type::Shared(shared) = self.ty(value).clone() {
@@ -259,7 +259,7 @@ impl Builder<'_> {
         self.tile(&Val::Value(value), "a product", loc)
     }
 
-    /// A factor in registers.
+    /// An operand in registers.
     fn loaded(&mut self, factor: Value, loc: Loc) -> Option<Value> {
         if matches!(self.ty(factor), Type::Shared(_)) {
             return self.load_shared(factor, loc);

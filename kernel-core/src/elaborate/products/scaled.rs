@@ -12,20 +12,20 @@ use crate::{
     syntax::Expr,
 };
 
-/// Scales of factors that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
+/// Scales of operands that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
 const FORMS: &str = "or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
 /// The manual's section on them.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
-/// Scales along the depth in a column.
+/// Scales along `k` in a column.
 const TO_A_COLUMN: u32 = COLUMN_BITS / 8;
 
-/// Whether a type is a factor of `.kind::mxf8f6f4`.
+/// Whether a type is an operand of `.kind::mxf8f6f4`.
 fn is_narrow(dtype: Dtype) -> bool {
     let tcgen05 = dtype.row().factor.and_then(|factor| factor.tcgen05);
     tcgen05.is_some_and(|(kind, _)| kind == Word::KindF8f6f4)
 }
 
-/// The operands: factors, sums, scales.
+/// The operands, the accumulator and the scales.
 struct Operands {
     a: Value,
     b: Value,
@@ -53,7 +53,7 @@ impl Builder<'_> {
         self.start_product([a, b, acc], (CtaGroup::One, Some((scaled, scales))), given)
     }
 
-    /// Scales, which lie in tensor memory.
+    /// Scales, which are in tensor memory.
     pub(crate) fn scales(&mut self, val: &Val, loc: Loc) -> Option<Value> {
         if let Some(value) = val.value().filter(|_| self.in_tensor_memory(val)) {
             self.one_tile(value, loc)?;
@@ -61,10 +61,10 @@ impl Builder<'_> {
         }
         self.refuse(
             Code::Kind
-                .at(loc, "the scales of a product lie in tensor memory")
+                .at(loc, "the scales of a product have to be in tensor memory")
                 .compare("", "a `Tmem<T>`", self.describe(val))
                 .why(format!(
-                    "the tensor cores read scales there, and factors in shared memory {SECTION}"
+                    "the tensor cores read scales from tensor memory, and operands from shared memory {SECTION}"
                 ))
                 .help("let scales = tmem::<ue8m0>([128, 4]);"),
         )
@@ -110,19 +110,28 @@ impl Builder<'_> {
         self.refuse(
             Code::DtypeRefused
                 .at(loc, "no block-scaled product has these element types")
-                .compare("", format!("{}, {FORMS}; sums f32", listed(&alone, " or ")), actual)
+                .compare(
+                    "",
+                    format!("{}, {FORMS}; accumulator f32", listed(&alone, " or ")),
+                    actual,
+                )
                 .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
         )
     }
 
-    /// Reports bytes, which say neither of factors nor of scales what they mean.
+    /// Reports bytes, which say neither of operands nor of scales what they mean.
     fn untold_bytes(&mut self, operands: &Operands, args: &[Expr]) -> Option<()> {
         let Operands { a, b, scales: [of_a, of_b], .. } = *operands;
-        let sides = [(a, 0, "factor"), (b, 1, "factor"), (of_a, 3, "scales"), (of_b, 4, "scales")];
+        let sides = [
+            (a, 0, "an operand"),
+            (b, 1, "an operand"),
+            (of_a, 3, "a scale"),
+            (of_b, 4, "a scale"),
+        ];
         let is_byte = |one| self.cells.known(self.num(one)) == Some(Dtype::U8);
         let &(value, at, what) = sides.iter().find(|(one, ..)| is_byte(*one))?;
         let (required, dtype) = match what {
-            "factor" => ("`e2m1x2`, `e4m3` or `e5m2`", "e2m1x2"),
+            "an operand" => ("`e2m1x2`, `e4m3` or `e5m2`", "e2m1x2"),
             _ => ("`ue8m0`, or `e4m3` of 16 FP4 numbers", "ue8m0"),
         };
         let made = match self.ty(value).clone() {
@@ -135,11 +144,9 @@ impl Builder<'_> {
         }
         self.report(
             Code::DtypeRefused
-                .at(args[at].loc, format!("bytes are no {what} of a block-scaled product"))
+                .at(args[at].loc, format!("`u8` cannot be {what} of a block-scaled product"))
                 .compare("element type", required, "`u8`")
-                .why(format!(
-                    "the type says which numbers the tensor cores take the bits for {SECTION}"
-                ))
+                .why(format!("the type says how the tensor cores interpret the bits {SECTION}"))
                 .help(format!("{made}::<{dtype}>({shape:?})")),
         );
         Some(())
@@ -170,8 +177,8 @@ impl Builder<'_> {
             let why = "one instruction has at least 16 columns";
             Some(refused("columns", "at least 16".to_owned(), columns, why))
         } else if depth < least {
-            let why = "the scales of four blocks of the depth share a column of tensor memory";
-            Some(refused("depth", format!("at least {least}"), depth, why))
+            let why = "the scales of four blocks along `k` share a column of tensor memory";
+            Some(refused("`k`", format!("at least {least}"), depth, why))
         } else {
             None
         };
@@ -192,7 +199,7 @@ impl Builder<'_> {
                 Code::DotShape.at(args[at].loc, "the scales do not fit the product")
                     .compare("", format!("[{extent}, {blocks}]"), format!("{actual:?}"))
                     .why(format!(
-                        "each {side} factor has a scale for each {} elements of the depth, which is {depth} {SECTION}",
+                        "each {side} operand has a scale for every {} elements along `k`, which is {depth} {SECTION}",
                         scaled.block()
                     ))
                     .help(format!("tmem::<{dtype}>([{extent}, {blocks}])")),

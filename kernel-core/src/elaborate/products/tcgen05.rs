@@ -14,15 +14,15 @@ use crate::{
 };
 
 impl Builder<'_> {
-    /// A factor in shared memory.
+    /// An operand in shared memory.
     pub(crate) fn tcgen05_shared(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
         if let Some((window, shared)) = self.shared_window(val) {
             return self.tcgen05_reads((window, &shared), "a product", loc);
         }
         let actual = self.describe(val);
-        let diagnostic = Code::Kind.at(loc, format!("{what} lies in shared memory"))
+        let diagnostic = Code::Kind.at(loc, format!("{what} has to be in shared memory"))
             .compare("", "a `Shared<T>`", actual)
-            .why("tensor cores read factors from shared memory, and the left one of a product from tensor memory as well; registers they do not see (PTX ISA, \"tcgen05.mma\")");
+            .why("tensor cores read operands from shared memory, and the left operand also from tensor memory; they cannot read registers (PTX ISA, \"tcgen05.mma\")");
         let help = match val {
             Val::Value(value)
                 if matches!(
@@ -57,8 +57,8 @@ impl Builder<'_> {
         what: &str,
         loc: Loc,
     ) -> Option<Value> {
-        let headline = format!("the result of {what} lies in tensor memory");
-        let why = "the fifth generation of tensor cores has its sums there and not in registers (PTX ISA, \"tcgen05.mma\")";
+        let headline = format!("the result of {what} has to be in tensor memory");
+        let why = "the fifth generation of tensor cores has its accumulators there and not in registers (PTX ISA, \"tcgen05.mma\")";
         self.tensor_memory_operand(val, (&headline, why), "acc", loc)
     }
 
@@ -95,12 +95,12 @@ impl Builder<'_> {
         )
     }
 
-    /// The left factor of a product, which may lie in tensor memory.
+    /// The left operand of a product, which may be in tensor memory.
     pub(crate) fn left_factor(&mut self, val: &Val, loc: Loc) -> Option<Value> {
         if self.in_tensor_memory(val) {
             return self.tensor_memory_window(val, "a product", loc);
         }
-        self.tcgen05_shared(val, "a factor of a product", loc)
+        self.tcgen05_shared(val, "an operand of a product", loc)
     }
 
     /// `tcgen05::mma(a, b, acc)`
@@ -130,7 +130,7 @@ impl Builder<'_> {
         self.start_product(operands, (CtaGroup::Pair, None), given)
     }
 
-    /// Starts a product, which adds to its sums unless something else is said of it.
+    /// Starts a product, which adds to its accumulator by default.
     pub(crate) fn start_product(
         &mut self,
         [a, b, acc]: [Value; 3],
@@ -165,8 +165,8 @@ impl Builder<'_> {
         let (what, required, actual, why) = if rows < 64 {
             ("rows", "64 or more".to_owned(), rows, "one instruction has 64 or 128 rows")
         } else if depth < step {
-            let why = "one instruction reads 32 bytes of each row of the left and each column of the right factor";
-            ("depth", format!("a multiple of {step}"), depth, why)
+            let why = "one instruction reads 32 bytes of each row of the left and each column of the right operand";
+            ("`k`", format!("a multiple of {step}"), depth, why)
         } else if columns < least {
             let why = "an instruction of 64 rows has at least 8 columns, one of 128 at least 16";
             ("columns", format!("at least {least}"), columns, why)
@@ -178,14 +178,14 @@ impl Builder<'_> {
             .compare(what, required, actual.to_string())
             .why(format!("{why} (PTX ISA, \"tcgen05.mma: Matrix shape\")"));
         self.refuse(match self.in_blocks_of_64_rows(acc).filter(|_| what == "columns") {
-            Some((allocated, layout)) => {
-                diagnostic.place(allocated, "the sums").help(format!(".with_layout({layout})"))
-            }
+            Some((allocated, layout)) => diagnostic
+                .place(allocated, "the accumulator")
+                .help(format!(".with_layout({layout})")),
             None => diagnostic,
         })
     }
 
-    /// The layout in which these sums are those of instructions of 64 rows, for a tile whose layout is not pinned, and where it is allocated.
+    /// The layout in which this accumulator is that of instructions of 64 rows, for a tile whose layout is not pinned, and where it is allocated.
     fn in_blocks_of_64_rows(&self, acc: Value) -> Option<(Loc, String)> {
         let Type::TensorMemory(ty) = self.ty(acc) else { return None };
         let data = &self.tensor_memory[ty.root];
@@ -198,7 +198,7 @@ impl Builder<'_> {
         fits.then(|| (data.loc, form.in_code()))
     }
 
-    /// The rows of each instruction that adds to these sums, of so many rows.
+    /// The rows of each instruction that adds to this accumulator, of this many rows.
     fn rows_of_instruction(&self, acc: Value, rows: u32) -> u32 {
         if let Type::TensorMemory(ty) = self.ty(acc)
             && let Some(Form::TensorMemory { block, .. }) = self.tensor_memory[ty.root].pinned
@@ -217,15 +217,13 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
         if !matches!(op, Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. }))) {
-            return self.refuse(
-                Code::CopyOperands
-                    .at(loc, "`accumulate` is said of something that is no product")
-                    .compare(
-                        "",
-                        "`tcgen05::mma(..)`",
-                        crate::elaborate::memory::copying::started(&op),
-                    ),
-            );
+            let actual = crate::elaborate::memory::copying::started(&op);
+            let headline = format!("`accumulate` is not an option of {actual}");
+            return self.refuse(Code::CopyOperands.at(loc, headline).compare(
+                "",
+                "`tcgen05::mma(..)`",
+                actual,
+            ));
         }
         args[3] = flag;
         Some((op, args))

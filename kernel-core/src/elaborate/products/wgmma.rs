@@ -1,4 +1,4 @@
-//! Products by warpgroups: `wgmma::mma`, `wgmma::wait`.
+//! `wgmma` products: `wgmma::mma`, `wgmma::wait`.
 
 use kernel_layout::Form;
 use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
@@ -14,14 +14,14 @@ use crate::{
     layouts::warpgroup::{self, Generation, Side},
 };
 
-/// The most groups of products that a wait can leave under way (PTX ISA, `wgmma.wait_group`).
+/// The most groups of products that a wait can leave in flight (PTX ISA, `wgmma.wait_group`).
 pub(crate) const MOST_PENDING: u32 = 7;
 /// Warps of a warpgroup.
 const GROUP: u32 = 4;
 /// The fewest columns of an instruction.
 const LEAST_COLUMNS: u32 = 8;
 
-/// An extent that no product by warpgroups has.
+/// An extent that no `wgmma` product has.
 struct Extent {
     what: &'static str,
     required: String,
@@ -43,7 +43,7 @@ impl Builder<'_> {
         let operands = [0, 1, 2].map(|index| given.value(index));
         let [a, b, acc] = operands;
         if !matches!(self.ty(b), Type::Shared(_)) {
-            let headline = "the right operand of `wgmma::mma` lies in shared memory";
+            let headline = "the right operand of `wgmma::mma` has to be in shared memory";
             return self.refuse(
                 Code::Kind.at(given.at(1), headline)
                     .compare("", "a `Shared<T>` of extents [k, n]", self.describe(given.val(1)))
@@ -51,7 +51,7 @@ impl Builder<'_> {
             );
         }
         if !matches!(self.ty(a), Type::Shared(_) | Type::Tile(Elem::Number(_), _)) {
-            let headline = "the left operand of `wgmma::mma` is shared memory or a tile";
+            let headline = "the left operand of `wgmma::mma` has to be shared memory or a tile";
             let required = "a `Shared<T>` or `Tile<T>` of extents [m, k]";
             return self.refuse_kind(headline, required, given.arg(0));
         }
@@ -79,7 +79,7 @@ impl Builder<'_> {
         if !self.warps.is_multiple_of(GROUP) {
             let help = self.warps_written(u64::from(GROUP));
             return self.refuse(
-                Code::Warps.at(loc, "`wgmma::mma` is done by whole warpgroups")
+                Code::Warps.at(loc, "`wgmma::mma` needs whole warpgroups")
                     .compare("warps", "a multiple of 4", self.warps.to_string())
                     .why("the four warps of a group execute one instruction together (PTX ISA, \"Asynchronous Warpgroup Level Matrix Instructions\")")
                     .help(help),
@@ -90,7 +90,7 @@ impl Builder<'_> {
         };
         self.refuse(
             Code::DotShape
-                .at(loc, "no product by warpgroups has these extents")
+                .at(loc, "no `wgmma` product has these extents")
                 .compare(what, required, actual.to_string())
                 .why(why),
         )
@@ -110,11 +110,11 @@ impl Builder<'_> {
                 what: "rows",
                 required: format!("a multiple of {INSTRUCTION_M}"),
                 actual: rows,
-                why: "one instruction has 64 rows, 16 of each warp",
+                why: "one instruction has 64 rows, 16 for each warp",
             })
         } else if !depth.is_multiple_of(step) {
             Some(Extent {
-                what: "depth",
+                what: "`k`",
                 required: format!("a multiple of {step}"),
                 actual: depth,
                 why: "one instruction reads 32 bytes of each row of the left and each column of the right operand",
@@ -124,14 +124,14 @@ impl Builder<'_> {
                 what: "columns",
                 required: format!("at least {least_columns}"),
                 actual: columns,
-                why: "one instruction has at least 8 columns, and every group of warps needs some of its own",
+                why: "one instruction has at least 8 columns, and every warpgroup needs its own columns",
             })
         } else {
             None
         }
     }
 
-    /// Whether `dot` is done by warpgroups: on Hopper, of a right factor in shared memory, where the warps are whole groups, an
+    /// Whether `dot` is done by warpgroups: on Hopper, of a right operand in shared memory, where the warps are whole groups, an
     /// instruction has the extents and element types, and descriptors say where the elements are.
     pub(crate) fn by_warpgroups(&self, values: [Value; 3], precision: Precision) -> bool {
         let dtype = self.cells.settled(self.num(values[0]));

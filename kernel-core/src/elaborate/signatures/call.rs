@@ -1,10 +1,10 @@
-//! Calls, held against their rows.
+//! Calls, checked against their rows.
 
 use kernel_ptx::Capability;
 
 use super::{Given, Run, Signature, Written, family, methods, named};
 use crate::{
-    diag::{Code, nearest},
+    diag::{Code, counted, nearest},
     elaborate::{
         Builder, Env,
         language::{targets::oldest_with, value::Val},
@@ -88,7 +88,7 @@ impl Builder<'_> {
                 return None;
             }
             if !self.target.has(need.capability) {
-                let headline = format!("{what} is not there on `{}`", self.target);
+                let headline = format!("`{}` does not have {what}", self.target);
                 let instead = need.instead.and_then(|instead| instead(self, &given));
                 let help = instead.unwrap_or_else(|| oldest_with(need.capability));
                 let lacking = self.lacks(need.capability, headline, given.loc);
@@ -113,7 +113,7 @@ impl Builder<'_> {
     fn other_count(&mut self, given: &Given<'_>) -> Val {
         let (required, actual) = (given.signature.parameters.len(), given.vals.len());
         let diagnostic = Code::ArgumentCount
-            .at(given.loc, format!("`{}` takes another number of arguments", given.path()))
+            .at(given.loc, format!("`{}` takes {}", given.path(), counted(required, "argument")))
             .compare("arguments", required.to_string(), actual.to_string())
             .help_if(self.usage(given));
         self.report(diagnostic)

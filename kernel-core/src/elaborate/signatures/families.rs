@@ -10,15 +10,15 @@ use crate::{
     ir::{Atomic, BulkKind, ClusterOp, Dtype, StoreWait, Tcgen05, TmaKind, TmaReduce},
 };
 
-/// The most stores that a wait can leave under way.
+/// The most stores that a wait can leave in flight.
 const PENDING_STORES: Number = Number {
-    headline: "a wait cannot leave {} stores under way",
+    headline: "a wait cannot leave {} stores in flight",
     unit: "pending stores",
     ..Number::within("the number of pending stores", 0, 63)
 };
 
 const PENDING_PRODUCTS: Number = Number {
-    headline: "a wait cannot leave {} products under way",
+    headline: "a wait cannot leave {} products in flight",
     unit: "pending products",
     ..Number::within("the number of pending products", 0, MOST_PENDING)
 };
@@ -50,16 +50,16 @@ const INTO: Parameter = param("to", Kind::Window).text("tile");
 const FROM: Parameter = param("from", Kind::Window).text("tile");
 const STORED: &[Parameter] = &[MAP_MUT, CORNER, FROM];
 const ROWS: Parameter = param("rows", Kind::Any);
-const COLUMN: Parameter = param("col", Kind::I32("the column where rows begin is an `i32`"));
+const COLUMN: Parameter =
+    param("col", Kind::I32("the column of a gather or a scatter is an `i32`"));
 const STORES_LEFT: &[Parameter] = &[param("pending", Kind::Number(&PENDING_STORES)).text("0")];
 
-pub(crate) const TMA_COPIES: Need =
-    need(Capability::Tma, "the unit that copies tiles by tensor map (TMA) comes with Hopper");
+pub(crate) const TMA_COPIES: Need = need(Capability::Tma, "TMA exists from Hopper on");
 
 const BY_ROWS: Need = Need {
     capability: Capability::TmaGather,
     what: None,
-    why: "the instructions that move rows wherever they are come with Blackwell (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); before, the threads access memory at a tile of addresses, or a row at a time is copied: `copy_async(..)`",
+    why: "the instructions that gather and scatter rows exist from Blackwell on (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4); for older targets, access memory at a tile of addresses, or copy row by row: `copy_async(..)`",
     instead: Some(|b, g| Some(b.rows_by_threads(g))),
 };
 
@@ -99,10 +99,8 @@ const BULK_STORED: &[Parameter] = &[
     param("from", Kind::BulkWindow("a bulk store reads")).text("tile"),
 ];
 
-const BULK_COPIES: Need = need(
-    Capability::Tma,
-    "the unit that copies bytes in a row, and counts them on barriers, comes with Hopper",
-);
+const BULK_COPIES: Need =
+    need(Capability::Tma, "bulk copies, which count their bytes on barriers, exist from Hopper on");
 
 const fn bulk(name: &'static str, parameters: &'static [Parameter], run: Does) -> Signature {
     starts(name, parameters, run).needs(&BULK_COPIES)
@@ -129,7 +127,7 @@ pub(super) const BULK: &[Signature] = &[
     bulk(
         "send",
         &[
-            param("from", Kind::BulkWindow("what is sent lies in")).text("tile"),
+            param("from", Kind::BulkWindow("the source of `bulk::send` is in")).text("tile"),
             BAR,
             param("to", Kind::Any).by(|b, _| Some(format!("tile.of_block({})", b.another_block()))),
         ],
@@ -143,7 +141,7 @@ pub(super) const BULK: &[Signature] = &[
 const WARPGROUPS: Need = Need {
     capability: Capability::Wgmma,
     what: None,
-    why: "only Hopper multiplies by warpgroups; `dot` takes what each target has",
+    why: "only Hopper has `wgmma`; `dot` uses what each target has",
     instead: Some(|_, g| g.operands().map(|[a, b, acc]| format!("dot({a}, {b}, {acc})"))),
 };
 
@@ -171,7 +169,7 @@ pub(super) const WGMMA: &[Signature] = &[
 
 pub(crate) const TENSOR_MEMORY: Need = need(
     Capability::Tcgen05,
-    "tensor memory, and the products whose sums lie there, come with Blackwell's datacenter parts (PTX ISA, \"tcgen05\")",
+    "only Blackwell's datacenter parts have tensor memory and `tcgen05` (PTX ISA, \"tcgen05\")",
 );
 
 const A: Parameter = param("a", Kind::LeftFactor);
@@ -202,11 +200,11 @@ pub(super) const TCGEN05: &[Signature] = &[
 const GRID_AXIS: Parameter = param("axis", Kind::GridAxis).text("0");
 const ANSWER: Parameter = param("answer", Kind::Answer);
 
-const CLUSTERS: Need = need(Capability::Clusters, "clusters come with Hopper");
+const CLUSTERS: Need = need(Capability::Clusters, "clusters exist from Hopper on");
 
 const LAUNCH_CONTROL: Need = need(
     Capability::LaunchControl,
-    "blocks that take over the work of others come with Blackwell (PTX ISA, \"clusterlaunchcontrol\")",
+    "a block can take over the work of others from Blackwell on (PTX ISA, \"clusterlaunchcontrol\")",
 );
 
 pub(super) const CLUSTER: &[Signature] = &[

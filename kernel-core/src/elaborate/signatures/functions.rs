@@ -1,4 +1,4 @@
-//! The functions that are called by their names alone.
+//! The functions without a module.
 
 use kernel_layout::Form;
 use kernel_ptx::Capability;
@@ -31,7 +31,7 @@ const FACTORS: &[Parameter] = &[
 ];
 const GRID_AXIS: &[Parameter] = &[param("axis", Kind::GridAxis)];
 
-/// The most copies that a wait can leave under way.
+/// The most copies that a wait can leave in flight.
 const PENDING_COPIES: Number = Number {
     headline: "a wait for this number of pending copies",
     unit: "pending",
@@ -46,7 +46,7 @@ const ARRIVALS: Parameter = param(
     Kind::Number(&Number {
         headline: "no phase of a barrier ends after {} arrivals",
         unit: "arrivals",
-        why: "a phase ends when so many partitions have arrived; an `expect` is an arrival as well",
+        why: "a phase ends after this number of arrivals, one for each partition; an `expect` is an arrival as well",
         ..Number::within("the arrivals of a barrier", 1, MOST_ARRIVALS)
     }),
 );
@@ -67,7 +67,7 @@ const MEETING_WARPS: Number = Number {
     code: Code::NamedBarrier,
     headline: "no phase of a named barrier ends after {} warps",
     unit: "warps",
-    why: "a phase ends when so many warps of the block have come, those that wait and those that only arrive",
+    why: "a phase ends when this number of warps has arrived, counting those that wait and those that only arrive",
     ..Number::within("the warps of a named barrier", 1, MOST_WARPS)
 };
 
@@ -91,10 +91,10 @@ const SPAN: Number = Number {
 
 const WHICH_FACTOR: Number = Number {
     code: Code::LayoutForm,
-    headline: "a product has two factors, 0 on the left and 1 on the right",
+    headline: "a product has two operands, 0 on the left and 1 on the right",
     unit: "factor",
     legal: Legal::OneOf(&[0, 1], "0 or 1"),
-    ..Number::within("which factor it is", 0, 0)
+    ..Number::within("the index of the operand", 0, 0)
 };
 
 const K_WIDTH: Number = Number {
@@ -102,20 +102,20 @@ const K_WIDTH: Number = Number {
     headline: "a 32-bit register holds 1, 2 or 4 elements",
     unit: "k_width",
     legal: Legal::OneOf(&[1, 2, 4], "1, 2 or 4"),
-    why: "mma.sync takes factors packed into 32-bit registers: 4 elements of 8 bits, 2 of 16 bits, 1 of 32 bits",
+    why: "mma.sync takes operands packed into 32-bit registers: 4 elements of 8 bits, 2 of 16 bits, 1 of 32 bits",
     ..Number::within("an entry of a layout", 0, 0)
 };
 
 const BARRIERS: Need = need(
     Capability::Tma,
-    "copies that complete on a barrier, and the barriers that count their bytes, come with Hopper",
+    "copies that complete on a barrier, and barriers that count bytes, exist from Hopper on",
 );
 const FENCES: Need = need(
     Capability::Tma,
-    "it orders what threads write before what TMA and warpgroup products read, which come with Hopper",
+    "it orders writes of threads before reads of TMA and `wgmma`, which exist from Hopper on",
 );
 const OVERLAPPING_GRIDS: Need =
-    need(Capability::DependentGrids, "grids that overlap come with Hopper");
+    need(Capability::DependentGrids, "grids can overlap from Hopper on");
 
 pub(super) const FUNCTIONS: &[Signature] = &[
     // Tiles.
@@ -273,7 +273,7 @@ pub(super) const FUNCTIONS: &[Signature] = &[
             param("index", Kind::Number(&WHICH_FACTOR)),
             param(
                 "parent",
-                Kind::LayoutOf("`dot_operand` takes the layout of the product's result"),
+                Kind::LayoutOf("`dot_operand` takes the layout of the result of the product"),
             ),
             param("k_width", Kind::Number(&K_WIDTH)),
         ],
@@ -292,7 +292,7 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     gives("shared_linear", &[param("offsets", Kind::Bases), SHAPE], |b, g| b.shared_linear(g)),
 ];
 
-const FOUR_ARRAYS: &str = "`blocked` takes four arrays, one entry an axis";
+const FOUR_ARRAYS: &str = "`blocked` takes four arrays, one entry for each axis";
 pub(crate) const TMEM_BLOCK: &str =
     "`tmem_block` takes the rows and columns of a block, and the distance of its columns";
 pub(crate) const MMA: &str = "`mma` takes the warps along rows and columns";

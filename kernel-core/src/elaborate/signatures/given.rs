@@ -1,4 +1,4 @@
-//! A call: what it is of, and its arguments by their kinds.
+//! A call: its receiver, and its arguments by their kinds.
 
 use std::rc::Rc;
 

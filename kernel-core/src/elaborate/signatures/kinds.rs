@@ -1,4 +1,4 @@
-//! Arguments, held against the kinds that rows give them.
+//! Arguments, checked against the kinds in their rows.
 
 use super::{Checked, Given, Kind, Legal, Number};
 use crate::{
@@ -77,7 +77,7 @@ impl Builder<'_> {
             }
             Kind::LeftFactor => Checked::Value(self.left_factor(val, loc)?),
             Kind::RightFactor => {
-                Checked::Value(self.tcgen05_shared(val, "the right factor of a product", loc)?)
+                Checked::Value(self.tcgen05_shared(val, "the right operand of a product", loc)?)
             }
             Kind::Sums => Checked::Value(self.tensor_memory_window(val, "a product", loc)?),
             Kind::Scales => Checked::Value(self.scales(val, loc)?),
@@ -85,7 +85,7 @@ impl Builder<'_> {
         })
     }
 
-    /// An integer that is known when compiling, and that a parameter takes.
+    /// An integer that is known at compile time, and that a parameter takes.
     pub(crate) fn number(&mut self, number: &Number, val: &Val, loc: Loc) -> Option<u32> {
         let value = self.const_int_or(val, number.what, loc, number.known)?;
         let legal = match number.legal {
@@ -161,9 +161,9 @@ impl Builder<'_> {
         });
         let actual = self.describe(given.val(window - 1));
         let diagnostic = Code::Kind
-            .at(given.at(window - 1), "the barrier of a copy stands before its shared memory")
+            .at(given.at(window - 1), "the barrier of a copy comes before its shared memory")
             .compare("", "a `Barrier`", actual)
-            .place(given.at(window), "the barrier stands here");
+            .place(given.at(window), "the barrier is here");
         self.refuse(diagnostic.help_if(call))
     }
 }

@@ -199,7 +199,7 @@ const STORED: &[Parameter] = &[param("value", Kind::Any)];
 const WINDOW_AXIS: Parameter = param("axis", Kind::Axis("the window")).text("0");
 const RANK: Parameter = param("rank", Kind::I32("the rank of a block is an `i32`")).text("0");
 const OF_BLOCK: Need =
-    need(Capability::Clusters, "blocks that reach each other's shared memory come with Hopper");
+    need(Capability::Clusters, "blocks can access each other's shared memory from Hopper on");
 
 pub(super) const SHARED: &[Signature] = &[
     gives("load", &[], |b, g| Some(Val::Value(b.load_shared(g.receiver(), g.loc)?))),
@@ -243,8 +243,7 @@ const PHASE: &[Parameter] =
 pub(super) const BARRIER: &[Signature] = &[
     does(
         "expect",
-        &[param("bytes", Kind::I32("the bytes of a copy are counted by an `i32`"))
-            .text("tile.bytes()")],
+        &[param("bytes", Kind::I32("the number of bytes is an `i32`")).text("tile.bytes()")],
         |b, g| b.barrier_expect(g),
     ),
     does("expect_copies", &[], |b, g| b.barrier_expect_copies(g)),
@@ -324,9 +323,9 @@ pub(super) const VIEW: &[Signature] =
 
 // --------------------------------------------------------------------- copies, products, commits in flight
 
-const ON: Need = Need { what: Some("a copy that completes on a barrier"), ..families::TMA_COPIES };
+const ON: Need = Need { what: Some("copies that complete on a barrier"), ..families::TMA_COPIES };
 
-/// What is said of something that was started.
+/// What is reported about something that was started.
 pub(super) const STARTED: &[Signature] = &[
     gives("on", &[param("bar", Kind::PairBarrier)], |b, g| b.on(g)).needs(&ON),
     gives("when", &[param("condition", Kind::Condition)], |b, g| b.when(g)),

@@ -23,8 +23,8 @@ impl Builder<'_> {
         given: &Given<'_>,
     ) -> Option<Val> {
         self.made_once(
-            "a barrier is made inside a loop or branch",
-            "it lies in shared memory, at an address that is fixed when compiling, and is made ready once, before the kernel begins",
+            "a barrier is created inside a loop or branch",
+            "it is in shared memory, at an address fixed at compile time, and is initialised once, before the kernel begins",
             "let bar = barrier(1);",
             given.loc,
         )?;
@@ -40,11 +40,11 @@ impl Builder<'_> {
         let Some(count) = self.barriers[ty.root].ring.filter(|_| ty.ring) else {
             return self.refuse(
                 Code::SharedUse
-                    .at(loc, "a single barrier has no parts")
+                    .at(loc, "a single barrier cannot be indexed")
                     .help("let bars = barriers(3, 1); // bars[i]"),
             );
         };
-        let words = ("a barrier is chosen by an `i32`", "an index past the end of the barriers");
+        let words = ("the index of a barrier is an `i32`", "an index past the end of the barriers");
         let index = self.chosen(at, count, words)?;
         self.note_use(index, at.1, at.1);
         let ty = BarrierType { ring: false, ..ty };
@@ -86,7 +86,7 @@ impl Builder<'_> {
         }
         self.refuse(
             Code::Kind
-                .at(loc, "a barrier is wanted here")
+                .at(loc, "a barrier is required here")
                 .compare("", "a `Barrier`", self.describe(val))
                 .help("let bar = barrier(1);"),
         )
@@ -111,7 +111,7 @@ impl Builder<'_> {
         if let Val::Const(Const::Int(bytes), _) = given.val(0)
             && !(0..=MOST_BYTES).contains(bytes)
         {
-            let headline = format!("a phase cannot wait for {bytes} bytes");
+            let headline = format!("a phase cannot expect {bytes} bytes");
             return self.refuse(Code::Overflow.at(given.at(0), headline).compare(
                 "bytes",
                 format!("0 to {MOST_BYTES}"),
@@ -125,7 +125,7 @@ impl Builder<'_> {
 
     /// `bar.expect_copies()`
     pub(crate) fn barrier_expect_copies(&mut self, given: &Given<'_>) -> Option<()> {
-        // Its bytes are known when the copies behind it are: `counted::fill` puts them here.
+        // Its bytes are known when the copies after it are: `counted::fill` puts them here.
         let bytes = Op::Source(SourceOp::Const(Const::Int(0)));
         let value = self.emit(bytes, Vec::new(), Type::scalar(Dtype::I32), given.loc);
         self.written.counted.insert(value, ());
@@ -146,8 +146,8 @@ impl Builder<'_> {
     pub(crate) fn barrier_phase(&mut self, given: &Given<'_>) -> Option<Value> {
         if self.barrier_type(given).remote {
             return self.refuse(
-                Code::SharedUse.at(given.loc, "a barrier of another block cannot be waited for")
-                    .why("a thread tests the mbarriers of its own block; other blocks arrive at them (PTX ISA, \"mbarrier.try_wait\")"),
+                Code::SharedUse.at(given.loc, "a thread cannot wait on a barrier of another block")
+                    .why("a thread waits only on mbarriers of its own block; other blocks can arrive at them (PTX ISA, \"mbarrier.try_wait\")"),
             );
         }
         self.parity(given.val(0), given.at(0))?;
@@ -163,7 +163,7 @@ impl Builder<'_> {
         self.refuse(
             Code::Overflow.at(loc, "the phase of a barrier is 0 or 1")
                 .compare("phase", "0 or 1", number.to_string())
-                .why("a barrier remembers whether the phase it is in is even or odd, and no more: `phase ^= 1` after each wait")
+                .why("a barrier knows only whether its phase is even or odd: `phase ^= 1` after each wait")
                 .help((number & 1).to_string()),
         )
     }

@@ -14,7 +14,7 @@ const PORTABLE: u32 = 8;
 const MOST: u32 = 16;
 /// Why there are no more.
 const WHY: &str =
-    "the blocks of a cluster run at the same time, on multiprocessors that lie together";
+    "the blocks of a cluster run at the same time, on multiprocessors close to each other";
 /// What goes on with a kernel whose clusters were refused: the most blocks, so that none is missed.
 const REFUSED: [u32; 3] = [MOST, 1, 1];
 
@@ -74,8 +74,9 @@ impl Builder<'_> {
             );
             return REFUSED;
         }
-        let why = "blocks that run together and reach each other's shared memory come with Hopper";
-        if blocks > 1 && self.wants(Capability::Clusters, "a cluster", why, expr.loc).is_none() {
+        let why =
+            "blocks that run together and access each other's shared memory exist from Hopper on";
+        if blocks > 1 && self.wants(Capability::Clusters, "clusters", why, expr.loc).is_none() {
             return REFUSED;
         }
         shape

@@ -20,9 +20,9 @@ impl Builder<'_> {
     pub(crate) fn answer(&mut self, val: &Val, loc: Loc) -> Option<Value> {
         let Some((value, shared)) = self.shared_window(val) else {
             return self.refuse(
-                Code::Kind.at(loc, "an answer is written to shared memory")
+                Code::Kind.at(loc, "the answer of `cluster::try_cancel` has to be in shared memory")
                     .compare("", "a `Shared<u32>` of extents [4]", self.describe(val))
-                    .why("16 bytes arrive there, and count on a barrier (PTX ISA, \"clusterlaunchcontrol.try_cancel\")")
+                    .why("the answer is 16 bytes, which count on a barrier (PTX ISA, \"clusterlaunchcontrol.try_cancel\")")
                     .help(ANSWER),
             );
         };
@@ -31,9 +31,9 @@ impl Builder<'_> {
             let place = self.shared[shared.root].loc;
             return self.refuse(
                 Code::ShapeMismatch
-                    .at(loc, "an answer has four words")
+                    .at(loc, "the answer of `cluster::try_cancel` is four `u32`")
                     .compare("extents", format!("[{WORDS}]"), format!("{:?}", shared.shape))
-                    .place(place, "the shared memory is made here")
+                    .place(place, "allocated here")
                     .help(ANSWER),
             );
         }
@@ -42,9 +42,9 @@ impl Builder<'_> {
             let place = self.shared[shared.root].loc;
             return self.refuse(
                 Code::DtypeMismatch
-                    .at(loc, "an answer has four words")
+                    .at(loc, "the answer of `cluster::try_cancel` is four `u32`")
                     .compare("element type", "u32", actual)
-                    .place(place, "the shared memory is made here")
+                    .place(place, "allocated here")
                     .help(ANSWER),
             );
         }
@@ -52,9 +52,9 @@ impl Builder<'_> {
             let place = self.shared[shared.root].loc;
             return self.refuse(
                 Code::SharedUse
-                    .at(loc, "an answer lies as the hardware writes it")
-                    .compare("", "shared memory whose layout is left open", "a layout of its own")
-                    .place(place, "the shared memory is made here")
+                    .at(loc, "the layout of an answer cannot be pinned")
+                    .compare("", "shared memory without `.with_layout(..)`", "a pinned layout")
+                    .place(place, "allocated here")
                     .help(ANSWER),
             );
         }

@@ -10,8 +10,8 @@ impl Builder<'_> {
     pub(crate) fn named_barrier(&mut self, given: &Given<'_>) -> Option<Val> {
         let (warps, loc) = (given.number(0), given.loc);
         self.made_once(
-            "a named barrier is made inside a loop or branch",
-            "a block has 16 of them, and which one this is is settled when compiling",
+            "a named barrier is created inside a loop or branch",
+            "a block has 16 named barriers, and the compiler assigns one to each",
             &format!("let meeting = named_barrier({warps});"),
             loc,
         )?;

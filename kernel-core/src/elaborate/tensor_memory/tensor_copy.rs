@@ -8,14 +8,15 @@ use crate::{
 };
 
 /// Where a copy leads from and to.
-const ONE_WAY: &str = "the tensor cores copy from shared to tensor memory, and no other way (PTX ISA, \"tcgen05.cp\")";
+const ONE_WAY: &str =
+    "the tensor cores copy only from shared to tensor memory (PTX ISA, \"tcgen05.cp\")";
 
 impl Builder<'_> {
     /// `tcgen05::copy(from, to)`
     pub(crate) fn tensor_copy(&mut self, given: &Given<'_>) -> Option<()> {
         let (to, loc) = (given.val(1), given.loc);
         let from = self.copied_source([given.val(0), to], given.args)?;
-        let headline = "the destination of a copy by the tensor cores lies in tensor memory";
+        let headline = "the destination of `tcgen05::copy` has to be in tensor memory";
         let to = self.tensor_memory_operand(to, (headline, ONE_WAY), "held", given.at(1))?;
         let (source, destination) = (self.ty(from).shape().to_vec(), self.ty(to).shape().to_vec());
         let name = self.cells.name(self.num(from));
@@ -34,7 +35,7 @@ impl Builder<'_> {
                 Code::DtypeMismatch
                     .at(loc, "a copy has the same element type on both sides")
                     .compare("", destination, source)
-                    .why("the tensor cores move bits as they lie, and convert nothing on the way")
+                    .why("the tensor cores copy bits unchanged, without conversions")
                     .help(like_source),
             );
         }
@@ -42,14 +43,14 @@ impl Builder<'_> {
         self.does(Tcgen05::Copy { guarded: false }, vec![from, to], given)
     }
 
-    /// The source of a copy, in shared memory. What lies elsewhere, threads write to tensor memory.
+    /// The source of a copy, in shared memory. What is elsewhere, threads write to tensor memory.
     fn copied_source(&mut self, [from, to]: [&Val; 2], args: &[Expr]) -> Option<Value> {
         let at = args[0].loc;
         if let Some((window, shared)) = self.shared_window(from) {
             return self.tcgen05_reads((window, &shared), "a copy to tensor memory", at);
         }
         let diagnostic = Code::Kind
-            .at(at, "the source of a copy to tensor memory lies in shared memory")
+            .at(at, "the source of a copy to tensor memory has to be in shared memory")
             .compare("", "a `Shared<T>`", self.describe(from))
             .why(ONE_WAY);
         let read = match from {

@@ -20,7 +20,7 @@ impl Builder<'_> {
     pub(crate) fn tensor_memory_alloc(&mut self, given: &Given<'_>) -> Option<Val> {
         self.made_once(
             "tensor memory is allocated inside a loop or branch",
-            "the kernel allocates all of it once, before it begins, so that no block waits for columns that it has itself",
+            "the kernel allocates all of it once, at its start, so no block waits for columns that it holds itself",
             "let acc = tmem::<f32>([128, 128]);",
             given.loc,
         )?;
@@ -75,14 +75,13 @@ impl Builder<'_> {
         let Type::TensorMemory(mut ty) = self.ty(window).clone() else { return None };
         if ty.shape.len() < 3 {
             return self.refuse(
-                Code::TensorMemory.at(loc, "the elements of tensor memory are written and read as tiles")
+                Code::TensorMemory.at(loc, "tensor memory is read and written as tiles")
                     .compare("extents", "[TILES, ROWS, COLS]", format!("{:?}", ty.shape))
-                    .why("an index chooses one of several tiles; which thread holds an element is the compiler's choice")
+                    .why("an index chooses one of several tiles; the compiler chooses which thread holds an element")
                     .help(self.applied(window, ".load()")),
             );
         }
-        let words =
-            ("one of several tiles is chosen by an `i32`", "an index past the end of the tiles");
+        let words = ("the index of a tile is an `i32`", "an index past the end of the tiles");
         let index = self.chosen(at, ty.shape.remove(0), words)?;
         self.note_use(index, loc, at.1);
         let op = Op::TensorMemory(TensorMemoryOp::Index);
@@ -154,7 +153,7 @@ impl Builder<'_> {
                     Code::TensorMemory
                         .at(at, "a part of a tile begins at a multiple of its extent")
                         .compare("start", format!("a multiple of {extent}"), begins.to_string())
-                        .why("how a part lies in tensor memory is the same wherever it begins")
+                        .why("a part has the same layout in tensor memory wherever it begins")
                         .help(below.to_string()),
                 );
             }
@@ -211,7 +210,7 @@ impl Builder<'_> {
         self.refuse(
             Code::Warps.at(loc, "tensor memory is read and written by whole warpgroups")
                 .compare("warps", "a multiple of 4", self.warps.to_string())
-                .why("each warp reaches a quarter of the 128 rows: that of its number within its warpgroup (PTX ISA, \"tcgen05: Access restrictions\")")
+                .why("each warp reaches one quarter of the 128 rows, given by its number within its warpgroup (PTX ISA, \"tcgen05: Access restrictions\")")
                 .help(help),
         )
     }
@@ -225,10 +224,11 @@ impl Builder<'_> {
         let made_at = data.loc;
         if !ty.shape.ends_with(&tile) {
             return self.refuse(
-                Code::TensorMemory.at(loc, "a part of a tile has the layout of the tile")
+                Code::TensorMemory
+                    .at(loc, "a part of a tile has the layout of the tile")
                     .compare("extents", format!("{tile:?}"), format!("{:?}", ty.shape))
                     .place(made_at, "the tile")
-                    .why("where the elements of a part lie follows from where those of the whole tile do"),
+                    .why("the layout of the whole tile also gives that of a part"),
             );
         }
         let element_bytes = self.cells.settled(self.num(window)).bytes();
@@ -241,10 +241,10 @@ impl Builder<'_> {
         {
             let chosen_at = self.tensor_memory_pins.get(ty.root).copied().unwrap_or(made_at);
             return self.refuse(
-                Code::TensorMemory.at(loc, "this allocation has another layout already")
+                Code::TensorMemory.at(loc, "this allocation already has another layout")
                     .compare("", pinned.in_code(), form.in_code())
                     .place(chosen_at, "layout chosen here")
-                    .why("what is written in one layout and read in another would be other elements; `.view::<T>([..])` names the columns anew")
+                    .why("bytes written in one layout and read in another would be different elements; `.view::<T>([..])` reinterprets the columns")
                     .help(pinned.in_code()),
             );
         }

@@ -1,4 +1,4 @@
-//! What walks an axis or makes one: functions of two values along it, scans, positions of extremes, pairs.
+//! Operations along an axis: reductions, scans, positions of extremes, `join` and `split`.
 
 use crate::{
     diag::Code,
@@ -20,7 +20,7 @@ pub(crate) type Combine<'a, 'b> = dyn FnMut(&mut Builder<'a>, &[Value], &[Value]
 /// What a function of two values is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// One value in place of an axis.
+    /// One value instead of an axis.
     Reduction,
     /// At each element what a reduction of those up to it gives.
     Scan,
@@ -66,13 +66,13 @@ impl<'a> Builder<'a> {
             if !simple {
                 self.report(
                     Code::Kind.at(combine_loc,
-                        format!("{} joins two scalars by arithmetic alone", purpose.name()),
+                        format!("{} combines two scalars by arithmetic only", purpose.name()),
                     )
-                    .why("the function runs between registers of different threads, without loops and memory; an `if` in it chooses between two values")
+                    .why("the function combines registers of different threads and cannot have loops or memory accesses; an `if` in it chooses between two values")
                     .help("|a, b| a + b"),
                 );
             }
-            // What follows from statements that are not allowed is no second mistake.
+            // What follows from statements that are not allowed is not a second mistake.
             for (&result, &num) in results.iter().zip(nums).filter(|_| simple) {
                 let matches = self.is_scalar(result)
                     && !self.is_ptr(result)
@@ -81,7 +81,10 @@ impl<'a> Builder<'a> {
                     let name = self.cells.name(num);
                     self.report(
                         Code::DtypeMismatch
-                            .at(combine_loc, format!("{} gives what it takes", purpose.name()))
+                            .at(
+                                combine_loc,
+                                format!("{} returns the type that it takes", purpose.name()),
+                            )
                             .compare(
                                 "",
                                 format!("a scalar ({name})"),
@@ -222,8 +225,8 @@ impl<'a> Builder<'a> {
         let Val::Array(parts) = self.plain(order.clone()) else {
             return self.refuse(
                 Code::Kind
-                    .at(at, "`permute` takes the order of the axes")
-                    .compare("", "an array, one entry an axis", self.describe(order))
+                    .at(at, "`permute` takes an order of the axes")
+                    .compare("", "an array, one entry for each axis", self.describe(order))
                     .help(format!("{:?}", (0..shape.len()).rev().collect::<Vec<_>>())),
             );
         };
@@ -241,7 +244,7 @@ impl<'a> Builder<'a> {
                         format!("{:?} in some order", (0..shape.len()).collect::<Vec<_>>()),
                         format!("{axes:?}"),
                     )
-                    .why("axis `i` of the result is axis `order[i]` of the tile; an axis goes by a reduction, and a new one comes by `expand`"),
+                    .why("axis `i` of the result is axis `order[i]` of the tile; a reduction removes an axis, and `expand` adds one"),
             );
         }
         let shape = axes.iter().map(|&axis| shape[axis as usize]).collect();
@@ -287,10 +290,12 @@ impl<'a> Builder<'a> {
         let mut shape = self.ty(tile).shape().to_vec();
         if shape.last() != Some(&2) {
             let last = shape.last().copied().unwrap_or(1);
-            let diagnostic =
-                Code::ShapeMismatch.at(loc, "`split` takes pairs apart")
-                    .compare("last extent", "2", last.to_string())
-                    .why(format!("the tile has extents {shape:?}; each of the two results has one element of each pair along the last axis"));
+            let diagnostic = Code::ShapeMismatch
+                .at(loc, "`split` needs a last axis of extent 2")
+                .compare("last extent", "2", last.to_string())
+                .why(format!(
+                    "each of the two results has one element of every pair along the last axis"
+                ));
             shape.pop();
             shape.extend([last / 2, 2]);
             let fits = last > 1 && shape.len() <= 5;

@@ -1,4 +1,4 @@
-//! Arithmetic: folding of constants, operands brought to one type and shape, operations on what remains.
+//! Arithmetic: constant folding, conversion of operands to one type and shape, operations on the rest.
 
 use crate::{
     diag::{Code, Diagnostic},
@@ -45,7 +45,7 @@ pub(crate) fn range_text(dtype: Dtype) -> String {
 /// A constant rounded to a float type, to nearest even.
 pub(crate) fn round_float(value: f64, dtype: Dtype) -> f64 {
     match dtype.class() {
-        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is required")]
         Class::Float(Float::F32) => f64::from(value as f32),
         Class::Float(float @ (Float::F16 | Float::Bf16)) => round_to(value, float.format()),
         // As `cvt.rn.satfinite` does, which knows no other way than to stay finite (PTX ISA, "cvt").
@@ -187,7 +187,7 @@ impl Builder<'_> {
             Ok(num) => Some(num),
             Err((left, right)) => {
                 let mut diagnostic = Code::DtypeMismatch
-                    .at(loc, format!("{what} joins different element types"))
+                    .at(loc, format!("the operands of {what} have different element types"))
                     .compare("", "one element type on both sides", format!("{left} and {right}"));
                 diagnostic = match (self.cells.known(a), self.cells.known(b)) {
                     (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
@@ -243,13 +243,13 @@ impl Builder<'_> {
         let (why, help) = match (dtype.class(), float) {
             (Class::Float8(_), value) => (
                 format!(
-                    "Rust has no literals of `{name}`; `{name}::from_f32` makes one when compiling"
+                    "Rust has no literals of `{name}`; `{name}::from_f32` makes one at compile time"
                 ),
                 value.map(|value| format!("{name}::from_f32({value:?})")),
             ),
             (Class::Opaque, _) => (
                 format!(
-                    "Rust has no literals of `{name}`; `{name}::from_bits` makes one when compiling"
+                    "Rust has no literals of `{name}`; `{name}::from_bits` makes one at compile time"
                 ),
                 match self.cells.literal_of(of) {
                     Some(Const::Int(bits @ 0..=255)) => Some(format!("{name}::from_bits({bits})")),
@@ -257,7 +257,7 @@ impl Builder<'_> {
                 },
             ),
             (Class::Float(Float::F16 | Float::Bf16), value) => (
-                format!("Rust has no literals of `{name}`; `{name}::of` makes one when compiling"),
+                format!("Rust has no literals of `{name}`; `{name}::of` makes one at compile time"),
                 value.map(|value| format!("{name}::of({value:?})")),
             ),
             (Class::Float(Float::F32 | Float::F64), value) => (
@@ -305,8 +305,8 @@ impl Builder<'_> {
         let [address, number] = [*address, *number].map(|value| self.describe(&Val::Value(value)));
         self.report(
             Code::Kind
-                .at(loc, format!("{what} does not take an address beside a number"))
-                .compare("", "addresses, or numbers", format!("{address} and {number}"))
+                .at(loc, format!("{what} cannot combine an address with a number"))
+                .compare("", "addresses or numbers", format!("{address} and {number}"))
                 .help("load(p)"),
         );
         false
@@ -315,7 +315,7 @@ impl Builder<'_> {
     fn pointer_arithmetic(&mut self, op: Binary, x: Value, y: Value, loc: Loc) -> Option<Val> {
         if !self.is_ptr(x) || self.is_ptr(y) || !matches!(op, Binary::Add | Binary::Sub) {
             let headline =
-                "addresses take `+` and `-` with an integer on the right, counted in elements";
+                "an address takes `+` and `-` with an integer on the right, which counts elements";
             return self.refuse(Code::Kind.at(loc, headline));
         }
         let (x, y) = self.same_shape(x, y, symbol(op), loc)?;
@@ -453,7 +453,7 @@ impl Builder<'_> {
             return None;
         }
         if self.is_ptr(x) && !matches!(op, Compare::Eq | Compare::Ne) {
-            let headline = "addresses are equal or not; they have no order";
+            let headline = "addresses can be equal, but they have no order";
             return self.refuse(Code::Kind.at(loc, headline));
         }
         let (x, y) = self.same_shape(x, y, WHAT, loc)?;
@@ -652,7 +652,7 @@ impl Builder<'_> {
     }
 }
 
-/// What is said of arithmetic on what is only stored and moved, which is written as `written` if it has a name.
+/// What is reported about arithmetic on what is only stored and moved, which is written as `written` if it has a name.
 pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -> Diagnostic {
     let name = dtype.name();
     if dtype.is_opaque() {
@@ -664,27 +664,30 @@ pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -
                 format!("`{name}`"),
             )
             .why(opaque(dtype))
-            .help(format!("`u8` in place of `{name}`, where its bits are computed with"));
+            .help(format!("`u8` instead of `{name}`, to compute with the bits"));
     }
     Code::DtypeRefused.at(loc, format!("{what} is not defined on `{name}`"))
         .compare("element type", "one with arithmetic: `f32`, `f16` and others", format!("`{name}`"))
-        .why("no instruction computes with FP8 numbers: they are stored, converted, and factors of products")
+        .why("no instruction computes with FP8 numbers: they can be stored, converted and used as operands of products")
         .help(format!("{written}.cast::<f32>()"))
 }
 
-/// What is said of conversions of what tensor cores alone read as numbers.
+/// What is reported about conversions of what tensor cores alone read as numbers.
 pub(crate) fn no_conversion([from, to]: &[String; 2], dtype: Dtype, loc: Loc) -> Diagnostic {
     let maker = if dtype.row().packing.is_some() { "from_f32" } else { "from_exponent" };
     let by = format!("`{}::{maker}` and `to_f32`", dtype.name());
     Code::DtypeRefused
-        .at(loc, format!("no conversion makes {to} of {from}"))
+        .at(loc, format!("{from} cannot be converted to {to}"))
         .compare("", "numbers, or `bool`, on both sides", format!("{from} and {to}"))
         .why(format!("{}; the host converts, by {by}", opaque(dtype)))
 }
 
 /// The bits of a power of two.
 fn exponent_bits(value: Const) -> Option<u32> {
-    #[expect(clippy::cast_precision_loss, reason = "what is rounded is no power of two in range")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "what is rounded is not a power of two in range"
+    )]
     let value = match value {
         Const::Int(value) => value as f64,
         Const::Float(value) => value,
@@ -697,14 +700,14 @@ fn exponent_bits(value: Const) -> Option<u32> {
 fn opaque(dtype: Dtype) -> String {
     let what =
         dtype.row().packing.map_or("a power of two, by its exponent", |packing| packing.what);
-    format!("`{}` is {what}, which nothing but products of the tensor cores reads", dtype.name())
+    format!("`{}` is {what}, which only products of the tensor cores read", dtype.name())
 }
 
 /// Rust's `as`, on constants.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
-    reason = "what `as` does is what is wanted"
+    reason = "the behaviour of `as` is required"
 )]
 fn cast_const(value: Const, dtype: Dtype) -> Const {
     let int = |v: i128| match int_range(dtype) {

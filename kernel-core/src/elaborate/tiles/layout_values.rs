@@ -104,9 +104,10 @@ impl Builder<'_> {
         {
             let headline = format!("`{memory}` is not the layout of a tile in tensor memory");
             return self.refuse(
-                Code::LayoutForm.at(given.at(1), headline)
+                Code::LayoutForm
+                    .at(given.at(1), headline)
                     .compare("", "tmem_block(..) or layout!(..)", memory.to_string())
-                    .why("which elements a thread reads follows from which row and column they lie in"),
+                    .why("the layout in tensor memory decides which elements a thread reads"),
             );
         }
         // How wide an element is says the tile that the layout is given to.
@@ -118,11 +119,11 @@ impl Builder<'_> {
     pub(crate) fn dot_operand(&mut self, given: &Given<'_>) -> Option<Val> {
         let parent = Box::new(given.layout(1));
         if !matches!(*parent, Form::MmaV2 { .. } | Form::Blocked { .. }) {
-            let headline = format!("`{parent}` is not the layout of a product's result");
+            let headline = format!("`{parent}` is not the layout of the result of a product");
             return self.refuse(
                 Code::LayoutForm.at(given.at(1), headline)
                     .compare("", "mma(..) or blocked(..)", parent.to_string())
-                    .why("which parts of its factors a thread needs follows from which elements of the result it holds")
+                    .why("the layout of the result decides which parts of the operands a thread needs")
                     .help(format!("mma({:?})", [self.warps, 1])),
             );
         }
@@ -136,9 +137,9 @@ impl Builder<'_> {
         if lanes != LANES.ilog2() as usize {
             return self.refuse(
                 Code::LayoutForm
-                    .at(given.at(1), "a lane's number has five bits")
+                    .at(given.at(1), "a lane number has five bits")
                     .compare("lane bases", "5", lanes.to_string())
-                    .why("a warp has 32 lanes, and each bit of a lane's number has one basis"),
+                    .why("a warp has 32 lanes, and each bit of the lane number has one basis"),
             );
         }
         let layout = self.of_bases(&[Dim::Register, Dim::Lane, Dim::Warp], given)?;
@@ -151,7 +152,7 @@ impl Builder<'_> {
         Some(Val::Layout(Form::SharedLinear(layout)))
     }
 
-    /// A layout whose bases of each of these dimensions, and whose shape behind them, are the arguments.
+    /// A layout whose bases of each of these dimensions, and whose shape after them, are the arguments.
     fn of_bases(&mut self, dims: &[Dim], given: &Given<'_>) -> Option<Layout> {
         let shape = given.shape(dims.len());
         let ins = dims.iter().enumerate().map(|(at, dim)| (*dim, given.bases(at))).collect();
@@ -164,7 +165,7 @@ impl Builder<'_> {
             let list = dims.iter().position(|of| *of == dim);
             list.map_or(given.loc, |list| given.args[list].part(bit))
         };
-        let headline = format!("this is no basis for a tile of extents {shape:?}");
+        let headline = format!("not a basis of a tile of extents {shape:?}");
         self.refuse(match error {
             LayoutError::BasisRank { dim, bit, actual, required } => {
                 Code::LayoutForm.at(at(dim, bit), headline)
@@ -175,11 +176,11 @@ impl Builder<'_> {
                 let axis = format!("coordinate along axis {}", axis_of(out));
                 Code::LayoutForm.at(at(dim, bit), headline)
                     .compare(axis, format!("below {size}"), actual.to_string())
-                    .why(format!("bit {bit} of the {dim}'s number leads to the element at its basis, which has to be in the tile"))
+                    .why(format!("bit {bit} of the {dim} number adds its basis to the coordinates, and the element there has to be in the tile"))
             }
             other => {
                 let headline =
-                    format!("these bases are no layout of a tile of extents {shape:?}");
+                    format!("these bases are not a layout of a tile of extents {shape:?}");
                 Code::LayoutForm.at(given.loc, headline).why(other.to_string())
             }
         })
@@ -187,7 +188,7 @@ impl Builder<'_> {
 
     /// The bases of one dimension.
     pub(crate) fn bases(&mut self, val: &Val, arg: &Expr) -> Option<Vec<Vec<u32>>> {
-        let headline = "bases are written as arrays, one entry an axis: `[[0, 1], [0, 2]]`";
+        let headline = "bases are written as arrays, one entry for each axis: `[[0, 1], [0, 2]]`";
         let Val::Array(bases) = val else {
             return self.refuse_kind(headline, "an array of arrays", (val, arg.loc));
         };
@@ -224,7 +225,7 @@ impl Builder<'_> {
         let lists = [0, 1, 2, 3].map(|index| given.shape(index));
         let rank = lists[0].len();
         if let Some(bad) = lists.iter().position(|list| list.len() != rank) {
-            let headline = "the four arrays of `blocked` have one entry an axis";
+            let headline = "the four arrays of `blocked` have one entry for each axis";
             return self.refuse(Code::LayoutForm.at(given.at(bad), headline).compare(
                 "entries",
                 rank.to_string(),
@@ -256,7 +257,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::LayoutForm.at(given.at(1), headline)
                     .compare("lanes", LANES.to_string(), in_warp.to_string())
-                    .why("a warp has 32 lanes; the second array says how many of them lie along each axis")
+                    .why("a warp has 32 lanes; the second array has the number of lanes along each axis")
                     .help_if(help),
             );
         }
@@ -272,7 +273,7 @@ impl Builder<'_> {
         self.refuse(
             Code::LayoutForm.at(given.args[index].part(bad), headline)
                 .compare("", "1, 2, 4, 8, ..", list[bad].to_string())
-                .why("a layout maps the bits of a thread's number and of a register's to those of coordinates"),
+                .why("a layout maps the bits of thread and register numbers to the bits of coordinates"),
         )
     }
 

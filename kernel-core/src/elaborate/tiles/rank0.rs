@@ -1,7 +1,7 @@
-//! Tiles of rank 0: what a reduction of the only axis leaves, and the way from there to a scalar.
+//! Tiles of rank 0: the result of reducing the only axis, and its conversion to a scalar.
 //!
 //! The IR has a scalar for such a tile, since every thread holds its one element. Rust's types keep the two apart, so
-//! the builder does as well: what `rustc` would refuse of a kernel's body is refused here first, with a fix.
+//! the builder does as well: what `rustc` would refuse is refused here first, with a fix.
 
 use super::along::Purpose;
 use crate::{
@@ -82,7 +82,7 @@ impl Builder<'_> {
         self.refuse(match given.signature.name {
             "max" => diagnostic.help("maximum(a, b)"),
             "min" => diagnostic.help("minimum(a, b)"),
-            _ => diagnostic.why("the only axis was reduced before: this is one element already"),
+            _ => diagnostic.why("the only axis is already reduced: this is one element"),
         })
     }
 
@@ -103,7 +103,7 @@ impl Builder<'_> {
         Some(Val::Value(self.splat(point, shape, loc)))
     }
 
-    /// A value where a scalar is wanted, for which a tile of rank 0 will not do.
+    /// A value where a scalar is required, for which a tile of rank 0 will not do.
     pub(crate) fn wants_scalar(&mut self, value: Value, what: &str, loc: Loc) -> Option<()> {
         if !self.is_point(value) {
             return Some(());

@@ -56,7 +56,7 @@ impl Builder<'_> {
                 Code::Kind.at(loc,
                     format!("{what} works on tiles in registers, not on {memory} memory"),
                 )
-                .why(format!("arithmetic has its operands in registers; a tile in {memory} memory is loaded first"))
+                .why(format!("arithmetic needs its operands in registers; load a tile in {memory} memory first"))
                 .help(help),
             );
         }
@@ -79,11 +79,12 @@ impl Builder<'_> {
             .flatten();
         let Some(shape) = joined else {
             let mut diagnostic = Code::ShapeMismatch
-                .at(loc, format!("{what} joins tiles of different shapes"))
+                .at(loc, format!("{what} combines tiles of different shapes"))
                 .compare("", "equal extents, or 1 on one side", format!("{p:?} and {q:?}"));
             if p.len() != q.len() {
-                diagnostic = diagnostic
-                    .why("elements pair by index, so both sides need the same number of axes");
+                diagnostic = diagnostic.why(
+                    "elements are paired by index, so both sides need the same number of axes",
+                );
             }
             if let Some((left, axis)) = missing_axis(&p, &q) {
                 let name = self.written(&Val::Value(if left { a } else { b }));
@@ -102,7 +103,7 @@ impl Builder<'_> {
         Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
     }
 
-    /// The memory that a value is a window of, in words; none of what lies in registers.
+    /// The memory that a value is a window of, in words; none of what is in registers.
     pub(crate) fn memory_of(&self, value: Value) -> Option<&'static str> {
         match self.ty(value) {
             Type::Shared(_) => Some("shared"),
@@ -135,7 +136,7 @@ impl Builder<'_> {
         self.check_registers(shape, bytes, loc)
     }
 
-    /// As [`Builder::check_budget`], of elements of so many bytes. Each has registers of its own, also where it is small.
+    /// As [`Builder::check_budget`], of elements of this many bytes. Each has registers of its own, also where it is small.
     fn check_registers(&mut self, shape: &[u32], bytes: u32, loc: Loc) -> Option<()> {
         let elements = shape.iter().fold(1u64, |all, e| all.saturating_mul(u64::from(*e)));
         let registers = elements.saturating_mul(u64::from(bytes.div_ceil(4)));

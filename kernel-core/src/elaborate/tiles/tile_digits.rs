@@ -1,4 +1,4 @@
-//! What keeps the digits of a tile layout from being a linear one, and which digit it is.
+//! Why the digits of a tile layout are not a linear layout, and which digit it is.
 
 use kernel_layout::tile::{Iter, TileAxis, TileLayout};
 
@@ -108,7 +108,7 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
                     "the strides of a layout are powers of two",
                 )
                 .compare("stride", "1, 2, 4, 8, ..", stride.to_string())
-                .why("a layout maps the bits of a thread's number and of a register's to those of coordinates"),
+                .why("a layout maps the bits of thread and register numbers to the bits of coordinates"),
             );
         }
         let last = stride.saturating_mul(extent.cast_signed() - 1);
@@ -124,10 +124,10 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
             if let Some(other) = bits.iter().find(|other| other.of == of && other.number == bit) {
                 let name = of.name(digits);
                 let diagnostic = Code::LayoutForm
-                    .at(digit.stride_at, "two digits of this layout lead to one place")
+                    .at(digit.stride_at, "two digits of this layout give the same place")
                     .compare(format!("bit {bit} of the {name}"), "of one digit", "of two digits")
                     .place(digits[other.digit].stride_at, "the other one")
-                    .why("elements that differ in these two digits alone would lie in one another");
+                    .why("two elements would be at the same place");
                 return Some(with_copies(diagnostic, digit, digits));
             }
             bits.push(Bit { of, number: bit, digit: index });
@@ -201,5 +201,5 @@ fn of_iters(iters: impl Iterator<Item = (Iter, bool)>) -> bool {
 /// What no digit alone explains.
 fn unexplained(digits: &[Digit], error: String) -> Diagnostic {
     let at = digits.first().map_or(Loc::KERNEL, |digit| digit.extent_at);
-    Code::LayoutForm.at(at, "these digits are no layout").why(error)
+    Code::LayoutForm.at(at, "these digits are not a layout").why(error)
 }

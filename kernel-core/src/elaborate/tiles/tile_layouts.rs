@@ -32,7 +32,7 @@ impl Builder<'_> {
         if let Some(copies) = parts.first().filter(|_| parts.iter().all(|part| part.replica)) {
             return self.report(
                 Code::LayoutForm
-                    .at(copies.loc, "this layout says where copies lie, but not where elements do")
+                    .at(copies.loc, "this layout has copies (`R[..]`) but no elements (`S[..]`)")
                     .compare("", "S[..], with or without R[..]", "R[..] alone"),
             );
         }
@@ -43,7 +43,9 @@ impl Builder<'_> {
             Ok(layout) => layout,
             Err(error) => {
                 return self.report(
-                    Code::LayoutForm.at(loc, "these digits are no layout").why(error.to_string()),
+                    Code::LayoutForm
+                        .at(loc, "these digits are not a layout")
+                        .why(error.to_string()),
                 );
             }
         };

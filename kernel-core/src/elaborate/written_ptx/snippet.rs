@@ -99,8 +99,8 @@ impl Builder<'_> {
             };
             return self.refuse(
                 Code::DtypeRefused.at(value.loc, "an operand of `ptx!` needs a type")
-                    .compare("", "a type that is settled", self.describe(&val))
-                    .why("the text runs on registers of one type, and takes none from what it meets as arithmetic does")
+                    .compare("", "a known type", self.describe(&val))
+                    .why("the text runs on registers of one type, and unlike arithmetic it does not give its operands a type")
                     .help(help),
             );
         }
@@ -136,7 +136,7 @@ impl Builder<'_> {
         self.refuse(
             Code::DtypeRefused.at(loc, format!("`ptx!` has no registers of `{name}`"))
                 .compare("", "`bool`, floats, pointers, integers of 32 or 64 bits", format!("`{name}`"))
-                .why("PTX has no arithmetic on bytes, and Kiln keeps integers of 8 and 16 bits in registers of 32")
+                .why("PTX has no arithmetic on bytes, and Kiln keeps integers of 8 and 16 bits in registers of 32 bits")
                 .help(help),
         )
     }
@@ -167,7 +167,7 @@ impl Builder<'_> {
                         _ => "=> f32".to_owned(),
                     };
                     self.report(
-                        Code::Kind.at(loc, "the type after `=>` is that of one element")
+                        Code::Kind.at(loc, "the type after `=>` is the type of one element")
                             .compare("", "a number, `bool` or `Ptr`", format!("`{actual}`"))
                             .why("the text runs for each element; with a tile among the operands the result is a tile")
                             .help(help),
@@ -182,7 +182,7 @@ impl Builder<'_> {
         Some(outputs)
     }
 
-    /// Names of operands are told apart, from those of results too.
+    /// Names of operands differ, also from those of results.
     fn has_own_names(&mut self, call: &PtxCall) -> bool {
         let mut fine = true;
         for (index, (name, _)) in call.inputs.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Builder<'_> {
                 let what = if twice { "of another operand" } else { "of a result" };
                 self.report(
                     Code::PtxText.at(name.loc, format!("`{}` is the name {what}", name.name))
-                        .why("the text knows each operand by its name; those of results are `out`, or `out0`, `out1` and so on"),
+                        .why("the text uses each operand by its name; results are called `out`, or `out0`, `out1` and so on"),
                 );
                 fine = false;
             }

@@ -1,7 +1,7 @@
 //! The text of `ptx!`: operands in it, statements, and whether the instruction table has them.
 //!
 //! The text becomes the body of a function whose parameters are the operands, so that the parser and the table of
-//! [`kernel_ptx`] judge it; what they would say of that function is said here in the words of the text.
+//! [`kernel_ptx`] check it; their messages are given here in terms of the text.
 
 use kernel_ptx::{Target, Type};
 
@@ -87,9 +87,9 @@ impl Reader<'_> {
             }
             if tail.starts_with('}') {
                 return Err(Box::new(self
-                    .wrong("a `}` in the text closes nothing")
+                    .wrong("a `}` in the text has no `{`")
                     .why(
-                        "`{name}` is an operand; a brace of PTX itself is doubled, as in `format!`",
+                        "`{name}` is an operand; double a brace that PTX needs, like in `format!`",
                     )
                     .help("}}")));
             }
@@ -97,7 +97,7 @@ impl Reader<'_> {
                 return Err(Box::new(self
                     .wrong("a `{` in the text is not closed")
                     .why(
-                        "`{name}` is an operand; a brace of PTX itself is doubled, as in `format!`",
+                        "`{name}` is an operand; double a brace that PTX needs, like in `format!`",
                     )
                     .help("{{ .. }}")));
             };
@@ -117,10 +117,10 @@ impl Reader<'_> {
             return Err(Box::new(if is_input {
                 Code::PtxText
                     .at(named.loc, format!("the text does not use `{{{name}}}`"))
-                    .why("an operand that the text does not name would be computed for nothing")
+                    .why("an operand that the text does not use would be computed for nothing")
             } else {
                 Code::PtxText.at(named.loc, format!("the text does not write `{{{name}}}`"))
-                    .why("the type after `=>` says that there is a result, which the text leaves in that register")
+                    .why("the type after `=>` declares a result, and the text has to write it to this register")
                     .help(format!("mov.{} {{{name}}}, ..;", letters(named.elem)))
             }));
         }
@@ -148,25 +148,24 @@ impl Reader<'_> {
             return Err(Box::new(
                 self.wrong(what)
                     .compare("in braces", self.all_names(), quote(&format!("{{{written}}}")))
-                    .why("a brace of PTX itself is doubled, as in `format!`")
+                    .why("double a brace that PTX needs, like in `format!`")
                     .help(help),
             ));
         }
         let is_output = name == "out" || name.strip_prefix("out").is_some_and(is_number);
         if is_output && self.outputs.is_empty() {
             return Err(Box::new(
-                self.wrong(format!("the text names `{{{name}}}`, of which no type is given"))
-                    .why(
-                        "the type of a result stands after `=>`; without one `ptx!` is a statement",
-                    )
+                self.wrong(format!("the text names `{{{name}}}`, but no type is given after `=>`"))
+                    .why("the type of a result comes after `=>`; without one `ptx!` is a statement")
                     .help("ptx!(\"mov.u32 {out}, %laneid;\" => i32)"),
             ));
         }
-        let diagnostic = self.wrong(format!("the text names `{{{name}}}`, which is no operand"));
+        let diagnostic =
+            self.wrong(format!("the text names `{{{name}}}`, which is not an operand"));
         if is_output {
             return Err(Box::new(
                 diagnostic.compare("results", self.all_outputs(), format!("`{{{name}}}`")).why(
-                    "one result is `{out}`, those of a tuple are `{out0}`, `{out1}` and so on",
+                    "a single result is `{out}`; the results of a tuple are `{out0}`, `{out1}` and so on",
                 ),
             ));
         }

@@ -1,6 +1,6 @@
-//! Tensor memory, and what tensor cores do there, in the order in which it is started.
+//! Tensor memory and `tcgen05` operations, in the order in which they are started.
 //!
-//! What is started is done at once, as in `hopper`.
+//! Everything is done when it is started, like in `hopper`.
 
 use super::products::{Factor, products};
 use super::{Machine, coordinates, product};
@@ -94,7 +94,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Each block of a pair has its rows of the left factor and of the sums, and its half of the columns of the right factor.
+    /// Each block of a pair has its rows of the left operand and of the accumulator, and its half of the columns of the right operand.
     fn tcgen05_mma_pair(&mut self, args: &[Value]) -> Result<(), Fault> {
         let ranks = [self.rank, self.rank + 1];
         let (depth, half) = (self.shape(args[1])[0] as usize, self.shape(args[1])[1] as usize);
@@ -112,7 +112,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The left factor of a product, in the shared or the tensor memory of a block.
+    /// The left operand of a product, in the shared or the tensor memory of a block.
     pub(super) fn read_factor(&self, rank: usize, factor: Value) -> Vec<Element> {
         match self.ty(factor) {
             Type::TensorMemory(_) => self.read_tensor_memory(rank, factor),
@@ -122,7 +122,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The product of factors of such a depth and so many columns, in the tensor memory of a block.
+    /// The product of operands of such a depth and this many columns, in the tensor memory of a block.
     fn tcgen05_product(
         &mut self,
         rank: usize,
@@ -148,7 +148,7 @@ impl Machine<'_> {
         match self.data(value) {
             Data::TensorMemory(window) => *window,
             Data::Scalar(_) | Data::Tile(_) | Data::Window(_) | Data::Barrier(_) => {
-                unreachable!("ir::verify wants tensor memory here")
+                unreachable!("ir::verify requires tensor memory here")
             }
         }
     }
@@ -157,17 +157,17 @@ impl Machine<'_> {
         match self.ty(value) {
             Type::TensorMemory(ty) => ty,
             Type::Shared(_) | Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
-                unreachable!("ir::verify wants tensor memory here")
+                unreachable!("ir::verify requires tensor memory here")
             }
         }
     }
 
-    /// How the allocation or view that a window is of lies in its columns.
+    /// How the allocation or view that a window is of is in its columns.
     fn arrangement(&self, value: Value) -> Arrangement {
         Arrangement::of(self.kernel, self.tensor_type(value).root)
     }
 
-    /// Where the elements of a window lie, copies behind one another.
+    /// Where the elements of a window are, copies one after the other.
     fn tensor_places(&self, value: Value) -> Vec<TensorPlace> {
         let (window, arrangement) = (self.tensor_window(value), self.arrangement(value));
         let copies = arrangement.copies();
@@ -212,7 +212,7 @@ impl Machine<'_> {
     }
 }
 
-/// Where an element of a window lies.
+/// Where an element of a window is.
 struct TensorPlace {
     /// Its index, row by row.
     element: usize,

@@ -1,4 +1,4 @@
-//! Copies of bytes in a row, done when they are started.
+//! Bulk copies, done when they are started.
 
 use super::{Machine, product};
 use crate::eval::element::Pointer;
@@ -35,7 +35,7 @@ impl Machine<'_> {
             | Type::Shared(_)
             | Type::Barrier(_)
             | Type::TensorMemory(_)
-            | Type::Error => unreachable!("ir::verify wants an address here"),
+            | Type::Error => unreachable!("ir::verify requires an address here"),
         };
         let Some(window) = operands.window else { return Ok(()) };
         match bulk.kind {
@@ -74,7 +74,7 @@ impl Machine<'_> {
     }
 }
 
-/// The places of elements that lie behind one another.
+/// The places of elements that are one after the other.
 fn places(first: Pointer, dtype: Dtype) -> impl Iterator<Item = Pointer> {
     (0..).map(move |index: i128| Pointer {
         offset_bytes: first.offset_bytes + index * i128::from(dtype.bytes()),

@@ -1,4 +1,4 @@
-//! Global memory: tiles of tensors, and what single pointers lead to.
+//! Global memory: tiles of tensors, and accesses through pointers.
 
 use super::{Machine, coordinates};
 use crate::eval::element::{Data, Element};
@@ -10,7 +10,7 @@ impl Machine<'_> {
         match self.kernel.params[param as usize].kind {
             ParamKind::Tensor { dtype, .. } => dtype,
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
-                unreachable!("ir::verify wants a tensor here")
+                unreachable!("ir::verify requires a tensor here")
             }
         }
     }
@@ -28,7 +28,7 @@ impl Machine<'_> {
         self.read_elements(param, &self.offsets(offsets)?, shape, &MapOptions::default())
     }
 
-    /// The same by tensor map: with its steps, and with what it fills with.
+    /// The same by TMA: with its element strides and its fill value.
     pub(super) fn read_mapped(
         &self,
         param: u32,
@@ -71,7 +71,7 @@ impl Machine<'_> {
 
     /// The last operand, at the offsets before it.
     pub(super) fn write_tile(&mut self, param: u32, args: &[Value]) -> Result<(), Fault> {
-        let (&tile, offsets) = args.split_last().expect("ir::verify wants a tile");
+        let (&tile, offsets) = args.split_last().expect("ir::verify requires a tile");
         let elements = self.elements(tile).to_vec();
         let shape = self.shape(tile);
         let offsets = self.offsets(offsets)?;

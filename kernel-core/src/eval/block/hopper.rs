@@ -1,7 +1,7 @@
-//! Mbarriers, copies by tensor map and asynchronous products, in the order in which they are started.
+//! Mbarriers, TMA copies and asynchronous products, in the order in which they are started.
 //!
-//! What is started is done at once, so a wait for a copy of one's own finds it there. This is the meaning of a program that waits
-//! rightly; one that does not is found by the emulator.
+//! Everything is done when it is started, so a wait for an own copy finds it done. This is the meaning of a program that waits
+//! correctly; the emulator finds those that do not.
 
 use super::Machine;
 use super::products::{Factor, products};
@@ -237,7 +237,7 @@ impl Machine<'_> {
             | Type::Barrier(_)
             | Type::TensorMemory(_)
             | Type::Error => {
-                unreachable!("ir::verify wants shared memory here")
+                unreachable!("ir::verify requires shared memory here")
             }
         };
         let in_shared = if operand == Dtype::F32 { Factor::Cut } else { Factor::Exact };

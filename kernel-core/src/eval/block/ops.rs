@@ -14,7 +14,7 @@ impl Machine<'_> {
         args: &[Value],
         result: Option<Value>,
     ) -> Result<Option<Data>, Fault> {
-        let given = || result.expect("ir::verify wants a result of this operation");
+        let given = || result.expect("ir::verify requires a result of this operation");
         Ok(Some(match op {
             Op::Source(op) => self.source(op, given()),
             Op::Tile(op) => self.tile(op, args, given()),

@@ -26,7 +26,7 @@ pub(super) enum Factor {
     Cut,
 }
 
-/// `a · b + acc`, of matrices of so many columns.
+/// `a · b + acc`, of matrices of this many columns.
 pub(super) fn products(
     factors: [Factor; 2],
     (a, b, acc): (&[Element], &[Element], &[Element]),

@@ -1,11 +1,11 @@
-//! Factors of products as numbers: those narrower than a byte taken out of their elements, and, of block-scaled products, each times the scale of its block.
+//! Operands of products as numbers: those narrower than a byte unpacked, and, in block-scaled products, each times the scale of its block.
 
 use super::Machine;
 use crate::eval::element::Element;
 use crate::ir::{Dtype, Scaled, Type, Value};
 
 impl Machine<'_> {
-    /// The factors of a product of one block as numbers: rows of the left one, rows of the right one as its depth goes, and how
+    /// The operands of a product of one block as numbers: rows of the left one, rows of the right one as its depth goes, and how
     /// deep it is.
     pub(super) fn factors(
         &self,
@@ -46,7 +46,7 @@ impl Machine<'_> {
     }
 }
 
-/// The numbers of a left factor, row by row: those of an element lie in its row.
+/// The numbers of a left operand, row by row: those of an element are in its row.
 fn left_numbers(dtype: Dtype, elements: Vec<Element>) -> Vec<Element> {
     let Some(packing) = dtype.row().packing else { return elements };
     let all = 0..packing.numbers;
@@ -56,7 +56,7 @@ fn left_numbers(dtype: Dtype, elements: Vec<Element>) -> Vec<Element> {
         .collect()
 }
 
-/// The numbers of a right factor, as its depth goes: those of an element lie in its column.
+/// The numbers of a right operand, as its depth goes: those of an element are in its column.
 fn right_numbers(dtype: Dtype, elements: Vec<Element>, columns: usize) -> Vec<Element> {
     let Some(packing) = dtype.row().packing else { return elements };
     let mut numbers = Vec::new();
@@ -68,7 +68,7 @@ fn right_numbers(dtype: Dtype, elements: Vec<Element>, columns: usize) -> Vec<El
     numbers
 }
 
-/// One of the numbers that lie side by side in an element, the first in its lowest bits: a sign, exponent, fraction, and no special
+/// One of the numbers that are contiguous in an element, the first in its lowest bits: a sign, exponent, fraction, and no special
 /// values (OCP Microscaling Formats, "FP6", "FP4").
 fn one_of(element: Element, at: u32, [exponent_bits, fraction_bits]: [u32; 2]) -> Element {
     let Element::Int(bits) = element else { return Element::Undefined };

@@ -1,4 +1,4 @@
-//! Windows of shared memory, and what lies there.
+//! Windows of shared memory, and what is there.
 
 use super::{Machine, coordinates, flat, product};
 use crate::eval::Fault;
@@ -35,9 +35,9 @@ impl Machine<'_> {
         Ok(Data::Window(Window { rank, ..self.window(args[0]).clone() }))
     }
 
-    /// The tile of a tensor at the offsets, into the window behind them.
+    /// The tile of a tensor at the offsets, into the window after them.
     pub(super) fn copy_async(&mut self, param: u32, args: &[Value]) -> Result<(), Fault> {
-        let (&window, offsets) = args.split_last().expect("ir::verify wants a window");
+        let (&window, offsets) = args.split_last().expect("ir::verify requires a window");
         let tile = self.read_tile(param, offsets, self.shape(window))?;
         self.write_shared(window, tile);
         Ok(())
@@ -86,7 +86,7 @@ impl Machine<'_> {
 }
 
 impl Window {
-    /// Where in the allocation the element at coordinates of the window lies.
+    /// Where in the allocation the element at coordinates of the window is.
     fn place(&self, mut at: Vec<u32>) -> usize {
         if self.transposed {
             at.reverse();

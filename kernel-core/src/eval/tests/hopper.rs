@@ -1,4 +1,4 @@
-//! Copies by tensor map, as an H200 does them.
+//! TMA copies, as an H200 does them.
 
 use super::{Fault, fault, floats, run, to_floats};
 use crate::ir::tests::builder::Builder;

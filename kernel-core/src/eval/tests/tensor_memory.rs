@@ -64,7 +64,7 @@ fn by_map(layout: &Layout, bytes: u32, gap: bool) -> Vec<([u32; 2], Vec<u32>, u3
                 continue;
             }
             let (holding, first) = &mut found[(at[0] * columns + at[1]) as usize];
-            // Places between elements lead to the element in front of them.
+            // Places between elements lead to the element before them.
             if *first == u32::MAX {
                 *first = column * bytes;
             }

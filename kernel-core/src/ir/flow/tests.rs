@@ -11,7 +11,7 @@ type Marks = BTreeSet<u32>;
 
 #[derive(Default)]
 struct Marking {
-    /// The states in front of the statements that are visited; each is visited once.
+    /// The states before the statements that are visited; each is visited once.
     seen: BTreeMap<Number, Marks>,
     crossed: u32,
 }
@@ -76,10 +76,10 @@ fn endless(stmts: Vec<Stmt>) -> Stmt {
     stmt(StmtKind::Loop { inits: Vec::new(), body, results: Vec::new() })
 }
 
-/// What holds in front of each statement that is visited.
+/// What holds before each statement that is visited.
 type Seen = Vec<(Number, Vec<u32>)>;
 
-/// What holds at the end, and in front of each statement.
+/// What holds at the end, and before each statement.
 fn solved(stmts: Vec<Stmt>) -> (Option<Vec<u32>>, Seen) {
     let body = region(stmts, Terminator::Return);
     let mut marking = Marking::default();
@@ -103,7 +103,7 @@ fn branches_join_and_what_leaves_does_not() {
 #[test]
 fn an_iteration_begins_with_what_the_one_before_leaves() {
     let (end, seen) = solved(vec![mark(1), counted(vec![mark(2), clear(), mark(3)]), mark(4)]);
-    // In front of the first statement of the body: 1 in the first iteration, 3 in all others.
+    // Before the first statement of the body: 1 in the first iteration, 3 in all others.
     assert_eq!(seen[2], (2, vec![1, 3]));
     assert_eq!(seen[4], (4, vec![]));
     // There may have been no iteration.
@@ -121,7 +121,7 @@ fn a_loop_without_an_end_of_its_own_is_left_by_its_breaks() {
     ]);
     assert_eq!(seen[5], (5, vec![]));
     assert_eq!(end, Some(vec![1, 2, 3, 4]));
-    // Without one nothing comes behind.
+    // Without one nothing comes after.
     let (end, seen) = solved(vec![endless(vec![mark(1)]), mark(2)]);
     assert_eq!((end, seen.len()), (None, 2));
 }
@@ -178,7 +178,7 @@ fn facts_of_values_follow_what_loops_carry() {
     let mut new = || values.alloc(ValueData { ty: Type::Error, loc: Loc::KERNEL });
     let [source, first, second, ends, condition] = [(); 5].map(|()| new());
     let [begin, other, result, last] = [(); 4].map(|()| new());
-    // Carried values change places: what the first begins with comes to the second, and behind the loop to both results.
+    // Carried values change places: what the first begins with comes to the second, and after the loop to both results.
     let body = Region {
         args: vec![condition, first, second],
         stmts: Vec::new(),

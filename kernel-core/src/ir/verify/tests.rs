@@ -24,7 +24,7 @@ fn sound() -> Kernel {
     b.finish()
 }
 
-/// What is said of the kernel after a change.
+/// What is reported about the kernel after a change.
 fn broken(change: impl FnOnce(&mut Kernel)) -> String {
     let mut kernel = sound();
     change(&mut kernel);
@@ -172,7 +172,7 @@ fn what_was_reported_is_not_reported_again() {
     assert_eq!(verify(&kernel), Ok(()));
 }
 
-/// A kernel with a tile and a scalar in front of two partitions, all right.
+/// A kernel with a tile and a scalar before two partitions, all right.
 fn specialized() -> (Kernel, crate::ir::Value) {
     let mut b = Builder::new("specialized", 4);
     let out = b.tensor("out", Dtype::F32, 1);

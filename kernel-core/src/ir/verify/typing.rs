@@ -161,8 +161,8 @@ fn elementwise(op: &ElementwiseOp, args: &[&Type], result: Option<&Type>) -> Out
         }
         ElementwiseOp::Cast => {
             count(args, 1)?;
-            let to = number(some(result)?).ok_or("the result is no number")?;
-            let from = number(args[0]).ok_or("the operand is no number")?;
+            let to = number(some(result)?).ok_or("the result is not a number")?;
+            let from = number(args[0]).ok_or("the operand is not a number")?;
             holds(from.converts() && to.converts(), "wrong element type")?;
             gives(result, &args[0].with_elem(Elem::Number(to)))
         }
@@ -409,7 +409,7 @@ fn tensor(kernel: &Kernel, index: u32) -> Result<(Dtype, usize, bool), String> {
     match *param(kernel, index)? {
         ParamKind::Tensor { dtype, rank, mutable } => Ok((dtype, rank as usize, mutable)),
         ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
-            Err("the parameter is no tensor".to_owned())
+            Err("the parameter is not a tensor".to_owned())
         }
     }
 }
@@ -429,7 +429,7 @@ fn pointed(ty: &Type) -> Result<(Type, Type), String> {
         Some(Elem::Ptr(dtype)) => {
             Ok((ty.with_elem(Elem::Number(dtype)), ty.with_elem(Elem::Number(Dtype::Bool))))
         }
-        Some(Elem::Number(_)) | None => Err("operand 0 is no pointer".to_owned()),
+        Some(Elem::Number(_)) | None => Err("operand 0 is not a pointer".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an operation makes of what is known of its operands.
+//! What is known of the result of an operation, from what is known of its operands.
 
 use super::{
     Analysis, Axis, Info, MAX_LOG2, Subject, log2_alignment, log2_divisor, log2_fact, stride,
@@ -288,7 +288,7 @@ fn log2_step(ty: &Type) -> u32 {
 
 /// In which groups a comparison has one outcome.
 fn uniform(op: Compare, a: Axis, b: Axis) -> u32 {
-    // `run < bound`: a run that starts at a multiple of its length lies on one side of a bound that is a multiple of it, too.
+    // `run < bound`: a run that starts at a multiple of its length is on one side of a bound that is a multiple of it, too.
     let against = |run: Axis, bound: Axis| {
         let log2 = run.log2_multiple.min(bound.log2_multiple);
         run.contiguity.min(1 << log2).min(bound.constancy)

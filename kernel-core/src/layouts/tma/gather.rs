@@ -1,8 +1,8 @@
-//! The map of a gather or a scatter, and where in shared memory its rows lie.
+//! The map of a gather or a scatter, and where in shared memory its rows are.
 //!
 //! The box of such a map is one row, as wide as the swizzle (CUDA driver API, `cuTensorMapEncodeTiled`; PTX ISA, "cp.async.bulk.tensor":
-//! `.tile::gather4`); an instruction puts four of them one behind the other. A tile of 128 rows of 128 `f32` in the swizzle of 128 bytes
-//! is four columns of boxes: row r of column c lies at 128·r + 16384·c.
+//! `.tile::gather4`); an instruction puts four of them one after the other. A tile of 128 rows of 128 `f32` in the swizzle of 128 bytes
+//! is four columns of boxes: row r of column c is at 128·r + 16384·c.
 
 use kernel_layout::Dim;
 use kernel_layout::forms::{nvmma_shared, row_major_shared};
@@ -46,7 +46,7 @@ impl Planning<'_> {
     pub fn by_rows(&self, tma: Tma, args: &[Value]) -> Result<RowsPlan, TmaRefusal> {
         let (dtype, rank) = tensor(self.kernel, tma.param);
         let operands = tma.operands(rank, args);
-        let window = operands.window.expect("ir::verify wants a window of a gather");
+        let window = operands.window.expect("ir::verify requires a window of a gather");
         let window = window_of(self.kernel, window);
         if let Some(packing) = super::padded::packing(self.kernel, window.root) {
             return Err(TmaRefusal::Padded(packing, PaddedRefusal::ByRows));

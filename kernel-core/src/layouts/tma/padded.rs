@@ -34,7 +34,7 @@ pub enum PaddedRefusal {
         /// Its span in bytes.
         actual: u32,
     },
-    /// Neighbours lie along another axis of the tensor than the last one.
+    /// Neighbours are along another axis of the tensor than the last one.
     Turned {
         /// The axis.
         axis: u32,
@@ -73,7 +73,7 @@ impl Planning<'_> {
         let (dtype, rank) = tensor(self.kernel, tma.param);
         let block = self.kernel.tma_block(tma.param, &window.shape);
         let inner = rank - 1;
-        // The axis of the rows of the tile: the last one in front of the innermost that the tile has.
+        // The axis of the rows of the tile: the last one before the innermost that the tile has.
         let rows_axis = (0..inner).rev().find(|&axis| block[axis] != 1).unwrap_or(inner - 1);
         let (rows, columns) = (block[rows_axis], block[inner] * packing.numbers / ROW_NUMBERS);
         let box_rows = rows.min(BOX_ELEMENTS);
@@ -153,7 +153,7 @@ impl Planning<'_> {
         refused(PaddedRefusal::Column { required: row * bytes, actual: elements * bytes })
     }
 
-    /// The map, whose boxes are so many rows along an axis.
+    /// The map, whose boxes are this many rows along an axis.
     fn padding_map(
         &self,
         param: u32,
@@ -199,7 +199,7 @@ impl Planning<'_> {
     }
 }
 
-/// How far along an axis in front of the rows a tile of the block begins; the last such axis changes fastest.
+/// How far along an axis before the rows a tile of the block begins; the last such axis changes fastest.
 fn place_along(block: &[u32], axis: usize, rows_axis: usize, tile: u32) -> u32 {
     if axis >= rows_axis {
         return 0;

@@ -137,7 +137,7 @@ fn loops_and_branches_pass_what_is_received() {
 
 #[test]
 fn factors_hold_what_the_accumulator_multiplies() {
-    // The conversion that makes the factor is the first to notice.
+    // The conversion that makes the operand is the first to notice.
     assert!(with(|named| named.factor).contains(" is converted to "));
     let (kernel, mut inferred, named) = sound();
     let mut kernel = kernel;
@@ -153,8 +153,8 @@ fn factors_hold_what_the_accumulator_multiplies() {
         }
     }
     let said = verify(&kernel, &inferred).expect_err("the factor is as it was loaded");
-    assert!(said.starts_with("a factor: "), "{said}");
-    // By multiply-add, too: the accumulator of another layout wants rows and columns of its own.
+    assert!(said.starts_with("an operand: "), "{said}");
+    // By multiply-add, too: the accumulator of another layout requires rows and columns of its own.
     let mut b = Builder::new("slow", 2);
     let out = b.tensor("out", Dtype::F32, 2);
     let start = b.int(0);
@@ -171,7 +171,7 @@ fn factors_hold_what_the_accumulator_multiplies() {
         }
     }
     let said = verify(&slow, &inferred).expect_err("rows are not columns");
-    assert!(said.starts_with("a factor: "), "{said}");
+    assert!(said.starts_with("an operand: "), "{said}");
 }
 
 #[test]

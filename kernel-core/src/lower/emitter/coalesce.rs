@@ -1,4 +1,4 @@
-//! Moves that only give a value to the register a loop carries: the value is computed there instead.
+//! Moves of a value to the register that a loop carries: the value is computed there instead.
 
 use kernel_ptx::{Opcode, Operand, Reg, Type};
 

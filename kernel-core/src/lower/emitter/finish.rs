@@ -1,4 +1,4 @@
-//! From the tree of frames to a PTX module: dead code goes, the rest is laid out in order.
+//! From the tree of frames to a PTX module: dead code is dropped, the rest is laid out in order.
 
 use kernel_ptx::{Base, Function, Opcode, Operand, Reg, Register, Statement};
 
@@ -73,7 +73,7 @@ impl Emitter {
 
 /// Which registers are read, directly or through others, by an instruction that must stay.
 fn live(order: &[Node], count: usize) -> Vec<bool> {
-    // Most registers have one definition: the last of each is found at once, and behind each definition the one before.
+    // Most registers have one definition: the last of each is found at once, and after each definition the one before.
     let mut last: Vec<Option<usize>> = vec![None; count];
     let mut definitions: Vec<(usize, Option<usize>)> = Vec::with_capacity(order.len());
     let mut work = Vec::new();
@@ -111,7 +111,7 @@ pub(crate) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
     if let Some(guard) = inst.instruction.guard {
         visit(guard.predicate);
     }
-    // A product by warpgroups adds to what it writes.
+    // A `wgmma` product adds to what it writes.
     let adds = inst.instruction.opcode == Opcode::Wgmma;
     let first = if adds { 0 } else { inst.results };
     for operand in &inst.instruction.operands[first..] {

@@ -12,7 +12,7 @@ pub(crate) struct Computed<'a> {
     pub(crate) opcode: Opcode,
     pub(crate) modifiers: &'a [Modifier],
     pub(crate) sources: &'a [Val],
-    /// Tells several results of one instruction apart, and what is no value of the sources from what is.
+    /// Distinguishes the results of one instruction, and what is not a value of the sources.
     pub(crate) result: u8,
 }
 
@@ -30,7 +30,7 @@ type Sources = (u64, u64, u8);
 struct Known {
     opcode: Opcode,
     modifiers: Vec<Modifier>,
-    /// The sources behind the first two.
+    /// The sources after the first two.
     rest: Vec<Val>,
     result: u8,
     value: Val,

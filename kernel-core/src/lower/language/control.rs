@@ -1,6 +1,6 @@
 //! Branches and loops.
 //!
-//! What a loop carries lives in registers of its own, written at the end of each iteration. The new values
+//! Carried values of a loop have registers of their own, written at the end of each iteration. The new values
 //! are all computed before the first of them is written, so an exchange of two carried values is safe.
 
 use std::collections::BTreeSet;
@@ -111,8 +111,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether registers of a tile are kept in pairs where the tile changes, as products by warpgroups keep sums in `f16`: a
-    /// product under way may be writing them.
+    /// Whether registers of a tile are kept in pairs where the tile changes, as `wgmma` products keep accumulators in `f16`: a
+    /// product in flight may be writing them.
     fn is_paired(&self, elem: ir::Elem, layout: &Layout) -> bool {
         self.pairs_halves
             && elem == ir::Elem::Number(ir::Dtype::F16)
@@ -281,7 +281,7 @@ impl Lower<'_> {
             self.bind(results, &carried);
             return Flow::Continues;
         }
-        // What is computed ahead of the loop lies behind the jump over it: it is visible there only.
+        // What is computed ahead of the loop is after the jump over it: it is visible there only.
         let guarded = before != Val::Int(1);
         if guarded {
             self.jump_if(before, true, end);

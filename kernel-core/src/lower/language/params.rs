@@ -64,7 +64,7 @@ impl Lower<'_> {
         match self.kernel.params[param as usize].kind {
             ParamKind::Tensor { rank, .. } => rank,
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
-                unreachable!("ir::verify rejects the extent of what is no tensor")
+                unreachable!("ir::verify rejects the extent of what is not a tensor")
             }
         }
     }
@@ -102,7 +102,7 @@ impl Lower<'_> {
     /// The value of a scalar parameter.
     pub(crate) fn param_scalar(&mut self, param: u32) -> Val {
         let ParamKind::Scalar(dtype) = self.kernel.params[param as usize].kind else {
-            unreachable!("ir::verify rejects the value of what is no scalar")
+            unreachable!("ir::verify rejects the value of what is not a scalar")
         };
         if dtype == Dtype::Bool {
             let byte = self.field(param, 0, Type::B32);

@@ -1,4 +1,4 @@
-//! Instructions that the user wrote out, at their place.
+//! The instructions of `ptx!`, at their place.
 
 use kernel_layout::Dim;
 use kernel_ptx::Reg;

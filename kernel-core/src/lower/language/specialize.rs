@@ -1,12 +1,12 @@
 //! Warp specialisation: one entry, in which each warp goes to its part of the kernel.
 //!
 //! ```text
-//!     if the warp is none of the kernel's own: go to `others`
-//!     the statements in front
+//!     if the warp is not one of the kernel's own: go to `others`
+//!     the statements before
 //!     hand over; all warps meet
 //!     the default partition
 //!     all warps meet, if anything follows
-//!     the statements behind; end
+//!     the statements after; end
 //! others:
 //!     for each partition, if the warp is one of its own:
 //!         all warps meet; take over
@@ -14,12 +14,12 @@
 //!         arrive where the others meet, if anything follows; end
 //! ```
 //!
-//! What a partition takes from outside are scalars, addresses and handles on shared memory. It computes them itself where they
-//! follow from constants and parameters. All others, and whether the kernel has ended before, one thread writes to shared memory
-//! before all warps meet, and the partition reads them behind that.
+//! A partition takes scalars, addresses and handles on shared memory from outside. It computes them itself if they
+//! follow from constants and parameters. One thread writes all others, and whether the kernel has ended before, to shared memory
+//! before all warps meet, and the partition reads them afterwards.
 //!
-//! Nothing is shared otherwise: code of a partition stands in a frame of its own, so that no value is found there which other
-//! warps have computed, and each partition has scratch of its own, as all run at the same time.
+//! Nothing else is shared: the code of a partition is in a frame of its own, so it uses no value that other
+//! warps have computed, and each partition has scratch of its own, because all run at the same time.
 
 use kernel_ptx::{Opcode, Operand, Space, SpecialRegister, Type, Word};
 use la_arena::ArenaMap;
@@ -31,7 +31,7 @@ use crate::ir::{
 use crate::lower::emitter::{FrameKind, Place, Val, mods};
 use crate::lower::{Data, Flow, LANES, Lower};
 
-/// What is handed over lies at multiples of the largest of it.
+/// What is handed over is at multiples of the largest of it.
 const SLOT_BYTES: u32 = 8;
 /// All lanes of a warp.
 const WARP: i128 = 0xffff_ffff;
@@ -145,7 +145,7 @@ fn is_made_anew(kind: &StmtKind) -> bool {
 }
 
 /// What a region needs of the values that the first `count` statements of the kernel make: what it takes, and what that follows
-/// from where it is made anew.
+/// from where it is recomputed.
 fn needed(kernel: &Kernel, count: usize, region: &Region) -> ArenaMap<Value, ()> {
     let mut needed: ArenaMap<Value, ()> =
         region.captured().into_iter().map(|(value, _)| (value, ())).collect();
@@ -417,7 +417,7 @@ impl<'a> Lower<'a> {
 
     /// All warps meet that have something to do; `first` is one of those that come here.
     ///
-    /// Who has registers to give away does so before, and who wants more asks behind it: nobody waits for registers of a warp that
+    /// Who has registers to give away does so before, and who wants more asks after it: nobody waits for registers of a warp that
     /// waits for it.
     fn all_meet(&mut self, first: u32) {
         self.release_registers(first);

@@ -17,7 +17,7 @@ pub(crate) fn bytes(elem: Elem) -> u32 {
     }
 }
 
-/// How the elements of an access lie in registers.
+/// How the elements of an access are in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Words {
     /// Type of the instruction.

@@ -1,4 +1,4 @@
-//! What it costs a warp to read a tile from shared memory, or to write it there.
+//! The cost to a warp of reading a tile from shared memory, or of writing it there.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Read-modify-write of global memory.
 //!
-//! On a tile, each element is done by one thread, relaxed. On a scalar one thread acts for the block: what the block
-//! wrote before is visible to whoever sees the new value, and what others wrote before the old value is visible to the block.
+//! On a tile, one thread does each element, relaxed. On a scalar one thread acts for the block: what the block
+//! wrote before is visible to threads that see the new value, and what others wrote before the old value is visible to the block.
 
 use std::collections::BTreeSet;
 

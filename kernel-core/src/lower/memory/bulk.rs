@@ -1,4 +1,4 @@
-//! Copies of bytes in a row, issued by one thread (PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk").
+//! Bulk copies, issued by one thread (PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk").
 
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Space, Type, Word};
 

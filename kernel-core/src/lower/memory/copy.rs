@@ -73,7 +73,7 @@ impl Lower<'_> {
     }
 
     /// Copies pieces of `vector` elements that are too small for `cp.async`, by ordinary loads and stores, which complete early.
-    /// Pieces that lie side by side in shared memory are stored together.
+    /// Pieces that are contiguous in shared memory are stored together.
     fn copy_small(&mut self, tile: &TensorTile<'_>, window: Value, layout: &Layout, vector: u32) {
         let InTile { registers, shared } = self.in_tile(window, layout);
         let elem = Elem::Number(tile.dtype);

@@ -1,6 +1,6 @@
-//! Gathers and scatters, four rows an instruction (PTX ISA, "cp.async.bulk.tensor": `.tile::gather4`, `.tile::scatter4`).
+//! Gathers and scatters, four rows for each instruction (PTX ISA, "cp.async.bulk.tensor": `.tile::gather4`, `.tile::scatter4`).
 //!
-//! One thread of each warp that holds rows of its own issues those of its registers.
+//! In each warp with rows of its own, one thread issues the instructions for the rows in its registers.
 
 use kernel_layout::Dim;
 use kernel_ptx::{Base, Instruction, Opcode, Operand, Type, Word};
@@ -20,10 +20,10 @@ impl Lower<'_> {
             Planning { kernel: self.kernel, known: self.facts.known(), layouts: self.plan.layouts };
         let plan =
             planning.by_rows(tma, args).expect("layouts::boxes has refused what has no plan");
-        let window = operands.window.expect("ir::verify wants a window of a gather");
+        let window = operands.window.expect("ir::verify requires a window of a gather");
         let map = self.map_address(&plan.map);
         let [rows, column] = operands.coordinates[..] else {
-            unreachable!("ir::verify wants rows and a column of a gather")
+            unreachable!("ir::verify requires rows and a column of a gather")
         };
         let layout = self.layout(rows).clone();
         let (rows, column) = (self.tile(rows).to_vec(), self.scalar(column));
@@ -60,7 +60,7 @@ impl Lower<'_> {
                 let list = [at].into_iter().chain(four.clone()).collect();
                 let tensor =
                     Operand::TensorAddress { base: Base::Reg(map), offset: 0, lists: vec![list] };
-                // All rows lie below the next box of columns: no bit is in both.
+                // All rows are below the next box of columns: no bit is in both.
                 let offset = row * plan.pitch_bytes + columns.offset_bytes;
                 let (value, constant) = self.shared_address(window, &place, offset);
                 let shared = self.e.at(value, constant);

@@ -1,9 +1,9 @@
 //! `ldmatrix` and `stmatrix`: 8×8 matrices of 16-bit elements from and to shared memory (PTX ISA, "ldmatrix", "stmatrix"). Elements of one byte go in
 //! pairs, those of four bytes in halves, as long as rows stay rows.
 //!
-//! A lane's word of a matrix holds two neighbouring elements of a row: lane bits 0 and 1 walk along the row,
+//! A lane's word of a matrix holds two adjacent elements of a row: lane bits 0 and 1 walk along the row,
 //! bits 2 to 4 walk the rows. With `.trans` it is the other way round, and the two elements come from two rows.
-//! The address of row `j` of matrix `i` is given by lane `8 i + j`.
+//! Lane `8 i + j` gives the address of row `j` of matrix `i`.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(crate) struct Matrices {
     transposed: bool,
     /// The bits of the register index within one word.
     within: Vec<usize>,
-    /// The bits of the register index that tell the matrices of one instruction apart.
+    /// The bits of the register index that choose the matrix of one instruction.
     between: Vec<usize>,
     /// The byte offset of the row whose address a lane gives.
     rows: ThreadMap,
@@ -92,7 +92,7 @@ impl Matrices {
         })
     }
 
-    /// Rows lie along lane bits 0 and 1: the register bits within a word.
+    /// Rows are along lane bits 0 and 1: the register bits within a word.
     fn plain(registers: &[u32], lanes: &[u32], size: u32) -> Option<Vec<usize>> {
         if lanes[..2] != [4, 8] {
             return None;
@@ -102,9 +102,9 @@ impl Matrices {
         steps.map(|step| registers.iter().position(|&offset| offset == step)).collect()
     }
 
-    /// Rows lie along lane bits 2 to 4: the register bit within a word, which leads to the next row.
+    /// Rows are along lane bits 2 to 4: the register bit within a word, which leads to the next row.
     fn transposed(registers: &[u32], lanes: &[u32], size: u32, repeated: u32) -> Option<usize> {
-        // Words hold what the lowest register bit tells apart; the instruction transposes 16-bit elements only.
+        // Words hold both values of the lowest register bit; the instruction transposes 16-bit elements only.
         (size == 2 && lanes[2..] == [2, 4, 8] && !registers.is_empty() && repeated & 1 == 0)
             .then_some(0)
     }

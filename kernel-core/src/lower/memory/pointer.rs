@@ -16,7 +16,7 @@ impl Lower<'_> {
         match self.elem(pointer) {
             Elem::Ptr(dtype) => Elem::Number(dtype),
             Elem::Number(_) => {
-                unreachable!("ir::verify rejects an access through what is no pointer")
+                unreachable!("ir::verify rejects an access through what is not a pointer")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Shared memory: where allocations lie, how windows are addressed, how tiles go in and out.
+//! Shared memory: where allocations are, how windows are addressed, how tiles go in and out.
 
 use kernel_layout::{Dim, Layout, accesses, max_vector};
 use kernel_ptx::Type as Register;
@@ -18,7 +18,7 @@ use crate::lower::tensor_memory::ADDRESS_BYTES;
 use crate::lower::tiles::convert::offsets;
 use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
 
-/// Small pieces of scratch lie behind one another up to here, so that no barrier has to come between them: the partial sums of
+/// Small pieces of scratch follow one another up to here, so that no barrier has to come between them: the partial sums of
 /// several reductions over warps.
 const APART_BYTES: u32 = 1024;
 /// Scratch that other threads may use, as long as all of shared memory.
@@ -29,16 +29,16 @@ const SCRATCH_ALIGNMENT: u32 = 16;
 /// Allocations start at multiples of their tile, up to this many bytes: every swizzle repeats within them.
 const SWIZZLE_BYTES: u32 = 1024;
 
-/// In which order allocations lie.
+/// In which order allocations are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// As the kernel has them, and mbarriers behind.
+    /// As the kernel has them, and mbarriers after.
     AsAllocated,
     /// What is needed longest first, so that scratch has the bytes of the others: it costs what aligns them.
     LongestFirst,
 }
 
-/// Where everything in shared memory lies: allocations, and scratch that conversions take turns in.
+/// Where everything in shared memory is: allocations, and scratch that conversions take turns in.
 ///
 /// Scratch comes after the allocations that are still needed; the bytes of those that are not serve again.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct SharedPlan<'a> {
     starts: ArenaMap<Shared, u32>,
     /// Where the mbarriers of each allocation begin.
     barriers: ArenaMap<Barriers, u32>,
-    /// Where the address of the kernel's tensor memory lies.
+    /// Where the address of the kernel's tensor memory is.
     tensor_address: u32,
     /// For each allocation its end and the last statement of the kernel's body that needs it.
     ends: Vec<(u32, usize)>,
@@ -71,7 +71,7 @@ pub(crate) struct SharedPlan<'a> {
 }
 
 impl<'a> SharedPlan<'a> {
-    /// A place for every allocation of a kernel, and behind them `handed_bytes` for what partitions are handed.
+    /// A place for every allocation of a kernel, and after them `handed_bytes` for what partitions are handed.
     pub(crate) fn of(
         kernel: &Kernel,
         layouts: &'a ArenaMap<Shared, Layout>,
@@ -90,7 +90,7 @@ impl<'a> SharedPlan<'a> {
                 allocations.partition_point(|&(_, last)| last == usize::MAX)
             }
         };
-        // What is needed to the end lies before the mbarriers, which are as well.
+        // What is needed to the end is before the mbarriers, which are as well.
         let others = allocations.split_off(before);
         let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
             let data = &kernel.shared[shared];
@@ -109,7 +109,7 @@ impl<'a> SharedPlan<'a> {
         for (root, data) in kernel.barriers.iter() {
             barriers.insert(root, end);
             end += (data.ring.unwrap_or(1) * BARRIER_BYTES).next_multiple_of(SCRATCH_ALIGNMENT);
-            // They are used to the end: nothing else ever lies there.
+            // They are used to the end: nothing else ever is there.
             ends.push((end, usize::MAX));
         }
         let tensor_address = end;
@@ -154,7 +154,7 @@ impl<'a> SharedPlan<'a> {
             .max(self.floor)
     }
 
-    /// What is emitted next runs while other parts of the kernel do: its scratch begins at `floor`, behind theirs.
+    /// What is emitted next runs while other parts of the kernel do: its scratch begins at `floor`, after theirs.
     pub(crate) fn begin_part(&mut self, floor: u32) {
         self.floor = floor;
         self.busy = 0;
@@ -173,7 +173,7 @@ impl<'a> SharedPlan<'a> {
         self.barriers[root]
     }
 
-    /// Where the address of the kernel's tensor memory lies.
+    /// Where the address of the kernel's tensor memory is.
     pub(crate) fn tensor_address(&self) -> u32 {
         self.tensor_address
     }
@@ -190,7 +190,7 @@ impl<'a> SharedPlan<'a> {
 }
 
 /// The last statement of the kernel's body that needs an allocation: the last one that touches it, or the last wait for
-/// what goes on there behind the statement that started it. `usize::MAX` where nothing waits.
+/// what goes on there after the statement that started it. `usize::MAX` where nothing waits.
 fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
     let stmts = &kernel.body.stmts;
     let touched = stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared)).unwrap_or(0);
@@ -281,7 +281,7 @@ pub(crate) struct InTile {
 
 /// The type of a shared window.
 pub(crate) fn window_type(kernel: &Kernel, window: Value) -> &SharedType {
-    kernel.ty(window).shared().expect("ir::verify rejects what is no shared memory here")
+    kernel.ty(window).shared().expect("ir::verify rejects what is not shared memory here")
 }
 
 /// How a tile in registers meets the window `window`.
@@ -323,7 +323,7 @@ impl Lower<'_> {
     pub(crate) fn scratch(&mut self, bytes: u32) -> u32 {
         let mut start = self.plan.free();
         if start < self.plan.claimed {
-            // These bytes were an allocation: copies into it may be under way, other threads may still read it.
+            // These bytes were an allocation: copies into it may be in flight, other threads may still read it.
             self.plan.claimed = start;
             self.plan.busy = EVERYTHING;
             self.copy_wait_all();
@@ -366,7 +366,7 @@ impl Lower<'_> {
             let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();
             inner * tile_bytes(layout, size)
         } else {
-            // A row of the tile: rows lie at equal distances, as layouts::shared demands of such an allocation.
+            // A row of the tile: rows are at equal distances, as layouts::shared demands of such an allocation.
             let place = tile_rank - rank;
             let inverse = layout.pseudo_inverse().expect("shared memory stores every element");
             inverse.bases(Dim::axis(place)).first().map_or(0, |basis| basis[0] * size)

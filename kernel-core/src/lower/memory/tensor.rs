@@ -84,19 +84,19 @@ impl Lower<'_> {
                 TensorTile { param, offsets, dtype: *dtype, shape: shape.to_vec() }
             }
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
-                unreachable!("ir::verify rejects tiles of what is no tensor")
+                unreachable!("ir::verify rejects tiles of what is not a tensor")
             }
         }
     }
 
-    /// The axis along which elements lie side by side, if that is known.
+    /// The axis along which elements are contiguous, if that is known.
     pub(crate) fn fastest_axis(&self, tile: &TensorTile<'_>) -> Option<usize> {
         (0..tile.shape.len())
             .rev()
             .find(|&axis| self.facts.stride(tile.param, axis_number(axis)) == Some(1))
     }
 
-    /// The longest run of elements along `axis` that lies side by side, aligned to its length, and wholly inside or outside
+    /// The longest run of elements along `axis` that is contiguous, aligned to its length, and wholly inside or outside
     /// the tensor, when it starts at a multiple of that length within the tile.
     pub(crate) fn tensor_vector(&self, tile: &TensorTile<'_>, axis: usize) -> u32 {
         let size = tile.dtype.bytes();
@@ -181,7 +181,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether an element lies inside the tensor.
+    /// Whether an element is inside the tensor.
     pub(crate) fn tensor_mask(&mut self, tile: &TensorTile<'_>, positions: &[Position]) -> Val {
         let mut masks = Vec::new();
         for (axis, position) in positions.iter().enumerate() {
@@ -205,7 +205,7 @@ impl Lower<'_> {
         masks.into_iter().fold(Val::Int(1), |all, mask| self.e.and(Type::Pred, all, mask))
     }
 
-    /// Where the elements of register `register` of each thread lie in a tile.
+    /// Where the elements of register `register` of each thread are in a tile.
     pub(crate) fn positions(&mut self, layout: &Layout, register: u32) -> Vec<Position> {
         (0..layout.outs().len())
             .map(|axis| {
@@ -290,7 +290,7 @@ impl Lower<'_> {
     }
 }
 
-/// Where what belongs to so many addresses of a tile is computed: before the loops around it, unless keeping it would take registers
+/// Where what belongs to this many addresses of a tile is computed: before the loops around it, unless keeping it would take registers
 /// that the loop has better uses for.
 const fn kept(addresses: usize, most: usize) -> Place {
     if addresses > most { Place::Here } else { Place::Outermost }

@@ -1,4 +1,4 @@
-//! Copies by tensor map, issued by one thread (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor").
+//! TMA copies, issued by one thread (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor").
 
 use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Param, Space, Symbol, Type, Word};
 
@@ -24,7 +24,7 @@ impl Lower<'_> {
         let rank = match self.kernel.params[tma.param as usize].kind {
             crate::ir::ParamKind::Tensor { rank, .. } => rank as usize,
             crate::ir::ParamKind::Pointer(_) | crate::ir::ParamKind::Scalar(_) => {
-                unreachable!("ir::verify wants a tensor here")
+                unreachable!("ir::verify requires a tensor here")
             }
         };
         let operands = tma.operands(rank, args);
@@ -80,7 +80,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The threads that have stores under way: one thread, or one of each warp in kernels that scatter. In those each group
+    /// The threads that have stores in flight: one thread, or one of each warp in kernels that scatter. In those each group
     /// of stores is one in all of these threads, empty where they issued nothing, so that the same number waits for the same stores.
     fn storing(&mut self) -> Val {
         let others = if self.scatters { crate::lower::LANES - 1 } else { self.e.threads - 1 };
@@ -107,7 +107,7 @@ impl Lower<'_> {
         Operand::Reg(self.e.reg(value, Type::B32))
     }
 
-    /// What is said of a copy that may complete on a barrier of the other block of its pair.
+    /// What is reported about a copy that may complete on a barrier of the other block of its pair.
     pub(crate) fn beside(&self, barrier: Value) -> Option<Modifier> {
         let remote = matches!(self.kernel.ty(barrier), crate::ir::Type::Barrier(ty) if ty.remote);
         remote.then(|| Word::CtaGroup2.into())
@@ -130,7 +130,7 @@ impl Lower<'_> {
         Some(Operand::Reg(self.e.reg(Val::Int(bits), Type::B64)))
     }
 
-    /// The address of what lies `offset` bytes into a shared window.
+    /// The address of what is `offset` bytes into a shared window.
     pub(crate) fn window_address(&mut self, window: Value, offset: u32) -> Operand {
         let still = crate::lower::tiles::coords::ThreadMap::new(Vec::new());
         let (value, constant) = self.shared_address(window, &still, offset);
@@ -165,7 +165,7 @@ impl Lower<'_> {
         self.e.reg(generic, Type::B64)
     }
 
-    /// The thread that stores waits until at most `pending` of its stores are under way; the others wait for it.
+    /// The thread that stores waits until at most `pending` of its stores are in flight; the others wait for it.
     pub(crate) fn tma_wait(&mut self, pending: u32, until: StoreWait) {
         let storing = self.storing();
         let guard = self.e.guard(storing);

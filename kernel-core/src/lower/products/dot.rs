@@ -1,4 +1,4 @@
-//! Products of tiles: `mma.sync` where the layouts are its own, multiply-add elsewhere.
+//! Products of tiles: `mma.sync` for its own layouts, fused multiply-add for others.
 //!
 //! Fragments are those of PTX ISA, "Matrix Fragments for mma.m16n8k16" and "mma.m16n8k8": with `g` the
 //! lane's upper three bits and `t` its lower two, A has rows `g`, `g + 8`, B column `g`, the accumulator rows `g`,
@@ -249,7 +249,7 @@ impl Lower<'_> {
         self.e.reg(word, Type::B32)
     }
 
-    /// Every thread multiplies what it has of rows and columns: the slow way, right for every type.
+    /// Every thread multiplies what it has of rows and columns: slow, but correct for every type.
     fn scalar_products(
         &mut self,
         [operand, sum]: [Dtype; 2],
@@ -316,7 +316,7 @@ fn vector(registers: &[Reg]) -> Operand {
     Operand::Vector(registers.iter().map(|&register| Operand::Reg(register)).collect())
 }
 
-/// The instruction type of the factors of a product: f32 is multiplied as tf32.
+/// The instruction type of the operands of a product: f32 is multiplied as tf32.
 pub(crate) fn factor(dtype: Dtype) -> Type {
     let factor = dtype.row().factor.and_then(|factor| factor.mma);
     factor.expect("elaborate refuses products of other types")

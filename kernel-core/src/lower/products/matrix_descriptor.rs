@@ -1,7 +1,7 @@
 //! Descriptors of matrices that tensor cores read from shared memory (PTX ISA, "Matrix Descriptor Format" of `wgmma`, "Shared memory
 //! descriptor" of `tcgen05`).
 //!
-//! All instructions that read one window have descriptors that differ in their start address alone.
+//! The descriptors of all instructions that read one window differ only in their start address.
 
 use kernel_layout::wgmma::{Operand as Read, descriptor};
 use kernel_ptx::{Opcode, Operand, Type};
@@ -12,12 +12,12 @@ use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val, mods};
 use crate::lower::tiles::coords::ThreadMap;
 
-/// A descriptor holds addresses in units of so many bytes.
+/// A descriptor holds addresses in units of this many bytes.
 const LOG2_UNIT: u32 = 4;
 /// The bits of an address that a descriptor holds.
 const ADDRESS_BITS: i64 = 0x3_FFFF;
 
-/// The bits that all descriptors have set: `tcgen05` wants a constant 1 in bits 46 to 48.
+/// The bits that all descriptors have set: `tcgen05` requires a constant 1 in bits 46 to 48.
 const fn version(generation: Generation) -> i64 {
     match generation {
         Generation::Hopper => 0,
@@ -59,7 +59,7 @@ impl Lower<'_> {
         Described { read, first }
     }
 
-    /// The descriptor of what an instruction reads, `at` rows or columns and `k` elements of the depth further on.
+    /// The descriptor of what an instruction reads, `at` rows or columns and `k` elements along `k` further on.
     pub(crate) fn advanced(&mut self, described: &Described, at: u32, k: u32) -> Operand {
         let units = i64::from(described.read.start_bytes(at, k) >> LOG2_UNIT);
         let moved = self.e.placed(Place::Outermost, |e| {

@@ -1,7 +1,7 @@
-//! Products whose sums lie in tensor memory, and what says that they are done (PTX ISA, "tcgen05.mma",
+//! Products whose accumulator is in tensor memory, and their commits (PTX ISA, "tcgen05.mma",
 //! "tcgen05.commit").
 //!
-//! One thread of the partition starts all of them, always the same one: a commit speaks of what its own thread has started.
+//! One thread of the partition starts all of them, always the same one: a commit covers only what its own thread has started.
 
 use kernel_layout::Layout;
 use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, Major};
@@ -46,7 +46,7 @@ impl Lower<'_> {
         self.e.and(Type::Pred, starts, condition)
     }
 
-    /// The barrier hears of the end of what the thread has started, in each block that the mask names.
+    /// A commit: the barrier is signalled when everything that the thread has started is done, in each block of the mask.
     fn tcgen05_commit(&mut self, op: Tcgen05, args: &[Value]) {
         let starts = self.starts(op, args);
         if starts == Val::Int(0) {
@@ -174,14 +174,14 @@ impl Lower<'_> {
         }
     }
 
-    /// The column of the scales of a row or column, and of a block of the depth.
+    /// The column of the scales of a row or column, and of a block along `k`.
     fn scales_of(&mut self, scales: Value, at: [u32; 2]) -> Operand {
         let ty = self.tensor_memory_type(scales);
         let place = place_of(self.tensor_memory_layout(ty.root), at, ty.dtype.bytes());
         self.tensor_memory_address(scales, place, Val::Int(0))
     }
 
-    /// How an instruction reads a factor in shared memory; `width` is its rows or columns.
+    /// How an instruction reads an operand in shared memory; `width` is its rows or columns.
     fn factor_of_a_block(
         &mut self,
         window: Value,
@@ -213,7 +213,7 @@ fn numbers_of_a_scale(scaled: Scaled) -> Word {
     }
 }
 
-/// Where an element of a tile lies, as it is added to an address: the row in the upper half, the column of 32 bits in the lower one.
+/// Where an element of a tile is, as it is added to an address: the row in the upper half, the column of 32 bits in the lower one.
 ///
 /// A block of 64 rows leaves every other 16 rows to the next block (PTX ISA, "tcgen05.mma: Data path layout").
 fn place_of(memory: &Layout, element: [u32; 2], element_bytes: u32) -> u32 {

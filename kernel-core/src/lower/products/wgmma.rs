@@ -1,8 +1,8 @@
-//! Products by warpgroups (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+//! `wgmma` products (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 //!
-//! The accumulator stays in the registers that it is in: a product adds to them some time before the wait that covers it, so
-//! nothing moves them. An instruction reads 64 rows of the left operand and all of its columns of the right one, 32 bytes deep; where it
-//! finds them, a descriptor says, which differs from step to step in its start address alone.
+//! The accumulator stays in its registers: a product adds to them some time before the wait that covers it, so
+//! nothing moves them. An instruction reads 64 rows of the left operand and all of its columns of the right one, 32 bytes along `k`; its
+//! descriptors differ from step to step only in their start address.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ struct Product {
 }
 
 impl Product {
-    /// Elements of the depth of an instruction.
+    /// Elements along `k` of an instruction.
     fn depth(self) -> u32 {
         INSTRUCTION_K_BYTES / self.factor_bytes()
     }
@@ -69,7 +69,7 @@ impl Product {
         mods![Word::MmaAsync, Word::Sync, Word::Aligned, self.shape(), sum, left, right].to_vec()
     }
 
-    /// The operands behind the predicate: signs of the factors, and which of them are transposed.
+    /// The operands after the predicate: signs of the operands, and which of them are transposed.
     fn constants(self, left: &Left, right: &Described) -> Vec<Operand> {
         if self.sum == Dtype::I32 {
             return Vec::new();
@@ -127,7 +127,7 @@ impl Lower<'_> {
                 }
             }
         }
-        // Behind the last instruction that writes a register of the left operand or of the sums.
+        // After the last instruction that writes a register of the left operand or of the accumulator.
         self.e.effect(Opcode::Wgmma, mods![Word::FenceWord, Word::Sync, Word::Aligned], []);
         let adds = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
         let columns: Vec<u32> = (0..shape[1]).step_by((n * warps[1]) as usize).collect();
@@ -167,14 +167,14 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// Waits until at most so many groups of products are under way.
+    /// Waits until at most this many groups of products are in flight.
     pub(crate) fn wgmma_wait(&mut self, pending: u32, accumulator: Value) -> Vec<Val> {
         let wait = mods![Word::WaitGroup, Word::Sync, Word::Aligned];
         self.e.effect(Opcode::Wgmma, wait, [Operand::Int(i128::from(pending))]);
         self.tile(accumulator).to_vec()
     }
 
-    /// How an instruction reads a factor in shared memory; each group begins with rows or columns of its own.
+    /// How an instruction reads an operand in shared memory; each group begins with rows or columns of its own.
     fn factor_of_groups(&mut self, window: Value, side: Side, product: Product) -> Described {
         let read = warpgroup::read(self.plan.layouts, self.shared_type(window), side, product.n)
             .expect("layouts::warpgroup has refused what no descriptor describes");

@@ -1,6 +1,6 @@
 //! Mbarriers (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 //!
-//! An arrival of a partition is one of each of its warps: a warp arrives when its own lanes have come, so that no warp waits for
+//! When a partition arrives, each of its warps arrives, after its own lanes have reached the place, so no warp waits for
 //! another one. The hardware's counts are therefore those of the kernel times the warps of the largest partition that arrives; a
 //! smaller partition's warps, and the one thread of an `expect`, arrive several times.
 
@@ -86,7 +86,7 @@ impl Lower<'_> {
         self.weights.get(root).copied().unwrap_or(1)
     }
 
-    /// The address of what lies `offset` bytes into an allocation of mbarriers.
+    /// The address of what is `offset` bytes into an allocation of mbarriers.
     fn barrier_at(&mut self, root: Barriers, offset: Val) -> Operand {
         let start = i64::from(self.plan.barrier_start(root));
         let base = self.shared_base();
@@ -106,7 +106,7 @@ impl Lower<'_> {
     }
 
     fn barrier_type(&self, barrier: Value) -> crate::ir::BarrierType {
-        *self.kernel.ty(barrier).barrier().expect("ir::verify rejects what is no barrier here")
+        *self.kernel.ty(barrier).barrier().expect("ir::verify rejects what is not a barrier here")
     }
 
     pub(crate) fn barrier_op(
@@ -232,7 +232,7 @@ impl Lower<'_> {
         let root = self.barrier_type(barrier).root;
         let ordered = self.orders_others && self.kernel.hears_others(root);
         if ordered || self.kernel.is_sent_to(root) {
-            // What other blocks have written is seen behind it.
+            // What other blocks have written is seen after it.
             modifiers.extend(mods![Word::Acquire, Word::Cluster]);
         }
         modifiers.extend(mods![Word::SharedCta, Type::B64]);

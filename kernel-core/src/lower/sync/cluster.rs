@@ -73,7 +73,7 @@ impl Lower<'_> {
         self.e.effect_if(guard, Opcode::Clusterlaunchcontrol, &modifiers, [to, barrier]);
     }
 
-    /// Reads an answer. The next one is written by another way than threads read, which a fence puts in order (PTX ISA, "Proxies").
+    /// Reads an answer. The next one is written through another proxy than threads read, and a fence orders them (PTX ISA, "Proxies").
     fn canceled(&mut self, answer: Value) -> Reg {
         let address = self.window_address(answer, 0);
         let read = self.e.fresh(Type::B128);

@@ -1,4 +1,4 @@
-//! Named barriers: partitions that wait for each other's warps (PTX ISA, "barrier").
+//! Named barriers: partitions that wait for warps of each other (PTX ISA, "barrier").
 
 use kernel_ptx::{Opcode, Operand, Word};
 

@@ -1,7 +1,7 @@
 //! Four bytes to a word and back.
 //!
-//! Elements of one byte are held in 32 bits each, extended by their sign or by zeros. What was taken from one word goes back as
-//! that word, without an instruction: loads and matrix products pass words.
+//! Elements of one byte are held in 32 bits each, with sign or zero extension. Elements that were taken from one word become
+//! that word again without an instruction: loads and matrix products pass words.
 
 use kernel_ptx::{Opcode, Type};
 

@@ -1,6 +1,6 @@
 //! Conversions between element types.
 //!
-//! FP8 numbers go by way of binary16, which has every value of them: instructions convert pairs between these, and from
+//! FP8 numbers go through binary16, which has every value of them: instructions convert pairs between these, and from
 //! `f32`, and nothing else (PTX ISA, "cvt").
 
 use kernel_ptx::{Opcode, Type, Word};
@@ -28,7 +28,7 @@ impl Emitter {
         }
         match (from, to) {
             (_, Dtype::E4m3 | Dtype::E5m2) if !from.is_float() || from == Dtype::F64 => {
-                // An integer that f32 would round lies above the largest value of either type.
+                // An integer that f32 would round is above the largest value of either type.
                 let wide = if from == Dtype::F64 {
                     self.f64_to_odd_f32(value)
                 } else {
@@ -192,7 +192,7 @@ impl Emitter {
     fn float_to_int(&mut self, from: Dtype, to: Dtype, value: Val) -> Val {
         let (value, from) = self.widened(from, value);
         let source = arithmetic(from);
-        // The narrow ranges lie inside that of s32, which is clamped further.
+        // The narrow ranges are inside that of s32, which is clamped further.
         let target = if to.bytes() < 4 { Type::S32 } else { arithmetic(to) };
         let held = register(target);
         let converted = self.pure(Opcode::Cvt, mods![Word::Rzi, target, source], held, &[value]);

@@ -26,7 +26,7 @@ pub(crate) enum ConversionCost {
     Registers,
     /// Each thread has its elements, in registers that depend on the thread: `selp` chooses.
     Selected,
-    /// So many shuffles.
+    /// This many shuffles.
     Shuffles(usize),
     /// A trip through shared memory, with a barrier.
     Shared {

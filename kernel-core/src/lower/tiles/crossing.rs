@@ -1,4 +1,4 @@
-//! What reductions and scans pass between warps: how much shared memory that takes, and which lanes meet in its banks.
+//! What reductions and scans exchange between warps: the shared memory that it takes, and bank conflicts.
 
 use std::collections::BTreeSet;
 use std::fmt;

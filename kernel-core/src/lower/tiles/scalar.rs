@@ -1,6 +1,6 @@
 //! One element at a time: arithmetic, comparison, selection.
 //!
-//! Integers of up to 32 bits live in 32-bit registers, extended by their own sign; what may leave the
+//! Integers of up to 32 bits are in 32-bit registers, with sign or zero extension; what may leave the
 //! range of an 8- or 16-bit type is extended again. FP8 numbers and what tensor cores alone read live there as their bits, as a `u8` does. Halves live in
 //! 16-bit registers, booleans in predicates, pointers in 64-bit registers.
 

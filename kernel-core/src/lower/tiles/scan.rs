@@ -1,7 +1,7 @@
 //! Scans: runs of one element are joined to runs of two, of four, and so on, each step by the bit of the position that it decides.
 //!
 //! The tree is that of [`ir::scan_source`](crate::ir::scan_source) whatever the layout, so that floats come out the same in each.
-//! What a step combines in front of an element is the last element of the run before its own: in a register of the same thread,
+//! What a step combines before an element is the last element of the run before its own: in a register of the same thread,
 //! in another lane, or in another warp.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,7 +105,7 @@ impl Runs {
         })
     }
 
-    /// The registers that a step changes, in some threads at least, and where the last element before their run lies.
+    /// The registers that a step changes, in some threads at least, and where the last element before their run is.
     fn changes(&self, step: usize) -> Vec<(u32, u32)> {
         let (low, _) = self.within(step);
         let bit = self.owners[step].register();
@@ -115,7 +115,7 @@ impl Runs {
             .collect()
     }
 
-    /// Where the pairs of runs of a step lie in shared memory.
+    /// Where the pairs of runs of a step are in shared memory.
     fn places(&self, step: usize) -> Places {
         let mut places = Places {
             shape: self.layout.shape(),
@@ -137,7 +137,7 @@ impl Runs {
     }
 }
 
-/// Where the last elements of runs lie in shared memory, one for each pair of runs: those of a warp's lanes side by side, so that
+/// Where the last elements of runs are in shared memory, one for each pair of runs: those of a warp's lanes contiguous, so that
 /// its lanes meet in no bank.
 struct Places {
     shape: Vec<u32>,
@@ -153,7 +153,7 @@ impl Places {
         self.shape.iter().product::<u32>() >> self.shift
     }
 
-    /// The index, in row-major order, of the pair in which a basis or a place lies.
+    /// The index, in row-major order, of the pair in which a basis or a place is.
     fn row_major(&self, place: &[u32]) -> u32 {
         place.iter().zip(&self.shape).enumerate().fold(0, |index, (axis, (&at, extent))| {
             let by = if axis == self.axis { self.shift } else { 0 };

@@ -38,7 +38,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Two tiles side by side: which one an element comes from is known, or a matter of the thread.
+    /// Two tiles contiguous: which one an element comes from is known, or a matter of the thread.
     pub(crate) fn join(&mut self, args: &[Value], result: Value) -> Vec<Val> {
         let to = self.layout(result).clone();
         let last = to.outs().len() - 1;

@@ -93,7 +93,7 @@ struct Ring<'a> {
     windows: Vec<Value>,
     /// Whether there are copies that complete in groups.
     groups: bool,
-    /// Where copies by tensor map complete, if there are any.
+    /// Where TMA copies complete, if there are any.
     full: Option<Full>,
     /// What stands between the last use of a place and the copy that fills it again.
     meet: Op,
@@ -104,7 +104,7 @@ struct Ring<'a> {
 struct Full {
     /// The handle on all of them.
     barriers: Value,
-    /// What the copies by tensor map of one iteration bring.
+    /// What the TMA copies of one iteration bring.
     bytes: i128,
 }
 
@@ -261,14 +261,14 @@ impl Pass<'_> {
 }
 
 impl Out<'_, '_> {
-    /// Gives the allocations that the copies fill their places, and the copies by tensor map their barriers.
+    /// Gives the allocations that the copies fill their places, and the TMA copies their barriers.
     fn ring<'a>(&mut self, head: &'a [Stmt], rest: &[Stmt], iv: Value, stages: u32) -> Ring<'a> {
         let (mut windows, mut bytes, mut groups) = (Vec::new(), None, false);
         for stmt in head {
             let Some(window) = stmt.fills_ahead() else { continue };
             if matches!(stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Tma(_)), .. }) {
                 let Type::Shared(ty) = &self.pass.values[window].ty else {
-                    unreachable!("ir::verify wants shared memory here")
+                    unreachable!("ir::verify requires shared memory here")
                 };
                 let elements: i128 = ty.shape.iter().map(|extent| i128::from(*extent)).product();
                 bytes = Some(bytes.unwrap_or(0) + elements * i128::from(ty.dtype.bytes()));
@@ -280,7 +280,7 @@ impl Out<'_, '_> {
             }
         }
         let roots: Vec<Shared> = windows.iter().map(|window| self.pass.roots[*window]).collect();
-        // What threads store, a copy by tensor map overwrites: it goes another way to memory (PTX ISA, "Proxies").
+        // What threads store, a TMA copy overwrites: it goes through another proxy (PTX ISA, "Proxies").
         let meet = if bytes.is_some() && self.pass.stores(rest, &roots) {
             Op::Sync(SyncOp::FenceAsync)
         } else {
@@ -328,7 +328,7 @@ impl Out<'_, '_> {
         }
     }
 
-    /// One arrival at a barrier, which also waits for so many bytes.
+    /// One arrival at a barrier, which also waits for this many bytes.
     fn expect(&mut self, barrier: Value, bytes: i128) {
         let bytes = self.index(bytes);
         self.stmts.push(operation(BarrierOp::Expect, vec![barrier, bytes], None, self.loc));
@@ -377,7 +377,7 @@ impl Out<'_, '_> {
                 let mut op = op.clone();
                 if let (Op::Copy(CopyOp::Tma(tma)), Some(barrier)) = (&mut op, barrier) {
                     *tma = Tma { kind: TmaKind::Load, ..*tma };
-                    // In front of the window.
+                    // Before the window.
                     args.insert(args.len() - 1, barrier);
                 }
                 let result = result.map(|old| {

@@ -48,7 +48,7 @@ fn the_language_is_not_free() {
     assert!(of_body(&body).is_empty());
 }
 
-/// What comes with the crate `kiln` and is no word of the language travels as device items of any crate do.
+/// What comes with the crate `kiln` and is not a word of the language travels as device items of any crate do.
 #[test]
 fn the_library_of_the_language_is_free() {
     assert_eq!(

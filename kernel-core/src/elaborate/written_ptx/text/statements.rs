@@ -82,9 +82,10 @@ impl Reader<'_> {
                     rest = rest[1..].trim_start();
                 }
                 '}' if open == 0 => {
-                    return Err(Box::new(self.wrong("a `}}` in the text closes no scope").why(
-                        "the text stands in a scope of its own, which nothing in it may close",
-                    )));
+                    return Err(Box::new(
+                        self.wrong("a `}}` in the text closes no scope")
+                            .why("the text is in a scope of its own, and cannot close it"),
+                    ));
                 }
                 '}' => {
                     open -= 1;
@@ -124,7 +125,7 @@ impl Reader<'_> {
                 '}' if brackets.is_empty() => return Err(self.unended(&text[..at]).into()),
                 ')' | ']' | '}' | ';' if brackets.last() != Some(&c) => {
                     let wanted =
-                        brackets.last().map_or("nothing that closes".to_owned(), |c| quoted(*c));
+                        brackets.last().map_or("no bracket that closes".to_owned(), |c| quoted(*c));
                     return Err(Box::new(
                         self.wrong("brackets in the text do not match")
                             .compare("", wanted, quoted(c))
@@ -142,7 +143,7 @@ impl Reader<'_> {
 
     fn unended(&self, statement: &str) -> Diagnostic {
         self.wrong("a statement of the text has no `;` at its end")
-            .why("statements of PTX end in `;`, also the last one")
+            .why("PTX statements end in `;`, including the last one")
             .help(format!("{};", self.shown(statement).trim_end()))
     }
 
@@ -155,7 +156,7 @@ impl Reader<'_> {
             }
             return Err(Box::new(self
                 .wrong(format!("`.{word}` cannot stand in the text"))
-                .why("of directives there is `.reg`, for registers that the text has for itself; memory is Kiln's to lay out")
+                .why("the only directive is `.reg`, for registers of the text; Kiln allocates memory")
                 .help("{{ .reg .f32 t; .. }}")));
         }
         let mut body = statement;
@@ -178,7 +179,7 @@ impl Reader<'_> {
 
     fn control(&self, what: &str) -> Diagnostic {
         self.wrong(format!("{what} cannot stand in the text"))
-            .why("where control goes is for the kernel to say: Kiln places barriers and copies by it, and all threads of a block have to go one way")
+            .why("the kernel controls the flow: Kiln relies on it to place barriers and copies, and all threads of a block take one path")
             .help("if n > 0 { ptx!(\"..\") }")
     }
 
@@ -191,10 +192,10 @@ impl Reader<'_> {
         if ELSEWHERE.contains(&name) {
             return self
                 .wrong(format!("Kiln does not know the form of `{name}`"))
-                .why("the text is checked against a table of instructions, which has all but those of textures, surfaces and video, and `wmma`");
+                .why("the text is checked against a table of instructions, which has all except those for textures, surfaces and video, and `wmma`");
         }
         let diagnostic = self
-            .wrong(format!("`{}` is no instruction of PTX", self.shown(name)))
+            .wrong(format!("`{}` is not a PTX instruction", self.shown(name)))
             .why(format!("in {}", self.quote(statement)));
         diagnostic.help_if(nearest(name, Opcode::ALL.iter().map(|opcode| opcode.text())))
     }
@@ -218,16 +219,16 @@ impl Reader<'_> {
                 Err(self.control(&quoted).into())
             }
             Opcode::Bar | Opcode::Barrier if !words.starts_with(".warp") => refuse(
-                "Kiln puts barriers of its own between accesses to shared memory, and counts on every thread to meet the same ones",
+                "Kiln places barriers between accesses to shared memory, and every thread has to reach the same ones",
                 "sync();",
             ),
             Opcode::Cp if is_group.iter().any(|group| words.starts_with(group)) => refuse(
-                "Kiln counts the groups of copies that are pending, and waits for them by number",
+                "Kiln counts the pending groups of copies and waits for them by number",
                 "copy_async_wait_all();",
             ),
             Opcode::Setmaxnreg | Opcode::Alloca | Opcode::Stacksave | Opcode::Stackrestore => {
                 refuse(
-                    "registers and local memory of a thread are shared out for the whole kernel",
+                    "the registers and local memory of a thread are allocated for the whole kernel",
                     "",
                 )
             }

@@ -52,10 +52,10 @@ impl Reader<'_> {
         parse_body(text, &results, &params).map_err(|error| {
             let (seen, wanted) = (self.shown(&error.seen), error.wanted);
             let diagnostic = match wanted.as_str() {
-                "a modifier" => self.wrong(format!("{seen} is no modifier of PTX")),
+                "a modifier" => self.wrong(format!("{seen} is not a PTX modifier")),
                 "a name that is declared" => self
-                    .wrong(format!("{seen} is neither a register of the text nor one of PTX"))
-                    .why("operands stand in braces; other registers are declared with `.reg`"),
+                    .wrong(format!("{seen} is neither a register of the text nor a PTX register"))
+                    .why("operands are in braces; declare other registers with `.reg`"),
                 _ => self.wrong("the text is not PTX").compare("", wanted.clone(), seen.clone()),
             };
             let word = seen.trim_matches('`').trim_start_matches('.').to_owned();
@@ -84,7 +84,7 @@ impl Reader<'_> {
             Statement::Label(_) | Statement::Location { .. } | Statement::Pragma(_) => false,
         });
         if !only_instructions || snippet.instructions().count() != statements.len() {
-            return Err(self.wrong("the text has something besides instructions").into());
+            return Err(self.wrong("the text has something other than instructions").into());
         }
         let typed = self.typed(body);
         let given: Vec<Reg> = body.params.iter().filter_map(|param| param.register).collect();
@@ -128,11 +128,11 @@ impl Reader<'_> {
                 if given.contains(&reg) {
                     return Err(Box::new(
                         self.wrong(format!(
-                            "the text writes {}, which it may only read",
+                            "the text writes {}, which is read-only",
                             name_of(body, reg)
                         ))
                         .why(format!(
-                            "in {}: the kernel may use that value again",
+                            "in {}: the kernel may use the value again",
                             self.quote(statement)
                         ))
                         .help(self.copied(body, reg)),
@@ -147,7 +147,7 @@ impl Reader<'_> {
                 return Err(Box::new(
                     Code::PtxText
                         .at(named.loc, format!("the text does not write `{{{name}}}`"))
-                        .why("no instruction of it has that register as its result"),
+                        .why("no instruction in it has this register as its result"),
                 ));
             }
         }

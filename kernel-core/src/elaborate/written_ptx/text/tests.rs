@@ -168,11 +168,11 @@ fn texts_as_users_write_them_are_accepted() {
 fn operands_are_used_and_known() {
     assert_eq!(
         said("neg.s32 {out}, {count};", "a: i32", "out: i32"),
-        "the text names `{count}`, which is no operand\n`{a}`, `{out}` | `{count}`\nhelp: ptx!(\"..\", count = count)"
+        "the text names `{count}`, which is not an operand\n`{a}`, `{out}` | `{count}`\nhelp: ptx!(\"..\", count = count)"
     );
     assert_eq!(
         said("neg.s32 {out}, {valu};", "value: i32", "out: i32"),
-        "the text names `{valu}`, which is no operand\n`{value}`, `{out}` | `{valu}`\nhelp: {value}"
+        "the text names `{valu}`, which is not an operand\n`{value}`, `{out}` | `{valu}`\nhelp: {value}"
     );
     assert_eq!(
         said("neg.s32 {out}, {a};", "a: i32, b: i32", "out: i32"),
@@ -189,15 +189,15 @@ fn operands_are_used_and_known() {
     );
     assert_eq!(
         said("mov.u32 {out}, %laneid;", "", ""),
-        "the text names `{out}`, of which no type is given\nhelp: ptx!(\"mov.u32 {out}, %laneid;\" => i32)"
+        "the text names `{out}`, but no type is given after `=>`\nhelp: ptx!(\"mov.u32 {out}, %laneid;\" => i32)"
     );
     assert_eq!(
         said("mov.u32 {out}, %laneid;", "", "out0: i32, out1: i32"),
-        "the text names `{out}`, which is no operand\n`{out0}`, `{out1}` | `{out}`"
+        "the text names `{out}`, which is not an operand\n`{out0}`, `{out1}` | `{out}`"
     );
     assert_eq!(
         said("add.s32 {a}, {a}, 1; mov.b32 {out}, {a};", "a: i32", "out: i32"),
-        "the text writes `{a}`, which it may only read\nhelp: {{ .reg .b32 t; mov.b32 t, {a}; .. }}"
+        "the text writes `{a}`, which is read-only\nhelp: {{ .reg .b32 t; mov.b32 t, {a}; .. }}"
     );
 }
 
@@ -214,10 +214,7 @@ fn braces_are_those_of_operands() {
         said("mov.u32 {out, 0;", "", "out: i32"),
         "a `{` in the text is not closed\nhelp: {{ .. }}"
     );
-    assert_eq!(
-        said("mov.u32 out}, 0;", "", "out: i32"),
-        "a `}` in the text closes nothing\nhelp: }}"
-    );
+    assert_eq!(said("mov.u32 out}, 0;", "", "out: i32"), "a `}` in the text has no `{`\nhelp: }}");
     assert_eq!(said("{{ membar.gl;", "", ""), "a scope in the text is not closed\nhelp: {{ .. }}");
     assert_eq!(
         said("membar.gl; }} .func f() {{ ret;", "", ""),
@@ -237,29 +234,29 @@ fn statements_are_instructions() {
     );
     assert_eq!(
         said("addd.s32 {out}, 1, 2;", "", "out: i32"),
-        "`addd` is no instruction of PTX\nhelp: add"
+        "`addd` is not a PTX instruction\nhelp: add"
     );
     assert_eq!(
         said(" ;; // nothing", "", ""),
         "the text has no instruction\nhelp: ptx!(\"mov.u32 {out}, %laneid;\" => i32)"
     );
-    assert_eq!(said("42;", "", ""), "`42` is no instruction of PTX");
+    assert_eq!(said("42;", "", ""), "`42` is not a PTX instruction");
     assert_eq!(
         said("vabsdiff4.s32.s32.s32 {out}, 1, 2, 3;", "", "out: i32"),
         "Kiln does not know the form of `vabsdiff4`"
     );
     assert_eq!(
         said("ex2.aprox.f32 {out}, {a};", "a: f32", "out: f32"),
-        "`.aprox` is no modifier of PTX\nhelp: .approx"
+        "`.aprox` is not a PTX modifier\nhelp: .approx"
     );
     assert_eq!(said("neg.s32 {out}, a;", "a: i32", "out: i32"), "the text does not use `{a}`");
     assert_eq!(
         said("mov.b32 {out}, {a}; neg.s32 {out}, a;", "a: i32", "out: i32"),
-        "`a` is neither a register of the text nor one of PTX\nhelp: {a}"
+        "`a` is neither a register of the text nor a PTX register\nhelp: {a}"
     );
     assert_eq!(
         said("mov.u32 {out}, %lane;", "", "out: i32"),
-        "`%lane` is neither a register of the text nor one of PTX"
+        "`%lane` is neither a register of the text nor a PTX register"
     );
     assert_eq!(said("/* mov.u32", "", ""), "a comment in the text does not end\nhelp: /* .. */");
     for refused in [
@@ -314,11 +311,11 @@ fn operands_have_the_types_of_the_instruction() {
     }
     assert_eq!(
         said("add.s32 {out}, {a};", "a: i32", "out: i32"),
-        "`add.s32` has another number of operands\n3 | 2"
+        "`add.s32` takes 3 operands\n3 | 2"
     );
     assert_eq!(
         said("fma.f32 {out}, {a}, {a}, {a};", "a: f32", "out: f32"),
-        "`fma.f32` lacks a modifier\n`.rn` or `.rz` or `.rm` or `.rp` | none of them"
+        "`fma.f32` needs a modifier\n`.rn` or `.rz` or `.rm` or `.rp` | none of them"
     );
     assert_eq!(
         said("{{ .reg .b32 t; add.s32 {out}, t, 1; }}", "", "out: i32"),

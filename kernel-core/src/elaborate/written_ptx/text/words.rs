@@ -1,4 +1,4 @@
-//! What keeps a statement from being a form of its instruction, in words.
+//! The messages about statements that are not a form of their instruction.
 
 use kernel_ptx::{
     FormError, FormProblem, Function, Instruction, Modifier, Operand, Reg, Register, Type,
@@ -6,7 +6,7 @@ use kernel_ptx::{
 
 use super::{MARK, Named, Reader, is_number};
 use crate::{
-    diag::Diagnostic,
+    diag::{Diagnostic, counted},
     ir::{Dtype, Elem},
 };
 
@@ -33,17 +33,17 @@ impl Reader<'_> {
         match &error.problem {
             FormProblem::Opcode => self.wrong(format!("Kiln does not know the form of `{name}`")),
             FormProblem::Modifier(modifier) => {
-                self.wrong(format!("`.{modifier}` has no place in `{name}`")).why(within)
+                self.wrong(format!("`{name}` does not take `.{modifier}`")).why(within)
             }
             FormProblem::Missing(choices) => {
                 let choices: Vec<String> =
                     choices.iter().map(|choice| format!("`.{choice}`")).collect();
-                self.wrong(format!("`{name}` lacks a modifier"))
+                self.wrong(format!("`{name}` needs a modifier"))
                     .compare("", choices.join(" or "), "none of them")
                     .why(within)
             }
             FormProblem::OperandCount { required, actual } => self
-                .wrong(format!("`{name}` has another number of operands"))
+                .wrong(format!("`{name}` takes {}", counted(*required, "operand")))
                 .compare("operands", required.to_string(), actual.to_string())
                 .why(within),
             FormProblem::Operand { index, required } => {
@@ -57,7 +57,7 @@ impl Reader<'_> {
                             named.name
                         )
                     }
-                    _ => format!("operand {} of `{name}` is of another kind", index + 1),
+                    _ => format!("operand {} of `{name}` has the wrong kind", index + 1),
                 };
                 let diagnostic = self.wrong(headline).compare("", wanted.0, actual.0).why(within);
                 match (wanted.1.and_then(dtype_of), actual.1) {
@@ -182,7 +182,7 @@ fn dtype_of(ty: Type) -> Option<Dtype> {
     })
 }
 
-/// The kind of an operand that is no register.
+/// The kind of an operand that is not a register.
 fn kind(operand: &Operand) -> &'static str {
     match operand {
         Operand::Reg(_) => "a register",

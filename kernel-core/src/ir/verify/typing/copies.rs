@@ -49,7 +49,7 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
     holds(mask && condition, "the mask or the condition does not fit")?;
     holds(
         !tma.multicast || tma.kind.completes_on_a_barrier(),
-        "only a load goes to several blocks",
+        "only a load can go to several blocks",
     )?;
     if let Some(ty) = operands.window {
         let window = window(ty)?;
@@ -79,7 +79,7 @@ fn by_rows(kernel: &Kernel, tma: Tma, operands: &TmaOperands<&Type>) -> Outcome 
     let (dtype, rank, mutable) = tensor(kernel, tma.param)?;
     holds(rank == 2, "rows are those of a tensor of rank 2")?;
     let [Type::Tile(Elem::Number(Dtype::I32), rows), column] = operands.coordinates[..] else {
-        return Err("the rows are no tile of i32".to_owned());
+        return Err("the rows are not a tile of i32".to_owned());
     };
     holds(*column == Type::scalar(Dtype::I32), "the column is not a scalar i32")?;
     if let Some(barrier) = operands.barrier {
@@ -89,7 +89,7 @@ fn by_rows(kernel: &Kernel, tma: Tma, operands: &TmaOperands<&Type>) -> Outcome 
     let condition = operands.condition.is_none_or(super::is_bool_scalar);
     holds(mask && condition, "the mask or the condition does not fit")?;
     let all = tma.kind == TmaKind::Gather || !tma.multicast;
-    holds(all, "only a load goes to several blocks")?;
+    holds(all, "only a load can go to several blocks")?;
     let window = window(operands.window.ok_or("it has no window")?)?;
     let block = kernel.params[tma.param as usize].block.as_deref();
     let (Some(&[1, columns]), &[count]) = (block, rows.as_slice()) else {
@@ -117,20 +117,20 @@ fn bulk(bulk: Bulk, args: &[&Type]) -> Outcome {
     let mask = operands.mask.is_none_or(|mask| *mask == Type::scalar(Dtype::I32));
     let condition = operands.condition.is_none_or(super::is_bool_scalar);
     holds(mask && condition, "the mask or the condition does not fit")?;
-    holds(!bulk.multicast || bulk.kind == BulkKind::Load, "only a load goes to several blocks")?;
+    holds(!bulk.multicast || bulk.kind == BulkKind::Load, "only a load can go to several blocks")?;
     let last = operands.window.map(window).transpose()?;
-    holds(last.is_none_or(|window| !window.transposed), "a copy of bytes does not transpose")?;
+    holds(last.is_none_or(|window| !window.transposed), "a bulk copy does not transpose")?;
     match bulk.kind {
         BulkKind::Load | BulkKind::Store | BulkKind::Reduce(_) => {
             let Type::Scalar(Elem::Ptr(to)) = operands.first else {
-                return Err("operand 0 is no address".to_owned());
+                return Err("operand 0 is not an address".to_owned());
             };
             let fits = last.is_some_and(|window| window.dtype == *to && !window.remote);
             holds(fits, "the window does not fit the address")?;
         }
         BulkKind::Prefetch(_) => {
             let address = matches!(operands.first, Type::Scalar(Elem::Ptr(_)));
-            holds(address, "operand 0 is no address")?;
+            holds(address, "operand 0 is not an address")?;
         }
         BulkKind::Send => {
             let from = window(operands.first)?;

@@ -58,7 +58,7 @@ fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
     };
     let right = window(args[1])?;
     let Type::Tile(Elem::Number(sum), out) = args[2] else {
-        return Err("the accumulator is no tile".to_owned());
+        return Err("the accumulator is not a tile".to_owned());
     };
     let shapes = match (left.as_slice(), right.shape.as_slice(), out.as_slice()) {
         ([rows, depth], [depth2, cols], [rows2, cols2]) => {

@@ -47,11 +47,11 @@ fn cluster(op: ClusterOp, args: &[&Type], result: Option<&Type>) -> Outcome {
 fn answer(ty: &Type) -> Outcome {
     let window = window(ty)?;
     let fits = window.shape == [4] && window.dtype == Dtype::U32 && !window.remote;
-    holds(fits, "an answer has four words")
+    holds(fits, "the answer of `cluster::try_cancel` is four `u32`")
 }
 
 pub(super) fn one_barrier(ty: &Type) -> Result<BarrierType, String> {
-    ty.barrier().copied().ok_or_else(|| "operand 0 is no barrier".to_owned())
+    ty.barrier().copied().ok_or_else(|| "operand 0 is not a barrier".to_owned())
 }
 
 fn barrier(kernel: &Kernel, op: BarrierOp, args: &[&Type], result: Option<&Type>) -> Outcome {

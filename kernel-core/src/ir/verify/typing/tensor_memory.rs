@@ -54,7 +54,7 @@ pub(super) fn op(
             let from = one_tile(args[0])?;
             let data = &kernel.tensor_memory[root];
             let same = data.of == Some(kernel.tensor_columns(from.root));
-            holds(same, "a view is one of other columns")?;
+            holds(same, "a view has other columns")?;
             let (dtype, shape) = (data.dtype, data.shape.clone());
             gives(result, &Type::TensorMemory(TensorMemoryType { root, dtype, shape }))
         }
