@@ -165,7 +165,7 @@ mod items {
     /// same time, and share what they read of those columns (see [`Copying::multicast`](crate::lang::Copying::multicast)).
     ///
     /// `S` orders columns of `C` tiles. All blocks of a cluster have the same number of tiles, so that they execute the same copies. If
-    /// the number of rows of tiles is not a multiple of `C`, some tiles lie below the matrix, where loads give zeros and stores do
+    /// the number of rows of tiles is not a multiple of `C`, some tiles are below the matrix, where loads give zeros and stores do
     /// nothing.
     #[derive(Clone, Copy, Debug)]
     pub struct Clustered<S: Schedule> {

@@ -597,7 +597,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Whether a global address lies in a variable of constant memory.
+    /// Whether a global address is in a variable of constant memory.
     pub(crate) fn constant(&self, variables: &[u64], address: u64) -> bool {
         self.constants.iter().any(|&(i, bytes)| address.wrapping_sub(variables[i as usize]) < bytes)
     }

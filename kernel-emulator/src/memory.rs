@@ -16,7 +16,7 @@ pub(crate) mod race;
 pub(crate) mod shared;
 pub(crate) mod tensor;
 
-/// Where the first allocation lies; above every window of the generic space.
+/// Where the first allocation is; above every window of the generic space.
 const HEAP: u64 = 0x0700_0000_0000;
 /// Unmapped bytes between two allocations, so that a small overrun never lands in a neighbour.
 const GUARD: u64 = 1 << 16;
@@ -31,7 +31,7 @@ pub enum MemoryError {
         /// Bytes asked for.
         bytes: u64,
     },
-    /// An alignment that is no power of two.
+    /// An alignment that is not a power of two.
     #[error("alignment {align} is not a power of two")]
     Alignment {
         /// The alignment asked for.
@@ -219,7 +219,7 @@ impl DeviceMemory {
     /// Bytes of the largest allocation that is tried: 4 TiB.
     pub const LARGEST: u64 = 1 << 42;
 
-    /// The addresses of the allocation that `address` lies in.
+    /// The addresses of the allocation that `address` is in.
     pub fn range_of(&self, address: u64) -> Option<Range<u64>> {
         let allocation = self.find(address, 1).ok()?;
         Some(allocation.base..allocation.base + allocation.bytes)
@@ -263,7 +263,7 @@ impl DeviceMemory {
         Ok(base)
     }
 
-    /// Frees the allocation that starts at `address`. A launch under way keeps what it started with.
+    /// Frees the allocation that starts at `address`. A launch in flight keeps what it started with.
     ///
     /// # Errors
     /// [`MemoryError::NotAllocated`] if no allocation starts there.

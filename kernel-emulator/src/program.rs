@@ -15,7 +15,7 @@ use crate::memory::{DeviceMemory, MemoryError};
 use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
 
-/// Why a text is no program that can run here.
+/// Why a text is not a program that can run here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
@@ -104,7 +104,7 @@ impl LaunchConfig {
 /// How a launch is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Host threads at most; `None` is as many as there are processors, which the launches under way in a process share.
+    /// Host threads at most; `None` is as many as there are processors, which the launches in flight in a process share.
     /// Results do not depend on it, but for the order of atomic operations of different blocks.
     pub threads: Option<usize>,
     /// Warp instructions that the launch may execute; `None` is no limit. The default is 2^36,
@@ -117,7 +117,7 @@ pub struct Options {
     /// default. Kernels that are full of such accesses run somewhat faster without the check.
     pub check_races: bool,
     /// Whether accesses to tensor memory by two warps that synchronise without `tcgen05.fence` before and after are faults. The
-    /// manual asks for the fences, but compilers that are proven on the hardware leave them out where a barrier lies between, so
+    /// manual asks for the fences, but compilers that are proven on the hardware leave them out where a barrier is between, so
     /// the default is not to ask. Without [`check_races`](Self::check_races) nothing is asked.
     pub check_tensor_fences: bool,
     /// Whether a copy that arrives at an mbarrier is a fault as long as the thread that initialised the mbarrier has executed neither
@@ -126,7 +126,7 @@ pub struct Options {
     pub check_init_fences: bool,
     /// How many blocks are on one multiprocessor together and share the 512 columns of its tensor memory, so that
     /// `tcgen05.alloc` waits for what the others hold: neighbours in the order of clusters and of ranks; of blocks that work in pairs
-    /// so many pairs on two multiprocessors. The default is one.
+    /// this many pairs on two multiprocessors. The default is one.
     pub resident_blocks: u32,
     /// How floating-point `mma.sync` and `wgmma` add their products, which PTX leaves open. The default is quick
     /// and agrees with every device where no partial sum is rounded; [`TensorCore::Hopper`] gives the
@@ -150,14 +150,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The same, on so many host threads.
+    /// The same, on this many host threads.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Options {
         self.threads = Some(threads);
         self
     }
 
-    /// The same, with at most so many warp instructions.
+    /// The same, with at most this many warp instructions.
     #[must_use]
     pub fn with_max_instructions(mut self, max: u64) -> Options {
         self.max_instructions = Some(max);
@@ -185,7 +185,7 @@ impl Options {
         self
     }
 
-    /// The same, with so many blocks on one multiprocessor.
+    /// The same, with this many blocks on one multiprocessor.
     #[must_use]
     pub fn with_resident_blocks(mut self, blocks: u32) -> Options {
         self.resident_blocks = blocks;
@@ -215,7 +215,7 @@ pub struct Report {
     pub warp_instructions: u64,
     /// Instructions executed, each once for every active lane.
     pub lane_instructions: u64,
-    /// How many times shared memory was accessed once more because two lanes wanted different words
+    /// How many times shared memory was accessed once more because two lanes access different words
     /// of one bank.
     pub shared_bank_conflicts: u64,
     /// What the kernel printed, blocks in order of their index.

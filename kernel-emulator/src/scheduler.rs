@@ -30,12 +30,12 @@ const WARP_TURN: u64 = 4096;
 const LOOK_AHEAD: usize = 16;
 /// Instructions of a cluster before it goes to the back of the queue.
 const CLUSTER_TURN: u64 = 1 << 20;
-/// Clusters that may be under way at once: what a large device holds.
+/// Clusters that may be in flight at once: what a large device holds.
 const RESIDENT: usize = 2048;
-/// Bytes that clusters under way may take.
+/// Bytes that clusters in flight may take.
 const RESIDENT_BYTES: usize = 1 << 30;
 
-/// One cluster under way.
+/// One cluster in flight.
 #[derive(Debug, Default)]
 struct Unit {
     index: u64,
@@ -201,7 +201,7 @@ impl Unit {
     }
 
     /// The wait that a copy's mbarrier let a warp pass which comes too early for the copy: the last one of the warp that
-    /// touches bytes under way, or of one that reads what a copy overwrites, if that let it pass twice.
+    /// touches bytes in flight, or of one that reads what a copy overwrites, if that let it pass twice.
     fn last_wait(&self, trap: &Trap, (block, index): (usize, usize)) -> Option<Passed> {
         let last = |index: usize, barrier| {
             let mut passed = self.warps[block].get(index)?.passed.iter().copied();
@@ -312,12 +312,12 @@ struct Queue {
     counters: Counters,
 }
 
-/// A grid under way, as its workers see it.
+/// A grid in flight, as its workers see it.
 struct Grid<'a> {
     launch: &'a Launch<'a>,
     /// Clusters.
     total: u64,
-    /// How many of them may be under way at once.
+    /// How many of them may be in flight at once.
     resident: usize,
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -358,7 +358,7 @@ pub(crate) fn run(launch: &Launch<'_>, threads: Option<usize>) -> Result<Finishe
     Ok(Finished { counters: queue.counters, output })
 }
 
-/// How many clusters may be under way at once.
+/// How many clusters may be in flight at once.
 fn residents(launch: &Launch<'_>) -> usize {
     let code = launch.code;
     let registers = (code.words as usize + code.word_presets.len()) * 128

@@ -32,7 +32,7 @@ pub enum LayoutError {
         /// The list as given.
         actual: Vec<u32>,
     },
-    /// An axis lies outside the tensor.
+    /// An axis is outside the tensor.
     Axis {
         /// The axis as given.
         actual: u32,
@@ -71,7 +71,7 @@ pub enum LayoutError {
         /// How many output dimensions there are.
         required: usize,
     },
-    /// A coordinate of a basis lies outside its output dimension.
+    /// A coordinate of a basis is outside its output dimension.
     BasisOutside {
         /// The input dimension of the basis.
         dim: Dim,
@@ -110,7 +110,7 @@ pub enum LayoutError {
         /// The lowest such element, in row-major order.
         missing: Vec<u32>,
     },
-    /// The bases of a literal layout lie in a different tensor.
+    /// The bases of a literal layout are in a different tensor.
     Shape {
         /// The shape the layout was written for.
         actual: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Choosing the layout of a shared buffer through which a tile moves from one register layout to another.
 //!
 //! Think of elements as vectors of bits. The buffer's layout is a basis of that space: the lowest bits of the offset
-//! lie within a vector access, the next select the bank, and the rest `U` select the 128-byte line. A group of lanes
+//! are within a vector access, the next select the bank, and the rest `U` select the 128-byte line. A group of lanes
 //! that is served at once, together with the elements of one vector, spans a space `A` of at most 128 bytes for the
 //! writer and `B` for the reader. The access is free of conflicts when no two different elements of `A` agree in bank
 //! and vector part, that is, when `A` and `U` have only 0 in common; likewise `B`. Two spaces of the same dimension
@@ -261,7 +261,7 @@ impl Search<'_> {
         candidates
     }
 
-    /// The buffer in which the elements lie in row-major order.
+    /// The buffer in which the elements are in row-major order.
     fn row_major(&self) -> Layout {
         let bases =
             (0..self.tensor.out_bits()).map(|bit| self.tensor.unflatten_out(1 << bit)).collect();

@@ -31,7 +31,7 @@ impl std::error::Error for NotationError {}
 /// let mut reader = Reader::new("mma([4, x])");
 /// assert_eq!(reader.word(), "mma");
 /// reader.require("(")?;
-/// let error = reader.list(Reader::small).expect_err("a name is no number");
+/// let error = reader.list(Reader::small).expect_err("a name is not a number");
 /// let required = "mma([4, x])\n        ^ required a number, actual the name `x`: write its value";
 /// assert_eq!(error.to_string(), required);
 /// # Ok::<(), kernel_layout::notation::NotationError>(())

@@ -13,7 +13,7 @@
 //! let memory = tensor_memory([128, 64], 1, false, &[128, 64])?;
 //! let copy = tensor_copy(&shared, &memory, RowsHeld::All, 4).expect("an instruction copies it");
 //! assert_eq!(copy.shape, CopyShape::M128x256b);
-//! // Eight columns each; the second span of 32 elements lies 128 rows further on.
+//! // Eight columns each; the second span of 32 elements is 128 rows further on.
 //! let starts: Vec<_> = copy.instructions().collect();
 //! assert_eq!(starts[..5], [(0, 0), (8, 32), (16, 64), (24, 96), (32, 16384)]);
 //! # Ok::<(), kernel_layout::LayoutError>(())

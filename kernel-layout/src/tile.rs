@@ -24,7 +24,7 @@
 //!
 //! # The one rule
 //!
-//! *An element with digits `c₀ c₁ ..` lies, along axis `a`, at `Σ cₖ·sₖ` over the digits that step along `a`.* Digits
+//! *An element with digits `c₀ c₁ ..` is, along axis `a`, at `Σ cₖ·sₖ` over the digits that step along `a`.* Digits
 //! add; they do not XOR. That is all of `S[..]`. There are also
 //!
 //! - `R[..]`, replicas: copies of the element, one for each combination of the digits of `R`;

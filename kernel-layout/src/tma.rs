@@ -8,7 +8,7 @@
 //! # The smallest example
 //!
 //! 8 rows of 256 `f16`, into a tile with the swizzle of 128 bytes. A row of the tile's atoms has 64 elements, so the
-//! tile is four columns of atoms: element (r, c) lies at 64·r + 512·(c / 64) + c % 64. One box can do that if the map
+//! tile is four columns of atoms: element (r, c) is at 64·r + 512·(c / 64) + c % 64. One box can do that if the map
 //! splits the columns as the tile does:
 //!
 //! | dimension | extent | stride in bytes | box |

@@ -6,7 +6,7 @@
 //!
 //! # The smallest example
 //!
-//! A tile of 64 rows of 64 `f16`, with the swizzle of 128 bytes: rows lie 128 bytes apart, groups of 8 rows 1024 bytes,
+//! A tile of 64 rows of 64 `f16`, with the swizzle of 128 bytes: rows are 128 bytes apart, groups of 8 rows 1024 bytes,
 //! and the four instructions along K start 32 bytes apart.
 //!
 //! ```
@@ -24,7 +24,7 @@
 //!
 //! MN stands for the rows of A and the columns of B. One of MN and K is *contiguous*; an index along the other is called a
 //! *line* here. With a span of S bytes (32, 64 or 128; 16 without a swizzle), the element at byte `c` of line `l` of an
-//! instruction lies at
+//! instruction is at
 //!
 //! ```text
 //! start + (c % S) + (l % 8)·S + (c / S)·far + (l / 8)·group
@@ -84,7 +84,7 @@ impl Operand {
     /// Formula: the XOR of where the bits of `mn` and `k` lead.
     ///
     /// # Requires
-    /// Both are multiples of the instruction's extents and lie in the tile.
+    /// Both are multiples of the instruction's extents and are in the tile.
     pub fn start_bytes(&self, mn: u32, k: u32) -> u32 {
         let along = |starts: &[u32], at: u32| {
             assert!(

@@ -20,7 +20,7 @@ pub enum Capability {
     Clusters,
     /// TMA copies, and mbarriers that count their bytes.
     Tma,
-    /// `griddepcontrol`: grids that begin before the one in front of them has ended.
+    /// `griddepcontrol`: grids that begin before the one before them has ended.
     DependentGrids,
     /// `setmaxnreg`: registers that move between warps.
     Setmaxnreg,
@@ -103,7 +103,7 @@ impl Capability {
 pub struct Hardware {
     /// The target.
     pub target: Target,
-    /// The name behind `.target`, which is its name in kernels.
+    /// The name after `.target`, which is its name in kernels.
     pub name: &'static str,
     /// What the target has of what others lack.
     pub capabilities: &'static [Capability],

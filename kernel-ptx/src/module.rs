@@ -312,7 +312,7 @@ pub enum Operand {
     BranchTargets(u32),
     /// `(a, b)`: the argument or result list of a `call`.
     List(Vec<Operand>),
-    /// `_`: a result that is not wanted.
+    /// `_`: a result that is not required.
     Sink,
 }
 

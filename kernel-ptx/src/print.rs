@@ -32,7 +32,7 @@ impl Display for Module {
             // A string of PTX has no way to write a quotation mark; the path is for people and debuggers.
             writeln!(f, ".file {index} \"{}\"", path.replace('"', "'"))?;
         }
-        // An alias comes behind the functions that it names.
+        // An alias comes after the functions that it names.
         let is_pragma = |directive: &&Directive| matches!(directive, Directive::Pragma(_));
         for directive in self.directives.iter().filter(is_pragma) {
             writeln!(f, "{directive}")?;
@@ -109,7 +109,7 @@ fn linkage(linkage: Linkage) -> &'static str {
     }
 }
 
-/// A `.callprototype` or `.calltargets` stands in the body, behind its label.
+/// A `.callprototype` or `.calltargets` stands in the body, after its label.
 fn belongs_to_body(directive: &Directive) -> bool {
     matches!(directive, Directive::Other(text) if !text.starts_with('.'))
 }

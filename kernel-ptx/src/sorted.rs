@@ -3,7 +3,7 @@
 //! Here and in the crates above, most maps have a handful of entries, or get them in the order of their keys, and there are dozens of
 //! types of them. For the compiler each type of a tree is some five thousand lines of LLVM's, which unoptimised builds, as a user's
 //! are, compile one by one; one of these is a few hundred. Like a `BTreeMap` they are walked in the order of the keys, so that
-//! nothing depends on hashes. An entry in the middle moves those behind it: a map that grows to many thousands in no order
+//! nothing depends on hashes. An entry in the middle moves those after it: a map that grows to many thousands in no order
 //! is better off as a tree.
 
 use std::borrow::Borrow;

@@ -30,7 +30,7 @@ const fn lettered(sm: u32, [common, family, specific]: [Version; 3]) -> Known {
     (sm, [Some(common), Some(family), Some(specific)])
 }
 
-/// What there is behind `.target` (PTX ISA, "`.target`" and "Release Notes"; version 7.0 is the oldest that is asked about).
+/// What there is after `.target` (PTX ISA, "`.target`" and "Release Notes"; version 7.0 is the oldest that is asked about).
 const KNOWN: [Known; 31] = [
     plain(10, (7, 0)),
     plain(11, (7, 0)),
@@ -65,7 +65,7 @@ const KNOWN: [Known; 31] = [
     lettered(121, [(8, 8); 3]),
 ];
 
-/// The name behind `.target`: `sm_80`, `sm_90a`, `sm_100f`.
+/// The name after `.target`: `sm_80`, `sm_90a`, `sm_100f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Target {
     /// The generation: 80, 90, 100.

@@ -25,7 +25,7 @@ pub struct Invalid {
 /// What is wrong with a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The instruction is no row of the table.
+    /// The instruction is not a row of the table.
     Form(FormError),
     /// `.target` names nothing that is known.
     Target(String),
@@ -115,14 +115,14 @@ fn param_bytes(params: &[Param]) -> u64 {
 }
 
 impl Module {
-    /// The first name behind `.target`.
+    /// The first name after `.target`.
     pub fn parsed_target(&self) -> Option<Target> {
         Target::parse(self.target.first()?).filter(|target| target.is_known())
     }
 
     /// The first PTX ISA version that has the target and everything that the module uses.
     ///
-    /// What is no row of the table is passed over: [`Module::validate`] reports it.
+    /// What is not a row of the table is passed over: [`Module::validate`] reports it.
     pub fn minimum_version(&self) -> Version {
         let target = self.parsed_target();
         let floor = target.map_or((7, 0), Target::minimum_version);
@@ -263,7 +263,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A register, label or symbol that is in no table, or a guard that is no predicate.
+    /// A register, label or symbol that is in no table, or a guard that is not a predicate.
     fn dangling(&self, instruction: &Instruction) -> Option<String> {
         let function = self.function;
         let mut dangling = None;

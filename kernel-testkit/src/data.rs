@@ -61,7 +61,7 @@ pub fn encode(dtype: Dtype, value: Number) -> Vec<u8> {
         .to_le_bytes()
         .to_vec(),
         Class::Float(Float::F64) => value.float().to_le_bytes().to_vec(),
-        // Every integer that f64 rounds lies above the largest value.
+        // Every integer that f64 rounds is above the largest value.
         Class::Float8(Float8::E4m3) => e4m3::from_f64(value.float()).to_le_bytes().to_vec(),
         Class::Float8(Float8::E5m2) => e5m2::from_f64(value.float()).to_le_bytes().to_vec(),
     }
@@ -252,7 +252,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// The memory behind the argument.
+    /// The memory after the argument.
     pub fn buffer(&self) -> Option<&Buffer> {
         match self {
             Argument::Tensor(buffer) | Argument::Pointer(buffer) => Some(buffer),
@@ -260,7 +260,7 @@ impl Argument {
         }
     }
 
-    /// The memory behind the argument.
+    /// The memory after the argument.
     pub fn buffer_mut(&mut self) -> Option<&mut Buffer> {
         match self {
             Argument::Tensor(buffer) | Argument::Pointer(buffer) => Some(buffer),
@@ -309,7 +309,7 @@ pub fn edges(dtype: Dtype) -> Vec<Vec<u8>> {
     let bytes = dtype.bytes() as usize;
     if let Some(format) = dtype.format() {
         let fraction = format.fraction_bits;
-        // Without infinities: the NaN, behind the largest number.
+        // Without infinities: the NaN, after the largest number.
         let largest = encode(dtype, Number::Float(format.max));
         let infinity = largest.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)) + 1;
         let sign = 1u64 << (bytes * 8 - 1);

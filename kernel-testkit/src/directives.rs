@@ -9,7 +9,7 @@
 //! | `instance: N = 128` | only this instance; may be repeated |
 //! | `snapshot: ir, schedule, layouts, ptx` | dumps that are compared with the files beside the test |
 //! | `no-conflicts` | the emulator counts no bank conflict of shared memory in the first variant, which assumes most |
-//! | `conflicts: 2560` | the emulator counts so many in the first variant |
+//! | `conflicts: 2560` | the emulator counts this many in the first variant |
 //! | `no-spill` | registers that do not suffice are an error |
 //! | `arg x: f32[37, 64] uniform(-1, 1) strides(80, 1) offset(3)` | a tensor |
 //! | `arg p: ptr f32[37] uniform(-1, 1)` | what a pointer points to |

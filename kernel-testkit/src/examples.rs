@@ -58,7 +58,7 @@ impl Example {
 /// The kernels of the examples in a folder, by example and place.
 ///
 /// # Errors
-/// A folder or a file that cannot be read, or is no Rust.
+/// A folder or a file that cannot be read, or is not Rust.
 pub fn all(folder: &Path) -> Result<Vec<Example>, String> {
     let mut files = Vec::new();
     for entry in folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))? {

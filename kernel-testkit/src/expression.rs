@@ -30,7 +30,7 @@ impl Scope<'_> {
     /// The value of an expression that is an integer.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate), and for a value that is no integer.
+    /// As [`evaluate`](Self::evaluate), and for a value that is not an integer.
     pub fn integer(&mut self, expr: &Expr) -> Result<i128, String> {
         match self.value(expr)? {
             Number::Int(value) => Ok(value),

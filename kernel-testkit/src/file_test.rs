@@ -344,7 +344,7 @@ impl FileTest {
     }
 }
 
-/// A text whose kernel is compiled for a target, in place of those that its attribute names.
+/// A text whose kernel is compiled for a target, instead of those that its attribute names.
 pub(crate) fn retargeted(text: &str, target: &str) -> String {
     const WORD: &str = "target = ";
     let Some(start) = text.find(WORD).map(|at| at + WORD.len()) else { return text.to_owned() };

@@ -43,7 +43,7 @@ impl Generics<'_> {
 /// The warps that all examples of gathers and scatters have.
 const WARPS: usize = 4;
 
-/// Instructions of a warp for rows of so many bytes.
+/// Instructions of a warp for rows of this many bytes.
 fn by_rows(rows: usize, row_bytes: usize) -> usize {
     (rows / 4).div_ceil(WARPS) * row_bytes.div_ceil(128)
 }
@@ -73,7 +73,7 @@ pub fn of(example: &str, generics: &[(String, String)]) -> Option<Ideal> {
             waits: 1,
         },
         "tcgen05_copy" => {
-            // Of two blocks of rows, the columns of one lie between those of the other.
+            // Of two blocks of rows, the columns of one are between those of the other.
             let blocks = extent("M")? / 128;
             let run = if blocks == 1 { 8 } else { extent("BN")?.min(8) };
             Ideal { products: 0, copies: blocks * extent("N")? / run, waits: 1 }

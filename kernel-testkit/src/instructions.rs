@@ -132,7 +132,7 @@ fn product_loop<'l, 't>(lines: &'l [Line<'t>]) -> Option<&'l [Line<'t>]> {
 mod tests {
     use super::{Counts, Part};
 
-    /// A loop within a loop, with one that waits inside, and behind it one whose label has the same name.
+    /// A loop within a loop, with one that waits inside, and after it one whose label has the same name.
     const TEXT: &str = "
 $outer:
 	add.s32 %r1, %r1, 1;

@@ -36,7 +36,7 @@ pub enum Statistics {
     Shown,
 }
 
-/// The emulator's options with so many host threads, as many as the machine has without a number; and at most so many warp
+/// The emulator's options with this many host threads, as many as the machine has without a number; and at most this many warp
 /// instructions in a launch, the emulator's own limit without a number.
 pub fn options(threads: Option<usize>, max_instructions: Option<u64>) -> Options {
     let options = threads.into_iter().fold(Options::default(), Options::with_threads);

@@ -244,7 +244,7 @@ impl Dtype {
         u64::MAX >> (64 - 8 * self.bytes())
     }
 
-    /// The storage bits of a number: floats round to nearest even (`bf16` by way of `f32`).
+    /// The storage bits of a number: floats round to nearest even (`bf16` through `f32`).
     ///
     /// `None` where an integer type has no such value.
     #[expect(

@@ -40,7 +40,7 @@ pub enum Init {
     Raw(Vec<u8>),
 }
 
-/// The hash behind seeded buffers, all of it modulo 2^32.
+/// The hash after seeded buffers, all of it modulo 2^32.
 pub fn hash32(seed: u32, index: u32) -> u32 {
     let mut x = index
         .wrapping_mul(0x9E37_79B1)
@@ -63,11 +63,11 @@ pub struct NotRepresentable {
 }
 
 impl Init {
-    /// The bytes of a buffer of `bytes` bytes whose element `i`, in row-major order, lies `places[i]` elements from
+    /// The bytes of a buffer of `bytes` bytes whose element `i`, in row-major order, is `places[i]` elements from
     /// its start. Bytes between the elements are zero.
     ///
     /// # Requires
-    /// Every place lies inside; [`Init::Values`] has as many numbers as there are places, and [`Init::Raw`] has
+    /// Every place is inside; [`Init::Values`] has as many numbers as there are places, and [`Init::Raw`] has
     /// `bytes` bytes.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ enum Element {
     Bits(u64),
 }
 
-/// Where the elements of a tensor lie, in elements from the start of its buffer.
+/// Where the elements of a tensor are, in elements from the start of its buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     shape: Vec<u64>,
@@ -176,7 +176,7 @@ impl Places {
         self.elements
     }
 
-    /// Where element `index`, in row-major order, lies.
+    /// Where element `index`, in row-major order, is.
     pub(crate) fn at(&self, index: usize) -> usize {
         let mut rest = index as u64;
         let mut place = 0;

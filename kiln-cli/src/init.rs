@@ -106,7 +106,7 @@ debug = false
         })
     }
 
-    /// Writes a file and the folders that it lies in, and notes in `made` which of them were not there.
+    /// Writes a file and the folders that it is in, and notes in `made` which of them were not there.
     fn add(&self, file: &Path, text: &str, made: &mut Vec<PathBuf>) -> Result<(), String> {
         let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
         let folders: Vec<&Path> = file.ancestors().skip(1).collect();
@@ -170,7 +170,7 @@ debug = false
         text
     }
 
-    /// The `Cargo.toml` of a workspace that the folder lies in.
+    /// The `Cargo.toml` of a workspace that the folder is in.
     fn workspace(&self) -> Option<PathBuf> {
         let manifests = self.folder.ancestors().skip(1).map(|folder| folder.join("Cargo.toml"));
         let has_workspace = |manifest: &PathBuf| {

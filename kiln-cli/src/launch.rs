@@ -159,7 +159,7 @@ pub struct Buffer {
     pub name: String,
     /// The type of its elements.
     pub dtype: Dtype,
-    /// Where its elements lie.
+    /// Where its elements are.
     pub places: Places,
     /// Its size.
     pub bytes: usize,

@@ -1,7 +1,7 @@
 //! Pictures of layouts: registers by warp and lane, shared memory by bank, tensor memory by row and column.
 //!
 //! A tensor in registers is drawn as the tensor, with who holds each element; a tensor in memory as the memory, with what
-//! lies at each place. Small tensors have every element named; large ones are maps, with a corner of them enlarged.
+//! is at each place. Small tensors have every element named; large ones are maps, with a corner of them enlarged.
 
 mod memory;
 mod registers;
@@ -10,7 +10,7 @@ mod tensor_memory;
 use crate::layout_shown::{Places, Shown};
 use crate::layout_svg::{Anchor, Drawing, Font, text_width};
 
-/// Which elements lie elsewhere in the other layout.
+/// Which elements are elsewhere in the other layout.
 #[derive(Clone, Debug, Default)]
 struct Marks {
     /// One for each element; none at all without another layout.

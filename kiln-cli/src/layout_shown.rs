@@ -10,7 +10,7 @@ use crate::layout_form::{self, Spelled, parse_spelled};
 
 mod difference;
 
-/// More than that is no table that anybody reads, and no picture.
+/// More than that is not a table that anybody reads, and no picture.
 pub const MOST_ELEMENTS: u64 = 1 << 16;
 
 /// A layout for a shape.
@@ -46,7 +46,7 @@ pub struct Holder {
     pub register: u32,
 }
 
-/// Where elements lie, by the kind of place.
+/// Where elements are, by the kind of place.
 #[derive(Clone, Debug)]
 pub enum Places {
     /// In registers: for every element, in row-major order, its first holder, and the threads that hold it.
@@ -60,9 +60,9 @@ pub enum Places {
         /// The bits of the warp that make no difference.
         free_warps: u32,
     },
-    /// In linear memory: for every address, in elements, what lies there.
+    /// In linear memory: for every address, in elements, what is there.
     Memory(Vec<Option<u32>>),
-    /// In tensor memory: for every row, for every column, what lies there.
+    /// In tensor memory: for every row, for every column, what is there.
     TensorMemory(Vec<Vec<Option<u32>>>),
 }
 
@@ -231,7 +231,7 @@ impl Shown {
         text
     }
 
-    /// Where the elements lie.
+    /// Where the elements are.
     ///
     /// # Errors
     /// Why there is no picture: too many elements, or places along axes that none shows.
@@ -355,7 +355,7 @@ impl Shown {
 }
 
 impl Places {
-    /// For every element, in words that can be compared, where it lies.
+    /// For every element, in words that can be compared, where it is.
     pub fn of_elements(&self, elements: u64) -> Vec<Vec<u64>> {
         let mut places = vec![Vec::new(); usize::try_from(elements).unwrap_or(0)];
         match self {
@@ -387,7 +387,7 @@ impl Places {
     }
 }
 
-/// A table in pieces of so many columns, a power of two, as fit a line; each piece has the head's columns and the rows' numbers.
+/// A table in pieces of this many columns, a power of two, as fit a line; each piece has the head's columns and the rows' numbers.
 fn folded(table: &str) -> String {
     let mut lines = table.lines();
     let (Some(head), Some(columns)) = (lines.next(), lines.next()) else { return table.to_owned() };
@@ -461,7 +461,7 @@ fn is_empty(dim: Dim, bit: usize, basis: &Basis) -> bool {
     memory && basis.iter().all(|&part| part == 0)
 }
 
-/// The index of what lies at a place of a memory, if it is the tensor's.
+/// The index of what is at a place of a memory, if it is the tensor's.
 fn stored(layout: &Layout, at: &[(Dim, u32)]) -> Option<u32> {
     let unused = at.iter().any(|&(dim, value)| {
         let mut bases = layout.bases(dim).iter().enumerate();

@@ -93,7 +93,7 @@ enum Command {
     ///
     /// Runs cargo with `KILN_TUNE=all`: `kiln tune -- run --release --example matmul_async_copy`, `kiln tune -- test matmul`.
     Tune {
-        /// Show what a cache of times holds, in place of measuring; without FILE, the user's own.
+        /// Show what a cache of times holds, instead of measuring; without FILE, the user's own.
         #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["report", "cargo"])]
         #[expect(clippy::option_option, reason = "clap gives an option with an optional value so")]
         list: Option<Option<PathBuf>>,
@@ -126,7 +126,7 @@ fn element_bits(text: &str) -> Result<u32, String> {
     }
 }
 
-/// The text of a page whose picture, if wanted, is written to a file.
+/// The text of a page whose picture, if required, is written to a file.
 fn saved(page: LayoutPage, svg: Option<&Path>) -> Result<String, String> {
     if let Some(file) = svg {
         let picture = page.picture?;

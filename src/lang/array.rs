@@ -13,11 +13,11 @@ use super::stub;
 /// An index that is known only at run time chooses among scalars and tiles, and costs one selection for each element.
 /// If it is negative or past the end, it gives the first element without an error. It cannot choose among shared
 /// allocations: use one [`Shared`](super::Shared) with a leading axis. An assignment, `xs[i] = ..`, needs an index that
-/// is known when compiling, as in [`unroll`](super::unroll).
+/// is known at compile time, as in [`unroll`](super::unroll).
 #[derive(Clone, Copy, Debug)]
 pub struct Array<T>(PhantomData<T>);
 
-/// `n` values; the `i`-th is `f(i)`. `n` is known when compiling.
+/// `n` values; the `i`-th is `f(i)`. `n` is known at compile time.
 ///
 /// The closure is called `n` times in the order of `i`; a [`shared`](super::shared) in it allocates
 /// each time.
@@ -27,7 +27,7 @@ pub struct Array<T>(PhantomData<T>);
 /// `selp`.
 ///
 /// # Errors
-/// K0106 if `n` is not known when compiling, K0206 if `f` is not a closure, K0109 for too many values; for an index
+/// K0106 if `n` is not known at compile time, K0206 if `f` is not a closure, K0109 for too many values; for an index
 /// K0207 past the end, and K0106 if it must be known.
 ///
 /// ```no_run

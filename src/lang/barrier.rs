@@ -41,7 +41,7 @@ pub struct Barriers(());
 /// Makes an mbarrier whose phases end after `count` arrivals.
 ///
 /// An arrival is [`Barrier::arrive`] by a partition (without [`warp_specialize`](super): by the block), or one
-/// [`Barrier::expect`]. `count` is known when compiling, 1 to 16384. The barrier is ready when the kernel starts.
+/// [`Barrier::expect`]. `count` is known at compile time, 1 to 16384. The barrier is ready when the kernel starts.
 ///
 /// # PTX
 /// `mbarrier.init.shared::cta.b64`, `fence.mbarrier_init.release.cluster` and a barrier at the start. Every warp of a
@@ -63,7 +63,7 @@ pub fn barrier(count: i32) -> Barrier {
     stub()
 }
 
-/// Makes `number` mbarriers whose phases end after `count` arrivals each; `number` is known when compiling, 1 to 1024.
+/// Makes `number` mbarriers whose phases end after `count` arrivals each; `number` is known at compile time, 1 to 1024.
 ///
 /// # PTX
 /// That of [`barrier`] for each.
@@ -92,7 +92,7 @@ impl Index<i32> for Barriers {
 }
 
 impl Barriers {
-    /// The number of barriers; known when compiling.
+    /// The number of barriers; known at compile time.
     ///
     /// # PTX
     /// None: a constant.
@@ -118,7 +118,7 @@ impl Barrier {
     /// Arrives, and makes the phase expect `bytes` bytes of copies as well.
     ///
     /// It counts as one arrival of the partition. The bytes are those of all copies that complete on the barrier in
-    /// this phase, including parts that lie outside a tensor: `map.block_bytes()`, `tile.bytes()`. The compiler checks
+    /// this phase, including parts that are outside a tensor: `map.block_bytes()`, `tile.bytes()`. The compiler checks
     /// constants; with [`expect_copies`](Barrier::expect_copies) it counts the bytes itself.
     ///
     /// # PTX

@@ -31,7 +31,7 @@ pub fn rank() -> i32 {
     stub()
 }
 
-/// The number of blocks in a cluster; known when compiling.
+/// The number of blocks in a cluster; known at compile time.
 ///
 /// # PTX
 /// None: a constant.

@@ -33,16 +33,16 @@ pub fn range(from: i32, to: i32, step: i32) -> StepBy<Range<i32>> {
     stub()
 }
 
-/// The same iterations, unrolled: the loop variable is known when compiling in each of them.
+/// The same iterations, unrolled: the loop variable is known at compile time in each of them.
 ///
-/// The bounds are known when compiling. Takes `a..b` and [`range`]. `break` and `continue`
-/// may depend only on what is known when compiling.
+/// The bounds are known at compile time. Takes `a..b` and [`range`]. `break` and `continue`
+/// may depend only on what is known at compile time.
 ///
 /// # PTX
 /// None: the body once for each iteration.
 ///
 /// # Errors
-/// K0106 for a bound that is not known when compiling, K0206 for an argument that is not a range, K0109 for more than
+/// K0106 for a bound that is not known at compile time, K0206 for an argument that is not a range, K0109 for more than
 /// 4096 iterations or too much code.
 ///
 /// ```no_run

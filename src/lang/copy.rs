@@ -240,7 +240,7 @@ pub fn copy_async_commit() {
     stub()
 }
 
-/// Waits until at most `pending` of the newest groups are still in flight. `pending` is known when compiling.
+/// Waits until at most `pending` of the newest groups are still in flight. `pending` is known at compile time.
 ///
 /// It does not wait for copies that are in no group yet. Other threads' parts are visible after a
 /// [`sync`](super::sync).
@@ -249,7 +249,7 @@ pub fn copy_async_commit() {
 /// `cp.async.wait_group N` (PTX ISA, "`cp.async.wait_group`").
 ///
 /// # Errors
-/// K0106 if `pending` is not known when compiling, K0207 if it is not 0 to 31, K0405 in a loop of
+/// K0106 if `pending` is not known at compile time, K0207 if it is not 0 to 31, K0405 in a loop of
 /// [`pipeline`](super::pipeline).
 ///
 /// ```no_run

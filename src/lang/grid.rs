@@ -61,7 +61,7 @@ pub fn grid_dim(axis: usize) -> i32 {
     stub()
 }
 
-/// The number of warps of 32 threads that run this part of the kernel, known when compiling: the kernel's `warps`, or those of a
+/// The number of warps of 32 threads that run this part of the kernel, known at compile time: the kernel's `warps`, or those of a
 /// [partition](super::partition).
 ///
 /// # PTX

@@ -2,7 +2,7 @@
 
 /// Where the elements of a tile are in registers, or those of an array in shared or tensor memory.
 ///
-/// A layout is always known when compiling: a `const`, or a `let` if it uses a generic parameter (a `const` item
+/// A layout is always known at compile time: a `const`, or a `let` if it uses a generic parameter (a `const` item
 /// cannot). The compiler chooses layouts by itself; write one to pin it with
 /// [`Tile::to_layout`](super::Tile::to_layout) or [`Shared::with_layout`](super::Shared::with_layout).
 ///
@@ -24,7 +24,7 @@
 ///
 /// A layout is refused with K0301: where it is written, if its numbers do not make a layout; where it is used, if it
 /// does not fit the tile's shape, the 32 lanes or the kernel's warps, or is for another kind of memory. K0206 is for an
-/// argument that is not a layout, array or number, K0106 for one that is not known when compiling, K0302 for a layout
+/// argument that is not a layout, array or number, K0106 for one that is not known at compile time, K0302 for a layout
 /// that a product cannot use.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout(());

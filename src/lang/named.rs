@@ -22,7 +22,7 @@ use super::stub;
 #[derive(Clone, Copy, Debug)]
 pub struct NamedBarrier(());
 
-/// Makes a named barrier whose phases end after `warps` warps have come; `warps` is known when compiling.
+/// Makes a named barrier whose phases end after `warps` warps have come; `warps` is known at compile time.
 ///
 /// Every warp of a partition comes when the partition does: for two partitions of four warps, one that waits and one
 /// that arrives, the barrier counts 8.

@@ -49,7 +49,7 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// With `wgmma`: that of [`wgmma::mma`](super::wgmma::mma). Otherwise:
 ///
 /// The result of a product on tensor cores has the layout [`mma`](super::mma). Inference chooses the number of warps
-/// along rows and columns; if one product takes the result of another, all warps lie along the rows (or columns) that
+/// along rows and columns; if one product takes the result of another, all warps are along the rows (or columns) that
 /// they share. The operands have [`dot_operand`](super::dot_operand) of that layout. Without tensor cores the result is
 /// [`blocked`](super::blocked), squares of elements in each thread, or has the blocked layout of the accumulator. An
 /// accumulator keeps its layout in a loop. One that is pinned to a layout other than `mma` is converted before a
@@ -103,7 +103,7 @@ pub fn dot<T: Scalar, A: Number>(a: impl Matrix<T>, b: impl Matrix<T>, acc: Tile
 ///
 /// # PTX
 /// `cvt.rna.tf32.f32` of each element of the operands, then `mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32`,
-/// `m16n8k4` for a `K` of 4. An operand in shared memory is read by `ldmatrix` if its rows lie along `K`. (PTX ISA,
+/// `m16n8k4` for a `K` of 4. An operand in shared memory is read by `ldmatrix` if its rows are along `K`. (PTX ISA,
 /// "cvt", "Matrix multiply-accumulate operation using mma instruction".)
 ///
 /// # Errors

@@ -120,7 +120,7 @@ pub trait Float: Number + Neg<Output = Self> {
     /// Beyond the type's range the result is infinite.
     ///
     /// # PTX
-    /// None for a constant, which is rounded when compiling; `cvt` for a value that is known only at run time.
+    /// None for a constant, which is rounded at compile time; `cvt` for a value that is known only at run time.
     ///
     /// # Errors
     /// None of its own.
@@ -467,7 +467,7 @@ macro_rules! float8 {
             }
             fn narrow(value: Wide) -> $ty {
                 match value {
-                    // Integers that `f64` rounds lie above the greatest value.
+                    // Integers that `f64` rounds are above the greatest value.
                     Wide::Int(value) => <$ty>::from_f64(value as f64),
                     Wide::Float(value) => <$ty>::from_f64(value),
                 }
@@ -603,7 +603,7 @@ mod tests {
         assert!(f64::NAN.cast::<bf16>().is_nan());
     }
 
-    /// Each value lies just above the middle of two neighbours, by less than the type between keeps.
+    /// Each value is just above the middle of two neighbours, by less than the type between keeps.
     #[test]
     fn casts_to_half_types_round_once() {
         let two = |exponent: i32| 2f64.powi(exponent);

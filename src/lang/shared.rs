@@ -42,7 +42,7 @@ handles!(Shared<T>);
 
 /// Allocates shared memory for a dense array of `T`. Contents are undefined.
 ///
-/// `shape` is known when compiling. It has one or two extents, powers of two, or three; the first of three counts the
+/// `shape` is known at compile time. It has one or two extents, powers of two, or three; the first of three counts the
 /// buffers of a ring and may be any number up to 1024.
 ///
 /// Each call is one allocation, which lives as long as the kernel. Call it outside of loops and branches that are
@@ -59,7 +59,7 @@ handles!(Shared<T>);
 /// None: a constant offset from `.extern .shared .align 1024 .b8 smem[]`.
 ///
 /// # Errors
-/// K0201 and K0205 for the shape, K0106 for an extent that is not known when compiling, K0403 in a loop or branch,
+/// K0201 and K0205 for the shape, K0106 for an extent that is not known at compile time, K0403 in a loop or branch,
 /// K0501 beyond the budget.
 ///
 /// ```no_run
@@ -229,7 +229,7 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// The extent of axis `axis`, known when compiling.
+    /// The extent of axis `axis`, known at compile time.
     ///
     /// # PTX
     /// None: a constant.
@@ -249,7 +249,7 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// The size in bytes, known when compiling: the product of the extents and of `T::BYTES`.
+    /// The size in bytes, known at compile time: the product of the extents and of `T::BYTES`.
     ///
     /// # PTX
     /// None: a constant.

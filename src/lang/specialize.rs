@@ -13,7 +13,7 @@ pub struct Partition(());
 /// A partition of `warps` warps: 1, 2, 4 or 8.
 ///
 /// # Errors
-/// K0505 for another number of warps, K0106 for one that is not known when compiling.
+/// K0505 for another number of warps, K0106 for one that is not known at compile time.
 ///
 /// # PTX
 /// None: it decides how many threads the block has.

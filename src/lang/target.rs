@@ -28,7 +28,7 @@ pub const sm_120a: Target = Target::Sm120a;
 
 /// Whether the kernel is being compiled for `which`: one of the targets of this module.
 ///
-/// A kernel that names several targets is compiled once for each, and `if target(..)` chooses when compiling. The other
+/// A kernel that names several targets is compiled once for each, and `if target(..)` chooses at compile time. The other
 /// branch is type-checked, and may use what the target lacks.
 ///
 /// # PTX
@@ -49,7 +49,7 @@ pub const fn target(which: Target) -> bool {
     stub()
 }
 
-/// The shared memory, in bytes, that a block can have on the target that the kernel is being compiled for; known when compiling.
+/// The shared memory, in bytes, that a block can have on the target that the kernel is being compiled for; known at compile time.
 ///
 /// It is what the allocations of a kernel, and what conversions between layouts need beside them, have to fit (K0501): 163 KiB on
 /// [`sm_80`], 99 KiB on workstation cards. With it a kernel makes its ring as deep as the target allows.
@@ -63,7 +63,7 @@ pub const fn target(which: Target) -> bool {
 /// ```no_run
 /// use kiln::prelude::*;
 ///
-/// /// Stages of a ring, each of so many bytes.
+/// /// Stages of a ring, each of this many bytes.
 /// fn stages(bytes: i32) -> i32 {
 ///     (shared_bytes_per_block() / bytes).min(4)
 /// }

@@ -122,7 +122,7 @@ handles!(
 macro_rules! tensors {
     ($($name:ident),*) => {$(
         impl<T: Scalar, const R: usize> $name<T, R> {
-            /// The extent of axis `axis`, in elements: known at launch, not when compiling.
+            /// The extent of axis `axis`, in elements: known at launch, not at compile time.
             ///
             /// # PTX
             /// `ld.param.u32`, once for a kernel; nothing if it is not needed.
@@ -230,7 +230,7 @@ macro_rules! maps {
                 stub()
             }
 
-            /// The extents of the block; known when compiling.
+            /// The extents of the block; known at compile time.
             ///
             /// # PTX
             /// None: a constant.
@@ -251,7 +251,7 @@ macro_rules! maps {
                 stub()
             }
 
-            /// The bytes of the block, which a copy counts on its barrier; known when compiling.
+            /// The bytes of the block, which a copy counts on its barrier; known at compile time.
             ///
             /// # PTX
             /// None: a constant.
@@ -279,7 +279,7 @@ maps!(TensorMap View, TensorMapMut ViewMut);
 impl<T: Scalar, const R: usize> Tensor<T, R> {
     /// The window that begins at element `at` and has the extents `shape`.
     ///
-    /// `at` is any scalar position, even outside the tensor; `shape` is known when compiling, and each extent is a
+    /// `at` is any scalar position, even outside the tensor; `shape` is known at compile time, and each extent is a
     /// power of two. The window may cross the tensor's edges on either side: reads there give zero and access no
     /// memory. Each axis is checked by itself, so a window that passes the end of a row does not read the next row.
     ///

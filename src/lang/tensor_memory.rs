@@ -39,7 +39,7 @@ impl<T: Scalar> Sealed for Tmem<T> {}
 
 /// Allocates tensor memory for a tile of `T`. Contents are undefined.
 ///
-/// `shape` is known when compiling: rows and columns, powers of two, and optionally before them the number of tiles, up
+/// `shape` is known at compile time: rows and columns, powers of two, and optionally before them the number of tiles, up
 /// to 1024.
 ///
 /// Each call is one allocation, which lives as long as the kernel. The compiler allocates the columns of all calls at
@@ -113,7 +113,7 @@ impl<T: Scalar> Tmem<T> {
 
     /// A part of a tile with the extents `shape`, from row `at[0]` and column `at[1]` on.
     ///
-    /// Both are known when compiling; `shape` has powers of two, and `at` multiples of them. It is the same memory as
+    /// Both are known at compile time; `shape` has powers of two, and `at` multiples of them. It is the same memory as
     /// the tile. Loads, stores and products take a part like a tile; copies take one whose columns are contiguous in
     /// tensor memory.
     ///
@@ -126,7 +126,7 @@ impl<T: Scalar> Tmem<T> {
     /// None: an address.
     ///
     /// # Errors
-    /// K0106 for values that are not known when compiling, K0205 for another rank, K0207 for a part that ends outside
+    /// K0106 for values that are not known at compile time, K0205 for another rank, K0207 for a part that ends outside
     /// the tile, K0414 for a start that is not a multiple, for rows that cannot be left out, for parts of columns, and
     /// for several tiles at once.
     ///

@@ -21,7 +21,7 @@ pub use along::join;
 ///
 /// # Shape
 ///
-/// Extents are powers of two and known when compiling; the rank is 0 to 5. A reduction of the only axis gives a tile of
+/// Extents are powers of two and known at compile time; the rank is 0 to 5. A reduction of the only axis gives a tile of
 /// rank 0: one value, which combines with tiles of every shape. [`item`](Tile::item) gives it as a scalar.
 ///
 /// # Operators
@@ -71,7 +71,7 @@ pub use along::join;
 /// Other types have their own ending, `.u32`, `.s64`, `.f64`; integers of 8 and 16 bits are computed in 32 bits and
 /// brought back into their range (`cvt.s32.s8`, `and.b32`). *In `f32`* means converted, computed and rounded with
 /// `cvt.rn`, which for arithmetic gives the same as rounding once. So is a `bf16` without a neighbour. Constants are
-/// computed when compiling, and integer multiplications and divisions by powers of two become shifts.
+/// computed at compile time, and integer multiplications and divisions by powers of two become shifts.
 ///
 /// **Errors.** K0202 for shapes that do not broadcast, K0203 for different element types and for literals of another
 /// type, K0204 for an operation that the element type lacks, K0206 for shared memory as an operand (`.load()` it),
@@ -113,10 +113,10 @@ pub use along::join;
 ///
 /// **PTX.** First the operation (`add.rn.f32`, `max.s32`) over the registers of a thread; then, for each bit of the
 /// lane number along the axis, one `shfl.sync.bfly.b32` and the operation (two shuffles for 64 bits, one for each part
-/// of a pair with an index); then, if warps lie along the axis, `st.shared`, `bar.sync 0`, `ld.shared` of one value for
+/// of a pair with an index); then, if warps are along the axis, `st.shared`, `bar.sync 0`, `ld.shared` of one value for
 /// each warp, and the operation. (PTX ISA, "shfl.sync".)
 ///
-/// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known when compiling, K0204 for masks and
+/// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known at compile time, K0204 for masks and
 /// pointers except in `reduce`, K0206 for a function that does more than arithmetic, K0203 for one that does not give
 /// the type that it takes, K0501 if the scratch does not fit.
 ///
@@ -163,7 +163,7 @@ impl<const RANK: usize> Shape for [i32; RANK] {}
 
 /// The tile `lo, lo + 1, .., hi - 1`, of shape `[hi - lo]`.
 ///
-/// Both ends are known when compiling, and their difference is a power of two.
+/// Both ends are known at compile time, and their difference is a power of two.
 ///
 /// # Layout
 /// Computed again for each layout that is needed: each thread computes its own elements.
@@ -172,7 +172,7 @@ impl<const RANK: usize> Shape for [i32; RANK] {}
 /// None of its own: `%tid.x`, shifted and masked (`shl.b32`, `and.b32`), and one `add.s32` for each register at most.
 ///
 /// # Errors
-/// K0106 for an end that is not known when compiling, K0201 if the extent is not a power of two, K0207 if `lo` does not
+/// K0106 for an end that is not known at compile time, K0201 if the extent is not a power of two, K0207 if `lo` does not
 /// fit `i32`, K0504 for too many elements.
 ///
 /// ```no_run
@@ -241,7 +241,7 @@ pub fn full<T: Scalar>(shape: impl Shape, value: T) -> Tile<T> {
 
 /// Shape, layout, choice of elements.
 impl<T: Scalar> Tile<T> {
-    /// The extent of axis `axis`, known when compiling.
+    /// The extent of axis `axis`, known at compile time.
     ///
     /// # PTX
     /// None: a constant.

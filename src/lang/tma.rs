@@ -249,7 +249,7 @@ pub fn scatter<T: Scalar>(
 /// Waits until at most `pending` of the partition's newest TMA stores and [bulk](super::bulk::store) stores still read
 /// shared memory: every thread of the partition may then overwrite the sources of the others.
 ///
-/// `pending` is known when compiling, 0 to 63. The data may not be in the tensor yet: see [`store_wait_written`].
+/// `pending` is known at compile time, 0 to 63. The data may not be in the tensor yet: see [`store_wait_written`].
 ///
 /// # PTX
 /// `cp.async.bulk.wait_group.read N` by the thread that stored, and a barrier (PTX ISA, `cp.async.bulk.wait_group`).

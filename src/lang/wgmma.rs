@@ -30,7 +30,7 @@ use super::tile::Tile;
 /// bits of a sum inside an instruction.
 ///
 /// # Layout
-/// The result has the layout of the instruction: warpgroups lie along the rows as long as there are 64 rows for each,
+/// The result has the layout of the instruction: warpgroups are along the rows as long as there are 64 rows for each,
 /// then along the columns. In shared memory, operands have the layout that [`tma::load`](super::tma::load) writes.
 ///
 /// # PTX
@@ -62,7 +62,7 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 
 /// Waits until at most `pending` of the newest products are in flight, and gives the accumulator.
 ///
-/// `pending` is known when compiling, 0 to 7. After `wait(1, acc)` directly after a product, the product before it is
+/// `pending` is known at compile time, 0 to 7. After `wait(1, acc)` directly after a product, the product before it is
 /// done, so its operands may be overwritten; `acc` itself is not done.
 ///
 /// # PTX

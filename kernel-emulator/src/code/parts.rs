@@ -72,7 +72,7 @@ pub(crate) enum ConvertKind {
 pub(crate) enum Place {
     Generic,
     Global,
-    /// Constant memory, which lies in global addresses here.
+    /// Constant memory, which is in global addresses here.
     Const,
     /// The parameters of the entry.
     Param,

@@ -101,7 +101,7 @@ pub(crate) enum AccessShape {
     L16B128,
     /// `.16x256b`
     L16B256,
-    /// `.16x32bx2`, with so many columns between its halves.
+    /// `.16x32bx2`, with this many columns between its halves.
     L16B32x2 { split: u32 },
 }
 

@@ -103,7 +103,7 @@ fn way(m: &mut Modifiers) -> Decoded<Way> {
     }
 }
 
-/// The operands of a copy to shared memory that stand behind its destination and source.
+/// The operands of a copy to shared memory that stand after its destination and source.
 fn landing(
     s: &mut Scope<'_>,
     to: &Operand,

@@ -27,7 +27,7 @@ pub(super) fn joins(insts: &[Inst], start: usize, end: usize) -> Vec<u32> {
 }
 
 struct Graph {
-    /// First instruction, one behind the last.
+    /// First instruction, one after the last.
     blocks: Vec<(usize, usize)>,
     successors: Vec<Vec<usize>>,
 }

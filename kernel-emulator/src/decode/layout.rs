@@ -1,4 +1,4 @@
-//! Where variables, parameters and frames lie.
+//! Where variables, parameters and frames are.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(crate) fn param_offsets(params: &[Param]) -> Decoded<(Vec<u32>, u32)> {
     Ok((offsets, u32::try_from(end).map_err(|_| "parameters of more than 4 GB")?))
 }
 
-/// Where the parts of one function lie: offsets into the thread's local memory, but for the
+/// Where the parts of one function are: offsets into the thread's local memory, but for the
 /// parameters of an entry, whose offsets are into the parameter block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {

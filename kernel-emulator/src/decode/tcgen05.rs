@@ -218,7 +218,7 @@ fn copy(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Tensor
         ])
         .ok_or("a shape is missing")?;
     m.ignore(&[Word::S64x128b, Word::S32x128b, Word::B8x16]);
-    // The shape of a copy to several warps stands behind their word, or before it.
+    // The shape of a copy to several warps stands after their word, or before it.
     m.ignore(&[Word::Warpx2R0213, Word::Warpx2R0123, Word::Warpx4]);
     let expand = m.one_of(&[(Word::B6x16P32, Expand::From6), (Word::B4x16P64, Expand::From4)]);
     let [to, from] = count(ops)?;

@@ -124,7 +124,7 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
     Ok(Flow::Wait(State::Barrier { id, generation }))
 }
 
-/// A fragment goes on behind a barrier: the results of a reduction.
+/// A fragment goes on after a barrier: the results of a reduction.
 pub(crate) fn finish(warp: &mut Warp, inst: &Inst, barrier: &NamedBarrier, mask: u32) {
     if let Op::Bar(bar) = &inst.op {
         results(warp, &bar.kind, barrier, mask);
@@ -193,7 +193,7 @@ pub(crate) fn cluster_wait(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> 
     Ok(Flow::Next)
 }
 
-/// An mbarrier object, as it lies in its 64 bits. The manual leaves the format open.
+/// An mbarrier object, as it is in its 64 bits. The manual leaves the format open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Object {
     /// Arrivals that the current phase still waits for.

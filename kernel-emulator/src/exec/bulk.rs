@@ -49,7 +49,7 @@ pub(crate) struct Piece {
     pub(crate) bytes: u32,
 }
 
-/// Consecutive bytes of global memory, and where they lie in a copy's data.
+/// Consecutive bytes of global memory, and where they are in a copy's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) address: u64,

@@ -145,7 +145,7 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
     Ok(())
 }
 
-/// A row of a matrix as it lies in memory.
+/// A row of a matrix as it is in memory.
 fn row_bytes(row: &[u16; 8]) -> [u8; 16] {
     let mut bytes = [0u8; 16];
     for (bytes, half) in bytes.chunks_exact_mut(2).zip(row) {

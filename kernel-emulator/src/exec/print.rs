@@ -52,7 +52,7 @@ fn string(cx: &mut Context<'_>, warp: &mut Warp, lane: usize, address: u64) -> R
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `vprintf(format, arguments)`: arguments lie one after another, each at a multiple of its size.
+/// `vprintf(format, arguments)`: arguments are one after another, each at a multiple of its size.
 pub(crate) fn vprintf(
     cx: &mut Context<'_>,
     warp: &mut Warp,
@@ -243,7 +243,7 @@ fn exponential(value: f64, precision: usize) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// `%g`: the shorter of `%e` and `%f` for so many digits, without trailing zeros.
+/// `%g`: the shorter of `%e` and `%f` for this many digits, without trailing zeros.
 fn general(value: f64, digits: usize) -> String {
     let text = exponential(value, digits - 1);
     let exponent: i32 = text

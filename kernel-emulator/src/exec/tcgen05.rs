@@ -1,14 +1,14 @@
 //! `tcgen05`: tensor memory and the tensor cores of the fifth generation (PTX ISA, "`TensorCore` 5th Generation
 //! Family Instructions").
 //!
-//! Loads, stores, copies and products are computed when they are issued, in that order, but count as under way until
+//! Loads, stores, copies and products are computed when they are issued, in that order, but count as in flight until
 //! the program has waited for them: for loads and stores until the warp's `tcgen05.wait`, for the rest until somebody
-//! waits for the mbarrier of a later `tcgen05.commit` of the same thread ([`flight`]). Touching what is under way is a
-//! fault, unless the manual orders the two ([`order`]): a product behind another into the same D of the same shape and
-//! kind, or behind a copy.
+//! waits for the mbarrier of a later `tcgen05.commit` of the same thread ([`flight`]). Touching what is in flight is a
+//! fault, unless the manual orders the two ([`order`]): a product after another into the same D of the same shape and
+//! kind, or after a copy.
 //!
 //! `tcgen05.fence` is asked for on request only ([`Options`](crate::Options)): compilers that are proven on the hardware leave it
-//! out where a barrier lies between.
+//! out where a barrier is between.
 //! Which blocks share a multiprocessor is not modelled: each has all 512 columns.
 
 mod access;

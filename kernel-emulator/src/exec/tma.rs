@@ -81,7 +81,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             for piece in pieces {
                 let end = start + piece.bytes as usize;
                 let unwritten = cx.block().shared.read(piece.offset, &mut data[start..end]);
-                // What lies outside the tensor is not stored, so nobody need have written it.
+                // What is outside the tensor is not stored, so nobody need have written it.
                 if let Some(offset) = unwritten {
                     let bytes = start..end;
                     check_written(cx, &tile, (offset, piece.offset), &bytes)?;
@@ -97,9 +97,9 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
     }
 }
 
-/// Checks that a box that is stored, or reduced into the tensor, begins in it or behind it. PTX ISA does not ask for it, but
+/// Checks that a box that is stored, or reduced into the tensor, begins in it or after it. PTX ISA does not ask for it, but
 /// an H200 stops such a copy with an illegal instruction, along every dimension; it carries out loads from there. Nor
-/// may a row that is scattered lie before the tensor.
+/// may a scattered row be before the tensor.
 fn begins_inside(elements: Elements, coordinates: &[i32]) -> Run<()> {
     let Some((dimension, at)) = coordinates.iter().enumerate().find(|(_, at)| **at < 0) else {
         return Ok(());
@@ -119,7 +119,7 @@ fn begins_inside(elements: Elements, coordinates: &[i32]) -> Run<()> {
 }
 
 /// Checks that the rows of a box that is stored end with a whole unit. PTX ISA does not ask for it, but an H200 writes whole
-/// units of 16 bytes: up to 15 bytes behind a row that ends within one, in the padding or the next row, or behind the tensor.
+/// units of 16 bytes: up to 15 bytes after a row that ends within one, in the padding or the next row, or after the tensor.
 fn ends_with_a_unit(tile: &Tile) -> Run<()> {
     let Some(row) = tile.inside.iter().find(|row| !row.bytes.is_multiple_of(UNIT as usize)) else {
         return Ok(());
@@ -133,7 +133,7 @@ fn ends_with_a_unit(tile: &Tile) -> Run<()> {
     Err(Trap::new(FaultKind::OutOfBounds, detail).address(end))
 }
 
-/// Checks the bytes of a piece that lie inside the tensor, one by one from the first that was never written.
+/// Checks the bytes of a piece that are inside the tensor, one by one from the first that was never written.
 fn check_written(
     cx: &mut Context<'_>,
     tile: &Tile,
@@ -178,7 +178,7 @@ fn map(cx: &Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<Tenso
     Ok(map)
 }
 
-/// The bytes of a box that lies outside its tensor.
+/// The bytes of a box that is outside its tensor.
 fn fill(map: &TensorMap, bytes: usize) -> Vec<u8> {
     if map.oob_fill == 0 {
         return vec![0; bytes];

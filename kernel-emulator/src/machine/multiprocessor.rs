@@ -93,7 +93,7 @@ impl Multiprocessors {
         self.columns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where so many columns are free for blocks that allocate together.
+    /// Where this many columns are free for blocks that allocate together.
     pub(crate) fn room(&self, seats: &[Seat], columns: u32) -> Option<u32> {
         self.columns().room(seats, columns)
     }
@@ -169,7 +169,7 @@ impl Columns {
             .find(|&start| seats.iter().all(|seat| free(seat, start)))
     }
 
-    /// Whether a cluster that waits may get columns: there is room, or one that is not lost holds some where it wants them.
+    /// Whether a cluster that waits may get columns: there is room, or one that is not lost holds some where it requires them.
     fn may_get(&mut self, cluster: u64, lost: &BTreeSet<u64>) -> bool {
         let wanted = self.waiting.get(&cluster).cloned().unwrap_or_default();
         wanted.iter().any(|(seats, columns)| {

@@ -1,6 +1,6 @@
 //! The registers of a block, which `setmaxnreg` moves between warps (PTX ISA, "setmaxnreg").
 //!
-//! A block is launched with so many registers for each thread. A warp may release some and another take
+//! A block is launched with this many registers for each thread. A warp may release some and another take
 //! them; nothing else is added to a block's own. The numbers at the launch are those of `ptxas`: what
 //! `.maxnreg` permits, or what the register file has for the threads and blocks of `.maxntid` or `.reqntid`
 //! and `.minnctapersm`, and no more than the largest number that the kernel asks for. Where neither is

@@ -54,7 +54,7 @@ pub(crate) enum State {
         group: u8,
         generation: u64,
     },
-    /// For so many registers a thread.
+    /// For this many registers a thread.
     Registers {
         count: u32,
     },
@@ -62,7 +62,7 @@ pub(crate) enum State {
     Partner {
         begun: usize,
     },
-    /// For so many columns of tensor memory.
+    /// For this many columns of tensor memory.
     Columns {
         count: u32,
     },
@@ -437,7 +437,7 @@ impl Warp {
             _ => {}
         }
         if active != mask && !matches!(inst.op, Op::Exit) {
-            // The lanes whose guard fails wait behind the instruction.
+            // The lanes whose guard fails wait after the instruction.
             self.part(pc + 1, &[(active, pc), (mask & !active, pc + 1)]);
         }
         if let Some(registers) = cx.launch.code.watched.get(pc as usize) {

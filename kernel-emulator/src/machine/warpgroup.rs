@@ -89,7 +89,7 @@ impl Warpgroup {
 /// What a product does with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Part of D, of so many columns.
+    /// Part of D, of this many columns.
     Sum(u32, Accumulator),
     /// Part of A.
     Fragment,

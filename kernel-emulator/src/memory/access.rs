@@ -1,7 +1,7 @@
 //! Warp-wide loads and stores: 32 addresses, up to 32 bytes each.
 //!
 //! Every memory is an array of 64-bit words with a byte of shadow bits each. An access is naturally
-//! aligned, so it lies in one word or covers whole words. Neighbouring lanes mostly share a word, so
+//! aligned, so it is in one word or covers whole words. Neighbouring lanes mostly share a word, so
 //! loads keep the last word and stores gather one word before they write it.
 
 use crate::code::{Doubles, LANES};

@@ -1,7 +1,7 @@
 //! What the generic proxy wrote to a block's shared memory, and which fences came after.
 //!
 //! `st`, `stmatrix`, `cp.async` and atomic operations write through the generic proxy. Bulk copies and
-//! `wgmma` read through the asynchronous proxy, which sees such a write only if `fence.proxy.async` lies on the
+//! `wgmma` read through the asynchronous proxy, which sees such a write only if `fence.proxy.async` is on the
 //! way from the one to the other (PTX ISA, "Memory Consistency Model: Proxies"): the thread that wrote executes
 //! it and then synchronises with the thread that issues the read, or that one executes it after they have
 //! synchronised.
@@ -68,7 +68,7 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    /// Forgets everything, for a block of so many warps and bytes. With 0 bytes nothing is followed.
+    /// Forgets everything, for a block of this many warps and bytes. With 0 bytes nothing is followed.
     pub(crate) fn reset(&mut self, warps: usize, bytes: u32) {
         self.writers.clear();
         self.writers.resize(bytes.div_ceil(CHUNK) as usize, None);

@@ -1,4 +1,4 @@
-//! Races on shared memory: which warp touched a word last, and whether a barrier lies between.
+//! Races on shared memory: which warp touched a word last, and whether a barrier is between.
 //!
 //! Every warp has a vector clock (Mattern 1989): for each warp of the block, how much of it happens
 //! before here. Barriers, mbarriers, fences and atomic operations join clocks. Every 4-byte word
@@ -13,7 +13,7 @@
 //! An asynchronous copy whose bytes an mbarrier counts writes as a participant of its own, an agent: from
 //! its issue on, until somebody waits for the mbarrier and so learns of it.
 //!
-//! A store of what another warp stored in the same place is no race: nothing depends on their order.
+//! A store of what another warp stored in the same place is not a race: nothing depends on their order.
 //!
 //! Not followed: lanes of one warp against each other, and a reader of whom two later ones are known.
 //! Where code synchronises through fences and flags, more is taken as ordered than is.
@@ -34,7 +34,7 @@ const WARPS: usize = 32;
 const AGENTS: usize = 32;
 /// Threads whose operations on tensor memory count as participants; those of further ones share them.
 const TENSORS: usize = 16;
-/// Bits of the clock in an epoch; the rest is the warp, or behind the warps the agent.
+/// Bits of the clock in an epoch; the rest is the warp, or after the warps the agent.
 const CLOCK_BITS: u32 = 26;
 
 /// A vector clock: of every warp and agent, how much of it is known.
@@ -116,7 +116,7 @@ const fn time_of(epoch: u32) -> u32 {
 }
 
 impl Races {
-    /// Forgets everything, for a block of so many warps and bytes.
+    /// Forgets everything, for a block of this many warps and bytes.
     pub(crate) fn reset(&mut self, warps: usize, bytes: u32, enabled: bool) {
         self.enabled = enabled && warps > 1 && bytes > 0;
         self.released = Clock::default();

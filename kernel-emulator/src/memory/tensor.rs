@@ -140,7 +140,7 @@ impl TensorMemory {
     pub(crate) const BYTES: usize = COLUMNS as usize
         * (LANES * (size_of::<u32>() + size_of::<bool>()) + UNITS * size_of::<Unit>());
 
-    /// Forgets everything, for a block of so many warps.
+    /// Forgets everything, for a block of this many warps.
     pub(crate) fn reset(&mut self, warps: usize) {
         self.cells.clear();
         self.written.clear();

@@ -3,7 +3,7 @@
 //!
 //! The manual bounds the error and fixes the special cases, and leaves the bits to the device. The
 //! result here is the exact one rounded to nearest (from an f64 whose own error is below 2^-40 of the
-//! result), so it lies within every bound that the manual states; a device's may differ from it by
+//! result), so it is within every bound that the manual states; a device's may differ from it by
 //! as much as the bound allows. Where the device's way of computing shows far beyond rounding (sine
 //! and cosine of large angles, `ex2` of halves), it is followed. No function of the host's mathematical library is used, whose last
 //! bit differs between systems.

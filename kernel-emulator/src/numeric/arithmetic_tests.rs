@@ -130,7 +130,7 @@ fn f32_arithmetic_rounds_once() {
     }
 }
 
-/// A quotient or root `r` is right when it is the format's rounding of the true one, which lies where
+/// A quotient or root `r` is right when it is the format's rounding of the true one, which is where
 /// `r` times the divisor (or itself) says.
 #[test]
 fn f32_quotients_and_roots_are_bracketed() {

@@ -225,7 +225,7 @@ impl Format {
         }
         let leading = exponent + (127 - significand.leading_zeros() as i32);
         let binade = leading.max(self.min_exponent());
-        // `unit` is the weight of the result's last place, `drop` how many bits lie below it.
+        // `unit` is the weight of the result's last place, `drop` how many bits are below it.
         let unit = binade - self.mantissa_bits as i32;
         let drop = unit - exponent;
         let rounded = if drop <= 0 {
@@ -268,7 +268,7 @@ impl Format {
         let field = (bits >> 52 & 0x7ff) as i32;
         let fraction = bits & ((1 << 52) - 1);
         if field == 0 {
-            // A subnormal f64 lies far below half of any destination's smallest number.
+            // A subnormal f64 is far below half of any destination's smallest number.
             let tiny = Number { negative, exponent: -1074, significand: u128::from(fraction) };
             return self.encode_number(tiny, round, Overflow::Ieee);
         }

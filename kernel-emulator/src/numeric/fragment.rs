@@ -30,7 +30,7 @@ pub struct Place {
     pub column: usize,
 }
 
-/// Where element `j` of register `register` of `lane` lies in A of a 16-row shape; `per_register` is
+/// Where element `j` of register `register` of `lane` is in A of a 16-row shape; `per_register` is
 /// 32 / element bits, 1 for f64.
 #[inline]
 pub const fn a_place(per_register: usize, register: usize, j: usize, lane: usize) -> Place {
@@ -48,14 +48,14 @@ pub const fn a_place_m8(per_register: usize, register: usize, j: usize, lane: us
     Place { row: group, column: per_register * within + j + 4 * per_register * register }
 }
 
-/// Where element `j` of register `register` of `lane` lies in B: row k, column n.
+/// Where element `j` of register `register` of `lane` is in B: row k, column n.
 #[inline]
 pub const fn b_place(per_register: usize, register: usize, j: usize, lane: usize) -> Place {
     let (group, within) = (lane / 4, lane % 4);
     Place { row: per_register * within + j + 4 * per_register * register, column: group }
 }
 
-/// Where accumulator element `i` of `lane` lies in C and D. A 32- or 64-bit accumulator has one
+/// Where accumulator element `i` of `lane` is in C and D. A 32- or 64-bit accumulator has one
 /// element in a register; f16 accumulators pack elements `2r` (low) and `2r + 1` into register `r`.
 #[inline]
 pub const fn c_place(i: usize, lane: usize) -> Place {
@@ -70,7 +70,7 @@ pub const fn row_address_lane(matrix: usize, row: usize) -> usize {
     8 * matrix + row
 }
 
-/// Where half `half` (0 low, 1 high) of a lane's register lies in its 8x8 matrix of 16-bit elements,
+/// Where half `half` (0 low, 1 high) of a lane's register is in its 8x8 matrix of 16-bit elements,
 /// for `ldmatrix`, `stmatrix` and the source of `movmatrix`; `transposed` is `.trans`.
 #[inline]
 pub const fn matrix_place(lane: usize, half: usize, transposed: bool) -> Place {

@@ -107,7 +107,7 @@ pub(super) fn narrow_f16_word(x: f32) -> u32 {
     let tie = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_sub(0x3800_0000).wrapping_add(0xfff + tie) >> 13;
     // Adding 0.5 aligns the unit of the f32 sum, 2^-24, with f16's subnormal step, so the sum's own
-    // rounding is the one wanted and its low bits are the result.
+    // rounding is the one required and its low bits are the result.
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
     let number = if magnitude >= 0x4780_0000 { 0x7c00 } else { finite } | bits >> 16 & 0x8000;
@@ -132,7 +132,7 @@ fn operand(half: Half, bits: u16, mode: Mode) -> f64 {
 
 /// The common case of a rounding to nearest: `sum` is an f64 rounded to nearest of the exact value
 /// and becomes a normal number of the format. Nothing if the second rounding could go wrong, which
-/// is when `sum` lies on a midpoint, where the exact value may have been to either side.
+/// is when `sum` is on a midpoint, where the exact value may have been to either side.
 #[inline]
 fn nearest_normal(half: Half, sum: f64) -> Option<u16> {
     let (drop, rebias, lowest, beyond) = match half {

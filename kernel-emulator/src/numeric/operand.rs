@@ -2,8 +2,8 @@
 //! where they are.
 //!
 //! Every narrow type widens to f32 without error. A register of A stays in the order of its lanes:
-//! lane `4 row + within`. A register of B is turned first, so that a row of B lies side by side:
-//! `8 within + place`, where the even columns come before the odd ones, as they lie in the registers of
+//! lane `4 row + within`. A register of B is turned first, so that a row of B is contiguous:
+//! `8 within + place`, where the even columns come before the odd ones, as they are in the registers of
 //! C and D ([`c_place`](super::fragment::c_place)). Element `j` of register `step` (of every second
 //! one in A) then belongs to `k = 4 E step + E within + j`, with `E` elements in a register.
 
@@ -90,7 +90,7 @@ fn widen<const E: usize>(out: &mut Lanes<E>, register: &Register, value: impl Fn
     }
 }
 
-/// Two to the 112: what f16's exponents lie below those of f32.
+/// Two to the 112: what f16's exponents are below those of f32.
 const F16_SCALE: f32 = f32::from_bits((127 + 112) << 23);
 
 /// Whether no f16 of the registers is subnormal, infinite or NaN.
@@ -196,7 +196,7 @@ fn integers<'a, const E: usize>(
     }
 }
 
-/// A register of B with rows side by side, even columns first.
+/// A register of B with rows contiguous, even columns first.
 #[inline(always)]
 fn turned(register: &Register) -> Register {
     let mut out = [0; LANES];

@@ -81,7 +81,7 @@ pub(super) fn value(format: Format, bits: u64) -> Real {
 }
 
 /// Brings numbers to a common scale. One that is more than 2^60 times smaller than the largest is
-/// replaced by one sixtieth-bit unit of its sign: no boundary between roundings to 24 bits lies
+/// replaced by one sixtieth-bit unit of its sign: no boundary between roundings to 24 bits is
 /// between the two.
 pub(super) fn align(numbers: &[(i128, i32)]) -> (Vec<i128>, i32) {
     let top =

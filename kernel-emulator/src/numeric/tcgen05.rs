@@ -17,14 +17,14 @@ use super::narrow::{narrow_f16_word, widen_f16_word};
 use super::operand::values;
 use super::wgmma;
 
-/// The element type of A or of B, and how it lies in memory.
+/// The element type of A or of B, and how it is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Factor {
     F16,
     Bf16,
     Tf32,
-    /// A byte each in tensor memory, and in shared memory too where they have eight bits; narrower ones there lie
-    /// sixteen side by side in the low end of sixteen bytes.
+    /// A byte each in tensor memory, and in shared memory too where they have eight bits; narrower ones there are
+    /// sixteen contiguous in the low end of sixteen bytes.
     Mini(Minifloat),
     /// e2m1, two to a byte.
     Pairs,
@@ -32,7 +32,7 @@ pub(crate) enum Factor {
     S8,
 }
 
-/// The number of 16 elements that lie side by side from bit 0 on, `bits` bits each.
+/// The number of 16 elements that are contiguous from bit 0 on, `bits` bits each.
 fn field(unit: u128, bits: u32, j: usize) -> usize {
     usize::try_from(unit >> (bits as usize * j) & ((1 << bits) - 1)).expect("at most 8 bits")
 }

@@ -14,7 +14,7 @@
 //!    then the others with the first sum as C; the instruction's C is added at the end, rounded to nearest. Where C and D are
 //!    f16, so is the result of each of the three additions.
 //! 5. 8-bit operands of `wgmma` enter one sum of 32 products and C, whose terms are cut to multiples of
-//!    2^-13 in step 2. An f32 result is cut to 13 bits behind the point, and so has 14 in all, C's included; an
+//!    2^-13 in step 2. An f32 result is cut to 13 bits after the point, and so has 14 in all, C's included; an
 //!    f16 result is rounded from the sum.
 //!
 //! Several `wgmma` on the same accumulator are one such step each: nothing is kept between them but D.
@@ -109,7 +109,7 @@ fn sum_row<const K: usize>(
     if largest.iter().any(|e| *e > SPECIAL / 4) {
         return special(a, exponents, b, c, adder);
     }
-    // -300 lies below every exponent of a product, so only sums of zeros are raised to it.
+    // -300 is below every exponent of a product, so only sums of zeros are raised to it.
     let units =
         largest.map(|e| f64::from_bits(((e.max(-300) - adder.kept_bits + 1023) as u64) << 52));
     let magic = units.map(|unit| unit * MAGIC);
@@ -237,7 +237,7 @@ fn sum_bytes<const K: usize, const H: usize>(
             sums = sums.map(|row| row.map(|x| widen_f16(narrow_f16(as_f16(x)))));
         }
     }
-    // Of two f16 an f32 keeps so many bits that rounding it to f16 afterwards rounds the exact sum.
+    // Of two f16 an f32 keeps this many bits that rounding it to f16 afterwards rounds the exact sum.
     std::array::from_fn(|m| std::array::from_fn(|n| sums[m][n] + c[m][n]))
 }
 
@@ -346,7 +346,7 @@ pub(super) fn add_rows<const K: usize>(
                     *d = if c_format == Format::F16 {
                         as_f16(*sum)
                     } else if bytes && sum.is_finite() {
-                        // 13 of the 23 bits behind the point.
+                        // 13 of the 23 bits after the point.
                         match f32::from_bits(sum.to_bits() & !0x3ff) {
                             0.0 => 0.0,
                             cut => cut,

@@ -42,7 +42,7 @@ impl Helpers {
 }
 
 impl Crew {
-    /// For a launch of so many pieces of work: with so many threads at most, or with those that other launches leave.
+    /// For a launch of this many pieces of work: with this many threads at most, or with those that other launches leave.
     pub(super) fn new(threads: Option<usize>, pieces: u64) -> Crew {
         let pieces = usize::try_from(pieces).unwrap_or(usize::MAX);
         let most = threads.unwrap_or_else(processors).min(pieces).saturating_sub(1);

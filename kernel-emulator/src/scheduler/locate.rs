@@ -1,4 +1,4 @@
-//! What is said of a trap: where the instructions stand that take part, and what each of them did.
+//! What is reported about a trap: where the instructions stand that take part, and what each of them did.
 
 use std::fmt::Write;
 
@@ -131,7 +131,7 @@ fn earlier(launch: &Launch<'_>, (pc, warp, wrote): (u32, u32, bool)) -> String {
     format!(", which warp {warp} {what} in {place}, without a barrier between")
 }
 
-/// An operation under way that a warp meets: who issued it, and how to wait for it.
+/// An operation in flight that a warp meets: who issued it, and how to wait for it.
 fn under_way(launch: &Launch<'_>, (other, pc): (u32, u32), trap: &Trap, warp: &Warp) -> String {
     let place = instruction_place(launch, pc);
     let op = &launch.code.insts[pc as usize].op;

@@ -10,7 +10,7 @@ pub(crate) const TENSOR_MAP_ALIGN: u64 = 64;
 /// The first bytes of an encoded map.
 const MAGIC: [u8; 8] = *b"KilnTMap";
 
-// Where the fields lie.
+// Where the fields are.
 const ADDRESS: usize = 8;
 /// Extents less one, since an extent may be 2^32.
 const DIMS: usize = 16;

@@ -87,7 +87,7 @@ pub fn blocked_form_for(shape: &[u32], order: &[u32], per_thread_fastest: u32, w
         lanes_left -= lanes;
         warps_left -= warps;
     }
-    // Threads for which the tile has no elements lie along the slowest axis; fitting to the shape makes them repeat.
+    // Threads for which the tile has no elements are along the slowest axis; fitting to the shape makes them repeat.
     let slowest = order[order.len() - 1] as usize;
     lane_box[slowest] <<= lanes_left;
     warp_box[slowest] <<= warps_left;

@@ -3,7 +3,7 @@
 //! PTX ISA, "Matrix Fragments for mma.m16n8k16" and its siblings: lane `l` has group `g = l / 4` and `t = l % 4`.
 //! The accumulator registers c0..c3 are `(g, 2t)`, `(g, 2t+1)`, `(g+8, 2t)`, `(g+8, 2t+1)`. As bases: register
 //! `[0,1] [8,0]`, lane `[0,2] [0,4] [1,0] [2,0] [4,0]`. The operands follow the same pattern with `k_width`
-//! consecutive `k` in place of the pair: `k_width` is the number of elements in 32 bits.
+//! consecutive `k` instead of the pair: `k_width` is the number of elements in 32 bits.
 
 use super::blocked::check_blocked;
 use super::{

@@ -174,7 +174,7 @@ fn swizzled_boxes(
 fn swizzle_atom(swizzle_bytes: u32, element_bits: u32, fp4_padded: bool) -> Layout {
     let stored = swizzle_bytes * 8 / element_bits;
     let chunk = 128 / element_bits;
-    // 128 bytes pass through all banks: so many rows share a phase, and so many phases there are.
+    // 128 bytes pass through all banks: this many rows share a phase, and there are this many phases.
     let (per_phase, phases) = (128 / swizzle_bytes, swizzle_bytes / 16);
     // Where half of every 16 bytes is padding, they are 8 columns.
     let column = |at: u32| if fp4_padded { at / 16 * 8 + at % 8 } else { at };

@@ -14,7 +14,7 @@ pub const TENSOR_MEMORY_COLUMNS: u32 = 512;
 const BLOCK_ROWS: &[u32] = &[64, 128];
 /// The columns of one block; more than a product makes, for tiles that are only copied.
 const BLOCK_COLUMNS: &[u32] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-/// How many columns apart elements of 32, 16 and 8 bits can lie within their words.
+/// How many columns apart elements of 32, 16 and 8 bits can be within their words.
 const COLUMN_STRIDES: &[u32] = &[1, 2, 4];
 
 /// Adjacent blocks of `block[0]` rows and `block[1]` columns in tensor memory.
@@ -40,7 +40,7 @@ const COLUMN_STRIDES: &[u32] = &[1, 2, 4];
 /// ```
 ///
 /// # Errors
-/// When a block does not have 64 or 128 rows, the stride is not 1, 2 or 4, the rank is not 2 or 3, a size is no power
+/// When a block does not have 64 or 128 rows, the stride is not 1, 2 or 4, the rank is not 2 or 3, a size is not a power
 /// of two, or the tensor is smaller than a block.
 pub fn tensor_memory(
     block: [u32; 2],

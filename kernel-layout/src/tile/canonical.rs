@@ -14,7 +14,7 @@ pub enum Scopes {
 impl TileLayout {
     /// The layout with the fewest digits that means the same.
     ///
-    /// In this order: digits of one value are left out (if there are no others, one stays); offsets of zero are left
+    /// In this order: digits of one value are left out (if there are not others, one stays); offsets of zero are left
     /// out; with [`Scopes::Fused`], axes of threads become one; neighbouring digits that step evenly are joined,
     /// `(8, 4) : (4, 1)` to `32 : 1`; copies are sorted and joined likewise.
     ///
@@ -131,7 +131,7 @@ pub(super) fn is_finer(finer: TileAxis, axis: TileAxis) -> bool {
 
 /// The digits with every wider axis split at `finer`: for `laneid`, `tx` into warp and lane.
 ///
-/// `None` where a digit lies across the boundary.
+/// `None` where a digit is across the boundary.
 pub(super) fn split_scopes(iters: &[Iter], finer: TileAxis) -> Option<Vec<Iter>> {
     let mut split = Vec::new();
     for iter in iters {

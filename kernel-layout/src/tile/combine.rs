@@ -32,7 +32,7 @@ impl TileLayout {
     /// When a layout cannot be grouped by its shape, the shapes differ in rank, or the result exceeds 2³⁰ places.
     ///
     /// # Ensures
-    /// The element at `o·inner_shape + i` lies at `inner(i) + span·outer(o)` (`law_a_tile_of_tiles_places_each`).
+    /// The element at `o·inner_shape + i` is at `inner(i) + span·outer(o)` (`law_a_tile_of_tiles_places_each`).
     pub fn tile(
         &self,
         outer: &TileLayout,
@@ -66,7 +66,7 @@ impl TileLayout {
     /// As [`TileLayout::tile`].
     ///
     /// # Ensures
-    /// The element at `o·inner_shape + i` lies at `inner(i) + outer(o)` (`law_a_direct_sum_adds_places`).
+    /// The element at `o·inner_shape + i` is at `inner(i) + outer(o)` (`law_a_direct_sum_adds_places`).
     pub fn direct_sum(
         &self,
         outer: &TileLayout,
@@ -225,7 +225,7 @@ impl TileLayout {
         let cut = tiled.group(&interleaved(outer_shape, &sizes)).ok()?;
         let shard: Vec<Iter> =
             (0..sizes.len()).flat_map(|axis| cut.group(2 * axis + 1)).copied().collect();
-        // How far the copies of the outer layout lie apart follows from the tile, whose copies they lie among; so every
+        // How far the copies of the outer layout are apart follows from the tile, whose copies they are among; so every
         // choice of them is tried, of which there are few.
         let copies = tiled.replica();
         (0..1_usize << copies.len().min(8)).find_map(|chosen| {

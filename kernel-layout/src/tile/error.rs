@@ -45,12 +45,12 @@ pub enum TileError {
     },
     /// Two shapes split a layout at boundaries of which neither divides the other.
     Boundaries {
-        /// The smaller of the two boundaries, counted in what lies before it.
+        /// The smaller of the two boundaries, counted in what is before it.
         first: u64,
         /// The other.
         second: u64,
     },
-    /// A window does not lie in the tensor.
+    /// A window is not in the tensor.
     Window {
         /// The axis of the tensor.
         axis: usize,

@@ -37,7 +37,7 @@ impl TileLayout {
     /// ```
     ///
     /// # Errors
-    /// When the shape has another number of elements, or a boundary of it lies within a digit that it does not divide.
+    /// When the shape has another number of elements, or a boundary of it is within a digit that it does not divide.
     ///
     /// # Ensures
     /// Every element keeps its place (`law_groups_keep_every_place`).
@@ -89,7 +89,7 @@ impl TileLayout {
     /// The layout with its digits split so that each axis of each of several shapes has its own digits: the coarsest
     /// such split. Returns the layout and, for each shape, its separators.
     ///
-    /// Every boundary of a shape, counted in what lies before it, is one of the result: 30 elements as 6×5 have boundaries
+    /// Every boundary of a shape, counted in what is before it, is one of the result: 30 elements as 6×5 have boundaries
     /// 6 and 30, as 2×15 they have 2 and 30; together 2, 6, 30, which are digits of 2, 3 and 5.
     ///
     /// ```

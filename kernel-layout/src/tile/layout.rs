@@ -8,14 +8,14 @@ use super::{Scope, ScopeError, TileAxis, TileError};
 /// The largest product of extents, stride or offset; sums of products of two stay in 64 bits.
 const LIMIT: i64 = 1 << 30;
 
-/// One digit of an index: how many values it has, and how far apart they lie along an axis.
+/// One digit of an index: how many values it has, and how far apart they are along an axis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Iter {
     /// How many values the digit has, at least 1.
     pub extent: u64,
-    /// How far apart they lie.
+    /// How far apart they are.
     pub stride: i64,
-    /// The axis along which they lie.
+    /// The axis along which they are.
     pub axis: TileAxis,
 }
 
@@ -25,7 +25,7 @@ impl Iter {
         Iter { extent, stride, axis }
     }
 
-    /// How far the last value lies from the first.
+    /// How far the last value is from the first.
     pub(crate) fn reach(&self) -> i64 {
         // Both are at most 2³⁰, see `TileLayout::new`.
         (self.extent.cast_signed() - 1) * self.stride
@@ -190,7 +190,7 @@ impl TileLayout {
         scope(&self.axes())
     }
 
-    /// Where the element at `coordinate` of a tensor of `shape` lies, its copies aside.
+    /// Where the element at `coordinate` of a tensor of `shape` is, its copies aside.
     ///
     /// Every axis that occurs is listed once, in the order of [`TileAxis`]'s first use among the digits. A coordinate past
     /// the end of axis 0 goes on as the first digit does.
@@ -216,7 +216,7 @@ impl TileLayout {
         Ok(self.place(flat))
     }
 
-    /// Where the element with a row-major index lies, its copies aside.
+    /// Where the element with a row-major index is, its copies aside.
     ///
     /// # Requires
     /// The index is at most 2³⁰.

@@ -136,7 +136,7 @@ impl ComposeLayout {
         &self.tile
     }
 
-    /// Where the element at `coordinate` of a tensor of `shape` lies.
+    /// Where the element at `coordinate` of a tensor of `shape` is.
     ///
     /// ```
     /// use kernel_layout::tile::ComposeLayout;
@@ -147,7 +147,7 @@ impl ComposeLayout {
     /// ```
     ///
     /// # Errors
-    /// As [`TileLayout::apply`]; when the tile's place lies before the origin.
+    /// As [`TileLayout::apply`]; when the tile's place is before the origin.
     pub fn apply(&self, shape: &[u64], coordinate: &[u64]) -> Result<u64, TileError> {
         let places = self.tile.apply(shape, coordinate)?;
         let place = places.first().map_or(0, |&(_, at)| at);

@@ -207,7 +207,7 @@ fn windows_of_axis(
             Number::Axis { .. } => None,
         };
         let (coordinate, count) = match (size, start) {
-            // The outermost digit has no limit: what lies beyond it is outside the tensor.
+            // The outermost digit has no limit: what is beyond it is outside the tensor.
             _ if outermost => {
                 let coordinate = match start {
                     Start::Known(start) => {

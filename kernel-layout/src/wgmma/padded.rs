@@ -3,7 +3,7 @@
 use super::{Major, Nearest, Operand, Refusal, operand};
 use crate::{Dim, Form, Layout};
 
-/// The numbers that lie together, and the bytes that they take up.
+/// The numbers that are together, and the bytes that they take up.
 const UNIT: u32 = 16;
 /// The bits of an offset within the eight bytes of sixteen FP4 numbers.
 const WITHIN: usize = 3;
@@ -11,7 +11,7 @@ const WITHIN: usize = 3;
 /// Like [`tcgen05_operand`](super::tcgen05_operand), for a tile whose elements hold several numbers: each group of sixteen
 /// numbers fills the first of sixteen bytes. It is an operand of `.kind::f8f6f4` and `.kind::mxf8f6f4` (PTX ISA,
 /// "tcgen05.mma: Packing formats used in shared memory"). The axis that is not `mn_axis` is K, along which the numbers
-/// lie. Elements of two numbers, pairs of FP4, are bytes; eight of them fill the first half of sixteen bytes. Elements of
+/// are. Elements of two numbers, pairs of FP4, are bytes; eight of them fill the first half of sixteen bytes. Elements of
 /// sixteen numbers take up sixteen bytes.
 ///
 /// The operand counts K in numbers, not in elements: for an instruction, a number takes a byte.
@@ -102,7 +102,7 @@ mod tests {
     use crate::forms::nvmma_shared;
     use crate::wgmma::{Refusal, descriptor};
 
-    /// An instruction further along is 32 numbers, 32 bytes of padded memory; 128 of them fill a row of the swizzle, behind which the next
+    /// An instruction further along is 32 numbers, 32 bytes of padded memory; 128 of them fill a row of the swizzle, after which the next
     /// column of rows begins.
     #[test]
     fn instructions_begin_32_bytes_apart() {
@@ -123,7 +123,7 @@ mod tests {
             padded_operand(&of(false, &[64, 128]), 2, 0, 64),
             Err(Refusal::Bases { .. })
         ));
-        // Numbers that lie side by side along the columns of the right factor.
+        // Numbers that are contiguous along the columns of the right factor.
         assert!(padded_operand(&of(true, &[64, 128]), 2, 1, 128).is_err());
     }
 }

@@ -12,7 +12,7 @@ use crate::target::{Need, Version};
 use crate::{Base, Instruction, Modifier, Opcode, Operand, Reg, Register, Type, Word};
 use crate::{Space, Symbol};
 
-/// Why an instruction is no row of the table.
+/// Why an instruction is not a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormError {
     /// The opcode and modifiers, as written.
@@ -500,7 +500,7 @@ pub(crate) fn takes(
     Checker { row, filled, instruction, registers }.operands().is_ok()
 }
 
-/// Why an instruction is no row.
+/// Why an instruction is not a row.
 pub(crate) fn form_error(instruction: &Instruction, registers: &[Register]) -> FormError {
     // The row that most of the instruction fits: first by modifiers, then by operands.
     let mut nearest: Option<((usize, usize), &'static Row, FormProblem)> = None;
@@ -538,7 +538,7 @@ pub fn form(instruction: &Instruction, registers: &[Register]) -> Result<&'stati
     first.ok_or_else(|| form_error(instruction, registers))
 }
 
-/// How many operands an instruction writes: they stand in front of those that it reads. `registers` are its function's.
+/// How many operands an instruction writes: they stand before those that it reads. `registers` are its function's.
 ///
 /// What an accumulator of `wgmma` is before, the instruction reads as well.
 ///

@@ -7,8 +7,8 @@
 //! capitals is a list of its own ([`LISTS`]). `word'90/8.0` asks for more than the row does.
 //!
 //! **Operands.** `=` marks a destination; `t0` is the first type among the modifiers, `w0` the type of
-//! twice its width, and other types are written out; `+` behind a type lets a register be wider; `_`
-//! behind a destination lets it be `_`. `p` is a predicate, `!p` one that may be negated, `|p` a second
+//! twice its width, and other types are written out; `+` after a type lets a register be wider; `_`
+//! after a destination lets it be `_`. `p` is a predicate, `!p` one that may be negated, `|p` a second
 //! result that may be left out. `{4}f32` is a vector of four, with counts from the modifiers: `{v}`
 //! from `.v4`, `{x*2}` from `.x4`, `{n/2}` from `.m64n128k16`, `{pack}` as many as make up the type.
 //! `[]` is an address, `[tensor]` a tensor map with one coordinate for each dimension, `[tensor5]` with
@@ -199,7 +199,7 @@ fn choices(text: &str, into: &mut Vec<Choice>) -> Option<()> {
     Some(())
 }
 
-/// The end of a slot that starts behind its dot; parentheses hide the dots of versions.
+/// The end of a slot that starts after its dot; parentheses hide the dots of versions.
 fn slot_end(text: &str) -> usize {
     if text.starts_with('(') {
         text.find(')').map_or(text.len(), |end| end + 1)

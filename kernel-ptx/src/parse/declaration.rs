@@ -59,7 +59,7 @@ impl<'t> Parser<'t> {
                     if !bytes.is_power_of_two() || bytes > 1 << 20 {
                         return Err(self.error_at(at, "an alignment: a power of two"));
                     }
-                    // Behind `.ptr` it is the alignment of what the pointer points at.
+                    // After `.ptr` it is the alignment of what the pointer points at.
                     if !pointer {
                         align = bytes;
                     }
@@ -286,7 +286,7 @@ impl<'t> Parser<'t> {
         Ok(Initial::Address { symbol: symbol.to_owned(), offset, generic })
     }
 
-    /// `+8`, `-8`, `+-8` or nothing: the bytes behind a base.
+    /// `+8`, `-8`, `+-8` or nothing: the bytes after a base.
     pub(super) fn offset(&mut self) -> Result<i64, ParseError> {
         let at = self.at;
         let value = if self.eat("+") || matches!(self.kind(), Kind::Mark("-")) {

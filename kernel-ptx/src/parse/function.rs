@@ -101,7 +101,7 @@ impl<'t> Body<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// What stands behind `.entry` or `.func`.
+    /// What stands after `.entry` or `.func`.
     pub(super) fn function(&mut self, linkage: Linkage, is_entry: bool) -> Result<(), ParseError> {
         let mut function = Function { is_entry, linkage, ..Function::empty() };
         while self.eat_dot("attribute") {
@@ -316,7 +316,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What stands behind `name:`.
+    /// What stands after `name:`.
     fn labelled(&mut self, body: &mut Body<'t>, name: &'t str) -> Result<(), ParseError> {
         let from = self.at - 2;
         if self.eat_dot("branchtargets") {
@@ -444,7 +444,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `.reg .b32 %r<9>, %a, %b;` behind its `.reg`.
+    /// `.reg .b32 %r<9>, %a, %b;` after its `.reg`.
     fn registers(&mut self, body: &mut Body<'t>) -> Result<(), ParseError> {
         let head = self.head()?;
         loop {

@@ -181,7 +181,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `%tid.x`, behind whose `%tid` the reading position is.
+    /// `%tid.x`, after whose `%tid` the reading position is.
     fn special_register(&mut self, name: &str) -> Option<SpecialRegister> {
         if let Some(special) = self.special.get(name) {
             return Some(*special);

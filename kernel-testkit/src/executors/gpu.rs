@@ -16,7 +16,7 @@ use crate::{
     prepare::Build,
 };
 
-/// Bytes before and behind what a kernel may touch, which it must not change.
+/// Bytes before and after what a kernel may touch, which it must not change.
 const MARGIN: usize = 256;
 
 /// The first GPU, with a stream.

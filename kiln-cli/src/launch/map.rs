@@ -27,7 +27,7 @@ pub struct TensorMap {
     pub swizzle: u32,
     /// 0 none, 1 64B, 2 128B, 3 256B.
     pub l2_promotion: u32,
-    /// What lies outside reads as: 0 zeros, 1 NaN.
+    /// What is outside reads as: 0 zeros, 1 NaN.
     pub oob_fill: u32,
 }
 
@@ -83,7 +83,7 @@ impl TensorMap {
         })
     }
 
-    /// The map of the tensor in a buffer that lies at an address.
+    /// The map of the tensor in a buffer that is at an address.
     pub(crate) fn at(&self, buffer: u64) -> kernel_emulator::TensorMap {
         kernel_emulator::TensorMap {
             dtype: self.dtype,

@@ -57,7 +57,7 @@ pub(super) fn draw(
         drawing.text([x + 26.0, 6.0], Anchor::Start, Font::bold(13.0), &title);
         let cells = Cells { region: corner, width: 46.0, height: 30.0, named: true };
         picture.cells(&mut drawing, [x, 20.0], cells);
-        // Where the corner lies in the map.
+        // Where the corner is in the map.
         let size = [px(corner.columns) * cell, px(corner.rows) * cell];
         drawing.rect([MARGIN[0], MARGIN[1]], size, "none", ("#1f2933", 1.6));
     }

@@ -44,7 +44,7 @@ impl<T: Scalar> Tile<T> {
     /// The axes in another order: axis `i` of the result is axis `order[i]` of the tile.
     ///
     /// `(L, M, N)` gives `(N, L, M)` with `permute([2, 0, 1])`: element `(k, i, j)` of the result is
-    /// element `(i, j, k)` of the tile. `order` names each axis once and is known when compiling.
+    /// element `(i, j, k)` of the tile. `order` names each axis once and is known at compile time.
     /// [`t`](Tile::t) is `permute([1, 0])`.
     ///
     /// # Layout

@@ -80,7 +80,7 @@ pub(crate) fn at_lane(warp: &Warp, address: crate::code::Address, lane: usize) -
     Ok(addresses(warp, &address, 1 << lane)?[lane])
 }
 
-/// Issues a copy from global memory to each block that gets one; `pieces` are where it lies from a place on.
+/// Issues a copy from global memory to each block that gets one; `pieces` are where it is from a place on.
 pub(crate) fn land_in(
     cx: &mut Context<'_>,
     warp: &Warp,
@@ -120,7 +120,7 @@ pub(crate) fn land_in(
     Ok(())
 }
 
-/// The mbarrier of a copy: block and word. It lies in the block that the copy lands in, or in its pair.
+/// The mbarrier of a copy: block and word. It is in the block that the copy lands in, or in its pair.
 fn mbarrier(cx: &Context<'_>, address: u64, block: usize, group: Group) -> Run<(usize, usize)> {
     let at = spot(cx, address, (8, 8), "the mbarrier of an asynchronous copy")?;
     let permitted = match group {

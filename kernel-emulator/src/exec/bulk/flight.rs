@@ -40,7 +40,7 @@ impl Cargo {
     }
 }
 
-/// A copy under way.
+/// A copy in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Flight {
     pub(crate) cargo: Cargo,
@@ -69,7 +69,7 @@ impl Flights {
     }
 }
 
-/// Issues a copy. The pieces lie in the block's shared memory, and are multiples of 4.
+/// Issues a copy. The pieces are in the block's shared memory, and are multiples of 4.
 pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     let Issuer { warp, pc, lane, .. } = flight.cargo.issuer;
     let block = flight.block;
@@ -111,7 +111,7 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     Ok(())
 }
 
-/// The destination must not be under way already, except that reductions may meet, nor be read by another copy
+/// The destination must not be in flight already, except that reductions may meet, nor be read by another copy
 /// or by `wgmma`.
 fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
     let Piece { offset, bytes } = range;
@@ -145,7 +145,7 @@ fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
     Ok(())
 }
 
-/// Somebody waits for an mbarrier: if the copies under way and the commits that have still to arrive complete its phase,
+/// Somebody waits for an mbarrier: if the copies in flight and the commits that have still to arrive complete its phase,
 /// they do.
 #[inline]
 pub(crate) fn awaited(cx: &mut Context<'_>, at: (usize, usize)) -> Run<()> {
@@ -164,7 +164,7 @@ pub(crate) fn awaited(cx: &mut Context<'_>, at: (usize, usize)) -> Run<()> {
     tcgen05::flight::arrive(cx, at, pending)
 }
 
-/// The bytes under way that an mbarrier is to count.
+/// The bytes in flight that an mbarrier is to count.
 fn under_way(cx: &Context<'_>, at: (usize, usize)) -> i64 {
     let to = cx.cluster.flights.pending.iter().filter(|(flight, _)| flight.barrier == at);
     to.map(|(flight, _)| i64::from(flight.cargo.bytes())).sum()
@@ -280,7 +280,7 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
         start = end;
     }
     if flight.cargo.op.is_some() {
-        // Other reductions of the same bytes are still under way.
+        // Other reductions of the same bytes are still in flight.
         for (other, _) in &cx.cluster.flights.pending {
             if other.block == flight.block && other.cargo.op.is_some() {
                 let issuer = (other.cargo.issuer.warp, other.cargo.issuer.pc);
@@ -300,7 +300,7 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
     barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
 }
 
-/// An mbarrier is initialised or made invalid: no copy may be under way that it is to count the bytes of.
+/// An mbarrier is initialised or made invalid: no copy may be in flight that it is to count the bytes of.
 pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
     tcgen05::flight::unused(cx, at)?;
     let mut pending = cx.cluster.flights.pending.iter();

@@ -10,7 +10,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, Warp};
 
-/// A copy under way.
+/// A copy in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub(crate) lane: u32,

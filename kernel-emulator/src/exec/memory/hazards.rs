@@ -1,4 +1,4 @@
-//! What is known of bytes of shared memory: operations under way on them, who accessed them last, and through which proxy.
+//! What is known of bytes of shared memory: operations in flight on them, who accessed them last, and through which proxy.
 
 use super::Access;
 use crate::code::{Doubles, LANES};
@@ -86,8 +86,8 @@ pub(crate) fn wrote(
 
 /// Checks what an instruction of the asynchronous proxy (a bulk copy, `wgmma`) is about to read from the shared
 /// memory of a block of the cluster, on behalf of the warp that issues it: no byte is in flight, no other warp
-/// writes it without a barrier between, and `fence.proxy.async` lies between the barrier and what was written
-/// through the generic proxy, or between the barrier and this read. The bytes lie in the block's memory;
+/// writes it without a barrier between, and `fence.proxy.async` is between the barrier and what was written
+/// through the generic proxy, or between the barrier and this read. The bytes are in the block's memory;
 /// offset and size are multiples of 4.
 ///
 /// # Errors

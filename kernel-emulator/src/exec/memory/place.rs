@@ -173,7 +173,7 @@ impl WordMemory for Parameters<'_> {
     }
 }
 
-/// The allocation of the first lane, with the offsets of all lanes that lie in it.
+/// The allocation of the first lane, with the offsets of all lanes that are in it.
 #[inline]
 pub(crate) fn global<'a>(
     launch: &'a Launch<'_>,

@@ -36,7 +36,7 @@ impl AccessShape {
         }
     }
 
-    /// The columns of so many registers: the number of one part, and how far the next part is away.
+    /// The columns of this many registers: the number of one part, and how far the next part is away.
     const fn columns(self, registers: u32) -> (u32, Option<u32>) {
         match self {
             AccessShape::L32B32 => (registers, None),

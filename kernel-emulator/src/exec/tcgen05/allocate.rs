@@ -141,7 +141,7 @@ pub(super) fn dealloc(
 /// The last warp of a block left the kernel.
 ///
 /// # Errors
-/// Columns that are still allocated, or an operation that is under way.
+/// Columns that are still allocated, or an operation that is in flight.
 pub(crate) fn leave(cx: &Context<'_>) -> Run<()> {
     super::flight::leave(cx)?;
     let held = cx.cluster.blocks[cx.block].tensor.allocations();

@@ -1,4 +1,4 @@
-//! Operations of the tensor core under way, and the commits that tell when they are over (PTX ISA, "`tcgen05.commit`").
+//! Operations of the tensor core in flight, and the commits that tell when they are over (PTX ISA, "`tcgen05.commit`").
 //!
 //! A commit arrives at its mbarrier when every earlier operation of its thread is over. It does so as late as the program's own
 //! waits permit: when somebody waits for the phase that the arrival completes, or nothing else can run.
@@ -20,7 +20,7 @@ pub(crate) struct Thread {
     pub(crate) lane: usize,
 }
 
-/// What an operation does, as far as its order behind others depends on it.
+/// What an operation does, as far as its order after others depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Product {
@@ -55,7 +55,7 @@ pub(crate) struct Signature {
     pub(crate) agent: u32,
 }
 
-/// An operation under way.
+/// An operation in flight.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) number: u32,
@@ -103,7 +103,7 @@ impl Operations {
         &self.signatures[index as usize]
     }
 
-    /// The operation of a number, if it is under way.
+    /// The operation of a number, if it is in flight.
     pub(crate) fn under_way(&self, number: u32) -> Option<&Pending> {
         let index = self.pending.binary_search_by_key(&number, |pending| pending.number).ok()?;
         Some(&self.pending[index])
@@ -169,7 +169,7 @@ pub(super) fn thread(cx: &Context<'_>, warp: &Warp, lane: usize) -> Thread {
     Thread { block: cx.block, warp: warp.index, lane }
 }
 
-/// Notes an operation as under way; `reads` is what it reads of shared memory, by block, in units of 16 bytes.
+/// Notes an operation as in flight; `reads` is what it reads of shared memory, by block, in units of 16 bytes.
 pub(super) fn depart(
     cx: &mut Context<'_>,
     warp: &Warp,
@@ -257,7 +257,7 @@ pub(crate) fn arrivals(cx: &Context<'_>, at: (usize, usize)) -> u32 {
     u32::try_from(commits.filter(|barrier| **barrier == at).count()).expect("few commits")
 }
 
-/// So many of the commits arrive at an mbarrier, in the order of issue; with each all earlier ones of its thread arrive too.
+/// This many of the commits arrive at an mbarrier, in the order of issue; with each all earlier ones of its thread arrive too.
 pub(crate) fn arrive(cx: &mut Context<'_>, at: (usize, usize), count: u32) -> Run<()> {
     for _ in 0..count {
         let mut commits = cx.cluster.tensor.commits.iter();

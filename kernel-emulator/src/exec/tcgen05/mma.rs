@@ -17,16 +17,16 @@ use crate::memory::tensor::Region;
 use crate::numeric::tcgen05::{Factor, add};
 use scales::Factors;
 
-/// How the rows and columns of D lie in the tensor memory of one block.
+/// How the rows and columns of D are in the tensor memory of one block.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     /// Rows of the block.
     rows: u32,
-    /// Columns of D come in so many parts, one below the other.
+    /// Columns of D come in this many parts, one below the other.
     parts: u32,
     /// Columns of a part.
     columns: u32,
-    /// Sixteen rows lie in sixteen of 32 lanes.
+    /// Sixteen rows are in sixteen of 32 lanes.
     spread: bool,
 }
 

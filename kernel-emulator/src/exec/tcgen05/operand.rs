@@ -4,7 +4,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::shared::{SHARED_BASE, Shared};
 use crate::numeric::tcgen05::Factor;
 
-/// Bytes that lie side by side in every layout.
+/// Bytes that are contiguous in every layout.
 const UNIT: u32 = 16;
 
 /// Which dimension of a matrix is contiguous in shared memory.
@@ -19,7 +19,7 @@ pub(super) enum Major {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Swizzle {
     None,
-    /// Within so many bytes.
+    /// Within this many bytes.
     Span(u32),
     /// Pairs of units within 128 bytes.
     Pairs,
@@ -184,7 +184,7 @@ pub(super) struct Read {
     pub(super) unwritten_at: Option<u64>,
 }
 
-/// Reads `rows` rows of A, or columns of B, of so many units along k: `put` gets the row, the place along k, and the value.
+/// Reads `rows` rows of A, or columns of B, of this many units along k: `put` gets the row, the place along k, and the value.
 pub(super) fn read(
     memory: &Shared,
     name: &str,

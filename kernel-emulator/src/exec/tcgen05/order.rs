@@ -3,9 +3,9 @@
 //! A unit of tensor memory ([`Unit`](crate::memory::tensor::Unit)) remembers who wrote it last and two who read it. An
 //! access conflicts with such an earlier one if one of the two writes and
 //!
-//! - the earlier one is still under way, unless the tensor core executes both in order of issue for one thread: a
-//!   product behind a copy, behind a shift, or behind a product of the same kind and shape into the same D; a shift
-//!   behind a product; a copy behind a copy, a shift or a product (the manual lists copy and product as a pair that is
+//! - the earlier one is still in flight, unless the tensor core executes both in order of issue for one thread: a
+//!   product after a copy, after a shift, or after a product of the same kind and shape into the same D; a shift
+//!   after a product; a copy after a copy, a shift or a product (the manual lists copy and product as a pair that is
 //!   pipelined, and Gluon's tutorial of `tcgen05_copy` copies over what the product before reads);
 //! - or it is over, but nothing orders that before the later one: who accesses has neither waited itself nor
 //!   synchronised with who has. That is asked where races are looked for, and within one block;
@@ -61,7 +61,7 @@ impl Actor {
 
 /// What stands against an access.
 enum Conflict {
-    /// The earlier one is under way.
+    /// The earlier one is in flight.
     UnderWay,
     /// It is over, and the later one does not know.
     Unordered,
@@ -336,7 +336,7 @@ fn fault(
     trap
 }
 
-/// Checks that nothing of some columns of the executing block is under way.
+/// Checks that nothing of some columns of the executing block is in flight.
 pub(super) fn released(cx: &Context<'_>, warp: &Warp, region: Region) -> Run<()> {
     check(cx, None, (cx.block, region), (warp.index, Access::Write))
 }

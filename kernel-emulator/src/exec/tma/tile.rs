@@ -1,4 +1,4 @@
-//! The box of a tensor copy, or its four rows: which elements it takes, and where they lie in shared memory.
+//! The box of a tensor copy, or its four rows: which elements it takes, and where they are in shared memory.
 //!
 //! (PTX ISA, "Tensors: Tiled mode, `.tile::gather4` and `.tile::scatter4` modes, Out of Boundary Access, Swizzling modes". That rows keep the pitch of the
 //! swizzle's span, and what the innermost coordinate must be a multiple of, was seen on an H200.)
@@ -10,7 +10,7 @@ use crate::tensor_map::TensorMap;
 /// Bytes of the units that a swizzle permutes, and that a store writes.
 pub(super) const UNIT: u32 = 16;
 
-/// A box of a tensor, or rows of it, row by row; rows lie along the innermost dimension.
+/// A box of a tensor, or rows of it, row by row; rows are along the innermost dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
     /// Bytes of a row in the tensor, and in shared memory.
@@ -22,7 +22,7 @@ pub(super) struct Tile {
     pitch: u32,
     pub(super) rows: u32,
     swizzle: u32,
-    /// The elements inside the tensor, and where they lie in the box, rows packed.
+    /// The elements inside the tensor, and where they are in the box, rows packed.
     pub(super) inside: Vec<Row>,
 }
 
@@ -100,7 +100,7 @@ impl Tile {
         Tile::of_rows(map, column, &addresses)
     }
 
-    /// Rows that start at a column: the address of column 0 of each, or nothing where it lies outside the tensor.
+    /// Rows that start at a column: the address of column 0 of each, or nothing where it is outside the tensor.
     fn of_rows(map: &TensorMap, column: i32, rows: &[Option<u64>]) -> Run<Tile> {
         let element_bits = map.element_bits().expect("`TensorMap::check` knows the type");
         let start = i64::from(column);
@@ -156,7 +156,7 @@ impl Tile {
         self.rows as usize * self.row_bytes as usize
     }
 
-    /// Where the bytes of the box lie, rows packed, in shared memory that starts at an address; offsets are
+    /// Where the bytes of the box are, rows packed, in shared memory that starts at an address; offsets are
     /// relative to `base`.
     pub(super) fn pieces(&self, address: u32, base: u32) -> Vec<Piece> {
         let row = |row: u32| address + row * self.pitch;

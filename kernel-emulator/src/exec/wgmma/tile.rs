@@ -6,7 +6,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::shared::{SHARED_BASE, Shared};
 use crate::numeric::wgmma::Factor;
 
-/// Bytes that lie side by side in every layout.
+/// Bytes that are contiguous in every layout.
 const UNIT: u32 = 16;
 
 /// A matrix descriptor. The names are the manual's; all but `span` and `base_offset` are in bytes.

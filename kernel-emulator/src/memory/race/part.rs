@@ -15,7 +15,7 @@ pub(super) struct Part {
 /// wrote.
 pub(super) type Earlier = (u32, u32, bool);
 
-/// Bytes of a word, from the first to behind the last.
+/// Bytes of a word, from the first to after the last.
 pub(super) type Span = std::ops::Range<usize>;
 
 impl Part {
