@@ -265,10 +265,10 @@ fn partitions_change_nothing_outside() {
         "let mut count = n;
          warp_specialize(|| to.store(v), [partition(1).run(|| { for i in 0..4 { count += i; } })]);
          to.store(v * (count as f32));",
-        &expect![[r#"
+        &expect![[r"
             [K0408] a partition changes `count`, which is declared outside of it
                why       other warps run the code around the partition, at the same time and with registers of their own; pass results through memory
-        "#]],
+        "]],
     );
 }
 

@@ -150,7 +150,7 @@ impl Reader<'_> {
         self.problems.push(diagnostic);
     }
 
-    /// Refuses what a function of Rust may have in front of its parameters and behind them, and a kernel not.
+    /// Refuses what a function of Rust may have before its parameters and after them, and a kernel not.
     fn refuse_parts(&mut self, signature: &syn::Signature) {
         let output = match &signature.output {
             syn::ReturnType::Type(_, ty) if !matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty()) => {

@@ -293,9 +293,7 @@ impl<'a> Builder<'a> {
             let diagnostic = Code::ShapeMismatch
                 .at(loc, "`split` needs a last axis of extent 2")
                 .compare("last extent", "2", last.to_string())
-                .why(format!(
-                    "each of the two results has one element of every pair along the last axis"
-                ));
+                .why("each of the two results has one element of every pair along the last axis");
             shape.pop();
             shape.extend([last / 2, 2]);
             let fits = last > 1 && shape.len() <= 5;

@@ -102,7 +102,7 @@ impl Machine<'_> {
         args: &[Value],
         result: Option<Value>,
     ) -> Result<Option<Data>, Fault> {
-        let given = || result.expect("ir::verify wants a result of this operation");
+        let given = || result.expect("ir::verify requires a result of this operation");
         match op {
             MemoryOp::LoadTensor(param) => {
                 let read = self.read_tile(*param, args, self.shape(given()))?;
