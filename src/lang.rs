@@ -233,6 +233,7 @@
 //! | K0412 | a bulk copy that the hardware does not have |
 //! | K0414 | tensor memory used in a way it does not allow |
 //! | K0416 | a gather or a scatter that the hardware does not have |
+//! | K0417 | shared memory used while a copy in flight needs it |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | an unknown target, or one without the required feature |
 //! | K0503 | a number of warps that a block cannot have |

@@ -4,12 +4,14 @@
 //! Each rule has a file. Rules follow the statements by [`crate::ir::flow`], and learn what these do from [`crate::ir::Effects`].
 
 use crate::{
-    diag::Problems,
+    diag::{Code, Diagnostic, Problems},
     elaborate::{self, Built, Request},
+    ir::flow::Unsettled,
 };
 
 mod barrier_bytes;
 mod cluster_meetings;
+mod copies;
 mod counted_bytes;
 mod named_barriers;
 mod pairs;
@@ -18,6 +20,8 @@ mod pipelined;
 mod read_only;
 mod scattered_rows;
 mod shared_memory;
+mod signals;
+mod slots;
 mod store_corners;
 mod tcgen05;
 mod tensor_memory;
@@ -56,7 +60,8 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
             .chain(bytes)
             .chain(named_barriers::check(kernel))
             .chain(scattered_rows::check(kernel, written))
-            .chain(pairs::check(kernel));
+            .chain(pairs::check(kernel))
+            .chain(copies::check(kernel, written));
         found.for_each(|diagnostic| problems.push(diagnostic));
     }
     if let Some(diagnostic) = shared_memory::check(kernel) {
@@ -67,4 +72,11 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
             problems.push(diagnostic);
         }
     }
+}
+
+/// What is said where a rule cannot follow a loop.
+fn unknown(unsettled: Unsettled) -> Diagnostic {
+    Diagnostic::new(Code::Bug, unsettled.at, "the compiler cannot follow this loop")
+        .why(unsettled.to_string())
+        .help("please report this with the kernel's source")
 }

@@ -51,7 +51,7 @@ pub use blackwell::{
 };
 pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use dtype::Dtype;
-pub use effects::{Access, Announcement, By, Does, Done, Effects, Fence, Memory, Wait};
+pub use effects::{Access, Announcement, Blocks, By, Does, Done, Effects, Fence, Memory, Wait};
 pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,

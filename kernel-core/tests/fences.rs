@@ -2,9 +2,9 @@
 
 use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
 
-/// How often an instruction stands in the PTX of a kernel, for tensors of any alignment.
+/// The PTX of a kernel, for tensors of any alignment.
 #[track_caller]
-fn count(parameters: &str, body: &str, instruction: &str) -> usize {
+fn compiled(parameters: &str, body: &str) -> String {
     let function: syn::ItemFn =
         syn::parse_str(&format!("fn k({parameters}) {{ {body} }}")).expect("the source is Rust");
     let locations = Locations::new(function.sig.ident.span());
@@ -17,16 +17,25 @@ fn count(parameters: &str, body: &str, instruction: &str) -> usize {
     let said: Vec<&str> = problems.iter().map(|one| one.headline.as_str()).collect();
     assert_eq!(said, Vec::<&str>::new(), "{body}");
     let (_, ptx) = dumps.iter().find(|(name, _)| name.ends_with("general.ptx")).expect("compiled");
+    ptx.clone()
+}
+
+/// How often an instruction stands in it.
+#[track_caller]
+fn count(parameters: &str, body: &str, instruction: &str) -> usize {
+    let ptx = compiled(parameters, body);
     ptx.lines().filter(|line| line.trim_start().starts_with(instruction)).count()
 }
 
 #[test]
 fn a_loop_inside_does_not_hide_what_the_loop_around_it_makes_anew() {
     // The windows of two iterations overlap by half: `at` is another number each time.
-    let parameters = "t: TensorMut<f32, 1>, flag: Ptr<i32>, next: Ptr<i32>, n: i32";
+    // That another tensor is written in front of the loop has the solver ask of the inner loop first.
+    let parameters =
+        "t: TensorMut<f32, 1>, other: TensorMut<f32, 1>, flag: Ptr<i32>, next: Ptr<i32>, n: i32";
     let with = |first: &str| {
         format!(
-            "t.tile([0], [128]).store(zeros([128]));
+            "other.tile([0], [128]).store(zeros([128]));
              loop {{
                  {first}
                  let at = atomic::add(next, 64);
@@ -60,4 +69,44 @@ fn a_fence_in_front_of_the_wait_does_not_order_what_cp_async_writes() {
     assert_eq!(count(parameters, &with(""), "fence.proxy.async"), 1);
     let stored = "b.store(zeros([64, 64])); tma::store(m, [0, 0], b);";
     assert_eq!(count(parameters, &with(stored), "fence.proxy.async"), 2);
+}
+
+#[test]
+fn whoever_announces_bytes_has_fenced_what_another_partition_multiplies() {
+    let parameters = "#[block(64, 64)] m: TensorMap<f16, 2>, c: TensorMut<f32, 2>";
+    // The partition stores the left operand and starts a copy of the right one; the default part waits for the copy and reads both.
+    let with = |told: &str, waited: &str| {
+        format!(
+            "let (a, b) = (shared::<f16>([64, 64]), shared::<f16>([64, 64]));
+             let (full, own) = (barrier(1), barrier(1));
+             warp_specialize(
+                 || {{
+                     full.wait(0);
+                     {waited}
+                     let acc = wgmma::mma(a, b, zeros([64, 64]));
+                     c.tile([0, 0], [64, 64]).store(wgmma::wait(0, acc));
+                 }},
+                 [partition(4).run(|| {{
+                     full.expect(b.bytes());
+                     tma::load(m, [0, 0], full, b);
+                     a.store(zeros([64, 64]));
+                     sync();
+                     {told}
+                 }})],
+             );"
+        )
+    };
+    // In the text the partition comes last: whether its last signal has a fence before it.
+    let fenced = |told: &str, waited: &str| {
+        let ptx = compiled(parameters, &with(told, waited));
+        let last = |instruction: &str| ptx.rfind(instruction);
+        let signal = last("mbarrier.arrive").expect("the partition arrives");
+        last("fence.proxy.async").expect("there is one at the end of the partition") < signal
+    };
+    assert!(fenced("own.arrive();", "own.wait(0);"));
+    assert!(fenced("own.expect(0);", "own.wait(0);"));
+    assert!(fenced("fence_async(); own.expect(0);", "own.wait(0);"));
+    // Nobody else waits there.
+    assert!(!fenced("own.expect(0);", ""));
+    assert!(!fenced("own.expect(0); own.wait(0);", ""));
 }

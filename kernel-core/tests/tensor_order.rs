@@ -447,6 +447,75 @@ fn what_a_partition_wrote_is_its_own_until_it_says_so() {
     );
 }
 
+#[test]
+fn what_a_partition_writes_anew_is_its_own_again() {
+    // Of a ring by numbers of the run, the partition has one tile for itself, and the other one is multiplied into.
+    let scratch = |stored: &str| {
+        format!(
+            "warp_specialize(
+                || for k in 0..n {{
+                    let own = accs[k % 2];
+                    {stored}
+                    c.tile([0, 0], [128, 64]).store(own.load());
+                    other.arrive();
+                }},
+                [partition(1).run(|| {{
+                    for k in 0..n {{
+                        other.wait(k & 1);
+                        tcgen05::mma(a, b, accs[1 - k % 2]).accumulate(false);
+                        tcgen05::commit(done);
+                        done.wait(k & 1);
+                    }}
+                }})],
+            );"
+        )
+    };
+    accepted(&[&scratch("own.store(zeros([128, 64]));")]);
+    // What it wrote an iteration ago, it has told of since.
+    let found = messages(&scratch("if k == 0 { own.store(zeros([128, 64])); }"));
+    assert_eq!(found.len(), 1, "{}", found.join("\n"));
+}
+
+#[test]
+fn what_started_before_the_partitions_may_be_waited_for_by_any_of_them() {
+    let product = "tcgen05::mma(a, b, acc).accumulate(false); tcgen05::commit(done);";
+    let split = |default: &str, partition: &str| {
+        format!(
+            "{product} warp_specialize(|| {{ {default} }}, [partition(4).run(|| {{ {partition} }})]);"
+        )
+    };
+    let write = "full.expect(a.bytes()); tma::load(m, [0, 0], full, a); full.wait(0);";
+    accepted(&[
+        &split(STORED, write)
+            .replacen("c.tile", "done.wait(0); other.arrive(); c.tile", 1)
+            .replacen("full.expect", "other.wait(0); full.expect", 1),
+        &split("done.wait(0);", &format!("done.wait(0); {write}")),
+        &format!("{} {STORED}", split("", "done.wait(0);")),
+        &format!("{} {STORED}", split("done.wait(0);", "")),
+    ]);
+    let overwritten = "shared memory is written while the tensor cores may still read it";
+    twins(
+        overwritten,
+        "done.wait(0);",
+        &split("done.wait(0);", &format!("other.wait(0); {write}")),
+        &split("done.wait(0); other.arrive();", &format!("other.wait(0); {write}")),
+    );
+}
+
+#[test]
+fn a_pipelined_loop_copies_to_what_products_have_read() {
+    for copy in ["copy_async(h.tile([0, k], [128, 64]), s);", "copy_async(m.at([0, k]), s);"] {
+        let in_loop = |wait: &str| {
+            format!(
+                "let s = shared::<f16>([128, 64]); let mut phase = 0; for k in pipeline(range(0, n, 64), 3) {{ {copy} tcgen05::mma(s, b, acc).accumulate(k > 0); tcgen05::commit(done); {wait} phase ^= 1; }} {STORED}"
+            )
+        };
+        accepted(&[&in_loop("done.wait(phase);")]);
+        let found = messages(&in_loop(""));
+        assert!(found[0].starts_with("[K0405] a product is in flight"), "{}", found.join("\n"));
+    }
+}
+
 /// A help names what has the same name where it is pasted.
 #[test]
 fn barriers_have_the_names_that_they_have_where_the_message_is() {

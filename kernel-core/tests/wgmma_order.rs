@@ -101,6 +101,81 @@ fn an_iteration_finds_in_flight_what_the_one_before_has_started() {
 }
 
 #[test]
+fn a_wait_on_a_condition_may_be_for_the_iteration_before() {
+    let product = "acc = wgmma::mma(a, b, acc);";
+    let in_loop =
+        |wait: &str| format!("for k in 0..n {{ {wait} a.store(zero); {product} }} {WAIT} {STORED}");
+    let right = messages(&in_loop("if k > 0 { let _ = wgmma::wait(0, acc); }"));
+    assert!(right.is_empty(), "{}", right.join("\n"));
+    // One that leaves a product is not for it.
+    let wrong = messages(&in_loop("if k > 0 { let _ = wgmma::wait(1, acc); }"));
+    assert_eq!(wrong.len(), 1, "{}", wrong.join("\n"));
+    // What has started on every way, a wait on one of them does not cover.
+    twins(
+        [OVERWRITTEN, NONE, WAIT],
+        &format!(
+            "{product} if more {{ let _ = wgmma::wait(0, acc); }} a.store(zero); {WAIT} {STORED}"
+        ),
+        &format!("{product} let _ = wgmma::wait(0, acc); a.store(zero); {WAIT} {STORED}"),
+    );
+}
+
+/// The first message of each problem.
+fn headlines(body: &str) -> Vec<String> {
+    messages(body).iter().filter_map(|text| Some(text.lines().next()?.to_owned())).collect()
+}
+
+#[test]
+fn a_pipelined_loop_copies_to_what_the_product_of_the_iteration_before_has_read() {
+    for copy in ["copy_async(h.tile([0, k], [64, 64]), s);", "copy_async(m.at([0, k]), s);"] {
+        let in_loop = |body: &str| {
+            format!(
+                "let s = shared::<f16>([64, 64]); for k in pipeline(range(0, n, 64), 3) {{ {copy} {body} }} {WAIT} {STORED}"
+            )
+        };
+        let product = "acc = wgmma::mma(s, b, acc);";
+        let in_flight = "[K0405] a product is under way at the end of a pipelined iteration";
+        assert_eq!(headlines(&in_loop(&format!("{product} {WAIT}"))), Vec::<String>::new());
+        assert_eq!(headlines(&in_loop(product)), [in_flight]);
+        // A product of an allocation that the loop does not fill may be in flight.
+        let before = format!("acc = wgmma::mma(a, b, acc); {WAIT}");
+        assert_eq!(
+            headlines(&format!("{before} {}", in_loop(&format!("{product} {WAIT}")))),
+            Vec::<String>::new()
+        );
+    }
+}
+
+#[test]
+fn partitions_are_followed_each_by_itself() {
+    let split = |default: &str, partition: &str| {
+        format!("warp_specialize(|| {{ {default} }}, [partition(4).run(|| {{ {partition} }})]);")
+    };
+    let product = "let acc = wgmma::mma(a, b, zeros::<f32>([64, 64]));";
+    let wait = "let acc = wgmma::wait(0, acc); c.tile([0, 0], [64, 64]).store(acc);";
+    // What another partition overwrites, the emulator looks at.
+    let write = "full.expect(a.bytes()); tma::load(m, [0, 0], full, a); full.wait(0);";
+    assert_eq!(headlines(&split(&format!("{product} {wait}"), write)), Vec::<String>::new());
+    // Each has its own products in flight.
+    for wrong in [
+        split(&format!("{product} {write} {wait}"), ""),
+        split("", &format!("{product} {write} {wait}")),
+    ] {
+        assert_eq!(headlines(&wrong), [format!("[K0410] {OVERWRITTEN}")], "{wrong}");
+    }
+    // Those that started before all of them are the default part's.
+    let before = "acc = wgmma::mma(a, b, acc);";
+    let split = |default: &str, partition: &str| {
+        format!("{before} {} {WAIT} {STORED}", split(default, partition))
+    };
+    assert_eq!(
+        headlines(&split("", "other.wait(0);").replace("other", "full")),
+        Vec::<String>::new()
+    );
+    assert_eq!(headlines(&split(write, "")), [format!("[K0410] {OVERWRITTEN}")]);
+}
+
+#[test]
 fn a_kernel_that_returns_early_has_waited() {
     let product = "acc = wgmma::mma(a, b, acc);";
     twins(

@@ -75,7 +75,8 @@ impl<T: Scalar> CopyDestination<T> for Tmem<T> {}
 ///
 /// # Errors
 /// K0404 if it does not copy a window of a tensor to shared memory, and for a block of a tensor map without a barrier,
-/// K0202 if the shapes differ, K0203 if the element types differ, K0402 for a whole ring.
+/// K0202 if the shapes differ, K0203 if the element types differ, K0402 for a whole ring, K0417 for a tile that a copy
+/// in flight may still write or read.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

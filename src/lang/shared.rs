@@ -110,7 +110,7 @@ impl<T: Scalar> Shared<T> {
     /// 1, 2 and 4 bytes; `.trans` for 2 bytes); otherwise `ld.shared`, up to 16 bytes: [accesses](super#accesses).
     ///
     /// # Errors
-    /// K0402 for a whole ring, K0504 for more elements than registers hold.
+    /// K0402 for a whole ring, K0504 for more elements than registers hold, K0417 while a copy in flight may still write it.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -136,7 +136,7 @@ impl<T: Scalar> Shared<T> {
     ///
     /// # Errors
     /// K0202 if the tile has another shape, K0203 if it has another element type, K0206 for a scalar, K0402 for a whole
-    /// ring.
+    /// ring, K0417 while a copy in flight may still write or read it.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -6,7 +6,10 @@
 
 use la_arena::ArenaMap;
 
-use super::barrier_bytes::{Arriving, Name, Names, arriving};
+use super::{
+    barrier_bytes::{Arriving, arriving},
+    slots::{Slot, Slots},
+};
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::sync::barriers::MOST_BYTES,
@@ -51,8 +54,13 @@ enum Comes {
 ///
 /// Gives what cannot be counted.
 pub(super) fn fill(kernel: &mut Kernel, counted: &ArenaMap<Value, ()>) -> Vec<Diagnostic> {
-    let mut walk =
-        Walk { kernel, counted, names: Names::default(), sums: ArenaMap::new(), found: Vec::new() };
+    let mut walk = Walk {
+        kernel,
+        counted,
+        slots: Slots::of(kernel),
+        sums: ArenaMap::new(),
+        found: Vec::new(),
+    };
     walk.region(&kernel.body, Comes::Every);
     let Walk { sums, found, .. } = walk;
     put(&mut kernel.body, &sums);
@@ -77,7 +85,7 @@ fn put(region: &mut Region, sums: &ArenaMap<Value, u64>) {
 struct Walk<'k> {
     kernel: &'k Kernel,
     counted: &'k ArenaMap<Value, ()>,
-    names: Names,
+    slots: Slots<'k>,
     sums: ArenaMap<Value, u64>,
     found: Vec<Diagnostic>,
 }
@@ -89,13 +97,12 @@ impl Walk<'_> {
             for inner in stmt.kind.regions() {
                 self.region(inner, inside);
             }
-            let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
-            self.names.note(op, args, *result);
+            let StmtKind::Op { op, args, .. } = &stmt.kind else { continue };
             if *op == Op::Sync(SyncOp::Barrier(BarrierOp::Expect))
                 && self.counted.get(args[1]).is_some()
-                && let Some(name) = self.names.of(args[0])
+                && let Some(slot) = self.slots.here(args[0])
             {
-                match self.sum((region, comes), index, (args[0], name), stmt.loc) {
+                match self.sum((region, comes), index, (args[0], slot), stmt.loc) {
                     Ok(sum) => {
                         self.sums.insert(args[1], sum);
                     }
@@ -110,15 +117,15 @@ impl Walk<'_> {
         &mut self,
         (region, comes): (&Region, Comes),
         index: usize,
-        (barrier, name): (Value, Name),
+        (barrier, slot): (Value, Slot),
         at: Loc,
     ) -> Result<u64, Box<Diagnostic>> {
         let mut earlier = None;
         for stmt in region.stmts[..index].iter().rev() {
-            if ends(stmt, name, &self.names) {
+            if ends(stmt, slot, &self.slots) {
                 break;
             }
-            earlier = earlier.or_else(|| self.loaded(stmt, name).map(|_| stmt.loc));
+            earlier = earlier.or_else(|| self.loaded(stmt, slot).map(|_| stmt.loc));
         }
         if let Some(copy) = earlier {
             return Err(Box::new(open(at, copy, Open::Before)));
@@ -126,17 +133,14 @@ impl Walk<'_> {
         let mut bytes = 0;
         let mut copies = 0;
         for stmt in &region.stmts[index + 1..] {
-            if let StmtKind::Op { op, args, result } = &stmt.kind {
-                self.names.note(op, args, *result);
-            }
-            if ends(stmt, name, &self.names) {
+            if ends(stmt, slot, &self.slots) {
                 break;
             }
-            if let Some((copy, why)) = self.uncounted(stmt, name) {
+            if let Some((copy, why)) = self.uncounted(stmt, slot) {
                 let diagnostic = open(at, copy, why);
                 let all = match (why, comes) {
                     (Open::Multicast, Comes::Every) if self.heard(barrier).is_none() => {
-                        self.of_all(&region.stmts[index + 1..], name)
+                        self.of_all(&region.stmts[index + 1..], slot)
                     }
                     (
                         Open::Multicast
@@ -152,7 +156,7 @@ impl Walk<'_> {
                     None => diagnostic,
                 }));
             }
-            if let Some(more) = self.loaded(stmt, name) {
+            if let Some(more) = self.loaded(stmt, slot) {
                 bytes += more;
                 copies += 1;
             }
@@ -192,62 +196,71 @@ impl Walk<'_> {
 
     /// The bytes that a block receives from all blocks of its cluster, if each of them sends its copies to all: the copies that
     /// these statements begin with, in a run to which all blocks come.
-    fn of_all(&mut self, stmts: &[Stmt], name: Name) -> Option<u64> {
+    fn of_all(&self, stmts: &[Stmt], slot: Slot) -> Option<u64> {
         let blocks: u32 = self.kernel.cluster.iter().product();
         let every = (1_i128 << blocks) - 1;
         let mut bytes = 0;
         for stmt in stmts {
-            if let StmtKind::Op { op, args, result } = &stmt.kind {
-                self.names.note(op, args, *result);
-            }
-            if ends(stmt, name, &self.names) {
+            if ends(stmt, slot, &self.slots) {
                 break;
             }
-            let open = self.uncounted(stmt, name).map(|(_, why)| why);
+            let open = self.uncounted(stmt, slot).map(|(_, why)| why);
             let senders = match open {
                 None => 1,
                 Some(Open::Multicast) => {
                     let copy = copy(self.kernel, stmt)?;
-                    if copy.guarded || self.names.constant(copy.mask?) != Some(every) {
+                    if copy.guarded || self.slots.constant(copy.mask?) != Some(every) {
                         return None;
                     }
                     u64::from(blocks)
                 }
                 Some(Open::Inside | Open::Guarded | Open::OtherSlot | Open::Before) => return None,
             };
-            bytes += self.loaded(stmt, name).unwrap_or(0) * senders;
+            bytes += self.loaded(stmt, slot).unwrap_or(0) * senders;
         }
         Some(bytes)
     }
 
     /// The bytes of a load on a barrier.
-    fn loaded(&self, stmt: &Stmt, name: Name) -> Option<u64> {
+    fn loaded(&self, stmt: &Stmt, slot: Slot) -> Option<u64> {
         let copy = copy(self.kernel, stmt)?;
-        (self.names.of(copy.barrier)? == name).then_some(copy.bytes)
+        (self.slots.here(copy.barrier)? == slot).then_some(copy.bytes)
+    }
+
+    /// The first load on a barrier in a region of a statement, up to where its phase ends.
+    fn inside(&self, whole: &Region, region: &Region, slot: Slot) -> Option<Loc> {
+        let touches = |copy: Arriving| {
+            self.slots.here(copy.barrier).is_some_and(|other| {
+                // One of a number that only the region knows is in a phase that begins there.
+                other == slot || other.root == slot.root && !makes(whole, copy.barrier)
+            })
+        };
+        let stmts = region.stmts.iter().take_while(|stmt| !ends(stmt, slot, &self.slots));
+        for stmt in stmts {
+            if copy(self.kernel, stmt).is_some_and(touches) {
+                return Some(stmt.loc);
+            }
+            let mut inner = stmt.kind.regions().into_iter();
+            if let Some(at) = inner.find_map(|inner| self.inside(whole, inner, slot)) {
+                return Some(at);
+            }
+        }
+        None
     }
 
     /// The load in a statement whose bytes are not known to be those of one copy on a barrier.
-    fn uncounted(&self, stmt: &Stmt, name: Name) -> Option<(Loc, Open)> {
-        for region in stmt.kind.regions() {
-            for inner in &region.stmts {
-                let touches = copy(self.kernel, inner)
-                    .and_then(|copy| self.names.of(copy.barrier))
-                    .is_some_and(|other| other.0 == name.0);
-                if touches {
-                    return Some((inner.loc, Open::Inside));
-                }
-                if let Some((at, _)) = self.uncounted(inner, name) {
-                    return Some((at, Open::Inside));
-                }
-            }
+    fn uncounted(&self, stmt: &Stmt, slot: Slot) -> Option<(Loc, Open)> {
+        let mut inside = stmt.kind.regions().into_iter();
+        if let Some(at) = inside.find_map(|region| self.inside(region, region, slot)) {
+            return Some((at, Open::Inside));
         }
         let copy = copy(self.kernel, stmt)?;
-        let other = self.names.of(copy.barrier)?;
-        if other.0 != name.0 {
+        let other = self.slots.here(copy.barrier)?;
+        if other.root != slot.root {
             return None;
         }
-        let why = match (other == name, copy.mask.is_some(), copy.guarded) {
-            (false, ..) if self.names.apart(other, name) => return None,
+        let why = match (other == slot, copy.mask.is_some(), copy.guarded) {
+            (false, ..) if other.tile.same(slot.tile) == Some(false) => return None,
             (false, ..) => Open::OtherSlot,
             (true, true, _) => Open::Multicast,
             (true, false, true) => Open::Guarded,
@@ -263,13 +276,20 @@ fn copy(kernel: &Kernel, stmt: &Stmt) -> Option<Arriving> {
     arriving(kernel, op, args)
 }
 
+/// Whether a region makes a value.
+fn makes(region: &Region, value: Value) -> bool {
+    let mut makes = false;
+    region.each_value(&mut |made| makes |= made == value);
+    makes
+}
+
 /// Whether a statement ends the run of copies of a phase.
-fn ends(stmt: &Stmt, name: Name, names: &Names) -> bool {
+fn ends(stmt: &Stmt, slot: Slot, slots: &Slots<'_>) -> bool {
     let StmtKind::Op { op: Op::Sync(SyncOp::Barrier(op)), args, .. } = &stmt.kind else {
         return false;
     };
     match op {
-        BarrierOp::Expect | BarrierOp::Wait | BarrierOp::Test => names.of(args[0]) == Some(name),
+        BarrierOp::Expect | BarrierOp::Wait | BarrierOp::Test => slots.here(args[0]) == Some(slot),
         BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote | BarrierOp::Arrive => false,
     }
 }

@@ -14,12 +14,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::{
-    flight::{Does, Extent, Flight, Operand, Overlap, Places, Shape, Slot, When},
+    flight::{Does, Extent, Flight, Operand, Overlap, Places, Shape, When},
     messages::Refusals,
-    signals::{ALL, Signals},
     state::{State, UnderWay, behind_one},
 };
-use super::tensor_memory::{columns::Columns, left_factor::FirstRows};
+use super::{
+    signals::{ALL, Agent, Signals},
+    slots::Slot,
+    tensor_memory::{columns::Columns, left_factor::FirstRows},
+};
 use crate::{
     diag::Diagnostic,
     elaborate::Written,
@@ -33,11 +36,7 @@ use crate::{
 
 mod flight;
 mod messages;
-mod signals;
 mod state;
-
-/// A partition, by its number.
-type Agent = usize;
 
 /// The problems of a kernel whose layouts are all known.
 pub(super) fn check(
@@ -59,7 +58,10 @@ pub(super) fn check(
         started: Vec::new(),
         reads: BTreeMap::new(),
     };
-    let left = flow::solve(&mut order, &kernel.body, &Way::default()).unwrap_or_default();
+    let left = match flow::solve(&mut order, &kernel.body, &Way::default()) {
+        Ok(left) => left.unwrap_or_default(),
+        Err(unsettled) => return vec![super::unknown(unsettled)],
+    };
     order.others();
     order.ends(left.under_way);
     order.refusals.found
@@ -71,10 +73,8 @@ struct Behind {
     waits: BTreeSet<Slot>,
     /// It has synchronised with others.
     met: bool,
-    /// What it has written itself.
-    stored: BTreeSet<Extent>,
-    /// The barriers at which it has arrived since it wrote something.
-    arrived: BTreeSet<Barriers>,
+    /// What it has written itself, and the barriers at which it has arrived since.
+    stored: BTreeMap<Extent, BTreeSet<Barriers>>,
 }
 
 /// What holds at a place of a partition.
@@ -201,8 +201,9 @@ impl Order<'_> {
             if behind.met {
                 continue;
             }
-            let written = |stored: &Extent| extent.overlap(stored) != Overlap::No;
-            let own = behind.stored.iter().any(written);
+            let stored = behind.stored.iter();
+            let stored: Vec<_> =
+                stored.filter(|(stored, _)| extent.overlap(stored) != Overlap::No).collect();
             let missed = self.started.iter().find(|flight| {
                 let commits = || self.signals.commits(flight.agent).iter().copied();
                 let heard = |&wait: &Slot| {
@@ -210,7 +211,8 @@ impl Order<'_> {
                     self.signals.covers(*agent, wait, commits)
                 };
                 // Nothing multiplies what this partition has written before it arrives.
-                let own = own && !self.signals.awaits(flight.agent, &behind.arrived);
+                let untold = |told| !self.signals.awaits(flight.agent, told);
+                let own = stored.iter().any(|(_, told)| untold(told));
                 flight.agent != *agent
                     && !own
                     && extent.overlap(&flight.extent) != Overlap::No
@@ -252,25 +254,26 @@ impl Flow for Order<'_> {
         let effects = self.kernel.effects(op, args, *result);
         for access in effects.writes().filter(|access| access.by == By::Threads) {
             if let Memory::TensorMemory(window) = access.memory {
-                way.behind.stored.extend(self.places.extent(window));
+                let stored = self.places.extent(window);
+                way.behind.stored.extend(stored.map(|extent| (extent, BTreeSet::new())));
             }
         }
         match effects.announces {
-            Some(Announcement::Commit(barrier)) => {
+            Some(Announcement::Commit { barrier, .. }) => {
                 let Some(slot) = self.places.slot(barrier) else { return };
                 for state in way.under_way.flights.values_mut() {
                     state.commits.insert(slot);
                     state.by.get_or_insert(barrier);
                 }
             }
-            Some(Announcement::Arrive(barrier)) if !way.behind.stored.is_empty() => {
-                way.behind.arrived.extend(self.places.slot(barrier).map(|slot| slot.root));
+            Some(Announcement::Arrive(barrier)) => {
+                let root = self.places.slot(barrier).map(|slot| slot.root);
+                way.behind.stored.values_mut().for_each(|told| told.extend(root));
             }
             Some(
                 Announcement::Crew
                 | Announcement::Named(_)
                 | Announcement::Cluster
-                | Announcement::Arrive(_)
                 | Announcement::Expect(_)
                 | Announcement::CpAsyncGroup
                 | Announcement::NextGrid,
@@ -286,6 +289,7 @@ impl Flow for Order<'_> {
                 }
                 Wait::Crew
                 | Wait::CpAsync { .. }
+                | Wait::CpAsyncAll
                 | Wait::Bulk { .. }
                 | Wait::Wgmma { .. }
                 | Wait::Grids => {}
@@ -319,7 +323,7 @@ impl Flow for Order<'_> {
     /// Whether a loop runs its body at least once; none where that is not known.
     fn runs(&self, kind: &StmtKind) -> Option<bool> {
         let StmtKind::For { from, to, step, .. } = kind else { return Some(true) };
-        let known = [from, to, step].map(|&at| self.places.known(at));
+        let known = [from, to, step].map(|&at| self.places.slots.constant(at));
         let [Some(from), Some(to), Some(step)] = known else { return None };
         Some(if step < 0 { from > to } else { from < to })
     }
@@ -385,7 +389,8 @@ impl Behind {
     fn join(&mut self, other: &Behind) {
         self.waits.extend(&other.waits);
         self.met |= other.met;
-        self.stored.extend(other.stored.iter().cloned());
-        self.arrived.extend(&other.arrived);
+        for (extent, told) in &other.stored {
+            self.stored.entry(extent.clone()).or_default().extend(told);
+        }
     }
 }

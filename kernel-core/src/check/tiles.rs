@@ -26,6 +26,14 @@ impl Tile {
             (one, other) => (one == other).then_some(true),
         }
     }
+
+    /// The same in a later iteration, where values stand for something else.
+    pub(in crate::check) fn later(self) -> Tile {
+        match self {
+            Tile::Of(_) => Tile::Some,
+            Tile::Only | Tile::Known(_) | Tile::Some => self,
+        }
+    }
 }
 
 /// Which tile of its allocation each window of shared memory is.

@@ -4,9 +4,11 @@
 //! products are in flight; a product is done once a wait asks for fewer than came after it. The check counts, for each product, those that
 //! were started after it, on the path with the fewest.
 //!
+//! A wait on a condition counts for products that start on a condition, and for those of the iteration before, of which the first one has none.
+//!
 //! The check follows each partition by itself: writes of another one need barriers, and the emulator checks those.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use la_arena::ArenaMap;
 
@@ -30,6 +32,12 @@ struct Flight {
     at: Loc,
     /// What the last wait left pending, if that is the same on every path.
     waited: Option<u32>,
+    /// On other ways to this place it was not started: on a condition, or in an iteration before the first one.
+    conditional: bool,
+    /// On other ways it has been waited for.
+    waited_elsewhere: bool,
+    /// A wait on a condition may be for it on just the ways on which it is in flight, as in `if k > 0 { let _ = wgmma::wait(0, acc); }`.
+    excused: bool,
 }
 
 /// A tile of shared memory that a product reads, which is started at a place.
@@ -65,7 +73,10 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let tiles = tiles::shared(kernel);
     let (found, left) = (Vec::new(), Vec::new());
     let mut products = Products { kernel, written, before, tiles, found, left };
-    let end = flow::solve(&mut products, &kernel.body, &Flights::default()).unwrap_or_default();
+    let end = match flow::solve(&mut products, &kernel.body, &Flights::default()) {
+        Ok(end) => end.unwrap_or_default(),
+        Err(unsettled) => return vec![super::unknown(unsettled)],
+    };
     let help = products.wait(0, &end, end.sums.values().next());
     let Products { mut found, left, .. } = products;
     let left = end.sums.into_values().chain(left).next();
@@ -117,6 +128,9 @@ fn join<K: Copy + Ord>(into: &mut BTreeMap<K, Flight>, other: &BTreeMap<K, Fligh
         let known = into.entry(key).or_insert(flight);
         known.age = known.age.min(flight.age);
         known.waited = known.waited.filter(|pending| flight.waited == Some(*pending));
+        known.conditional |= flight.conditional;
+        known.waited_elsewhere |= flight.waited_elsewhere;
+        known.excused |= flight.excused;
     }
 }
 
@@ -191,8 +205,9 @@ impl Products<'_> {
             };
             let Some(&tile) = self.tiles.get(window) else { continue };
             let mut read = flights.reads.iter();
-            let hit = read
-                .find(|((root, read, _), _)| *root == ty.root && tile.same(*read) == Some(true));
+            let hit = read.find(|((root, read, _), flight)| {
+                *root == ty.root && tile.same(*read) == Some(true) && !flight.excused
+            });
             if let Some((_, &flight)) = hit {
                 let [headline, why] = OVERWRITTEN;
                 self.report(stmt.loc, (flight, flights), headline, why);
@@ -241,7 +256,14 @@ impl Flow for Products<'_> {
             return;
         }
         flights.all().for_each(|flight| flight.age += 1);
-        let flight = Flight { age: 0, at: stmt.loc, waited: None };
+        let flight = Flight {
+            age: 0,
+            at: stmt.loc,
+            waited: None,
+            conditional: false,
+            waited_elsewhere: false,
+            excused: false,
+        };
         flights.sums.extend(result.map(|result| (key(result), flight)));
         for access in effects.reads() {
             let Memory::Shared(window) = access.memory else { continue };
@@ -255,6 +277,24 @@ impl Flow for Products<'_> {
     fn join(&mut self, into: &mut Flights, other: &Flights) {
         join(&mut into.sums, &other.sums);
         join(&mut into.reads, &other.reads);
+    }
+
+    fn meet(&mut self, before: &Flights, ways: Vec<Flights>) -> Option<Flights> {
+        let on_all = |read: &Read| ways.iter().all(|way| way.reads.contains_key(read));
+        let all = ways.iter().flat_map(|way| way.reads.keys().copied());
+        let some: BTreeSet<Read> = all.filter(|read| !on_all(read)).collect();
+        let mut ways = ways.into_iter();
+        let mut met = ways.next()?;
+        ways.for_each(|way| self.join(&mut met, &way));
+        for (read, flight) in met.reads.iter_mut().filter(|(read, _)| some.contains(*read)) {
+            if before.reads.contains_key(read) {
+                flight.waited_elsewhere = true;
+                flight.excused |= flight.conditional;
+            } else {
+                flight.conditional = true;
+            }
+        }
+        Some(met)
     }
 
     fn pass(
@@ -278,12 +318,15 @@ impl Flow for Products<'_> {
         false
     }
 
-    fn next_iteration(&mut self, _: &StmtKind, _: &Flights, left: Flights) -> Flights {
-        let reads = left.reads.iter().map(|(&(root, tile, at), &flight)| {
-            let later = if let Tile::Of(_) = tile { Tile::Some } else { tile };
-            ((root, later, at), flight)
-        });
-        Flights { reads: reads.collect(), ..left }
+    fn next_iteration(&mut self, _: &StmtKind, entered: &Flights, left: Flights) -> Flights {
+        let mut reads = BTreeMap::new();
+        for ((root, tile, at), mut flight) in left.reads {
+            // The first iteration has not found what an iteration starts.
+            flight.conditional |= !entered.reads.contains_key(&(root, tile, at));
+            flight.excused |= flight.conditional && flight.waited_elsewhere;
+            join(&mut reads, &BTreeMap::from([((root, tile.later(), at), flight)]));
+        }
+        Flights { reads, ..left }
     }
 
     fn enter(&mut self, part: Part<'_>, before: &Flights) -> Flights {

@@ -208,9 +208,11 @@ fn lower_variant(begun: Begun, label: &str, left: &mut Left, around: Around<'_>)
     around.ended(Phase::Verify);
     schedule::pipeline::pipeline(&mut kernel);
     schedule::rotate(&mut kernel);
-    schedule::meet_at_the_end(&mut kernel);
-    schedule::fences(&mut kernel);
-    schedule::order_issuing_thread(&mut kernel);
+    let scheduled = schedule::meet_at_the_end(&mut kernel)
+        .and_then(|()| schedule::fences(&mut kernel))
+        .and_then(|()| schedule::order_issuing_thread(&mut kernel));
+    let scheduled = scheduled.map_err(|unsettled| unsettled.to_string());
+    holds(scheduled, "scheduling", &mut left.problems)?;
     around.ended(Phase::Schedule);
     keep("schedule", &|| kernel.to_string());
     let inferred = infer(&mut kernel, &mut left.problems, around)?;
@@ -261,8 +263,9 @@ fn infer(kernel: &mut Kernel, problems: &mut Problems, around: Around<'_>) -> Op
     for idle in &inferred.idle {
         problems.warn(idle.clone().into_diagnostic());
     }
-    schedule::order(kernel, &inferred.layouts);
-    schedule::tensor_meetings(kernel, &inferred.layouts);
+    let ordered = schedule::order(kernel, &inferred.layouts)
+        .and_then(|()| schedule::tensor_meetings(kernel, &inferred.layouts));
+    holds(ordered.map_err(|unsettled| unsettled.to_string()), "layout inference", problems)?;
     around.ended(Phase::Layouts);
     let sound = ir::verify(kernel).and_then(|()| layouts::verify(kernel, &inferred));
     holds(sound, "layout inference", problems)?;

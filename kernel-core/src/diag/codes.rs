@@ -119,6 +119,7 @@ codes! {
     BulkCopy = "K0412", "a bulk copy that the hardware does not have";
     TensorMemory = "K0414", "tensor memory used in a way it does not allow";
     ByRows = "K0416", "a gather or a scatter that the hardware does not have";
+    CopyInFlight = "K0417", "shared memory used while a copy in flight needs it";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "an unknown target, or one without the required feature";
     Warps = "K0503", "a number of warps that a block cannot have";

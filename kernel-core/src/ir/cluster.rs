@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BarrierOp, Barriers, BulkKind, By, CopyOp, CtaGroup, Does, Done, Kernel, Memory, MemoryOp, Op,
-    ProductOp, Region, Shared, Stmt, StmtKind, SyncOp, Tcgen05, TmaKind, Type, Value, Wait,
+    Access, Announcement, BarrierOp, Barriers, Blocks, By, CopyOp, CtaGroup, Does, Done, Kernel,
+    Memory, Op, ProductOp, Region, Shared, Stmt, StmtKind, SyncOp, Tcgen05, TmaKind, Value, Wait,
 };
 
 impl Kernel {
@@ -13,20 +13,36 @@ impl Kernel {
     /// A copy to several blocks does not count: what it writes in another block, that block waits for. A commit does: nobody has to
     /// wait for a buffer that is not filled again.
     pub fn reaches(&self, op: &Op, args: &[Value]) -> bool {
-        let remote = |value: &Value| match self.ty(*value) {
-            Type::Shared(window) => window.remote,
-            Type::Barrier(barrier) => barrier.remote,
-            Type::Scalar(_) | Type::Tile(..) | Type::TensorMemory(_) | Type::Error => false,
-        };
-        // The block of even rank starts copies of both.
-        let pair = matches!(
-            op,
-            Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group: CtaGroup::Pair, .. }))
-        ) || matches!(op, Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })))
-            && self.cta_group() == CtaGroup::Pair;
-        let told =
-            matches!(op, Op::Product(ProductOp::Tcgen05(started)) if started.mask(args).is_some());
-        pair || told || !op.is_pure() && args.iter().any(remote)
+        if self.cluster == [1; 3] {
+            return false;
+        }
+        let effects = self.effects(op, args, None);
+        let others = |barrier| self.ty(barrier).barrier().is_some_and(|barrier| barrier.remote);
+        let told = effects.announces.is_some_and(|announcement| match announcement {
+            Announcement::Arrive(barrier) | Announcement::Expect(barrier) => others(barrier),
+            Announcement::Commit { barrier, blocks } => blocks != Blocks::One || others(barrier),
+            Announcement::Crew
+            | Announcement::Named(_)
+            | Announcement::Cluster
+            | Announcement::CpAsyncGroup
+            | Announcement::NextGrid => false,
+        });
+        told || effects.accesses.iter().any(|access| match access.done {
+            // The block of even rank starts what both do.
+            Done::Commit => self.cta_group() == CtaGroup::Pair,
+            Done::Barrier(barrier) => others(barrier) || self.is_remote(access),
+            Done::AtOnce
+            | Done::CpAsyncGroup
+            | Done::BulkGroup
+            | Done::WgmmaGroup
+            | Done::Pipeline => self.is_remote(access),
+        })
+    }
+
+    /// Whether an access is to the shared memory of another block.
+    fn is_remote(&self, access: &Access) -> bool {
+        let Memory::Shared(window) = access.memory else { return false };
+        self.ty(window).shared().is_some_and(|window| window.remote)
     }
 
     /// Whether the blocks of a cluster have to meet before the kernel begins: one of them makes barriers that others arrive at, or
@@ -68,22 +84,38 @@ impl Kernel {
     pub fn hears_others(&self, root: Barriers) -> bool {
         self.is_sent_to(root)
             || self.body.any_op(&mut |op, args| {
-                let commits = matches!(op, Op::Product(ProductOp::Tcgen05(started)) if started.mask(args).is_some());
-                (commits || *op == Op::Sync(SyncOp::Barrier(BarrierOp::Remote))) && self.names(args, root)
+                let made = *op == Op::Sync(SyncOp::Barrier(BarrierOp::Remote))
+                    && self.is_of(args[0], root);
+                made || match self.effects(op, args, None).announces {
+                    Some(Announcement::Commit { barrier, blocks }) => {
+                        blocks != Blocks::One && self.is_of(barrier, root)
+                    }
+                    Some(
+                        Announcement::Crew
+                        | Announcement::Named(_)
+                        | Announcement::Cluster
+                        | Announcement::Arrive(_)
+                        | Announcement::Expect(_)
+                        | Announcement::CpAsyncGroup
+                        | Announcement::NextGrid,
+                    )
+                    | None => false,
+                }
             })
     }
 
     /// Whether the barriers of an allocation count what other blocks send.
     pub fn is_sent_to(&self, root: Barriers) -> bool {
         self.body.any_op(&mut |op, args| {
-            let sends = matches!(op, Op::Copy(CopyOp::Bulk(bulk)) if bulk.kind == BulkKind::Send);
-            (sends || *op == Op::Copy(CopyOp::StoreAsync)) && self.names(args, root)
+            self.effects(op, args, None).writes().any(|access| {
+                let counted = matches!(access.done, Done::Barrier(on) if self.is_of(on, root));
+                counted && self.is_remote(access)
+            })
         })
     }
 
-    fn names(&self, args: &[Value], root: Barriers) -> bool {
-        args.iter()
-            .any(|value| self.ty(*value).barrier().is_some_and(|barrier| barrier.root == root))
+    fn is_of(&self, barrier: Value, root: Barriers) -> bool {
+        self.ty(barrier).barrier().is_some_and(|barrier| barrier.root == root)
     }
 
     /// Whether an arrival at another block's barrier has to order what threads did before it: accesses to another block's shared
@@ -145,8 +177,8 @@ impl Kernel {
     /// Whether threads write to the shared memory of another block.
     pub fn writes_others(&self) -> bool {
         self.body.any_op(&mut |op, args| {
-            matches!(op, Op::Memory(MemoryOp::StoreShared) | Op::Copy(CopyOp::StoreAsync))
-                && self.reaches(op, args)
+            let effects = self.effects(op, args, None);
+            effects.writes().any(|access| access.by == By::Threads && self.is_remote(access))
         })
     }
 

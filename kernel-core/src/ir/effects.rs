@@ -77,6 +77,21 @@ pub struct Access {
     pub done: Done,
     /// The mask of an access by addresses, if it has one.
     pub mask: Option<Value>,
+    /// Whether it takes place, where an operand says so.
+    pub condition: Option<Value>,
+    /// Whose memory it is.
+    pub blocks: Blocks,
+}
+
+/// The blocks of a cluster whose memory or barrier it is, each at the place of the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// The one that the operand is of.
+    One,
+    /// Those in this mask.
+    Masked(Value),
+    /// All of them.
+    All,
 }
 
 /// What threads signal to others.
@@ -92,8 +107,13 @@ pub enum Announcement {
     Arrive(Value),
     /// The bytes that the phase of a barrier counts, with an arrival.
     Expect(Value),
-    /// An arrival at a barrier when what the thread has started is done.
-    Commit(Value),
+    /// An arrival when what the thread has started is done.
+    Commit {
+        /// The barrier.
+        barrier: Value,
+        /// Those of which blocks it arrives at.
+        blocks: Blocks,
+    },
     /// The end of a group of `cp.async`.
     CpAsyncGroup,
     /// That the next grid may start.
@@ -118,6 +138,8 @@ pub enum Wait {
         /// How many may stay in flight.
         pending: u32,
     },
+    /// All of their `cp.async`, in groups or not.
+    CpAsyncAll,
     /// Their bulk groups, but for the last few.
     Bulk {
         /// How many may stay in flight.
@@ -193,7 +215,9 @@ impl Effects {
             | Announcement::Cluster
             | Announcement::Arrive(_)
             | Announcement::Expect(_) => true,
-            Announcement::Commit(_) | Announcement::CpAsyncGroup | Announcement::NextGrid => false,
+            Announcement::Commit { .. } | Announcement::CpAsyncGroup | Announcement::NextGrid => {
+                false
+            }
         })
     }
 
@@ -205,7 +229,11 @@ impl Effects {
             | Wait::Cluster
             | Wait::Barrier(_)
             | Wait::BarrierTest(_) => true,
-            Wait::CpAsync { .. } | Wait::Bulk { .. } | Wait::Wgmma { .. } | Wait::Grids => false,
+            Wait::CpAsync { .. }
+            | Wait::CpAsyncAll
+            | Wait::Bulk { .. }
+            | Wait::Wgmma { .. }
+            | Wait::Grids => false,
         })
     }
 
@@ -231,7 +259,7 @@ impl Effects {
 }
 
 fn access(does: Does, memory: Memory, by: By, done: Done) -> Access {
-    Access { memory, does, by, done, mask: None }
+    Access { memory, does, by, done, mask: None, condition: None, blocks: Blocks::One }
 }
 
 fn by_threads(does: Does, memory: Memory) -> Access {
@@ -242,11 +270,25 @@ fn by_address(does: Does, address: Value, mask: Option<Value>) -> Access {
     Access { mask, ..by_threads(does, Memory::Address(address)) }
 }
 
-/// A copy by the async proxy.
-fn copied(from: Memory, to: Memory, done: Done) -> Vec<Access> {
-    [(Does::Reads, from), (Does::Writes, to)]
-        .map(|(does, memory)| access(does, memory, By::AsyncCopy, done))
-        .to_vec()
+/// How a copy combines with what is at its destination.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Combines {
+    Replaces,
+    Reduces,
+}
+
+/// A copy by the async proxy, which may have a mask of blocks and a condition.
+fn copied(
+    [from, to]: [Memory; 2],
+    combines: Combines,
+    done: Done,
+    (mask, condition): (Option<Value>, Option<Value>),
+) -> Vec<Access> {
+    let of = |does, memory| Access { condition, ..access(does, memory, By::AsyncCopy, done) };
+    let blocks = mask.map_or(Blocks::One, Blocks::Masked);
+    let read = (combines == Combines::Reduces).then(|| of(Does::Reads, to));
+    let written = Access { blocks, ..of(Does::Writes, to) };
+    [of(Does::Reads, from)].into_iter().chain(read).chain([written]).collect()
 }
 
 /// What a bulk copy accesses. A prefetch fills a cache, which no program sees.
@@ -254,14 +296,15 @@ fn copied_in_bulk(bulk: Bulk, args: &[Value]) -> Vec<Access> {
     let operands = bulk.operands(args);
     let Some(window) = operands.window.map(Memory::Shared) else { return Vec::new() };
     let done = operands.barrier.map_or(Done::BulkGroup, Done::Barrier);
-    match bulk.kind {
-        BulkKind::Load => copied(Memory::Address(operands.first), window, done),
-        BulkKind::Send => copied(Memory::Shared(operands.first), window, done),
-        BulkKind::Store | BulkKind::Reduce(_) => {
-            copied(window, Memory::Address(operands.first), done)
-        }
-        BulkKind::Prefetch(_) => Vec::new(),
-    }
+    let global = Memory::Address(operands.first);
+    let (between, combines) = match bulk.kind {
+        BulkKind::Load => ([global, window], Combines::Replaces),
+        BulkKind::Send => ([Memory::Shared(operands.first), window], Combines::Replaces),
+        BulkKind::Store => ([window, global], Combines::Replaces),
+        BulkKind::Reduce(_) => ([window, global], Combines::Reduces),
+        BulkKind::Prefetch(_) => return Vec::new(),
+    };
+    copied(between, combines, done, (operands.mask, operands.condition))
 }
 
 fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
@@ -318,7 +361,8 @@ fn of_cluster(op: ClusterOp, args: &[Value]) -> Effects {
         ClusterOp::Wait => Effects::waiting(Wait::Cluster),
         ClusterOp::TryCancel => {
             let (answer, done) = (Memory::Shared(args[0]), Done::Barrier(args[1]));
-            Effects::accessing([access(Does::Writes, answer, By::AsyncCopy, done)])
+            let written = access(Does::Writes, answer, By::AsyncCopy, done);
+            Effects::accessing([Access { blocks: Blocks::All, ..written }])
         }
         ClusterOp::IsCanceled | ClusterOp::CanceledBlockId(_) => {
             Effects::accessing([by_threads(Does::Reads, Memory::Shared(args[0]))])
@@ -374,7 +418,7 @@ impl Kernel {
             }
             CopyOp::Commit => Effects::announcing(Announcement::CpAsyncGroup),
             CopyOp::Wait(pending) => Effects::waiting(Wait::CpAsync { pending: *pending }),
-            CopyOp::WaitAll => Effects::waiting(Wait::CpAsync { pending: 0 }),
+            CopyOp::WaitAll => Effects::waiting(Wait::CpAsyncAll),
             CopyOp::Staged(_) => Effects::default(),
             CopyOp::Tma(tma) => Effects::accessing(self.tma(*tma, args)),
             CopyOp::Bulk(bulk) => Effects::accessing(copied_in_bulk(*bulk, args)),
@@ -392,13 +436,17 @@ impl Kernel {
         };
         let operands = tma.operands(rank as usize, args);
         let tensor = Memory::Tensor(tma.param);
+        let options = (operands.mask, operands.condition);
         match (tma.kind, operands.window.map(Memory::Shared)) {
             (TmaKind::Load | TmaKind::Gather | TmaKind::Staged, Some(window)) => {
                 let done = operands.barrier.map_or(Done::Pipeline, Done::Barrier);
-                copied(tensor, window, done)
+                copied([tensor, window], Combines::Replaces, done, options)
             }
-            (TmaKind::Store | TmaKind::Reduce(_) | TmaKind::Scatter, Some(window)) => {
-                copied(window, tensor, Done::BulkGroup)
+            (TmaKind::Store | TmaKind::Scatter, Some(window)) => {
+                copied([window, tensor], Combines::Replaces, Done::BulkGroup, options)
+            }
+            (TmaKind::Reduce(_), Some(window)) => {
+                copied([window, tensor], Combines::Reduces, Done::BulkGroup, options)
             }
             (_, None) | (TmaKind::Prefetch, _) => Vec::new(),
         }
@@ -407,24 +455,30 @@ impl Kernel {
     /// What a product by `wgmma` does.
     fn wgmma(&self, args: &[Value], result: Option<Value>) -> Effects {
         let of = |does, memory| access(does, memory, By::TensorCores, Done::WgmmaGroup);
-        let factors = args[..2].iter().map(|&factor| of(Does::Reads, self.operand(factor)));
+        let read = args.iter().map(|&operand| of(Does::Reads, self.operand(operand)));
         let sums = result.map(|sums| of(Does::Writes, Memory::Registers(sums)));
-        Effects::accessing(factors.chain(sums))
+        Effects::accessing(read.chain(sums))
     }
 
     /// What `tcgen05` does.
     fn tcgen05(&self, op: Tcgen05, args: &[Value]) -> Effects {
         use Does::{Reads, Writes};
-        let of =
-            |does, window: Value| access(does, self.operand(window), By::TensorCores, Done::Commit);
+        let condition = op.condition(args);
+        let of = |does, window: Value| {
+            let access = access(does, self.operand(window), By::TensorCores, Done::Commit);
+            Access { condition, ..access }
+        };
         match op {
             Tcgen05::Mma { scaled, .. } => {
                 let scales = if scaled.is_some() { &args[4..6] } else { &[] };
-                let read = args[..2].iter().chain(scales).map(|&window| of(Reads, window));
+                let read = args[..3].iter().chain(scales).map(|&window| of(Reads, window));
                 Effects::accessing(read.chain([of(Writes, args[2])]))
             }
             Tcgen05::Copy { .. } => Effects::accessing([of(Reads, args[0]), of(Writes, args[1])]),
-            Tcgen05::Commit { .. } => Effects::announcing(Announcement::Commit(args[0])),
+            Tcgen05::Commit { .. } => {
+                let blocks = op.mask(args).map_or(Blocks::One, Blocks::Masked);
+                Effects::announcing(Announcement::Commit { barrier: args[0], blocks })
+            }
             Tcgen05::FenceBefore => {
                 Effects { fence: Some(Fence::BeforeThreadSync), ..Effects::default() }
             }

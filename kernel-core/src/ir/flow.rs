@@ -13,16 +13,31 @@
 //! An analysis of values, whose facts do not depend on the place, has no state: it keeps its facts itself, and returns from [`Flow::pass`]
 //! whether the facts of a loop's carried values have changed.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use la_arena::ArenaMap;
 
 use super::{Region, Stmt, StmtKind, Terminator, Value};
 use crate::loc::Loc;
 
-/// The most times that the body of a loop is followed. Most states settle after a few; the limit bounds the work for states that never do.
-/// Facts of values always settle, and have no limit.
+/// The most times that the body of a loop is followed for each statement of the kernel. Most states settle after a few; those that grow by
+/// one thing at a time do after as many as there are things. Facts of values always settle, and have no limit.
+const LOOKS_A_STATEMENT: u32 = 16;
 const LOOKS: u32 = 1024;
+
+/// A loop whose state still changes after all these looks, so that nothing is known of it: a fault of the analysis, whose joins do not
+/// only add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// The loop.
+    pub at: Loc,
+}
+
+impl fmt::Display for Unsettled {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("what holds at the start of an iteration of a loop changes without end")
+    }
+}
 
 /// A statement's number: its place among all statements of the kernel, those of inner regions included, in the order of the text.
 pub type Number = u32;
@@ -164,22 +179,31 @@ pub trait Flow {
 }
 
 /// Follows a body from its start to its end, and gives what holds where it ends; none where it never does.
-pub fn solve<F: Flow>(flow: &mut F, body: &Region, start: &F::State) -> Option<F::State> {
-    let mut solver = Solver {
-        flow,
-        next: 0,
-        loops: Vec::new(),
-        ended: Vec::new(),
-        settled: BTreeMap::new(),
-        visits: false,
-    };
+///
+/// # Errors
+/// A state of a loop that does not settle. Then nothing has been visited.
+pub fn solve<F: Flow>(
+    flow: &mut F,
+    body: &Region,
+    start: &F::State,
+) -> Result<Option<F::State>, Unsettled> {
+    let mut solver = Solver::of(flow, body);
     let end = solver.whole(body, start);
+    if let Some(unsettled) = solver.unsettled {
+        return Err(unsettled);
+    }
     if F::OF_VALUES {
-        return end;
+        return Ok(end);
     }
     solver.next = 0;
     solver.visits = true;
-    solver.whole(body, start)
+    Ok(solver.whole(body, start))
+}
+
+/// Follows a body for facts of values, which the analysis keeps itself.
+pub fn follow<F: Flow<State = ()>>(flow: &mut F, body: &Region) {
+    const { assert!(F::OF_VALUES, "facts of places may not settle") };
+    Solver::of(flow, body).whole(body, &());
 }
 
 /// A loop whose body is being followed.
@@ -215,6 +239,8 @@ struct Solver<'f, F: Flow> {
     ended: Vec<F::State>,
     settled: BTreeMap<Number, Vec<Settled<F::State>>>,
     visits: bool,
+    most_looks: u32,
+    unsettled: Option<Unsettled>,
 }
 
 /// How many statements a region has, those inside included.
@@ -223,7 +249,20 @@ fn count(region: &Region) -> Number {
     region.stmts.iter().map(|stmt| 1 + inner(stmt)).sum()
 }
 
-impl<F: Flow> Solver<'_, F> {
+impl<'f, F: Flow> Solver<'f, F> {
+    fn of(flow: &'f mut F, body: &Region) -> Self {
+        Solver {
+            flow,
+            next: 0,
+            loops: Vec::new(),
+            ended: Vec::new(),
+            settled: BTreeMap::new(),
+            visits: false,
+            most_looks: LOOKS.saturating_add(LOOKS_A_STATEMENT.saturating_mul(count(body))),
+            unsettled: None,
+        }
+    }
+
     /// A body that is left by its end and by `return`.
     fn whole(&mut self, body: &Region, start: &F::State) -> Option<F::State> {
         let outside = std::mem::take(&mut self.ended);
@@ -381,10 +420,13 @@ impl<F: Flow> Solver<'_, F> {
                 let left = self.flow.next_iteration(&stmt.kind, &entered, left.clone());
                 self.flow.join(&mut again, &left);
             }
-            if known.is_some()
-                || looks == LOOKS && !F::OF_VALUES
-                || again == entered && !open.changed
-            {
+            if known.is_some() || again == entered && !open.changed {
+                break open;
+            }
+            if looks == self.most_looks && !F::OF_VALUES {
+                self.unsettled.get_or_insert(Unsettled { at: stmt.loc });
+            }
+            if self.unsettled.is_some() {
                 break open;
             }
             // The next pass over the body finds these jumps again.
@@ -449,7 +491,7 @@ pub fn spread<T: Copy>(
     follows: &mut dyn FnMut(&Stmt) -> Vec<Value>,
 ) -> ArenaMap<Value, T> {
     let mut spread = Spread { begins, follows, of: ArenaMap::default() };
-    solve(&mut spread, body, &());
+    follow(&mut spread, body);
     spread.of
 }
 

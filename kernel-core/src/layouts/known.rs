@@ -130,7 +130,7 @@ fn log2_divisor(value: i128) -> u32 {
 /// Finds out what is known of the values of a kernel.
 pub fn analyze(kernel: &Kernel) -> Known {
     let mut analysis = Analysis { kernel, infos: ArenaMap::default() };
-    flow::solve(&mut analysis, &kernel.body, &());
+    flow::follow(&mut analysis, &kernel.body);
     Known { infos: analysis.infos }
 }
 

@@ -7,7 +7,7 @@
 use super::statement;
 use crate::ir::{
     Announcement, ClusterOp, CtaGroup, Kernel, Stmt, StmtKind, Terminator, Wait,
-    flow::{self, Flow},
+    flow::{self, Flow, Unsettled},
 };
 
 /// What may still be going on in other blocks.
@@ -20,16 +20,20 @@ struct Reach {
 }
 
 /// Has the blocks of a cluster meet at the end of a kernel, where one may still be reached by another.
-pub fn meet_at_the_end(kernel: &mut Kernel) {
+///
+/// # Errors
+/// See [`flow::solve`].
+pub fn meet_at_the_end(kernel: &mut Kernel) -> Result<(), Unsettled> {
     if kernel.cta_group() == CtaGroup::Pair || kernel.body.end != Terminator::Return {
-        return;
+        return Ok(());
     }
-    let left = flow::solve(&mut Reaching { kernel }, &kernel.body, &Reach::default());
+    let left = flow::solve(&mut Reaching { kernel }, &kernel.body, &Reach::default())?;
     if left.is_some_and(|reach| reach.open)
         && let Some(loc) = kernel.body.stmts.last().map(|stmt| stmt.loc)
     {
         kernel.body.stmts.push(statement(ClusterOp::Sync, loc));
     }
+    Ok(())
 }
 
 struct Reaching<'a> {

@@ -2,15 +2,15 @@
 //!
 //! Threads write through the generic proxy, asynchronous operations read through the async proxy (PTX ISA, "Proxies"): between a store and such
 //! a read there has to be a fence in every thread that stored, and a barrier. A program without one gets it before the read, or, if the
-//! read is in another partition, before the arrival that it waits for.
+//! read is in another partition, before what signals that partition: an arrival, or bytes or a commit on a barrier that it waits on.
 
 use std::collections::BTreeSet;
 
 use super::statement;
 use crate::ir::{
-    Access, Announcement, By, CtaGroup, Fence, Kernel, Memory, Shared, Stmt, StmtKind, SyncOp,
-    Wait,
-    flow::{self, Flow, Insertions, Number, Part},
+    Access, Announcement, Barriers, Blocks, By, CtaGroup, Fence, Kernel, Memory, Shared,
+    Specialized, Stmt, StmtKind, SyncOp, Value, Wait,
+    flow::{self, Flow, Insertions, Number, Part, Unsettled},
 };
 use crate::loc::Loc;
 
@@ -27,7 +27,10 @@ struct Unfenced {
 }
 
 /// Puts the fences that are missing into a kernel.
-pub fn fences(kernel: &mut Kernel) {
+///
+/// # Errors
+/// See [`flow::solve`].
+pub fn fences(kernel: &mut Kernel) -> Result<(), Unsettled> {
     let mut read = Roots::new();
     kernel.body.each_op(&mut |op, args, result, _| {
         let effects = kernel.effects(op, args, result);
@@ -35,13 +38,41 @@ pub fn fences(kernel: &mut Kernel) {
         read.extend(by_async.filter_map(|access| root(kernel, access)));
     });
     if read.is_empty() {
-        return;
+        return Ok(());
     }
     let read_by_others = kernel.writes_others() || kernel.cta_group() == CtaGroup::Pair;
-    let mut fences = Fences { kernel, read, read_by_others, out: Insertions::default() };
-    flow::solve(&mut fences, &kernel.body, &Unfenced::default());
+    let mut fences = Fences {
+        kernel,
+        read,
+        read_by_others,
+        waited: waited(kernel),
+        part: None,
+        out: Insertions::default(),
+    };
+    flow::solve(&mut fences, &kernel.body, &Unfenced::default())?;
     let Fences { out, .. } = fences;
     out.insert(&mut kernel.body);
+    Ok(())
+}
+
+/// The parts of the kernel's `warp_specialize` that wait on barriers of an allocation, by their numbers.
+type Waited = BTreeSet<(usize, Barriers)>;
+
+fn waited(kernel: &Kernel) -> Waited {
+    let mut waited = Waited::new();
+    let Some(Specialized { default, partitions, .. }) = kernel.specialized() else { return waited };
+    let others = partitions.iter().map(|partition| &partition.body);
+    for (part, body) in std::iter::once(default).chain(others).enumerate() {
+        body.each_op(&mut |op, args, result, _| {
+            for wait in kernel.effects(op, args, result).waits {
+                if let Wait::Barrier(barrier) | Wait::BarrierTest(barrier) = wait {
+                    let root = kernel.ty(barrier).barrier().map(|barrier| barrier.root);
+                    waited.extend(root.map(|root| (part, root)));
+                }
+            }
+        });
+    }
+    waited
 }
 
 /// The allocation of shared memory that is accessed.
@@ -56,10 +87,21 @@ struct Fences<'a> {
     read: Roots,
     /// Other blocks read what threads write: in those, or by the tensor cores of a pair.
     read_by_others: bool,
+    waited: Waited,
+    /// The part that is followed; none outside of parts.
+    part: Option<usize>,
     out: Insertions,
 }
 
 impl Fences<'_> {
+    /// Whether another part waits on a barrier.
+    fn tells(&self, barrier: Value) -> bool {
+        let root = self.kernel.ty(barrier).barrier().map(|barrier| barrier.root);
+        self.part.is_some_and(|own| {
+            self.waited.iter().any(|&(part, waited)| part != own && Some(waited) == root)
+        })
+    }
+
     /// Whether a fence comes before a statement.
     fn needed(&self, stmt: &Stmt, unfenced: &Unfenced) -> bool {
         let StmtKind::Op { op, args, result } = &stmt.kind else {
@@ -71,14 +113,12 @@ impl Fences<'_> {
         let tells = match effects.announces {
             Some(Announcement::Arrive(_) | Announcement::Named(_)) => true,
             Some(Announcement::Cluster) => self.read_by_others,
+            Some(Announcement::Expect(barrier)) => self.tells(barrier),
+            Some(Announcement::Commit { barrier, blocks }) => {
+                self.tells(barrier) || self.read_by_others && blocks != Blocks::One
+            }
             // Threads of one partition meet without a fence where none of them reads asynchronously.
-            Some(
-                Announcement::Crew
-                | Announcement::Expect(_)
-                | Announcement::Commit(_)
-                | Announcement::CpAsyncGroup
-                | Announcement::NextGrid,
-            )
+            Some(Announcement::Crew | Announcement::CpAsyncGroup | Announcement::NextGrid)
             | None => false,
         };
         let mut read = effects.reads().filter(|access| !access.is_generic());
@@ -102,11 +142,11 @@ impl Flow for Fences<'_> {
             unfenced.written.clear();
         }
         for wait in &effects.waits {
-            if let Wait::CpAsync { pending } = wait {
+            if let Wait::CpAsync { .. } | Wait::CpAsyncAll = wait {
                 unfenced.written.extend(&unfenced.copying);
-                if *pending == 0 {
-                    unfenced.copying.clear();
-                }
+            }
+            if let Wait::CpAsync { pending: 0 } | Wait::CpAsyncAll = wait {
+                unfenced.copying.clear();
             }
         }
         for access in effects.writes().filter(|access| access.is_generic()) {
@@ -124,6 +164,7 @@ impl Flow for Fences<'_> {
     }
 
     fn enter(&mut self, part: Part<'_>, before: &Unfenced) -> Unfenced {
+        self.part = Some(part.index);
         if part.index == 0 { before.clone() } else { Unfenced::default() }
     }
 
@@ -133,6 +174,7 @@ impl Flow for Fences<'_> {
         _: &Unfenced,
         left: Vec<Option<Unfenced>>,
     ) -> Option<Unfenced> {
+        self.part = None;
         left.into_iter().next()?
     }
 

@@ -15,7 +15,7 @@ use crate::{
     ir::{
         Announcement, Barriers, By, Kernel, Memory, Stmt, StmtKind, SyncOp, Tcgen05, TensorMemory,
         Value, Wait,
-        flow::{self, Flow, Insertions, Number, Part},
+        flow::{self, Flow, Insertions, Number, Part, Unsettled},
     },
     loc::Loc,
 };
@@ -49,14 +49,18 @@ impl State {
 }
 
 /// Puts the fences of tensor memory into a kernel, and meetings of the threads of a partition before what one of them does for all.
-pub fn order_issuing_thread(kernel: &mut Kernel) {
+///
+/// # Errors
+/// See [`flow::solve`].
+pub fn order_issuing_thread(kernel: &mut Kernel) -> Result<(), Unsettled> {
     if kernel.tensor_memory.is_empty() && kernel.barriers.is_empty() {
-        return;
+        return Ok(());
     }
     let mut issuing = Issuing { kernel, warps: kernel.warps, out: Insertions::default() };
-    flow::solve(&mut issuing, &kernel.body, &State::default());
+    flow::solve(&mut issuing, &kernel.body, &State::default())?;
     let Issuing { out, .. } = issuing;
     out.insert(&mut kernel.body);
+    Ok(())
 }
 
 struct Issuing<'a> {
@@ -93,7 +97,7 @@ impl Issuing<'_> {
         let (of_threads, of_cores) = (windows(By::Threads), windows(By::TensorCores));
         // One thread does it for its whole partition; the lanes of one warp wait together.
         let for_all = match effects.announces {
-            Some(Announcement::Expect(barrier) | Announcement::Commit(barrier)) => {
+            Some(Announcement::Expect(barrier) | Announcement::Commit { barrier, .. }) => {
                 self.barrier(barrier).filter(|_| self.warps > 1)
             }
             Some(

@@ -17,7 +17,7 @@ use super::{key, statement};
 use crate::ir::{
     Binary, Const, CopyOp, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ParamKind, Region,
     SourceOp, Stmt, StmtKind, SyncOp, Value,
-    flow::{self, Flow, Insertions, Number, Part},
+    flow::{self, Flow, Insertions, Number, Part, Unsettled},
 };
 use crate::loc::Loc;
 
@@ -30,20 +30,24 @@ const DEEPEST: u32 = 8;
 const MOST_PENDING: usize = 256;
 
 /// Puts the barriers into a kernel whose tiles have layouts.
-pub fn order(kernel: &mut Kernel, layouts: &Layouts) {
+///
+/// # Errors
+/// See [`flow::solve`].
+pub fn order(kernel: &mut Kernel, layouts: &Layouts) -> Result<(), Unsettled> {
     let mutable =
         |param: &crate::ir::Param| matches!(param.kind, ParamKind::Tensor { mutable: true, .. });
     if !kernel.params.iter().any(mutable) {
-        return;
+        return Ok(());
     }
     let mut sums = Sums::default();
     sums.read(&kernel.body);
     let (warps, inside) = (kernel.warps, BTreeMap::new());
     let mut order =
         Order { kernel, layouts, sums: &sums, warps, inside, out: Insertions::default() };
-    flow::solve(&mut order, &kernel.body, &Pending::new());
+    flow::solve(&mut order, &kernel.body, &Pending::new())?;
     let Order { out, .. } = order;
     out.insert(&mut kernel.body);
+    Ok(())
 }
 
 /// A coordinate: a constant and values with factors, by value index.

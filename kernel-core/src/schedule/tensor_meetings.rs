@@ -16,7 +16,7 @@ use crate::{
     ir::{
         By, Does, Effects, Kernel, Layouts, Memory, Op, ProductOp, Stmt, StmtKind, SyncOp, Tcgen05,
         TensorMemory, Value,
-        flow::{self, Flow, Insertions, Number, Part},
+        flow::{self, Flow, Insertions, Number, Part, Unsettled},
     },
     layouts::tensor_memory::QUARTERS,
     loc::Loc,
@@ -36,15 +36,19 @@ struct Access {
 type State = BTreeSet<Access>;
 
 /// Puts meetings into the partitions that need them. All tiles have their layouts.
-pub fn tensor_meetings(kernel: &mut Kernel, layouts: &Layouts) {
+///
+/// # Errors
+/// See [`flow::solve`].
+pub fn tensor_meetings(kernel: &mut Kernel, layouts: &Layouts) -> Result<(), Unsettled> {
     if kernel.tensor_memory.is_empty() {
-        return;
+        return Ok(());
     }
     let (warps, out) = (kernel.warps, Insertions::default());
     let mut meetings = Meetings { kernel, layouts, warps, ways: Vec::new(), out };
-    flow::solve(&mut meetings, &kernel.body, &State::new());
+    flow::solve(&mut meetings, &kernel.body, &State::new())?;
     let Meetings { out, .. } = meetings;
     out.insert(&mut kernel.body);
+    Ok(())
 }
 
 struct Meetings<'a> {

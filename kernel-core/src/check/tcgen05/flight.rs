@@ -2,35 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::{Agent, signals};
 use crate::{
     check::{
+        signals::Agent,
+        slots::{Slot, Slots},
         tensor_memory::columns::Columns,
         tiles::{self, Tile},
     },
-    ir::{BarrierOp, Barriers, Kernel, Op, Scaled, Shared, SyncOp, TensorMemory, Type, Value},
+    ir::{Kernel, Scaled, Shared, TensorMemory, Type, Value},
     layouts::{tensor_core, tensor_memory},
     loc::Loc,
 };
 use kernel_layout::forms::tensor_memory_has_gap;
 use kernel_ptx::Word;
 use la_arena::ArenaMap;
-
-/// One of an allocation of barriers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Slot {
-    pub(super) root: Barriers,
-    /// Its number in a ring, where that is known.
-    pub(super) index: Option<i128>,
-}
-
-impl Slot {
-    /// Whether they may be one barrier.
-    pub(super) fn meets(self, other: Slot) -> bool {
-        let apart = self.index.zip(other.index).is_some_and(|(one, other)| one != other);
-        self.root == other.root && !apart
-    }
-}
 
 /// What one instruction multiplies: products of the same shape run one after the other (PTX ISA, "tcgen05: Pipelined
 /// instructions").
@@ -179,9 +164,7 @@ impl Flight {
 
     /// The same in a later iteration, where values stand for something else.
     pub(super) fn later(mut self) -> Self {
-        if let Tile::Of(_) = self.extent.tile {
-            self.extent.tile = Tile::Some;
-        }
+        self.extent.tile = self.extent.tile.later();
         if let When::If(_) = self.when {
             self.when = When::Sometimes;
         }
@@ -195,10 +178,7 @@ pub(super) struct Places<'a> {
     columns: &'a Columns,
     rows: &'a ArenaMap<Value, u32>,
     tiles: ArenaMap<Value, Tile>,
-    slots: ArenaMap<Value, Slot>,
-    known: ArenaMap<Value, i128>,
-    /// The ring and the number of a barrier that is one of several.
-    pub(super) of_ring: ArenaMap<Value, [Value; 2]>,
+    pub(super) slots: Slots<'a>,
 }
 
 impl<'a> Places<'a> {
@@ -207,34 +187,13 @@ impl<'a> Places<'a> {
         rows: &'a ArenaMap<Value, u32>,
         columns: &'a Columns,
     ) -> Self {
-        let (known, tiles) = (kernel.body.constants(), tiles::shared(kernel));
-        let (mut slots, mut of_ring) = (ArenaMap::<Value, Slot>::new(), ArenaMap::new());
-        kernel.body.each_op(&mut |op, args, result, _| {
-            let Some(result) = result else { return };
-            if let Op::Sync(SyncOp::Barrier(BarrierOp::Index)) = op {
-                of_ring.insert(result, [args[0], args[1]]);
-                if let Some(root) = signals::root(kernel, args[0]) {
-                    let index = known.get(args[1]).copied();
-                    slots.insert(result, Slot { root, index });
-                }
-            } else if let Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op
-                && let Some(&slot) = slots.get(args[0])
-            {
-                slots.insert(result, slot);
-            }
-        });
-        Places { kernel, columns, rows, tiles, slots, known, of_ring }
+        Places { kernel, columns, rows, tiles: tiles::shared(kernel), slots: Slots::of(kernel) }
     }
 
+    /// The barrier that a value is. Of a ring whose number is known at run time, it is one in this iteration and another in the next.
     pub(super) fn slot(&self, barrier: Value) -> Option<Slot> {
-        let all = |root| Slot { root, index: None };
-        let known = self.slots.get(barrier).copied();
-        known.or_else(|| signals::root(self.kernel, barrier).map(all))
-    }
-
-    /// A constant.
-    pub(super) fn known(&self, value: Value) -> Option<i128> {
-        self.known.get(value).copied()
+        let slot = self.slots.slot(barrier)?;
+        Some(Slot { tile: slot.tile.later(), ..slot })
     }
 
     /// Where a window of this block is.

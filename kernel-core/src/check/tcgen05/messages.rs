@@ -4,10 +4,10 @@ use la_arena::ArenaMap;
 
 use super::{
     flight::{Does, Flight, Operand, Places},
-    signals::Signals,
     state::State,
 };
 use crate::{
+    check::signals::Signals,
     diag::{Code, Diagnostic},
     elaborate::Written,
     ir::{Kernel, Region, Value, flow::Number},
@@ -155,13 +155,14 @@ impl<'a> Refusals<'a> {
         if let Some(text) = one(barrier) {
             return Spelled { text, can_be_written: true };
         }
-        let ring = self.places.of_ring.get(barrier);
+        let ring = self.places.slots.of_ring.get(barrier);
         let Some((&[_, number], ring)) = ring.and_then(|of| Some((of, one(of[0])?))) else {
             return Spelled { text: "barrier".to_owned(), can_be_written: false };
         };
         let seen = |&[first, last]: &[Number; 2]| (first..=last).contains(&self.number);
         let here = || one(number).filter(|_| self.visible.get(number).is_some_and(seen));
-        let number = self.places.known(number).map(|known| known.to_string()).or_else(here);
+        let number =
+            self.places.slots.constant(number).map(|known| known.to_string()).or_else(here);
         let can_be_written = number.is_some();
         let number = number.unwrap_or_else(|| "..".to_owned());
         Spelled { text: format!("{ring}[{number}]"), can_be_written }

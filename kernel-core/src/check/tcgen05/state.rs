@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-use super::flight::{Flight, Memory, Slot};
-use crate::ir::Value;
+use super::flight::{Flight, Memory};
+use crate::{check::slots::Slot, ir::Value};
 
 /// The state of an operation in flight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

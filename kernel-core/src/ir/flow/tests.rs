@@ -83,7 +83,7 @@ type Seen = Vec<(Number, Vec<u32>)>;
 fn solved(stmts: Vec<Stmt>) -> (Option<Vec<u32>>, Seen) {
     let body = region(stmts, Terminator::Return);
     let mut marking = Marking::default();
-    let end = solve(&mut marking, &body, &Marks::new());
+    let end = solve(&mut marking, &body, &Marks::new()).expect("marks settle");
     let list = |marks: Marks| marks.into_iter().collect::<Vec<u32>>();
     (end.map(list), marking.seen.into_iter().map(|(at, marks)| (at, list(marks))).collect())
 }
@@ -163,13 +163,73 @@ fn work_grows_no_faster_than_the_square_of_nested_loops() {
             stmts
         });
         let mut marking = Marking::default();
-        solve(&mut marking, &region(nested, Terminator::Return), &Marks::new());
+        let body = region(nested, Terminator::Return);
+        solve(&mut marking, &body, &Marks::new()).expect("marks settle");
         assert_eq!(u32::try_from(marking.seen.len()), Ok(3 * depth - 1));
         marking.crossed
     };
     // Twice as deep is four times the work: every loop sees what each loop around it adds.
     let (shallow, deep) = (crossed(24), crossed(48));
     assert!(deep <= 5 * shallow, "{shallow} and {deep}");
+}
+
+/// A mark gives the next one, so that a loop over them from the last to the first adds one a look.
+struct Chain;
+
+impl Flow for Chain {
+    type State = Marks;
+
+    fn cross(&mut self, stmt: &Stmt, marks: &mut Marks) {
+        if let StmtKind::Op { op: Op::Copy(CopyOp::Wait(mark)), .. } = &stmt.kind
+            && marks.contains(mark)
+        {
+            marks.insert(mark + 1);
+        }
+    }
+
+    fn join(&mut self, into: &mut Marks, other: &Marks) {
+        into.extend(other);
+    }
+}
+
+#[test]
+fn a_state_that_grows_by_one_thing_a_look_settles() {
+    let length = 1100;
+    let body = yields(vec![counted((0..length).rev().map(mark).collect())]);
+    let end = solve(&mut Chain, &body, &Marks::from([0])).expect("marks settle");
+    assert_eq!(end.map(|marks| marks.len()), Some(length as usize + 1));
+}
+
+/// Counts statements: a loop never settles.
+#[derive(Default)]
+struct Counting {
+    visited: bool,
+}
+
+impl Flow for Counting {
+    type State = u64;
+
+    fn cross(&mut self, _: &Stmt, count: &mut u64) {
+        *count += 1;
+    }
+
+    fn join(&mut self, into: &mut u64, other: &u64) {
+        *into = (*into).max(*other);
+    }
+
+    fn visit(&mut self, _: &Stmt, _: &u64, _: Number) {
+        self.visited = true;
+    }
+}
+
+#[test]
+fn of_a_state_that_never_settles_nothing_is_known() {
+    let mut counting = Counting::default();
+    let body = yields(vec![mark(1), counted(vec![counted(vec![mark(2)])])]);
+    assert_eq!(solve(&mut counting, &body, &0), Err(Unsettled { at: Loc::KERNEL }));
+    assert!(!counting.visited);
+    // Without a loop it is.
+    assert_eq!(solve(&mut counting, &yields(vec![mark(1), mark(2)]), &0), Ok(Some(2)));
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Shared memory: where allocations are, how windows are addressed, how tiles go in and out.
 
+use std::collections::BTreeMap;
+
 use kernel_layout::{Dim, Layout, accesses, max_vector};
 use kernel_ptx::Type as Register;
 use la_arena::ArenaMap;
 
 use super::access::VECTOR_BYTES;
 use crate::ir::{
-    BarrierOp, Barriers, BulkKind, ClusterOp, CopyOp, Elem, Kernel, Op, ProductOp, Region, Shared,
-    SharedType, StmtKind, SyncOp, TmaKind, Type, Value,
+    Access, Barriers, Does, Done, Elem, Kernel, Memory, Op, Region, Shared, SharedType, StmtKind,
+    Type, Value, Wait,
 };
 use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
 use crate::loc::Loc;
@@ -81,8 +83,9 @@ impl<'a> SharedPlan<'a> {
         let mut starts = ArenaMap::new();
         let mut ends = Vec::new();
         let mut end = 0u32;
-        let mut allocations: Vec<(Shared, usize)> =
-            kernel.shared.iter().map(|(shared, _)| (shared, last_needed(kernel, shared))).collect();
+        let in_flight = InFlight::of(kernel);
+        let last = |(shared, _)| (shared, in_flight.last_needed(kernel, shared));
+        let mut allocations: Vec<(Shared, usize)> = kernel.shared.iter().map(last).collect();
         let before = match order {
             Order::AsAllocated => allocations.len(),
             Order::LongestFirst => {
@@ -189,66 +192,98 @@ impl<'a> SharedPlan<'a> {
     }
 }
 
-/// The last statement of the kernel's body that needs an allocation: the last one that touches it, or the last wait for
-/// what goes on there after the statement that started it. `usize::MAX` where nothing waits.
-fn last_needed(kernel: &Kernel, shared: Shared) -> usize {
-    let stmts = &kernel.body.stmts;
-    let touched = stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared)).unwrap_or(0);
-    let is = |value: &Value| matches!(kernel.ty(*value), Type::Shared(ty) if ty.root == shared);
-    let until = |starts: &dyn Fn(&Op) -> bool, waits: &dyn Fn(&Op) -> bool| {
-        let started = |op: &Op, args: &[Value]| starts(op) && args.iter().any(is);
-        let started = stmts.iter().rposition(|stmt| holds(&stmt.kind, &started))?;
-        let waited = stmts.iter().rposition(|stmt| holds(&stmt.kind, &|op, _| waits(op)));
-        Some(waited.filter(|waited| *waited >= started).unwrap_or(usize::MAX))
-    };
-    let copies = |op: &Op, tma: &dyn Fn(TmaKind) -> bool, bulk: &dyn Fn(BulkKind) -> bool| {
-        matches!(op, Op::Copy(CopyOp::Tma(copy)) if tma(copy.kind))
-            || matches!(op, Op::Copy(CopyOp::Bulk(copy)) if bulk(copy.kind))
-    };
-    let read = until(
-        &|op| {
-            copies(op, &TmaKind::reads_shared, &|kind| {
-                matches!(kind, BulkKind::Store | BulkKind::Reduce(_))
-            })
-        },
-        &|op| matches!(op, Op::Copy(CopyOp::BulkWait { pending: 0, .. })),
-    );
-    let multiplied = until(&|op| matches!(op, Op::Product(ProductOp::Wgmma)), &|op| {
-        matches!(op, Op::Product(ProductOp::WgmmaWait(0)))
-    });
-    let loaded = until(
-        &|op| {
-            copies(op, &TmaKind::completes_on_a_barrier, &|kind| kind == BulkKind::Load)
-                || *op == Op::Sync(SyncOp::Cluster(ClusterOp::TryCancel))
-        },
-        &|op| matches!(op, Op::Sync(SyncOp::Barrier(BarrierOp::Wait | BarrierOp::Test))),
-    );
-    let by_tensor_cores = until(
-        &|op| matches!(op, Op::Product(ProductOp::Tcgen05(one)) if one.is_by_tensor_cores()),
-        &|op| matches!(op, Op::Sync(SyncOp::Barrier(BarrierOp::Wait | BarrierOp::Test))),
-    );
-    // Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read
-    // when they do.
-    let reaches = |op: &Op, args: &[Value]| kernel.reaches(op, args) && args.iter().any(is);
-    let meets = |op: &Op, _: &[Value]| {
-        matches!(op, Op::Sync(SyncOp::Cluster(ClusterOp::Sync | ClusterOp::Wait)))
-    };
-    let reached = stmts.iter().rposition(|stmt| holds(&stmt.kind, &reaches)).map(|last| {
-        let met = stmts.iter().rposition(|stmt| holds(&stmt.kind, &meets));
-        met.filter(|met| *met > last).unwrap_or(usize::MAX)
-    });
-    [read, multiplied, by_tensor_cores, loaded, reached]
-        .into_iter()
-        .flatten()
-        .fold(touched, usize::max)
+/// What ends an access to shared memory that goes on behind the statement that starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Until {
+    Barrier,
+    BulkGroup,
+    WgmmaGroup,
+    /// Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read when
+    /// they do.
+    Meeting,
 }
 
-/// Whether a statement, or one inside it, is an operation of a kind.
-fn holds(kind: &StmtKind, is: &dyn Fn(&Op, &[Value]) -> bool) -> bool {
-    if let StmtKind::Op { op, args, .. } = kind {
-        return is(op, args);
+impl Until {
+    fn of(access: &Access) -> Option<Until> {
+        match access.done {
+            Done::Barrier(_) if access.does == Does::Writes => Some(Until::Barrier),
+            Done::Commit => Some(Until::Barrier),
+            Done::BulkGroup => Some(Until::BulkGroup),
+            Done::WgmmaGroup => Some(Until::WgmmaGroup),
+            Done::Barrier(_) | Done::AtOnce | Done::CpAsyncGroup | Done::Pipeline => None,
+        }
     }
-    kind.regions().iter().any(|region| region.stmts.iter().any(|stmt| holds(&stmt.kind, is)))
+
+    /// What a wait ends of all that is in flight.
+    fn ended_by(wait: Wait) -> Option<Until> {
+        match wait {
+            Wait::Barrier(_) | Wait::BarrierTest(_) => Some(Until::Barrier),
+            Wait::Bulk { pending: 0, .. } => Some(Until::BulkGroup),
+            Wait::Wgmma { pending: 0 } => Some(Until::WgmmaGroup),
+            Wait::Cluster => Some(Until::Meeting),
+            Wait::Bulk { .. }
+            | Wait::Wgmma { .. }
+            | Wait::Crew
+            | Wait::Named(_)
+            | Wait::CpAsync { .. }
+            | Wait::CpAsyncAll
+            | Wait::Grids => None,
+        }
+    }
+}
+
+/// The last statements of the kernel's body that start accesses to allocations, and that wait for such.
+#[derive(Default)]
+struct InFlight {
+    started: BTreeMap<(Shared, Until), usize>,
+    waited: BTreeMap<Until, usize>,
+}
+
+impl InFlight {
+    fn of(kernel: &Kernel) -> Self {
+        let mut found = InFlight::default();
+        for (at, stmt) in kernel.body.stmts.iter().enumerate() {
+            if let StmtKind::Op { op, args, .. } = &stmt.kind {
+                found.note(kernel, (op, args), at);
+            }
+            for inner in stmt.kind.regions() {
+                inner.each_op(&mut |op, args, _, _| found.note(kernel, (op, args), at));
+            }
+        }
+        found
+    }
+
+    fn note(&mut self, kernel: &Kernel, (op, args): (&Op, &[Value]), at: usize) {
+        let effects = kernel.effects(op, args, None);
+        let root = |window: Value| kernel.ty(window).shared().map(|window| window.root);
+        for access in &effects.accesses {
+            let Memory::Shared(window) = access.memory else { continue };
+            let here = kernel.ty(window).shared().filter(|window| !window.remote);
+            let started = here.and_then(|here| Some((here.root, Until::of(access)?)));
+            self.started.extend(started.map(|started| (started, at)));
+        }
+        if kernel.reaches(op, args) {
+            let roots = args.iter().filter_map(|&arg| root(arg));
+            self.started.extend(roots.map(|root| ((root, Until::Meeting), at)));
+        }
+        let ended = effects.waits.iter().filter_map(|&wait| Until::ended_by(wait));
+        self.waited.extend(ended.map(|until| (until, at)));
+    }
+
+    /// The last statement that needs an allocation: the last one that touches it, or the last wait for what goes on there behind the
+    /// statement that started it. `usize::MAX` where nothing waits.
+    fn last_needed(&self, kernel: &Kernel, shared: Shared) -> usize {
+        let stmts = &kernel.body.stmts;
+        let touched = stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared)).unwrap_or(0);
+        let untils = [Until::Barrier, Until::BulkGroup, Until::WgmmaGroup, Until::Meeting];
+        let ends = untils.into_iter().filter_map(|until| {
+            let started = *self.started.get(&(shared, until))?;
+            let first = if until == Until::Meeting { started + 1 } else { started };
+            let waited = self.waited.get(&until).copied().filter(|waited| *waited >= first);
+            Some(waited.unwrap_or(usize::MAX))
+        });
+        ends.fold(touched, usize::max)
+    }
 }
 
 /// Whether a statement, or one inside it, touches an allocation.

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Agent, Slot};
+use super::slots::{Slot, root};
 use crate::{
     ir::{
         Announcement, BarrierOp, Barriers, Done, Kernel, Op, Region, StmtKind, SyncOp, Value, Wait,
     },
     loc::Loc,
 };
+
+/// A partition, by its number.
+pub(super) type Agent = usize;
 
 /// All warps of a block together, outside of partitions.
 pub(super) const ALL: Agent = 0;
@@ -28,11 +31,6 @@ pub(super) struct Signals<'a> {
     pub(super) counted: BTreeSet<Barriers>,
 }
 
-/// The barriers of an operand.
-pub(super) fn root(kernel: &Kernel, value: Value) -> Option<Barriers> {
-    Some(kernel.ty(value).barrier()?.root)
-}
-
 impl<'a> Signals<'a> {
     /// That of a kernel.
     pub(super) fn of(kernel: &'a Kernel) -> Self {
@@ -47,6 +45,11 @@ impl<'a> Signals<'a> {
         };
         signals.region(&kernel.body, ALL);
         signals
+    }
+
+    /// Whether anybody else may tell a partition something.
+    pub(super) fn has_others(&self) -> bool {
+        !self.agents.is_empty() || self.kernel.cluster != [1; 3]
     }
 
     /// The partition of this number in the statement at `at`; the first is the default one.
@@ -94,7 +97,7 @@ impl<'a> Signals<'a> {
         let (arrived, counts) = match effects.announces {
             Some(Announcement::Arrive(barrier)) => (Some(barrier), false),
             Some(Announcement::Expect(barrier)) => (Some(barrier), true),
-            Some(Announcement::Commit(barrier)) => {
+            Some(Announcement::Commit { barrier, .. }) => {
                 self.commits.entry(agent).or_default().push(barrier);
                 (Some(barrier), false)
             }
