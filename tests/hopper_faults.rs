@@ -49,15 +49,17 @@ macro_rules! launch {
     };
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn reads_after_the_wait<const RIGHT: bool>(
+/// Whether there is a wait is known when the kernel runs: where no path has one the compiler refuses the kernel (K0417).
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn reads_after_the_wait(
     #[block(64, 64)] x: TensorMap<f32, 2>,
+    right: bool,
     out: TensorMut<f32, 2>,
 ) {
     let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
     arrived.expect(x.block_bytes());
     tma::load(x, [0, 0], arrived, tile); // [copy without a wait]
-    if RIGHT {
+    if right {
         arrived.wait(0);
     }
     out.tile([0, 0], [64, 64]).store(tile.load()); // [no wait before]
@@ -69,8 +71,9 @@ fn a_missing_wait() {
     let message = said(|stream, twin| {
         let x = stream.full([64, 64], 1.0f32)?;
         let mut out = stream.zeros([64, 64])?;
-        let args = reads_after_the_wait::Args { x: &x, out: &mut out };
-        launch!(reads_after_the_wait, stream, twin, args)
+        let right = twin == Twin::Right;
+        reads_after_the_wait(reads_after_the_wait::Args { x: &x, right, out: &mut out })
+            .launch(stream)
     });
     has(
         &message,
@@ -208,14 +211,15 @@ fn bytes_that_nobody_expects() {
     has(&message, &["deadlock: waits for phase parity 0", missing, &at("nothing was expected")]);
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn overwrites_after_the_store<const RIGHT: bool>(
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn overwrites_after_the_store(
     x: Tensor<f32, 2>,
+    right: bool,
     #[block(64, 64)] out: TensorMapMut<f32, 2>,
 ) {
     let staged = shared::<f32>([64, 64]);
     for turn in 0..2 {
-        if RIGHT {
+        if right {
             tma::store_wait(0);
         } else {
             sync();
@@ -231,8 +235,9 @@ fn a_source_overwritten_before_the_store_has_read_it() {
     let message = said(|stream, twin| {
         let x = stream.full([128, 64], 1.0f32)?;
         let mut out = stream.zeros([128, 64])?;
-        let args = overwrites_after_the_store::Args { x: &x, out: &mut out };
-        launch!(overwrites_after_the_store, stream, twin, args)
+        let right = twin == Twin::Right;
+        overwrites_after_the_store(overwrites_after_the_store::Args { x: &x, right, out: &mut out })
+            .launch(stream)
     });
     has(
         &message,
@@ -280,9 +285,10 @@ fn an_end_with_copies_in_flight() {
     has(&message, &[leaves, "read its shared memory", &at("store at the end")]);
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn refills_after_the_readers<const RIGHT: bool>(
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn refills_after_the_readers(
     #[block(64, 64)] x: TensorMap<f32, 2>,
+    right: bool,
     out: TensorMut<f32, 2>,
 ) {
     let (tile, full, empty) = (shared::<f32>([64, 64]), barrier(1), barrier(1));
@@ -296,7 +302,7 @@ fn refills_after_the_readers<const RIGHT: bool>(
         },
         [partition(1).run(|| {
             for turn in 0..2 {
-                if RIGHT {
+                if right {
                     empty.wait(1 - turn);
                 }
                 full.expect(x.block_bytes()); // [expected twice]
@@ -311,8 +317,9 @@ fn a_buffer_refilled_before_its_readers_are_done() {
     let message = said(|stream, twin| {
         let x = stream.full([128, 64], 1.0f32)?;
         let mut out = stream.zeros([128, 64])?;
-        let args = refills_after_the_readers::Args { x: &x, out: &mut out };
-        launch!(refills_after_the_readers, stream, twin, args)
+        let right = twin == Twin::Right;
+        refills_after_the_readers(refills_after_the_readers::Args { x: &x, right, out: &mut out })
+            .launch(stream)
     });
     has(
         &message,

@@ -134,7 +134,7 @@ fn a_pipelined_loop_copies_to_what_the_product_of_the_iteration_before_has_read(
             )
         };
         let product = "acc = wgmma::mma(s, b, acc);";
-        let in_flight = "[K0405] a product is under way at the end of a pipelined iteration";
+        let in_flight = "[K0405] a product is in flight at the end of a pipelined iteration";
         assert_eq!(headlines(&in_loop(&format!("{product} {WAIT}"))), Vec::<String>::new());
         assert_eq!(headlines(&in_loop(product)), [in_flight]);
         // A product of an allocation that the loop does not fill may be in flight.
