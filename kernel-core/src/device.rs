@@ -119,7 +119,7 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
     quote!(#[allow(dead_code, clippy::must_use_candidate)] #item)
 }
 
-/// A refused item with macros that stand for nothing: whoever uses it finds that it is there, and rustc need not say that it is
+/// A refused item with macros that stand for nothing: its uses find that it exists, and rustc does not report that it is
 /// not. The same goes for what a module in it makes visible.
 fn refused(item: &syn::Item, origin: &str, crate_path: Option<&TokenStream>) -> TokenStream {
     let exports = names_of(item)
@@ -199,7 +199,7 @@ pub(crate) fn kernel_chain(waiting: &Waiting) -> TokenStream {
 /// Reads what a kernel's chain has gathered.
 ///
 /// # Errors
-/// When the tokens are not those of a chain: somebody called the macro by hand.
+/// When the tokens are not those of a chain: the macro was called by hand.
 pub(crate) fn kernel_arrived(input: TokenStream) -> syn::Result<(Waiting, Vec<Bundle>)> {
     let Chain { bundles, state } = syn::parse2::<Chain<Waiting>>(input)?;
     Ok((state, bundles))
@@ -237,8 +237,8 @@ pub(crate) fn unpack(
     devices
 }
 
-/// Gives a unit the items of a library that the free paths of its kernels end in the names of: for whoever has the library at hand,
-/// and no rustc that brings its items.
+/// Gives a unit the items of a library whose names end the free paths of its kernels: for callers that have the library at hand,
+/// and no rustc to provide its items.
 pub fn provide(
     unit: &mut Unit,
     library: &[syn::Item],

@@ -160,7 +160,7 @@ pub struct Problems {
     reports: usize,
     /// The instance that is being compiled.
     instance: Option<String>,
-    /// What is right and slow: the kernel compiles all the same.
+    /// Correct but slow code: the kernel still compiles.
     warnings: Vec<Diagnostic>,
 }
 

@@ -172,7 +172,7 @@ fn without_bodies(mut item: syn::Item) -> syn::Item {
     item
 }
 
-/// The body as a function that nobody calls: imports count as used, rustc's lints and editors see it. A parameter
+/// The body as a function that is never called: imports count as used, rustc's lints and editors see it. A parameter
 /// that `grid` mentions counts as used as well.
 pub(crate) fn twin(item: &syn::ItemFn, grid: Option<&TokenStream>) -> TokenStream {
     let mut function = item.clone();

@@ -142,9 +142,9 @@ pub struct Param {
     pub name: String,
     /// Its kind.
     pub kind: ParamKind,
-    /// Of a tensor that is reached by tensor map: the extents of the block that one copy moves.
+    /// For a tensor with a tensor map: the extents of the block that one copy moves.
     pub block: Option<Vec<u32>>,
-    /// What else is said of its tensor map.
+    /// The other options of its tensor map.
     pub map: MapOptions,
     /// Where it stands.
     pub loc: Loc,
@@ -187,7 +187,7 @@ impl ParamKind {
     }
 }
 
-/// Something known of an argument, declared by the user or assumed by this variant; `param` is an index into [`Kernel::params`].
+/// A fact about an argument, declared by the user or assumed by this variant; `param` is an index into [`Kernel::params`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fact {
     /// The address (of a tensor's first element, or of a pointer) is a multiple of `bytes`.
@@ -238,7 +238,7 @@ pub enum Fact {
 pub struct Kernel {
     /// The function's name.
     pub name: String,
-    /// The kernel's own warps, of which it says how many; a block has those of partitions beside them.
+    /// The number of the kernel's own warps; a block also has those of partitions.
     pub warps: u32,
     /// The target.
     pub target: kernel_ptx::Target,
@@ -355,7 +355,7 @@ pub enum StmtKind {
     Reduce {
         /// Tiles of one shape.
         args: Vec<Value>,
-        /// The axis that goes.
+        /// The axis that is reduced.
         axis: u32,
         /// The function of two values.
         combine: Region,
@@ -369,7 +369,7 @@ pub enum StmtKind {
     Scan {
         /// Tiles of one shape.
         args: Vec<Value>,
-        /// The axis that is walked.
+        /// The axis of the scan.
         axis: u32,
         /// The function of two values: what comes before, and the element.
         combine: Region,
@@ -405,7 +405,7 @@ pub enum StmtKind {
 }
 
 impl Region {
-    /// Puts in the place of each statement those that `with` adds to the list that it gets.
+    /// Replaces each statement by those that `with` adds to its list.
     pub fn replace_each(&mut self, mut with: impl FnMut(Stmt, &mut Vec<Stmt>)) {
         let mut out = Vec::with_capacity(self.stmts.len());
         for stmt in std::mem::take(&mut self.stmts) {

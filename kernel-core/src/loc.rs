@@ -15,7 +15,7 @@ impl Loc {
     pub const KERNEL: Loc = Loc(0);
 }
 
-/// Tokens as the user wrote them, which nobody but the host side needs as tokens: an index into a [`Locations`] table, since tokens
+/// Tokens as the user wrote them, which only the host side needs as tokens: an index into a [`Locations`] table, since tokens
 /// hold spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tokens(usize);
@@ -98,7 +98,7 @@ impl Locations {
         result
     }
 
-    /// The own place of a position in another module than the kernel's; none for the kernel's own, or where nobody knows.
+    /// The own place of a position in another module than the kernel's; none for the kernel's own, or if it is not known.
     pub fn place_away(&self, loc: Loc) -> Option<Place> {
         self.away.borrow().get(&loc).cloned()
     }
@@ -161,7 +161,7 @@ impl Locations {
     }
 }
 
-/// Where a token is. Outside rustc, and in editors that do not answer, nobody knows.
+/// Where a token is. Outside rustc, and in editors that do not answer, it is not known.
 fn place_of(span: Span) -> Option<Place> {
     let (start, file) = (span.start(), span.file());
     if file.is_empty() || file == "<unspecified>" {

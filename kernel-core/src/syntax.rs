@@ -71,7 +71,7 @@ pub enum ParamFact {
     Block(Vec<Expr>, Vec<MapOption>, Loc),
 }
 
-/// What is reported about a tensor map beside its block: `swizzle = 64`.
+/// An option of a tensor map besides its block: `swizzle = 64`.
 #[derive(Clone, Debug)]
 pub struct MapOption {
     /// The option.

@@ -74,7 +74,7 @@ pub(crate) struct Inst {
 /// How the interpreter's loop treats an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Executes for the lanes whose guard holds, and goes on.
+    /// Executes for the lanes whose guard holds, and continues.
     Plain,
     /// The same, and touches registers that some `wgmma` or `tcgen05.ld` uses: see [`Code::watched`].
     Watched,

@@ -49,7 +49,7 @@
 //! more, the [`Fault`] lists what every warp waits for.
 //!
 //! Tensor memory and the tensor cores of `tcgen05` (Blackwell) are late in the same way: what a load, store, copy or product
-//! touches must be left alone until `tcgen05.wait`, or until somebody has waited for the mbarrier of a `tcgen05.commit` of the same
+//! accesses must be left alone until `tcgen05.wait`, or until a thread has waited on the mbarrier of a `tcgen05.commit` of the same
 //! thread. Columns must be allocated, given back, and written before they are used; the descriptors of products are checked field
 //! by field. Blocks that share a multiprocessor ([`Options::resident_blocks`]) share its columns: an allocation waits for those that others
 //! hold, which is a deadlock where these wait as well.

@@ -163,7 +163,7 @@ pub(crate) struct NamedBarrier {
     pub(crate) generation: u64,
     /// Threads that arrived in this generation.
     pub(crate) arrived: u32,
-    /// Threads that it waits for; 0 while nobody arrived.
+    /// Threads that it waits for; 0 while none has arrived.
     pub(crate) required: u32,
     pub(crate) popc: u32,
     pub(crate) all: bool,

@@ -178,7 +178,7 @@ impl Options {
         self
     }
 
-    /// The same, with or without the check for fences between the making of an mbarrier and copies that arrive at it.
+    /// The same, with or without the check for fences between the initialisation of an mbarrier and copies that arrive at it.
     #[must_use]
     pub fn with_check_init_fences(mut self, check: bool) -> Options {
         self.check_init_fences = check;

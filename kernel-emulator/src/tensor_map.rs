@@ -1,7 +1,7 @@
 //! Tensor maps: what `cuTensorMapEncodeTiled` makes of its arguments, and what the tensor copies read.
 //!
 //! The driver's 128 bytes are opaque. The emulator has a form of its own, with a magic number in front,
-//! so that a kernel which hands anything else to a tensor copy is told so. A map that a kernel changes
+//! so a kernel that gives anything else to a tensor copy gets a fault. A map that a kernel changes
 //! (`tensormap.replace`) is checked again by the copy that uses it.
 
 pub(crate) mod encoded;

@@ -293,7 +293,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `.file index "path"`, then a time stamp and a size that nobody needs.
+    /// `.file index "path"`, then a time stamp and a size, which are not needed.
     fn file(&mut self) -> Result<(), ParseError> {
         let index = self.count_u32()?;
         let path = self.text_literal()?;

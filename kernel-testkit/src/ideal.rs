@@ -59,7 +59,7 @@ pub fn of(example: &str, generics: &[(String, String)]) -> Option<Ideal> {
             Ideal { products: depth(generics.bytes("T")?)?, copies: 0, waits: 1 }
         }
         "matmul_accumulate_tcgen05" => Ideal { products: depth(2)?, copies: 0, waits: 1 },
-        // Scales of 128 rows, of either factor.
+        // Scales of 128 rows, for either operand.
         "matmul_scaled" => Ideal { products: 4, copies: 2 * extent("SCALES")? / 4, waits: 1 },
         // The loop that multiplies also loads: it waits for what came, and for the product that reads what is overwritten.
         "matmul_gather_scatter_tcgen05" => Ideal {

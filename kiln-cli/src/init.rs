@@ -120,7 +120,7 @@ debug = false
                 Err(error) => return Err(failed(folder, error)),
             }
         }
-        // Whoever else has written it in the meantime keeps it.
+        // A file written in the meantime is kept.
         let mut opened = fs::File::create_new(file).map_err(|error| {
             let taken = error.kind() == ErrorKind::AlreadyExists;
             if taken { self.exists(file) } else { failed(file, error) }

@@ -195,7 +195,7 @@ fn main() -> ExitCode {
     };
     match status {
         Ok(true) => ExitCode::SUCCESS,
-        // What cannot be written because nobody reads it has failed as well.
+        // Output that cannot be written because its reader is gone has failed as well.
         Ok(false) | Err(_) => ExitCode::FAILURE,
     }
 }

@@ -341,7 +341,7 @@ fn products(
     }
 }
 
-/// What a block-scaled product asks of its accumulator, and of where its scales are.
+/// The layouts that a block-scaled product requires of its accumulator and scales.
 fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnostic> {
     let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
     let Form::TensorMemory { block: [rows, columns], .. } = tensor_memory::form(kernel, sums.root)
@@ -460,7 +460,7 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
         .why("one instruction computes the whole product of a pair; with 64 rows in each block, the right half of the columns is in rows 64 to 127 (PTX ISA, \"tcgen05.mma: Data path layout\")");
     let written = Form::TensorMemory { block, col_stride: stride, two_ctas: false };
     Some(if block[0] == BLOCK_ROWS {
-        // Blocks of the product's extents are what it asks for, whether the tile has one of them or several.
+        // The product requires blocks of its extents, whether the tile has one of them or several.
         let help = if data.pinned.is_some() {
             written.in_code()
         } else {

@@ -192,7 +192,7 @@ pub(super) fn compare(op: Compare, a: Element, b: Element) -> Element {
         (Element::Pointer(a), Element::Pointer(b)) if a.param == b.param => {
             Some(a.offset_bytes.cmp(&b.offset_bytes))
         }
-        // Nobody knows where two allocations are.
+        // The places of two allocations are not known.
         (Element::Pointer(_), Element::Pointer(_))
         | (Element::Undefined, _)
         | (_, Element::Undefined) => {

@@ -104,7 +104,7 @@ impl<'a> Machine<'a> {
     /// Lets other tasks go on until `done`.
     ///
     /// # Errors
-    /// Where nobody can go on.
+    /// No task can continue.
     fn wait(&mut self, done: impl Fn(&World<'a>) -> bool) -> Result<(), Fault> {
         while !done(&self.world) {
             self.pass(Stopped::Waits)?;

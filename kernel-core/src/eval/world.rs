@@ -21,7 +21,7 @@ pub(super) struct World<'a> {
     pub(super) begun: usize,
     /// By rank in the cluster.
     pub(super) blocks: Vec<BlockState>,
-    /// Grows with whatever may end somebody's wait.
+    /// Grows with everything that may end a wait.
     events: u64,
 }
 
@@ -59,9 +59,9 @@ pub(super) struct BarrierPlace {
 /// Why a task gives the world back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stopped {
-    /// It goes on only after something that another does.
+    /// It continues only after another task has done something.
     Waits,
-    /// It asked for something that is not so yet, and could do something else.
+    /// It asked for something that does not hold yet, and could do something else.
     Asks,
 }
 
@@ -147,7 +147,7 @@ impl<'a> World<'a> {
         self.events += 1;
     }
 
-    /// A block has ended: nobody waits for it. One that failed while others had their turn has no world to leave.
+    /// A block has ended: no block waits for it. One that failed during the turn of others has no world to leave.
     pub(super) fn leave(&mut self, rank: usize) {
         if let Some(block) = self.blocks.get_mut(rank) {
             block.arrivals = u64::MAX;
@@ -195,7 +195,7 @@ pub(super) fn together<'a, T: Send>(
                 let Ok(world) = mine.recv() else { return None };
                 let ended = back.clone();
                 let (world, result) = task(world, Turns { mine, back });
-                // Nobody listens once another task has failed.
+                // No task receives it once another one has failed.
                 let _ = ended.send(Report::Ended(world));
                 Some(result)
             });

@@ -20,7 +20,7 @@ pub(crate) fn crate_argument(attr: &TokenStream) -> Option<TokenStream> {
 
 /// The arguments of an attribute with `crate = ::name`, where they have no `crate` of their own.
 ///
-/// Whoever knows what the package of a kernel calls the crate says so with this.
+/// For a caller that knows the name that the kernel's package gives the crate.
 pub fn with_crate(attr: TokenStream, name: &str) -> TokenStream {
     let is_crate = |tree: TokenTree| matches!(tree, TokenTree::Ident(word) if word == "crate");
     let Ok(name) = syn::parse_str::<syn::Ident>(name) else { return attr };

@@ -131,7 +131,7 @@ impl Signature {
         quote!(#lifetime #(#each),*)
     }
 
-    /// What is asked of the type parameters of scalar arguments: a predicate of a `where` for each.
+    /// The bounds of the type parameters of scalar arguments: a predicate of a `where` for each.
     pub(super) fn scalar_bounds(&self) -> TokenStream {
         let scalars = |generic: &&Generic| {
             let name = &generic.name;

@@ -138,9 +138,9 @@ pub enum Tcgen05 {
         /// The last operand (`bool`) says whether there is one.
         guarded: bool,
     },
-    /// What the threads of the partition have done to tensor memory comes before what they do next to synchronise.
+    /// Orders accesses of the partition's threads to tensor memory before their next synchronisation.
     FenceBefore,
-    /// What the threads do to tensor memory from here on comes after what they have waited for.
+    /// Orders accesses of the threads to tensor memory from here on after what they have waited for.
     FenceAfter,
 }
 
@@ -163,7 +163,7 @@ impl TensorMemoryOp {
         }
     }
 
-    /// The words in dumps.
+    /// The names in dumps.
     pub(crate) fn printed(self) -> String {
         match self {
             TensorMemoryOp::Alloc(root) => {
@@ -181,7 +181,7 @@ impl TensorMemoryOp {
 }
 
 impl Tcgen05 {
-    /// Whether the tensor cores do it, in the order in which one thread starts it (PTX ISA, "tcgen05: Pipelined instructions").
+    /// Whether it is an asynchronous operation, in the order in which one thread starts them (PTX ISA, "tcgen05: Pipelined instructions").
     pub(crate) const fn is_by_tensor_cores(self) -> bool {
         match self {
             Tcgen05::Mma { .. } | Tcgen05::Copy { .. } => true,

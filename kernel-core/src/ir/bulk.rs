@@ -2,33 +2,33 @@
 
 use super::{Evict, TmaReduce};
 
-/// A copy of the bytes of a shared window as they are there.
+/// A copy of the bytes of a shared window, unchanged.
 ///
 /// Operands are the address of the first element in global memory, or for [`BulkKind::Send`] the window that is sent; then the
 /// barrier that a load or a sending completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the
 /// shared window that is written or read, except for a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bulk {
-    /// Which way.
+    /// The direction.
     pub kind: BulkKind,
     /// An operand says which blocks of the cluster receive the bytes.
     pub multicast: bool,
     /// An operand says whether the copy takes place.
     pub guarded: bool,
-    /// How long the second-level cache should keep what is copied.
+    /// The L2 eviction priority of what is copied.
     pub evict: Evict,
 }
 
-/// Which way a bulk copy goes.
+/// The direction of a bulk copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BulkKind {
     /// From global to shared memory.
     Load,
-    /// From shared to global memory. Each store is a group of its own, together with those by tensor map.
+    /// From shared to global memory. Each store is a group of its own, together with TMA stores.
     Store,
     /// From shared memory, combined with what global memory has.
     Reduce(TmaReduce),
-    /// This many bytes from global memory into the second-level cache.
+    /// This many bytes from global memory into the L2 cache.
     Prefetch(u32),
     /// From this block's shared memory to that of another block, whose barrier at the same place counts the bytes.
     Send,
@@ -45,7 +45,7 @@ pub struct BulkOperands<T> {
     pub mask: Option<T>,
     /// Whether the copy takes place.
     pub condition: Option<T>,
-    /// The shared window that it fills, or of stores that it reads; none of a prefetch.
+    /// The shared window that it fills, or that a store reads; none for a prefetch.
     pub window: Option<T>,
 }
 
@@ -86,7 +86,7 @@ impl Bulk {
         !matches!(self.kind, BulkKind::Prefetch(_))
     }
 
-    /// The operands by what they are.
+    /// The operands by name.
     ///
     /// # Panics
     /// If there are none, which `ir::verify` refuses.

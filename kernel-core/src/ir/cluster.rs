@@ -8,9 +8,9 @@ use super::{
 };
 
 impl Kernel {
-    /// Whether an operation touches what another block of the cluster has: its shared memory, or a barrier of its own.
+    /// Whether an operation accesses another block of the cluster: its shared memory, or a barrier of it.
     ///
-    /// A copy to several blocks does not count: what it writes in another block, that block waits for. A commit does: nobody has to
+    /// A copy to several blocks does not count: each block waits for what it receives. A commit does: no block has to
     /// wait for a buffer that is not filled again.
     pub fn reaches(&self, op: &Op, args: &[Value]) -> bool {
         if self.cluster == [1; 3] {
@@ -45,8 +45,8 @@ impl Kernel {
         self.ty(window).shared().is_some_and(|window| window.remote)
     }
 
-    /// Whether the blocks of a cluster have to meet before the kernel begins: one of them makes barriers that others arrive at, or
-    /// reaches another one that may not have begun, or uses its tensor memory.
+    /// Whether the blocks of a cluster have to meet before the kernel begins: one of them initialises barriers that others arrive at, or
+    /// accesses another one that may not have begun, or uses its tensor memory.
     pub fn meets_first(&self) -> bool {
         if self.cluster == [1; 3] {
             return false;
@@ -69,7 +69,7 @@ impl Kernel {
         false
     }
 
-    /// Whose tensor cores work together. Pairs of blocks multiply together only in kernels that do everything so.
+    /// Whether tensor cores work by single blocks or pairs: pairs only in kernels that do everything by pairs.
     pub fn cta_group(&self) -> CtaGroup {
         let pair = self.body.any_op(&mut |op, _| {
             matches!(
@@ -120,9 +120,9 @@ impl Kernel {
 
     /// Whether an arrival at another block's barrier has to order what threads did before it: accesses to another block's shared
     /// memory, or writes to global memory that the kernel reads as well; of a pair, writes to shared memory that the tensor cores read for the
-    /// other block; and what threads read of a copy that another block has waited for.
+    /// other block; and reads of a copy that another block has waited for.
     ///
-    /// Otherwise it says only that the own shared memory has been read, by operations that are waited for.
+    /// Otherwise it only signals that the own shared memory has been read, by operations with waits.
     pub fn orders_others(&self) -> bool {
         let mut at_once = Touched::default();
         let pair = self.cta_group() == CtaGroup::Pair;

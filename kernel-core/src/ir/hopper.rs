@@ -33,14 +33,14 @@ pub struct BarrierType {
     pub remote: bool,
 }
 
-/// What is reported about a tensor map beside its block.
+/// Options of a tensor map besides its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapOptions {
-    /// The swizzle that tiles in shared memory have: 0, 32, 64 or 128; none where each takes what it likes.
+    /// The swizzle of tiles in shared memory: 0, 32, 64 or 128; none if each tile chooses.
     pub swizzle_bytes: Option<u32>,
     /// What elements outside of the tensor are read as.
     pub fill: Fill,
-    /// The bytes that a read brings into the second-level cache at least: 64, 128 or 256; 0 to leave it open.
+    /// The L2 promotion, the least bytes that a read loads into the L2 cache: 64, 128 or 256; 0 for none.
     pub l2_promotion_bytes: u32,
     /// Element strides of a load along each axis, 1 along the last one; empty where it takes all of them.
     pub element_strides: Vec<u32>,
@@ -87,7 +87,7 @@ pub enum BarrierOp {
     Remote,
     /// One thread arrives at operand 0, and the phase also waits for as many bytes as operand 1 (`i32`) says.
     Expect,
-    /// Every thread of the partition has come here: that is one arrival at operand 0.
+    /// Every thread of the partition has reached this: one arrival at operand 0.
     Arrive,
     /// Every thread waits for the end of the phase of operand 0 whose parity is in operand 1 (`i32`).
     Wait,
@@ -95,10 +95,10 @@ pub enum BarrierOp {
     Test,
 }
 
-/// A copy, by tensor map, between a tensor and a shared window (PTX ISA, "Asynchronous copy: tensor copies").
+/// A TMA copy between a tensor and a shared window (PTX ISA, "Asynchronous copy: tensor copies").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tma {
-    /// Which way.
+    /// The direction.
     pub kind: TmaKind,
     /// The tensor.
     pub param: u32,
@@ -106,13 +106,13 @@ pub struct Tma {
     pub multicast: bool,
     /// An operand says whether the copy takes place.
     pub guarded: bool,
-    /// How long the second-level cache should keep what is copied.
+    /// The L2 eviction priority of what is copied.
     pub evict: Evict,
 }
 
-/// Which way a TMA copy goes.
+/// The direction of a TMA copy.
 ///
-/// Operands are the coordinates of the corner, one `i32` an axis of the tensor (of a gather and a scatter the numbers of the rows, a
+/// Operands are the coordinates of the corner, one `i32` for each axis of the tensor (of a gather and a scatter the numbers of the rows, a
 /// tile of `i32` of rank 1, and the column), then in this order: for a load and a gather the barrier that it completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the shared window, except for a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TmaKind {
@@ -124,7 +124,7 @@ pub enum TmaKind {
     Store,
     /// From shared memory, combined with what the tensor has.
     Reduce(TmaReduce),
-    /// From the tensor into the second-level cache.
+    /// From the tensor into the L2 cache.
     Prefetch,
     /// Rows of a tensor of rank 2, wherever they are, to shared memory; outside of the tensor, before it as well: zero.
     Gather,
@@ -150,7 +150,7 @@ pub enum TmaReduce {
 }
 
 impl TmaReduce {
-    /// Every way to combine.
+    /// Every reduction.
     pub const ALL: [TmaReduce; 6] = [
         TmaReduce::Add,
         TmaReduce::Min,
@@ -172,8 +172,8 @@ impl TmaReduce {
         }
     }
 
-    /// The element types that a reduction by tensor map takes (PTX ISA, "cp.reduce.async.bulk.tensor"). Bits of `i64` it does not: an H200 stops
-    /// with an illegal instruction where the map says so.
+    /// The element types of a TMA reduction (PTX ISA, "cp.reduce.async.bulk.tensor"). It does not take `i64` for bits: an H200 stops
+    /// with an illegal instruction for such a map.
     pub const fn takes(self) -> &'static [Dtype] {
         match self {
             TmaReduce::Add => {
@@ -189,20 +189,20 @@ impl TmaReduce {
     }
 }
 
-/// How long the second-level cache should keep what a copy touches.
+/// The L2 eviction priority of what a copy accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Evict {
-    /// As the hardware sees fit.
+    /// The default.
     #[default]
     Normal,
-    /// It goes first.
+    /// Evicted first.
     First,
-    /// It goes last.
+    /// Evicted last.
     Last,
 }
 
 impl Evict {
-    /// The method of a copy that says so; none for what is not said.
+    /// The method of a copy that sets it; none for the default.
     pub(crate) const fn method(self) -> Option<&'static str> {
         match self {
             Evict::Normal => None,
@@ -211,7 +211,7 @@ impl Evict {
         }
     }
 
-    /// The word in dumps, after a space.
+    /// The name in dumps, after a space.
     pub(crate) fn printed(self) -> String {
         self.method().map_or_else(String::new, |method| format!(" {method}"))
     }

@@ -232,7 +232,7 @@ pub enum TileOp {
     Permute(Vec<u32>),
     /// Two tiles of one type, paired along a new last axis of extent 2.
     Join,
-    /// The elements of a tile at one index (0 or 1) of its last axis, which has extent 2 and goes.
+    /// The elements of a tile at one index (0 or 1) of its last axis, which has extent 2 and is removed.
     Split(u32),
     /// The same values in a layout that the user pinned.
     ToLayout(kernel_layout::Form),
@@ -299,7 +299,7 @@ pub enum WindowOp {
 /// Copies that complete later, and waits for them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CopyOp {
-    /// Writes a tile (operand 1) to a window of another block (operand 0), and goes on; the barrier (operand 2) that the other block
+    /// Writes a tile (operand 1) to a window of another block (operand 0) without waiting; the barrier (operand 2) that the other block
     /// has counts the bytes.
     StoreAsync,
     /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the tensor: zero.
@@ -310,16 +310,16 @@ pub enum CopyOp {
     Wait(u32),
     /// Waits for all copies of this thread.
     WaitAll,
-    /// Ends the copies at the start of an iteration of a loop that is pipelined in this many stages: they are there for every thread.
+    /// Ends the copies at the start of an iteration of a loop that is pipelined in this many stages: every thread sees their data after it.
     /// The schedule puts waits in its place.
     Staged(u32),
     /// Starts a TMA copy.
     Tma(Tma),
     /// Starts a copy of contiguous bytes.
     Bulk(Bulk),
-    /// Waits until at most `pending` TMA and bulk stores are in flight; then every thread of the partition goes on.
+    /// Every thread of the partition waits until at most `pending` TMA and bulk stores are in flight.
     BulkWait {
-        /// How many of the last stores may go on.
+        /// How many of the last stores may stay in flight.
         pending: u32,
         /// What it waits for.
         until: StoreWait,
@@ -331,11 +331,11 @@ pub enum CopyOp {
 pub enum SyncOp {
     /// Every thread of the block waits for the others, and sees their writes.
     Block,
-    /// What the threads of the partition have written to shared memory is there for tensor maps and tensor cores.
+    /// Orders writes of the partition's threads to shared memory before later reads of TMA and tensor cores.
     FenceAsync,
     /// An operation on mbarriers.
     Barrier(BarrierOp),
-    /// The warps of the partition meet others at a named barrier.
+    /// The warps of the partition synchronise with others at a named barrier.
     Named(NamedOp, Named),
     /// An operation of the cluster.
     Cluster(ClusterOp),
@@ -351,11 +351,11 @@ pub enum ProductOp {
         /// Round `f32` operands to tf32 and use the tensor cores.
         tf32: bool,
     },
-    /// `a · b + acc` by warpgroups: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
+    /// `a · b + acc` by `wgmma`: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
     ///
     /// The result is in flight until a [`ProductOp::WgmmaWait`].
     Wgmma,
-    /// The tile in operand 0, when at most this many later products are in flight.
+    /// The tile in operand 0, after a wait that leaves at most this many later products in flight.
     WgmmaWait(u32),
     /// A `tcgen05` operation.
     Tcgen05(Tcgen05),

@@ -50,7 +50,7 @@ const FIRST_FREE: u32 = 1;
 pub struct Partition {
     /// Its warps: 1, 2, 4 or 8.
     pub warps: u32,
-    /// The registers that each of its threads asks for; a multiple of 8 from 24 to 256.
+    /// The register budget of each of its threads; a multiple of 8 from 24 to 256.
     pub registers: Option<u32>,
     /// What it runs. It yields nothing.
     pub body: Region,
@@ -69,7 +69,7 @@ pub struct Placement {
     pub warps: u32,
     /// The warps that have something to do: the kernel's own and those of the partitions.
     pub busy: u32,
-    /// For each warpgroup the registers of a thread; none where no partition asks for any.
+    /// For each warpgroup the registers of a thread; none if no partition has a budget.
     pub registers: Option<Vec<u32>>,
 }
 
@@ -80,14 +80,14 @@ pub enum PlacementProblem {
     Warps {
         /// The most that it can have.
         required: u32,
-        /// Those of all partitions, with what fills up warpgroups.
+        /// Those of all partitions, including unused warps.
         actual: u32,
     },
     /// There are not enough named barriers.
     Barriers {
         /// The most partitions of more than one warp.
         required: u32,
-        /// There are this many.
+        /// Those that there are.
         actual: u32,
     },
     /// The budgets leave too few registers for the warps that have none.
@@ -207,7 +207,7 @@ fn budgets_of(
             *group = (*group).max(registers);
         }
     }
-    // A group takes only what others of the block have released: a block has no registers but those that it begins with.
+    // A group takes only what others of the block have released: a block has only the registers that it begins with.
     let at_entry = registers_at_entry(warps);
     let all = at_entry * warps / GROUP_WARPS;
     let asked: u32 = groups.iter().flatten().sum();
@@ -256,7 +256,7 @@ impl Kernel {
         let acts = |stmt: &Stmt| !matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());
         stmts.iter().enumerate().find_map(|(at, stmt)| {
             let StmtKind::Specialize { default, partitions, .. } = &stmt.kind else { return None };
-            // The kernel gives its tensor memory back when nobody uses it any more.
+            // The kernel frees its tensor memory when nothing uses it any more.
             let joins = stmts[at + 1..].iter().any(acts) || !self.tensor_memory.is_empty();
             Some(Specialized { at, default, partitions, joins })
         })

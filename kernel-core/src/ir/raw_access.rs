@@ -3,7 +3,7 @@
 use super::{Kernel, Op, ParamKind, Region, SourceOp, StmtKind};
 use crate::loc::Loc;
 
-/// An access to memory that nothing bounds: whether it is right is up to whoever launches the kernel.
+/// An access to memory without bounds: the caller who launches the kernel vouches for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawAccess {
     /// By the address of a tensor.

@@ -236,7 +236,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Tiles that nobody uses have a layout, too.
+    /// Unused tiles have a layout, too.
     fn ask_for_the_unused(&mut self) {
         let fluid: Vec<Value> = self.graph.fluid.iter().map(|(value, _)| value).collect();
         // Users come after what they use, so that a tile which only unused ones use takes the layout that they ask for.

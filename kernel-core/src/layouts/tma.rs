@@ -51,7 +51,7 @@ pub struct TensorMap {
     pub swizzle_bytes: u32,
     /// What elements outside of the tensor are read as.
     pub fill: Fill,
-    /// The bytes that a read brings into the second-level cache at least; 0 to leave it open.
+    /// The L2 promotion in bytes; 0 for none.
     pub l2_promotion_bytes: u32,
     /// Copies to the tensor go by it.
     pub written: bool,

@@ -79,7 +79,7 @@ pub(crate) enum FrameKind {
     Branch,
 }
 
-/// An instruction with what emission knows of it.
+/// An instruction, with facts for emission.
 #[derive(Clone, Debug)]
 pub(crate) struct Inst {
     /// The instruction.
@@ -252,7 +252,7 @@ impl Emitter {
         }
     }
 
-    /// A half of a word that changes. No register holds it until it is asked for: a product may be writing the word.
+    /// A half of a word that changes. No register holds it until it is needed: a product may be writing the word.
     pub(crate) fn half_to_come(&mut self, word: Reg, index: u8) -> Reg {
         let half = self.fresh(Type::B16);
         self.halves.insert(half, (word, index, self.changes));

@@ -10,16 +10,16 @@ use crate::ir::{
     flow::{self, Flow, Unsettled},
 };
 
-/// What may still be going on in other blocks.
+/// Accesses of other blocks that may not be done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reach {
     /// Since the blocks met.
     open: bool,
-    /// Since this block arrived where they meet next.
+    /// Since this block arrived at the next meeting.
     since_arrival: bool,
 }
 
-/// Has the blocks of a cluster meet at the end of a kernel, where one may still be reached by another.
+/// Puts a meeting of the cluster's blocks at the end of a kernel, if one may still access another.
 ///
 /// # Errors
 /// See [`flow::solve`].

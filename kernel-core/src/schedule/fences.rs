@@ -105,7 +105,7 @@ impl Fences<'_> {
     /// Whether a fence comes before a statement.
     fn needed(&self, stmt: &Stmt, unfenced: &Unfenced) -> bool {
         let StmtKind::Op { op, args, result } = &stmt.kind else {
-            // Other warps go on from where they are specialised.
+            // Other warps continue from `warp_specialize`.
             return matches!(stmt.kind, StmtKind::Specialize { .. })
                 && !unfenced.written.is_empty();
         };
@@ -117,7 +117,7 @@ impl Fences<'_> {
             Some(Announcement::Commit { barrier, blocks }) => {
                 self.tells(barrier) || self.read_by_others && blocks != Blocks::One
             }
-            // Threads of one partition meet without a fence where none of them reads asynchronously.
+            // Threads of one partition need no fence when they meet, if none of them reads asynchronously.
             Some(Announcement::Crew | Announcement::CpAsyncGroup | Announcement::NextGrid)
             | None => false,
         };
@@ -185,7 +185,7 @@ impl Flow for Fences<'_> {
     }
 
     fn visit_part(&mut self, part: Part<'_>, left: &Unfenced, last: Option<Number>) {
-        // After the end, the warps of the default part read it: they cannot fence what others wrote.
+        // Afterwards the warps of the default part read it, and they cannot fence what others wrote.
         if let (Some(number), Some(last)) = (last, part.body.stmts.last())
             && part.index > 0
             && !left.written.is_empty()

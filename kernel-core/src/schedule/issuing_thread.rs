@@ -20,7 +20,7 @@ use crate::{
     loc::Loc,
 };
 
-/// What has happened on the path to a place in a partition.
+/// The state at a place of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     /// The threads have waited for others since the last `after_thread_sync`.
@@ -48,7 +48,7 @@ impl State {
     }
 }
 
-/// Puts the fences of tensor memory into a kernel, and meetings of the threads of a partition before what one of them does for all.
+/// Inserts the fences of tensor memory, and meetings of the threads of a partition before what one of them does for all.
 ///
 /// # Errors
 /// See [`flow::solve`].

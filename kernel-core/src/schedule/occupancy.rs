@@ -7,9 +7,9 @@ use crate::ir::{
 };
 use crate::layouts::{Known, analyze, tensor_memory};
 
-/// Registers are given to threads by this many (CUDA C++ Programming Guide, "Compute Capabilities": 256 a warp).
+/// Registers are allocated to threads in this unit (CUDA C++ Programming Guide, "Compute Capabilities": 256 a warp).
 const REGISTER_UNIT: u32 = 8;
-/// What the system takes of the shared memory of every block (CUDA C++ Programming Guide, "Shared Memory", compute capability 8.x).
+/// The shared memory that the system reserves for every block (CUDA C++ Programming Guide, "Shared Memory", compute capability 8.x).
 const RESERVED_BYTES: u32 = 1024;
 /// What a product loop needs besides accumulators and operands: shared addresses, row addresses, counters.
 const ADDRESS_REGISTERS: u32 = 16;
@@ -22,8 +22,8 @@ const LEAST_BYTES: u32 = 4;
 ///
 /// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
 /// other blocks. Left to itself, ptxas takes more registers than accumulators, operands and addresses need,
-/// and fewer blocks fit. No more are asked for than threads, shared memory and columns of tensor memory let in, so that no register is spilled for a
-/// block that cannot come. Where partitions have register budgets it is one. `shared_bytes` is what a block has of shared memory.
+/// and fewer blocks fit. The number is limited by threads, shared memory and columns of tensor memory, so no register is spilled for a
+/// block that does not fit anyway. With register budgets of partitions it is one. `shared_bytes` is the shared memory of a block.
 pub fn blocks_per_multiprocessor(
     kernel: &Kernel,
     layouts: &Layouts,
@@ -83,7 +83,7 @@ fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside
     region.stmts.iter().map(|stmt| of(&stmt.kind)).sum()
 }
 
-/// Registers a thread that the accumulators and operands of the largest product loop take.
+/// Registers of a thread for the accumulators and operands of the largest product loop.
 ///
 /// `None` without such a loop, and where some loop carries tiles that are not accumulators: their neighbours need registers too.
 fn product_registers(kernel: &Kernel, region: &Region, layouts: &Layouts) -> Option<u32> {

@@ -24,9 +24,9 @@ use crate::loc::Loc;
 #[cfg(test)]
 mod tests;
 
-/// Sums are followed this far into their operands; what is longer counts as a value of its own.
+/// Sums are followed this far into their operands; a longer one counts as a value of its own.
 const DEEPEST: u32 = 8;
-/// At most this many accesses are followed; a barrier ends a longer list, which only unrolled loops make.
+/// At most this many accesses are followed; a barrier ends a longer list, as unrolled loops make.
 const MOST_PENDING: usize = 256;
 
 /// Puts the barriers into a kernel whose tiles have layouts.
@@ -72,7 +72,7 @@ impl Sum {
     }
 }
 
-/// What integer values are made of.
+/// How integer values are computed.
 #[derive(Default)]
 struct Sums {
     of: BTreeMap<u32, (Sum, u32)>,
@@ -92,7 +92,7 @@ impl Sums {
         }
     }
 
-    /// The sum that an operation makes, and how deep it is.
+    /// The sum that an operation computes, and its depth.
     fn made(&self, op: &Op, args: &[Value]) -> Option<(Sum, u32)> {
         if let Op::Source(SourceOp::Const(Const::Int(value))) = op {
             return Some((Sum { constant: *value, ..Sum::default() }, 0));
@@ -153,20 +153,20 @@ struct Access {
     /// The tile that is read or written; none for a copy to shared memory.
     tile: Option<Value>,
     write: bool,
-    /// That it was in an earlier iteration.
+    /// Whether it was in an earlier iteration.
     earlier: Option<Iteration>,
 }
 
-/// Accesses that other threads may still be at.
+/// Accesses that other threads may not have finished.
 type Pending = Vec<Rc<Access>>;
 
 /// How far the window of a later access is from that of an earlier one, along one axis.
 enum Distance {
-    /// So far.
+    /// Exactly this far.
     Exactly(i128),
-    /// At least so far to the one side or to the other, in every later iteration.
+    /// At least this far to one side or the other, in every later iteration.
     AtLeast(i128),
-    /// That depends.
+    /// It depends on the run.
     Unknown,
 }
 
@@ -176,7 +176,7 @@ struct Order<'a> {
     sums: &'a Sums,
     /// The warps that run the statements.
     warps: u32,
-    /// What the bodies of loops make, by where each is in memory.
+    /// The values that the bodies of loops compute, by the address of each body.
     inside: BTreeMap<usize, Rc<BTreeSet<u32>>>,
     out: Insertions,
 }
@@ -227,7 +227,7 @@ impl Order<'_> {
         meets
     }
 
-    /// What the loop's own accesses are once an iteration is over: those that `before` does not have.
+    /// The loop's own accesses after an iteration: those that `before` does not have.
     fn past(
         &mut self,
         looped: &StmtKind,
@@ -359,7 +359,7 @@ impl Flow for Order<'_> {
     }
 
     fn enter(&mut self, part: Part<'_>, _: &Pending) -> Pending {
-        // All warps meet where it begins and where it ends. Between, partitions meet by barriers of their own.
+        // All warps meet where it begins and where it ends. In between, partitions have barriers of their own.
         self.warps = part.warps.unwrap_or(self.kernel.warps);
         Pending::new()
     }
@@ -376,7 +376,7 @@ impl Flow for Order<'_> {
     }
 }
 
-/// Every value that a region makes, with those of the regions inside.
+/// Every value that a region computes, including the regions inside.
 fn values_of(region: &Region, out: &mut BTreeSet<u32>) {
     out.extend(region.args.iter().map(|&value| key(value)));
     for stmt in &region.stmts {

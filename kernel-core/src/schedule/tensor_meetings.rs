@@ -29,13 +29,13 @@ struct Access {
     /// An index into [`Meetings::ways`].
     way: usize,
     written: bool,
-    /// Several warps hold the same of the tile in the same rows, of which one writes it.
+    /// Several warps hold the same part of the tile in the same rows, and one of them writes it.
     copied: bool,
 }
 
 type State = BTreeSet<Access>;
 
-/// Puts meetings into the partitions that need them. All tiles have their layouts.
+/// Inserts the meetings that partitions need. All tiles have their layouts.
 ///
 /// # Errors
 /// See [`flow::solve`].
@@ -62,7 +62,7 @@ struct Meetings<'a> {
 }
 
 impl Meetings<'_> {
-    /// What threads do to tensor memory, of which the tile is the last operand or the result.
+    /// The accesses of threads to tensor memory; the tile is the last operand or the result.
     fn access(
         &mut self,
         effects: &Effects,

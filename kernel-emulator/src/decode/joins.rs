@@ -32,7 +32,7 @@ struct Graph {
     successors: Vec<Vec<usize>>,
 }
 
-/// Where an instruction goes, and whether it goes on to the next as well.
+/// Where an instruction jumps, and whether control may also reach the next one.
 fn targets(inst: &Inst) -> Option<(Vec<u32>, bool)> {
     let guarded = inst.guard.is_some();
     #[expect(

@@ -158,7 +158,7 @@ fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorM
     m.ignore(&[Word::BlockScale]);
     let count = scale_count(m, kind);
     let shifted = m.word(Word::Ashift);
-    // The collector keeps a factor for the next product; what that computes does not depend on it.
+    // The collector keeps an operand for the next product, whose result does not depend on it.
     m.take_text(|text| text.starts_with("collector::"));
     let mut ops = ops.iter();
     let d = tensor(s, next(&mut ops)?)?;

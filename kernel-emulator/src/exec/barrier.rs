@@ -124,7 +124,7 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
     Ok(Flow::Wait(State::Barrier { id, generation }))
 }
 
-/// A fragment goes on after a barrier: the results of a reduction.
+/// A fragment continues after a barrier: the results of a reduction.
 pub(crate) fn finish(warp: &mut Warp, inst: &Inst, barrier: &NamedBarrier, mask: u32) {
     if let Op::Bar(bar) = &inst.op {
         results(warp, &bar.kind, barrier, mask);
@@ -331,7 +331,7 @@ fn put(cx: &mut Context<'_>, (block, word): (usize, usize), value: u64) {
     block.events += 1;
 }
 
-/// What a warp did so far happens before whoever waits for this phase of the mbarrier goes on; `before` is the
+/// What a warp did so far happens before threads that wait for this phase of the mbarrier continue; `before` is the
 /// mbarrier as the warp found it.
 fn publish(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usize), before: u64) {
     let after = cx.cluster.blocks[block].shared.word(word).0;
@@ -596,7 +596,7 @@ pub(crate) fn pending(block: &Block, word: u32, parity: bool) -> String {
     };
     let Object { pending, expected, tx, .. } = object;
     let bytes = if tx > 0 { format!(" and {tx} bytes") } else { String::new() };
-    // Whatever was issued has landed by the time that nobody can go on.
+    // All issued copies have landed by the time that no warp can continue.
     let cause = match (pending, tx) {
         (0, 1..) => ": more are expected than the copies bring that were issued".to_owned(),
         (_, ..0) => format!(", and {} bytes have come that no arrival expects", -tx),

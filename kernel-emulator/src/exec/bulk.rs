@@ -1,7 +1,7 @@
 //! Copies of the asynchronous proxy: what bulk copies and tensor copies have in common (PTX ISA, "Data
 //! Movement and Conversion Instructions: Bulk copy", "Tensor copy").
 //!
-//! A copy into shared memory is a [`flight`]: it lands, and its mbarrier counts its bytes, when somebody
+//! A copy into shared memory is a [`flight`]: it lands, and its mbarrier counts its bytes, when a thread
 //! waits for that mbarrier. A copy to global memory belongs to a [`group`] of its thread: it holds its
 //! source until the thread waits for the group. Both are as late as the program's own waits permit, and
 //! touching their bytes before is a fault.

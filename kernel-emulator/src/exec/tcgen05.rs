@@ -2,7 +2,7 @@
 //! Family Instructions").
 //!
 //! Loads, stores, copies and products are computed when they are issued, in that order, but count as in flight until
-//! the program has waited for them: for loads and stores until the warp's `tcgen05.wait`, for the rest until somebody
+//! the program has waited for them: for loads and stores until the warp's `tcgen05.wait`, for the rest until a thread
 //! waits for the mbarrier of a later `tcgen05.commit` of the same thread ([`flight`]). Touching what is in flight is a
 //! fault, unless the manual orders the two ([`order`]): a product after another into the same D of the same shape and
 //! kind, or after a copy.

@@ -81,7 +81,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             for piece in pieces {
                 let end = start + piece.bytes as usize;
                 let unwritten = cx.block().shared.read(piece.offset, &mut data[start..end]);
-                // What is outside the tensor is not stored, so nobody need have written it.
+                // What is outside the tensor is not stored, so it need not have been written.
                 if let Some(offset) = unwritten {
                     let bytes = start..end;
                     check_written(cx, &tile, (offset, piece.offset), &bytes)?;

@@ -3,7 +3,7 @@
 //! As many blocks as the launch's options say are on one multiprocessor together, neighbours in the order of clusters and of ranks in them;
 //! the two blocks of a pair are on neighbouring ones. An allocation waits until columns are free (PTX ISA, "tcgen05.alloc"), also for those of other
 //! blocks, whose clusters other threads of the host may run. A cluster in which nothing can run but for such a wait looks again later.
-//! Where all those whose columns could help look again themselves, nobody ever finds any.
+//! If all those whose columns could help wait as well, none of them ever gets any.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,7 +41,7 @@ pub(crate) enum Outlook {
     Now,
     /// Another cluster may give some back.
     Later,
-    /// Nobody will.
+    /// None will.
     Never,
 }
 

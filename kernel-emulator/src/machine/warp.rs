@@ -194,7 +194,7 @@ impl Warp {
             }
         }
         if left == 0 {
-            // The next turn starts with another fragment, so that lanes that spin starve nobody.
+            // The next turn starts with another fragment, so spinning lanes starve no others.
             self.current += 1;
         }
         Ok(budget - left)

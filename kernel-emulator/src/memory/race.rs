@@ -11,7 +11,7 @@
 //! of them agree again, so that two warps may write the two halves of a word.
 //!
 //! An asynchronous copy whose bytes an mbarrier counts writes as a participant of its own, an agent: from
-//! its issue on, until somebody waits for the mbarrier and so learns of it.
+//! its issue on, until a thread waits on the mbarrier.
 //!
 //! A store of what another warp stored in the same place is not a race: nothing depends on their order.
 //!
@@ -261,7 +261,7 @@ impl Races {
         if !self.enabled {
             return Ok(());
         }
-        // Rows of which nobody holds anything against the copy, one after another.
+        // Rows that race with no access, one after another.
         let rows = offset.div_ceil(16) as usize..((offset + bytes) / 16) as usize;
         let mut fine = [0; 3];
         let mut free = |row: usize| {

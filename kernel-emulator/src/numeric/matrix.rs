@@ -4,7 +4,7 @@
 //! Precision. Floating-point operands are widened to f32 without error; every product of two f16,
 //! bf16, tf32 or narrower values has at most 22 significant bits and is exact in f32 (but for bf16
 //! and tf32 products outside f32's range). The manual leaves open how a tensor core adds them. Two
-//! ways are here, [`TensorCore`]: in order of k with f32 rounding, which is quick, and that of an H200,
+//! ways are here, [`TensorCore`]: in order of k with f32 rounding, which is fast, and that of an H200,
 //! [`tensor_core`]. They agree exactly where no partial sum is rounded. An f16 accumulator is kept in
 //! f32 through one instruction and rounded once at its end.
 //!

@@ -1,4 +1,4 @@
-//! A second, slow way to the same answers, for tests: rounding by its definition.
+//! The same results by a second, slow method, for tests: rounding by its definition.
 //!
 //! A value is an integer times a power of two. The two neighbours of a value in a format are found
 //! by searching the format's numbers in order of magnitude (their patterns are ordered), not by

@@ -65,7 +65,7 @@ impl Crew {
             let _place = place;
             work();
         };
-        // A system that has no more threads drops the closure, and the work goes on without this one.
+        // A system that has no more threads drops the closure, and the work continues without this one.
         let _ = Builder::new().name("kiln-emulator".to_owned()).spawn_scoped(scope, help);
     }
 

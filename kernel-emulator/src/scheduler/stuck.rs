@@ -25,7 +25,7 @@ struct Waiting<'a> {
 impl Waiting<'_> {
     /// The instruction that waits.
     fn pc(&self) -> u32 {
-        // A fragment at the cluster barrier goes on with the next one.
+        // A fragment at the cluster barrier continues with the next one.
         self.fragment.pc - u32::from(matches!(self.fragment.state, State::Cluster { .. }))
     }
 }

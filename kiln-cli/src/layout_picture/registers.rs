@@ -6,7 +6,7 @@ use super::{Marks, Region, Shape, px, regions, step};
 use crate::layout_shown::Holder;
 use crate::layout_svg::{Anchor, DIFFERENCE, Drawing, Font, Tiles, colour, hatch, text_width};
 
-/// The colour of what another block of the cluster holds, or nobody.
+/// The colour of what another block of the cluster holds, or no block.
 const ELSEWHERE: &str = "#dfe4e8";
 
 /// How a part of the tensor is drawn.

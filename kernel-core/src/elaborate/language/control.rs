@@ -388,7 +388,7 @@ impl Builder<'_> {
         let unset: Vec<bool> =
             self.scopes.vars.iter().map(|var| matches!(var.val, Val::Unit)).collect();
         let (inits, region, frame) = self.iteration(kind, label, carried.clone(), loc, body);
-        // An iteration that ends in `return` gives its values to nobody: they are no more after the loop.
+        // An iteration that ends in `return` passes its values nowhere: they do not exist after the loop.
         for (leaf, val) in before {
             if !carried.contains(&leaf) {
                 self.set_leaf(leaf, val);

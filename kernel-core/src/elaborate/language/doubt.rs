@@ -124,7 +124,7 @@ impl Builder<'_> {
         if open.doubted && scan.iter().any(Scan::jumps) {
             doubt.of_all.set(true);
         }
-        // Every variable is looked at below, which long unrolled loops make too many to be worth it.
+        // The code below looks at every variable, and long unrolled loops have too many for that.
         if !self.steps_left(self.scopes.vars.len() / 2) {
             self.scopes.doubt.of_all.set(true);
             return;

@@ -145,7 +145,7 @@ impl Builder<'_> {
                     "every path through this expression leaves the function before it has a value",
                 ));
             }
-            // Whoever gives up says why. Where nobody did, what comes next would be compiled without this part.
+            // An error is always reported. Without a report, the rest would be compiled without this part.
             return self.report(
                 Code::Bug
                     .at(expr.loc, "the compiler does not understand this, and cannot say why")

@@ -213,7 +213,7 @@ impl Cells {
     }
 }
 
-/// What an expression is worth.
+/// The value of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Val {
     /// Reported already.
@@ -394,7 +394,7 @@ impl Val {
         Val::Const(Const::Int(value.into()), Num::Known(Dtype::I32))
     }
 
-    /// What a statement is worth that was worth this when it was elaborated: nothing, unless it was reported.
+    /// The value of a statement: none, unless it was reported.
     pub(crate) fn of_statement(self) -> Val {
         if matches!(self, Val::Error) { Val::Error } else { Val::Unit }
     }

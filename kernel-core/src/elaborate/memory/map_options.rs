@@ -17,7 +17,7 @@ use crate::{
 const OPTIONS: &[&str] = &["swizzle", "fill", "l2_promotion", "element_strides"];
 /// The bytes over which swizzles repeat, and 0 for none (CUDA driver API, `CUtensorMapSwizzle`).
 const SWIZZLES: &[u32] = &[0, 32, 64, 128];
-/// The bytes that a read brings into the second-level cache (CUDA driver API, `CUtensorMapL2promotion`).
+/// The L2 promotions, in bytes (CUDA driver API, `CUtensorMapL2promotion`).
 const PROMOTIONS: &[u32] = &[0, 64, 128, 256];
 /// The widest step from one element to the next (CUDA driver API, `cuTensorMapEncodeTiled`: elementStrides).
 const MOST_STEP: i128 = 8;

@@ -15,7 +15,7 @@ const MOST: u32 = 16;
 /// Why there are no more.
 const WHY: &str =
     "the blocks of a cluster run at the same time, on multiprocessors close to each other";
-/// What goes on with a kernel whose clusters were refused: the most blocks, so that none is missed.
+/// The cluster assumed after a refused one: the most blocks, so that no problem is missed.
 const REFUSED: [u32; 3] = [MOST, 1, 1];
 
 impl Builder<'_> {

@@ -122,7 +122,7 @@ impl Builder<'_> {
         Some((Named { name: name.name.clone(), elem, loc: name.loc }, input))
     }
 
-    /// Integers of 8 and 16 bits live in wider registers, whose other bits the text would have to know of.
+    /// Integers of 8 and 16 bits are in wider registers, whose other bits the text would have to handle.
     fn check_register(&mut self, elem: Elem, loc: Loc, help: &str) -> Option<()> {
         if register_type(elem).is_some() {
             return Some(());

@@ -31,7 +31,7 @@ use crate::ir::{
 use crate::lower::emitter::{FrameKind, Place, Val, mods};
 use crate::lower::{Data, Flow, LANES, Lower};
 
-/// What is handed over is at multiples of the largest of it.
+/// Values for partitions are at multiples of the largest of them.
 const SLOT_BYTES: u32 = 8;
 /// All lanes of a warp.
 const WARP: i128 = 0xffff_ffff;
@@ -58,7 +58,7 @@ enum Meeting {
     Warp,
 }
 
-/// How far a crew is.
+/// The progress of a crew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Other warps wait for this one.
@@ -95,9 +95,9 @@ impl Crew {
 pub(crate) struct Split<'a> {
     found: Specialized<'a>,
     placement: Placement,
-    /// What is handed over in shared memory, by its place.
+    /// The values that partitions take from shared memory, by their places.
     handed: ArenaMap<Value, u32>,
-    /// The place of the flag that says that the kernel has ended before.
+    /// The place of the flag that the kernel has ended before.
     ended: Option<u32>,
     bytes: u32,
     /// Where the scratch of the next partition begins.
@@ -128,7 +128,7 @@ impl<'a> Split<'a> {
         Some(Split { found, placement, handed, ended, bytes, floor: 0 })
     }
 
-    /// The bytes of shared memory in which partitions are handed what they take from outside.
+    /// The bytes of shared memory for the values that partitions take from outside.
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes
     }
@@ -246,7 +246,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The blocks of a cluster meet with all of their threads: those of partitions take part in what comes before they begin.
+    /// The blocks of a cluster meet with all of their threads: those of partitions take part in meetings before they begin.
     fn meet_cluster(&mut self) {
         let kernel = self.kernel;
         if kernel.meets_first() {
@@ -331,7 +331,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Reads what is handed over.
+    /// Reads a value that a partition takes.
     fn take(&mut self, value: Value) {
         let place = self.specialized().handed[value];
         let address = self.handed_address(place);
@@ -373,7 +373,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// As what a value is handed over: a window is a number of bytes.
+    /// The form in which a partition takes a value: a window is a number of bytes.
     fn handed_elem(&self, value: Value) -> Elem {
         self.kernel.ty(value).elem().unwrap_or(Elem::Number(Dtype::U32))
     }
@@ -415,9 +415,9 @@ impl<'a> Lower<'a> {
         self.e.effect(Opcode::Ret, &[], []);
     }
 
-    /// All warps meet that have something to do; `first` is one of those that come here.
+    /// All warps with something to do meet; `first` is one of those that run this code.
     ///
-    /// Who has registers to give away does so before, and who wants more asks after it: nobody waits for registers of a warp that
+    /// Warps release registers before and request them after it, so no warp waits for registers of one that
     /// waits for it.
     fn all_meet(&mut self, first: u32) {
         self.release_registers(first);
@@ -432,12 +432,12 @@ impl<'a> Lower<'a> {
         self.plan.busy = 0;
     }
 
-    /// Gives registers away, where the warps of this one's warpgroup have more than their budget.
+    /// Releases registers, if the warps of this warpgroup have more than their budget.
     fn release_registers(&mut self, warp: u32) {
         self.set_registers(warp, Word::Dec);
     }
 
-    /// Waits for registers, where the warps of this one's warpgroup have less than their budget.
+    /// Waits for registers, if the warps of this warpgroup have less than their budget.
     fn claim_registers(&mut self, warp: u32) {
         self.set_registers(warp, Word::Inc);
     }

@@ -11,7 +11,7 @@ use crate::lower::tiles::coords::repeated_threads;
 use crate::lower::{Data, Lower};
 
 impl Lower<'_> {
-    /// The element type that a pointer leads to.
+    /// The element type of a pointer.
     pub(crate) fn pointee(&self, pointer: Value) -> Elem {
         match self.elem(pointer) {
             Elem::Ptr(dtype) => Elem::Number(dtype),

@@ -20,7 +20,7 @@ use crate::lower::tensor_memory::ADDRESS_BYTES;
 use crate::lower::tiles::convert::offsets;
 use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
 
-/// Small pieces of scratch follow one another up to here, so that no barrier has to come between them: the partial sums of
+/// Small pieces of scratch follow one another up to here, so no barrier is needed between them: the partial sums of
 /// several reductions over warps.
 const APART_BYTES: u32 = 1024;
 /// Scratch that other threads may use, as long as all of shared memory.
@@ -31,18 +31,18 @@ const SCRATCH_ALIGNMENT: u32 = 16;
 /// Allocations start at multiples of their tile, up to this many bytes: every swizzle repeats within them.
 const SWIZZLE_BYTES: u32 = 1024;
 
-/// In which order allocations are.
+/// The order of allocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// As the kernel has them, and mbarriers after.
+    /// The order of the kernel, then mbarriers.
     AsAllocated,
-    /// What is needed longest first, so that scratch has the bytes of the others: it costs what aligns them.
+    /// Longest needed first, so that scratch gets the bytes of the others; alignment costs bytes.
     LongestFirst,
 }
 
 /// Where everything in shared memory is: allocations, and scratch that conversions take turns in.
 ///
-/// Scratch comes after the allocations that are still needed; the bytes of those that are not serve again.
+/// Scratch comes after the allocations that are still needed, and reuses the bytes of the others.
 #[derive(Debug)]
 pub(crate) struct SharedPlan<'a> {
     pub(crate) layouts: &'a ArenaMap<Shared, Layout>,
@@ -53,9 +53,9 @@ pub(crate) struct SharedPlan<'a> {
     tensor_address: u32,
     /// For each allocation its end and the last statement of the kernel's body that needs it.
     ends: Vec<(u32, usize)>,
-    /// Where the bytes begin in which partitions are handed what they take from outside.
+    /// Where the values that partitions take from outside begin.
     pub(crate) handed: u32,
-    /// No scratch begins before: other partitions have theirs there.
+    /// Scratch begins here or later: other partitions have theirs before.
     floor: u32,
     /// Where the scratch ends that was given out since the current partition began.
     reached: u32,
@@ -73,7 +73,7 @@ pub(crate) struct SharedPlan<'a> {
 }
 
 impl<'a> SharedPlan<'a> {
-    /// A place for every allocation of a kernel, and after them `handed_bytes` for what partitions are handed.
+    /// A place for every allocation of a kernel, and after them `handed_bytes` for the values that partitions take.
     pub(crate) fn of(
         kernel: &Kernel,
         layouts: &'a ArenaMap<Shared, Layout>,
@@ -93,7 +93,7 @@ impl<'a> SharedPlan<'a> {
                 allocations.partition_point(|&(_, last)| last == usize::MAX)
             }
         };
-        // What is needed to the end is before the mbarriers, which are as well.
+        // Allocations that are needed to the end come before the mbarriers, which are needed to the end too.
         let others = allocations.split_off(before);
         let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
             let data = &kernel.shared[shared];
@@ -112,7 +112,7 @@ impl<'a> SharedPlan<'a> {
         for (root, data) in kernel.barriers.iter() {
             barriers.insert(root, end);
             end += (data.ring.unwrap_or(1) * BARRIER_BYTES).next_multiple_of(SCRATCH_ALIGNMENT);
-            // They are used to the end: nothing else ever is there.
+            // They are used to the end, so nothing else gets their bytes.
             ends.push((end, usize::MAX));
         }
         let tensor_address = end;
@@ -157,14 +157,14 @@ impl<'a> SharedPlan<'a> {
             .max(self.floor)
     }
 
-    /// What is emitted next runs while other parts of the kernel do: its scratch begins at `floor`, after theirs.
+    /// The code that follows runs at the same time as other parts of the kernel: its scratch begins at `floor`, after theirs.
     pub(crate) fn begin_part(&mut self, floor: u32) {
         self.floor = floor;
         self.busy = 0;
         self.reached = 0;
     }
 
-    /// The part ends, and its threads have met all others. Gives where the scratch of a part may begin that runs beside it.
+    /// The part ends, and its threads have met all others. Returns where the scratch of a part that runs at the same time may begin.
     pub(crate) fn end_part(&mut self) -> u32 {
         let end = self.reached.max(self.free()).next_multiple_of(SCRATCH_ALIGNMENT);
         self.begin_part(0);
@@ -198,7 +198,7 @@ enum Until {
     Barrier,
     BulkGroup,
     WgmmaGroup,
-    /// Other blocks do to this one's memory what it does to theirs, until they all meet; and what is sent from here has been read when
+    /// Other blocks access this one's memory like it accesses theirs, until they all meet; what is sent from here has been read when
     /// they do.
     Meeting,
 }
@@ -286,7 +286,7 @@ impl InFlight {
     }
 }
 
-/// Whether a statement, or one inside it, touches an allocation.
+/// Whether a statement, or one inside it, accesses an allocation.
 fn needs(kernel: &Kernel, kind: &StmtKind, shared: Shared) -> bool {
     let is = |value: &Value| matches!(kernel.ty(*value), Type::Shared(ty) if ty.root == shared);
     let within =
@@ -353,7 +353,7 @@ pub(crate) fn in_tile(
 }
 
 impl Lower<'_> {
-    /// Scratch of `bytes` bytes that no thread uses any more: its start. Whoever has read it last says so by
+    /// The start of `bytes` bytes of scratch that no thread uses any more; after its last read call
     /// [`Lower::leave_scratch`].
     pub(crate) fn scratch(&mut self, bytes: u32) -> u32 {
         let mut start = self.plan.free();
@@ -401,7 +401,7 @@ impl Lower<'_> {
             let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();
             inner * tile_bytes(layout, size)
         } else {
-            // A row of the tile: rows are at equal distances, as layouts::shared demands of such an allocation.
+            // A row of the tile: rows are at equal distances, which layouts::shared requires of such an allocation.
             let place = tile_rank - rank;
             let inverse = layout.pseudo_inverse().expect("shared memory stores every element");
             inverse.bases(Dim::axis(place)).first().map_or(0, |basis| basis[0] * size)

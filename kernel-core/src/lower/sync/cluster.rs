@@ -54,7 +54,7 @@ impl Lower<'_> {
         }
     }
 
-    /// One thread of the first block asks for a cluster that has not begun; all blocks get the answer, and its bytes on a barrier.
+    /// One thread of the first block requests a cluster that has not begun; all blocks get the answer, whose bytes count on a barrier.
     fn try_cancel(&mut self, answer: Value, barrier: Value) {
         let mut asks = self.e.first_of(self.e.threads - 1);
         let mut modifiers =

@@ -17,7 +17,7 @@ use crate::lower::memory::access::bytes;
 /// More shuffles than this cost more than a trip through shared memory.
 const MOST_SHUFFLES: usize = 16;
 
-/// What it costs a warp to bring a tile from one layout to another.
+/// The cost to a warp of converting a tile to another layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConversionCost {
     /// Nothing: every register has its element already.

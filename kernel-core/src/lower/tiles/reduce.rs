@@ -123,7 +123,7 @@ impl Lower<'_> {
         self.combined(combine, &before, &next)
     }
 
-    /// Joins the warps, and brings the results to their layouts.
+    /// Combines the warps, and converts the results to their layouts.
     fn across_warps(
         &mut self,
         layout: &Layout,

@@ -32,7 +32,7 @@ pub fn pipeline(kernel: &mut Kernel) {
     kernel.body = body;
 }
 
-/// How often a block comes to a statement.
+/// How often a block reaches a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runs {
     Once,
@@ -47,7 +47,7 @@ struct Pass<'k> {
     constants: ArenaMap<Value, i128>,
 }
 
-/// Statements on their way into a region.
+/// Statements that are being put into a region.
 struct Out<'p, 'k> {
     pass: &'p mut Pass<'k>,
     stmts: Vec<Stmt>,
@@ -95,7 +95,7 @@ struct Ring<'a> {
     groups: bool,
     /// Where TMA copies complete, if there are any.
     full: Option<Full>,
-    /// What stands between the last use of a place and the copy that fills it again.
+    /// The barrier or fence between the last use of a place and the copy that fills it again.
     meet: Op,
 }
 
@@ -104,7 +104,7 @@ struct Ring<'a> {
 struct Full {
     /// The handle on all of them.
     barriers: Value,
-    /// What the TMA copies of one iteration bring.
+    /// The bytes of the TMA copies of one iteration.
     bytes: i128,
 }
 
@@ -140,7 +140,7 @@ impl Pass<'_> {
         let mut head = std::mem::take(&mut body.stmts);
         let mut rest = head.split_off(found.at + 1);
         head.pop();
-        // The barrier at the end of the iteration: the one at the start of the next does its work.
+        // The barrier at the end of the iteration is not needed: there is one at the start of the next.
         rest.pop();
         let iv = body.args[0];
         let step_by = *self.constants.get(step).expect("check has seen the step");
@@ -175,7 +175,7 @@ impl Pass<'_> {
         for window in &ring.windows {
             current.insert(key(*window), out.place(*window, read));
         }
-        // What computes without starting a copy: the rest of the iteration may use it.
+        // Statements that only compute: the rest of the iteration may use their values.
         let pure = head.iter().filter(|stmt| is_pure(stmt)).cloned().collect();
         let mut pure = Region { stmts: pure, ..Region::default() };
         replace(&mut pure, &current);
@@ -280,7 +280,7 @@ impl Out<'_, '_> {
             }
         }
         let roots: Vec<Shared> = windows.iter().map(|window| self.pass.roots[*window]).collect();
-        // What threads store, a TMA copy overwrites: it goes through another proxy (PTX ISA, "Proxies").
+        // A TMA copy overwrites what threads store, through another proxy (PTX ISA, "Proxies").
         let meet = if bytes.is_some() && self.pass.stores(rest, &roots) {
             Op::Sync(SyncOp::FenceAsync)
         } else {

@@ -166,7 +166,7 @@ fn own_source(
     Ok((Piece { offset: from.offset, bytes }, data))
 }
 
-/// The fault of a copy from shared memory that nobody wrote.
+/// The fault of a copy from shared memory that was never written.
 pub(crate) fn never_written(at: Spot) -> Trap {
     let address = at.address();
     let detail = format!("an asynchronous copy of shared memory never written, at {address:#x}");

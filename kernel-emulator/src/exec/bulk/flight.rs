@@ -51,7 +51,7 @@ pub(crate) struct Flight {
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// The copies into the shared memory of a cluster that nobody waited for.
+/// The copies into the shared memory of a cluster that no thread waited for.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     /// Each with its epoch in the destination's race detector, in the order of issue.

@@ -97,7 +97,7 @@ pub(crate) fn wait(
             pending.reading = false;
             for &Piece { offset, bytes } in &pending.store.source {
                 cx.block().shared.let_go(offset, bytes);
-                // From here on it counts as the thread's own reading: whoever overwrites the source has
+                // From here on it counts as the thread's own reading: a thread that overwrites the source has
                 // to synchronise with the thread.
                 hazards::async_read(cx, warp, cx.block, offset, bytes)?;
             }

@@ -1,6 +1,6 @@
 //! `tcgen05.alloc`, `tcgen05.dealloc`, and what must be true at the end of a block.
 //!
-//! Of a pair, a warp of each block executes them, and neither goes on before the other has begun (PTX ISA, "Issue Granularity").
+//! In a pair, a warp of each block executes them, and neither continues before the other has begun (PTX ISA, "Issue Granularity").
 
 use super::{Place, uniform};
 use crate::code::tcgen05::Group;
@@ -26,7 +26,7 @@ fn misuse<T>(detail: String) -> Run<T> {
     Err(Trap::new(FaultKind::TensorMemory, detail))
 }
 
-/// Begins what the blocks of a pair do together, the first time that a warp executes it: what it waits for before it goes on.
+/// Begins what the blocks of a pair do together, the first time that a warp executes it: what it waits for before it continues.
 fn begin(cx: &mut Context<'_>, warp: &Warp, group: Group, what: Together) -> Run<Option<State>> {
     super::blocks(cx, group)?;
     if group == Group::One {

@@ -1,7 +1,7 @@
-//! Operations of the tensor core in flight, and the commits that tell when they are over (PTX ISA, "`tcgen05.commit`").
+//! `tcgen05` operations in flight, and the commits that signal when they are done (PTX ISA, "`tcgen05.commit`").
 //!
 //! A commit arrives at its mbarrier when every earlier operation of its thread is over. It does so as late as the program's own
-//! waits permit: when somebody waits for the phase that the arrival completes, or nothing else can run.
+//! waits permit: when a thread waits for the phase that the arrival completes, or nothing else can run.
 
 use crate::code::tcgen05::Kind;
 use crate::code::{Address, W};

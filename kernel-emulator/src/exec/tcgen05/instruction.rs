@@ -7,7 +7,7 @@ use crate::numeric::convert::Minifloat;
 use crate::numeric::matrix::Accumulate;
 use crate::numeric::tcgen05::{Accumulator, Factor, Scale};
 
-/// A factor: its elements, their sign, and the dimension in which they are contiguous in shared memory.
+/// An operand: its elements, their sign, and the dimension in which they are contiguous in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FactorOf {
     pub(super) factor: Factor,

@@ -71,7 +71,7 @@ impl Layout {
     }
 }
 
-/// A factor, by slices along k.
+/// An operand, by slices along k.
 #[derive(Debug, Default)]
 struct Values {
     slices: Vec<Vec<f32>>,

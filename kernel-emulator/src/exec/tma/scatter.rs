@@ -1,4 +1,4 @@
-//! Rows that scatters write: no two may meet, since nothing says which is written last.
+//! Rows that scatters write: no two may overlap, since their order is not defined.
 
 use crate::exec::bulk::Row;
 use crate::exec::bulk::group::{self, Scattered};

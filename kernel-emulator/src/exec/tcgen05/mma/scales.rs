@@ -34,7 +34,7 @@ impl Product<'_> {
         Ok([a, b])
     }
 
-    /// The scales of a factor: row `r` of a part is in lane `r % 32` of column `r / 32`, and the same in each quarter of the part's
+    /// The scales of an operand: row `r` of a part is in lane `r % 32` of column `r / 32`, and the same in each quarter of the part's
     /// lanes (PTX ISA, "Scale Factor Layout").
     fn scales_of(
         &self,
