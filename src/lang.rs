@@ -69,7 +69,7 @@
 //! | shared memory | [`shared`], [`Shared`], [`copy_async`] and its waits, [`sync`] |
 //! | asynchronous copies of Hopper | [`tma`], [`bulk`], [`Barrier`], [`fence_async`] |
 //! | blocks and partitions | [`cluster`], [`Shared::of_block`], [`Barrier::of_block`], [`NamedBarrier`] |
-//! | products | [`dot`], [`dot_tf32`] |
+//! | products | [`dot`], [`dot_tf32`], [`dot_scaled`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
 //! | inline PTX | [`ptx!`](crate::prelude::ptx) |
 //! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`], [`shared_bytes_per_block`] |
@@ -90,8 +90,8 @@
 //! | `f32` | 4 | 32 bits | operands of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
 //! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_89` on, operands of [`wgmma::mma`] and [`dot`] |
-//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, operands of [`tcgen05::mma`], operands and scales of [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
-//! | [`e2m3x16`], [`e3m2x16`] | 12, in shared memory 16 | none | sixteen FP6 numbers: loaded by [`tma::load`], operands of [`tcgen05::mma`] and [`tcgen05::mma_scaled`], and nothing else (K0204) |
+//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, operands of [`dot`] and [`tcgen05::mma`], operands and scales of [`dot_scaled`] and [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
+//! | [`e2m3x16`], [`e3m2x16`] | 12, in shared memory 16 | none | sixteen FP6 numbers: loaded by [`tma::load`], operands of [`dot`], [`dot_scaled`], [`tcgen05::mma`] and [`tcgen05::mma_scaled`], and nothing else (K0204) |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!
 //! The budget of a tile counts one 32-bit register for each element, and two for 64-bit elements: at most 1024 in a thread
@@ -351,7 +351,7 @@ pub use layout::{
 };
 pub use named::{NamedBarrier, named_barrier};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
-pub use product::{Matrix, dot, dot_tf32};
+pub use product::{Matrix, dot, dot_scaled, dot_tf32};
 #[doc(hidden)]
 pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};

@@ -12,6 +12,7 @@ fn apply(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
 
 /// How far `actual` is from the exact value, in units in the last place of the exact value.
 fn ulp(actual: f32, exact: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest f32 is what is asked for")]
     let nearest = exact as f32;
     let unit = f64::from(f32::from_bits(nearest.abs().to_bits() + 1)) - f64::from(nearest.abs());
     (f64::from(actual) - exact).abs() / unit

@@ -59,7 +59,7 @@ mod verify;
 pub mod warpgroup;
 
 pub(crate) use coalesce::copied;
-pub use dots::{TensorCore, mma_warps, tensor_core};
+pub use dots::{Product, TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
 pub(crate) use shared::pinned as pinned_shared;

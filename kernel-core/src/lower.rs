@@ -369,7 +369,7 @@ impl Lower<'_> {
 
     fn product(&mut self, op: &ProductOp, args: &[Value], result: Option<Value>) -> Option<Data> {
         Some(Data::Tile(match op {
-            ProductOp::Dot { tf32 } => self.dot(args, *tf32, target(result)),
+            ProductOp::Dot(factors) => self.dot(args, *factors, target(result)),
             ProductOp::Wgmma => self.wgmma(args, target(result)),
             ProductOp::WgmmaWait(pending) => self.wgmma_wait(*pending, args[0]),
             ProductOp::Tcgen05(op) => {

@@ -227,7 +227,7 @@ fn cut(body: &Region) -> Option<Cut> {
     let ends = is(&body.stmts[sync], |op| matches!(op, Op::Sync(SyncOp::Block)));
     let product = body.stmts[wait..sync]
         .iter()
-        .any(|stmt| is(stmt, |op| matches!(op, Op::Product(ProductOp::Dot { .. }))));
+        .any(|stmt| is(stmt, |op| matches!(op, Op::Product(ProductOp::Dot(_)))));
     // Copies that depend on carried values would need next iteration's values before they are made.
     let carried = &body.args[1..];
     let mut tainted: Vec<Value> = carried.to_vec();

@@ -24,7 +24,7 @@ pub(crate) use ops::{
 pub(crate) use parts::{
     Address, AsyncCopy, Atom, AtomOp, Bar, BarKind, Base, Call, Convert, ConvertKind, CpAsync,
     Exchange, Extend, Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members, Mma,
-    MmaKind, Place, Redux, Shfl, ShflMode, Stmatrix, Store, Vote, VoteResult,
+    MmaKind, MmaScales, Place, Redux, Shfl, ShflMode, Stmatrix, Store, Vote, VoteResult,
 };
 
 /// Lanes of a warp.

@@ -51,6 +51,7 @@ pub mod matrix;
 pub mod narrow;
 mod operand;
 pub mod scalar;
+pub(crate) mod scaled;
 pub(crate) mod tcgen05;
 pub mod tensor_core;
 pub(crate) mod wgmma;

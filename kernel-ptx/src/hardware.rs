@@ -87,7 +87,7 @@ impl Capability {
                 "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%r0], %rd0, %rd1, %r1, [%r2], [%r3], %p0;"
             }
             Self::BlockScaledMma => {
-                "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e3m2.e2m1.f32.ue8m0 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}, %r6, {%h0, %h1}, %r7, {%h0, %h1};"
+                "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e3m2.e2m1.f32.ue8m0 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3}, %r6, {%h0, %h1}, %r7, {%h0, %h1};"
             }
         }
     }
@@ -105,8 +105,8 @@ pub struct Hardware {
     pub target: Target,
     /// The name after `.target`, which is its name in kernels.
     pub name: &'static str,
-    /// What the target has of what others lack.
-    pub capabilities: &'static [Capability],
+    /// What the target has of what others lack, by the generations that brought it.
+    pub capabilities: &'static [&'static [Capability]],
     /// What the generation of GPUs is called.
     pub series: &'static str,
     /// The GPU whose multiprocessors are counted.
@@ -127,22 +127,27 @@ pub struct Hardware {
     pub blocks_per_cluster: u32,
 }
 
+/// What came with Ada.
+const ADA: &[Capability] = &[Capability::Float8];
+/// What came with Hopper and stayed.
+const HOPPER: &[Capability] = &[
+    Capability::Bf16Atomics,
+    Capability::Stmatrix,
+    Capability::Clusters,
+    Capability::Tma,
+    Capability::DependentGrids,
+    Capability::Setmaxnreg,
+];
+/// What came with Blackwell.
+const BLACKWELL: &[Capability] = &[Capability::LaunchControl];
+/// What Blackwell has in the data centre alone.
+const DATA_CENTRE: &[Capability] = &[Capability::TmaGather, Capability::Tcgen05];
+
 /// What runs on all of data-centre Blackwell with a compute capability of 10, such as B200 and B300.
 const FAMILY_100: Hardware = Hardware {
     target: Target { sm: 100, features: Features::Family },
     name: "sm_100f",
-    capabilities: &[
-        Capability::Float8,
-        Capability::Bf16Atomics,
-        Capability::Stmatrix,
-        Capability::Clusters,
-        Capability::Tma,
-        Capability::DependentGrids,
-        Capability::Setmaxnreg,
-        Capability::TmaGather,
-        Capability::LaunchControl,
-        Capability::Tcgen05,
-    ],
+    capabilities: &[ADA, HOPPER, BLACKWELL, DATA_CENTRE],
     series: "Blackwell of the data centre",
     model: "B200",
     multiprocessors: 148,
@@ -177,7 +182,7 @@ impl Hardware {
         Hardware {
             target: Target { sm: 89, features: Features::Common },
             name: "sm_89",
-            capabilities: &[Capability::Float8],
+            capabilities: &[ADA],
             series: "Ada",
             model: "RTX 4090",
             multiprocessors: 128,
@@ -191,16 +196,7 @@ impl Hardware {
         Hardware {
             target: Target::SM_90A,
             name: "sm_90a",
-            capabilities: &[
-                Capability::Float8,
-                Capability::Bf16Atomics,
-                Capability::Stmatrix,
-                Capability::Clusters,
-                Capability::Tma,
-                Capability::DependentGrids,
-                Capability::Setmaxnreg,
-                Capability::Wgmma,
-            ],
+            capabilities: &[ADA, HOPPER, &[Capability::Wgmma]],
             series: "Hopper",
             model: "H200",
             multiprocessors: 132,
@@ -217,18 +213,11 @@ impl Hardware {
             target: Target::SM_100A,
             name: "sm_100a",
             capabilities: &[
-                Capability::Float8,
-                Capability::Bf16Atomics,
-                Capability::Stmatrix,
-                Capability::Clusters,
-                Capability::Tma,
-                Capability::DependentGrids,
-                Capability::Setmaxnreg,
-                Capability::TmaGather,
-                Capability::LaunchControl,
-                Capability::Tcgen05,
-                Capability::Tcgen05Integers,
-                Capability::Tcgen05ScaleVectors,
+                ADA,
+                HOPPER,
+                BLACKWELL,
+                DATA_CENTRE,
+                &[Capability::Tcgen05Integers, Capability::Tcgen05ScaleVectors],
             ],
             ..FAMILY_100
         },
@@ -237,17 +226,11 @@ impl Hardware {
             target: Target { sm: 103, features: Features::Specific },
             name: "sm_103a",
             capabilities: &[
-                Capability::Float8,
-                Capability::Bf16Atomics,
-                Capability::Stmatrix,
-                Capability::Clusters,
-                Capability::Tma,
-                Capability::DependentGrids,
-                Capability::Setmaxnreg,
-                Capability::TmaGather,
-                Capability::LaunchControl,
-                Capability::Tcgen05,
-                Capability::Tcgen05ScaleVectors,
+                ADA,
+                HOPPER,
+                BLACKWELL,
+                DATA_CENTRE,
+                &[Capability::Tcgen05ScaleVectors],
             ],
             series: "Blackwell Ultra",
             model: "B300",
@@ -257,17 +240,7 @@ impl Hardware {
             target: Target { sm: 120, features: Features::Specific },
             name: "sm_120a",
             // `tile::gather4` it has into `shared::cta` alone, and `tile::scatter4` not at all, ptxas 13.5 says.
-            capabilities: &[
-                Capability::Float8,
-                Capability::Bf16Atomics,
-                Capability::Stmatrix,
-                Capability::Clusters,
-                Capability::Tma,
-                Capability::DependentGrids,
-                Capability::Setmaxnreg,
-                Capability::LaunchControl,
-                Capability::BlockScaledMma,
-            ],
+            capabilities: &[ADA, HOPPER, BLACKWELL, &[Capability::BlockScaledMma]],
             series: "Blackwell of workstations",
             model: "RTX 5090",
             multiprocessors: 170,
@@ -313,7 +286,8 @@ impl Target {
     /// assert!(!Target::SM_100A.has(Capability::Wgmma));
     /// ```
     pub fn has(self, capability: Capability) -> bool {
-        Hardware::of(self).is_some_and(|row| row.capabilities.contains(&capability))
+        Hardware::of(self)
+            .is_some_and(|row| row.capabilities.iter().any(|list| list.contains(&capability)))
     }
 
     /// The figures of the GPUs that the target is made for: those of its row, or of the row of the generation that is most like it.

@@ -56,10 +56,6 @@ fn rows_are_named_by_their_targets_from_old_to_new() {
 fn capabilities_are_those_of_the_instruction_table() {
     for row in Hardware::ROWS {
         for capability in Capability::ALL {
-            if capability == Capability::BlockScaledMma {
-                // The table has no form of it.
-                continue;
-            }
             let text = format!(
                 ".version 9.0\n.target {}\n.address_size 64\n.entry k() {{ .reg .pred %p<2>; .reg .b16 %h<2>; .reg .b32 %r<8>; \
                  .reg .b64 %rd<2>; .reg .f32 %f<4>;\n{}\n}}",

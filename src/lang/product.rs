@@ -26,15 +26,20 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// | `f16` | `f32`, `f16` | tensor cores |
 /// | `bf16` | `f32` | tensor cores |
 /// | `i8`, `u8` | `i32` | tensor cores; sums wrap |
-/// | `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, from `sm_89` on |
+/// | `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, of every target with FP8 |
+/// | `e2m1x2`, `e2m3x16`, `e3m2x16`, and these with `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, of `sm_120a` alone |
 /// | `f32` | `f32` | fused multiply-add; for tensor cores see [`dot_tf32`] |
 /// | `f64` | `f64` | fused multiply-add |
 ///
 /// Sums are kept in the accumulator's type. On tensor cores products are exact, and the hardware decides the order of
 /// the additions. The block's warps share the rows and columns of the product, in pieces of at least 16 by 8. If `K` is
 /// below that of the smallest instruction (8 for `f16` and `bf16`, 16 for types of one byte, 4 for `tf32`), the product
-/// is computed by multiply-add. Both operands have one type; [`wgmma::mma`](super::wgmma::mma) multiplies `e4m3` with
-/// `e5m2`.
+/// is computed by multiply-add. Both operands have one type, but that `sm_120a` multiplies all types of eight bits and
+/// fewer with each other, if `K` is at least 32; [`wgmma::mma`](super::wgmma::mma) multiplies `e4m3` with `e5m2`.
+///
+/// An element of `e2m1x2` is two numbers of a row of `a`, or of a column of `b`: of such an operand the shape is
+/// `(M, K / 2)`, or `(K / 2, N)`. Elements of `e2m3x16` and `e3m2x16` are sixteen, and such an operand is in shared memory,
+/// which [`tma::load`](super::tma::load) fills.
 ///
 /// An operand in shared memory is read as if by `load()`, so the block has to see its contents, see [`Shared`]. An
 /// operand may be transposed with `.t()`.
@@ -64,6 +69,7 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// | `bf16` | 16, 8 | `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`, `m16n8k8` |
 /// | `i8`, `u8` | 32, 16 | `mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32`, `m16n8k16`; `.u8.u8` |
 /// | `e4m3`, `e5m2` | 32, 16 | `mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32`, `m16n8k16`; `.e5m2.e5m2`, accumulator `.f16` |
+/// | two types of eight bits and fewer, or a type of fewer | 32 | `mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e4m3.f32`; threads spread FP4 numbers to bytes, and `ldmatrix.m8n16.b8x16.b6x16_p32` FP6 numbers |
 /// | `f32`, `f64` | 1 | `fma.rn.f32`, `fma.rn.f64` |
 ///
 /// An operand in shared memory is read by `ldmatrix.sync.aligned.m8n8.x4.shared.b16`, transposed `.x4.trans` (16 bits
@@ -78,7 +84,7 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// K0210 for shapes that do not fit together, K0203 for operands of different types, K0204 for types that are not in
 /// the table, K0206 for an operand that is neither a tile nor shared memory, or an accumulator that is not a tile;
 /// K0302 for an operand or an accumulator pinned to a layout that the product cannot use; K0402 for a whole ring as an
-/// operand; K0502 for FP8 on `sm_80`.
+/// operand; K0502 for types that the target does not multiply: FP8 on `sm_80`, FP6 and FP4 elsewhere than on `sm_120a`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -88,7 +94,58 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// }
 /// ```
 #[must_use]
-pub fn dot<T: Scalar, A: Number>(a: impl Matrix<T>, b: impl Matrix<T>, acc: Tile<A>) -> Tile<A> {
+pub fn dot<T: Scalar, U: Scalar, A: Number>(
+    a: impl Matrix<T>,
+    b: impl Matrix<U>,
+    acc: Tile<A>,
+) -> Tile<A> {
+    stub()
+}
+
+/// The block-scaled matrix product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`, on the tensor cores of `sm_120a`. Each
+/// block of neighbours along `k` has one scale, by which the sum of their products is multiplied.
+///
+/// | `a`, `b` | `a_scales`, `b_scales` | numbers in a block | `K` of a step | |
+/// |---|---|---|---|---|
+/// | `e4m3`, `e5m2`, either with either | `ue8m0`: powers of two | 32 | 32 | MXFP8 |
+/// | `e4m3` or `e5m2` with `e2m1x2`, on either side | `ue8m0` | 32 | 32 | MXFP8 by MXFP4 |
+/// | `e2m3x16`, `e3m2x16`, with each other, `e4m3`, `e5m2` or `e2m1x2` | `ue8m0` | 32 | 32 | MXFP6 |
+/// | `e2m1x2` | `ue8m0` | 32 | 64 | MXFP4 |
+/// | `e2m1x2` | `e4m3`, whose sign is not read | 16 | 64 | NVFP4 |
+///
+/// `a_scales` of `(M, K / block)` and `b_scales` of `(N, K / block)` are tiles or shared memory, as the operands are. `K` is at
+/// least that of a step. A `ue8m0` scale is 2 to the power of its bits minus 127. The accumulator is `f32`. Operands
+/// of FP4 and FP6 have smaller extents along `k`, see [`dot`].
+///
+/// # Layout
+/// That of [`dot`]. Scales are [converted](super#conversions) to the layout in which the instruction reads them: of each four
+/// lanes, the first two hold the scales of two rows of `a`, and the first those of a column of `b`.
+///
+/// # PTX
+/// `mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0`, for `e2m1x2` alone `m16n8k64` of
+/// `kind::mxf4` with `scale_vec::2X` or of `kind::mxf4nvf4` with `scale_vec::4X` and `.ue4m3` (PTX ISA, "Block Scaling for mma.sync").
+/// [`tcgen05::mma_scaled`](super::tcgen05::mma_scaled) is the product of data-centre Blackwell.
+///
+/// # Errors
+/// K0502 on targets without it, K0210 for shapes that do not fit together and for a `K` below that of a step, K0204 for
+/// element types and blocks that are not in the table; otherwise those of [`dot`].
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// 64 along `k`: two scales for each row of `a` and `b`.
+/// fn step(a: Shared<e4m3>, b: Shared<e4m3>, of_a: Tile<ue8m0>, of_b: Tile<ue8m0>, acc: Tile<f32>) -> Tile<f32> {
+///     dot_scaled(a, b.t(), acc, of_a, of_b)
+/// }
+/// ```
+#[must_use]
+pub fn dot_scaled<T: Scalar, U: Scalar, S: Scalar>(
+    a: impl Matrix<T>,
+    b: impl Matrix<U>,
+    acc: Tile<f32>,
+    a_scales: impl Matrix<S>,
+    b_scales: impl Matrix<S>,
+) -> Tile<f32> {
     stub()
 }
 

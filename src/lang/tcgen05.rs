@@ -1,5 +1,5 @@
-//! The tensor cores of data-centre Blackwell (`sm_100f`, `sm_100a`, `sm_103a`): products that accumulate in tensor memory.
-//! Integers are multiplied on `sm_100a` alone (K0502).
+//! The tensor cores of data-centre Blackwell: products that accumulate in tensor memory. On a target without tensor memory, or
+//! without products of integers there, the message names the targets that have them (K0502).
 //!
 //! One thread starts products and copies to tensor memory, and goes on. [`commit`] signals a barrier when everything
 //! that was started before it is done. Copies and products run in the order in which they start, and so do products of

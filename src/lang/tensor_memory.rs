@@ -1,4 +1,4 @@
-//! Tensor memory: memory in which the tensor cores of data-centre Blackwell accumulate (`sm_100f`, `sm_100a`, `sm_103a`).
+//! Tensor memory: memory in which the tensor cores of data-centre Blackwell accumulate.
 
 use core::marker::PhantomData;
 use core::ops::Index;

@@ -185,7 +185,7 @@ pub fn prefetch<T: Scalar, const R: usize>(map: impl Map<T, R>, at: [i32; R]) ->
 /// `cp.async.bulk.tensor`), once for four rows and the columns of one span of the swizzle of `to`.
 ///
 /// # Errors
-/// K0502 on targets other than `sm_100f`, `sm_100a` and `sm_103a`, K0416 for another block or fewer rows, K0205 for other ranks, K0306 for a layout of `rows`
+/// K0502 on targets without TMA copies of rows, K0416 for another block or fewer rows, K0205 for other ranks, K0306 for a layout of `rows`
 /// that the instructions cannot use, K0202 if the shapes differ, K0203 and K0204 for element types, K0409 for a layout
 /// of `to` that no map has and a column that is not a multiple of 16 bytes, K0404 for a tile that is not in shared
 /// memory or is transposed, K0206 for a tensor without a map, and for rows, a column or a barrier of the wrong kind,

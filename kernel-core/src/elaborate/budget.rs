@@ -3,7 +3,7 @@
 use crate::{
     diag::Code,
     elaborate::{Builder, MAX_STEPS},
-    ir::{Dtype, Op, ProductOp, StmtKind, Type, Value},
+    ir::{Dtype, Factors, Op, ProductOp, StmtKind, Type, Value},
     loc::Loc,
 };
 
@@ -93,17 +93,18 @@ impl Builder<'_> {
             | Type::Error => 0u64,
         };
         match kind {
-            StmtKind::Op { op: Op::Product(ProductOp::Dot { tf32 }), args, .. } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Dot(factors)), args, .. } => {
                 let dtype = self.cells.settled(self.num(args[0]));
                 // Products that one instruction makes, of those that fall to a thread.
                 let at_once = match dtype {
-                    Dtype::F32 if *tf32 => 32,
+                    Dtype::F32 if *factors == Factors::Tf32 => 32,
                     Dtype::F32 => 1,
                     Dtype::F64 => 8,
                     _ => 64,
                 };
                 let depth = self.ty(args[0]).shape().last().copied().unwrap_or(1);
-                let products = elements(&args[2]).saturating_mul(u64::from(depth));
+                let depth = u64::from(depth * dtype.numbers());
+                let products = elements(&args[2]).saturating_mul(depth);
                 products.div_ceil(threads * at_once).max(1)
             }
             StmtKind::Op { args, result, .. } => {

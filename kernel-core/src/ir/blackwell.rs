@@ -4,6 +4,8 @@
 //! starts a product with its accumulator there; a commit signals an mbarrier when what that thread has started is done. Each warp
 //! moves its own quarter of the rows to registers and back (PTX ISA, "Tensor Memory", "tcgen05").
 
+use kernel_ptx::Word;
+
 use la_arena::Idx;
 
 use super::{Dtype, Kernel};
@@ -79,7 +81,8 @@ pub enum CtaGroup {
     Pair,
 }
 
-/// How a block-scaled product reads its operands and their scales (PTX ISA, "tcgen05.mma: Block scaling").
+/// How a block-scaled product reads its operands and their scales (PTX ISA, "tcgen05.mma: Block scaling", "Block Scaling for
+/// mma.sync").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaled {
     /// FP8 operands, either of which may be padded FP4; 32 numbers along `k` have one scale, a power of two.
@@ -96,6 +99,24 @@ impl Scaled {
         match self {
             Scaled::Mxf8 | Scaled::Mxf4 => 32,
             Scaled::Nvf4 => 16,
+        }
+    }
+
+    /// How many scales an instruction has for a line (PTX ISA, `.scale_vec`).
+    pub const fn of_a_line(self) -> u32 {
+        match self {
+            Scaled::Mxf8 => 1,
+            Scaled::Mxf4 => 2,
+            Scaled::Nvf4 => 4,
+        }
+    }
+
+    /// The modifier that says so.
+    pub const fn scale_vector(self) -> Word {
+        match self {
+            Scaled::Mxf8 => Word::ScaleVec1x,
+            Scaled::Mxf4 => Word::ScaleVec2x,
+            Scaled::Nvf4 => Word::ScaleVec4x,
         }
     }
 

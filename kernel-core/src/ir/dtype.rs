@@ -132,7 +132,8 @@ pub enum Host {
 /// What tensor cores make of an operand of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
-    /// The type of `mma.sync` and `wgmma`; none where they do not multiply such operands.
+    /// The type of `mma.sync` and `wgmma`; none where they do not multiply such operands. `wgmma` multiplies no numbers of
+    /// fewer than eight bits.
     pub mma: Option<Type>,
     /// The kind of `tcgen05.mma` and the type's number in instruction descriptors (PTX ISA, "tcgen05.mma: Instruction descriptor").
     pub tcgen05: Option<(Word, u32)>,
@@ -201,9 +202,9 @@ const fn factor(mma: Type, tcgen05: (Word, u32), sums: &'static [Dtype]) -> Fact
     Factor { mma: Some(mma), tcgen05: Some(tcgen05), sums }
 }
 
-/// What `tcgen05.mma` alone multiplies.
-const fn tcgen05(kind: Word, number: u32) -> Factor {
-    Factor { mma: None, tcgen05: Some((kind, number)), sums: HALF_SUMS }
+/// What `.kind::f8f6f4` multiplies, that of `mma.sync` and that of `tcgen05.mma`.
+const fn narrow(mma: Type, number: u32) -> Factor {
+    factor(mma, (Word::KindF8f6f4, number), HALF_SUMS)
 }
 
 const HALF_SUMS: &[Dtype] = &[Dtype::F32, Dtype::F16];
@@ -294,22 +295,22 @@ dtypes! {
     /// Four bits of exponent and three of fraction, without infinities: stored, converted and multiplied, not computed with
     /// (OCP 8-bit Floating Point Specification, "E4M3").
     E4m3 "e4m3" 1 (Class::Float8(Float8::E4m3)) [U8 U32]
-        U8, Prelude, Some(factor(Type::E4m3, (Word::KindF8f6f4, 0), HALF_SUMS)), None;
+        U8, Prelude, Some(narrow(Type::E4m3, 0)), None;
     /// Five bits of exponent and two of fraction; as `E4m3` otherwise (the same specification, "E5M2").
     E5m2 "e5m2" 1 (Class::Float8(Float8::E5m2)) [U8 U32]
-        U8, Prelude, Some(factor(Type::E5m2, (Word::KindF8f6f4, 1), HALF_SUMS)), None;
+        U8, Prelude, Some(narrow(Type::E5m2, 1)), None;
     /// Two FP4 numbers in a byte, the first in the lower half: bits that tensor cores alone read (OCP Microscaling Formats,
     /// "FP4 E2M1"; PTX ISA, "Packed Data Types": `.e2m1x2`).
-    E2m1x2 "e2m1x2" 1 (Class::Opaque) [U8 U32] U8, Prelude, Some(tcgen05(Word::KindF8f6f4, 5)), FP4;
+    E2m1x2 "e2m1x2" 1 (Class::Opaque) [U8 U32] U8, Prelude, Some(narrow(Type::E2m1, 5)), FP4;
     /// A power of two, by eight bits of exponent: a scale of block-scaled products (OCP Microscaling Formats, "E8M0").
     Ue8m0 "ue8m0" 1 (Class::Opaque) [U8 U32] U8, Prelude, None, None;
     /// Sixteen FP6 numbers in twelve bytes, the first in the lowest bits: bits that tensor cores alone read, and no register holds (OCP
     /// Microscaling Formats, "FP6 E2M3").
     E2m3x16 "e2m3x16" 12 (Class::Opaque) [B128 B128]
-        FP6, Prelude, Some(tcgen05(Word::KindF8f6f4, 3)), Some(fp6([2, 3]));
+        FP6, Prelude, Some(narrow(Type::E2m3, 3)), Some(fp6([2, 3]));
     /// As `E2m3x16`, with three bits of exponent and two of fraction (the same specification, "FP6 E3M2").
     E3m2x16 "e3m2x16" 12 (Class::Opaque) [B128 B128]
-        FP6, Prelude, Some(tcgen05(Word::KindF8f6f4, 4)), Some(fp6([3, 2]));
+        FP6, Prelude, Some(narrow(Type::E3m2, 4)), Some(fp6([3, 2]));
 }
 
 impl Dtype {
@@ -372,6 +373,22 @@ impl Dtype {
             Class::Float(float) => Some(float.format()),
             Class::Float8(float) => Some(float.format()),
             Class::Bool | Class::Signed | Class::Unsigned | Class::Opaque => None,
+        }
+    }
+
+    /// Whether it is a factor of eight bits or fewer, which `.kind::f8f6f4` multiplies with any other.
+    pub const fn is_narrow(self) -> bool {
+        match self.row().factor {
+            Some(Factor { tcgen05: Some((Word::KindF8f6f4, _)), .. }) => true,
+            Some(_) | None => false,
+        }
+    }
+
+    /// Whether `wgmma` multiplies it.
+    pub const fn is_wgmma_factor(self) -> bool {
+        match self.row() {
+            Row { factor: Some(Factor { mma: Some(_), .. }), packing: None, .. } => true,
+            Row { .. } => false,
         }
     }
 

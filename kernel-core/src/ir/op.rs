@@ -1,8 +1,8 @@
 //! The operations of the IR, in families.
 
 use super::{
-    BarrierOp, Bulk, ClusterOp, GridOp, Named, NamedOp, Shared, StoreWait, Tcgen05, TensorMemoryOp,
-    Tma,
+    BarrierOp, Bulk, ClusterOp, GridOp, Named, NamedOp, Scaled, Shared, StoreWait, Tcgen05,
+    TensorMemoryOp, Tma,
 };
 
 /// A constant.
@@ -343,14 +343,23 @@ pub enum SyncOp {
     Grid(GridOp),
 }
 
+/// What a product takes of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factors {
+    /// All of them.
+    Full,
+    /// `f32` rounded to tf32, for the tensor cores.
+    Tf32,
+    /// All of them, times the scale of their block: operands 3 and 4 are the tiles of scales, a row of them for each row or column of the
+    /// operand.
+    Scaled(Scaled),
+}
+
 /// Multiplies matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProductOp {
     /// `a · b + acc`: (m, k) · (k, n) + (m, n). Operands 0 and 1 are tiles.
-    Dot {
-        /// Round `f32` operands to tf32 and use the tensor cores.
-        tf32: bool,
-    },
+    Dot(Factors),
     /// `a · b + acc` by `wgmma`: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
     ///
     /// The result is in flight until a [`ProductOp::WgmmaWait`].
@@ -413,7 +422,7 @@ impl Op {
             | Op::Tile(_)
             | Op::Elementwise(_)
             | Op::Window(_)
-            | Op::Product(ProductOp::Dot { .. }) => true,
+            | Op::Product(ProductOp::Dot(_)) => true,
             Op::Sync(SyncOp::Barrier(op)) => op.is_window(),
             Op::Sync(SyncOp::Cluster(op)) => op.is_position(),
             Op::TensorMemory(op) => op.is_window(),

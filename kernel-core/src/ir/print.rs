@@ -10,8 +10,9 @@ use la_arena::ArenaMap;
 
 use self::names::name;
 use super::{
-    CopyOp, ElementwiseOp, Fact, Kernel, Layouts, MemoryOp, Op, ParamKind, Partition, ProductOp,
-    Region, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Value, WindowOp,
+    CopyOp, ElementwiseOp, Fact, Factors, Kernel, Layouts, MemoryOp, Op, ParamKind, Partition,
+    ProductOp, Region, Scaled, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Value,
+    WindowOp,
 };
 
 use crate::loc::Loc;
@@ -499,8 +500,11 @@ fn product(op: &ProductOp, all: &str) -> String {
         ProductOp::Wgmma => format!("wgmma {all}"),
         ProductOp::WgmmaWait(pending) => format!("wgmma_wait {pending} {all}"),
         ProductOp::Tcgen05(op) => format!("{} {all}", op.printed()),
-        ProductOp::Dot { tf32: false } => format!("dot {all}"),
-        ProductOp::Dot { tf32: true } => format!("dot tf32 {all}"),
+        ProductOp::Dot(Factors::Full) => format!("dot {all}"),
+        ProductOp::Dot(Factors::Tf32) => format!("dot tf32 {all}"),
+        ProductOp::Dot(Factors::Scaled(Scaled::Mxf8)) => format!("dot mxf8 {all}"),
+        ProductOp::Dot(Factors::Scaled(Scaled::Mxf4)) => format!("dot mxf4 {all}"),
+        ProductOp::Dot(Factors::Scaled(Scaled::Nvf4)) => format!("dot nvf4 {all}"),
     }
 }
 

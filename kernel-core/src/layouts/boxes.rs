@@ -126,7 +126,7 @@ fn operands(
         ProductOp::Tcgen05(Tcgen05::Copy { .. }) => {
             to_tensor_memory(kernel, layouts, args, places).into_iter().collect()
         }
-        ProductOp::Dot { .. }
+        ProductOp::Dot(_)
         | ProductOp::WgmmaWait(_)
         | ProductOp::Tcgen05(Tcgen05::Commit { .. } | Tcgen05::FenceBefore | Tcgen05::FenceAfter) => {
             Vec::new()

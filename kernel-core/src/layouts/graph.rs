@@ -7,7 +7,7 @@ use super::coalesce::Extent;
 use super::rows::Idle;
 use super::{Access, Known, sums};
 use crate::ir::{
-    CopyOp, Elem, Kernel, MemoryOp, Op, ProductOp, Region, Stmt, StmtKind, TensorMemoryOp,
+    CopyOp, Elem, Factors, Kernel, MemoryOp, Op, ProductOp, Region, Stmt, StmtKind, TensorMemoryOp,
     Terminator, TileOp, Type, Value,
 };
 use crate::loc::Loc;
@@ -138,9 +138,11 @@ pub(super) struct Dot {
     pub(super) node: Node,
     /// Left operand, right operand, accumulator.
     pub(super) args: [Value; 3],
+    /// The scales of both operands, of a block-scaled product.
+    pub(super) scales: Option<[Value; 2]>,
     /// The warps that multiply.
     pub(super) warps: u32,
-    pub(super) tf32: bool,
+    pub(super) factors: Factors,
     pub(super) at: Loc,
     /// The layout of the accumulator, once chosen.
     pub(super) form: Option<Form>,
@@ -567,11 +569,17 @@ impl<'a> Builder<'a> {
             {
                 self.edge(node, operand, Transfer::Same);
             }
-        } else if let Op::Product(ProductOp::Dot { tf32 }) = op {
+        } else if let Op::Product(ProductOp::Dot(factors)) = op {
             self.graph.nodes[node].role = Role::Dot(self.graph.dots.len());
-            let operands = [args[0], args[1], args[2]];
-            let warps = self.warps;
-            self.graph.dots.push(Dot { node, args: operands, warps, tf32: *tf32, at, form: None });
+            self.graph.dots.push(Dot {
+                node,
+                args: [args[0], args[1], args[2]],
+                scales: args.get(3).zip(args.get(4)).map(|(a, b)| [*a, *b]),
+                warps: self.warps,
+                factors: *factors,
+                at,
+                form: None,
+            });
             self.tie(args[2], result);
         } else if *op == Op::Product(ProductOp::Wgmma) {
             self.graph.warpgroup_products.push((node, [args[0], args[1], args[2]]));

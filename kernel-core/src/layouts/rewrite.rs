@@ -51,11 +51,11 @@ pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) 
     (layouts, versions)
 }
 
-/// The layouts of left and right operand of every matrix product, under its result's node.
-fn operand_layouts(kernel: &Kernel, graph: &Graph) -> ArenaMap<super::graph::Node, [Layout; 2]> {
+/// The layouts of the operands of every matrix product, and of their scales, under its result's node.
+fn operand_layouts(kernel: &Kernel, graph: &Graph) -> ArenaMap<super::graph::Node, Vec<Layout>> {
     let layouts = |dot: &super::graph::Dot| {
         let form = dot.form.as_ref().expect("solve gives every product a form");
-        [0, 1].map(|index| dots::operand_layout(kernel, dot, index, form))
+        dots::taken(kernel, dot, form).into_iter().map(|(_, layout)| layout).collect()
     };
     graph.dots.iter().map(|dot| (dot.node, layouts(dot))).collect()
 }
@@ -82,7 +82,7 @@ struct Rewriter<'a> {
     crews: Crews,
     values: &'a mut Arena<ValueData>,
     graph: Graph,
-    operands: ArenaMap<super::graph::Node, [Layout; 2]>,
+    operands: ArenaMap<super::graph::Node, Vec<Layout>>,
     /// The layouts of left operands in registers of `wgmma` products, under the node of the result.
     lefts: ArenaMap<super::graph::Node, Layout>,
     layouts: Layouts,
@@ -139,9 +139,10 @@ impl Rewriter<'_> {
         };
         let Some(&node) = self.graph.of.get(result) else { return vec![None; args.len()] };
         let own = self.graph.nodes[node].layout.clone().expect("solve gives every node a layout");
-        if let Op::Product(ProductOp::Dot { .. }) = op {
-            let [left, right] = self.operands[node].clone();
-            vec![Some(left), Some(right), Some(own)]
+        if let Op::Product(ProductOp::Dot(_)) = op {
+            let mut layouts: Vec<_> = self.operands[node].iter().cloned().map(Some).collect();
+            layouts.insert(2, Some(own));
+            layouts
         } else if *op == Op::Product(ProductOp::Wgmma) {
             let left = self.lefts.get(node).cloned();
             vec![left, None, Some(own)]

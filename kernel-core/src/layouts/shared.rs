@@ -159,7 +159,7 @@ fn find_matrices(
 ) {
     for stmt in &region.stmts {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, result: Some(result) } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Dot(_)), args, result: Some(result) } => {
                 let layout = layouts.get(*result);
                 let of_product = |layout: &Layout| mma_warps(layout, layout.in_size(Dim::Warp));
                 if layout.is_some_and(|layout| of_product(layout).is_some()) {

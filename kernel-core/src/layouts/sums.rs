@@ -65,7 +65,7 @@ fn circle(graph: &Graph, at: usize) -> Vec<Value> {
 fn sources(graph: &Graph, value: Value) -> Vec<Value> {
     match graph.makers.get(value) {
         Some(Recipe { op: Op::Elementwise(_), args }) => args.clone(),
-        Some(Recipe { op: Op::Product(ProductOp::Dot { .. }), args }) => vec![args[2]],
+        Some(Recipe { op: Op::Product(ProductOp::Dot(_)), args }) => vec![args[2]],
         Some(_) => Vec::new(),
         None => graph.passed.get(value).cloned().unwrap_or_default(),
     }

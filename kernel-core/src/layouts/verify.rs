@@ -14,15 +14,15 @@
 
 use std::collections::BTreeSet;
 
-use kernel_layout::forms::mma_v2_operand;
+use kernel_layout::forms::mma_v2_scales;
 use kernel_layout::{Dim, Form, Layout};
 
 use super::Inferred;
-use super::dots::{mma_warps, tensor_core};
+use super::dots::{Product, mma_warps, tensor_core};
 use super::graph::{Transfer, to_operands};
 use crate::ir::{
-    CopyOp, Crews, Dtype, Elem, Kernel, Op, ProductOp, Region, StmtKind, TensorMemoryOp,
-    Terminator, TileOp, Type, Value,
+    CopyOp, Crews, Factors, Kernel, Op, ProductOp, Region, StmtKind, TensorMemoryOp, Terminator,
+    TileOp, Type, Value,
 };
 
 /// Lanes of a warp.
@@ -210,9 +210,9 @@ impl<'a> Verifier<'a> {
                 .map_or(Ok(()), |first| self.same("an effect", &tiles, &vec![first; tiles.len()]));
         };
         let own = self.layout(result)?;
-        if let Op::Product(ProductOp::Dot { tf32 }) = op {
-            self.same("an accumulator", &args[2..], &[result])?;
-            return self.product(args, own, *tf32);
+        if let Op::Product(ProductOp::Dot(factors)) = op {
+            self.same("an accumulator", &args[2..3], &[result])?;
+            return self.product(args, own, *factors);
         }
         if let Op::Tile(TileOp::ToLayout(form)) = op {
             return conversion(form, result, own);
@@ -229,21 +229,24 @@ impl<'a> Verifier<'a> {
     }
 
     /// The operands of a product hold what the threads of the accumulator multiply.
-    fn product(&mut self, args: &[Value], own: &Layout, tf32: bool) -> Result<(), String> {
-        let depth = self.kernel.ty(args[0]).shape()[1];
-        let dtype = |value: Value| match self.kernel.ty(value).elem() {
-            Some(Elem::Number(dtype)) => dtype,
-            Some(Elem::Ptr(_)) | None => Dtype::Bool,
-        };
-        let core = tensor_core(dtype(args[0]), dtype(args[2]), depth, tf32);
+    fn product(&mut self, args: &[Value], own: &Layout, factors: Factors) -> Result<(), String> {
+        let product = Product::of(self.kernel, args, factors);
+        let core = tensor_core(&product);
         let warps = mma_warps(own, own.in_size(Dim::Warp));
         if let (Some(core), Some(warps)) = (core, warps) {
             for index in 0..2 {
                 let operand = args[index as usize];
                 let shape = self.kernel.ty(operand).shape();
-                let required = mma_v2_operand(index, warps, core.k_width, shape)
+                let dtype = product.operands[index as usize];
+                let required = core
+                    .operand((index, dtype), warps, shape)
                     .map_err(|error| format!("a product of {}: {error}", show(operand)))?;
                 self.has("an operand", operand, &required)?;
+            }
+            for (index, &scales) in (0..).zip(&args[3..]) {
+                let required = mma_v2_scales(index, warps, self.kernel.ty(scales).shape())
+                    .map_err(|error| format!("scales of {}: {error}", show(scales)))?;
+                self.has("scales", scales, &required)?;
             }
             return Ok(());
         }
@@ -260,7 +263,7 @@ impl<'a> Verifier<'a> {
             let held = places(layout);
             let lines: BTreeSet<u32> = places(own).into_iter().map(|at| at[axis]).collect();
             let whole = lines.into_iter().all(|line| {
-                (0..depth)
+                (0..product.depth)
                     .all(|step| held.contains(&if axis == 0 { [line, step] } else { [step, line] }))
             });
             require(threads && whole, || {

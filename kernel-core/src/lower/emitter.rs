@@ -562,6 +562,14 @@ impl Emitter {
         }
     }
 
+    /// The word that has a value as one of its bytes, and which one.
+    pub(super) fn byte_of(&self, value: Val) -> Option<(Reg, u8)> {
+        match value {
+            Val::Reg(value) => self.bytes.get(&value).copied(),
+            Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
+        }
+    }
+
     /// The register of two bytes whose bytes these are.
     pub(crate) fn pair_of_bytes(&self, low: Val, high: Val) -> Option<Reg> {
         match [low, high].map(|value| match value {
@@ -575,10 +583,7 @@ impl Emitter {
 
     /// The word and the half of it whose bytes these are.
     pub(crate) fn half_of_bytes(&self, low: Val, high: Val) -> Option<(Reg, u8)> {
-        match [low, high].map(|value| match value {
-            Val::Reg(value) => self.bytes.get(&value).copied(),
-            Val::Int(_) | Val::F32(_) | Val::F64(_) => None,
-        }) {
+        match [low, high].map(|value| self.byte_of(value)) {
             [Some((a, low)), Some((b, high))] if a == b && low % 2 == 0 && high == low + 1 => {
                 Some((a, low / 2))
             }

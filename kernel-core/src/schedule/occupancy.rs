@@ -112,7 +112,7 @@ fn product_registers(kernel: &Kernel, region: &Region, layouts: &Layouts) -> Opt
                 for value in carried.iter().filter(|value| !kernel.ty(**value).shape().is_empty()) {
                     let operands = body.stmts.iter().find_map(|stmt| {
                         if let StmtKind::Op {
-                            op: Op::Product(ProductOp::Dot { .. }),
+                            op: Op::Product(ProductOp::Dot(_)),
                             args,
                             result: Some(result),
                         } = &stmt.kind

@@ -8,6 +8,7 @@ use crate::numeric::integer::Int;
 use crate::numeric::matrix::{BitOp, Element, IntElement};
 use crate::numeric::narrow::Half;
 use crate::numeric::scalar::{Clamp, Extreme};
+use crate::numeric::scaled::Scaled;
 
 /// `cvt` in general.
 #[derive(Clone, Copy, Debug)]
@@ -296,18 +297,20 @@ pub(crate) struct Ldmatrix {
 /// `stmatrix`.
 #[derive(Clone, Debug)]
 pub(crate) struct Stmatrix {
-    pub(crate) shape: MatrixShape,
     pub(crate) count: u32,
     pub(crate) trans: bool,
     pub(crate) address: Address,
     pub(crate) sources: Box<[W]>,
 }
 
-/// The matrices of `ldmatrix` and `stmatrix`.
+/// The matrices of `ldmatrix`; those of `stmatrix` are of the first kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatrixShape {
     /// 8 rows of 8 16-bit elements.
     M8n8B16,
+    /// 8 rows of 16 elements of so many bits, which lie directly behind each other in the low end of 16 bytes and get a byte each:
+    /// `.b6x16_p32`, `.b4x16_p64`.
+    M8n16(u32),
 }
 
 /// `mma.sync`.
@@ -318,6 +321,16 @@ pub(crate) struct Mma {
     pub(crate) a: Box<[Slot]>,
     pub(crate) b: Box<[Slot]>,
     pub(crate) c: Box<[Slot]>,
+    /// Of a block-scaled product, the scales of A and of B.
+    pub(crate) scales: Option<[MmaScales; 2]>,
+}
+
+/// The scales of an operand of `mma.sync`, and the numbers that choose among the lanes and bytes that hold some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MmaScales {
+    pub(crate) data: W,
+    pub(crate) byte: W,
+    pub(crate) thread: W,
 }
 
 /// The element types of `mma.sync`.
@@ -329,6 +342,8 @@ pub(crate) enum MmaKind {
         b: Element,
         half: bool,
     },
+    /// 16 rows.
+    Scaled(Scaled),
     /// 16 rows, or 8.
     Int {
         a: IntElement,

@@ -5,10 +5,12 @@ use kernel_ptx::{Operand, Type, Word};
 use super::count;
 use super::memory::shared;
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::{Ldmatrix, MatrixShape, Mma, MmaKind, Op, Slot, Stmatrix, W};
+use crate::code::{Ldmatrix, MatrixShape, Mma, MmaKind, MmaScales, Op, Slot, Stmatrix, W};
 use crate::numeric::convert::Minifloat;
 use crate::numeric::format::Round;
 use crate::numeric::matrix::{BitOp, Element, IntElement};
+use crate::numeric::scaled::Scaled;
+use crate::numeric::tcgen05::{Factor, Scale};
 
 pub(super) fn list(operand: &Operand) -> &[Operand] {
     match operand {
@@ -17,21 +19,35 @@ pub(super) fn list(operand: &Operand) -> &[Operand] {
     }
 }
 
-/// `.m8n8.xN{.trans}{.shared}.b16`
-fn tile(m: &mut Modifiers) -> Decoded<(u32, bool, Option<crate::code::Place>)> {
+/// Shape and number of matrices, whether they are transposed, and the state space.
+type Tile = (MatrixShape, u32, bool, Option<crate::code::Place>);
+
+/// `.m8n8.xN{.trans}{.shared}.b16`, `.m8n16.xN{.shared}.b8x16.b6x16_p32`
+fn tile(m: &mut Modifiers) -> Decoded<Tile> {
     m.ignore(&[Word::Sync, Word::Aligned]);
-    if !m.word(Word::M8n8) {
-        return Err("only `.m8n8` is modelled".to_owned());
+    let padded = m.word(Word::M8n16);
+    if !padded && !m.word(Word::M8n8) {
+        return Err("only `.m8n8` and `.m8n16` are modelled".to_owned());
     }
     let number = m
         .one_of(&[(Word::X1, 1), (Word::X2, 2), (Word::X4, 4)])
         .ok_or("a number of matrices is missing")?;
     let trans = m.word(Word::Trans);
     let place = shared(m)?;
+    if padded {
+        m.ignore(&[Word::B8x16]);
+        let bits = m.one_of(&[(Word::B6x16P32, 6), (Word::B4x16P64, 4)]);
+        return Ok((
+            MatrixShape::M8n16(bits.ok_or("a source format is missing")?),
+            number,
+            trans,
+            place,
+        ));
+    }
     if m.ty()? != Type::B16 {
         return Err("only `.b16` is modelled".to_owned());
     }
-    Ok((number, trans, place))
+    Ok((MatrixShape::M8n8B16, number, trans, place))
 }
 
 fn right_count<T>(registers: Vec<T>, number: u32) -> Decoded<Box<[T]>> {
@@ -44,24 +60,22 @@ fn right_count<T>(registers: Vec<T>, number: u32) -> Decoded<Box<[T]>> {
 
 /// `ldmatrix`.
 pub(super) fn ldmatrix(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let (number, trans, place) = tile(m)?;
+    let (shape, number, trans, place) = tile(m)?;
     let [d, a] = count(ops)?;
     let targets = list(d).iter().map(|d| s.dest_w(d)).collect::<Decoded<Vec<W>>>()?;
     let targets = right_count(targets, number)?;
     let address = s.address(a, place)?;
-    let shape = MatrixShape::M8n8B16;
     Ok(Op::Ldmatrix(Box::new(Ldmatrix { shape, count: number, trans, address, targets })))
 }
 
 /// `stmatrix`.
 pub(super) fn stmatrix(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let (number, trans, place) = tile(m)?;
+    let (_, number, trans, place) = tile(m)?;
     let [a, b] = count(ops)?;
     let sources = list(b).iter().map(|b| s.w(b)).collect::<Decoded<Vec<W>>>()?;
     let sources = right_count(sources, number)?;
     let address = s.address(a, place)?;
-    let shape = MatrixShape::M8n8B16;
-    Ok(Op::Stmatrix(Box::new(Stmatrix { shape, count: number, trans, address, sources })))
+    Ok(Op::Stmatrix(Box::new(Stmatrix { count: number, trans, address, sources })))
 }
 
 /// `movmatrix`.
@@ -80,6 +94,9 @@ pub(super) fn element(ty: Type) -> Option<Element> {
         (Type::Tf32, Element::Tf32),
         (Type::E4m3, Element::Mini(Minifloat::E4m3)),
         (Type::E5m2, Element::Mini(Minifloat::E5m2)),
+        (Type::E3m2, Element::Mini(Minifloat::E3m2)),
+        (Type::E2m3, Element::Mini(Minifloat::E2m3)),
+        (Type::E2m1, Element::Mini(Minifloat::E2m1)),
     ];
     table.iter().find(|(t, _)| *t == ty).map(|(_, e)| *e)
 }
@@ -117,6 +134,11 @@ pub(super) fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
     }
     let saturate = m.word(Word::Satfinite);
     let round = super::arith::round(m);
+    // `.kind::f8f6f4` says nothing that the types of A and B do not say.
+    m.ignore(&[Word::KindF8f6f4]);
+    if m.word(Word::BlockScale) {
+        return scaled(s, m, ops);
+    }
     let (d_type, a_type, b_type, c_type) = (m.ty()?, m.ty()?, m.ty()?, m.ty()?);
     let bit_op = m.one_of(&[(Word::Xor, BitOp::Xor), (Word::And, BitOp::And)]);
     m.ignore(&[Word::Popc]);
@@ -155,7 +177,36 @@ pub(super) fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
     let a = sources(s, a, registers(rows * k, per_register), width)?;
     let b = sources(s, b, registers(8 * k, per_register), width)?;
     let c = sources(s, c, registers(rows * 8, d_per), width)?;
-    Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c })))
+    Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales: None })))
+}
+
+/// `mma.sync` with `.block_scale`: 16 rows and 256 bits of a row of A, in f32.
+fn scaled(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let in_pairs =
+        [(Word::KindMxf8f6f4, false), (Word::KindMxf4, true), (Word::KindMxf4nvf4, true)];
+    let in_pairs = m.one_of(&in_pairs).ok_or("a kind is missing")?;
+    let count = m.one_of(&[(Word::ScaleVec1x, 1), (Word::ScaleVec2x, 2), (Word::ScaleVec4x, 4)]);
+    let (_, a_type, b_type, _, scale) = (m.ty()?, m.ty()?, m.ty()?, m.ty()?, m.ty()?);
+    let factor = |ty: Type| match element(ty) {
+        Some(Element::Mini(Minifloat::E2m1)) if in_pairs => Ok(Factor::Pairs),
+        Some(Element::Mini(mini)) if !in_pairs => Ok(Factor::Mini(mini)),
+        Some(_) | None => Err("the operand types are not modelled".to_owned()),
+    };
+    let scale = if scale == Type::Ue8m0 { Scale::Ue8m0 } else { Scale::Ue4m3 };
+    let (a_factor, b_factor) = (factor(a_type)?, factor(b_type)?);
+    let count = count.unwrap_or(if in_pairs { 2 } else { 1 });
+    let kind = MmaKind::Scaled(Scaled { a: a_factor, b: b_factor, scale, count });
+    let [d, a, b, c, a_scales, a_selector, b_scales, b_selector] = super::count(ops)?;
+    let (d, a) = (targets(s, d, 4, 32)?, sources(s, a, 4, 32)?);
+    let (b, c) = (sources(s, b, 2, 32)?, sources(s, c, 4, 32)?);
+    let mut scales = |data: &Operand, selector: &Operand| -> Decoded<MmaScales> {
+        let [byte, thread] = list(selector) else {
+            return Err("a selector has two numbers".to_owned());
+        };
+        Ok(MmaScales { data: s.w(data)?, byte: s.h(byte)?, thread: s.h(thread)? })
+    };
+    let scales = Some([scales(a_scales, a_selector)?, scales(b_scales, b_selector)?]);
+    Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales })))
 }
 
 fn width(per_register: usize) -> Decoded<u32> {

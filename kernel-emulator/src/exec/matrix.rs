@@ -4,12 +4,14 @@
 use super::memory::hazards::{self, Accessed};
 use super::memory::{Access, addresses, banks, place, resolve};
 use crate::code::{
-    Address, Doubles, LANES, Ldmatrix, MatrixShape, Mma, MmaKind, Place, Slot, Stmatrix, W, Words,
+    Address, Doubles, LANES, Ldmatrix, MatrixShape, Mma, MmaKind, MmaScales, Place, Slot, Stmatrix,
+    W, Words,
 };
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::{Context, Warp};
 use crate::numeric::fragment;
 use crate::numeric::matrix::{self, Accumulate};
+use crate::numeric::scaled::{self, Scales};
 
 /// Matrix instructions need all 32 lanes.
 fn whole(mask: u32) -> Run<()> {
@@ -62,12 +64,15 @@ fn rows(
 /// `ldmatrix`.
 pub(crate) fn ldmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Ldmatrix, mask: u32) -> Run<()> {
     whole(mask)?;
-    let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
     let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Load)?;
     let access = Access::Load;
     let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
     hazards::race(cx, warp, block, &accessed)?;
+    if let MatrixShape::M8n16(bits) = op.shape {
+        spread(cx, warp, (op, bits), (block, &offsets, &at));
+        return Ok(());
+    }
     let memory = &cx.cluster.blocks[block].shared;
     for (matrix, target) in op.targets.iter().enumerate() {
         let mut tile = [[0u16; 8]; 8];
@@ -94,6 +99,39 @@ pub(crate) fn ldmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Ldmatrix, mas
     Ok(())
 }
 
+/// `ldmatrix` of elements narrower than a byte: lane `4 row + within` gets elements `4 within` to `4 within + 3` of a row, each in the
+/// low bits of a byte. The padding of a row is not read.
+fn spread(
+    cx: &Context<'_>,
+    warp: &mut Warp,
+    (op, bits): (&Ldmatrix, u32),
+    (block, offsets, at): (usize, &Doubles, &Doubles),
+) {
+    let memory = &cx.cluster.blocks[block].shared;
+    for (matrix, target) in op.targets.iter().enumerate() {
+        let (mut value, mut defined) = ([0; LANES], u32::MAX);
+        for row in 0..8 {
+            let from = fragment::row_address_lane(matrix, row);
+            let offset = u32::try_from(offsets[from]).expect("shared memory is small");
+            let mut bytes = [0; 16];
+            let read = memory.read(offset, &mut bytes[..2 * bits as usize]);
+            if read.is_some() {
+                let lane = u32::try_from(from).expect("32 lanes");
+                let (pc, address) = (warp.pc, at[from]);
+                warp.unwritten = Some(Unwritten { pc, lane, address, place: Place::Shared });
+                defined &= !(0xF << (4 * row));
+            }
+            let elements = u128::from_le_bytes(bytes);
+            for element in 0..16 {
+                let code = elements >> (bits as usize * element) & ((1 << bits) - 1);
+                let code = u32::try_from(code).expect("elements have at most six bits");
+                value[4 * row + element / 4] |= code << (8 * (element % 4));
+            }
+        }
+        warp.regs.set_w(*target, &value, u32::MAX, defined);
+    }
+}
+
 /// The lanes whose elements come from written rows.
 fn spread_rows(written: u32, trans: bool) -> u32 {
     let mut lanes = 0;
@@ -110,7 +148,6 @@ fn spread_rows(written: u32, trans: bool) -> u32 {
 /// `stmatrix`.
 pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mask: u32) -> Run<()> {
     whole(mask)?;
-    let MatrixShape::M8n8B16 = op.shape;
     let lanes = u32::MAX >> (32 - 8 * op.count);
     let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Store)?;
     let access = Access::Store;
@@ -264,6 +301,22 @@ pub(crate) fn mma(cx: &Context<'_>, warp: &mut Warp, op: &Mma, mask: u32) -> Run
             );
             write_words(warp, &op.d, &d, defined, 1);
         }
+        MmaKind::Scaled(how) => {
+            let [a, b] = op.scales.expect("the decoder gives scales to every such product");
+            let scales = [
+                scales_of(warp, a, ("a", 2), how.count)?,
+                scales_of(warp, b, ("b", 4), how.count)?,
+            ];
+            let d = scaled::mma(
+                how,
+                words(warp, &op.a),
+                words(warp, &op.b),
+                words(warp, &op.c),
+                scales,
+            );
+            let defined = defined_scales(warp, [a, b], scales, defined);
+            write_words(warp, &op.d, &d, defined, 2);
+        }
         MmaKind::Int { a, b, rows: 8, saturate } => {
             let ([x], [y]) = (words::<1>(warp, &op.a), words::<1>(warp, &op.b));
             let mode = accumulate(saturate);
@@ -293,6 +346,57 @@ pub(crate) fn mma(cx: &Context<'_>, warp: &mut Warp, op: &Mma, mask: u32) -> Run
         }
     }
     Ok(())
+}
+
+/// The scales of an operand; `lanes` of each four may be chosen.
+fn scales_of<'a>(
+    warp: &'a Warp,
+    of: MmaScales,
+    (name, lanes): (&str, u32),
+    count: usize,
+) -> Run<Scales<'a>> {
+    let chosen = |slot: W, what: &str, most: usize| {
+        let numbers = warp.regs.w(slot);
+        let number = numbers[0] as usize;
+        if numbers.iter().all(|other| *other == numbers[0]) && number < most {
+            return Ok(number);
+        }
+        let detail = format!(
+            "{what}-id-{name} of `mma` is {number} in lane 0: required the same number below {most} in all lanes"
+        );
+        Err(Trap::new(FaultKind::IllegalOperand, detail))
+    };
+    let thread = chosen(of.thread, "thread", lanes as usize)?;
+    // Scales of one operand begin at a multiple of their number.
+    let byte = chosen(of.byte, "byte", 4)?;
+    if !byte.is_multiple_of(count) {
+        let detail = format!(
+            "byte-id-{name} of `mma` is {byte}: required a multiple of {count}, the scales of a row"
+        );
+        return Err(Trap::new(FaultKind::IllegalOperand, detail));
+    }
+    Ok(Scales { register: warp.regs.w(of.data), thread, byte })
+}
+
+/// The lanes among `results` that take only defined scales.
+fn defined_scales(
+    warp: &Warp,
+    [of_a, of_b]: [MmaScales; 2],
+    [a, b]: [Scales<'_>; 2],
+    results: [u32; 2],
+) -> [u32; 2] {
+    let [of_a, of_b] = [of_a, of_b].map(|of| warp.regs.w_defined(of.data));
+    let held = |lanes: u32, lane: usize| lanes >> lane & 1 != 0;
+    [0, 8].map(|first| {
+        (0..LANES)
+            .filter(|lane| {
+                let columns = [2 * (lane % 4), 2 * (lane % 4) + 1];
+                held(results[first / 8], *lane)
+                    && held(of_a, fragment::a_scale_lane(a.thread, first + lane / 4))
+                    && columns.iter().all(|n| held(of_b, fragment::b_scale_lane(b.thread, *n)))
+            })
+            .fold(0, |mask, lane| mask | 1 << lane)
+    })
 }
 
 const fn accumulate(saturate: bool) -> Accumulate {

@@ -63,6 +63,19 @@ pub const fn c_place(i: usize, lane: usize) -> Place {
     Place { row: group + 8 * (i / 2), column: 2 * within + i % 2 }
 }
 
+/// The lane of which a register holds the scales of row `row` of A; `thread` is `thread-id-a`, 0 or 1 (PTX ISA, "Block Scaling for
+/// mma.sync": of each four lanes the first two give scales, or the last two).
+#[inline]
+pub const fn a_scale_lane(thread: usize, row: usize) -> usize {
+    4 * (row % 8) + 2 * thread + row / 8
+}
+
+/// The same for column `column` of B; `thread` is `thread-id-b`, 0 to 3: one of each four lanes gives scales.
+#[inline]
+pub const fn b_scale_lane(thread: usize, column: usize) -> usize {
+    4 * column + thread
+}
+
 /// The lane whose address points at row `row` of 8x8 matrix number `matrix`, in `ldmatrix` and
 /// `stmatrix`.
 #[inline]

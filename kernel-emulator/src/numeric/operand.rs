@@ -22,7 +22,7 @@ pub enum Element {
     Bf16,
     /// `.tf32`: the low 13 bits of the register are not read.
     Tf32,
-    /// An 8-bit or narrower type, one to a byte.
+    /// An 8-bit or narrower type, one to a byte, which holds it as [`in_byte`] says.
     Mini(Minifloat),
 }
 
@@ -43,7 +43,7 @@ impl Element {
             Self::F16 => widen_f16(bits as u16),
             Self::Bf16 => widen_bf16(bits as u16),
             Self::Tf32 => f32::from_bits(bits & 0xffff_e000),
-            Self::Mini(mini) => mini.widen(bits as u8),
+            Self::Mini(mini) => in_byte(mini, bits as u8),
         }
     }
 }
@@ -159,9 +159,8 @@ fn floats<'a, const E: usize>(
             }
         }
         Element::Mini(mini) => {
-            let values = values(mini);
             for (out, register) in pairs {
-                widen(out, &register, |word, j| values[(word >> (8 * j)) as usize & 0xff]);
+                widen(out, &register, |word, j| in_byte(mini, (word >> (8 * j)) as u8));
             }
         }
     }
@@ -276,6 +275,17 @@ static E5M2: [f32; 256] = table(Minifloat::E5m2);
 static E3M2: [f32; 256] = table(Minifloat::E3m2);
 static E2M3: [f32; 256] = table(Minifloat::E2m3);
 static E2M1: [f32; 256] = table(Minifloat::E2m1);
+
+/// The number in a byte that tensor cores read: e2m1 takes bits 2 to 5, the six-bit types the low ones. So CUTLASS gives them to
+/// `mma.sync` (`fp4_shift_A` moves what `ldmatrix` loads of e2m1 up by two bits, and nothing of the six-bit types).
+#[inline(always)]
+pub(super) const fn in_byte(mini: Minifloat, byte: u8) -> f32 {
+    let up = match mini {
+        Minifloat::E2m1 => 2,
+        Minifloat::E4m3 | Minifloat::E5m2 | Minifloat::E3m2 | Minifloat::E2m3 => 0,
+    };
+    values(mini)[(byte >> up) as usize]
+}
 
 pub(super) const fn values(mini: Minifloat) -> &'static [f32; 256] {
     match mini {

@@ -14,7 +14,7 @@ use super::convert::Minifloat;
 use super::format::{Format, Value};
 use super::matrix::{Accumulate, COUNT_FROM, canonical};
 use super::narrow::{narrow_f16_word, widen_f16_word};
-use super::operand::values;
+use super::operand::{in_byte, values};
 use super::wgmma;
 
 /// The element type of A or of B, and how it is in memory.
@@ -99,8 +99,7 @@ impl Factor {
         }
     }
 
-    /// The elements of a column of tensor memory, in order. Of the bytes that hold narrower floats, e2m1 takes bits 2
-    /// to 5 and the six-bit types the low ones.
+    /// The elements of a column of tensor memory, or of a register, in order.
     #[inline]
     pub(crate) fn widen_cell(self, word: u32, out: &mut [f32]) {
         match self {
@@ -114,9 +113,8 @@ impl Factor {
             }
             Factor::Tf32 => out[0] = f32::from_bits(word & 0xFFFF_E000),
             Factor::Mini(mini) => {
-                let up = if mini == Minifloat::E2m1 { 2 } else { 0 };
                 for (out, byte) in out.iter_mut().zip(word.to_le_bytes()) {
-                    *out = values(mini)[usize::from(byte >> up)];
+                    *out = in_byte(mini, byte);
                 }
             }
             Factor::Pairs => {

@@ -36,6 +36,7 @@ mod host;
 mod launch_control;
 mod matrix;
 mod memory;
+mod mma_narrow;
 mod print;
 mod races;
 mod resident_blocks;

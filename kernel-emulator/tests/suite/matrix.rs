@@ -62,7 +62,7 @@ fn mma_with(
 }
 
 /// Packs a matrix of codes into fragments: `place(register, element, lane)` is (row, column).
-fn pack(
+pub(crate) fn pack(
     registers: usize,
     bits: usize,
     value: impl Fn(usize, usize) -> u32,
@@ -83,7 +83,7 @@ fn pack(
 }
 
 /// Small numbers whose products and sums are exact everywhere.
-fn small(seed: u64, rows: usize, columns: usize) -> Vec<i32> {
+pub(crate) fn small(seed: u64, rows: usize, columns: usize) -> Vec<i32> {
     let mut random = Random(seed);
     (0..rows * columns).map(|_| (random.next() % 9) as i32 - 4).collect()
 }
@@ -294,4 +294,45 @@ fn matrices_from_and_to_shared_memory() {
          stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%r9], {%r5, %r6, %r7, %r8};
          bar.warp.sync -1; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r9];";
     assert_eq!(run("", there_and_back), expected(true));
+}
+
+#[test]
+fn numbers_of_6_and_4_bits_are_loaded_to_bytes() {
+    // Sixteen numbers fill the first bytes of a row of 16; the number of a row and column is told by both.
+    for (bits, format) in [(6, "b6x16_p32"), (4, "b4x16_p64")] {
+        let number = |row: usize, column: usize| (5 * row + 3 * column) as u128 & ((1 << bits) - 1);
+        let rows: Vec<u32> = (0..32)
+            .flat_map(|row| {
+                let filled =
+                    (0..16).fold(0, |all, column| all | number(row, column) << (bits * column));
+                let padding = u128::MAX << (16 * bits);
+                let row = filled | padding;
+                [0, 32, 64, 96].map(|low| (row >> low) as u32)
+            })
+            .collect();
+        let bench = Bench::new(&entry(
+            2,
+            &format!(
+                ".shared .align 16 .b8 tile[512]; .reg .b64 %d<4>; .reg .b32 %r<16>, %t; mov.u32 %t, %tid.x;
+                 ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
+                 mul.wide.u32 %d2, %t, 16; add.s64 %d0, %d0, %d2; add.s64 %d1, %d1, %d2;
+                 ld.global.v4.u32 {{%r0, %r1, %r2, %r3}}, [%d0];
+                 mov.u32 %r4, tile; mad.lo.u32 %r4, %t, 16, %r4; st.shared.v4.u32 [%r4], {{%r0, %r1, %r2, %r3}};
+                 bar.warp.sync -1;
+                 ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.{format} {{%r5, %r6, %r7, %r8}}, [%r4];
+                 st.global.v4.u32 [%d1], {{%r5, %r6, %r7, %r8}};"
+            ),
+        ));
+        let params = [bench.upload_words(&rows), bench.memory.allocate(512).expect("small")];
+        if let Err(fault) = bench.try_launch(&one_block(32), &params, &Options::default()) {
+            panic!("{fault}");
+        }
+        let expected: Vec<u32> = (0..32)
+            .flat_map(|lane| (0..4).map(move |matrix| (8 * matrix + lane / 4, 4 * (lane % 4))))
+            .map(|(row, column)| {
+                (0..4).fold(0, |word, j| word | (number(row, column + j) as u32) << (8 * j))
+            })
+            .collect();
+        assert_eq!(bench.words(params[1], 128), expected, "{format}");
+    }
 }

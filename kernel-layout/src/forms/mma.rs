@@ -114,6 +114,75 @@ pub fn mma_v2_operand(
     })
 }
 
+/// An operand like [`mma_v2_operand`], of elements of sixteen numbers: the four lanes along `k` hold an element together, each of
+/// them four of its numbers.
+///
+/// ```
+/// use kernel_layout::forms::mma_v2_quarters;
+/// use kernel_layout::Dim;
+/// let a = mma_v2_quarters(0, [2, 2], &[64, 4])?;
+/// assert_eq!(a.bases(Dim::Register), [[8, 0], [0, 1], [0, 2], [32, 0]]);
+/// assert_eq!(a.bases(Dim::Lane), [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]]);
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// When the rank is not 2, a size is not a power of two, or `index` is not a possible value.
+pub fn mma_v2_quarters(index: u32, warps: [u32; 2], shape: &[u32]) -> Result<Layout, LayoutError> {
+    check_matrix(warps, shape)?;
+    check_one_of("operand index", index, &[0, 1])?;
+    Ok(if index == 0 {
+        tile(vec![vec![8, 0], vec![0, 1]], fragment_lanes(1, 0), [16, 2])
+            .product(&broadcast_nd(Dim::Warp, &warps, COLUMNS_FIRST, 1))
+            .fit(shape, COLUMNS_FIRST)
+    } else {
+        tile(vec![vec![1, 0]], fragment_lanes(0, 0), [2, 8])
+            .product(&broadcast_nd(Dim::Warp, &warps, COLUMNS_FIRST, 0))
+            .fit(shape, ROWS_FIRST)
+    })
+}
+
+/// The scales of an operand of a block-scaled `mma.sync` whose accumulator is [`mma_v2_accumulator`] with the same `warps`.
+///
+/// `index` 0 is those of A with shape (m, blocks), 1 those of B with shape (n, blocks). PTX ISA, "Block Scaling for mma.sync", with
+/// the first lanes selected: of each four lanes, the first gives the scales of row `g` of A and the second those of row `g + 8`, the
+/// first those of column `g` of B. The other lanes hold the same, and the instruction does not read them.
+///
+/// ```
+/// use kernel_layout::forms::mma_v2_scales;
+/// use kernel_layout::Dim;
+/// let a = mma_v2_scales(0, [2, 2], &[64, 4])?;
+/// assert_eq!(a.bases(Dim::Register), [[0, 1], [0, 2], [32, 0]]);
+/// assert_eq!(a.bases(Dim::Lane), [[8, 0], [0, 0], [1, 0], [2, 0], [4, 0]]);
+/// assert_eq!(a.bases(Dim::Warp), [[0, 0], [16, 0]]);
+/// let b = mma_v2_scales(1, [2, 2], &[32, 4])?;
+/// assert_eq!(b.bases(Dim::Register), [[0, 1], [0, 2], [16, 0]]);
+/// assert_eq!(b.bases(Dim::Lane), [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]]);
+/// assert_eq!(b.bases(Dim::Warp), [[8, 0], [0, 0]]);
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// When the rank is not 2, a size is not a power of two, or `index` is not a possible value.
+pub fn mma_v2_scales(index: u32, warps: [u32; 2], shape: &[u32]) -> Result<Layout, LayoutError> {
+    check_matrix(warps, shape)?;
+    check_one_of("operand index", index, &[0, 1])?;
+    let (rows, selected) = if index == 0 { (16, 8) } else { (8, 0) };
+    let lanes = vec![vec![selected, 0], vec![0, 0], vec![1, 0], vec![2, 0], vec![4, 0]];
+    // The lines of an operand lie along the first axis, whichever that of the accumulator is.
+    let lines = Dim::Axis(0);
+    let warp_bits = [1, 0].map(|axis| {
+        if axis == index {
+            Layout::identity(Dim::Warp, lines, warps[axis as usize])
+        } else {
+            Layout::zeros(Dim::Warp, lines, warps[axis as usize])
+        }
+    });
+    let tile =
+        warp_bits.iter().fold(tile(Vec::new(), lanes, [rows, 1]), |tile, bits| tile.product(bits));
+    Ok(tile.fit(shape, COLUMNS_FIRST))
+}
+
 /// The accumulator of `wgmma.mma_async.m64n{n}k*`, with `warps` warps along rows and columns, rows fastest.
 ///
 /// PTX ISA, "Register Fragments for `wgmma.mma_async.m64nNk16`": register `i` of warp `w` is row

@@ -34,6 +34,13 @@ pub(super) const ROWS: &[[&str; 3]] = &[
     ["mma.sync.aligned.m16n8k16.row.col.f32.(F8).(F8).f32", "={4}f32, {2}b32, {1}b32, {4}f32", "89 8.7"],
     ["mma.sync.aligned.m16n8k32.row.col.f16.(F8).(F8).f16", "={2}b32, {4}b32, {2}b32, {2}b32", "89 8.7"],
     ["mma.sync.aligned.m16n8k16.row.col.f16.(F8).(F8).f16", "={2}b32, {2}b32, {1}b32, {2}b32", "89 8.7"],
+    // Numbers of 8 bits and less, a byte to each in the registers, and products with scales.
+    ["mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.(F8F6F4).(F8F6F4).f32", "={4}f32, {4}b32, {2}b32, {4}f32", "120f 8.7"],
+    ["mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.(F8F6F4).(F8F6F4).f16", "={2}b32, {4}b32, {2}b32, {2}b32", "120f 8.7"],
+    ["mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.(F8F6F4).(F8F6F4).f32.ue8m0", "={4}f32, {4}b32, {2}b32, {4}f32, b32, {2}u16, b32, {2}u16", "120f 8.7"],
+    ["mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0", "={4}f32, {4}b32, {2}b32, {4}f32, b32, {2}u16, b32, {2}u16", "120f 8.7"],
+    ["mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", "={4}f32, {4}b32, {2}b32, {4}f32, b32, {2}u16, b32, {2}u16", "120f 8.7"],
+    ["mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.(ue4m3|ue8m0'120f/9.1)", "={4}f32, {4}b32, {2}b32, {4}f32, b32, {2}u16, b32, {2}u16", "120f 8.7"],
     // The same with half of A left out.
     ["mma.(sp|sp::ordered_metadata'80/8.5).sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "={2}b32, {2}b32, {2}b32, {2}b32, b32, #0..3", "80 7.1"],
     ["mma.(sp|sp::ordered_metadata'80/8.5).sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "={4}f32, {2}b32, {2}b32, {4}f32, b32, #0..3", "80 7.1"],

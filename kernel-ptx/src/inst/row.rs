@@ -159,6 +159,7 @@ const LISTS: &[(&str, &str)] = &[
     ("WGI", "m64n8k32|m64n16k32|m64n24k32|m64n32k32|m64n48k32|m64n64k32|m64n80k32|m64n96k32|m64n112k32|m64n128k32|m64n144k32|m64n160k32|m64n176k32|m64n192k32|m64n208k32|m64n224k32|m64n240k32|m64n256k32"),
     ("COLLECTB", "collector::b0::fill|collector::b0::use|collector::b0::lastuse|collector::b0::discard|collector::b1::fill|collector::b1::use|collector::b1::lastuse|collector::b1::discard|collector::b2::fill|collector::b2::use|collector::b2::lastuse|collector::b2::discard|collector::b3::fill|collector::b3::use|collector::b3::lastuse|collector::b3::discard"),
     ("F8", "e4m3|e5m2"),
+    ("F8F6F4", "e4m3|e5m2|e3m2|e2m3|e2m1"),
 ];
 
 fn list(name: &str) -> Option<&'static str> {

@@ -115,19 +115,19 @@ fn sums(factor: Dtype, generation: Generation) -> &'static [Dtype] {
     kind(factor, generation).map_or(&[], |(_, sums)| sums)
 }
 
-/// The kind of `tcgen05.mma`, as which a type is multiplied by this generation of tensor cores, and the accumulator.
-fn kind(factor: Dtype, generation: Generation) -> Option<(Word, &'static [Dtype])> {
-    let factor = factor.row().factor?;
+/// The kind of `tcgen05.mma`, as which a type is multiplied by this generation of tensor cores, and the sums.
+fn kind(dtype: Dtype, generation: Generation) -> Option<(Word, &'static [Dtype])> {
+    let factor = dtype.row().factor?;
     let (kind, _) = factor.tcgen05?;
     let multiplied = match generation {
-        Generation::Hopper => factor.mma.is_some(),
+        Generation::Hopper => dtype.is_wgmma_factor(),
         Generation::Blackwell => true,
     };
     multiplied.then_some((kind, factor.sums))
 }
 
 /// The types of eight bits and less that are multiplied with each other.
-fn narrow_factors(generation: Generation) -> Vec<String> {
+pub(crate) fn narrow_factors(generation: Generation) -> Vec<String> {
     let is_narrow = |dtype: &&Dtype| {
         kind(**dtype, generation).is_some_and(|(kind, _)| kind == Word::KindF8f6f4)
     };

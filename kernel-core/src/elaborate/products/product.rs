@@ -2,6 +2,7 @@
 
 use kernel_ptx::Capability;
 
+use super::factors::{listed, narrow_factors};
 use crate::{
     diag::Code,
     elaborate::{
@@ -12,10 +13,16 @@ use crate::{
         },
         signatures::Given,
     },
-    ir::{Dtype, Op, ProductOp, Type, Value},
+    ir::{Dtype, Factors, Op, ProductOp, Type, Value},
+    layouts::warpgroup::Generation,
     loc::Loc,
     syntax::Expr,
 };
+
+/// The fewest numbers along `k` of `.kind::f8f6f4`.
+const LEAST_NUMBERS: u32 = 32;
+/// Which target multiplies numbers of 6 and 4 bits in registers.
+const NARROW: &str = "`mma.sync` multiplies numbers of 6 and 4 bits on workstation Blackwell alone (PTX ISA, \"mma\": .kind::f8f6f4); on data-center Blackwell, `tcgen05::mma` multiplies them in shared memory";
 
 /// What `dot` takes of operands of `f32`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,10 +34,17 @@ pub(crate) enum Precision {
 }
 
 impl Precision {
-    /// The element types of accumulators that products of such operands have; the first is that of accumulators without a type.
+    const fn factors(self) -> Factors {
+        match self {
+            Precision::Full => Factors::Full,
+            Precision::Tf32 => Factors::Tf32,
+        }
+    }
+
+    /// The element types of sums that products of such operands have; the first is that of sums without a type.
     fn sums(self, factor: Dtype) -> &'static [Dtype] {
         let multiplied = match self {
-            Precision::Full => !factor.is_opaque(),
+            Precision::Full => true,
             Precision::Tf32 => factor == Dtype::F32,
         };
         factor.row().factor.filter(|_| multiplied).map_or(&[], |factor| factor.sums)
@@ -43,8 +57,9 @@ impl Builder<'_> {
         let (operands, loc) = ([0, 1, 2].map(|index| given.value(index)), given.loc);
         let [a, b, acc] = operands;
         self.product_shapes(operands, given)?;
-        let num = self.factors_unify(operands, precision, given)?;
-        let (dtype, acc_num) = (self.cells.settled(num), self.num(acc));
+        self.factors_unify(operands, precision, given)?;
+        let dtypes = [a, b].map(|factor| self.cells.settled(self.num(factor)));
+        let (dtype, acc_num) = (dtypes[0], self.num(acc));
         let shape = self.ty(acc).shape().to_vec();
         let sums = precision.sums(dtype);
         // `zeros(..)` without a type is of the one that sums of such products have.
@@ -57,6 +72,9 @@ impl Builder<'_> {
         }
         if dtype.is_float8() && !self.target.has(Capability::Float8) {
             return self.no_float8_product(dtype, loc);
+        }
+        if dtypes[0] != dtypes[1] || dtype.row().packing.is_some() {
+            self.narrow_product(operands, given)?;
         }
         self.operands.insert(loc, given.places());
         let product = |builder: &mut Self, op, operands| {
@@ -72,25 +90,53 @@ impl Builder<'_> {
             )));
         }
         let (a, b) = (self.loaded(a, given.at(0)), self.loaded(b, given.at(1)));
-        let tf32 = precision == Precision::Tf32;
-        Some(Val::Value(product(self, Op::Product(ProductOp::Dot { tf32 }), vec![a?, b?, acc])))
+        Some(Val::Value(product(
+            self,
+            Op::Product(ProductOp::Dot(precision.factors())),
+            vec![a?, b?, acc],
+        )))
     }
 
-    /// The one element type of both operands, or a report.
+    /// Reports operands of different types, or of numbers of fewer than eight bits, that `mma.sync` does not multiply.
+    fn narrow_product(&mut self, [a, b, _]: [Value; 3], given: &Given<'_>) -> Option<()> {
+        let names = [a, b].map(|factor| self.cells.settled(self.num(factor)).name());
+        let what = format!("a product of `{}` by `{}` in registers", names[0], names[1]);
+        self.wants(Capability::BlockScaledMma, &what, NARROW, given.loc)?;
+        let numbers = self.ty(a).shape()[1] * self.cells.settled(self.num(a)).numbers();
+        if numbers >= LEAST_NUMBERS {
+            return Some(());
+        }
+        self.refuse(
+            Code::DotShape
+                .at(
+                    given.loc,
+                    format!("a product of `{}` by `{}` needs a larger `k`", names[0], names[1]),
+                )
+                .compare("k", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
+                .why("one instruction multiplies 32 numbers along `k` (PTX ISA, \"mma\": .kind::f8f6f4)"),
+        )
+    }
+
+    /// The operands have one element type, or are multiplied with each other all the same; or a report.
     fn factors_unify(
         &mut self,
         [a, b, acc]: [Value; 3],
         precision: Precision,
         given: &Given<'_>,
-    ) -> Option<Num> {
+    ) -> Option<()> {
         let nums = [self.num(a), self.num(b)];
         let ([Some(left), Some(right)], sum) =
             (nums.map(|num| self.cells.known(num)), self.cells.known(self.num(acc)))
         else {
-            return self.unify(nums[0], nums[1], "`dot`", given.loc);
+            return self.unify(nums[0], nums[1], "`dot`", given.loc).map(|_| ());
         };
-        if left == right {
-            return Some(nums[0]);
+        // That a target does not multiply numbers of fewer than eight bits is said of the target.
+        let packed = left.row().packing.is_some() || right.row().packing.is_some();
+        let mixed = left.is_narrow()
+            && right.is_narrow()
+            && (packed || self.target.has(Capability::BlockScaledMma));
+        if left == right || precision == Precision::Full && mixed {
+            return Some(());
         }
         let function = given.signature.name;
         let headline = format!("the operands of `{function}` have different element types");
@@ -116,7 +162,7 @@ impl Builder<'_> {
             let load = if matches!(self.ty(value), Type::Shared(_)) { ".load()" } else { "" };
             format!("{text}{load}.cast::<{}>()", common.name())
         };
-        let [a_text, b_text, acc_text] = factors(given.args);
+        let [a_text, b_text, acc_text] = written_factors(given.args);
         let (a_text, b_text) = (converted(a, left, &a_text), converted(b, right, &b_text));
         self.refuse(diagnostic.help(format!("{function}({a_text}, {b_text}, {acc_text})")))
     }
@@ -133,13 +179,16 @@ impl Builder<'_> {
         let required = match precision {
             Precision::Tf32 => "f32 · f32 + f32".to_owned(),
             Precision::Full => {
-                let float8 = if has_float8 {
-                    "; e4m3 · e4m3 + f32 or f16; e5m2 · e5m2 + f32 or f16"
+                let narrow = if self.target.has(Capability::BlockScaledMma) {
+                    let any = listed(&narrow_factors(Generation::Blackwell), " or ");
+                    format!("; {any} · {any} + f32 or f16")
+                } else if has_float8 {
+                    "; e4m3 · e4m3 + f32 or f16; e5m2 · e5m2 + f32 or f16".to_owned()
                 } else {
-                    ""
+                    String::new()
                 };
                 format!(
-                    "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32{float8}"
+                    "f16 · f16 + f32 or f16; bf16 · bf16 + f32; f32 · f32 + f32; f64 · f64 + f64; i8 · i8 + i32; u8 · u8 + i32{narrow}"
                 )
             }
         };
@@ -147,7 +196,7 @@ impl Builder<'_> {
         let actual = format!("{0} · {0} + {1}", dtype.name(), acc_dtype.name());
         let headline = "no product has these element types";
         let diagnostic = Code::DtypeRefused.at(given.loc, headline).compare("", required, actual);
-        let [a_text, b_text, acc_text] = factors(given.args);
+        let [a_text, b_text, acc_text] = written_factors(given.args);
         if let Some(sum) = precision.sums(dtype).first() {
             return self.refuse(
                 diagnostic
@@ -214,7 +263,7 @@ impl Builder<'_> {
             diagnostic = match sc.as_slice() {
                 // The same factor read the other way round would fit.
                 [rows, cols] if agree(*k, *k_of_b) && rows == m && cols == n => {
-                    let [a, b, acc] = factors(given.args);
+                    let [a, b, acc] = written_factors(given.args);
                     let mut texts = vec![a, format!("{b}.t()"), acc];
                     texts.extend(given.args.iter().skip(3).filter_map(Expr::operand_text));
                     diagnostic.help(format!("{}({})", given.path(), texts.join(", ")))
@@ -260,7 +309,7 @@ impl Builder<'_> {
     }
 
     /// An operand in registers.
-    fn loaded(&mut self, factor: Value, loc: Loc) -> Option<Value> {
+    pub(crate) fn loaded(&mut self, factor: Value, loc: Loc) -> Option<Value> {
         if matches!(self.ty(factor), Type::Shared(_)) {
             return self.load_shared(factor, loc);
         }
@@ -269,7 +318,7 @@ impl Builder<'_> {
 }
 
 /// The operands of a product as they are written.
-fn factors(args: &[Expr]) -> [String; 3] {
+fn written_factors(args: &[Expr]) -> [String; 3] {
     let written = |index: usize, other: &str| {
         args.get(index).and_then(Expr::operand_text).unwrap_or_else(|| other.to_owned())
     };

@@ -1,32 +1,55 @@
-//! Block-scaled products: `tcgen05::mma_scaled`.
-
-use kernel_ptx::Word;
+//! Block-scaled products: `tcgen05::mma_scaled` and `dot_scaled`.
 
 use super::factors::listed;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{CtaGroup, Dtype, Scaled, TensorMemoryRole, Type, Value},
+    ir::{CtaGroup, Dtype, Factors, Op, ProductOp, Scaled, TensorMemoryRole, Type, Value},
     layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS, LEAST_PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
 };
 
-/// Scales of operands that the tensor cores have (PTX ISA, "tcgen05.mma: Block scaling").
-const FORMS: &str = "or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16";
-/// The manual's section on them.
+/// The manual's section on scales in tensor memory.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
+
+/// What multiplies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// `tcgen05.mma`.
+    Tcgen05,
+    /// `mma.sync`.
+    Warps,
+}
+
+impl By {
+    /// The manual's section on scales.
+    const fn section(self) -> &'static str {
+        match self {
+            By::Tcgen05 => SECTION,
+            By::Warps => "(PTX ISA, \"Block Scaling for mma.sync\")",
+        }
+    }
+
+    /// Scales of operands that the tensor cores have, after the list of the operands of more than four bits.
+    const fn forms(self) -> &'static str {
+        match self {
+            By::Tcgen05 => {
+                "or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16"
+            }
+            // Powers of two for each 16 numbers come with PTX 9.1, which is newer than what the compiler writes.
+            By::Warps => {
+                "or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32, or e4m3 of 16"
+            }
+        }
+    }
+}
 /// Scales along `k` in a column.
 const TO_A_COLUMN: u32 = COLUMN_BITS / 8;
 
-/// Whether a type is an operand of `.kind::mxf8f6f4`.
-fn is_narrow(dtype: Dtype) -> bool {
-    let tcgen05 = dtype.row().factor.and_then(|factor| factor.tcgen05);
-    tcgen05.is_some_and(|(kind, _)| kind == Word::KindF8f6f4)
-}
-
 /// The operands, the accumulator and the scales.
 struct Operands {
+    by: By,
     a: Value,
     b: Value,
     acc: Value,
@@ -38,7 +61,7 @@ impl Builder<'_> {
     pub(crate) fn tcgen05_mma_scaled(&mut self, given: &Given<'_>) -> Option<()> {
         let [a, b, acc, of_a, of_b] = [0, 1, 2, 3, 4].map(|index| given.value(index));
         let (scales, args) = ([of_a, of_b], given.args);
-        let operands = Operands { a, b, acc, scales };
+        let operands = Operands { by: By::Tcgen05, a, b, acc, scales };
         if self.untold_bytes(&operands, args).is_some() {
             return None;
         }
@@ -51,6 +74,40 @@ impl Builder<'_> {
             self.has_role(one, TensorMemoryRole::Scales);
         }
         self.start_product([a, b, acc], (CtaGroup::One, Some((scaled, scales))), given)
+    }
+
+    /// `dot_scaled(a, b, acc, a_scales, b_scales)`
+    pub(crate) fn dot_scaled(&mut self, given: &Given<'_>) -> Option<Val> {
+        let values = [0, 1, 2, 3, 4].map(|index| given.value(index));
+        let ([a, b, acc, of_a, of_b], loc) = (values, given.loc);
+        let operands = Operands { by: By::Warps, a, b, acc, scales: [of_a, of_b] };
+        if self.untold_bytes(&operands, given.args).is_some() {
+            return None;
+        }
+        self.product_shapes([a, b, acc], given)?;
+        let scaled = self.scaled(&operands, loc)?;
+        let depth = self.ty(a).shape()[1] * self.cells.settled(self.num(a)).numbers();
+        let least = scaled.block() * scaled.of_a_line();
+        if depth < least {
+            return self.refuse(
+                Code::DotShape
+                    .at(loc, "no block-scaled product has these extents")
+                    .compare("k", format!("at least {least}"), depth.to_string())
+                    .why(format!(
+                        "one instruction multiplies {least} numbers along `k` {}",
+                        By::Warps.section()
+                    )),
+            );
+        }
+        self.scales_fit(&operands, scaled, given.args)?;
+        self.operands.insert(loc, given.places());
+        let mut taken = Vec::new();
+        for (index, value) in values.into_iter().enumerate() {
+            taken.push(self.loaded(value, given.at(index))?);
+        }
+        let (shape, sums) = (self.ty(acc).shape().to_vec(), self.num(acc));
+        let op = Op::Product(ProductOp::Dot(Factors::Scaled(scaled)));
+        Some(Val::Value(self.emit_num(op, taken, Some(shape), sums, loc)))
     }
 
     /// Scales, which are in tensor memory.
@@ -72,7 +129,7 @@ impl Builder<'_> {
 
     /// Which product it is, by the element types and by how many elements have one scale.
     fn scaled(&mut self, operands: &Operands, loc: Loc) -> Option<Scaled> {
-        let Operands { a, b, acc, scales } = *operands;
+        let Operands { by, a, b, acc, scales } = *operands;
         let [left, right] = [a, b].map(|one| self.cells.settled(self.num(one)));
         let [of_left, of_right] = scales.map(|one| self.cells.settled(self.num(one)));
         let acc_num = self.num(acc);
@@ -90,38 +147,46 @@ impl Builder<'_> {
             }
             (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) => Some(Scaled::Mxf4),
             (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::E4m3) => Some(Scaled::Nvf4),
-            (_, _, Dtype::Ue8m0) if is_narrow(left) && is_narrow(right) => Some(Scaled::Mxf8),
+            (_, _, Dtype::Ue8m0) if left.is_narrow() && right.is_narrow() => Some(Scaled::Mxf8),
             _ => None,
         };
+        let powers_of_16 = kind == Some(Scaled::Nvf4) && of_left == Dtype::Ue8m0;
         if let Some(kind) = kind
             && of_left == of_right
             && sum == Dtype::F32
+            && (by == By::Tcgen05 || !powers_of_16)
         {
             return Some(kind);
         }
         let alone: Vec<String> = Dtype::ALL
             .iter()
-            .filter(|&&dtype| is_narrow(dtype) && dtype != Dtype::E2m1x2)
+            .filter(|&&dtype| dtype.is_narrow() && dtype != Dtype::E2m1x2)
             .map(|dtype| dtype.name().to_owned())
             .collect();
         let [left, right, of_left, of_right, sum] =
             [left, right, of_left, of_right, sum].map(Dtype::name);
-        let actual = format!("{left} · {right} + {sum} with scales {of_left} and {of_right}");
+        let of_block =
+            if by == By::Warps { format!(" of {}", depth / columns.max(1)) } else { String::new() };
+        let actual =
+            format!("{left} · {right} + {sum} with scales {of_left} and {of_right}{of_block}");
         self.refuse(
             Code::DtypeRefused
                 .at(loc, "no block-scaled product has these element types")
                 .compare(
                     "",
-                    format!("{}, {FORMS}; accumulator f32", listed(&alone, " or ")),
+                    format!("{}, {}; accumulator f32", listed(&alone, " or "), by.forms()),
                     actual,
                 )
-                .why(format!("these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {SECTION}")),
+                .why(format!(
+                    "these are the kinds `mxf8f6f4`, `mxf4` and `mxf4nvf4` {}",
+                    by.section()
+                )),
         )
     }
 
     /// Reports bytes, which say neither of operands nor of scales what they mean.
     fn untold_bytes(&mut self, operands: &Operands, args: &[Expr]) -> Option<()> {
-        let Operands { a, b, scales: [of_a, of_b], .. } = *operands;
+        let Operands { by, a, b, scales: [of_a, of_b], .. } = *operands;
         let sides = [
             (a, 0, "an operand"),
             (b, 1, "an operand"),
@@ -135,8 +200,9 @@ impl Builder<'_> {
             _ => ("`ue8m0`, or `e4m3` of 16 FP4 numbers", "ue8m0"),
         };
         let made = match self.ty(value).clone() {
-            Type::TensorMemory(_) => "tmem",
-            _ => "shared",
+            Type::TensorMemory(_) => Some("tmem"),
+            Type::Shared(_) => Some("shared"),
+            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => None,
         };
         let mut shape = self.ty(value).shape().to_vec();
         if matches!(self.ty(value), Type::Shared(shared) if shared.transposed) {
@@ -146,8 +212,11 @@ impl Builder<'_> {
             Code::DtypeRefused
                 .at(args[at].loc, format!("`u8` cannot be {what} of a block-scaled product"))
                 .compare("element type", required, "`u8`")
-                .why(format!("the type says how the tensor cores interpret the bits {SECTION}"))
-                .help(format!("{made}::<{dtype}>({shape:?})")),
+                .why(format!(
+                    "the type says how the tensor cores interpret the bits {}",
+                    by.section()
+                ))
+                .help_if(made.map(|made| format!("{made}::<{dtype}>({shape:?})"))),
         );
         Some(())
     }
@@ -185,6 +254,14 @@ impl Builder<'_> {
         if let Some(problem) = problem {
             return self.refuse(problem);
         }
+        self.scales_fit(operands, scaled, args)
+    }
+
+    /// There is a scale for each block of each row and column.
+    fn scales_fit(&mut self, operands: &Operands, scaled: Scaled, args: &[Expr]) -> Option<()> {
+        let &[rows, elements] = self.ty(operands.a).shape() else { return None };
+        let &[_, columns] = self.ty(operands.acc).shape() else { return None };
+        let depth = elements * self.cells.settled(self.num(operands.a)).numbers();
         let blocks = depth / scaled.block();
         for (at, (scales, extent)) in
             [(3, (operands.scales[0], rows)), (4, (operands.scales[1], columns))]
@@ -199,10 +276,11 @@ impl Builder<'_> {
                 Code::DotShape.at(args[at].loc, "the scales do not fit the product")
                     .compare("", format!("[{extent}, {blocks}]"), format!("{actual:?}"))
                     .why(format!(
-                        "each {side} operand has a scale for every {} elements along `k`, which is {depth} {SECTION}",
-                        scaled.block()
+                        "each {side} operand has a scale for every {} elements along `k`, which is {depth} {}",
+                        scaled.block(),
+                        operands.by.section()
                     ))
-                    .help(format!("tmem::<{dtype}>([{extent}, {blocks}])")),
+                    .help_if((operands.by == By::Tcgen05).then(|| format!("tmem::<{dtype}>([{extent}, {blocks}])"))),
             );
         }
         Some(())

@@ -138,7 +138,7 @@ impl Builder<'_> {
         let multiplied = match dtype {
             // What `dot` itself multiplies in full.
             Dtype::F32 => precision == Precision::Tf32,
-            other => other.row().factor.is_some_and(|factor| factor.mma.is_some()),
+            other => other.is_wgmma_factor(),
         };
         self.target.has(Capability::Wgmma)
             && multiplied

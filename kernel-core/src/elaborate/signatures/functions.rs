@@ -24,11 +24,10 @@ const AT: Parameter = param("at", Kind::Address);
 const MASK: Parameter = param("mask", Kind::Any);
 const VALUE: Parameter = param("value", Kind::Any);
 const FIRST_AND_OTHER: &[Parameter] = &[param("a", Kind::TileFirst), B];
-const FACTORS: &[Parameter] = &[
-    param("a", Kind::Factor),
-    param("b", Kind::Factor),
-    param("acc", Kind::Tile("the accumulator of a product")),
-];
+const LEFT: Parameter = param("a", Kind::Factor);
+const RIGHT: Parameter = param("b", Kind::Factor);
+const SUMS: Parameter = param("acc", Kind::Tile("the accumulator of a product"));
+const FACTORS: &[Parameter] = &[LEFT, RIGHT, SUMS];
 const GRID_AXIS: &[Parameter] = &[param("axis", Kind::GridAxis)];
 
 /// The most copies that a wait can leave in flight.
@@ -114,6 +113,10 @@ const FENCES: Need = need(
     Capability::Tma,
     "it orders writes of threads before reads of TMA and `wgmma`, which exist from Hopper on",
 );
+const BLOCK_SCALES: Need = need(
+    Capability::BlockScaledMma,
+    "`mma.sync` takes scales on workstation Blackwell alone (PTX ISA, \"mma\": .block_scale); on Blackwell of the data centre, `tcgen05::mma_scaled` does",
+);
 const OVERLAPPING_GRIDS: Need =
     need(Capability::DependentGrids, "grids can overlap from Hopper on");
 
@@ -140,6 +143,12 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     gives("join", &[A, B], |b, g| b.join_pairs(g)),
     gives("dot", FACTORS, |b, g| b.dot(Precision::Full, g)),
     gives("dot_tf32", FACTORS, |b, g| b.dot(Precision::Tf32, g)),
+    gives(
+        "dot_scaled",
+        &[LEFT, RIGHT, SUMS, param("a_scales", Kind::Factor), param("b_scales", Kind::Factor)],
+        |b, g| b.dot_scaled(g),
+    )
+    .needs(&BLOCK_SCALES),
     // Memory.
     gives("shared", &[param("shape", Kind::Ring)], |b, g| b.shared_alloc(g)),
     gives("tmem", &[param("shape", Kind::Ring)], |b, g| b.tensor_memory_alloc(g))

@@ -26,7 +26,7 @@ impl Machine<'_> {
             Op::Window(WindowOp::Remote) => self.shared_remote(args)?,
             Op::Copy(op) => return self.copy(op, args).map(|()| None),
             Op::Sync(op) => return self.sync(op, args),
-            Op::Product(ProductOp::Dot { tf32 }) => Data::Tile(self.dot(*tf32, args)),
+            Op::Product(ProductOp::Dot(factors)) => Data::Tile(self.dot(*factors, args)),
             Op::Product(ProductOp::Wgmma) => Data::Tile(self.wgmma(args)),
             Op::Product(ProductOp::WgmmaWait(_)) => self.data(args[0]).clone(),
             Op::Product(ProductOp::Tcgen05(op)) => return self.tcgen05(*op, args).map(|()| None),

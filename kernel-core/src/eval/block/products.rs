@@ -1,17 +1,28 @@
 //! Products of matrices.
 
 use super::Machine;
+use super::scaled::{left_numbers, right_numbers, times_scales};
 use crate::eval::element::Element;
 use crate::eval::{arith, float};
-use crate::ir::{Dtype, Value};
+use crate::ir::{Dtype, Factors, Value};
 
 impl Machine<'_> {
-    pub(super) fn dot(&self, tf32: bool, args: &[Value]) -> Vec<Element> {
-        let operands = (self.elements(args[0]), self.elements(args[1]), self.elements(args[2]));
-        let depth = self.shape(args[0])[1] as usize;
+    pub(super) fn dot(&self, factors: Factors, args: &[Value]) -> Vec<Element> {
         let cols = self.shape(args[1])[1] as usize;
-        let factors = [if tf32 { Factor::Rounded } else { Factor::Exact }; 2];
-        products(factors, operands, [depth, cols], self.dtype(args[2]))
+        let dtype = self.dtype(args[0]);
+        let depth = (self.shape(args[0])[1] * dtype.numbers()) as usize;
+        let left = left_numbers(dtype, self.elements(args[0]).to_vec());
+        let right = right_numbers(self.dtype(args[1]), self.elements(args[1]).to_vec(), cols);
+        let (taken, [left, right]) = match factors {
+            Factors::Full => (Factor::Exact, [left, right]),
+            Factors::Tf32 => (Factor::Rounded, [left, right]),
+            Factors::Scaled(scaled) => {
+                let scales = [self.elements(args[3]), self.elements(args[4])];
+                (Factor::Exact, times_scales([left, right], scales, scaled, [depth, cols]))
+            }
+        };
+        let operands = (&left[..], &right[..], self.elements(args[2]));
+        products([taken; 2], operands, [depth, cols], self.dtype(args[2]))
     }
 }
 

@@ -18,22 +18,10 @@ impl Machine<'_> {
         let right = right_numbers(dtype, self.read_shared(args[1]), columns);
         let depth = self.shape(args[1])[0] as usize * dtype.numbers() as usize;
         let Some(scaled) = scaled else { return (left, right, depth) };
-        let blocks = depth / scaled.block() as usize;
         let scales = [4, 5].map(|at| self.read_tensor_memory(self.rank, args[at]));
-        let scaled_by = |value: Element, scales: &[Element], line: usize, k: usize| {
-            let scale = number(scales[line * blocks + k / scaled.block() as usize], ue8m0);
-            match (scale, value) {
-                (Element::Float(scale), Element::Float(value)) => Element::Float(scale * value),
-                _ => Element::Undefined,
-            }
-        };
-        let of_row = |(at, value)| scaled_by(value, &scales[0], at / depth, at % depth);
-        let of_column = |(at, value)| scaled_by(value, &scales[1], at % columns, at / columns);
-        (
-            left.into_iter().enumerate().map(of_row).collect(),
-            right.into_iter().enumerate().map(of_column).collect(),
-            depth,
-        )
+        let [left, right] =
+            times_scales([left, right], [&scales[0], &scales[1]], scaled, [depth, columns]);
+        (left, right, depth)
     }
 
     fn factor_dtype(&self, factor: Value) -> Dtype {
@@ -46,8 +34,31 @@ impl Machine<'_> {
     }
 }
 
+/// Operands, each times the scale of its block.
+pub(super) fn times_scales(
+    [left, right]: [Vec<Element>; 2],
+    [of_left, of_right]: [&[Element]; 2],
+    scaled: Scaled,
+    [depth, columns]: [usize; 2],
+) -> [Vec<Element>; 2] {
+    let block = scaled.block() as usize;
+    let scaled_by = |value: Element, scales: &[Element], line: usize, k: usize| {
+        let scale = number(scales[line * (depth / block) + k / block], ue8m0);
+        match (scale, value) {
+            (Element::Float(scale), Element::Float(value)) => Element::Float(scale * value),
+            _ => Element::Undefined,
+        }
+    };
+    let of_row = |(at, value)| scaled_by(value, of_left, at / depth, at % depth);
+    let of_column = |(at, value)| scaled_by(value, of_right, at % columns, at / columns);
+    [
+        left.into_iter().enumerate().map(of_row).collect(),
+        right.into_iter().enumerate().map(of_column).collect(),
+    ]
+}
+
 /// The numbers of a left operand, row by row: those of an element are in its row.
-fn left_numbers(dtype: Dtype, elements: Vec<Element>) -> Vec<Element> {
+pub(super) fn left_numbers(dtype: Dtype, elements: Vec<Element>) -> Vec<Element> {
     let Some(packing) = dtype.row().packing else { return elements };
     let all = 0..packing.numbers;
     elements
@@ -57,7 +68,7 @@ fn left_numbers(dtype: Dtype, elements: Vec<Element>) -> Vec<Element> {
 }
 
 /// The numbers of a right operand, as its depth goes: those of an element are in its column.
-fn right_numbers(dtype: Dtype, elements: Vec<Element>, columns: usize) -> Vec<Element> {
+pub(super) fn right_numbers(dtype: Dtype, elements: Vec<Element>, columns: usize) -> Vec<Element> {
     let Some(packing) = dtype.row().packing else { return elements };
     let mut numbers = Vec::new();
     for row in elements.chunks(columns) {

@@ -4,9 +4,9 @@ use kernel_ptx::Target;
 use la_arena::Arena;
 
 use crate::ir::{
-    Binary, Const, CopyOp, Dtype, Elem, ElementwiseOp, Fact, Kernel, MapOptions, MemoryOp, Op,
-    Param, ParamKind, Partition, ProductOp, Region, Shared, SharedData, SharedType, SourceOp, Stmt,
-    StmtKind, Terminator, TileOp, Type, Value, ValueData, WindowOp, verify,
+    Binary, Const, CopyOp, Dtype, Elem, ElementwiseOp, Fact, Factors, Kernel, MapOptions, MemoryOp,
+    Op, Param, ParamKind, Partition, ProductOp, Region, Shared, SharedData, SharedType, SourceOp,
+    Stmt, StmtKind, Terminator, TileOp, Type, Value, ValueData, WindowOp, verify,
 };
 use crate::loc::Loc;
 
@@ -292,7 +292,7 @@ impl Builder {
     }
 
     pub(crate) fn dot(&mut self, a: Value, b: Value, acc: Value) -> Value {
-        self.same(ProductOp::Dot { tf32: false }, &[a, b, acc])
+        self.same(ProductOp::Dot(Factors::Full), &[a, b, acc])
     }
 
     /// The kernel, which must satisfy the invariants of the IR.

@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
         );
         if elementwise {
             self.all_same("elementwise", args, &vec![result; args.len()]);
-        } else if let Op::Product(ProductOp::Dot { .. }) = op {
+        } else if let Op::Product(ProductOp::Dot(_)) = op {
             self.same("accumulator", args[2], result);
         } else if let Op::Tile(
             TileOp::Expand(_) | TileOp::Broadcast | TileOp::Reshape | TileOp::Permute(_),

@@ -4,7 +4,9 @@ use kernel_layout::Form;
 
 use super::inferred;
 use crate::ir::tests::builder::{Builder, tile};
-use crate::ir::{Binary, Compare, Dtype, ElementwiseOp, MemoryOp, ProductOp, TileOp, Type, Value};
+use crate::ir::{
+    Binary, Compare, Dtype, ElementwiseOp, Factors, MemoryOp, ProductOp, TileOp, Type, Value,
+};
 use crate::layouts::infer;
 
 /// Shapes of the tiles: each operation leads from one to another.
@@ -81,8 +83,8 @@ fn step(b: &mut Builder, random: &mut Random, pool: &mut Pool) {
         (0..3, 4) => {
             let (left, right, acc) =
                 (random.pick(&pool[0]), random.pick(&pool[1]), random.pick(&pool[4]));
-            let tf32 = random.below(2) == 0;
-            (b.same(ProductOp::Dot { tf32 }, &[left, right, acc]), 4)
+            let factors = if random.below(2) == 0 { Factors::Tf32 } else { Factors::Full };
+            (b.same(ProductOp::Dot(factors), &[left, right, acc]), 4)
         }
         (3, _) => {
             let value = random.pick(&pool[at]);

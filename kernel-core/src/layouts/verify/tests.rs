@@ -53,7 +53,7 @@ fn sound() -> (Kernel, Inferred, Named) {
     let inferred = infer(&mut kernel).expect("the kernel has layouts");
     let mut factor = None;
     find(&kernel.body, &mut |kind| {
-        if let StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, .. } = kind {
+        if let StmtKind::Op { op: Op::Product(ProductOp::Dot(_)), args, .. } = kind {
             factor = Some(args[1]);
         }
     });
@@ -144,7 +144,7 @@ fn factors_hold_what_the_accumulator_multiplies() {
     for stmt in &mut kernel.body.stmts {
         if let StmtKind::For { body, .. } = &mut stmt.kind {
             for stmt in &mut body.stmts {
-                if let StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, .. } =
+                if let StmtKind::Op { op: Op::Product(ProductOp::Dot(_)), args, .. } =
                     &mut stmt.kind
                 {
                     args[0] = named.loaded;
@@ -166,7 +166,7 @@ fn factors_hold_what_the_accumulator_multiplies() {
     inferred = infer(&mut slow).expect("the kernel has layouts");
     assert_eq!(verify(&slow, &inferred), Ok(()));
     for stmt in &mut slow.body.stmts {
-        if let StmtKind::Op { op: Op::Product(ProductOp::Dot { .. }), args, .. } = &mut stmt.kind {
+        if let StmtKind::Op { op: Op::Product(ProductOp::Dot(_)), args, .. } = &mut stmt.kind {
             args.swap(0, 1);
         }
     }

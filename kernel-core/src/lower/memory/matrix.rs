@@ -1,5 +1,6 @@
 //! `ldmatrix` and `stmatrix`: 8×8 matrices of 16-bit elements from and to shared memory (PTX ISA, "ldmatrix", "stmatrix"). Elements of one byte go in
-//! pairs, those of four bytes in halves, as long as rows stay rows.
+//! pairs, those of four bytes in halves, as long as rows stay rows. An element of sixteen FP6 numbers is a row, of which each of
+//! four lanes gets four numbers, a byte to each.
 //!
 //! A lane's word of a matrix holds two adjacent elements of a row: lane bits 0 and 1 walk along the row,
 //! bits 2 to 4 walk the rows. With `.trans` it is the other way round, and the two elements come from two rows.
@@ -42,7 +43,7 @@ pub(crate) struct Matrices {
 impl Matrices {
     /// The plan for a tile of `size`-byte elements, if its layouts allow one.
     pub(crate) fn plan(tile: &InTile, size: u32) -> Option<Matrices> {
-        if !matches!(size, 1 | 2 | 4) || tile.registers.bases(Dim::Lane).len() != 5 {
+        if !matches!(size, 1 | 2 | 4 | ROW_BYTES) || tile.registers.bases(Dim::Lane).len() != 5 {
             return None;
         }
         let offsets = kernel_layout::offsets(&tile.registers, &tile.shared);
@@ -94,6 +95,10 @@ impl Matrices {
 
     /// Rows are along lane bits 0 and 1: the register bits within a word.
     fn plain(registers: &[u32], lanes: &[u32], size: u32) -> Option<Vec<usize>> {
+        if size == ROW_BYTES {
+            // Four lanes share an element, which is a row.
+            return (lanes[..2] == [0, 0]).then(Vec::new);
+        }
         if lanes[..2] != [4, 8] {
             return None;
         }
@@ -118,7 +123,7 @@ impl Lower<'_> {
             // Matrices are read in the own block alone (PTX ISA, "ldmatrix").
             return None;
         }
-        let size = ty.dtype.bytes();
+        let size = ty.dtype.shared_bytes();
         Matrices::plan(&self.in_tile(window, layout), size)
     }
 
@@ -187,7 +192,13 @@ impl Lower<'_> {
         let float = dtype == Dtype::F32;
         let targets: Vec<Reg> = words.iter().map(|_| self.e.fresh(Type::B32)).collect();
         let mut modifiers = plan.modifiers();
-        modifiers.extend_from_slice(mods![Space::Shared, Type::B16]);
+        if dtype.is_held() {
+            modifiers.extend_from_slice(mods![Space::Shared, Type::B16]);
+        } else {
+            let padded = [Word::Sync, Word::Aligned, Word::M8n16, plan.count()];
+            modifiers = padded.map(Modifier::from).to_vec();
+            modifiers.extend_from_slice(mods![Space::Shared, Word::B8x16, Word::B6x16P32]);
+        }
         let vector = Operand::Vector(targets.iter().map(|&target| Operand::Reg(target)).collect());
         self.e.push(Instruction::new(Opcode::Ldmatrix, modifiers, [vector, address]), 1, false);
         for (word, target) in words.into_iter().zip(targets) {
@@ -226,16 +237,19 @@ impl Lower<'_> {
 impl Matrices {
     /// Shape, number and transposition of the matrices of an instruction.
     fn modifiers(&self) -> Vec<Modifier> {
-        let count = match self.between.len() {
-            0 => Word::X1,
-            1 => Word::X2,
-            _ => Word::X4,
-        };
-        let mut modifiers = mods![Word::Sync, Word::Aligned, Word::M8n8, count].to_vec();
+        let mut modifiers = mods![Word::Sync, Word::Aligned, Word::M8n8, self.count()].to_vec();
         if self.transposed {
             modifiers.push(Word::Trans.into());
         }
         modifiers
+    }
+
+    fn count(&self) -> Word {
+        match self.between.len() {
+            0 => Word::X1,
+            1 => Word::X2,
+            _ => Word::X4,
+        }
     }
 
     /// The byte offset of what the registers from `start` have, from the row whose address a lane gives.

@@ -14,9 +14,10 @@ use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
 
 use crate::ir::{
-    Dtype, Elem, MemoryOp, Op, ProductOp, SourceOp, Stmt, StmtKind, TileOp, Value, WindowOp,
+    Dtype, Elem, Factors, MemoryOp, Op, ProductOp, Scaled, SourceOp, Stmt, StmtKind, TileOp, Value,
+    WindowOp,
 };
-use crate::layouts::{TensorCore, mma_warps, tensor_core};
+use crate::layouts::{Product, TensorCore, mma_warps, tensor_core};
 use crate::lower::emitter::{Val, mods};
 use crate::lower::memory::matrix::Matrices;
 use crate::lower::tiles::scalar::arithmetic;
@@ -31,6 +32,7 @@ pub(crate) struct Deferred {
 
 /// An operand: its registers by the coordinates that they add to the thread's own.
 pub(crate) struct Fragment {
+    dtype: Dtype,
     registers: BTreeMap<(u32, u32), u32>,
     values: Vec<Val>,
     shape: [u32; 2],
@@ -39,11 +41,15 @@ pub(crate) struct Fragment {
 }
 
 impl Fragment {
-    pub(crate) fn of(layout: &Layout, values: Vec<Val>, deferred: Option<Deferred>) -> Fragment {
+    pub(crate) fn of(
+        (dtype, layout): (Dtype, &Layout),
+        values: Vec<Val>,
+        deferred: Option<Deferred>,
+    ) -> Fragment {
         let shape = layout.shape();
         let registers = places(layout).map(|(register, at)| (at, register)).collect();
         let deferred = deferred.map(|deferred| (deferred, BTreeSet::new()));
-        Fragment { registers, values, shape: [shape[0], shape[1]], deferred }
+        Fragment { dtype, registers, values, shape: [shape[0], shape[1]], deferred }
     }
 
     /// The value at coordinates that wrap around where the tile is smaller than the instruction.
@@ -55,39 +61,46 @@ impl Fragment {
             .map_or(register, |(deferred, _)| deferred.plan.original(register));
         self.values[register as usize]
     }
+}
 
-    /// The distinct coordinates along an axis that have no bit of `mask`.
-    fn steps(&self, axis: usize, mask: u32) -> Vec<u32> {
-        let steps = self.registers.keys().map(|at| if axis == 0 { at.0 } else { at.1 });
-        let steps: BTreeSet<u32> = steps.filter(|at| at & mask == 0).collect();
-        steps.into_iter().collect()
-    }
+/// The operands of a product, and their scales where it has some.
+struct Operands {
+    a: Fragment,
+    b: Fragment,
+    scales: Option<[Fragment; 2]>,
 }
 
 /// What one `mma.sync` multiplies.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    pub(crate) core: TensorCore,
-    pub(crate) operand: Dtype,
-    pub(crate) sum: Dtype,
+struct Shape {
+    core: TensorCore,
+    product: Product,
 }
 
 impl Shape {
-    fn modifiers(self) -> Vec<Modifier> {
-        let word = match self.core.k_width * self.core.words {
+    fn modifiers(self, scales: Option<&Fragment>) -> Vec<Modifier> {
+        let shape = match self.core.k_width * self.core.words {
             1 => Word::M16n8k4,
             2 => Word::M16n8k8,
             4 => Word::M16n8k16,
-            _ => Word::M16n8k32,
+            8 => Word::M16n8k32,
+            _ => Word::M16n8k64,
         };
-        let kind = factor(self.operand);
-        let sum = arithmetic(self.sum);
-        mods![Word::Sync, Word::Aligned, word, Word::Row, Word::Col, sum, kind, kind, sum].to_vec()
+        let mut modifiers = mods![Word::Sync, Word::Aligned, shape, Word::Row, Word::Col].to_vec();
+        modifiers.extend(self.product.kind().map(Modifier::from));
+        if let Some(scaled) = self.product.scaled() {
+            modifiers.extend_from_slice(mods![Word::BlockScale, scaled.scale_vector()]);
+        }
+        let [left, right] = self.product.operands.map(factor);
+        let sum = arithmetic(self.product.accumulator);
+        modifiers.extend_from_slice(mods![sum, left, right, sum]);
+        modifiers.extend(scales.map(|scales| Modifier::from(scale_type(scales.dtype))));
+        modifiers
     }
 
     /// The type of the registers that hold sums: halves go in pairs.
     fn sum_register(self) -> Type {
-        if self.sum == Dtype::F32 { Type::F32 } else { Type::B32 }
+        if self.product.accumulator == Dtype::F32 { Type::F32 } else { Type::B32 }
     }
 }
 
@@ -123,35 +136,41 @@ impl Lower<'_> {
     }
 
     /// `a · b + acc`.
-    pub(crate) fn dot(&mut self, args: &[Value], tf32: bool, result: Value) -> Vec<Val> {
-        let dtype = |elem| match elem {
-            Elem::Number(dtype) => dtype,
-            Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
-        };
-        let (operand, sum) = (dtype(self.elem(args[0])), dtype(self.elem(result)));
+    pub(crate) fn dot(&mut self, args: &[Value], factors: Factors, result: Value) -> Vec<Val> {
+        let product = Product::of(self.kernel, args, factors);
         let layout = self.layout(result).clone();
         let accumulator = self.tile(args[2]).to_vec();
-        let [a, b] = [args[0], args[1]].map(|arg| {
+        let [a, b] = [0, 1].map(|at| {
+            let (arg, dtype) = (args[at], product.operands[at]);
             let deferred = self.deferred.remove(arg);
-            Fragment::of(self.layout(arg), self.tile(arg).to_vec(), deferred)
+            Fragment::of((dtype, self.layout(arg)), self.tile(arg).to_vec(), deferred)
         });
-        let core = tensor_core(operand, sum, a.shape[1], tf32)
-            .filter(|_| mma_warps(&layout, self.crew.warps).is_some());
+        let scales = product.scaled().map(|_| {
+            [args[3], args[4]].map(|arg| {
+                let Elem::Number(dtype) = self.elem(arg) else {
+                    unreachable!("ir::verify wants scales of numbers")
+                };
+                Fragment::of((dtype, self.layout(arg)), self.tile(arg).to_vec(), None)
+            })
+        });
+        let operands = Operands { a, b, scales };
+        let core = tensor_core(&product).filter(|_| mma_warps(&layout, self.crew.warps).is_some());
         match core {
             Some(core) => {
-                self.matrix_products(Shape { core, operand, sum }, [a, b], &layout, &accumulator)
+                self.matrix_products(Shape { core, product }, operands, &layout, &accumulator)
             }
-            None => self.scalar_products([operand, sum], [a, b], &layout, &accumulator),
+            None => self.scalar_products(product, operands, &layout, &accumulator),
         }
     }
 
-    /// Reads what an operand has between `from` and `to` along `axis`.
+    /// Reads the numbers that an operand has between `from` and `to` along `axis`.
     fn fetch_operand(&mut self, fragment: &mut Fragment, axis: usize, from: u32, to: u32) {
+        let numbers = fragment.dtype.numbers();
         let Some((deferred, done)) = &mut fragment.deferred else { return };
         for (at, &register) in &fragment.registers {
             let step = if axis == 0 { at.0 } else { at.1 };
             let start = deferred.plan.start_of(register);
-            if (from..to).contains(&step) && done.insert(start) {
+            if (from..to).contains(&(step * numbers)) && done.insert(start) {
                 self.load_matrix(deferred.window, &deferred.plan, start, &mut fragment.values);
             }
         }
@@ -160,11 +179,11 @@ impl Lower<'_> {
     fn matrix_products(
         &mut self,
         shape: Shape,
-        [mut a, mut b]: [Fragment; 2],
+        Operands { mut a, mut b, scales }: Operands,
         layout: &Layout,
         accumulator: &[Val],
     ) -> Vec<Val> {
-        let modifiers = shape.modifiers();
+        let modifiers = shape.modifiers(scales.as_ref().map(|[of_a, _]| of_a));
         let half = 4 * shape.core.k_width;
         let depth = half * shape.core.words;
         let mut sums: BTreeMap<(u32, u32), Val> =
@@ -172,9 +191,7 @@ impl Lower<'_> {
         let extents = layout.shape();
         let tiles: Vec<(u32, u32)> =
             sums.keys().copied().filter(|at| at.0 & 8 == 0 && at.1 & 1 == 0).collect();
-        // The rest of an instruction's depth is in its registers' elements and in its second half.
-        let within = (shape.core.k_width - 1) | (depth - half);
-        let steps = a.steps(1, within);
+        let steps: Vec<u32> = (0..shape.product.depth).step_by(depth as usize).collect();
         for (index, &step) in steps.iter().enumerate() {
             for &ahead in &steps[index..steps.len().min(index + 2)] {
                 self.fetch_operand(&mut a, 1, ahead, ahead + depth);
@@ -185,63 +202,116 @@ impl Lower<'_> {
                 let left: Vec<Reg> = halves
                     .iter()
                     .flat_map(|&step| [(row, step), (row + 8, step)])
-                    .map(|at| self.operand_word(shape, &a, at, 1))
+                    .map(|at| self.operand_word(shape.core, &a, at, 1))
                     .collect();
                 let right: Vec<Reg> = halves
                     .iter()
-                    .map(|&step| self.operand_word(shape, &b, (step, column), 0))
+                    .map(|&step| self.operand_word(shape.core, &b, (step, column), 0))
                     .collect();
                 let places =
                     [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
                         .map(|(row, column)| (row % extents[0], column % extents[1]));
                 let before = places.map(|at| sums[&at]);
-                let register = shape.sum_register();
-                let packed = shape.sum == Dtype::F16;
-                let sources = if packed {
-                    before.chunks(2).map(|pair| self.e.pack(pair[0], pair[1])).collect()
-                } else {
-                    before.to_vec()
+                let scales = match (&scales, shape.product.scaled()) {
+                    (Some([of_a, of_b]), Some(scaled)) => {
+                        let block = step / scaled.block();
+                        let mut scales = self.scale_operands(of_a, scaled, (row, block)).to_vec();
+                        scales.extend(self.scale_operands(of_b, scaled, (column, block)));
+                        scales
+                    }
+                    (_, _) => Vec::new(),
                 };
-                let sources: Vec<Reg> =
-                    sources.into_iter().map(|value| self.e.reg(value, register)).collect();
-                let targets: Vec<Reg> = sources.iter().map(|_| self.e.fresh(register)).collect();
-                let operands = [&targets[..], &left, &right, &sources].map(vector);
-                self.e.push(Instruction::new(Opcode::Mma, modifiers.clone(), operands), 1, false);
-                let after: Vec<Val> = if packed {
-                    targets.into_iter().flat_map(|word| self.e.unpack(Val::Reg(word))).collect()
-                } else {
-                    targets.into_iter().map(Val::Reg).collect()
-                };
+                let after = self.matrix_product(shape, &modifiers, [left, right], before, scales);
                 sums.extend(places.into_iter().zip(after));
             }
         }
         gathered(layout, &sums)
     }
 
-    /// The word of an operand at a register's coordinates: its elements are neighbours along the axis `depth`.
-    pub(crate) fn operand_word(
+    /// One instruction: the accumulator after it.
+    fn matrix_product(
         &mut self,
         shape: Shape,
+        modifiers: &[Modifier],
+        [left, right]: [Vec<Reg>; 2],
+        before: [Val; 4],
+        scales: Vec<Operand>,
+    ) -> Vec<Val> {
+        let register = shape.sum_register();
+        let packed = shape.product.accumulator == Dtype::F16;
+        let sources = if packed {
+            before.chunks(2).map(|pair| self.e.pack(pair[0], pair[1])).collect()
+        } else {
+            before.to_vec()
+        };
+        let sources: Vec<Reg> =
+            sources.into_iter().map(|value| self.e.reg(value, register)).collect();
+        let targets: Vec<Reg> = sources.iter().map(|_| self.e.fresh(register)).collect();
+        let operands = [&targets[..], &left, &right, &sources].map(vector).into_iter();
+        let operands: Vec<Operand> = operands.chain(scales).collect();
+        self.e.push(Instruction::new(Opcode::Mma, modifiers.to_vec(), operands), 1, false);
+        if packed {
+            targets.into_iter().flat_map(|word| self.e.unpack(Val::Reg(word))).collect()
+        } else {
+            targets.into_iter().map(Val::Reg).collect()
+        }
+    }
+
+    /// The scales of a line of an operand for one instruction, from a block on: the register that holds them, and the byte and the
+    /// lanes with which they begin.
+    fn scale_operands(
+        &mut self,
+        fragment: &Fragment,
+        scaled: Scaled,
+        (line, block): (u32, u32),
+    ) -> [Operand; 2] {
+        let scales: Vec<Val> =
+            (0..scaled.of_a_line()).map(|next| fragment.at(line, block + next)).collect();
+        let (word, byte) = match scales[..] {
+            [scale] => match self.e.byte_of(scale) {
+                Some((word, byte)) => (Val::Reg(word), byte),
+                None => (scale, 0),
+            },
+            [low, high] => match self.e.half_of_bytes(low, high) {
+                Some((word, half)) => (Val::Reg(word), 2 * half),
+                None => (self.e.pack_two_bytes(low, high), 0),
+            },
+            [a, b, c, d] => (self.e.pack_bytes([a, b, c, d]), 0),
+            _ => unreachable!("a line has one, two or four scales, see `Scaled::of_a_line`"),
+        };
+        let word = self.e.reg(word, Type::B32);
+        let selector = [i128::from(byte), 0].map(Operand::Int);
+        [Operand::Reg(word), Operand::Vector(selector.to_vec())]
+    }
+
+    /// The word of an operand at the coordinates of a number: its elements are neighbours along the axis `depth`.
+    pub(crate) fn operand_word(
+        &mut self,
+        core: TensorCore,
         fragment: &Fragment,
         at: (u32, u32),
         depth: usize,
     ) -> Reg {
-        let parts: Vec<Val> = (0..shape.core.k_width)
+        let (dtype, numbers) = (fragment.dtype, fragment.dtype.numbers());
+        let parts: Vec<Val> = (0..core.elements(dtype))
             .map(|step| {
                 if depth == 1 {
-                    fragment.at(at.0, at.1 + step)
+                    fragment.at(at.0, at.1 / numbers + step)
                 } else {
-                    fragment.at(at.0 + step, at.1)
+                    fragment.at(at.0 / numbers + step, at.1)
                 }
             })
             .collect();
         let word = match parts[..] {
+            // Its lane's part of an element, as `ldmatrix` spreads it.
+            [value] if numbers > 2 => value,
             [value] => self.e.pure(
                 Opcode::Cvt,
                 mods![Word::Rna, Type::Tf32, Type::F32],
                 Type::B32,
                 &[value],
             ),
+            [low, high] if numbers == 2 => self.e.spread_numbers(low, high),
             [low, high] => self.e.pack(low, high),
             [a, b, c, d] => self.e.pack_bytes([a, b, c, d]),
             _ => unreachable!("layouts::tensor_core knows words of one, two and four elements"),
@@ -252,11 +322,12 @@ impl Lower<'_> {
     /// Every thread multiplies what it has of rows and columns: slow, but correct for every type.
     fn scalar_products(
         &mut self,
-        [operand, sum]: [Dtype; 2],
-        [mut a, mut b]: [Fragment; 2],
+        product: Product,
+        Operands { mut a, mut b, .. }: Operands,
         layout: &Layout,
         accumulator: &[Val],
     ) -> Vec<Val> {
+        let (operand, sum) = (product.operands[0], product.accumulator);
         self.fetch_operand(&mut a, 1, 0, u32::MAX);
         self.fetch_operand(&mut b, 0, 0, u32::MAX);
         let mut sums: BTreeMap<(u32, u32), Val> =
@@ -281,7 +352,7 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
     for stmt in stmts {
         let StmtKind::Op { op, args, .. } = &stmt.kind else { return false };
         if args.contains(&value) {
-            return matches!(op, Op::Product(ProductOp::Dot { .. })) && args[2] != value;
+            return matches!(op, Op::Product(ProductOp::Dot(_))) && !args[2..].contains(&value);
         }
         let quiet = match op {
             Op::Source(SourceOp::Const(_) | SourceOp::Arange(_))
@@ -314,6 +385,11 @@ fn gathered(layout: &Layout, values: &BTreeMap<(u32, u32), Val>) -> Vec<Val> {
 /// `{a, b, ..}`
 fn vector(registers: &[Reg]) -> Operand {
     Operand::Vector(registers.iter().map(|&register| Operand::Reg(register)).collect())
+}
+
+/// The instruction type of scales: e4m3 is read without its sign.
+fn scale_type(dtype: Dtype) -> Type {
+    if dtype == Dtype::E4m3 { Type::Ue4m3 } else { Type::Ue8m0 }
 }
 
 /// The instruction type of the operands of a product: f32 is multiplied as tf32.

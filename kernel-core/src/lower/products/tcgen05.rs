@@ -123,7 +123,7 @@ impl Lower<'_> {
         let mut modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group()].to_vec();
         modifiers.push(tensor_core::kind(factors[0], scaled).into());
         let vectors = self.kernel.target.has(Capability::Tcgen05ScaleVectors);
-        let scale_size = if vectors { scales_of_a_line } else { numbers_of_a_scale };
+        let scale_size = if vectors { Scaled::scale_vector } else { numbers_of_a_scale };
         modifiers.extend(
             scaled
                 .into_iter()
@@ -196,16 +196,7 @@ impl Lower<'_> {
     }
 }
 
-/// How many scales an instruction has for a line (PTX ISA, "tcgen05.mma": `.scale_vec`).
-fn scales_of_a_line(scaled: Scaled) -> Word {
-    match scaled {
-        Scaled::Mxf8 => Word::ScaleVec1x,
-        Scaled::Mxf4 => Word::ScaleVec2x,
-        Scaled::Nvf4 => Word::ScaleVec4x,
-    }
-}
-
-/// The same as numbers that share a scale, as all targets of the family have it (PTX ISA, "tcgen05.mma": `.block16`, `.block32`).
+/// The scales of a line as numbers that share a scale, as all targets of the family have it (PTX ISA, "tcgen05.mma": `.block16`, `.block32`).
 fn numbers_of_a_scale(scaled: Scaled) -> Word {
     match scaled {
         Scaled::Mxf8 | Scaled::Mxf4 => Word::Block32,

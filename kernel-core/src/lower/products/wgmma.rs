@@ -10,7 +10,7 @@ use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M, Major, Operand as
 use kernel_layout::{Dim, Form, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
 
-use super::dot::{Fragment, Shape, places};
+use super::dot::{Fragment, places};
 use super::matrix_descriptor::Described;
 use crate::ir::{self, Dtype, Value};
 use crate::layouts::TensorCore;
@@ -110,7 +110,7 @@ impl Lower<'_> {
             | ir::Type::TensorMemory(_)
             | ir::Type::Error => {
                 let (layout, values) = (self.layout(args[0]).clone(), self.tile(args[0]).to_vec());
-                Left::Registers(Box::new(Fragment::of(&layout, values, None)))
+                Left::Registers(Box::new(Fragment::of((product.factors[0], &layout), values, None)))
             }
         };
         let sums = self.accumulator(args[2], sum);
@@ -200,10 +200,9 @@ impl Lower<'_> {
     /// The four words of a left operand in registers.
     fn fragment(&mut self, product: Product, fragment: &Fragment, row: u32, step: u32) -> Operand {
         let core = TensorCore { k_width: 4 / product.factor_bytes(), words: 2 };
-        let shape = Shape { core, operand: product.factors[0], sum: product.sum };
         let half = 4 * core.k_width;
         let places = [(row, step), (row + 8, step), (row, step + half), (row + 8, step + half)];
-        let words = places.map(|at| Operand::Reg(self.operand_word(shape, fragment, at, 1)));
+        let words = places.map(|at| Operand::Reg(self.operand_word(core, fragment, at, 1)));
         Operand::Vector(words.to_vec())
     }
 

@@ -3,11 +3,11 @@
 use super::sync::one_barrier;
 use super::tensor_memory::one_tile;
 use super::{Outcome, count, gives, holds, is_bool_scalar, none, number, window};
-use crate::ir::{CtaGroup, Dtype, Elem, ProductOp, Tcgen05, Type};
+use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, Tcgen05, Type};
 
 pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        ProductOp::Dot { tf32 } => dot(*tf32, args, result),
+        ProductOp::Dot(factors) => dot(*factors, args, result),
         ProductOp::Wgmma => wgmma(args, result),
         ProductOp::WgmmaWait(_) => {
             count(args, 1)?;
@@ -18,28 +18,39 @@ pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outco
     }
 }
 
-fn dot(tf32: bool, args: &[&Type], result: Option<&Type>) -> Outcome {
-    count(args, 3)?;
+fn dot(factors: Factors, args: &[&Type], result: Option<&Type>) -> Outcome {
+    let scales = match factors {
+        Factors::Full | Factors::Tf32 => None,
+        Factors::Scaled(scaled) => Some(scaled.block()),
+    };
+    count(args, if scales.is_some() { 5 } else { 3 })?;
     let [
         Type::Tile(Elem::Number(a), left),
         Type::Tile(Elem::Number(b), right),
         Type::Tile(Elem::Number(acc), out),
+        of_factors @ ..,
     ] = args
     else {
         return Err("operands are not tiles of numbers".to_owned());
     };
+    for (at, of_factor) in of_factors.iter().enumerate() {
+        let blocks = left[1] * a.numbers() / scales.expect("they are counted");
+        let fit = matches!(of_factor, Type::Tile(Elem::Number(Dtype::Ue8m0 | Dtype::E4m3), shape) if **shape == [out[at], blocks]);
+        holds(fit, "the scales do not fit")?;
+    }
     let shapes = match (left.as_slice(), right.as_slice(), out.as_slice()) {
         ([rows, depth], [depth2, cols], [rows2, cols2]) => {
-            depth == depth2 && rows == rows2 && cols == cols2
+            depth * a.numbers() == depth2 * b.numbers() && rows == rows2 && cols == cols2
         }
         _ => false,
     };
     holds(shapes, "the shapes do not fit")?;
     holds(
-        a == b && a.is_float() == acc.is_float() && *acc != Dtype::Bool,
+        [a, b].iter().all(|factor| factor.is_narrow()) && acc.is_float()
+            || a == b && a.is_float() == acc.is_float() && *acc != Dtype::Bool,
         "the element types do not fit",
     )?;
-    holds(!tf32 || *a == Dtype::F32, "only f32 is rounded to tf32")?;
+    holds(factors != Factors::Tf32 || *a == Dtype::F32, "only f32 is rounded to tf32")?;
     gives(result, args[2])
 }
 

@@ -1,0 +1,37 @@
+//! FP6 by the other FP6 format, by FP8 and by FP4, on tensor cores that read registers: TMA pads the numbers on the way to shared
+//! memory, and `ldmatrix` gives each a byte.
+//@ run: eval, emulate
+//@ compare: exact
+//@ arg a: e2m3x16[M, 8] bits
+//@ arg u: e3m2x16[N, 8] bits
+//@ arg b: e4m3[N, 128] list(1, -2, 0.5, 0, 2, -1, 4)
+//@ arg v: e2m1x2[M, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
+//@ arg c: f32[M, N] poison
+//@ arg w: f32[M, N] poison
+//@ arg z: f32[M, N] poison
+//@ expect c: sum(k, 0, 128, (1 - 2 * ((a(i, k / 16) >> (6 * (k % 16) + 5)) & 1)) * exp2(max((a(i, k / 16) >> (6 * (k % 16) + 3)) & 3, 1) - 1) * (min((a(i, k / 16) >> (6 * (k % 16) + 3)) & 3, 1) + ((a(i, k / 16) >> (6 * (k % 16))) & 7) * 0.125) * (1 - 2 * ((u(j, k / 16) >> (6 * (k % 16) + 5)) & 1)) * exp2(max((u(j, k / 16) >> (6 * (k % 16) + 2)) & 7, 1) - 3) * (min((u(j, k / 16) >> (6 * (k % 16) + 2)) & 7, 1) + ((u(j, k / 16) >> (6 * (k % 16))) & 3) * 0.25))
+//@ expect w: sum(k, 0, 128, (1 - 2 * ((a(i, k / 16) >> (6 * (k % 16) + 5)) & 1)) * exp2(max((a(i, k / 16) >> (6 * (k % 16) + 3)) & 3, 1) - 1) * (min((a(i, k / 16) >> (6 * (k % 16) + 3)) & 3, 1) + ((a(i, k / 16) >> (6 * (k % 16))) & 7) * 0.125) * b(j, k))
+//@ expect z: sum(k, 0, 128, (1 - 2 * ((v(i, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((v(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((v(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((v(i, k / 2) >> (4 * (k % 2))) & 1) * 0.5) * (1 - 2 * ((u(j, k / 16) >> (6 * (k % 16) + 5)) & 1)) * exp2(max((u(j, k / 16) >> (6 * (k % 16) + 2)) & 7, 1) - 3) * (min((u(j, k / 16) >> (6 * (k % 16) + 2)) & 7, 1) + ((u(j, k / 16) >> (6 * (k % 16))) & 3) * 0.25))
+use kiln::prelude::*;
+
+#[kernel(target = sm_120a, warps = W, grid = 1,
+         instances((M, N, W) = [(16, 8, 1), (32, 16, 4), (32, 8, 2)]))]
+pub fn float6<const M: i32, const N: i32, const W: i32>(
+    #[block(M, 8)] a: TensorMap<e2m3x16, 2>,
+    #[block(N, 8)] u: TensorMap<e3m2x16, 2>,
+    b: Tensor<e4m3, 2>,
+    v: Tensor<e2m1x2, 2>,
+    c: TensorMut<f32, 2>,
+    w: TensorMut<f32, 2>,
+    z: TensorMut<f32, 2>,
+) {
+    let (left, right, filled) = (shared::<e2m3x16>([M, 8]), shared::<e3m2x16>([N, 8]), barrier(1));
+    filled.expect(left.bytes() + right.bytes());
+    tma::load(a, [0, 0], filled, left);
+    tma::load(u, [0, 0], filled, right);
+    let (bytes, fours) = (b.tile([0, 0], [N, 128]).load(), v.tile([0, 0], [M, 64]).load());
+    filled.wait(0);
+    c.tile([0, 0], [M, N]).store(dot(left, right.t(), zeros([M, N])));
+    w.tile([0, 0], [M, N]).store(dot(left, bytes.t(), zeros([M, N])));
+    z.tile([0, 0], [M, N]).store(dot(fours, right.t(), zeros([M, N])));
+}
