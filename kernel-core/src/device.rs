@@ -25,11 +25,6 @@
 //! The first two say which item the macro stands for; the list has that item and all that it needs, each once. An entry
 //! holds the tokens of a function or of a module, and for every free path in it which item it means.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "most kinds of items are not device items, and most tokens stand for themselves"
-)]
-
 use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
@@ -147,16 +142,12 @@ fn refused(item: &syn::Item, origin: &str, crate_path: Option<&TokenStream>) -> 
 
 /// The item with its macros: those of a module stand inside of it.
 fn beside(item: &syn::Item, hidden: TokenStream) -> TokenStream {
-    match item {
-        syn::Item::Mod(module) => {
-            let mut module = module.clone();
-            if let Some((_, content)) = &mut module.content {
-                content.push(syn::Item::Verbatim(hidden));
-            }
-            quote!(#module)
-        }
-        other => quote!(#other #hidden),
+    let syn::Item::Mod(module) = item else { return quote!(#item #hidden) };
+    let mut module = module.clone();
+    if let Some((_, content)) = &mut module.content {
+        content.push(syn::Item::Verbatim(hidden));
     }
+    quote!(#module)
 }
 
 /// The last link of the chain of a device item: leaves its macros.
@@ -266,12 +257,14 @@ pub fn provide(
     }
 }
 
+/// The name of what can be a device item.
+fn name_of(item: &syn::Item) -> Option<&syn::Ident> {
+    let can_be = matches!(item, syn::Item::Fn(_) | syn::Item::Mod(_));
+    syntax::declared_name(item).filter(|_| can_be).map(|(name, _)| name)
+}
+
 fn span_of(item: &syn::Item) -> Span {
-    match item {
-        syn::Item::Fn(function) => function.sig.ident.span(),
-        syn::Item::Mod(module) => module.ident.span(),
-        _ => Span::call_site(),
-    }
+    name_of(item).map_or_else(Span::call_site, syn::Ident::span)
 }
 
 /// The names under which an item can be reached, with their visibilities.
@@ -280,7 +273,7 @@ fn exports(
     locations: &Locations,
     problems: &mut Problems,
 ) -> Vec<(syn::Ident, syn::Visibility)> {
-    if !matches!(item, syn::Item::Fn(_) | syn::Item::Mod(_)) {
+    if name_of(item).is_none() {
         problems.push(
             Diagnostic::new(
                 Code::Attribute,
@@ -312,34 +305,15 @@ fn exports(
 /// The names that an item brings, with their visibilities: its own, or those that its module makes visible. Those of
 /// refused items are among them.
 fn names_of(item: &syn::Item) -> Vec<(&syn::Ident, &syn::Visibility)> {
-    match item {
-        syn::Item::Fn(function) => vec![(&function.sig.ident, &function.vis)],
-        syn::Item::Mod(module) => {
-            let content = module.content.as_ref().map_or(&[][..], |(_, items)| items);
-            content
-                .iter()
-                .filter_map(|item| match item {
-                    syn::Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
-                    syn::Item::Struct(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Const(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Trait(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Enum(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Type(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Static(item) => Some((&item.ident, &item.vis)),
-                    syn::Item::Union(item) => Some((&item.ident, &item.vis)),
-                    _ => None,
-                })
-                .filter(|(_, vis)| !matches!(vis, syn::Visibility::Inherited))
-                .collect()
-        }
-        // A type has one that a kernel may have tried.
-        syn::Item::Struct(item) => vec![(&item.ident, &item.vis)],
-        syn::Item::Const(item) => vec![(&item.ident, &item.vis)],
-        syn::Item::Trait(item) => vec![(&item.ident, &item.vis)],
-        syn::Item::Enum(item) => vec![(&item.ident, &item.vis)],
-        syn::Item::Type(item) => vec![(&item.ident, &item.vis)],
-        _ => Vec::new(),
+    if let syn::Item::Mod(module) = item {
+        let content = module.content.as_ref().map_or(&[][..], |(_, items)| items);
+        let items = content.iter().filter(|item| !matches!(item, syn::Item::Mod(_)));
+        let names = items.filter_map(syntax::declared_name);
+        return names.filter(|(_, vis)| !matches!(vis, syn::Visibility::Inherited)).collect();
     }
+    // A kernel may have tried the name of a type.
+    let tried = !matches!(item, syn::Item::Static(_) | syn::Item::Union(_));
+    syntax::declared_name(item).filter(|_| tried).into_iter().collect()
 }
 
 /// Why a device item cannot have this name.
@@ -358,11 +332,7 @@ fn taken_by(name: &str) -> Option<&'static str> {
 /// What distinguishes an item from all others: the name that messages and macros may show, and a hash of where it stands.
 fn id_of(item: &syn::Item, origin: &str) -> String {
     let span = span_of(item);
-    let name = match item {
-        syn::Item::Fn(function) => function.sig.ident.to_string(),
-        syn::Item::Mod(module) => module.ident.to_string(),
-        _ => String::new(),
-    };
+    let name = name_of(item).map_or(String::new(), ToString::to_string);
     let start = span.start();
     let place = format!("{origin} {} {} {}", span.file(), start.line, start.column);
     // FNV-1a: stable between runs and machines, which std's hasher does not promise.
@@ -403,13 +373,8 @@ fn path_tokens(path: &FreePath, locations: &Locations) -> TokenStream {
 fn path_key(path: &TokenStream) -> String {
     path.clone()
         .into_iter()
-        .map(|tree| match tree {
-            TokenTree::Ident(ident) => {
-                let text = ident.to_string();
-                text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
-            }
-            other => other.to_string(),
-        })
+        .map(|tree| tree.to_string())
+        .map(|text| text.strip_prefix("r#").map_or(text.clone(), str::to_owned))
         .collect()
 }
 

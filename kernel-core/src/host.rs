@@ -1,12 +1,6 @@
 //! The host's side of a kernel, as tokens: the function that makes a launch, its `Args`, its
 //! instances, and the body as a dead function for rustc's own eyes.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    clippy::single_match_else,
-    reason = "most of Rust's syntax passes through untouched"
-)]
-
 mod compiled;
 mod describe;
 mod grid;
@@ -117,22 +111,20 @@ pub fn module_items(
     let mut index = 0;
     let mut inner = TokenStream::new();
     for entry in content {
-        match entry {
-            syn::Item::Fn(function) if function.attrs.iter().any(crate::syntax::is_kernel_attr) => {
-                let (Some(kernel), Some(outcome)) = (unit.kernels.get(index), outcomes.get(index))
-                else {
-                    continue;
-                };
-                index += 1;
-                let mut function = function.clone();
-                function.attrs.retain(|attr| !crate::syntax::is_kernel_attr(attr));
-                inner.extend(kernel_items(&function, kernel, locations, *outcome));
-            }
-            other if refused => {
-                let other = without_bodies(other.clone());
-                inner.extend(quote!(#[allow(unused)] #other));
-            }
-            other => inner.extend(quote!(#[allow(dead_code)] #other)),
+        if let Some(function) = as_kernel(entry) {
+            let (Some(kernel), Some(outcome)) = (unit.kernels.get(index), outcomes.get(index))
+            else {
+                continue;
+            };
+            index += 1;
+            let mut function = function.clone();
+            function.attrs.retain(|attr| !crate::syntax::is_kernel_attr(attr));
+            inner.extend(kernel_items(&function, kernel, locations, *outcome));
+        } else if refused {
+            let helper = without_bodies(entry.clone());
+            inner.extend(quote!(#[allow(unused)] #helper));
+        } else {
+            inner.extend(quote!(#[allow(dead_code)] #entry));
         }
     }
     let (attrs, vis, name) = (&item.attrs, &item.vis, &item.ident);
@@ -149,25 +141,22 @@ fn without_bodies(mut item: syn::Item) -> syn::Item {
             *block = syn::parse_quote!({ ::core::unreachable!() });
         }
     };
-    match &mut item {
-        syn::Item::Fn(function) => empty(&function.sig, &mut function.block),
-        syn::Item::Impl(block) => {
-            for entry in &mut block.items {
-                if let syn::ImplItem::Fn(function) = entry {
-                    empty(&function.sig, &mut function.block);
-                }
+    if let syn::Item::Fn(function) = &mut item {
+        empty(&function.sig, &mut function.block);
+    } else if let syn::Item::Impl(block) = &mut item {
+        for entry in &mut block.items {
+            if let syn::ImplItem::Fn(function) = entry {
+                empty(&function.sig, &mut function.block);
             }
         }
-        syn::Item::Trait(declared) => {
-            for entry in &mut declared.items {
-                if let syn::TraitItem::Fn(function) = entry
-                    && let Some(body) = &mut function.default
-                {
-                    empty(&function.sig, body);
-                }
+    } else if let syn::Item::Trait(declared) = &mut item {
+        for entry in &mut declared.items {
+            if let syn::TraitItem::Fn(function) = entry
+                && let Some(body) = &mut function.default
+            {
+                empty(&function.sig, body);
             }
         }
-        _ => {}
     }
     item
 }
@@ -230,20 +219,20 @@ fn imported(tree: &syn::UseTree, names: &mut Vec<syn::Ident>) {
         syn::UseTree::Name(name) if name.ident != "self" => names.push(name.ident.clone()),
         syn::UseTree::Rename(rename) if rename.rename != "_" => names.push(rename.rename.clone()),
         syn::UseTree::Group(group) => group.items.iter().for_each(|one| imported(one, names)),
-        _ => {}
+        syn::UseTree::Name(_) | syn::UseTree::Rename(_) | syn::UseTree::Glob(_) => {}
     }
+}
+
+/// The item as a kernel, if it is one.
+fn as_kernel(item: &syn::Item) -> Option<&syn::ItemFn> {
+    let syn::Item::Fn(function) = item else { return None };
+    function.attrs.iter().any(crate::syntax::is_kernel_attr).then_some(function)
 }
 
 /// The kernel of a module at this position.
 pub(crate) fn kernel_of(item: &syn::ItemMod, index: usize) -> Option<&syn::ItemFn> {
     let (_, content) = item.content.as_ref()?;
-    let kernels = content.iter().filter_map(|entry| match entry {
-        syn::Item::Fn(function) if function.attrs.iter().any(crate::syntax::is_kernel_attr) => {
-            Some(function)
-        }
-        _ => None,
-    });
-    kernels.into_iter().nth(index)
+    content.iter().filter_map(as_kernel).nth(index)
 }
 
 /// The twin of a kernel of a module.

@@ -3,11 +3,6 @@
 //! It is a subset of Rust: what is outside is refused here, all of it at once. Every node has a
 //! [`Loc`]; nothing of `syn` is kept, so that the tree is plain data.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not in the subset is refused, whatever Rust or `syn` may add"
-)]
-
 use std::sync::Arc;
 
 use crate::loc::Loc;
@@ -25,7 +20,7 @@ mod written;
 pub use attr::{InstanceValue, Instances, KernelAttr};
 pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
-pub(crate) use item::{PARAMETER_TYPES, is_kernel as is_kernel_attr, is_library};
+pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};
 pub use item::{parse_device, parse_function, parse_module};
 pub(crate) use written::written;
 
@@ -338,10 +333,8 @@ pub struct Expr {
 impl Expr {
     /// The place of element `index`, if an array is written out here; else the whole place.
     pub fn part(&self, index: usize) -> Loc {
-        match &self.kind {
-            ExprKind::Array(parts) => parts.get(index).map_or(self.loc, |part| part.loc),
-            _ => self.loc,
-        }
+        let ExprKind::Array(parts) = &self.kind else { return self.loc };
+        parts.get(index).map_or(self.loc, |part| part.loc)
     }
 }
 

@@ -1,11 +1,6 @@
 //! `grid = ..` as the host evaluates it: each operator that can overflow, and each `dim` of a tensor, becomes a call
 //! that returns an error instead. `cdiv(n * n, 64)` becomes `cdiv(checked::mul(n, n)?, 64)`.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "most of Rust's syntax passes through untouched"
-)]
-
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -22,6 +17,7 @@ pub(super) fn checked(grid: &TokenStream, tensors: &[&syn::Ident]) -> TokenStrea
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "most of Rust passes through untouched")]
 fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
     let all = |exprs: &mut syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>| {
         for expr in exprs {

@@ -54,7 +54,7 @@ impl Host<'_> {
     pub(super) fn inner_vis(&self) -> TokenStream {
         match self.item.vis {
             syn::Visibility::Inherited => quote!(pub(super)),
-            _ => quote!(pub),
+            syn::Visibility::Public(_) | syn::Visibility::Restricted(_) => quote!(pub),
         }
     }
 

@@ -50,13 +50,12 @@ fn replaced(tokens: TokenStream, path: &TokenStream) -> TokenStream {
             at += 3;
             continue;
         }
-        match tree {
-            TokenTree::Group(group) => {
-                let mut new = Group::new(group.delimiter(), replaced(group.stream(), path));
-                new.set_span(group.span());
-                out.extend([TokenTree::Group(new)]);
-            }
-            other => out.extend([other.clone()]),
+        if let TokenTree::Group(group) = tree {
+            let mut new = Group::new(group.delimiter(), replaced(group.stream(), path));
+            new.set_span(group.span());
+            out.extend([TokenTree::Group(new)]);
+        } else {
+            out.extend([tree.clone()]);
         }
         at += 1;
     }

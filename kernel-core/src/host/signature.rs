@@ -213,29 +213,25 @@ fn stands_for_dtypes(name: &syn::Ident, kernel: &Kernel) -> bool {
 
 /// The type of an `Args` field for a parameter's type.
 fn field_type(ty: &syn::Type, generics: &[&syn::Ident]) -> (TokenStream, FieldKind, bool) {
-    let fallback = |ty: &syn::Type| (element_type(ty), FieldKind::Scalar, false);
-    let path = match ty {
-        syn::Type::Path(path) => path,
-        // No kernel takes one; the field is there so that rustc finds the argument that it is given.
-        syn::Type::Reference(reference) => {
-            let mut reference = reference.clone();
-            reference.lifetime = Some(syn::parse_quote!('a));
-            return (quote!(#reference), FieldKind::Reference, false);
-        }
-        other => return fallback(other),
-    };
-    let Some(last) = path.path.segments.last() else { return fallback(ty) };
-    let args: Vec<&syn::GenericArgument> = match &last.arguments {
-        syn::PathArguments::AngleBracketed(args) => args.args.iter().collect(),
-        _ => Vec::new(),
-    };
-    let elem = args.first().map(|arg| match arg {
-        syn::GenericArgument::Type(ty) => element_type(ty),
-        other => quote!(#other),
+    // No kernel takes one; the field is there so that rustc finds the argument that it is given.
+    if let syn::Type::Reference(reference) = ty {
+        let mut reference = reference.clone();
+        reference.lifetime = Some(syn::parse_quote!('a));
+        return (quote!(#reference), FieldKind::Reference, false);
+    }
+    let fallback = (element_type(ty), FieldKind::Scalar, false);
+    let syn::Type::Path(path) = ty else { return fallback };
+    let Some(last) = path.path.segments.last() else { return fallback };
+    let mut args = Vec::new();
+    if let syn::PathArguments::AngleBracketed(written) = &last.arguments {
+        args.extend(&written.args);
+    }
+    let elem = args.first().map(|arg| {
+        if let syn::GenericArgument::Type(ty) = arg { element_type(ty) } else { quote!(#arg) }
     });
-    let rank = args.get(1).map(|rank| match rank {
-        syn::GenericArgument::Const(syn::Expr::Lit(literal)) => quote!(#literal),
-        rank => quote!({ #rank }),
+    let rank = args.get(1).map(|rank| {
+        let literal = matches!(rank, syn::GenericArgument::Const(syn::Expr::Lit(_)));
+        if literal { quote!(#rank) } else { quote!({ #rank }) }
     });
     match (last.ident.to_string().as_str(), elem, rank) {
         ("Tensor" | "TensorMap", Some(elem), Some(rank)) => (
@@ -294,12 +290,11 @@ fn doc_of(attrs: &[syn::Attribute]) -> Option<String> {
     let lines: Vec<String> = attrs
         .iter()
         .filter(|attr| attr.path().is_ident("doc"))
-        .filter_map(|attr| match &attr.meta {
-            syn::Meta::NameValue(syn::MetaNameValue {
-                value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }),
-                ..
-            }) => Some(text.value()),
-            _ => None,
+        .filter_map(|attr| {
+            let syn::Expr::Lit(value) = &attr.meta.require_name_value().ok()?.value else {
+                return None;
+            };
+            if let syn::Lit::Str(text) = &value.lit { Some(text.value()) } else { None }
         })
         .collect();
     (!lines.is_empty()).then(|| lines.join("\n"))

@@ -192,16 +192,9 @@ fn tensor(input: &syn::FnArg) -> Option<(&syn::Ident, usize)> {
     };
     let last = path.path.segments.last()?;
     let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
-    match args.args.get(1)? {
-        syn::GenericArgument::Const(rank)
-            if ["Tensor", "TensorMut", "TensorMap", "TensorMapMut"]
-                .iter()
-                .any(|name| last.ident == name) =>
-        {
-            Some((&pat.ident, number(rank)?))
-        }
-        _ => None,
-    }
+    let syn::GenericArgument::Const(rank) = args.args.get(1)? else { return None };
+    let tensors = ["Tensor", "TensorMut", "TensorMap", "TensorMapMut"];
+    tensors.iter().any(|name| last.ident == name).then_some((&pat.ident, number(rank)?))
 }
 
 /// The value of an integer literal.
@@ -285,22 +278,21 @@ impl Reader<'_> {
                 );
             }
             "target" | "targets" => {
-                let list = match value {
-                    syn::Expr::Array(array) => array.elems.into_iter().collect(),
-                    other => vec![other],
+                let list = if let syn::Expr::Array(array) = value {
+                    array.elems.into_iter().collect()
+                } else {
+                    vec![value]
                 };
                 for item in list {
-                    match &item {
-                        // `kiln::lang::sm_80` means the same.
-                        syn::Expr::Path(path) if !path.path.segments.is_empty() => {
-                            let last = path.path.segments.last().expect("checked by the guard");
-                            attr.targets.push(self.ident(&last.ident));
-                        }
-                        other => {
-                            let loc = self.loc(other);
-                            self.bad_attr(loc, "a target is a name such as `sm_80`");
-                            attr.target_refused = true;
-                        }
+                    // `kiln::lang::sm_80` means the same.
+                    if let syn::Expr::Path(path) = &item
+                        && let Some(last) = path.path.segments.last()
+                    {
+                        attr.targets.push(self.ident(&last.ident));
+                    } else {
+                        let loc = self.loc(&item);
+                        self.bad_attr(loc, "a target is a name such as `sm_80`");
+                        attr.target_refused = true;
                     }
                 }
             }
@@ -441,10 +433,7 @@ impl Reader<'_> {
                 ("stride", Some(args)) if !args.is_empty() => {
                     let strides = args
                         .iter()
-                        .map(|arg| match arg {
-                            syn::Expr::Infer(_) => None,
-                            other => Some(self.expr(other, 0)),
-                        })
+                        .map(|arg| (!matches!(arg, syn::Expr::Infer(_))).then(|| self.expr(arg, 0)))
                         .collect();
                     facts.push(ParamFact::Stride(strides, loc));
                 }
@@ -487,11 +476,8 @@ fn fact_of(ty: &syn::Type) -> Option<String> {
     let last = path.path.segments.last()?;
     let rank = || {
         let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
-        let Some(syn::GenericArgument::Const(syn::Expr::Lit(lit))) = args.args.get(1) else {
-            return None;
-        };
-        let syn::Lit::Int(rank) = &lit.lit else { return None };
-        rank.base10_parse::<usize>().ok().filter(|rank| (1..=5).contains(rank))
+        let syn::GenericArgument::Const(rank) = args.args.get(1)? else { return None };
+        number(rank).filter(|rank| (1..=5).contains(rank))
     };
     match last.ident.to_string().as_str() {
         "Tensor" | "TensorMut" => Some(format!("#[stride({}1)]", "_, ".repeat(rank()? - 1))),

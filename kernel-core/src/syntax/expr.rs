@@ -51,36 +51,35 @@ impl Reader<'_> {
             Block { items: Vec::new(), stmts: Vec::new(), tail: None, loc: self.loc(block) };
         let count = block.stmts.len();
         for (index, stmt) in block.stmts.iter().enumerate() {
-            match stmt {
-                syn::Stmt::Local(local) => self.local(local, depth, &mut out),
-                syn::Stmt::Item(item) => self.item(item, &mut out.items),
-                syn::Stmt::Expr(expr, semi) => {
-                    let read = self.expr(expr, depth);
-                    if semi.is_none() && index + 1 == count {
-                        out.tail = Some(Box::new(read));
-                    } else {
-                        out.stmts.push(Stmt::Expr(read));
-                    }
+            let (read, semi) = match stmt {
+                syn::Stmt::Local(local) => {
+                    self.local(local, depth, &mut out);
+                    continue;
                 }
+                syn::Stmt::Item(item) => {
+                    self.item(item, &mut out.items);
+                    continue;
+                }
+                syn::Stmt::Expr(expr, semi) => (self.expr(expr, depth), semi),
                 syn::Stmt::Macro(stmt) => {
                     let loc = self.loc(&stmt.mac);
-                    let kind = self.macro_call(&stmt.mac, depth);
-                    let read = Expr { kind, loc };
-                    if stmt.semi_token.is_none() && index + 1 == count {
-                        out.tail = Some(Box::new(read));
-                    } else {
-                        out.stmts.push(Stmt::Expr(read));
-                    }
+                    (Expr { kind: self.macro_call(&stmt.mac, depth), loc }, &stmt.semi_token)
                 }
+            };
+            if semi.is_none() && index + 1 == count {
+                out.tail = Some(Box::new(read));
+            } else {
+                out.stmts.push(Stmt::Expr(read));
             }
         }
         out
     }
 
     fn local(&mut self, local: &syn::Local, depth: u32, out: &mut Block) {
-        let (pat, ty) = match &local.pat {
-            syn::Pat::Type(typed) => (&*typed.pat, Some(self.ty(&typed.ty, depth))),
-            other => (other, None),
+        let (pat, ty) = if let syn::Pat::Type(typed) = &local.pat {
+            (&*typed.pat, Some(self.ty(&typed.ty, depth)))
+        } else {
+            (&local.pat, None)
         };
         let pat = match &local.init {
             Some(syn::LocalInit { diverge: Some((token, _)), .. }) => {
@@ -113,14 +112,13 @@ impl Reader<'_> {
         let mut block = self.block(body, depth);
         let mut open = vec![condition];
         while let Some(part) = open.pop() {
-            match part {
-                syn::Expr::Let(item) => {
-                    let pat = self.refused_pat(&item.pat);
-                    block = Self::block_after(pat, block);
-                }
-                syn::Expr::Binary(binary) => open.extend([&*binary.left, &*binary.right]),
-                syn::Expr::Paren(paren) => open.push(&paren.expr),
-                _ => {}
+            if let syn::Expr::Let(item) = part {
+                let pat = self.refused_pat(&item.pat);
+                block = Self::block_after(pat, block);
+            } else if let syn::Expr::Binary(binary) = part {
+                open.extend([&*binary.left, &*binary.right]);
+            } else if let syn::Expr::Paren(paren) = part {
+                open.push(&paren.expr);
             }
         }
         block
@@ -143,6 +141,7 @@ impl Reader<'_> {
         parts
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
     pub(super) fn pat(&mut self, pat: &syn::Pat) -> Pat {
         let loc = self.loc(pat);
         let kind = match pat {
@@ -184,6 +183,7 @@ impl Reader<'_> {
         Pat { kind, loc }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
     pub(super) fn ty(&mut self, ty: &syn::Type, depth: u32) -> TypeExpr {
         let loc = self.loc(ty);
         if depth > MAX_DEPTH {
@@ -248,6 +248,7 @@ impl Reader<'_> {
         Path { segments, loc }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
     fn generic_args(
         &mut self,
         args: &syn::AngleBracketedGenericArguments,
@@ -292,6 +293,7 @@ impl Reader<'_> {
         label.map(|label| label.name.ident.to_string())
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`control` reads the others")]
     pub(super) fn expr(&mut self, expr: &syn::Expr, depth: u32) -> Expr {
         let loc = self.loc(expr);
         if depth > MAX_DEPTH {
@@ -334,13 +336,7 @@ impl Reader<'_> {
                 ExprKind::Assign(self.boxed(&assign.left, d), self.boxed(&assign.right, d))
             }
             syn::Expr::Field(field) => {
-                let name = match &field.member {
-                    syn::Member::Named(ident) => self.ident(ident),
-                    syn::Member::Unnamed(index) => Ident {
-                        name: index.index.to_string(),
-                        loc: self.locations.of_span(index.span),
-                    },
-                };
+                let name = self.member(&field.member);
                 ExprKind::Field(self.boxed(&field.base, d), name)
             }
             syn::Expr::Index(index) => {
@@ -394,10 +390,8 @@ impl Reader<'_> {
         if !call.args.iter().any(is_named) {
             return ExprKind::Call(self.boxed(&call.func, d), self.list(&call.args, d));
         }
-        let name = match &*call.func {
-            syn::Expr::Path(path) => super::written(&path.path),
-            _ => "f".to_owned(),
-        };
+        let path = if let syn::Expr::Path(path) = &*call.func { Some(&path.path) } else { None };
+        let name = path.map_or("f".to_owned(), super::written);
         self.named_arguments(&name, &call.args, d)
     }
 
@@ -417,6 +411,7 @@ impl Reader<'_> {
     }
 
     /// What chooses what runs.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`outside` refuses the others")]
     fn control(&mut self, expr: &syn::Expr, loc: Loc, d: u32) -> ExprKind {
         match expr {
             syn::Expr::Block(block) => {
@@ -463,6 +458,7 @@ impl Reader<'_> {
     }
 
     /// What Rust has and kernels have not.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "whatever Rust may add is refused")]
     fn outside(&mut self, expr: &syn::Expr, loc: Loc, d: u32) -> ExprKind {
         match expr {
             syn::Expr::Match(item) => {
@@ -507,13 +503,11 @@ impl Reader<'_> {
         let mut parts = Vec::new();
         let mut values = Vec::new();
         for arg in args {
-            let value = match arg {
-                syn::Expr::Assign(named) => {
-                    first = first.or(Some(named));
-                    &*named.right
-                }
-                other => other,
-            };
+            let mut value = arg;
+            if let syn::Expr::Assign(named) = arg {
+                first = first.or(Some(named));
+                value = &named.right;
+            }
             parts.push(self.alone(value, depth));
             values.push(spelt(value));
         }
@@ -535,29 +529,29 @@ impl Reader<'_> {
         ExprKind::Refused(Vec::new())
     }
 
+    /// The name or number of a field.
+    fn member(&self, member: &syn::Member) -> Ident {
+        match member {
+            syn::Member::Named(ident) => self.ident(ident),
+            syn::Member::Unnamed(index) => {
+                Ident { name: index.index.to_string(), loc: self.locations.of_span(index.span) }
+            }
+        }
+    }
+
     fn struct_literal(&mut self, item: &syn::ExprStruct, depth: u32) -> ExprKind {
         if let Some(rest) = &item.rest {
             let loc = self.loc(rest);
             self.refuse(loc, "`..` in a struct literal", "", "Name { a: other.a, b: other.b }");
         }
         let path = self.path(&item.path, depth);
-        let fields = item
-            .fields
-            .iter()
-            .map(|field| {
-                let name = match &field.member {
-                    syn::Member::Named(ident) => self.ident(ident),
-                    syn::Member::Unnamed(index) => Ident {
-                        name: index.index.to_string(),
-                        loc: self.locations.of_span(index.span),
-                    },
-                };
-                (name, self.expr(&field.expr, depth))
-            })
-            .collect();
-        ExprKind::Struct(path, fields)
+        let fields = item.fields.iter();
+        let fields =
+            fields.map(|field| (self.member(&field.member), self.expr(&field.expr, depth)));
+        ExprKind::Struct(path, fields.collect())
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
     fn literal(&mut self, lit: &syn::Lit) -> ExprKind {
         let loc = self.loc(lit);
         let suffix = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -699,10 +693,8 @@ fn is_named(arg: &syn::Expr) -> bool {
 
 /// An argument as it is written, if it is short enough for a message.
 fn spelt(value: &syn::Expr) -> String {
-    match value {
-        syn::Expr::Lit(_) | syn::Expr::Path(_) => super::written(value),
-        _ => "..".to_owned(),
-    }
+    let short = matches!(value, syn::Expr::Lit(_) | syn::Expr::Path(_));
+    if short { super::written(value) } else { "..".to_owned() }
 }
 
 /// Why a macro is not known, and what to write instead.

@@ -33,25 +33,13 @@ pub fn parse_function(
 pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut Problems) -> Unit {
     let mut reader = Reader { locations, problems };
     let mut unit = Unit::default();
-    let Some((_, items)) = &module.content else {
-        let loc = reader.loc(module);
-        reader.refuse(
-            loc,
-            "a module in another file",
-            "the attribute sees only the tokens between the braces",
-            "mod name { .. }",
-        );
-        return unit;
-    };
+    let Some(items) = reader.content(module) else { return unit };
     for item in items {
         if let syn::Item::Fn(function) = item
             && let Some(attr) = function.attrs.iter().find(|attr| is_kernel(attr))
         {
-            let tokens = match &attr.meta {
-                syn::Meta::List(list) => list.tokens.clone(),
-                _ => TokenStream::new(),
-            };
-            let kernel = reader.kernel(tokens, function);
+            let tokens = attr.meta.require_list().map(|list| list.tokens.clone());
+            let kernel = reader.kernel(tokens.unwrap_or_default(), function);
             unit.kernels.push(kernel);
         } else {
             reader.item(item, &mut unit.items);
@@ -71,24 +59,31 @@ pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut
 pub fn parse_device(item: &syn::Item, locations: &Locations, problems: &mut Problems) -> Vec<Item> {
     let mut reader = Reader { locations, problems };
     let mut items = Vec::new();
-    match item {
-        syn::Item::Mod(syn::ItemMod { content: Some((_, content)), .. }) => {
-            for item in content {
-                reader.item(item, &mut items);
-            }
+    if let syn::Item::Mod(module) = item {
+        for item in reader.content(module).unwrap_or_default() {
+            reader.item(item, &mut items);
         }
-        syn::Item::Mod(module) => {
-            let loc = reader.loc(module);
-            reader.refuse(
-                loc,
-                "a module in another file",
-                "the attribute sees only the tokens between the braces",
-                "mod name { .. }",
-            );
-        }
-        other => reader.item(other, &mut items),
+    } else {
+        reader.item(item, &mut items);
     }
     items
+}
+
+/// The name that an item declares, and who sees it; none for imports, `impl` and macros.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other items have no name of their own")]
+pub(crate) fn declared_name(item: &syn::Item) -> Option<(&syn::Ident, &syn::Visibility)> {
+    match item {
+        syn::Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
+        syn::Item::Struct(item) => Some((&item.ident, &item.vis)),
+        syn::Item::Const(item) => Some((&item.ident, &item.vis)),
+        syn::Item::Trait(item) => Some((&item.ident, &item.vis)),
+        syn::Item::Enum(item) => Some((&item.ident, &item.vis)),
+        syn::Item::Type(item) => Some((&item.ident, &item.vis)),
+        syn::Item::Static(item) => Some((&item.ident, &item.vis)),
+        syn::Item::Union(item) => Some((&item.ident, &item.vis)),
+        syn::Item::Mod(item) => Some((&item.ident, &item.vis)),
+        _ => None,
+    }
 }
 
 /// `#[kernel]`, `#[kiln::kernel]`, with or without arguments.
@@ -101,6 +96,20 @@ fn tokens<T: ToTokens>(part: Option<&T>) -> Option<TokenStream> {
 }
 
 impl Reader<'_> {
+    /// The items of a module, which is refused if they are in another file.
+    fn content<'m>(&mut self, module: &'m syn::ItemMod) -> Option<&'m [syn::Item]> {
+        if module.content.is_none() {
+            let loc = self.loc(module);
+            self.refuse(
+                loc,
+                "a module in another file",
+                "the attribute sees only the tokens between the braces",
+                "mod name { .. }",
+            );
+        }
+        module.content.as_ref().map(|(_, items)| &items[..])
+    }
+
     fn kernel(&mut self, attr: TokenStream, item: &syn::ItemFn) -> Kernel {
         let attr = self.kernel_attr(attr);
         let mut signature = item.sig.clone();
@@ -158,9 +167,10 @@ impl Reader<'_> {
             }
             syn::ReturnType::Type(..) | syn::ReturnType::Default => None,
         };
-        let unsafety = match &signature.safety {
-            syn::Safety::Unsafe(token) => Some(token.to_token_stream()),
-            _ => None,
+        let unsafety = if let syn::Safety::Unsafe(token) = &signature.safety {
+            tokens(Some(token))
+        } else {
+            None
         };
         let generics = &signature.generics;
         let rows = [
@@ -219,6 +229,7 @@ impl Reader<'_> {
     }
 
     /// Refuses types that are not even paths. They are replaced by `_`, so that nothing else is reported about them.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other type gets the plainest help")]
     fn param_type(&mut self, ty: &mut syn::Type) {
         let help = match &*ty {
             syn::Type::Path(_) | syn::Type::Paren(_) | syn::Type::Group(_) => return,
@@ -278,6 +289,7 @@ impl Reader<'_> {
         Item::Trait(Arc::new(out))
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
     pub(super) fn item(&mut self, item: &syn::Item, items: &mut Vec<Item>) {
         match item {
             syn::Item::Fn(function) => {
@@ -325,16 +337,10 @@ impl Reader<'_> {
                     "this item",
                     "besides kernels there can be functions, structs, traits, impls, constants and `use`", "",
                 );
-                let name = match other {
-                    syn::Item::Static(item) => Some(&item.ident),
-                    syn::Item::Enum(item) => Some(&item.ident),
-                    syn::Item::Type(item) => Some(&item.ident),
-                    syn::Item::Union(item) => Some(&item.ident),
-                    syn::Item::Mod(item) => Some(&item.ident),
-                    _ => None,
-                };
                 // Its uses are not reported as well.
-                items.extend(name.map(|name| Item::Refused(self.ident(name).name)));
+                items.extend(
+                    declared_name(other).map(|(name, _)| Item::Refused(self.ident(name).name)),
+                );
             }
         }
     }
@@ -381,11 +387,9 @@ impl Reader<'_> {
                     let bounds = param
                         .bounds
                         .iter()
-                        .filter_map(|bound| match bound {
-                            syn::TypeParamBound::Trait(bound) => {
-                                bound.path.segments.last().map(|s| s.ident.to_string())
-                            }
-                            _ => None,
+                        .filter_map(|bound| {
+                            let syn::TypeParamBound::Trait(bound) = bound else { return None };
+                            bound.path.segments.last().map(|s| s.ident.to_string())
                         })
                         .collect();
                     out.push(GenericParam {
@@ -431,6 +435,7 @@ impl Reader<'_> {
         self.function(signature, body)
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other `self` is refused")]
     fn function(&mut self, signature: &syn::Signature, body: Option<&syn::Block>) -> Function {
         let mut receiver = None;
         let mut params = Vec::new();
@@ -483,9 +488,10 @@ impl Reader<'_> {
     ) {
         match &ty.kind {
             TypeKind::Ref(_, mutable) => {
-                let plain = match written {
-                    syn::Type::Reference(reference) => super::written(&reference.elem),
-                    _ => "T".to_owned(),
+                let plain = if let syn::Type::Reference(reference) = written {
+                    super::written(&reference.elem)
+                } else {
+                    "T".to_owned()
                 };
                 let help = if *mutable && plain == "Self" {
                     // Without a result, the calls stand one after the other.
