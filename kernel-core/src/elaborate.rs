@@ -292,18 +292,12 @@ impl Builder<'_> {
                 val = self.read(&next.clone());
             }
         }
-        match val {
-            Val::Ref(next) => self.read(&next),
-            other => other,
-        }
+        self.plain(val)
     }
 
     /// The value without references around it.
     fn plain(&self, val: Val) -> Val {
-        match val {
-            Val::Ref(place) => self.read(&place),
-            other => other,
-        }
+        if let Val::Ref(place) = &val { self.read(place) } else { val }
     }
 }
 

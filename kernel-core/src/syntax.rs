@@ -226,6 +226,13 @@ pub struct Segment {
     pub loc: Loc,
 }
 
+impl Path {
+    /// Its segment, if there is one alone.
+    pub fn only(&self) -> Option<&Segment> {
+        if let [only] = &self.segments[..] { Some(only) } else { None }
+    }
+}
+
 /// A generic argument. A lone name is a `Type` until it is looked up.
 #[derive(Clone, Debug)]
 pub enum GenericArg {
@@ -235,6 +242,13 @@ pub enum GenericArg {
     Const(Expr),
 }
 
+impl GenericArg {
+    /// The type, if it is one.
+    pub fn ty(&self) -> Option<&TypeExpr> {
+        if let GenericArg::Type(ty) = self { Some(ty) } else { None }
+    }
+}
+
 /// A type as written.
 #[derive(Clone, Debug)]
 pub struct TypeExpr {
@@ -242,6 +256,23 @@ pub struct TypeExpr {
     pub kind: TypeKind,
     /// The place.
     pub loc: Loc,
+}
+
+impl TypeExpr {
+    /// The type that a path names.
+    pub fn of(path: Path) -> TypeExpr {
+        TypeExpr { loc: path.loc, kind: TypeKind::Path(path) }
+    }
+
+    /// Its path, if it has one.
+    pub fn path(&self) -> Option<&Path> {
+        if let TypeKind::Path(path) = &self.kind { Some(path) } else { None }
+    }
+
+    /// The last segment of its path.
+    pub fn last(&self) -> Option<&Segment> {
+        self.path()?.segments.last()
+    }
 }
 
 /// What a type is.
@@ -319,6 +350,23 @@ pub enum Stmt {
     },
     /// An expression for its effect.
     Expr(Expr),
+}
+
+impl Stmt {
+    /// The expression that it evaluates.
+    pub fn expr(&self) -> Option<&Expr> {
+        match self {
+            Stmt::Let { init, .. } => init.as_ref(),
+            Stmt::Expr(expr) => Some(expr),
+        }
+    }
+}
+
+impl Block {
+    /// The expressions that it evaluates, those of its items aside.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.stmts.iter().filter_map(Stmt::expr).chain(self.tail.as_deref())
+    }
 }
 
 /// An expression.

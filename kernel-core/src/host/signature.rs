@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use crate::{
     ir::{Dtype, dtype::Host},
-    syntax::{self, GenericArg, Kernel, TypeKind},
+    syntax::{self, Kernel, TypeExpr},
 };
 
 /// The signature of a kernel.
@@ -190,20 +190,8 @@ fn stands_for_dtypes(name: &syn::Ident, kernel: &Kernel) -> bool {
     });
     let mut any = false;
     for value in values {
-        let dtype = match &value.arg {
-            GenericArg::Type(ty) => match &ty.kind {
-                TypeKind::Path(path) => {
-                    path.segments.last().and_then(|last| Dtype::from_name(&last.name))
-                }
-                TypeKind::Tuple(_)
-                | TypeKind::Array(..)
-                | TypeKind::Ref(..)
-                | TypeKind::Infer
-                | TypeKind::Opaque => None,
-            },
-            GenericArg::Const(_) => None,
-        };
-        if dtype.is_none() {
+        let last = value.arg.ty().and_then(TypeExpr::last);
+        if last.and_then(|last| Dtype::from_name(&last.name)).is_none() {
             return false;
         }
         any = true;

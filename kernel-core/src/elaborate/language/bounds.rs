@@ -151,18 +151,15 @@ fn declares(unit: &Unit, name: &str) -> bool {
 }
 
 fn impls_of<'a>(unit: &'a Unit, bound: &str) -> impl Iterator<Item = &'a Arc<Impl>> {
-    unit.items.iter().filter_map(move |item| match item {
-        Item::Impl(item) if item.of_trait.as_deref() == Some(bound) => Some(item),
-        _ => None,
+    unit.items.iter().filter_map(move |item| {
+        let Item::Impl(item) = item else { return None };
+        (item.of_trait.as_deref() == Some(bound)).then_some(item)
     })
 }
 
 /// The last segment of the type that an `impl` is of.
 fn type_name(item: &Impl) -> Option<&str> {
-    match &item.ty.kind {
-        TypeKind::Path(path) => path.segments.last().map(|last| last.name.as_str()),
-        _ => None,
-    }
+    item.ty.last().map(|last| last.name.as_str())
 }
 
 /// Whether an `impl` is of the type of that name, or of every type.

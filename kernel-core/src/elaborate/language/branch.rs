@@ -35,34 +35,30 @@ impl Builder<'_> {
 
     /// The condition of a branch as an IR value, or as a constant.
     pub(crate) fn condition(&mut self, val: &Val, loc: Loc) -> Option<Result<bool, Value>> {
-        match self.plain(val.clone()) {
-            Val::Const(Const::Bool(known), _) => Some(Ok(known)),
-            Val::Error | Val::Never => None,
-            Val::Value(value)
-                if self.is_scalar(value)
-                    && *self.ty(value) == Type::scalar(crate::ir::Dtype::Bool) =>
-            {
-                Some(Err(value))
-            }
-            other => {
-                let actual = self.describe(&other);
-                let mut diagnostic = Code::Kind
-                    .at(loc, "this condition is not one `bool` for the whole block")
-                    .compare("", "a scalar (bool)", actual);
-                if let Val::Value(value) = other
-                    && matches!(self.ty(value), Type::Tile(..))
-                {
-                    diagnostic = diagnostic
-                        .why("all threads of a block take the same branch; a mask chooses element by element")
-                        .help(format!(
-                            "select({}, a, b)",
-                            self.written(&other).as_deref().unwrap_or("mask")
-                        ));
-                }
-                let diagnostic = self.help_item(diagnostic, val);
-                self.refuse(diagnostic)
-            }
+        let plain = self.plain(val.clone());
+        if let Val::Const(Const::Bool(known), _) = plain {
+            return Some(Ok(known));
         }
+        if plain.is_absent() {
+            return None;
+        }
+        if let Val::Value(value) = plain
+            && self.is_scalar(value)
+            && *self.ty(value) == Type::scalar(crate::ir::Dtype::Bool)
+        {
+            return Some(Err(value));
+        }
+        let mut diagnostic = Code::Kind
+            .at(loc, "this condition is not one `bool` for the whole block")
+            .compare("", "a scalar (bool)", self.describe(&plain));
+        if matches!(self.ty_of(&plain), Some(Type::Tile(..))) {
+            let mask = self.written(&plain);
+            diagnostic = diagnostic
+                .why("all threads of a block take the same branch; a mask chooses element by element")
+                .help(format!("select({}, a, b)", mask.as_deref().unwrap_or("mask")));
+        }
+        let diagnostic = self.help_item(diagnostic, val);
+        self.refuse(diagnostic)
     }
 
     pub(crate) fn branch_on(
@@ -197,10 +193,7 @@ impl Builder<'_> {
         for (target, x, y) in &pairs {
             let a = self.in_region(&mut then, x, loc);
             let b = self.in_region(&mut otherwise, y, loc);
-            let merged = match (a, b) {
-                (Some(a), Some(b)) => self.merged(a, b, loc).map(|out| (a, b, out)),
-                _ => None,
-            };
+            let merged = a.zip(b).and_then(|(a, b)| Some((a, b, self.merged(a, b, loc)?)));
             let val = match merged {
                 Some((a, b, out)) => {
                     then_out.push(a);
@@ -334,16 +327,18 @@ impl Builder<'_> {
     }
 
     pub(crate) fn differing(&mut self, a: &Val, b: &Val, loc: Loc) {
-        if matches!(a, Val::Error | Val::Never) || matches!(b, Val::Error | Val::Never) {
+        if a.is_absent() || b.is_absent() {
             return;
         }
-        let named = |val: &Val| match val {
-            Val::Tensor(param) => format!("the tensor `{}`", self.params[*param as usize].name),
-            Val::View(view) => {
+        let named = |val: &Val| {
+            if let Val::Tensor(param) = val {
+                format!("the tensor `{}`", self.params[*param as usize].name)
+            } else if let Val::View(view) = val {
                 let name = &self.params[view.param as usize].name;
                 format!("a window of `{name}`, of extents {:?}", view.shape)
+            } else {
+                self.describe(val)
             }
-            _ => self.describe(val),
         };
         if matches!(a, Val::Unit) != matches!(b, Val::Unit) {
             return self.unset("this", loc);
@@ -354,21 +349,18 @@ impl Builder<'_> {
             && x != y
             && memory(a) == memory(b)
         {
-            let (memory, one, help) = match a {
-                Val::Value(value) if self.memory_of(*value) == Some("tensor") => {
-                    let dtype = self.cells.settled(self.num(*value)).name();
-                    let shape = self.ty(*value).shape();
-                    let [rows, columns] = [2, 1].map(|from_end| shape[shape.len() - from_end]);
-                    let help = format!(
-                        "let tiles = tmem::<{dtype}>([2, {rows}, {columns}]); // and tiles[i]"
-                    );
-                    ("tensor", "tile of several", help)
-                }
-                _ => (
-                    "shared",
-                    "buffer of one ring",
-                    "let ring = shared::<f32>([2, 64, 64]); // and ring[i]".to_owned(),
-                ),
+            let (memory, one, help) = if let Val::Value(value) = a
+                && self.memory_of(*value) == Some("tensor")
+            {
+                let dtype = self.cells.settled(self.num(*value)).name();
+                let shape = self.ty(*value).shape();
+                let [rows, columns] = [2, 1].map(|from_end| shape[shape.len() - from_end]);
+                let help =
+                    format!("let tiles = tmem::<{dtype}>([2, {rows}, {columns}]); // and tiles[i]");
+                ("tensor", "tile of several", help)
+            } else {
+                let help = "let ring = shared::<f32>([2, 64, 64]); // and ring[i]".to_owned();
+                ("shared", "buffer of one ring", help)
             };
             self.report(
                 Code::BranchTypes.at(loc, "different paths choose different allocations")
@@ -505,11 +497,10 @@ fn computes(stmt: &Stmt, before: &[Stmt]) -> bool {
     let StmtKind::Op { op, args, .. } = &stmt.kind else { return false };
     let divides = matches!(op, Op::Elementwise(ElementwiseOp::Binary(Binary::Div | Binary::Rem)));
     let constant = |divisor: Value| {
-        before.iter().any(|other| match &other.kind {
-            StmtKind::Op {
+        before.iter().any(|other| {
+            matches!(&other.kind, StmtKind::Op {
                 op: Op::Source(SourceOp::Const(value)), result: Some(result), ..
-            } => *result == divisor && *value != Const::Int(0),
-            _ => false,
+            } if *result == divisor && *value != Const::Int(0))
         })
     };
     op.is_pure() && (!divides || constant(args[1]))

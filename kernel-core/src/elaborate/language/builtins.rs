@@ -123,11 +123,7 @@ impl Builder<'_> {
     /// Functions of tiles have a tile first, also where the others may be scalars; of scalars alone there are operators and
     /// methods.
     pub(crate) fn tile_first(&mut self, given: &Given<'_>) -> Option<()> {
-        let scalar = |val: &Val| match val {
-            Val::Const(..) => true,
-            Val::Value(value) => self.is_scalar(*value) && !self.is_ptr(*value),
-            _ => false,
-        };
+        let scalar = |val: &Val| self.is_number(val);
         if !scalar(given.val(0)) {
             return Some(());
         }
@@ -168,13 +164,11 @@ impl Builder<'_> {
 
     /// The element type of a turbofish, or an open one.
     pub(crate) fn element_arg(&mut self, segment: &Segment, env: Env) -> Num {
-        match segment.args.first() {
-            Some(GenericArg::Type(ty)) => match self.resolve(ty, env) {
-                Ty::Scalar(num) => num,
-                _ => self.cells.open(Class::Any),
-            },
-            _ => self.cells.open(Class::Any),
+        let given = segment.args.first().and_then(GenericArg::ty);
+        if let Some(Ty::Scalar(num)) = given.map(|ty| self.resolve(ty, env)) {
+            return num;
         }
+        self.cells.open(Class::Any)
     }
 
     /// `arange(lo, hi)`

@@ -12,13 +12,13 @@ use crate::{
     ir::{Const, Dtype},
     loc::Loc,
     syntax::{
-        ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Receiver, Segment, Struct,
-        TypeExpr, TypeKind,
+        ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Path, Receiver, Segment, Struct,
+        Trait, TypeExpr, TypeKind,
     },
 };
 
-/// A method with what is needed to call it: the function, where its `impl` stands, the generics and the type of the `impl`.
-type Found = (Arc<Function>, Env, Vec<GenericParam>, TypeExpr);
+/// A method or constant with what is needed to use it: itself, where its `impl` stands, the generics and the type of the `impl`.
+type Found<T = Function> = (Arc<T>, Env, Vec<GenericParam>, TypeExpr);
 
 /// A function of the user's that is called.
 struct Inlined<'f> {
@@ -101,37 +101,26 @@ impl Builder<'_> {
     }
 
     fn call_value(&mut self, val: &Val, args: &[Expr], env: Env, loc: Loc) -> Val {
-        match val {
-            Val::Closure(closure) => {
-                let vals = self.args(args, env);
-                if vals.len() != closure.params.len() {
-                    return self.report(
-                        Code::ArgumentCount
-                            .at(
-                                loc,
-                                format!(
-                                    "this closure takes {}",
-                                    counted(closure.params.len(), "argument")
-                                ),
-                            )
-                            .compare(
-                                "arguments",
-                                closure.params.len().to_string(),
-                                vals.len().to_string(),
-                            ),
-                    );
-                }
-                self.call_closure(closure, vals, loc)
-            }
-            Val::Error | Val::Never => {
+        let Val::Closure(closure) = val else {
+            if val.is_absent() {
                 self.args(args, env);
-                Val::Error
+                return Val::Error;
             }
-            other => {
-                let what = self.describe(other);
-                self.error(Code::NotAFunction, loc, format!("{what} cannot be called"))
-            }
+            let what = self.describe(val);
+            return self.error(Code::NotAFunction, loc, format!("{what} cannot be called"));
+        };
+        let vals = self.args(args, env);
+        let (required, actual) = (closure.params.len(), vals.len());
+        if actual != required {
+            let headline = format!("this closure takes {}", counted(required, "argument"));
+            let diagnostic = Code::ArgumentCount.at(loc, headline);
+            return self.report(diagnostic.compare(
+                "arguments",
+                required.to_string(),
+                actual.to_string(),
+            ));
         }
+        self.call_closure(closure, vals, loc)
     }
 
     /// Reports a call of a variable that has the name of a function of the language.
@@ -214,13 +203,9 @@ impl Builder<'_> {
 
     /// A type with what its generic parameters stand for.
     fn spelled(&self, ty: &Ty) -> String {
-        match ty {
-            Ty::Struct(def, _, generics) => {
-                let generics: Vec<_> = generics.iter().map(|ty| self.spelled(ty)).collect();
-                format!("{}<{}>", def.name.name, generics.join(", "))
-            }
-            _ => self.type_name(ty),
-        }
+        let Ty::Struct(def, _, generics) = ty else { return self.type_name(ty) };
+        let generics: Vec<_> = generics.iter().map(|ty| self.spelled(ty)).collect();
+        format!("{}<{}>", def.name.name, generics.join(", "))
     }
 
     /// Inlines a function.
@@ -316,8 +301,7 @@ impl Builder<'_> {
 
     /// The kind of values that a type stands for, whatever their elements, where a value is of another.
     fn other_kind(&self, ty: &TypeExpr, want: &Ty, val: &Val, scope: Env) -> Option<&'static str> {
-        let TypeKind::Path(path) = &ty.kind else { return None };
-        let [only] = path.segments.as_slice() else { return None };
+        let only = ty.path()?.only()?;
         let named = self.scopes.lookup_type(scope, &only.name);
         if !matches!(named, None | Some(Binding::Use(_))) {
             return None;
@@ -342,51 +326,44 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Val {
-        let type_expr = TypeExpr {
-            kind: TypeKind::Path(crate::syntax::Path { segments: vec![ty.clone()], loc: ty.loc }),
-            loc: ty.loc,
-        };
-        match self.resolve(&type_expr, env) {
-            Ty::Scalar(num) => {
-                let vals = self.args(args, env);
-                self.number_function(num, name, (&vals, args), loc)
-            }
-            Ty::Struct(def, home, generics) => {
-                let Some(found) = self.find_function(&def, &name.name) else {
-                    let known = self.method_names(&def);
-                    let headline = format!("`{}` has no function `{}`", def.name.name, name.name);
-                    let (at, known) = ((&*name.name, name.loc), known.iter().map(String::as_str));
-                    return self.no_such_name(Code::UnknownName, at, headline, known);
-                };
-                let mut vals = self.args(args, env);
-                let receiver =
-                    (found.0.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
-                let rest = if receiver.is_some() { &args[1..] } else { args };
-                let generics = self.impl_generics(&found, &def, generics, receiver.as_ref(), &vals);
-                let this = Ty::Struct(def, home, generics);
-                let (function, outer, params, pattern) = found;
-                let scope = self.impl_scope(outer, &params, &pattern, &this);
-                let inlined = Inlined { function: &function, outer: scope, receiver };
-                self.inline(inlined, &name.args, (vals, rest), env, loc)
-            }
-            Ty::Infer => {
-                self.args(args, env);
-                match self.scopes.lookup_type(env, &ty.name) {
-                    Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
-                    // `resolve` said what is wrong.
-                    Some(_) => Val::Error,
-                    None => self.unknown(&ty.name, ty.loc, env),
-                }
-            }
-            other => {
-                let what = self.type_name(&other);
-                self.error(
-                    Code::NotAFunction,
-                    name.loc,
-                    format!("`{what}` has no function `{}`", name.name),
-                )
-            }
+        let of = self.segment_type(ty, env);
+        if let Ty::Scalar(num) = of {
+            let vals = self.args(args, env);
+            return self.number_function(num, name, (&vals, args), loc);
         }
+        if matches!(of, Ty::Infer) {
+            self.args(args, env);
+            return match self.scopes.lookup_type(env, &ty.name) {
+                Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
+                // `resolve` said what is wrong.
+                Some(_) => Val::Error,
+                None => self.unknown(&ty.name, ty.loc, env),
+            };
+        }
+        let headline = format!("`{}` has no function `{}`", self.type_name(&of), name.name);
+        let Ty::Struct(def, home, generics) = of else {
+            return self.error(Code::NotAFunction, name.loc, headline);
+        };
+        let Some(found) = self.find_function(&def, &name.name) else {
+            let known = self.method_names(&def);
+            let (at, known) = ((&*name.name, name.loc), known.iter().map(String::as_str));
+            return self.no_such_name(Code::UnknownName, at, headline, known);
+        };
+        let mut vals = self.args(args, env);
+        let receiver = (found.0.receiver.is_some() && !vals.is_empty()).then(|| vals.remove(0));
+        let rest = if receiver.is_some() { &args[1..] } else { args };
+        let generics = self.impl_generics(&found, &def, generics, receiver.as_ref(), &vals);
+        let this = Ty::Struct(def, home, generics);
+        let (function, outer, params, pattern) = found;
+        let scope = self.impl_scope(outer, &params, &pattern, &this);
+        let inlined = Inlined { function: &function, outer: scope, receiver };
+        self.inline(inlined, &name.args, (vals, rest), env, loc)
+    }
+
+    /// The type that one segment names.
+    pub(crate) fn segment_type(&mut self, segment: &Segment, env: Env) -> Ty {
+        let path = Path { segments: vec![segment.clone()], loc: segment.loc };
+        self.resolve(&TypeExpr::of(path), env)
     }
 
     /// `f16::of(value)`, `e4m3::from_f32(value)`, `e2m1x2::from_bits(byte)`
@@ -418,13 +395,13 @@ impl Builder<'_> {
         if converts {
             return self.cast(val, num, loc).unwrap_or(Val::Error);
         }
-        let actual = match val {
-            Val::Const(Const::Int(bits), _) if (0..=0xff).contains(bits) => {
+        let mut actual = self.describe(val);
+        if let Val::Const(Const::Int(bits), _) = val {
+            if (0..=0xff).contains(bits) {
                 return Val::Const(Const::Int(*bits), num);
             }
-            Val::Const(Const::Int(bits), _) => bits.to_string(),
-            other => self.describe(other),
-        };
+            actual = bits.to_string();
+        }
         let name = dtype.name();
         let one = if dtype == Dtype::Ue8m0 { 127 } else { 0x22 };
         self.report(
@@ -542,10 +519,8 @@ impl Builder<'_> {
         };
         let names: Vec<&str> = params.iter().map(|param| param.name.name.as_str()).collect();
         let mut inferred = Vec::new();
-        let own = |ty: &TypeExpr| match &ty.kind {
-            TypeKind::Path(path) => matches!(&path.segments[..], [only] if only.name == "Self"),
-            _ => false,
-        };
+        let own =
+            |ty: &TypeExpr| ty.path().and_then(Path::only).is_some_and(|only| only.name == "Self");
         let typed = function.params.iter().zip(vals).map(|((_, ty), val)| (Some(ty), val));
         for (ty, val) in receiver.map(|val| (None, val)).into_iter().chain(typed) {
             let actual = self.type_of(val);
@@ -561,11 +536,7 @@ impl Builder<'_> {
         }
         if given.iter().any(|ty| matches!(ty, Ty::Infer)) {
             let scope = self.scopes.child(*outer);
-            for name in names {
-                let found = inferred.iter().find(|(inferred, _)| inferred == name);
-                let ty = found.map_or(Ty::Infer, |(_, ty)| ty.clone());
-                self.scopes.bind(scope, name, Binding::Type(ty));
-            }
+            self.bind_inferred(scope, &names, &inferred);
             if let Ty::Struct(_, _, generics) = self.resolve(pattern, scope) {
                 fill(&mut given, &generics);
             }
@@ -584,79 +555,70 @@ impl Builder<'_> {
         let scope = self.scopes.child(outer);
         let names: Vec<&str> = params.iter().map(|g| g.name.name.as_str()).collect();
         let mut inferred = Vec::new();
-        if let (TypeKind::Path(path), Ty::Struct(_, _, generics)) = (&pattern.kind, this)
-            && let Some(last) = path.segments.last()
-        {
+        if let (Some(last), Ty::Struct(_, _, generics)) = (pattern.last(), this) {
             for (arg, ty) in last.args.iter().zip(generics) {
                 if let crate::syntax::GenericArg::Type(arg) = arg {
                     Self::infer_generics(arg, ty, &names, &mut inferred);
                 }
             }
         }
+        self.bind_inferred(scope, &names, &inferred);
+        // `Self { .. }` and `Self::f()` find the struct with these generics.
+        self.scopes.bind(scope, "Self", Binding::Type(this.clone()));
+        scope
+    }
+
+    /// Binds generics to what was inferred; those that nothing settles stay open.
+    fn bind_inferred(&mut self, scope: Env, names: &[&str], inferred: &[(String, Ty)]) {
         for name in names {
             let found = inferred.iter().find(|(inferred, _)| inferred == name);
             let ty = found.map_or(Ty::Infer, |(_, ty)| ty.clone());
             self.scopes.bind(scope, name, Binding::Type(ty));
         }
-        // `Self { .. }` and `Self::f()` find the struct with these generics.
-        self.scopes.bind(scope, "Self", Binding::Type(this.clone()));
-        scope
     }
 
     fn impls_of(&self, def: &Arc<Struct>) -> Vec<(Arc<Impl>, Env)> {
         self.scopes
             .impls
             .iter()
-            .filter(|(item, scope)| match &item.ty.kind {
-                TypeKind::Path(path) => path.segments.last().is_some_and(|last| {
+            .filter(|(item, scope)| {
+                item.ty.last().is_some_and(|last| {
                     matches!(self.scopes.lookup_type(*scope, &last.name), Some(Binding::Struct(other, _)) if Arc::ptr_eq(other, def))
-                }),
-                _ => false,
+                })
             })
             .cloned()
             .collect()
     }
 
-    fn find_function(&self, def: &Arc<Struct>, name: &str) -> Option<Found> {
-        let impls = self.impls_of(def);
-        for (item, scope) in &impls {
-            if let Some(function) = item.functions.iter().find(|f| f.name.name == name) {
-                return Some((function.clone(), *scope, item.generics.clone(), item.ty.clone()));
-            }
-        }
-        // A default method of a trait that the type implements.
-        for (item, scope) in &impls {
-            let Some(of_trait) = &item.of_trait else { continue };
-            if let Some(Binding::Trait(found)) = self.scopes.lookup_type(*scope, of_trait)
-                && let Some(function) =
-                    found.functions.iter().find(|f| f.name.name == name && f.body.is_some())
-            {
-                return Some((function.clone(), *scope, item.generics.clone(), item.ty.clone()));
-            }
-        }
-        None
-    }
-
-    pub(crate) fn find_const(
+    /// A member of a type's own, or else the default that a trait which it implements has.
+    fn find_member<T>(
         &self,
         def: &Arc<Struct>,
-        name: &str,
-    ) -> Option<(Arc<ConstItem>, Env, Vec<GenericParam>, TypeExpr)> {
+        own: impl Fn(&Impl) -> &[Arc<T>],
+        defaults: impl Fn(&Trait) -> &[Arc<T>],
+        meant: impl Fn(&T) -> bool,
+    ) -> Option<Found<T>> {
         let impls = self.impls_of(def);
-        for (item, scope) in &impls {
-            if let Some(constant) = item.consts.iter().find(|c| c.name.name == name) {
-                return Some((constant.clone(), *scope, item.generics.clone(), item.ty.clone()));
-            }
-        }
-        for (item, scope) in &impls {
-            let Some(of_trait) = &item.of_trait else { continue };
-            if let Some(Binding::Trait(found)) = self.scopes.lookup_type(*scope, of_trait)
-                && let Some(constant) = found.consts.iter().find(|c| c.name.name == name)
-            {
-                return Some((constant.clone(), *scope, item.generics.clone(), item.ty.clone()));
-            }
-        }
-        None
+        let of_trait = |item: &Impl, scope| {
+            let found = self.scopes.lookup_type(scope, item.of_trait.as_deref()?)?;
+            if let Binding::Trait(found) = found { Some(defaults(found)) } else { None }
+        };
+        let find = |members: &[Arc<T>], (item, scope): &(Arc<Impl>, Env)| {
+            let found = members.iter().find(|member| meant(member))?;
+            Some((found.clone(), *scope, item.generics.clone(), item.ty.clone()))
+        };
+        let found = impls.iter().find_map(|one| find(own(&one.0), one));
+        found.or_else(|| impls.iter().find_map(|one| find(of_trait(&one.0, one.1)?, one)))
+    }
+
+    fn find_function(&self, def: &Arc<Struct>, name: &str) -> Option<Found> {
+        let meant = |function: &Function| function.name.name == name && function.body.is_some();
+        self.find_member(def, |item| &item.functions, |item| &item.functions, meant)
+    }
+
+    pub(crate) fn find_const(&self, def: &Arc<Struct>, name: &str) -> Option<Found<ConstItem>> {
+        let meant = |constant: &ConstItem| constant.name.name == name;
+        self.find_member(def, |item| &item.consts, |item| &item.consts, meant)
     }
 
     pub(crate) fn const_names(&self, def: &Arc<Struct>) -> Vec<String> {

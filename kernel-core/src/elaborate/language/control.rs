@@ -12,7 +12,6 @@
 
 use super::{
     branch::zip_leaves,
-    reach::Scan,
     scope::VarId,
     value::{Num, RangeVal, Val},
 };
@@ -112,29 +111,25 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Val {
-        let val = self.expr(iter, env);
-        let range = match self.plain(val) {
+        let val = self.plain_expr(iter, env);
+        if self.dead() || matches!(val, Val::Never) {
             // The loop is never come to.
-            _ if self.dead() => return Val::Never,
-            Val::Range(range) => range,
-            Val::Error => return self.unknown_turns(pat, body, env),
-            Val::Never => return Val::Never,
-            Val::Array(parts) => {
-                return self.unrolled(label, pat, parts.to_vec(), iter.loc, body, env);
-            }
-            other => {
+            return Val::Never;
+        }
+        if let Val::Array(parts) = &val {
+            return self.unrolled(label, pat, parts.to_vec(), iter.loc, body, env);
+        }
+        let Val::Range(range) = val else {
+            if !matches!(val, Val::Error) {
+                let required = "`a..b`, `range(a, b, step)` or `unroll(..)`";
                 self.report(
                     Code::Kind
                         .at(iter.loc, "a loop runs over a range")
-                        .compare(
-                            "",
-                            "`a..b`, `range(a, b, step)` or `unroll(..)`",
-                            self.describe(&other),
-                        )
+                        .compare("", required, self.describe(&val))
                         .help("for i in range(0, n, 1)"),
                 );
-                return self.unknown_turns(pat, body, env);
             }
+            return self.unknown_turns(pat, body, env);
         };
         if range.unroll {
             let Some(iterations) = self.unrolled_iterations(&range) else {
@@ -152,7 +147,7 @@ impl Builder<'_> {
         let val = self.run_loop(
             &LoopKind::For { from, to, step, iv },
             label,
-            &[Scan::Block(body)],
+            &body.exprs().collect::<Vec<_>>(),
             env,
             loc,
             &mut |builder| {
@@ -301,7 +296,7 @@ impl Builder<'_> {
         self.run_loop(
             &LoopKind::While,
             label,
-            &[Scan::Block(body), Scan::Expr(condition)],
+            &body.exprs().chain([condition]).collect::<Vec<_>>(),
             env,
             loc,
             &mut |builder| {
@@ -328,7 +323,8 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Val {
-        self.run_loop(&LoopKind::Loop, label, &[Scan::Block(body)], env, loc, &mut |builder| {
+        let text: Vec<_> = body.exprs().collect();
+        self.run_loop(&LoopKind::Loop, label, &text, env, loc, &mut |builder| {
             builder.block(body, env);
         })
     }
@@ -338,7 +334,7 @@ impl Builder<'_> {
         self.run_loop(
             &LoopKind::Function,
             None,
-            &[Scan::Block(body)],
+            &body.exprs().collect::<Vec<_>>(),
             env,
             body.loc,
             &mut |builder| {
@@ -352,7 +348,7 @@ impl Builder<'_> {
         &mut self,
         kind: &LoopKind,
         label: Option<&str>,
-        scan: &[Scan<'_>],
+        text: &[&Expr],
         env: Env,
         loc: Loc,
         body: &mut dyn FnMut(&mut Self),
@@ -363,7 +359,7 @@ impl Builder<'_> {
         if !self.steps_of(self.scopes.vars.len() / 8, loc) {
             return Val::Error;
         }
-        let all = self.candidates(scan, env);
+        let all = self.candidates(text, env);
         let before: Vec<((VarId, usize), Val)> =
             all.iter().map(|leaf| (*leaf, self.leaf(*leaf))).collect();
         let carried = if all.is_empty() {
@@ -615,26 +611,23 @@ impl Builder<'_> {
 
     /// Whether two leaves can be one value, whichever way was taken.
     fn one_type(&mut self, a: &Val, b: &Val) -> bool {
-        let form = |builder: &Self, val: &Val| match val {
-            Val::Const(_, num) => {
-                Some((Type::scalar(crate::ir::Dtype::Bool), (false, false), *num))
-            }
-            Val::Value(value) => {
-                let ty = builder.ty(*value);
-                // The element type may still be open: it is compared apart.
-                let plain = match ty {
-                    Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_) | Type::Error => {
-                        ty.clone()
-                    }
-                    Type::Scalar(_) => Type::scalar(crate::ir::Dtype::Bool),
-                    Type::Tile(_, shape) => {
-                        Type::Tile(crate::ir::Elem::Number(crate::ir::Dtype::Bool), shape.clone())
-                    }
-                };
-                let kind = (builder.is_ptr(*value), builder.is_point(*value));
-                Some((plain, kind, builder.num(*value)))
-            }
-            _ => None,
+        let form = |builder: &Self, val: &Val| {
+            let num = builder.num_of(val)?;
+            let Some(value) = val.value() else {
+                return Some((Type::scalar(crate::ir::Dtype::Bool), (false, false), num));
+            };
+            let ty = builder.ty(value);
+            // The element type may still be open: it is compared apart.
+            let plain = match ty {
+                Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_) | Type::Error => {
+                    ty.clone()
+                }
+                Type::Scalar(_) => Type::scalar(crate::ir::Dtype::Bool),
+                Type::Tile(_, shape) => {
+                    Type::Tile(crate::ir::Elem::Number(crate::ir::Dtype::Bool), shape.clone())
+                }
+            };
+            Some((plain, (builder.is_ptr(value), builder.is_point(value)), num))
         };
         match (form(self, a), form(self, b)) {
             (Some((a, kind, num)), Some((b, other_kind, other))) => {
@@ -658,10 +651,8 @@ impl Builder<'_> {
             }
         }
         if let Some(first) = self.frames[frame].values.first().cloned() {
-            let fits = match zip_leaves(&first, &val) {
-                Some(pairs) => pairs.iter().all(|(a, b)| self.one_type(a, b)),
-                None => false,
-            };
+            let pairs = zip_leaves(&first, &val);
+            let fits = pairs.is_some_and(|all| all.iter().all(|(a, b)| self.one_type(a, b)));
             if !fits {
                 self.differing(&first, &val, loc);
                 // What comes of the loop is not known.
@@ -725,21 +716,16 @@ fn truncate_breaks(region: &mut Region, depth: u32, keep: usize) {
         values.truncate(keep);
     }
     for stmt in &mut region.stmts {
-        match &mut stmt.kind {
-            StmtKind::If { then, otherwise, .. } => {
-                truncate_breaks(then, depth, keep);
-                truncate_breaks(otherwise, depth, keep);
-            }
-            StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-                truncate_breaks(body, depth + 1, keep);
-            }
-            StmtKind::Op { .. }
-            | StmtKind::Specialize { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => {}
+        let depth = inside(&stmt.kind, depth);
+        for region in stmt.kind.regions_mut() {
+            truncate_breaks(region, depth, keep);
         }
     }
+}
+
+/// The depth of a loop as seen from the regions of a statement: a loop among them counts.
+fn inside(kind: &StmtKind, depth: u32) -> u32 {
+    depth + u32::from(matches!(kind, StmtKind::For { .. } | StmtKind::Loop { .. }))
 }
 
 /// Value number `index` of some break out of the loop at `depth`.
@@ -749,17 +735,8 @@ fn break_value(region: &Region, depth: u32, index: usize) -> Option<Value> {
     {
         return values.get(index).copied();
     }
-    region.stmts.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::If { then, otherwise, .. } => {
-            break_value(then, depth, index).or_else(|| break_value(otherwise, depth, index))
-        }
-        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => {
-            break_value(body, depth + 1, index)
-        }
-        StmtKind::Op { .. }
-        | StmtKind::Specialize { .. }
-        | StmtKind::Reduce { .. }
-        | StmtKind::Scan { .. }
-        | StmtKind::Ptx { .. } => None,
+    region.stmts.iter().find_map(|stmt| {
+        let mut inner = stmt.kind.regions().into_iter();
+        inner.find_map(|region| break_value(region, inside(&stmt.kind, depth), index))
     })
 }

@@ -19,13 +19,13 @@ use std::{
 };
 
 use super::{
-    reach::Scan,
+    reach::jumps,
     scope::{Binding, VarId},
     value::{Num, Val},
 };
 use crate::{
     elaborate::{Builder, Env},
-    syntax::{Expr, Stmt},
+    syntax::Expr,
 };
 
 /// The doubt so far, beside the scopes, where names are looked up.
@@ -97,18 +97,18 @@ impl Doubt {
 
 impl Builder<'_> {
     /// A statement begins.
-    pub(crate) fn begin_statement(&mut self, scan: &[Scan<'_>], env: Env) {
+    pub(crate) fn begin_statement(&mut self, text: Option<&Expr>, env: Env) {
         if !self.awaits {
             return;
         }
-        let reached = self.reached_by(scan, env);
+        let reached = self.reached_by(text, env);
         let before = self.scopes.vars.len();
         let open = Open { doubted: false, inside: false, before, reached };
         self.scopes.doubt.open.borrow_mut().push(open);
     }
 
     /// The statement that began last has been built.
-    pub(crate) fn end_statement(&mut self, scan: &[Scan<'_>]) {
+    pub(crate) fn end_statement(&mut self, text: Option<&Expr>) {
         if !self.awaits {
             return;
         }
@@ -121,7 +121,7 @@ impl Builder<'_> {
             outer.inside = true;
         }
         // What comes after it may not be come to, which matters where loops are written out.
-        if open.doubted && scan.iter().any(Scan::jumps) {
+        if open.doubted && text.is_some_and(jumps) {
             doubt.of_all.set(true);
         }
         // The code below looks at every variable, and long unrolled loops have too many for that.
@@ -180,12 +180,8 @@ impl Builder<'_> {
         let Some(data) = self.scopes.vars.get(var.0 as usize) else { return true };
         let mut settled = !data.mutable;
         data.val.leaves(&mut |leaf| {
-            settled &= match leaf {
-                Val::Tensor(_) => true,
-                Val::Const(_, num) => self.cells.known(*num).is_some(),
-                Val::Value(value) => self.cells.known(self.num(*value)).is_some(),
-                _ => false,
-            };
+            let known = |num| self.cells.known(num).is_some();
+            settled &= matches!(leaf, Val::Tensor(_)) || self.num_of(leaf).is_some_and(known);
         });
         settled
     }
@@ -194,24 +190,9 @@ impl Builder<'_> {
         let mut found = Vec::new();
         let Some(data) = self.scopes.vars.get(var.0 as usize) else { return found };
         data.val.leaves(&mut |leaf| {
-            let num = match leaf {
-                Val::Const(_, num) => self.cells.find(*num),
-                Val::Value(value) => self.num(*value),
-                _ => return,
-            };
-            if matches!(num, Num::Cell(_)) {
-                found.push(num);
-            }
+            let num = self.num_of(leaf).map(|num| self.cells.find(num));
+            found.extend(num.filter(|num| matches!(num, Num::Cell(_))));
         });
         found
     }
-}
-
-/// The text of a statement.
-pub(crate) fn text_of(stmt: &Stmt) -> Vec<Scan<'_>> {
-    let expr: Option<&Expr> = match stmt {
-        Stmt::Let { init, .. } => init.as_ref(),
-        Stmt::Expr(expr) => Some(expr),
-    };
-    expr.into_iter().map(Scan::Expr).collect()
 }

@@ -18,78 +18,57 @@ impl Builder<'_> {
         {
             return Val::Error;
         }
-        match &val {
-            Val::Array(parts) | Val::List(parts) => {
-                if let Val::Const(Const::Int(at), _) = at {
-                    return match usize::try_from(at).ok().and_then(|at| parts.get(at)) {
-                        Some(part) => self.plain(part.clone()),
-                        None => self.report(
-                            Code::Overflow
-                                .at(index.loc, "an index past the end of an array")
-                                .compare(
-                                    "index",
-                                    format!("0 to {}", parts.len().saturating_sub(1)),
-                                    at.to_string(),
-                                ),
-                        ),
-                    };
-                }
-                self.choose(&parts.clone(), &at, loc)
-            }
-            Val::Value(value) if self.is_handle(*value) => {
-                let (value, at) = (*value, (&at, index.loc));
-                let chosen = match self.ty(value) {
-                    Type::Shared(_) => self.shared_index(value, at, loc),
-                    Type::TensorMemory(_) => self.tensor_memory_index(value, at, loc),
-                    Type::Barrier(_) => self.barrier_index(value, at, loc),
-                    Type::Scalar(_) | Type::Tile(..) | Type::Error => None,
-                };
-                chosen.unwrap_or(Val::Error)
-            }
-            Val::Error | Val::Never => Val::Error,
-            Val::Tensor(param) => {
-                let window = self.window_of(*param);
-                self.report(
-                    Code::NotAFunction
-                        .at(loc, "a tensor cannot be indexed")
-                        .why("a tensor is read and written tile by tile")
-                        .help(format!("{window}.load()")),
-                )
-            }
-            Val::Value(value) if self.is_ptr(*value) => {
-                let what = self.describe(&val);
-                self.report(
-                    Code::NotAFunction
-                        .at(loc, format!("{what} cannot be indexed"))
-                        .why("`+` moves an address, in elements, and `load` reads it")
-                        .help(format!(
-                            "load({} + {})",
-                            base.operand_text().as_deref().unwrap_or("p"),
-                            index.operand_text().as_deref().unwrap_or("i")
-                        )),
-                )
-            }
-            other => {
-                let what = self.describe(other);
-                self.report(
-                    Code::NotAFunction.at(loc, format!("{what} cannot be indexed"))
-                        .why("arrays and rings of shared buffers can be indexed; the elements of a tile belong to threads: use reductions and masks"),
-                )
+        if let Val::Array(parts) | Val::List(parts) = &val {
+            let Val::Const(Const::Int(at), _) = at else {
+                return self.choose(parts, &at, loc);
+            };
+            return match usize::try_from(at).ok().and_then(|at| parts.get(at)) {
+                Some(part) => self.plain(part.clone()),
+                None => self.report(
+                    Code::Overflow.at(index.loc, "an index past the end of an array").compare(
+                        "index",
+                        format!("0 to {}", parts.len().saturating_sub(1)),
+                        at.to_string(),
+                    ),
+                ),
+            };
+        }
+        if val.is_absent() {
+            return Val::Error;
+        }
+        if let Val::Value(value) = val {
+            let at = (&at, index.loc);
+            let chosen = match self.ty(value) {
+                Type::Shared(_) => Some(self.shared_index(value, at, loc)),
+                Type::TensorMemory(_) => Some(self.tensor_memory_index(value, at, loc)),
+                Type::Barrier(_) => Some(self.barrier_index(value, at, loc)),
+                Type::Scalar(_) | Type::Tile(..) | Type::Error => None,
+            };
+            if let Some(chosen) = chosen {
+                return chosen.unwrap_or(Val::Error);
             }
         }
+        let (mut what, mut help) = (self.describe(&val), None);
+        let why = if let Val::Tensor(param) = val {
+            "a tensor".clone_into(&mut what);
+            help = Some(format!("{}.load()", self.window_of(param)));
+            "a tensor is read and written tile by tile"
+        } else if val.value().is_some_and(|value| self.is_ptr(value)) {
+            let [base, index] = [(base, "p"), (index, "i")]
+                .map(|(part, other)| part.operand_text().unwrap_or_else(|| other.to_owned()));
+            help = Some(format!("load({base} + {index})"));
+            "`+` moves an address, in elements, and `load` reads it"
+        } else {
+            "arrays and rings of shared buffers can be indexed; the elements of a tile belong to threads: use reductions and masks"
+        };
+        let headline = format!("{what} cannot be indexed");
+        self.report(Code::NotAFunction.at(loc, headline).why(why).help_if(help))
     }
 
     /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
     fn indexes(&mut self, at: &Val, length: usize, loc: Loc) -> bool {
-        let num = match at {
-            Val::Const(Const::Int(_), num) => Some(*num),
-            Val::Value(value) if self.is_scalar(*value) && !self.is_ptr(*value) => {
-                Some(self.num(*value))
-            }
-            Val::Error | Val::Never => return true,
-            _ => None,
-        };
-        if num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
+        let num = self.num_of(at).filter(|_| self.is_number(at));
+        if at.is_absent() || num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
             return true;
         }
         let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
@@ -137,18 +116,17 @@ impl Builder<'_> {
                     leaves.push(self.select_any(mask, x, y, loc));
                 }
                 let mut out = a.clone();
-                for (index, leaf) in leaves.into_iter().enumerate() {
-                    out.set_part(index, leaf);
+                for (slot, leaf) in out.parts_mut().into_iter().flatten().zip(leaves) {
+                    *slot = leaf;
                 }
                 out
             }
             _ => {
-                let scalar = |val: &Val| match val {
-                    Val::Const(..) => true,
-                    Val::Value(value) => !self.is_handle(*value),
-                    _ => false,
+                let can_be = |val: &Val| {
+                    matches!(val, Val::Const(..))
+                        || val.value().is_some_and(|value| !self.is_handle(value))
                 };
-                if scalar(a) && scalar(b) {
+                if can_be(a) && can_be(b) {
                     return self.select(mask, [a, b], loc).unwrap_or(Val::Error);
                 }
                 let memory = if self.in_tensor_memory(a) { "tmem" } else { "shared" };

@@ -48,6 +48,21 @@ impl Builder<'_> {
         matches!(self.ty(value), Type::Scalar(_)) && !self.is_point(value)
     }
 
+    /// Whether something is one number for the whole block, and a scalar in Rust's types too.
+    pub(crate) fn is_number(&self, val: &Val) -> bool {
+        let number = |value| self.is_scalar(value) && !self.is_ptr(value);
+        matches!(val, Val::Const(..)) || val.value().is_some_and(number)
+    }
+
+    /// The element type of a constant or of what is a value at run time.
+    pub(crate) fn num_of(&self, val: &Val) -> Option<Num> {
+        if let Val::Const(_, num) = val {
+            Some(*num)
+        } else {
+            val.value().map(|value| self.num(value))
+        }
+    }
+
     /// The type of what is a value at run time.
     pub(crate) fn ty_of(&self, val: &Val) -> Option<&Type> {
         val.value().map(|value| self.ty(value))
@@ -163,27 +178,16 @@ impl Builder<'_> {
 
     /// A scalar, tile, pointer or window as an IR value; anything else is an error.
     pub(crate) fn value(&mut self, val: &Val, loc: Loc) -> Option<Value> {
-        match val {
-            Val::Value(value) => Some(*value),
-            Val::Const(value, num) => Some(self.constant(*value, *num, loc)),
-            Val::Ref(place) => {
-                let val = self.read(place);
-                self.value(&val, loc)
-            }
-            Val::Error => None,
-            Val::Never => {
-                self.never_given += 1;
-                None
-            }
-            other => {
-                let what = self.describe(other);
-                self.error(
-                    Code::Kind,
-                    loc,
-                    format!("{what} stands where a scalar or a tile is required"),
-                );
-                None
-            }
+        let val = self.plain(val.clone());
+        if let Val::Const(value, num) = val {
+            return Some(self.constant(value, num, loc));
         }
+        self.never_given += u32::from(matches!(val, Val::Never));
+        if val.value().is_none() && !val.is_absent() {
+            let what = self.describe(&val);
+            let headline = format!("{what} stands where a scalar or a tile is required");
+            self.error(Code::Kind, loc, headline);
+        }
+        val.value()
     }
 }

@@ -2,11 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{
-    doubt::text_of,
-    reach::Scan,
-    value::{Class, ClosureVal, Num, RangeVal, Ty, Val},
-};
+use super::value::{Class, ClosureVal, Num, RangeVal, Ty, Val};
 use crate::{
     diag::Code,
     elaborate::{Builder, Env, array, tuple},
@@ -29,8 +25,7 @@ impl Builder<'_> {
             if self.dead() {
                 return Val::Never;
             }
-            let text = text_of(stmt);
-            self.begin_statement(&text, env);
+            self.begin_statement(stmt.expr(), env);
             match stmt {
                 Stmt::Expr(expr) => {
                     self.expr(expr, env);
@@ -52,16 +47,15 @@ impl Builder<'_> {
                     }
                 }
             }
-            self.end_statement(&text);
+            self.end_statement(stmt.expr());
         }
         if self.dead() {
             return Val::Never;
         }
         let Some(tail) = &block.tail else { return Val::Unit };
-        let text = [Scan::Expr(tail)];
-        self.begin_statement(&text, env);
+        self.begin_statement(Some(tail), env);
         let val = self.expr(tail, env);
-        self.end_statement(&text);
+        self.end_statement(Some(tail));
         val
     }
 
@@ -83,33 +77,36 @@ impl Builder<'_> {
                 self.bind_pattern(inner, val, env);
             }
             PatKind::Tuple(pats) | PatKind::Array(pats) => {
-                let val = self.plain(val);
-                let parts = match &val {
-                    Val::Tuple(parts) | Val::Array(parts) if parts.len() == pats.len() => {
-                        parts.to_vec()
-                    }
-                    Val::Unit if pats.is_empty() => Vec::new(),
-                    Val::Error | Val::Never => {
-                        for pat in pats {
-                            self.bind_pattern(pat, Val::Error, env);
-                        }
-                        return;
-                    }
-                    other => {
-                        self.report(
-                            Code::Kind
-                                .at(pat.loc, "this pattern needs a tuple or an array")
-                                .compare("", format!("{} parts", pats.len()), self.describe(other)),
-                        );
-                        Vec::new()
-                    }
-                };
-                for (index, pat) in pats.iter().enumerate() {
-                    let part = parts.get(index).cloned().unwrap_or(Val::Error);
+                let parts = self.taken_apart(val, pats.len(), ("pattern", pat.loc));
+                let parts = parts.unwrap_or_else(|| vec![Val::Error; pats.len()]);
+                for (pat, part) in pats.iter().zip(parts) {
                     self.bind_pattern(pat, part, env);
                 }
             }
         }
+    }
+
+    /// The parts of a tuple or an array of this many, or a report.
+    pub(crate) fn taken_apart(
+        &mut self,
+        val: Val,
+        count: usize,
+        (what, loc): (&str, Loc),
+    ) -> Option<Vec<Val>> {
+        let val = self.plain(val);
+        if let Val::Tuple(parts) | Val::Array(parts) = &val
+            && parts.len() == count
+        {
+            return Some(parts.to_vec());
+        }
+        if matches!(val, Val::Unit) && count == 0 {
+            return Some(Vec::new());
+        }
+        if val.is_absent() {
+            return None;
+        }
+        let headline = format!("this {what} needs a tuple or an array");
+        self.refuse_kind(headline, format!("{count} parts"), (&val, loc))
     }
 
     /// An expression, without a reference around it.
@@ -203,8 +200,7 @@ impl Builder<'_> {
                 len.map_or(Val::Error, |len| array(vec![val; len]))
             }
             ExprKind::Struct(path, fields) => self.struct_literal(path, fields, env),
-            ExprKind::Block(block) => self.block(block, env),
-            ExprKind::ConstBlock(block) => self.const_block(block, env),
+            ExprKind::Block(block) | ExprKind::ConstBlock(block) => self.block(block, env),
             ExprKind::If(condition, then, otherwise) => {
                 self.branch(condition, then, otherwise.as_deref(), env, loc)
             }
@@ -266,27 +262,26 @@ impl Builder<'_> {
 
     /// `value as T`
     fn cast_as(&mut self, val: Val, ty: &TypeExpr, env: Env, loc: Loc) -> Val {
-        match self.resolve(ty, env) {
-            Ty::Scalar(num) => {
-                if let Val::Value(value) = &val
-                    && !self.is_scalar(*value)
-                {
-                    let (name, actual) = (self.cells.name(num), self.describe(&val));
-                    return self.report(
-                        Code::Kind
-                            .at(loc, "`as` converts scalars")
-                            .compare("", "a scalar", actual)
-                            .help(format!(".cast::<{name}>()")),
-                    );
-                }
-                self.cast(&val, num, loc).unwrap_or(Val::Error)
-            }
-            Ty::Infer => val,
-            other => {
-                let name = self.type_name(&other);
-                self.error(Code::Kind, ty.loc, format!("`as` does not convert to `{name}`"))
-            }
+        let to = self.resolve(ty, env);
+        if matches!(to, Ty::Infer) {
+            return val;
         }
+        let Ty::Scalar(num) = to else {
+            let name = self.type_name(&to);
+            return self.error(Code::Kind, ty.loc, format!("`as` does not convert to `{name}`"));
+        };
+        if let Val::Value(value) = &val
+            && !self.is_scalar(*value)
+        {
+            let (name, actual) = (self.cells.name(num), self.describe(&val));
+            return self.report(
+                Code::Kind
+                    .at(loc, "`as` converts scalars")
+                    .compare("", "a scalar", actual)
+                    .help(format!(".cast::<{name}>()")),
+            );
+        }
+        self.cast(&val, num, loc).unwrap_or(Val::Error)
     }
 
     fn literal(&mut self, lit: &Literal, loc: Loc) -> Val {
@@ -330,15 +325,14 @@ impl Builder<'_> {
     fn unary_expr(&mut self, op: UnOp, a: &Expr, env: Env, loc: Loc) -> Val {
         use crate::ir::Unary;
         let val = self.plain_expr(a, env);
+        let address = |value| self.is_ptr(value) && self.is_scalar(value);
         match op {
-            UnOp::Deref => match &val {
-                Val::Value(value) if self.is_ptr(*value) && self.is_scalar(*value) => self.report(
-                    Code::NotAFunction.at(loc, "an address is read with `load`")
-                        .why("an address is a position in global memory, counted in elements, and not a Rust reference")
-                        .help(format!("load({})", a.text().as_deref().unwrap_or("p"))),
-                ),
-                _ => val,
-            },
+            UnOp::Deref if val.value().is_some_and(address) => self.report(
+                Code::NotAFunction.at(loc, "an address is read with `load`")
+                    .why("an address is a position in global memory, counted in elements, and not a Rust reference")
+                    .help(format!("load({})", a.text().as_deref().unwrap_or("p"))),
+            ),
+            UnOp::Deref => val,
             UnOp::Neg => self.unary(Unary::Neg, &val, loc).unwrap_or(Val::Error),
             UnOp::Not => self.unary(Unary::Not, &val, loc).unwrap_or(Val::Error),
         }
@@ -410,22 +404,22 @@ impl Builder<'_> {
         (b, right): (&Expr, &Val),
     ) -> Option<()> {
         use crate::ir::Binary;
-        let literal = |expr: &Expr| match &expr.kind {
-            ExprKind::Lit(_) => true,
-            ExprKind::Unary(UnOp::Neg, inner) => matches!(inner.kind, ExprKind::Lit(_)),
-            _ => false,
+        let literal = |mut expr: &Expr| {
+            if let ExprKind::Unary(UnOp::Neg, inner) = &expr.kind {
+                expr = inner;
+            }
+            matches!(expr.kind, ExprKind::Lit(_))
         };
         let at = match (literal(a), literal(b)) {
             (true, false) => a.loc,
             (false, true) => b.loc,
             _ => return Some(()),
         };
-        let num = |val: &Val| match val {
-            Val::Const(_, num) => Some(((None, *num), false)),
-            Val::Value(value) if self.ty(*value).elem().is_some() => {
-                Some(((Some(*value), self.num(*value)), self.is_ptr(*value)))
-            }
-            _ => None,
+        let num = |val: &Val| {
+            let value = val.value();
+            let has = value.is_none_or(|value| self.ty(value).elem().is_some());
+            let num = self.num_of(val).filter(|_| has)?;
+            Some(((value, num), value.is_some_and(|value| self.is_ptr(value))))
         };
         let (Some((x, moved)), Some((y, address))) = (num(left), num(right)) else {
             return Some(());
@@ -507,28 +501,21 @@ impl Builder<'_> {
         fits
     }
 
-    fn const_block(&mut self, block: &Block, env: Env) -> Val {
-        self.block(block, env)
-    }
-
     fn assertion(&mut self, condition: &Expr, message: Option<&str>, env: Env) -> Val {
-        match self.plain_expr(condition, env) {
-            Val::Const(Const::Bool(true), _) | Val::Error | Val::Never => Val::Unit,
-            Val::Const(Const::Bool(false), _) => {
-                let headline =
-                    message.map_or("a compile-time assertion fails".to_owned(), str::to_owned);
-                self.report(Code::AssertionFailed.at(condition.loc, headline).compare(
-                    "condition",
-                    "true",
-                    "false",
-                ))
-            }
-            _ => self.report(
-                Code::NotConstant
-                    .at(condition.loc, "`assert!` is checked at compile time")
-                    .why("this condition depends on a value that is known only at run time")
-                    .help("device_assert(condition)"),
-            ),
+        let val = self.plain_expr(condition, env);
+        if val.is_absent() || matches!(val, Val::Const(Const::Bool(true), _)) {
+            return Val::Unit;
         }
+        if let Val::Const(Const::Bool(_), _) = val {
+            let headline = message.unwrap_or("a compile-time assertion fails");
+            let diagnostic = Code::AssertionFailed.at(condition.loc, headline);
+            return self.report(diagnostic.compare("condition", "true", "false"));
+        }
+        self.report(
+            Code::NotConstant
+                .at(condition.loc, "`assert!` is checked at compile time")
+                .why("this condition depends on a value that is known only at run time")
+                .help("device_assert(condition)"),
+        )
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     elaborate::Builder,
     ir::{Const, Elem, ElementwiseOp, MemoryOp, Op, TileOp, Value},
     loc::Loc,
-    syntax::{Function, GenericArg, GenericKind, TypeExpr, TypeKind},
+    syntax::{Function, GenericKind, TypeExpr},
 };
 
 /// What is known of a kernel's own type parameters.
@@ -47,32 +47,15 @@ impl TypeParams {
         });
         let names: Vec<_> = names.collect();
         let index = |ty: &TypeExpr| {
-            let name = plain_name(ty)?;
+            let name = &ty.path()?.only()?.name;
             names.iter().position(|(param, _)| param == name)
         };
-        let of_param = function.params.iter().map(|(_, ty)| {
-            let element = match &ty.kind {
-                TypeKind::Path(path) => path.segments.last().and_then(|last| last.args.first()),
-                _ => None,
-            };
-            match element {
-                Some(GenericArg::Type(element)) => index(element),
-                Some(GenericArg::Const(_)) | None => index(ty),
-            }
-        });
+        let of_param = function
+            .params
+            .iter()
+            .map(|(_, ty)| index(ty.last().and_then(|last| last.args.first()?.ty()).unwrap_or(ty)));
         let of_param = of_param.collect();
         TypeParams { names, of_param, of_value: ArenaMap::new() }
-    }
-}
-
-/// The only name of a type that is one.
-fn plain_name(ty: &TypeExpr) -> Option<&str> {
-    match &ty.kind {
-        TypeKind::Path(path) => match path.segments.as_slice() {
-            [one] => Some(&one.name),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

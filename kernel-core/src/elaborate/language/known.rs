@@ -29,46 +29,43 @@ impl Builder<'_> {
         loc: Loc,
         help: &str,
     ) -> Option<i128> {
-        match self.plain(val.clone()) {
-            Val::Const(Const::Int(value), _) => Some(value),
-            Val::Error | Val::Never => None,
-            Val::Value(value) if self.is_scalar(value) => {
-                self.refuse(
-                    Code::NotConstant.at(loc, format!("{what} must be known at compile time"))
-                        .why("tile extents, axes and unrolled loops shape the generated code; literals, `const` items, const generic parameters and arithmetic on these are known at compile time")
-                        .help(help),
-                )
-            }
-            other => {
-                self.refuse(
-                    Code::Kind.at(loc, format!("{what} must be an integer")).compare(
-                        "",
-                        "an integer known at compile time",
-                        self.describe(&other),
-                    ),
-                )
-            }
+        let val = self.plain(val.clone());
+        if let Val::Const(Const::Int(value), _) = val {
+            return Some(value);
         }
+        if val.is_absent() {
+            return None;
+        }
+        if val.value().is_some_and(|value| self.is_scalar(value)) {
+            return self.refuse(
+                Code::NotConstant.at(loc, format!("{what} must be known at compile time"))
+                    .why("tile extents, axes and unrolled loops shape the generated code; literals, `const` items, const generic parameters and arithmetic on these are known at compile time")
+                    .help(help),
+            );
+        }
+        let headline = format!("{what} must be an integer");
+        self.refuse_kind(headline, "an integer known at compile time", (&val, loc))
     }
 
     /// An extent list such as `[BM, BN]`: powers of two.
     pub(crate) fn shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
-        match self.plain(val.clone()) {
-            Val::Array(parts) => self.extents(&parts, at, 0),
-            Val::Error | Val::Never => None,
-            other => {
-                let help = match (&other, at.text()) {
-                    (Val::Const(Const::Int(_), _), Some(extent)) => format!("[{extent}]"),
-                    _ => "[64, 32]".to_owned(),
-                };
-                self.refuse(
-                    Code::Kind
-                        .at(at.loc, "extents are an array of integers")
-                        .compare("", "an array such as `[64, 32]`", self.describe(&other))
-                        .help(help),
-                )
-            }
+        let val = self.plain(val.clone());
+        if let Val::Array(parts) = &val {
+            return self.extents(parts, at, 0);
         }
+        if val.is_absent() {
+            return None;
+        }
+        let help = match (&val, at.text()) {
+            (Val::Const(Const::Int(_), _), Some(extent)) => format!("[{extent}]"),
+            _ => "[64, 32]".to_owned(),
+        };
+        self.refuse(
+            Code::Kind
+                .at(at.loc, "extents are an array of integers")
+                .compare("", "an array such as `[64, 32]`", self.describe(&val))
+                .help(help),
+        )
     }
 
     /// The extents in `parts`, which stand at `at` from its element `first` on.

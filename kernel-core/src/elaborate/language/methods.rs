@@ -35,21 +35,23 @@ impl Builder<'_> {
 
     /// `x.cast::<T>()`
     pub(crate) fn cast_to(&mut self, given: &Given<'_>) -> Option<Val> {
-        let to = match given.name.args.first() {
-            Some(GenericArg::Type(ty)) => match self.resolve(ty, given.env) {
-                Ty::Scalar(num) => num,
-                Ty::Infer if self.problems.reports() > 0 => return None,
-                other => {
-                    let what = self.type_name(&other);
-                    return self.refuse(
-                        Code::Kind
-                            .at(given.loc, format!("`cast` does not convert to `{what}`"))
-                            .compare("", "an element type", format!("`{what}`"))
-                            .help(".cast::<f32>()"),
-                    );
-                }
-            },
-            _ => self.cells.open(Class::Any),
+        let to = if let Some(ty) = given.name.args.first().and_then(GenericArg::ty) {
+            let ty = self.resolve(ty, given.env);
+            if self.is_refused(&ty) {
+                return None;
+            }
+            let Ty::Scalar(num) = ty else {
+                let what = self.type_name(&ty);
+                return self.refuse(
+                    Code::Kind
+                        .at(given.loc, format!("`cast` does not convert to `{what}`"))
+                        .compare("", "an element type", format!("`{what}`"))
+                        .help(".cast::<f32>()"),
+                );
+            };
+            num
+        } else {
+            self.cells.open(Class::Any)
         };
         self.cast(&given.of, to, given.loc)
     }

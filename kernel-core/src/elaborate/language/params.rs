@@ -165,11 +165,10 @@ fn same_row(a: &[InstanceValue], b: &[InstanceValue]) -> bool {
 
 /// The value of an integer literal, however it is spelt.
 fn integer(expr: &Expr) -> Option<i128> {
-    match &expr.kind {
-        ExprKind::Lit(Literal::Int(value, _)) => Some(*value),
-        ExprKind::Unary(UnOp::Neg, inner) => integer(inner).map(|value| -value),
-        _ => None,
+    if let ExprKind::Unary(UnOp::Neg, inner) = &expr.kind {
+        return integer(inner).map(|value| -value);
     }
+    if let ExprKind::Lit(Literal::Int(value, _)) = &expr.kind { Some(*value) } else { None }
 }
 
 impl Builder<'_> {
@@ -188,38 +187,23 @@ impl Builder<'_> {
         let mut declared = Vec::new();
         for (index, (pat, ty)) in function.params.iter().enumerate() {
             let param = u32::try_from(index).expect("rustc limits the number of parameters");
-            let PatKind::Ident { name, mutable } = &pat.kind else {
-                // Refused already; facts of the parameters after it are found by position.
-                let (name, kind) = (String::new(), ParamKind::Scalar(Dtype::I32));
-                self.params.push(Param {
-                    name,
-                    kind,
-                    block: None,
-                    map: MapOptions::default(),
-                    loc: pat.loc,
-                });
-                self.bind_pattern(pat, Val::Error, scope);
-                continue;
+            let (name, kind) = if let PatKind::Ident { name, .. } = &pat.kind {
+                (name.clone(), self.param_kind(ty, scope))
+            } else {
+                (String::new(), None)
             };
-            let kind = self.param_kind(ty, scope);
-            let Some(kind) = kind else {
-                self.params.push(Param {
-                    name: name.clone(),
-                    kind: ParamKind::Scalar(Dtype::I32),
-                    block: None,
-                    map: MapOptions::default(),
-                    loc: pat.loc,
-                });
-                self.scopes.declare(scope, name, *mutable, Val::Error);
-                continue;
-            };
+            // Facts of the parameters after one that was refused are found by position.
             self.params.push(Param {
-                name: name.clone(),
-                kind: kind.clone(),
+                name,
+                kind: kind.clone().unwrap_or(ParamKind::Scalar(Dtype::I32)),
                 block: None,
                 map: MapOptions::default(),
                 loc: pat.loc,
             });
+            let (PatKind::Ident { name, mutable }, Some(kind)) = (&pat.kind, kind) else {
+                self.bind_pattern(pat, Val::Error, scope);
+                continue;
+            };
             let val = match kind {
                 ParamKind::Tensor { .. } => Val::Tensor(param),
                 ParamKind::Pointer(dtype) => Val::Value(self.emit(
@@ -326,18 +310,17 @@ impl Builder<'_> {
                 };
                 let want = self.resolve(ty, scope);
                 let val = self.coerce(val, &want, loc);
-                match val {
-                    Val::Const(value, num) => Ty::Const(value, num),
-                    Val::Error => Ty::Infer,
-                    other => {
-                        self.report(
-                            Code::NotConstant
-                                .at(loc, "a const generic must be known at compile time")
-                                .compare("", "a constant", self.describe(&other)),
-                        );
-                        Ty::Infer
-                    }
+                if let Val::Const(value, num) = val {
+                    return Ty::Const(value, num);
                 }
+                if !matches!(val, Val::Error) {
+                    self.report(
+                        Code::NotConstant
+                            .at(loc, "a const generic must be known at compile time")
+                            .compare("", "a constant", self.describe(&val)),
+                    );
+                }
+                Ty::Infer
             }
         }
     }
@@ -370,16 +353,16 @@ impl Builder<'_> {
                 };
                 let dtype = self.param_dtype(elem, scope)?;
                 let kind = GenericKind::Const(TypeExpr { kind: TypeKind::Infer, loc: ty.loc });
-                let rank = match self.generic_value(&kind, rank, ty.loc, scope) {
-                    Ty::Const(crate::ir::Const::Int(rank), _) => rank,
-                    Ty::Infer => return None,
-                    _ => {
-                        return refuse(
-                            self,
-                            &format!("the rank of a `{name}` is an integer"),
-                            &format!("{name}<f32, 1>"),
-                        );
-                    }
+                let rank = self.generic_value(&kind, rank, ty.loc, scope);
+                if matches!(rank, Ty::Infer) {
+                    return None;
+                }
+                let Ty::Const(crate::ir::Const::Int(rank), _) = rank else {
+                    return refuse(
+                        self,
+                        &format!("the rank of a `{name}` is an integer"),
+                        &format!("{name}<f32, 1>"),
+                    );
                 };
                 match u32::try_from(rank) {
                     Ok(rank) if (1..=5).contains(&rank) => {
@@ -404,28 +387,32 @@ impl Builder<'_> {
             name if super::types::HEAP.contains(&name) => {
                 refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
             }
-            _ => match self.resolve(ty, scope) {
-                Ty::Scalar(num) => match self.cells.known(num) {
-                    Some(dtype) => Some(ParamKind::Scalar(dtype)),
-                    None => refuse(self, "this type cannot be passed to a kernel", "i32"),
-                },
-                // What `resolve` does not know, it has said.
-                Ty::Infer if self.problems.reports() > 0 => None,
-                _ => refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>"),
-            },
+            _ => {
+                let of = self.resolve(ty, scope);
+                let known = if let Ty::Scalar(num) = of { self.cells.known(num) } else { None };
+                if known.is_some() || self.is_refused(&of) {
+                    return known.map(ParamKind::Scalar);
+                }
+                let help = if matches!(of, Ty::Scalar(_)) { "i32" } else { "Tensor<f32, 1>" };
+                refuse(self, "this type cannot be passed to a kernel", help)
+            }
         }
     }
 
     fn param_dtype(&mut self, ty: &TypeExpr, scope: Env) -> Option<Dtype> {
-        match self.resolve(ty, scope) {
-            Ty::Scalar(Num::Known(dtype)) => Some(dtype),
-            // What `resolve` does not know, it has said.
-            Ty::Infer if self.problems.reports() > 0 => None,
-            _ => {
-                self.error(Code::Parameter, ty.loc, "an element type is a numeric type or `bool`");
-                None
-            }
+        let of = self.resolve(ty, scope);
+        if let Ty::Scalar(Num::Known(dtype)) = of {
+            return Some(dtype);
         }
+        if !self.is_refused(&of) {
+            self.error(Code::Parameter, ty.loc, "an element type is a numeric type or `bool`");
+        }
+        None
+    }
+
+    /// Whether a type is one that [`Builder::resolve`] does not know, and has reported.
+    pub(crate) fn is_refused(&self, ty: &Ty) -> bool {
+        matches!(ty, Ty::Infer) && self.problems.reports() > 0
     }
 
     fn param_fact(
@@ -469,12 +456,12 @@ impl Builder<'_> {
                             .to_owned(),
                         "#[multiple_of(16)] p: Ptr<f32>",
                     ),
-                    other => refuse(
+                    ParamKind::Scalar(_) | ParamKind::Tensor { .. } => refuse(
                         self,
                         loc,
                         format!(
                             "`multiple_of` says nothing about a `{}`",
-                            crate::elaborate::messages::words::describe_param(&other)
+                            crate::elaborate::messages::words::describe_param(&kind)
                         ),
                         "#[multiple_of(16)] n: i32",
                     ),
@@ -547,12 +534,10 @@ impl Builder<'_> {
         }
         // An axis whose stride is pinned to something other than 1 cannot be contiguous.
         let pinned = |fact: &Fact| {
-            match fact {
-            Fact::StrideEquals { param, axis, value } => declared.iter().any(|other| {
+            let Fact::StrideEquals { param, axis, value } = fact else { return false };
+            declared.iter().any(|other| {
                 matches!(other, Fact::StrideEquals { param: p, axis: a, value: v } if p == param && a == axis && v != value)
-            }),
-            _ => false,
-        }
+            })
         };
         if out.iter().any(pinned) {
             return Vec::new();

@@ -8,10 +8,13 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, Env},
+    elaborate::{
+        Builder, Env,
+        messages::advice::{self, Advice},
+    },
     ir::{Const, Dtype, Type},
     loc::Loc,
-    syntax::{Expr, ExprKind, Ident, Path, UnOp},
+    syntax::{Expr, ExprKind, Ident, Path, TypeExpr, UnOp},
 };
 
 impl Builder<'_> {
@@ -83,106 +86,75 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Val {
-        let type_expr = crate::syntax::TypeExpr {
-            kind: crate::syntax::TypeKind::Path(Path { segments: vec![ty.clone()], loc: ty.loc }),
-            loc: ty.loc,
-        };
-        match self.resolve(&type_expr, env) {
-            Ty::Scalar(num) => {
-                let dtype = self.cells.settled(num);
-                match dtype_constant(dtype, &name.name) {
-                    Some((value, of)) => Val::Const(value, Num::Known(of)),
-                    None if crate::elaborate::signatures::is_tile_method(&name.name) => {
-                        self.method_as_path(&name.name, loc)
-                    }
-                    None => {
-                        let known = CONSTANTS.iter().copied();
-                        let known = known.filter(|known| dtype_constant(dtype, known).is_some());
-                        let diagnostic = Code::UnknownName.at(
-                            name.loc,
-                            format!("`{}` has no constant `{}`", dtype.name(), name.name),
-                        );
-                        self.report(match crate::diag::nearest(&name.name, known) {
-                            Some(near) => diagnostic.help(near),
-                            None if dtype == Dtype::Ue8m0 => diagnostic.help("ue8m0::from_bits(127)"),
-                            None => diagnostic.why("element types have BITS, BYTES, ZERO, MIN and MAX, floats also INFINITY, NEG_INFINITY, NAN and EPSILON"),
-                        })
-                    }
-                }
+        let of = self.segment_type(ty, env);
+        let headline = |of: &str| format!("`{of}` has no constant `{}`", name.name);
+        if let Ty::Scalar(num) = of {
+            let dtype = self.cells.settled(num);
+            if let Some((value, of)) = dtype_constant(dtype, &name.name) {
+                return Val::Const(value, Num::Known(of));
             }
-            Ty::Struct(def, home, generics) => {
-                let Some((item, outer, params, pattern)) = self.find_const(&def, &name.name) else {
-                    let known = self.const_names(&def);
-                    let headline = format!("`{}` has no constant `{}`", def.name.name, name.name);
-                    let known = known.iter().map(String::as_str);
-                    return self.no_such_name(
-                        Code::UnknownName,
-                        (&name.name, name.loc),
-                        headline,
-                        known,
-                    );
-                };
-                let scope =
-                    self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
-                let val = self.plain_expr(&item.value, scope);
-                let ty = self.resolve(&item.ty, scope);
-                self.coerce(val, &ty, loc)
+            if crate::elaborate::signatures::is_tile_method(&name.name) {
+                return self.method_as_path(&name.name, loc);
             }
-            Ty::Infer => match self.scopes.lookup_type(env, &ty.name) {
+            let known = CONSTANTS.iter().copied();
+            let known = known.filter(|known| dtype_constant(dtype, known).is_some());
+            let diagnostic = Code::UnknownName.at(name.loc, headline(dtype.name()));
+            return self.report(match crate::diag::nearest(&name.name, known) {
+                Some(near) => diagnostic.help(near),
+                None if dtype == Dtype::Ue8m0 => diagnostic.help("ue8m0::from_bits(127)"),
+                None => diagnostic.why("element types have BITS, BYTES, ZERO, MIN and MAX, floats also INFINITY, NEG_INFINITY, NAN and EPSILON"),
+            });
+        }
+        if matches!(of, Ty::Infer) {
+            return match self.scopes.lookup_type(env, &ty.name) {
                 Some(Binding::Type(_)) => self.open_parameter(&ty.name, ty.loc),
                 // A tile or an address, whose element type is left open.
-                _ if super::types::is_own_type(&ty.name) => self.error(
-                    Code::UnknownName,
-                    name.loc,
-                    format!("`{}` has no constant `{}`", ty.name, name.name),
-                ),
+                _ if super::types::is_own_type(&ty.name) => {
+                    self.error(Code::UnknownName, name.loc, headline(&ty.name))
+                }
                 // `resolve` said what is wrong.
                 _ => Val::Error,
-            },
-            other => {
-                let what = self.type_name(&other);
-                self.error(
-                    Code::UnknownName,
-                    name.loc,
-                    format!("`{what}` has no constant `{}`", name.name),
-                )
-            }
+            };
         }
+        let headline = headline(&self.type_name(&of));
+        let Ty::Struct(def, home, generics) = of else {
+            return self.error(Code::UnknownName, name.loc, headline);
+        };
+        let Some((item, outer, params, pattern)) = self.find_const(&def, &name.name) else {
+            let known = self.const_names(&def);
+            let (at, known) = ((&*name.name, name.loc), known.iter().map(String::as_str));
+            return self.no_such_name(Code::UnknownName, at, headline, known);
+        };
+        let scope = self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
+        let val = self.plain_expr(&item.value, scope);
+        let ty = self.resolve(&item.ty, scope);
+        self.coerce(val, &ty, loc)
     }
 
     /// Where an expression is stored, if it is a place.
     pub(crate) fn place(&mut self, expr: &Expr, env: Env) -> Option<Place> {
-        match &expr.kind {
-            ExprKind::Path(path) => {
-                let [only] = path.segments.as_slice() else { return None };
-                let Some(Binding::Var(var)) = self.scopes.lookup(env, &only.name) else {
-                    return None;
-                };
-                Some(self.followed(Place { var: *var, path: Vec::new() }))
-            }
-            ExprKind::Unary(UnOp::Deref, inner) => self.place(inner, env),
-            ExprKind::Field(base, name) => {
-                let mut place = self.place(base, env)?;
-                let index = field_index(&self.read(&place), &name.name)?;
-                place.path.push(index);
-                Some(self.followed(place))
-            }
-            ExprKind::Index(base, index) => {
-                let mut place = self.place(base, env)?;
-                let whole = self.read(&place);
-                let (Val::Array(parts) | Val::List(parts)) = &whole else { return None };
-                let len = parts.len();
-                let index_val = self.plain_expr(index, env);
-                let Val::Const(Const::Int(at), num) = index_val else { return None };
-                if matches!(whole, Val::Array(_)) && self.cells.unify_index(num).is_none() {
-                    return None;
-                }
-                let at = usize::try_from(at).ok().filter(|at| *at < len)?;
-                place.path.push(at);
-                Some(self.followed(place))
-            }
-            _ => None,
+        if let ExprKind::Unary(UnOp::Deref, inner) = &expr.kind {
+            return self.place(inner, env);
         }
+        if let ExprKind::Path(path) = &expr.kind {
+            let binding = self.scopes.lookup(env, &path.only()?.name);
+            let Some(Binding::Var(var)) = binding else { return None };
+            return Some(self.followed(Place { var: *var, path: Vec::new() }));
+        }
+        let (ExprKind::Field(base, _) | ExprKind::Index(base, _)) = &expr.kind else { return None };
+        let mut place = self.place(base, env)?;
+        let whole = self.read(&place);
+        if let ExprKind::Field(_, name) = &expr.kind {
+            place.path.push(field_index(&whole, &name.name)?);
+        } else if let ExprKind::Index(_, index) = &expr.kind {
+            let (Val::Array(parts) | Val::List(parts)) = &whole else { return None };
+            let Val::Const(Const::Int(at), num) = self.plain_expr(index, env) else { return None };
+            if matches!(whole, Val::Array(_)) && self.cells.unify_index(num).is_none() {
+                return None;
+            }
+            place.path.push(usize::try_from(at).ok().filter(|at| *at < parts.len())?);
+        }
+        Some(self.followed(place))
     }
 
     /// A place that holds a reference stands for what it refers to.
@@ -199,69 +171,42 @@ impl Builder<'_> {
                 None => return place,
             }
         }
-        match val {
-            Val::Ref(next) => self.followed((**next).clone()),
-            _ => place,
-        }
+        if let Val::Ref(next) = val { self.followed((**next).clone()) } else { place }
     }
 
     pub(crate) fn assign(&mut self, target: &Expr, val: Val, env: Env) {
         if matches!(val, Val::Never) || self.dead() {
             return;
         }
-        match &target.kind {
-            ExprKind::Path(path) if path.segments.len() == 1 && path.segments[0].name == "_" => {}
-            ExprKind::Unary(UnOp::Deref, pointer) if self.is_pointer(pointer, env) => {
-                self.report(
-                    Code::NotAFunction.at(target.loc,
-                        "an address cannot be assigned to",
-                    )
+        if let ExprKind::Path(path) = &target.kind
+            && path.only().is_some_and(|only| only.name == "_")
+        {
+            return;
+        }
+        if let ExprKind::Unary(UnOp::Deref, pointer) = &target.kind
+            && self.is_pointer(pointer, env)
+        {
+            self.report(
+                Code::NotAFunction.at(target.loc, "an address cannot be assigned to")
                     .why("an address is a position in global memory, counted in elements, and not a Rust reference")
                     .help(format!(
                         "store({}, {})",
                         pointer.text().as_deref().unwrap_or("p"),
                         self.written(&val).as_deref().unwrap_or("x")
                     )),
-                );
+            );
+        } else if let ExprKind::Tuple(parts) | ExprKind::Array(parts) = &target.kind {
+            let vals = self.taken_apart(val, parts.len(), ("assignment", target.loc));
+            for (part, val) in parts.iter().zip(vals.unwrap_or_default()) {
+                self.assign(part, val, env);
             }
-            ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
-                let val = self.plain(val);
-                let vals = match &val {
-                    Val::Tuple(vals) | Val::Array(vals) if vals.len() == parts.len() => {
-                        vals.to_vec()
-                    }
-                    Val::Unit if parts.is_empty() => Vec::new(),
-                    Val::Error => return,
-                    other => {
-                        self.report(
-                            Code::Kind
-                                .at(target.loc, "this assignment needs a tuple or an array")
-                                .compare(
-                                    "",
-                                    format!("{} parts", parts.len()),
-                                    self.describe(other),
-                                ),
-                        );
-                        return;
-                    }
-                };
-                for (part, val) in parts.iter().zip(vals) {
-                    self.assign(part, val, env);
-                }
-            }
-            _ => match self.place(target, env) {
-                Some(place) => self.assign_place(&place, val, target.loc),
-                None if self.assigns_element(target, env) => {}
-                None => {
-                    let base = self.plain_expr(target, env);
-                    if !matches!(base, Val::Error | Val::Never) {
-                        self.report(
-                            Code::Kind.at(target.loc, "this cannot be assigned to")
-                                .why("a variable, a field, or an array element at a constant index can be assigned to; write tiles and memory with `store`"),
-                        );
-                    }
-                }
-            },
+        } else if let Some(place) = self.place(target, env) {
+            self.assign_place(&place, val, target.loc);
+        } else if !self.assigns_element(target, env) && !self.plain_expr(target, env).is_absent() {
+            self.report(
+                Code::Kind.at(target.loc, "this cannot be assigned to")
+                    .why("a variable, a field, or an array element at a constant index can be assigned to; write tiles and memory with `store`"),
+            );
         }
     }
 
@@ -269,26 +214,29 @@ impl Builder<'_> {
     fn assigns_element(&mut self, target: &Expr, env: Env) -> bool {
         let ExprKind::Index(base, _) = &target.kind else { return false };
         let Some(place) = self.place(base, env) else { return false };
-        let (headline, why, help) = match self.read(&place) {
-            Val::Tensor(param) => (
+        let val = self.read(&place);
+        let (headline, why, help) = if let Val::Tensor(param) = val {
+            (
                 "an element of a tensor cannot be assigned to",
                 "a tensor is read and written tile by tile",
                 format!("{}.store(tile)", self.window_of(param)),
-            ),
-            Val::Value(value) if self.is_ptr(value) => (
+            )
+        } else if val.value().is_some_and(|value| self.is_ptr(value)) {
+            (
                 "an address cannot be assigned to",
                 "an address is moved by `+`, in elements",
                 "store(p + i, x)".to_owned(),
-            ),
-            Val::Value(value) => match self.ty(value) {
-                Type::Tile(_, shape) if shape.len() == 1 => (
-                    "an element of a tile cannot be assigned to",
-                    "the elements of a tile belong to threads; choose among them with a mask",
-                    format!("t = select(arange(0, {}).eq(i), x, t)", shape[0]),
-                ),
-                _ => return false,
-            },
-            _ => return false,
+            )
+        } else if let Some(Type::Tile(_, shape)) = self.ty_of(&val)
+            && shape.len() == 1
+        {
+            (
+                "an element of a tile cannot be assigned to",
+                "the elements of a tile belong to threads; choose among them with a mask",
+                format!("t = select(arange(0, {}).eq(i), x, t)", shape[0]),
+            )
+        } else {
+            return false;
         };
         self.report(Code::NotAFunction.at(target.loc, headline).why(why).help(help));
         true
@@ -362,7 +310,7 @@ impl Builder<'_> {
             let part = val.parts().and_then(|parts| parts.get(index)).cloned();
             return self.plain(part.unwrap_or(Val::Error));
         }
-        if matches!(val, Val::Error | Val::Never) {
+        if val.is_absent() {
             return Val::Error;
         }
         let headline = format!("{} has no field `{}`", self.describe(&val), name.name);
@@ -387,21 +335,16 @@ impl Builder<'_> {
         fields: &[(Ident, Expr)],
         env: Env,
     ) -> Val {
-        let type_expr = crate::syntax::TypeExpr {
-            kind: crate::syntax::TypeKind::Path(path.clone()),
-            loc: path.loc,
-        };
-        let (def, home, mut generics) = match self.resolve(&type_expr, env) {
-            Ty::Struct(def, home, generics) => (def, home, generics),
-            other => {
-                for (_, value) in fields {
-                    self.expr(value, env);
-                }
-                if matches!(other, Ty::Infer) {
-                    return Val::Error;
-                }
-                return self.error(Code::Kind, path.loc, "this is not a struct");
+        let of = self.resolve(&TypeExpr::of(path.clone()), env);
+        let is_known = !matches!(of, Ty::Infer);
+        let Ty::Struct(def, home, mut generics) = of else {
+            for (_, value) in fields {
+                self.expr(value, env);
             }
+            if is_known {
+                self.error(Code::Kind, path.loc, "this is not a struct");
+            }
+            return Val::Error;
         };
         let names: Vec<String> = def.generics.iter().map(|g| g.name.name.clone()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -456,15 +399,15 @@ impl Builder<'_> {
 }
 
 /// What a method or field of another language is called in this one.
-pub(crate) fn method_advice(
-    val: &Val,
-    name: &str,
-) -> Option<crate::elaborate::messages::advice::Advice> {
-    match val {
-        Val::Const(..) | Val::Value(_) => crate::elaborate::messages::advice::of_method(name),
-        Val::Tensor(_) => crate::elaborate::messages::advice::of_tensor(name),
-        Val::Range(_) => crate::elaborate::messages::advice::of_range(name),
-        _ => None,
+pub(crate) fn method_advice(val: &Val, name: &str) -> Option<Advice> {
+    if matches!(val, Val::Const(..) | Val::Value(_)) {
+        advice::of_method(name)
+    } else if matches!(val, Val::Tensor(_)) {
+        advice::of_tensor(name)
+    } else if matches!(val, Val::Range(_)) {
+        advice::of_range(name)
+    } else {
+        None
     }
 }
 
@@ -476,20 +419,19 @@ pub(crate) fn advised(diagnostic: Diagnostic, (why, help): (&str, &str)) -> Diag
 
 /// The position of a field in an aggregate.
 fn field_index(val: &Val, name: &str) -> Option<usize> {
-    match val {
-        Val::Struct(item) => item.def.fields.iter().position(|(field, _)| field == name),
-        Val::Tuple(parts) => name.parse::<usize>().ok().filter(|index| *index < parts.len()),
-        _ => None,
+    if let Val::Struct(item) = val {
+        return item.def.fields.iter().position(|(field, _)| field == name);
     }
+    let Val::Tuple(parts) = val else { return None };
+    name.parse::<usize>().ok().filter(|index| *index < parts.len())
 }
 
 fn set_at(root: &mut Val, path: &[usize], val: Val) {
     match path {
         [] => *root = val,
         [index, rest @ ..] => {
-            if let Some(mut part) = root.parts().and_then(|parts| parts.get(*index)).cloned() {
-                set_at(&mut part, rest, val);
-                root.set_part(*index, part);
+            if let Some(part) = root.parts_mut().and_then(|parts| parts.get_mut(*index)) {
+                set_at(part, rest, val);
             }
         }
     }

@@ -134,17 +134,13 @@ impl Scopes {
     }
 
     fn hold(&mut self, val: &Val, holder: Holder) {
-        match val {
-            Val::Value(value) => {
-                self.holders.entry(value.into_raw().into_u32()).or_insert(holder);
+        if let Val::Value(value) = val {
+            self.holders.entry(value.into_raw().into_u32()).or_insert(holder);
+        } else if let Val::Struct(fields) = val {
+            for ((field, _), val) in fields.def.fields.iter().zip(&fields.fields) {
+                let name = format!("{}.{field}", holder.name).into();
+                self.hold(val, Holder { name, ..holder });
             }
-            Val::Struct(fields) => {
-                for ((field, _), val) in fields.def.fields.iter().zip(&fields.fields) {
-                    let name = format!("{}.{field}", holder.name).into();
-                    self.hold(val, Holder { name, ..holder });
-                }
-            }
-            _ => {}
         }
     }
 

@@ -11,12 +11,12 @@ use kernel_ptx::Capability;
 
 use super::{
     control::LoopKind,
-    reach::{Scan, assigned, expr_returns},
+    reach::{assigned, expr_returns},
     value::{ClosureVal, PartitionVal, Val},
 };
 use crate::{
     diag::Code,
-    elaborate::{Builder, array, signatures::Given},
+    elaborate::{Builder, signatures::Given},
     ir::{
         Partition, Placement, PlacementProblem, Region, StmtKind, Terminator, Type, Value,
         ValueData,
@@ -163,61 +163,42 @@ impl Builder<'_> {
 
     /// The partitions of an array, each with what it runs.
     fn parts(&mut self, val: &Val, arg: &Expr) -> Option<Vec<Part>> {
-        let list = match self.plain(val.clone()) {
-            Val::Array(list) => list,
-            other => {
-                return self.refuse(
-                    Code::Kind
-                        .at(arg.loc, "the partitions are an array")
-                        .compare("", "an array of partitions", self.describe(&other))
-                        .help(format!("[{EXAMPLE}]")),
-                );
-            }
+        let val = self.plain(val.clone());
+        let Val::Array(list) = &val else {
+            return self.refuse(
+                Code::Kind
+                    .at(arg.loc, "the partitions are an array")
+                    .compare("", "an array of partitions", self.describe(&val))
+                    .help(format!("[{EXAMPLE}]")),
+            );
         };
         if list.is_empty() {
             return self.refuse(
                 Code::Kind
                     .at(arg.loc, "there is no partition besides the default one")
-                    .compare(
-                        "",
-                        "an array of one partition or more",
-                        self.describe(&array(Vec::new())),
-                    )
+                    .compare("", "an array of one partition or more", self.describe(&val))
                     .help(format!("[{EXAMPLE}]")),
             );
         }
         let mut parts = Vec::new();
         for (index, part) in list.iter().enumerate() {
             let at = arg.part(index);
-            match self.plain(part.clone()) {
-                Val::Partition(part) => match &part.run {
-                    Some((run, place)) => {
-                        let (run, place) = (Rc::clone(run), *place);
-                        parts.push((part, run, place));
-                    }
-                    None => {
-                        self.report(
-                            Code::Kind
-                                .at(at, "this partition runs nothing")
-                                .compare(
-                                    "",
-                                    "a partition that runs a closure",
-                                    "`partition(..)` alone",
-                                )
-                                .help(EXAMPLE),
-                        );
-                    }
-                },
-                Val::Error | Val::Never => return None,
-                other => {
-                    self.report(
-                        Code::Kind
-                            .at(at, "this is not a partition")
-                            .compare("", "a partition", self.describe(&other))
-                            .help(EXAMPLE),
-                    );
-                }
+            let val = self.plain(part.clone());
+            if val.is_absent() {
+                return None;
             }
+            let (headline, required, actual) = if let Val::Partition(part) = &val {
+                if let Some((run, place)) = &part.run {
+                    parts.push((Rc::clone(part), Rc::clone(run), *place));
+                    continue;
+                }
+                let required = "a partition that runs a closure";
+                ("this partition runs nothing", required, "`partition(..)` alone".to_owned())
+            } else {
+                ("this is not a partition", "a partition", self.describe(&val))
+            };
+            let diagnostic = Code::Kind.at(at, headline).compare("", required, actual);
+            self.report(diagnostic.help(EXAMPLE));
         }
         (parts.len() == list.len()).then_some(parts)
     }
@@ -271,17 +252,10 @@ impl Builder<'_> {
         }
         let scope = self.scopes.child(closure.scope);
         let body = &closure.body;
-        self.run_loop(
-            &LoopKind::Function,
-            None,
-            &[Scan::Expr(body)],
-            scope,
-            body.loc,
-            &mut |builder| {
-                let val = builder.expr(body, scope);
-                builder.give_back(&val, body.loc);
-            },
-        )
+        self.run_loop(&LoopKind::Function, None, &[body], scope, body.loc, &mut |builder| {
+            let val = builder.expr(body, scope);
+            builder.give_back(&val, body.loc);
+        })
     }
 
     /// Reports a partition that changes a variable from outside.

@@ -158,13 +158,8 @@ impl Builder<'_> {
             };
         }
         if matches!(name, "Tensor" | "TensorMut" | "TensorMap" | "TensorMapMut") {
-            return match args.first() {
-                Some(GenericArg::Type(elem)) => match self.resolve(elem, scope) {
-                    Ty::Scalar(num) => Ty::Tensor(num),
-                    _ => Ty::Infer,
-                },
-                _ => Ty::Infer,
-            };
+            let elem = args.first().and_then(GenericArg::ty).map(|elem| self.resolve(elem, scope));
+            return if let Some(Ty::Scalar(num)) = elem { Ty::Tensor(num) } else { Ty::Infer };
         }
         if matches!(name, "Barrier" | "Barriers") {
             return Ty::Barrier { ring: name == "Barriers" };
@@ -306,12 +301,12 @@ impl Builder<'_> {
                         .collect(),
                 ))
             }
-            (Val::Array(parts), Ty::Array(elem)) => Val::Array(Rc::new(
-                parts.iter().map(|part| self.coerce(part.clone(), elem, loc)).collect(),
-            )),
-            (Val::List(parts), Ty::Array(elem)) => Val::List(Rc::new(
-                parts.iter().map(|part| self.coerce(part.clone(), elem, loc)).collect(),
-            )),
+            (mut list @ (Val::Array(_) | Val::List(_)), Ty::Array(elem)) => {
+                for part in list.parts_mut().into_iter().flatten() {
+                    *part = self.coerce(part.clone(), elem, loc);
+                }
+                list
+            }
             (val, ty) => self.coerce_leaf(val, ty, loc).unwrap_or(Val::Error),
         }
     }
@@ -367,9 +362,10 @@ impl Builder<'_> {
             };
             return self.refuse(diagnostic);
         }
-        Some(match val {
-            Val::Const(value, num) => self.settle_const(value, num, loc),
-            other => other,
+        Some(if let Val::Const(value, num) = val {
+            self.settle_const(value, num, loc)
+        } else {
+            val
         })
     }
 
@@ -398,7 +394,7 @@ impl Builder<'_> {
                 Const::Float(crate::elaborate::tiles::arith::round_float(float, dtype)),
                 Num::Known(dtype),
             ),
-            other => Val::Const(other, Num::Known(dtype)),
+            Const::Int(_) | Const::Bool(_) => Val::Const(value, Num::Known(dtype)),
         }
     }
 
@@ -449,7 +445,13 @@ impl Builder<'_> {
                         }
                         return;
                     }
-                    _ => return,
+                    Ty::Infer
+                    | Ty::Unit
+                    | Ty::Scalar(_)
+                    | Ty::Barrier { .. }
+                    | Ty::Tuple(_)
+                    | Ty::Const(..)
+                    | Ty::Other => return,
                 };
                 if let Some(GenericArg::Type(arg)) = last.args.first() {
                     Self::infer_generics(arg, &inner, names, out);

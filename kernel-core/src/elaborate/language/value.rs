@@ -399,6 +399,11 @@ impl Val {
         if matches!(self, Val::Error) { Val::Error } else { Val::Unit }
     }
 
+    /// Whether it was reported, or control does not come back.
+    pub(crate) fn is_absent(&self) -> bool {
+        matches!(self, Val::Error | Val::Never)
+    }
+
     /// The value that it is at run time.
     pub(crate) fn value(&self) -> Option<Value> {
         if let Val::Value(value) = self { Some(*value) } else { None }
@@ -443,22 +448,19 @@ impl Val {
 
     /// The parts of an aggregate.
     pub(crate) fn parts(&self) -> Option<&[Val]> {
-        match self {
-            Val::Tuple(parts) | Val::Array(parts) | Val::List(parts) => Some(parts),
-            Val::Struct(item) => Some(&item.fields),
-            _ => None,
+        if let Val::Tuple(parts) | Val::Array(parts) | Val::List(parts) = self {
+            return Some(parts);
         }
+        if let Val::Struct(item) = self { Some(&item.fields) } else { None }
     }
 
-    /// Replaces one part of an aggregate.
-    pub(crate) fn set_part(&mut self, index: usize, part: Val) {
-        match self {
-            Val::Tuple(parts) | Val::Array(parts) | Val::List(parts) => {
-                Rc::make_mut(parts)[index] = part;
-            }
-            Val::Struct(item) => Rc::make_mut(item).fields[index] = part,
-            _ => {}
+    /// The parts of an aggregate, to change them.
+    pub(crate) fn parts_mut(&mut self) -> Option<&mut [Val]> {
+        if let Val::Struct(item) = self {
+            return Some(&mut Rc::make_mut(item).fields);
         }
+        let (Val::Tuple(parts) | Val::Array(parts) | Val::List(parts)) = self else { return None };
+        Some(&mut Rc::make_mut(parts)[..])
     }
 
     /// How many values it holds.
@@ -477,25 +479,16 @@ impl Val {
 
     /// The same aggregate with other leaves, taken in order.
     pub(crate) fn with_leaves(&self, leaves: &mut impl Iterator<Item = Val>) -> Val {
-        match self {
-            Val::Tuple(parts) => {
-                Val::Tuple(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
-            }
-            Val::Array(parts) => {
-                Val::Array(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
-            }
-            Val::List(parts) => {
-                Val::List(Rc::new(parts.iter().map(|p| p.with_leaves(leaves)).collect()))
-            }
-            Val::Struct(item) => Val::Struct(Rc::new(StructVal {
-                fields: item.fields.iter().map(|p| p.with_leaves(leaves)).collect(),
-                ..(**item).clone()
-            })),
-            Val::View(view) => Val::View(Rc::new(ViewVal {
-                at: view.at.iter().map(|p| p.with_leaves(leaves)).collect(),
-                ..(**view).clone()
-            })),
-            _ => leaves.next().unwrap_or(Val::Error),
+        let mut out = self.clone();
+        let parts = if let Val::View(view) = &mut out {
+            Some(&mut Rc::make_mut(view).at[..])
+        } else {
+            out.parts_mut()
+        };
+        let Some(parts) = parts else { return leaves.next().unwrap_or(Val::Error) };
+        for part in parts {
+            *part = part.with_leaves(leaves);
         }
+        out
     }
 }

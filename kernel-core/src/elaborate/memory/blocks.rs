@@ -9,7 +9,7 @@ use crate::{
     ir::{Fact, ParamKind},
     layouts::tma::MAP_BYTES,
     loc::Loc,
-    syntax::{Expr, MapOption, ParamFact, TypeExpr, TypeKind},
+    syntax::{Expr, MapOption, ParamFact, TypeExpr},
 };
 
 /// Why a block is declared.
@@ -193,7 +193,5 @@ impl Builder<'_> {
 
 /// Whether a parameter is written as a tensor map.
 pub(crate) fn is_map(ty: &TypeExpr) -> bool {
-    let TypeKind::Path(path) = &ty.kind else { return false };
-    let last = path.segments.last();
-    last.is_some_and(|last| matches!(last.name.as_str(), "TensorMap" | "TensorMapMut"))
+    ty.last().is_some_and(|last| matches!(last.name.as_str(), "TensorMap" | "TensorMapMut"))
 }
