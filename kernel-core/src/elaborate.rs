@@ -5,11 +5,6 @@
 //! is not becomes an IR statement. Functions are inlined, aggregates are taken apart, variables are
 //! turned into SSA values where control flow joins. `control.rs` says how.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "each construct takes a few kinds of values, and any other kind is the user's mistake and is reported"
-)]
-
 use std::rc::Rc;
 
 use la_arena::Arena;

@@ -379,6 +379,11 @@ pub struct Expr {
 }
 
 impl Expr {
+    /// The name that it is, if it is a name alone.
+    pub fn name(&self) -> Option<&str> {
+        if let ExprKind::Path(path) = &self.kind { Some(&path.only()?.name) } else { None }
+    }
+
     /// The place of element `index`, if an array is written out here; else the whole place.
     pub fn part(&self, index: usize) -> Loc {
         let ExprKind::Array(parts) = &self.kind else { return self.loc };

@@ -19,34 +19,28 @@ fn bundle_of(tokens: TokenStream) -> TokenStream {
     let rules = file
         .items
         .iter()
-        .find_map(|item| match item {
-            syn::Item::Macro(item) => Some(item.mac.tokens.clone()),
-            _ => None,
+        .find_map(|item| {
+            let syn::Item::Macro(item) = item else { return None };
+            Some(item.mac.tokens.clone())
         })
         .expect("a macro");
     // `(pattern) => { next ! { @kiln [rest] [got { BUNDLE }] state } };`
     let body = group_at(rules, Delimiter::Brace);
     let call = group_at(body.into_iter().skip(3).collect(), Delimiter::Brace);
-    let lists: Vec<TokenStream> = call
-        .into_iter()
-        .filter_map(|tree| match tree {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
-                Some(group.stream())
-            }
-            _ => None,
-        })
-        .collect();
-    group_at(lists[1].clone(), Delimiter::Brace)
+    let list = groups(call, Delimiter::Bracket).nth(1).expect("two lists");
+    group_at(list, Delimiter::Brace)
+}
+
+/// What stands between brackets of this kind.
+fn groups(tokens: TokenStream, delimiter: Delimiter) -> impl Iterator<Item = TokenStream> {
+    tokens.into_iter().filter_map(move |tree| {
+        let TokenTree::Group(group) = tree else { return None };
+        (group.delimiter() == delimiter).then(|| group.stream())
+    })
 }
 
 fn group_at(tokens: TokenStream, delimiter: Delimiter) -> TokenStream {
-    tokens
-        .into_iter()
-        .find_map(|tree| match tree {
-            TokenTree::Group(group) if group.delimiter() == delimiter => Some(group.stream()),
-            _ => None,
-        })
-        .expect("a group")
+    groups(tokens, delimiter).next().expect("a group")
 }
 
 fn half() -> TokenStream {
@@ -65,9 +59,9 @@ fn half_bundle() -> TokenStream {
 fn names(items: &[Item]) -> Vec<String> {
     items
         .iter()
-        .map(|item| match item {
-            Item::Function(function) => function.name.name.clone(),
-            other => format!("{other:?}"),
+        .map(|item| {
+            let Item::Function(function) = item else { return format!("{item:?}") };
+            function.name.name.clone()
         })
         .collect()
 }
@@ -279,14 +273,12 @@ fn what_was_refused_leaves_macros_with_nothing_in_them() {
 
 /// What stands between the braces of `path ! { @kiln .. }`, wherever that is.
 fn chain_in(tokens: TokenStream) -> Option<TokenStream> {
-    tokens.into_iter().find_map(|tree| match tree {
-        TokenTree::Group(group) => {
-            let mut start = group.stream().into_iter().map(|tree| tree.to_string());
-            let is_chain =
-                start.next().as_deref() == Some("@") && start.next().as_deref() == Some("kiln");
-            if is_chain { Some(group.stream()) } else { chain_in(group.stream()) }
-        }
-        _ => None,
+    tokens.into_iter().find_map(|tree| {
+        let TokenTree::Group(group) = tree else { return None };
+        let mut start = group.stream().into_iter().map(|tree| tree.to_string());
+        let is_chain =
+            start.next().as_deref() == Some("@") && start.next().as_deref() == Some("kiln");
+        if is_chain { Some(group.stream()) } else { chain_in(group.stream()) }
     })
 }
 

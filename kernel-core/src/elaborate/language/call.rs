@@ -455,9 +455,8 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Val {
-        if let ExprKind::Path(path) = &receiver.kind
-            && let [module] = path.segments.as_slice()
-            && let Some(reported) = self.of_module(&module.name, name, args, env, loc)
+        if let Some(module) = receiver.name()
+            && let Some(reported) = self.of_module(module, name, args, env, loc)
         {
             return reported;
         }

@@ -48,10 +48,14 @@ impl Builder<'_> {
         matches!(self.ty(value), Type::Scalar(_)) && !self.is_point(value)
     }
 
-    /// Whether something is one number for the whole block, and a scalar in Rust's types too.
+    /// Whether something is a constant or a scalar.
+    pub(crate) fn is_const_or_scalar(&self, val: &Val) -> bool {
+        matches!(val, Val::Const(..)) || val.value().is_some_and(|value| self.is_scalar(value))
+    }
+
+    /// Whether something is a constant or a scalar, and no address.
     pub(crate) fn is_number(&self, val: &Val) -> bool {
-        let number = |value| self.is_scalar(value) && !self.is_ptr(value);
-        matches!(val, Val::Const(..)) || val.value().is_some_and(number)
+        self.is_const_or_scalar(val) && !val.value().is_some_and(|value| self.is_ptr(value))
     }
 
     /// The element type of a constant or of what is a value at run time.

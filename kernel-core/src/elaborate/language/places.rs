@@ -178,9 +178,7 @@ impl Builder<'_> {
         if matches!(val, Val::Never) || self.dead() {
             return;
         }
-        if let ExprKind::Path(path) = &target.kind
-            && path.only().is_some_and(|only| only.name == "_")
-        {
+        if target.name() == Some("_") {
             return;
         }
         if let ExprKind::Unary(UnOp::Deref, pointer) = &target.kind

@@ -116,7 +116,7 @@ pub(crate) fn assigned(expr: &Expr, name: &str) -> Option<Loc> {
         if let ExprKind::Field(of, _) | ExprKind::Index(of, _) = &expr.kind {
             return is_part_of(of, name);
         }
-        matches!(&expr.kind, ExprKind::Path(path) if path.only().is_some_and(|only| only.name == name))
+        expr.name() == Some(name)
     }
     if let ExprKind::Assign(target, _) | ExprKind::AssignOp(_, target, _) = &expr.kind
         && is_part_of(target, name)
@@ -129,11 +129,7 @@ pub(crate) fn assigned(expr: &Expr, name: &str) -> Option<Loc> {
 }
 
 fn names_in<'a>(expr: &'a Expr, out: &mut Vec<&'a str>) {
-    if let ExprKind::Path(path) = &expr.kind
-        && let Some(only) = path.only()
-    {
-        out.push(&only.name);
-    }
+    out.extend(expr.name());
     children(expr, &mut |child| names_in(child, out));
 }
 

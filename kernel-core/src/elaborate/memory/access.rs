@@ -127,47 +127,26 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<Value> {
         let tile = self.value(value, loc)?;
-        let tile = match self.ty(tile) {
-            Type::Scalar(Elem::Number(_)) if self.is_point(tile) => {
-                let help = if shape == [1] {
-                    ".expand(0)".to_owned()
-                } else {
-                    format!(".broadcast({shape:?})")
-                };
-                return self.refuse(
-                    Code::ShapeMismatch
-                        .at(loc, "the tile does not have the extents of its destination")
-                        .compare(
-                            "",
-                            format!("a `Tile<{}>` of extents {shape:?}", dtype.name()),
-                            self.describe(value),
-                        )
-                        .why("a store writes each element of its destination once")
-                        .help(help),
-                );
-            }
-            Type::Scalar(Elem::Number(_)) => {
-                return self.refuse(
-                    Code::Kind
-                        .at(loc, "a tile is stored, not a scalar")
-                        .compare(
-                            "",
-                            format!("a `Tile<{}>` of extents {shape:?}", dtype.name()),
-                            self.describe(value),
-                        )
-                        .help(self.full_of(shape, value, dtype)),
-                );
-            }
-            _ => self.tile(value, "a store", loc)?,
-        };
+        let other_extents = Code::ShapeMismatch
+            .at(loc, "the tile does not have the extents of its destination")
+            .why("a store writes each element of its destination once");
+        if matches!(self.ty(tile), Type::Scalar(Elem::Number(_))) {
+            let (diagnostic, help) = if !self.is_point(tile) {
+                let headline = "a tile is stored, not a scalar";
+                (Code::Kind.at(loc, headline), self.full_of(shape, value, dtype))
+            } else if shape == [1] {
+                (other_extents, ".expand(0)".to_owned())
+            } else {
+                (other_extents, format!(".broadcast({shape:?})"))
+            };
+            let required = format!("a `Tile<{}>` of extents {shape:?}", dtype.name());
+            let actual = self.describe(value);
+            return self.refuse(diagnostic.compare("", required, actual).help(help));
+        }
+        let tile = self.tile(value, "a store", loc)?;
         if self.ty(tile).shape() != shape {
-            let actual = self.ty(tile).shape().to_vec();
-            return self.refuse(
-                Code::ShapeMismatch
-                    .at(loc, "the tile does not have the extents of its destination")
-                    .compare("", format!("{shape:?}"), format!("{actual:?}"))
-                    .why("a store writes each element of its destination once"),
-            );
+            let actual = format!("{:?}", self.ty(tile).shape());
+            return self.refuse(other_extents.compare("", format!("{shape:?}"), actual));
         }
         if self.is_ptr(tile) || self.cells.unify(self.num(tile), Num::Known(dtype)).is_err() {
             let num = self.num(tile);
@@ -357,11 +336,10 @@ impl Builder<'_> {
 
     /// A tile with a scalar in every element; a whole number is written as one of the element type.
     fn full_of(&self, shape: &[u32], scalar: &Val, dtype: Dtype) -> String {
-        let scalar = match scalar {
-            Val::Const(Const::Int(value), _) => {
-                Some(self.whole_number(&value.to_string(), Num::Known(dtype)))
-            }
-            other => self.written(other),
+        let scalar = if let Val::Const(Const::Int(value), _) = scalar {
+            Some(self.whole_number(&value.to_string(), Num::Known(dtype)))
+        } else {
+            self.written(scalar)
         };
         format!("full({shape:?}, {})", scalar.unwrap_or_else(|| "x".to_owned()))
     }
@@ -474,16 +452,12 @@ impl Builder<'_> {
     pub(crate) fn shared_layout(&mut self, given: &Given<'_>) -> Option<Val> {
         let (window, loc) = (given.receiver(), given.at(0));
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
-        let form = match given.layout(0) {
-            Form::NvmmaShared { swizzle_bytes, transposed, fp4_padded, .. } => Form::NvmmaShared {
-                swizzle_bytes,
-                element_bits: self.cells.settled(self.num(window)).shared_bytes() * 8,
-                transposed,
-                fp4_padded,
-            },
-            other => other,
-        };
         let dtype = self.cells.settled(self.num(window));
+        let element_bytes = dtype.shared_bytes();
+        let mut form = given.layout(0);
+        if let Form::NvmmaShared { element_bits, .. } = &mut form {
+            *element_bits = element_bytes * 8;
+        }
         self.padded_dtype(&form, dtype, loc)?;
         let data = &self.shared[shared.root];
         let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
@@ -500,7 +474,6 @@ impl Builder<'_> {
                     .help(pinned.in_code()),
             );
         }
-        let element_bytes = self.cells.settled(self.num(window)).shared_bytes();
         if let Err(problem) = pinned_shared(&form, loc, tile, element_bytes) {
             return self.refuse(problem.into_diagnostic());
         }

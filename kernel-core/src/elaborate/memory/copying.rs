@@ -31,18 +31,14 @@ struct Said<'o> {
 impl Said<'_> {
     /// That of an operation; none of a copy that all threads take part in.
     fn of(op: &mut Op) -> Option<Said<'_>> {
-        match op {
-            Op::Copy(CopyOp::Tma(Tma { kind, multicast, guarded, evict, .. })) => {
-                let has_window = *kind != TmaKind::Prefetch;
-                Some(Said { multicast, guarded, evict, has_window })
-            }
-            Op::Copy(CopyOp::Bulk(bulk)) => {
-                let has_window = bulk.has_window();
-                let Bulk { multicast, guarded, evict, .. } = bulk;
-                Some(Said { multicast, guarded, evict, has_window })
-            }
-            _ => None,
+        if let Op::Copy(CopyOp::Tma(Tma { kind, multicast, guarded, evict, .. })) = op {
+            let has_window = *kind != TmaKind::Prefetch;
+            return Some(Said { multicast, guarded, evict, has_window });
         }
+        let Op::Copy(CopyOp::Bulk(bulk)) = op else { return None };
+        let has_window = bulk.has_window();
+        let Bulk { multicast, guarded, evict, .. } = bulk;
+        Some(Said { multicast, guarded, evict, has_window })
     }
 }
 
@@ -59,9 +55,11 @@ impl Builder<'_> {
     /// `.on(bar)`
     pub(crate) fn on(&mut self, given: &Given<'_>) -> Option<Val> {
         let barrier = given.value(0);
-        self.change(given, |builder, op, args| match op {
-            Op::Product(ProductOp::Tcgen05(_)) => builder.of_tensor_cores("on", &op, given.loc),
-            _ => builder.on_barrier(&op, args, barrier, given.loc),
+        self.change(given, |builder, op, args| {
+            if matches!(op, Op::Product(ProductOp::Tcgen05(_))) {
+                return builder.of_tensor_cores("on", &op, given.loc);
+            }
+            builder.on_barrier(&op, args, barrier, given.loc)
         })
     }
 
@@ -108,16 +106,18 @@ impl Builder<'_> {
         self.note_use(value, copy.loc, given.at(0));
         let what = self.noun(copy);
         self.change(given, |builder, mut op, mut args| {
-            let (guarded, has_window) = match &mut op {
-                Op::Product(ProductOp::Tcgen05(
-                    Tcgen05::Mma { guarded, .. }
-                    | Tcgen05::Copy { guarded }
-                    | Tcgen05::Commit { guarded, .. },
-                )) => (guarded, false),
-                other => match Said::of(other) {
-                    Some(said) => (said.guarded, said.has_window),
-                    None => return builder.only_one_thread("when", loc),
-                },
+            let (guarded, has_window) = if let Op::Product(ProductOp::Tcgen05(
+                Tcgen05::Mma { guarded, .. }
+                | Tcgen05::Copy { guarded }
+                | Tcgen05::Commit { guarded, .. },
+            )) = &mut op
+            {
+                (guarded, false)
+            } else {
+                let Some(said) = Said::of(&mut op) else {
+                    return builder.only_one_thread("when", loc);
+                };
+                (said.guarded, said.has_window)
             };
             if *guarded {
                 return builder.said_twice("when", (what, ".when(a & b)"), loc);
@@ -171,18 +171,22 @@ impl Builder<'_> {
                 args.insert(1, value);
                 return Some((op, args));
             }
-            let loads = match &op {
-                Op::Product(ProductOp::Tcgen05(_)) => return builder.of_tensor_cores("multicast", &op, loc),
-                Op::Copy(CopyOp::Tma(tma)) if tma.kind == TmaKind::Staged => {
+            if matches!(op, Op::Product(ProductOp::Tcgen05(_))) {
+                return builder.of_tensor_cores("multicast", &op, loc);
+            }
+            let loads = if let Op::Copy(CopyOp::Tma(tma)) = &op {
+                if tma.kind == TmaKind::Staged {
                     return builder.refuse(
                         Code::CopyOperands.at(loc, "a copy to several blocks needs a barrier")
                             .why("in each block its bytes count on the barrier at the same place, so name the barrier first")
                             .help("copy_async(x.at([i, j]), tile).on(full).multicast(mask)"),
                     );
                 }
-                Op::Copy(CopyOp::Tma(tma)) => tma.kind.completes_on_a_barrier(),
-                Op::Copy(CopyOp::Bulk(bulk)) => bulk.kind == BulkKind::Load,
-                _ => return builder.only_one_thread("multicast", loc),
+                tma.kind.completes_on_a_barrier()
+            } else if let Op::Copy(CopyOp::Bulk(bulk)) = &op {
+                bulk.kind == BulkKind::Load
+            } else {
+                return builder.only_one_thread("multicast", loc);
             };
             if !loads {
                 return builder.refuse(
@@ -306,24 +310,22 @@ impl Builder<'_> {
             return Some((Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Load, ..tma })), args));
         }
         let &Op::Copy(CopyOp::Async(param)) = op else {
-            let (actual, why, help) = match op {
-                Op::Copy(
-                    CopyOp::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
-                    | CopyOp::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }),
-                ) => (
-                    "a load that already has a barrier",
-                    "a copy counts its bytes on one barrier",
-                    None,
-                ),
-                Op::Copy(
-                    CopyOp::Tma(Tma { kind: TmaKind::Prefetch, .. })
-                    | CopyOp::Bulk(Bulk { kind: BulkKind::Prefetch(_), .. }),
-                ) => ("a prefetch", "nothing signals the end of a prefetch", None),
-                _ => (
-                    "a store",
-                    "the partition that issues a store waits for it",
-                    Some("tma::store_wait(0);"),
-                ),
+            let (actual, why, help) = if let Op::Copy(
+                CopyOp::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
+                | CopyOp::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }),
+            ) = op
+            {
+                let why = "a copy counts its bytes on one barrier";
+                ("a load that already has a barrier", why, None)
+            } else if let Op::Copy(
+                CopyOp::Tma(Tma { kind: TmaKind::Prefetch, .. })
+                | CopyOp::Bulk(Bulk { kind: BulkKind::Prefetch(_), .. }),
+            ) = op
+            {
+                ("a prefetch", "nothing signals the end of a prefetch", None)
+            } else {
+                let why = "the partition that issues a store waits for it";
+                ("a store", why, Some("tma::store_wait(0);"))
             };
             let diagnostic = Code::CopyOperands
                 .at(loc, "this copy does not complete on a barrier")
@@ -372,9 +374,20 @@ impl Builder<'_> {
 
 /// What an operation starts, as it is written.
 pub(crate) fn started(op: &Op) -> &'static str {
+    if let Op::Product(ProductOp::Tcgen05(op)) = op {
+        return match op {
+            Tcgen05::Mma { scaled: Some(_), .. } => "`tcgen05::mma_scaled(..)`",
+            Tcgen05::Mma { group: CtaGroup::One, .. } => "`tcgen05::mma(..)`",
+            Tcgen05::Mma { group: CtaGroup::Pair, .. } => "`tcgen05::mma_pair(..)`",
+            Tcgen05::Copy { .. } => "`tcgen05::copy(..)`",
+            Tcgen05::Commit { .. } => "`tcgen05::commit(..)`",
+            Tcgen05::FenceBefore | Tcgen05::FenceAfter => "a fence",
+        };
+    }
+    let Op::Copy(op) = op else { return "a copy" };
     match op {
-        Op::Copy(CopyOp::Async(_)) => "`copy_async(..)`",
-        Op::Copy(CopyOp::Tma(tma)) => match tma.kind {
+        CopyOp::Async(_) => "`copy_async(..)`",
+        CopyOp::Tma(tma) => match tma.kind {
             TmaKind::Load => "`tma::load(..)`",
             TmaKind::Staged => "`copy_async(..)`",
             TmaKind::Store => "`tma::store(..)`",
@@ -383,21 +396,18 @@ pub(crate) fn started(op: &Op) -> &'static str {
             TmaKind::Gather => "`tma::gather(..)`",
             TmaKind::Scatter => "`tma::scatter(..)`",
         },
-        Op::Copy(CopyOp::Bulk(bulk)) => match bulk.kind {
+        CopyOp::Bulk(bulk) => match bulk.kind {
             BulkKind::Load => "`bulk::load(..)`",
             BulkKind::Store => "`bulk::store(..)`",
             BulkKind::Reduce(_) => "a reduction of `bulk`",
             BulkKind::Prefetch(_) => "`bulk::prefetch(..)`",
             BulkKind::Send => "`bulk::send(..)`",
         },
-        Op::Product(ProductOp::Tcgen05(op)) => match op {
-            Tcgen05::Mma { scaled: Some(_), .. } => "`tcgen05::mma_scaled(..)`",
-            Tcgen05::Mma { group: CtaGroup::One, .. } => "`tcgen05::mma(..)`",
-            Tcgen05::Mma { group: CtaGroup::Pair, .. } => "`tcgen05::mma_pair(..)`",
-            Tcgen05::Copy { .. } => "`tcgen05::copy(..)`",
-            Tcgen05::Commit { .. } => "`tcgen05::commit(..)`",
-            Tcgen05::FenceBefore | Tcgen05::FenceAfter => "a fence",
-        },
-        _ => "a copy",
+        CopyOp::StoreAsync
+        | CopyOp::Commit
+        | CopyOp::Wait(_)
+        | CopyOp::WaitAll
+        | CopyOp::Staged(_)
+        | CopyOp::BulkWait { .. } => "a copy",
     }
 }

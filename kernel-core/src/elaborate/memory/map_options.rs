@@ -121,14 +121,7 @@ impl Builder<'_> {
     /// What elements outside of the tensor are read as: `zero` or `nan`.
     fn fill(&mut self, param: u32, value: &Expr) -> Option<Fill> {
         let dtype = self.params[param as usize].kind.dtype();
-        let word = match &value.kind {
-            ExprKind::Path(path) => match path.segments.as_slice() {
-                [one] => one.name.as_str(),
-                _ => "",
-            },
-            _ => "",
-        };
-        match word {
+        match value.name().unwrap_or_default() {
             "zero" => Some(Fill::Zero),
             // What has a byte is copied as bytes.
             "nan" if dtype.is_float() && dtype.bytes() > 1 => Some(Fill::Nan),

@@ -24,41 +24,31 @@ impl Builder<'_> {
         tables: &[&'static [Signature]],
         loc: Loc,
     ) -> Val {
-        match val {
-            Val::Value(value) => {
-                let value = *value;
-                match self.ty(value) {
-                    Type::Tile(..) | Type::Scalar(_) if !self.is_scalar(value) => {
-                        if matches!(name.name.as_str(), "mean" | "softmax") {
-                            return self.written_out(value, name, vals.first());
-                        }
-                        if let Some(help) = self.said_of_tile(value, &name.name, vals) {
-                            return self.no_such(val, name, help);
-                        }
-                    }
-                    Type::Barrier(barrier)
-                        if barrier.ring && signatures::is_barrier_method(&name.name) =>
-                    {
-                        return self.one_barrier(val, loc).map_or(Val::Error, |_| Val::Unit);
-                    }
-                    Type::Tile(..)
-                    | Type::Scalar(_)
-                    | Type::Shared(_)
-                    | Type::Barrier(_)
-                    | Type::TensorMemory(_)
-                    | Type::Error => {}
+        if let Some(value) = val.value() {
+            let ty = self.ty(value);
+            if matches!(ty, Type::Tile(..) | Type::Scalar(_)) && !self.is_scalar(value) {
+                if matches!(name.name.as_str(), "mean" | "softmax") {
+                    return self.written_out(value, name, vals.first());
                 }
+                if let Some(help) = self.said_of_tile(value, &name.name, vals) {
+                    return self.no_such(val, name, help);
+                }
+            } else if ty.barrier().is_some_and(|barrier| barrier.ring)
+                && signatures::is_barrier_method(&name.name)
+            {
+                return self.one_barrier(val, loc).map_or(Val::Error, |_| Val::Unit);
             }
-            Val::Tensor(param) if matches!(name.name.as_str(), "load" | "store") => {
+        }
+        if let Val::Tensor(param) = val {
+            if matches!(name.name.as_str(), "load" | "store") {
                 let value = if name.name == "load" { "" } else { "tile" };
                 let help = format!("{}.{}({value})", self.window_of(*param), name.name);
                 let headline = "a tensor is read and written tile by tile";
                 return self.report(Code::NotAFunction.at(name.loc, headline).help(help));
             }
-            Val::Tensor(_) if name.name == "bytes" && tables.len() > 1 => {
+            if name.name == "bytes" && tables.len() > 1 {
                 return self.no_such(val, name, "block_bytes".to_owned());
             }
-            _ => {}
         }
         let known = tables.iter().flat_map(|rows| rows.iter()).map(|row| row.name);
         self.no_method(val, name, vals, known)
@@ -72,9 +62,10 @@ impl Builder<'_> {
         known: impl Iterator<Item = &'static str>,
     ) -> Val {
         let what = self.describe(val);
-        let names: Vec<String> = match val {
-            Val::Struct(item) => self.method_names(&item.def),
-            _ => known.map(str::to_owned).collect(),
+        let names = if let Val::Struct(item) = val {
+            self.method_names(&item.def)
+        } else {
+            known.map(str::to_owned).collect()
         };
         let mut diagnostic =
             Code::NotAFunction.at(name.loc, format!("{what} has no method `{}`", name.name));
@@ -302,8 +293,5 @@ pub(crate) fn with_name(help: &str, word: &str, name: &str) -> String {
 
 /// An integer known at compile time.
 fn whole(val: &Val) -> Option<i128> {
-    match val {
-        Val::Const(Const::Int(value), _) => Some(*value),
-        _ => None,
-    }
+    if let Val::Const(Const::Int(value), _) = val { Some(*value) } else { None }
 }

@@ -77,19 +77,19 @@ impl Builder<'_> {
     /// literal.
     pub(crate) fn written(&self, val: &Val) -> Option<String> {
         let from = self.calls.last().map_or(0, |call| call.vars);
-        match val {
-            Val::Const(Const::Int(value), _) => Some(value.to_string()),
-            Val::Const(Const::Float(value), _) => Some(format!("{value:?}")),
-            Val::Const(Const::Bool(value), _) => Some(value.to_string()),
-            // A long unrolled loop may be wrong in each iteration, and is shown once.
-            Val::Value(_) if self.problems.reports() > MAX_NAMED => None,
-            Val::Value(value) => {
-                let same = |held: &Val| matches!(held, Val::Value(held) if held == value);
-                self.scopes.name_with(from, same).map(str::to_owned)
-            }
-            Val::Tensor(param) => self.params.get(*param as usize).map(|param| param.name.clone()),
-            _ => None,
+        if let Val::Const(value, _) = val {
+            return Some(match value {
+                Const::Int(value) => value.to_string(),
+                Const::Float(value) => format!("{value:?}"),
+                Const::Bool(value) => value.to_string(),
+            });
         }
+        if let Val::Tensor(param) = val {
+            return self.params.get(*param as usize).map(|param| param.name.clone());
+        }
+        // A long unrolled loop may be wrong in each iteration, and is shown once.
+        let value = val.value().filter(|_| self.problems.reports() <= MAX_NAMED)?;
+        self.scopes.name_with(from, |held| held.value() == Some(value)).map(str::to_owned)
     }
 
     /// `x.method` for the variable `x`; `.method` where a value has no name.

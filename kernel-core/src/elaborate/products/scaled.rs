@@ -199,13 +199,14 @@ impl Builder<'_> {
             "an operand" => ("`e2m1x2`, `e4m3` or `e5m2`", "e2m1x2"),
             _ => ("`ue8m0`, or `e4m3` of 16 FP4 numbers", "ue8m0"),
         };
-        let made = match self.ty(value).clone() {
-            Type::TensorMemory(_) => Some("tmem"),
-            Type::Shared(_) => Some("shared"),
-            Type::Tile(..) | Type::Scalar(_) | Type::Barrier(_) | Type::Error => None,
+        let ty = self.ty(value);
+        let made = if ty.tensor_memory().is_some() {
+            Some("tmem")
+        } else {
+            ty.shared().map(|_| "shared")
         };
-        let mut shape = self.ty(value).shape().to_vec();
-        if matches!(self.ty(value), Type::Shared(shared) if shared.transposed) {
+        let mut shape = ty.shape().to_vec();
+        if ty.shared().is_some_and(|shared| shared.transposed) {
             shape.reverse();
         }
         self.report(

@@ -23,18 +23,12 @@ impl Builder<'_> {
         let diagnostic = Code::Kind.at(loc, format!("{what} has to be in shared memory"))
             .compare("", "a `Shared<T>`", actual)
             .why("tensor cores read operands from shared memory, and the left operand also from tensor memory; they cannot read registers (PTX ISA, \"tcgen05.mma\")");
-        let help = match val {
-            Val::Value(value)
-                if matches!(
-                    self.ty(*value),
-                    Type::Tile(Elem::Number(_), _) | Type::TensorMemory(_)
-                ) =>
-            {
-                let name = self.cells.settled(self.num(*value)).name();
-                Some(format!("let tile = shared::<{name}>({:?});", self.ty(*value).shape()))
-            }
-            _ => None,
-        };
+        let help = val.value().and_then(|value| {
+            let ty = self.ty(value);
+            let name = self.cells.settled(self.num(value)).name();
+            matches!(ty, Type::Tile(Elem::Number(_), _) | Type::TensorMemory(_))
+                .then(|| format!("let tile = shared::<{name}>({:?});", ty.shape()))
+        });
         self.refuse(diagnostic.help_if(help))
     }
 
@@ -74,17 +68,14 @@ impl Builder<'_> {
             self.one_tile(value, loc)?;
             return Some(value);
         }
-        let shaped = match val {
-            Val::Value(value)
-                if matches!(self.ty(*value), Type::Tile(Elem::Number(_), _) | Type::Shared(_)) =>
-            {
-                let dtype = self.cells.settled(self.num(*value));
-                let shape = self.ty(*value).shape();
-                let allocated = (2..=3).contains(&shape.len()) && dtype.bytes() <= 4;
-                allocated.then(|| format!("tmem::<{}>({shape:?})", dtype.name()))
-            }
-            _ => None,
-        };
+        let shaped = val.value().and_then(|value| {
+            let (ty, dtype) = (self.ty(value), self.cells.settled(self.num(value)));
+            let shape = ty.shape();
+            let allocated = matches!(ty, Type::Tile(Elem::Number(_), _) | Type::Shared(_))
+                && (2..=3).contains(&shape.len())
+                && dtype.bytes() <= 4;
+            allocated.then(|| format!("tmem::<{}>({shape:?})", dtype.name()))
+        });
         let allocation = shaped.unwrap_or_else(|| "tmem::<f32>([128, 128])".to_owned());
         self.refuse(
             Code::Kind

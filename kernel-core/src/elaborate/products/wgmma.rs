@@ -135,10 +135,11 @@ impl Builder<'_> {
     /// instruction has the extents and element types, and descriptors say where the elements are.
     pub(crate) fn by_warpgroups(&self, values: [Value; 3], precision: Precision) -> bool {
         let dtype = self.cells.settled(self.num(values[0]));
-        let multiplied = match dtype {
+        let multiplied = if dtype == Dtype::F32 {
             // What `dot` itself multiplies in full.
-            Dtype::F32 => precision == Precision::Tf32,
-            other => other.is_wgmma_factor(),
+            precision == Precision::Tf32
+        } else {
+            dtype.is_wgmma_factor()
         };
         self.target.has(Capability::Wgmma)
             && multiplied

@@ -41,18 +41,22 @@ impl Builder<'_> {
             Kind::Condition => Checked::Value(self.one_condition(given, (val, loc))?),
             Kind::Shape => Checked::Shape(self.shape(val, expr)?),
             Kind::Ring => Checked::Shape(self.ring_shape(val, expr)?),
-            Kind::Closure(headline) => match val {
-                Val::Closure(closure) => Checked::Closure(closure.clone()),
-                _ => return self.refuse(Code::Kind.at(loc, headline)),
-            },
-            Kind::Layout => match val {
-                Val::Layout(form) => Checked::Layout(form.clone()),
-                other => return self.wants_layout(given, other, loc),
-            },
-            Kind::LayoutOf(headline) => match val {
-                Val::Layout(form) => Checked::Layout(form.clone()),
-                _ => return self.refuse_kind(headline, "a layout", (val, loc)),
-            },
+            Kind::Closure(headline) => {
+                let Val::Closure(closure) = val else {
+                    return self.refuse(Code::Kind.at(loc, headline));
+                };
+                Checked::Closure(closure.clone())
+            }
+            Kind::Layout => {
+                let Val::Layout(form) = val else { return self.wants_layout(given, val, loc) };
+                Checked::Layout(form.clone())
+            }
+            Kind::LayoutOf(headline) => {
+                let Val::Layout(form) = val else {
+                    return self.refuse_kind(headline, "a layout", (val, loc));
+                };
+                Checked::Layout(form.clone())
+            }
             Kind::Entry => Checked::Number(self.entry(val, loc)?),
             Kind::Entries(headline) => Checked::Shape(self.entries(val, loc, headline)?),
             Kind::Bases => Checked::Bases(self.bases(val, expr)?),
@@ -120,11 +124,12 @@ impl Builder<'_> {
 
     /// An axis of what the method is called on.
     fn axis_of(&mut self, given: &Given<'_>, what: &str, val: &Val, loc: Loc) -> Option<u32> {
-        let rank = match &given.of {
-            Val::Value(value) if self.is_point(*value) => return self.no_axis_left(given),
-            Val::Value(value) => self.ty(*value).shape().len(),
-            Val::Tensor(param) => self.params[*param as usize].kind.rank() as usize,
-            _ => unreachable!("only tiles, windows and tensors have methods that take an axis"),
+        let rank = if let Val::Tensor(param) = &given.of {
+            self.params[*param as usize].kind.rank() as usize
+        } else if self.is_point(given.receiver()) {
+            return self.no_axis_left(given);
+        } else {
+            self.ty(given.receiver()).shape().len()
         };
         self.axis(val, rank, what, loc)
     }

@@ -94,10 +94,8 @@ impl Builder<'_> {
 
     /// The barrier that a method is called on.
     fn barrier_type(&self, given: &Given<'_>) -> BarrierType {
-        match *self.ty(given.receiver()) {
-            Type::Barrier(ty) => ty,
-            _ => unreachable!("these methods are in the table of barriers"),
-        }
+        let ty = self.ty(given.receiver()).barrier();
+        *ty.expect("these methods are in the table of barriers")
     }
 
     /// `bars.len()`

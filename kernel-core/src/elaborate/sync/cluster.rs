@@ -21,9 +21,10 @@ const REFUSED: [u32; 3] = [MOST, 1, 1];
 impl Builder<'_> {
     /// `cluster = [2, 1]`: the blocks of a cluster on each axis of the grid.
     pub(crate) fn cluster_shape(&mut self, expr: &Expr, scope: Env) -> [u32; 3] {
-        let parts = match &expr.kind {
-            ExprKind::Array(parts) => parts.iter().collect(),
-            _ => vec![expr],
+        let parts = if let ExprKind::Array(parts) = &expr.kind {
+            &parts[..]
+        } else {
+            std::slice::from_ref(expr)
         };
         let mut shape = [1; 3];
         if parts.is_empty() || parts.len() > shape.len() {
@@ -35,7 +36,7 @@ impl Builder<'_> {
             );
             return REFUSED;
         }
-        for (extent, part) in shape.iter_mut().zip(&parts) {
+        for (extent, part) in shape.iter_mut().zip(parts) {
             let val = self.expr(part, scope);
             let Some(value) = self.const_int(&val, "an extent of the cluster", part.loc) else {
                 return REFUSED;

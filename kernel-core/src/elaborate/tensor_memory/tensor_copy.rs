@@ -53,14 +53,10 @@ impl Builder<'_> {
             .at(at, "the source of a copy to tensor memory has to be in shared memory")
             .compare("", "a `Shared<T>`", self.describe(from))
             .why(ONE_WAY);
-        let read = match from {
-            Val::View(_) => Some(".load()"),
-            Val::Value(value) => match self.ty(*value) {
-                Type::TensorMemory(_) => Some(".load()"),
-                Type::Tile(..) => Some(""),
-                Type::Scalar(_) | Type::Shared(_) | Type::Barrier(_) | Type::Error => None,
-            },
-            _ => None,
+        let read = if matches!(from, Val::View(_)) || self.in_tensor_memory(from) {
+            Some(".load()")
+        } else {
+            matches!(self.ty_of(from), Some(Type::Tile(..))).then_some("")
         };
         let texts = (args[0].operand_text(), args[1].operand_text());
         self.refuse(match (read, texts) {

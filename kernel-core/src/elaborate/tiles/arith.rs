@@ -147,20 +147,19 @@ impl Builder<'_> {
     /// Reports arithmetic on what is stored and moved, but not computed with.
     pub(crate) fn refuse_unreckoned(&mut self, what: &str, operands: &[&Val], loc: Loc) -> bool {
         let known = operands.iter().find_map(|val| {
-            let num = match val {
-                Val::Const(_, num) => *num,
-                Val::Value(value) if !self.is_ptr(*value) && !self.is_handle(*value) => {
-                    self.num(*value)
-                }
-                _ => return None,
-            };
             let unreckoned = |dtype: &Dtype| *dtype != Dtype::Bool && !dtype.has_arithmetic();
-            self.cells.known(num).filter(unreckoned).map(|dtype| (*val, dtype))
+            self.number_type(val).filter(unreckoned).map(|dtype| (*val, dtype))
         });
         let Some((val, dtype)) = known else { return false };
         let written = self.written(val).unwrap_or_default();
         self.report(no_arithmetic(what, dtype, &written, loc));
         true
+    }
+
+    /// The type of a constant, or of the elements of what is neither addresses nor a window.
+    fn number_type(&self, val: &Val) -> Option<Dtype> {
+        let other = |value| self.is_ptr(value) || self.is_handle(value);
+        self.cells.known(self.num_of(val).filter(|_| !val.value().is_some_and(other))?)
     }
 
     /// The message for an element type that an operation does not take.
@@ -325,7 +324,7 @@ impl Builder<'_> {
             Num::Cell(_) if !self.cells.is_float(offset) => {
                 let _ = self.cells.unify(offset, Num::Known(Dtype::I32));
             }
-            other => {
+            other @ (Num::Known(_) | Num::Cell(_)) => {
                 let what = "pointer arithmetic";
                 return self.refuse_dtype(what, "`i32` or `i64` offsets", other, loc);
             }
@@ -369,19 +368,9 @@ impl Builder<'_> {
                     }
                     None => {
                         let range = dtype.map_or("64 bits".to_owned(), range_text);
-                        Some(
-                            self.report(
-                                Code::Overflow
-                                    .at(
-                                        loc,
-                                        format!(
-                                            "{a} {} {b} overflows",
-                                            symbol(op).trim_matches('`')
-                                        ),
-                                    )
-                                    .compare("", range, "a result outside"),
-                            ),
-                        )
+                        let sum = format!("{a} {} {b} overflows", symbol(op).trim_matches('`'));
+                        let diagnostic = Code::Overflow.at(loc, sum);
+                        Some(self.report(diagnostic.compare("", range, "a result outside")))
                     }
                 }
             }
@@ -393,11 +382,14 @@ impl Builder<'_> {
                     Binary::Div => a / b,
                     Binary::Min => a.min(b),
                     Binary::Max => a.max(b),
-                    _ => {
-                        return Some(
-                            self.refuse_dtype(symbol(op), "integers", num, loc)
-                                .unwrap_or(Val::Error),
-                        );
+                    Binary::Rem
+                    | Binary::And
+                    | Binary::Or
+                    | Binary::Xor
+                    | Binary::Shl
+                    | Binary::Shr => {
+                        let refused = self.refuse_dtype(symbol(op), "integers", num, loc);
+                        return refused.or(Some(Val::Error));
                     }
                 };
                 if let Some(dtype) = self.cells.known(num) {
@@ -408,12 +400,19 @@ impl Builder<'_> {
                 (exact(a) && exact(b) && exact(value))
                     .then_some(Val::Const(Const::Float(value), num))
             }
-            (Const::Bool(a), Const::Bool(b)) => match op {
-                Binary::And => Some(Val::Const(Const::Bool(a & b), num)),
-                Binary::Or => Some(Val::Const(Const::Bool(a | b), num)),
-                Binary::Xor => Some(Val::Const(Const::Bool(a ^ b), num)),
-                _ => Some(self.refuse_dtype(symbol(op), "numbers", num, loc).unwrap_or(Val::Error)),
-            },
+            (Const::Bool(a), Const::Bool(b)) => {
+                let value = if op == Binary::And {
+                    a & b
+                } else if op == Binary::Or {
+                    a | b
+                } else if op == Binary::Xor {
+                    a ^ b
+                } else {
+                    let refused = self.refuse_dtype(symbol(op), "numbers", num, loc);
+                    return refused.or(Some(Val::Error));
+                };
+                Some(Val::Const(Const::Bool(value), num))
+            }
             _ => None,
         }
     }
@@ -422,10 +421,7 @@ impl Builder<'_> {
     pub(crate) fn compare(&mut self, op: Compare, a: &Val, b: &Val, loc: Loc) -> Option<Val> {
         const WHAT: &str = "a comparison";
         let (a, b) = (self.plain(a.clone()), self.plain(b.clone()));
-        if matches!(a, Val::Error | Val::Never)
-            || matches!(b, Val::Error | Val::Never)
-            || self.refuse_unreckoned(WHAT, &[&a, &b], loc)
-        {
+        if a.is_absent() || b.is_absent() || self.refuse_unreckoned(WHAT, &[&a, &b], loc) {
             return None;
         }
         let bool_num = Num::Known(Dtype::Bool);
@@ -515,7 +511,9 @@ impl Builder<'_> {
             }
             Unary::Not => (!float, "integers and `bool`"),
             Unary::Abs => (float || known.is_none_or(Dtype::is_int), "numbers"),
-            _ => (float, "floats"),
+            Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil | Unary::Transcendental(_) => {
+                (float, "floats")
+            }
         };
         if !fine && wants == "floats" && known.is_some_and(Dtype::is_int) {
             let name = self.cells.name(num);
@@ -613,13 +611,7 @@ impl Builder<'_> {
     /// Converts to another element type.
     pub(crate) fn cast(&mut self, a: &Val, to: Num, loc: Loc) -> Option<Val> {
         let a = self.plain(a.clone());
-        let from = match &a {
-            Val::Const(_, num) => self.cells.known(*num),
-            Val::Value(x) if !self.is_ptr(*x) && !self.is_handle(*x) => {
-                self.cells.known(self.num(*x))
-            }
-            _ => None,
-        };
+        let from = self.number_type(&a);
         let known = [from, self.cells.known(to)];
         if known[0] != known[1]
             && let Some(dtype) = known.into_iter().flatten().find(|dtype| dtype.is_opaque())

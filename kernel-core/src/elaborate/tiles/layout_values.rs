@@ -87,10 +87,10 @@ impl Builder<'_> {
         let shape = given.val(0);
         let named = if let Val::Str(name) = shape { TmemAtom::from_name(name) } else { None };
         let Some(atom) = named else {
-            let actual = match shape {
-                Val::Str(name) => format!("\"{name}\""),
-                other => self.describe(other),
-            };
+            let mut actual = self.describe(shape);
+            if let Val::Str(name) = shape {
+                actual = format!("\"{name}\"");
+            }
             let required = TmemAtom::ALL.map(|atom| format!("\"{atom}\"")).join(", ");
             let headline = "`tmem_load` takes the shape of an instruction that reads tensor memory";
             return self.refuse(
@@ -161,28 +161,24 @@ impl Builder<'_> {
             Ok(layout) => return Some(layout),
             Err(error) => error,
         };
+        let text = error.to_string();
         let at = |dim: Dim, bit: usize| {
             let list = dims.iter().position(|of| *of == dim);
             list.map_or(given.loc, |list| given.args[list].part(bit))
         };
         let headline = format!("not a basis of a tile of extents {shape:?}");
-        self.refuse(match error {
-            LayoutError::BasisRank { dim, bit, actual, required } => {
-                Code::LayoutForm.at(at(dim, bit), headline)
-                    .compare("coordinates", required.to_string(), actual.to_string())
-                    .why("a basis has one coordinate for each axis of the tile")
-            }
-            LayoutError::BasisOutside { dim, bit, out, actual, size } => {
-                let axis = format!("coordinate along axis {}", axis_of(out));
-                Code::LayoutForm.at(at(dim, bit), headline)
-                    .compare(axis, format!("below {size}"), actual.to_string())
-                    .why(format!("bit {bit} of the {dim} number adds its basis to the coordinates, and the element there has to be in the tile"))
-            }
-            other => {
-                let headline =
-                    format!("these bases are not a layout of a tile of extents {shape:?}");
-                Code::LayoutForm.at(given.loc, headline).why(other.to_string())
-            }
+        self.refuse(if let LayoutError::BasisRank { dim, bit, actual, required } = error {
+            Code::LayoutForm.at(at(dim, bit), headline)
+                .compare("coordinates", required.to_string(), actual.to_string())
+                .why("a basis has one coordinate for each axis of the tile")
+        } else if let LayoutError::BasisOutside { dim, bit, out, actual, size } = error {
+            let axis = format!("coordinate along axis {}", axis_of(out));
+            Code::LayoutForm.at(at(dim, bit), headline)
+                .compare(axis, format!("below {size}"), actual.to_string())
+                .why(format!("bit {bit} of the {dim} number adds its basis to the coordinates, and the element there has to be in the tile"))
+        } else {
+            let headline = format!("these bases are not a layout of a tile of extents {shape:?}");
+            Code::LayoutForm.at(given.loc, headline).why(text)
         })
     }
 

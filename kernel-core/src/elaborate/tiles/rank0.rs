@@ -69,10 +69,11 @@ impl Builder<'_> {
 
     /// The diagnostic, and the way from a tile of rank 0 to a scalar where that is what is missing.
     pub(crate) fn help_item(&self, diagnostic: Diagnostic, val: &Val) -> Diagnostic {
-        match self.plain(val.clone()) {
-            Val::Value(value) if self.is_point(value) => diagnostic.why(ONE_VALUE).help(".item()"),
-            _ => diagnostic,
+        let val = self.plain(val.clone());
+        if !val.value().is_some_and(|value| self.is_point(value)) {
+            return diagnostic;
         }
+        diagnostic.why(ONE_VALUE).help(".item()")
     }
 
     /// Reports an axis of a tile of rank 0.
@@ -128,20 +129,16 @@ impl Builder<'_> {
             return Some(());
         }
         let Some(place) = self.place(target, env) else { return Some(()) };
-        match self.read(&place) {
-            Val::Const(..) => {}
-            Val::Value(old) if self.is_scalar(old) => {}
-            _ => return Some(()),
+        if !self.is_const_or_scalar(&self.read(&place)) {
+            return Some(());
         }
         self.wants_scalar(value, "a scalar variable does not become a tile", loc)
     }
 
     /// How a method of tiles is said of a scalar.
     pub(crate) fn said_of_scalar(&self, val: &Val, name: &str) -> Option<Advice> {
-        match val {
-            Val::Const(..) => {}
-            Val::Value(value) if self.is_scalar(*value) => {}
-            _ => return None,
+        if !self.is_const_or_scalar(val) {
+            return None;
         }
         Some(match name {
             "lt" => ("", "a < b"),

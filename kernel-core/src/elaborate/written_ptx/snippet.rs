@@ -75,27 +75,19 @@ impl Builder<'_> {
         env: Env,
     ) -> Option<(Named, Value)> {
         let val = self.plain_expr(value, env);
-        let open = match &val {
-            Val::Const(_, num) => Some(*num),
-            Val::Value(value) => Some(self.num(*value)),
-            _ => None,
-        };
-        if let Some(num) = open
+        if let Some(num) = self.num_of(&val)
             && self.cells.known(num).is_none()
         {
             let own = if self.cells.is_float(num) { "f32" } else { "i32" };
             let ty = in_text.unwrap_or(own);
-            let help = match &val {
-                Val::Const(Const::Int(value), _) if ty.starts_with('f') => format!("{value}.0{ty}"),
-                Val::Const(Const::Int(value), _) => format!("{value}{ty}"),
-                Val::Const(Const::Float(value), _) if ty.starts_with('f') => {
-                    format!("{value:?}{ty}")
-                }
-                Val::Const(Const::Float(value), _) if value.fract() == 0.0 => {
-                    format!("{value:.0}{ty}")
-                }
-                Val::Const(Const::Float(value), _) => format!("{value:?}{own}"),
-                _ => format!("zeros::<{ty}>([64])"),
+            let known = if let Val::Const(value, _) = val { Some(value) } else { None };
+            let help = match known {
+                Some(Const::Int(value)) if ty.starts_with('f') => format!("{value}.0{ty}"),
+                Some(Const::Int(value)) => format!("{value}{ty}"),
+                Some(Const::Float(value)) if ty.starts_with('f') => format!("{value:?}{ty}"),
+                Some(Const::Float(value)) if value.fract() == 0.0 => format!("{value:.0}{ty}"),
+                Some(Const::Float(value)) => format!("{value:?}{own}"),
+                Some(Const::Bool(_)) | None => format!("zeros::<{ty}>([64])"),
             };
             return self.refuse(
                 Code::DtypeRefused.at(value.loc, "an operand of `ptx!` needs a type")
@@ -154,18 +146,19 @@ impl Builder<'_> {
         let one = !is_tuple(output);
         let mut outputs = Vec::new();
         for (index, (ty, loc)) in written.into_iter().enumerate() {
-            let elem = match ty {
-                Ty::Scalar(num) => self.cells.known(num).map(Elem::Number),
-                Ty::Ptr(num) => self.cells.known(num).map(Elem::Ptr),
-                _ => None,
+            let elem = if let Ty::Ptr(num) = ty {
+                self.cells.known(num).map(Elem::Ptr)
+            } else if let Ty::Scalar(num) = ty {
+                self.cells.known(num).map(Elem::Number)
+            } else {
+                None
             };
             let Some(elem) = elem else {
                 if self.problems.reports() == 0 {
                     let actual = self.type_name(&ty);
-                    let help = match &ty {
-                        Ty::Tile(num) => format!("=> {}", self.cells.name(*num)),
-                        _ => "=> f32".to_owned(),
-                    };
+                    let of_tile =
+                        if let Ty::Tile(num) = ty { Some(self.cells.name(num)) } else { None };
+                    let help = format!("=> {}", of_tile.as_deref().unwrap_or("f32"));
                     self.report(
                         Code::Kind.at(loc, "the type after `=>` is the type of one element")
                             .compare("", "a number, `bool` or `Ptr`", format!("`{actual}`"))

@@ -214,6 +214,7 @@ impl Reader<'_> {
             Err(Box::new(if help.is_empty() { diagnostic } else { diagnostic.help(help) }))
         };
         let is_group = [".async.commit_group", ".async.wait_group", ".async.wait_all"];
+        #[expect(clippy::wildcard_enum_match_arm, reason = "most instructions can stand in a text")]
         match opcode {
             Opcode::Bra | Opcode::Brx | Opcode::Call | Opcode::Ret | Opcode::Exit => {
                 Err(self.control(&quoted).into())

@@ -168,6 +168,7 @@ fn pattern(text: &str, instruction: &Instruction) -> (String, Option<Type>) {
 }
 
 /// The element type that a kernel has for an instruction's type.
+#[expect(clippy::wildcard_enum_match_arm, reason = "kernels have no values of the other types")]
 fn dtype_of(ty: Type) -> Option<Dtype> {
     Some(match ty {
         Type::S32 | Type::B32 => Dtype::I32,
