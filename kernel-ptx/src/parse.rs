@@ -2,10 +2,6 @@
 //!
 //! The parser knows the syntax, the names and the words; it does not know which modifiers an opcode
 //! takes. That is the instruction table's business: [`Module::validate`].
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the parser names the tokens that it takes; every other is an error"
-)]
 
 mod declaration;
 mod expression;
@@ -85,6 +81,7 @@ pub fn parse_body(
 const DEPTH: u32 = 100;
 
 /// The names after `.entry` and `.func`, so that a call may come before what it calls.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other tokens say nothing of names")]
 fn function_names<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
     let mut names = BTreeSet::new();
     for (index, token) in tokens.iter().enumerate() {
@@ -224,6 +221,7 @@ impl<'t> Parser<'t> {
         text
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`linked` refuses what begins no directive")]
     fn module(&mut self) -> Result<(), ParseError> {
         loop {
             match self.kind() {
@@ -310,16 +308,26 @@ impl<'t> Parser<'t> {
             return Err(self.error("the name of a section"));
         }
         self.at += 1;
+        self.skip_brackets(["{", "}"], &[], "a block that ends in `}`")
+    }
+
+    /// Skips what stands between brackets; `wanted` is what is missing where one of `foreign` or the end comes first.
+    fn skip_brackets(
+        &mut self,
+        [opens, closes]: [&str; 2],
+        foreign: &[&str],
+        wanted: &str,
+    ) -> Result<(), ParseError> {
         let open = self.at;
-        self.expect("{")?;
+        self.expect(opens)?;
         let mut depth = 1_u32;
         while depth > 0 {
-            match self.kind() {
-                Kind::Mark("{") => depth += 1,
-                Kind::Mark("}") => depth -= 1,
-                Kind::End => return Err(self.error_at(open, "a block that ends in `}`")),
-                _ => {}
+            let mark = if let Kind::Mark(mark) = self.kind() { mark } else { "" };
+            if self.kind() == Kind::End || foreign.contains(&mark) {
+                return Err(self.error_at(open, wanted));
             }
+            depth += u32::from(mark == opens);
+            depth -= u32::from(mark == closes);
             self.at += 1;
         }
         Ok(())
@@ -348,6 +356,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A function or a variable, with the linkage in front.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other token is a linkage or begins one")]
     fn linked(&mut self) -> Result<(), ParseError> {
         let linkage = match self.kind() {
             Kind::Dot("visible") => Linkage::Visible,

@@ -1,8 +1,4 @@
 //! The expressions of headers: shapes, grids, expected values. Rust syntax over integers and floats.
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "most of Rust's expressions have no meaning in a header"
-)]
 
 use syn::{BinOp, Expr, Lit, UnOp};
 
@@ -44,6 +40,7 @@ impl Scope<'_> {
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most expressions have no meaning here")]
     pub fn value(&mut self, expr: &Expr) -> Result<Number, String> {
         match expr {
             Expr::Lit(lit) => literal(&lit.lit),
@@ -200,13 +197,11 @@ impl Scope<'_> {
 
 /// A name as it is written. Most are single words, of which none is made into tokens for each element of a result.
 fn written(expr: &Expr) -> String {
-    let word = match expr {
-        Expr::Path(path) => path.path.get_ident(),
-        _ => None,
-    };
+    let word = if let Expr::Path(path) = expr { path.path.get_ident() } else { None };
     word.map_or_else(|| quote::ToTokens::to_token_stream(expr).to_string(), ToString::to_string)
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other literals are no numbers")]
 fn literal(lit: &Lit) -> Result<Number, String> {
     match lit {
         Lit::Int(int) => {
@@ -235,6 +230,7 @@ fn arithmetic(
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other operators assign")]
 fn operate(op: &BinOp, a: Number, b: Number) -> Result<Number, String> {
     let integers = || match (a, b) {
         (Number::Int(a), Number::Int(b)) => Ok((a, b)),

@@ -1,8 +1,4 @@
 //! Which row of the table an instruction is, and if none, why.
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a pattern names the operands that it takes and refuses every other kind"
-)]
 
 use std::fmt;
 
@@ -239,13 +235,12 @@ impl Checker<'_> {
     }
 
     fn is_predicate(&self, operand: &Operand, negatable: bool) -> bool {
-        match operand {
-            Operand::Reg(reg) => self.register(*reg) == Some(Type::Pred),
-            Operand::Not(reg) => negatable && self.register(*reg) == Some(Type::Pred),
-            Operand::Int(_) => true,
-            Operand::Special(special) => special.ty() == Type::Pred,
-            _ => false,
+        if let Operand::Reg(reg) | Operand::Not(reg) = operand {
+            let negated = matches!(operand, Operand::Not(_));
+            return (negatable || !negated) && self.register(*reg) == Some(Type::Pred);
         }
+        matches!(operand, Operand::Int(_))
+            || matches!(operand, Operand::Special(special) if special.ty() == Type::Pred)
     }
 
     fn is_source(&self, operand: &Operand, reference: Ref) -> bool {
@@ -300,10 +295,12 @@ impl Checker<'_> {
     }
 
     fn is_vector(&self, operand: &Operand, dest: bool, count: Count, reference: Ref) -> bool {
-        let is_element = |operand: &Operand| match operand {
-            Operand::Sink => dest,
-            _ if dest => self.is_register_of(operand, reference),
-            _ => self.is_source(operand, reference),
+        let is_element = |operand: &Operand| {
+            if dest {
+                *operand == Operand::Sink || self.is_register_of(operand, reference)
+            } else {
+                self.is_source(operand, reference)
+            }
         };
         let length = match count {
             Count::Exactly(length) => Some(length),
@@ -341,13 +338,12 @@ impl Checker<'_> {
             return false;
         };
         let bits = ty.bits() / part;
-        elements.iter().all(|element| match element {
-            Operand::Reg(reg) => self
-                .register(*reg)
-                .is_some_and(|register| register != Type::Pred && register.bits() == bits),
-            Operand::Sink => dest,
-            Operand::Int(_) => !dest,
-            _ => false,
+        elements.iter().all(|element| {
+            if let Operand::Reg(reg) = element {
+                let register = self.register(*reg);
+                return register.is_some_and(|ty| ty != Type::Pred && ty.bits() == bits);
+            }
+            if dest { *element == Operand::Sink } else { matches!(element, Operand::Int(_)) }
         })
     }
 
@@ -398,14 +394,10 @@ impl Checker<'_> {
     }
 
     fn dims(&self) -> Option<usize> {
-        self.instruction.modifiers.iter().find_map(|modifier| match modifier {
-            Modifier::Word(Word::D1) => Some(1),
-            Modifier::Word(Word::D2) => Some(2),
-            Modifier::Word(Word::D3) => Some(3),
-            Modifier::Word(Word::D4) => Some(4),
-            Modifier::Word(Word::D5) => Some(5),
-            _ => None,
-        })
+        let words = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5].map(Modifier::Word);
+        let mut modifiers = self.instruction.modifiers.iter();
+        let index = modifiers.find_map(|modifier| words.iter().position(|word| word == modifier));
+        index.map(|index| index + 1)
     }
 
     fn is(&self, operand: &Operand, shape: &Shape) -> bool {
@@ -413,22 +405,20 @@ impl Checker<'_> {
             Shape::Dest { ty, sink } => {
                 self.is_register_of(operand, *ty) || (*sink && *operand == Operand::Sink)
             }
-            Shape::DestPair(ty) => match operand {
-                Operand::Pair(first, second) => {
-                    (**first == Operand::Sink || self.is_register_of(first, *ty))
-                        && (**second == Operand::Sink
-                            || matches!(**second, Operand::Reg(_))
-                                && self.is_predicate(second, false))
-                }
-                _ => self.is_register_of(operand, *ty),
-            },
+            Shape::DestPair(ty) => {
+                let Operand::Pair(first, second) = operand else {
+                    return self.is_register_of(operand, *ty);
+                };
+                (**first == Operand::Sink || self.is_register_of(first, *ty))
+                    && (**second == Operand::Sink
+                        || matches!(**second, Operand::Reg(_)) && self.is_predicate(second, false))
+            }
             Shape::Source(ty) => self.is_source(operand, *ty),
             Shape::Vector { dest, count, ty } => self.is_vector(operand, *dest, *count, *ty),
             Shape::Predicate { negatable } => self.is_predicate(operand, *negatable),
-            Shape::Address => match operand {
-                Operand::Address { base, .. } => self.is_base(base),
-                _ => false,
-            },
+            Shape::Address => {
+                matches!(operand, Operand::Address { base, .. } if self.is_base(base))
+            }
             Shape::Tensor { gathered } => self.is_tensor(operand, *gathered),
             Shape::Literal(low, high) => {
                 matches!(operand, Operand::Int(value) if (low..=high).contains(&value))

@@ -86,21 +86,7 @@ impl<'t> Parser<'t> {
 
     /// `.attribute(.managed)` and `.attribute(.unified(..))` say where the driver puts a variable.
     pub(super) fn attribute(&mut self) -> Result<(), ParseError> {
-        let open = self.at;
-        self.expect("(")?;
-        let mut depth = 1_u32;
-        while depth > 0 {
-            match self.kind() {
-                Kind::Mark("(") => depth += 1,
-                Kind::Mark(")") => depth -= 1,
-                Kind::Mark(";" | "{") | Kind::End => {
-                    return Err(self.error_at(open, "a list that ends in `)`"));
-                }
-                _ => {}
-            }
-            self.at += 1;
-        }
-        Ok(())
+        self.skip_brackets(["(", ")"], &[";", "{"], "a list that ends in `)`")
     }
 
     /// `[4][8]`; `[]` is an extent of 0.
@@ -161,11 +147,10 @@ impl<'t> Parser<'t> {
 
     /// `.param .u64 .ptr .global .align 16 name` or `.reg .b32 %a`, without what is around it.
     pub(super) fn param(&mut self) -> Result<(&'t str, Param), ParseError> {
-        let space = match self.kind() {
-            Kind::Dot("param") => Space::Param,
-            Kind::Dot("reg") => Space::Reg,
-            _ => return Err(self.error("`.param` or `.reg`")),
+        let Kind::Dot(word @ ("param" | "reg")) = self.kind() else {
+            return Err(self.error("`.param` or `.reg`"));
         };
+        let space = if word == "param" { Space::Param } else { Space::Reg };
         self.at += 1;
         let head = self.head()?;
         if head.vector != 1 {

@@ -248,6 +248,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Statements up to the `}` that closes the brace at token `open`.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other token begins an instruction")]
     fn block(&mut self, body: &mut Body<'t>, open: usize) -> Result<(), ParseError> {
         self.find_labels(body, open)?;
         self.deeper(|parser| {
@@ -281,6 +282,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Gives every label of this block, the nested ones left out, its id: a branch may come before.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other tokens say nothing of labels")]
     fn find_labels(&mut self, body: &mut Body<'t>, open: usize) -> Result<(), ParseError> {
         let mut depth = 0_u32;
         let mut index = open + 1;
@@ -419,19 +421,17 @@ impl<'t> Parser<'t> {
     /// `, function_name $L__info_string0 + 8, inlined_at 1 7 2`, in either order.
     fn inlined(&mut self) -> Result<(), ParseError> {
         while self.eat(",") {
-            match self.kind() {
-                Kind::Name("function_name") => {
-                    self.at += 1;
-                    self.name("a label")?;
-                    self.offset_of_location()?;
+            let Kind::Name(word @ ("function_name" | "inlined_at")) = self.kind() else {
+                return Err(self.error("`function_name` or `inlined_at`"));
+            };
+            self.at += 1;
+            if word == "function_name" {
+                self.name("a label")?;
+                self.offset_of_location()?;
+            } else {
+                for _ in 0..3 {
+                    self.location_number()?;
                 }
-                Kind::Name("inlined_at") => {
-                    self.at += 1;
-                    for _ in 0..3 {
-                        self.location_number()?;
-                    }
-                }
-                _ => return Err(self.error("`function_name` or `inlined_at`")),
             }
         }
         Ok(())
@@ -494,9 +494,8 @@ fn number_labels(function: &mut Function) {
         match statement {
             Statement::Label(label) => labels.push(label.0),
             Statement::Instruction(instruction) => {
-                tables.extend(instruction.operands.iter().filter_map(|operand| match operand {
-                    Operand::BranchTargets(table) => Some(*table),
-                    _ => None,
+                tables.extend(instruction.operands.iter().filter_map(|operand| {
+                    if let Operand::BranchTargets(table) = operand { Some(*table) } else { None }
                 }));
             }
             Statement::Location { .. } | Statement::Pragma(_) => {}

@@ -87,6 +87,7 @@ impl<'t> Parser<'t> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other token begins an expression")]
     fn operand(&mut self, body: &mut Body<'t>, context: Context) -> Result<Operand, ParseError> {
         self.deeper(|parser| match parser.kind() {
             Kind::Mark("{") => {
@@ -199,38 +200,25 @@ impl<'t> Parser<'t> {
 
     /// `base+offset]` or `base, {c0, c1}]`
     fn address(&mut self, body: &mut Body<'t>, context: Context) -> Result<Operand, ParseError> {
-        let (base, offset) = match self.kind() {
-            Kind::Name(name) if name != "WARP_SZ" => {
-                let at = self.at;
-                match self.named(body, name)? {
-                    Operand::Reg(reg) => (Base::Reg(reg), self.offset()?),
-                    Operand::Symbol(symbol, offset) => (Base::Symbol(symbol), offset),
-                    Operand::Not(_)
-                    | Operand::Int(_)
-                    | Operand::F32(_)
-                    | Operand::F64(_)
-                    | Operand::Special(_)
-                    | Operand::Vector(_)
-                    | Operand::Pair(..)
-                    | Operand::Address { .. }
-                    | Operand::TensorAddress { .. }
-                    | Operand::Label(_)
-                    | Operand::BranchTargets(_)
-                    | Operand::List(_)
-                    | Operand::Sink => {
-                        return Err(self.error_at(at, "a register or a variable"));
-                    }
-                }
+        let at = self.at;
+        let (base, offset) = if let Kind::Name(name) = self.kind()
+            && name != "WARP_SZ"
+        {
+            let named = self.named(body, name)?;
+            if let Operand::Reg(reg) = named {
+                (Base::Reg(reg), self.offset()?)
+            } else if let Operand::Symbol(symbol, offset) = named {
+                (Base::Symbol(symbol), offset)
+            } else {
+                return Err(self.error_at(at, "a register or a variable"));
             }
-            _ => {
-                let at = self.at;
-                let value = self.integer()?;
-                #[expect(clippy::cast_possible_truncation, reason = "an address keeps its 64 bits")]
-                if (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value) {
-                    (Base::Absolute, value as i64)
-                } else {
-                    return Err(self.error_at(at, "an address of 64 bits"));
-                }
+        } else {
+            let value = self.integer()?;
+            #[expect(clippy::cast_possible_truncation, reason = "an address keeps its 64 bits")]
+            if (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value) {
+                (Base::Absolute, value as i64)
+            } else {
+                return Err(self.error_at(at, "an address of 64 bits"));
             }
         };
         if self.eat("]") {
