@@ -13,7 +13,7 @@ use la_arena::ArenaMap;
 
 use crate::ir::{
     Barriers, CopyOp, Elem, Kernel, Layouts, MemoryOp, Op, ProductOp, Region, Shared, SourceOp,
-    Stmt, StmtKind, SyncOp, Terminator, TileOp, Type, Value, WindowOp,
+    Stmt, StmtKind, SyncOp, TileOp, Type, Value, WindowOp,
 };
 use crate::layouts::tma::TensorMap;
 use crate::loc::Loc;
@@ -105,7 +105,7 @@ fn in_order(
         orders_others: kernel.orders_others(),
         scatters: kernel.scatters(),
         weights: barrier::weights(kernel),
-        pairs_halves: sums_in_halves(kernel, &kernel.body),
+        pairs_halves: sums_in_halves(kernel),
         split,
     };
     lower.block();
@@ -480,68 +480,19 @@ fn target(result: Option<Value>) -> Value {
 }
 
 /// Whether a `wgmma` product has an accumulator of `f16`.
-fn sums_in_halves(kernel: &Kernel, region: &Region) -> bool {
-    region.stmts.iter().any(|stmt| {
-        let product = match &stmt.kind {
-            StmtKind::Op { op: Op::Product(ProductOp::Wgmma), args, .. } => {
-                kernel.ty(args[2]).elem() == Some(Elem::Number(crate::ir::Dtype::F16))
-            }
-            StmtKind::Op { .. }
-            | StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Specialize { .. } => false,
-        };
-        product || stmt.kind.regions().into_iter().any(|inner| sums_in_halves(kernel, inner))
+fn sums_in_halves(kernel: &Kernel) -> bool {
+    let halves = Some(Elem::Number(crate::ir::Dtype::F16));
+    kernel.body.any_op(&mut |op, args| {
+        matches!(op, Op::Product(ProductOp::Wgmma)) && kernel.ty(args[2]).elem() == halves
     })
 }
 
 /// How often each value is read.
 fn used(kernel: &Kernel) -> ArenaMap<Value, u32> {
-    fn mark(used: &mut ArenaMap<Value, u32>, values: &[Value]) {
-        for &value in values {
-            let count = used.get(value).copied().unwrap_or(0);
-            used.insert(value, count + 1);
-        }
-    }
-    fn visit(region: &Region, used: &mut ArenaMap<Value, u32>) {
-        match &region.end {
-            Terminator::Return => {}
-            Terminator::Yield(values)
-            | Terminator::Continue(_, values)
-            | Terminator::Break(_, values) => mark(used, values),
-        }
-        for stmt in &region.stmts {
-            match &stmt.kind {
-                StmtKind::Op { args, .. } | StmtKind::Ptx { args, .. } => mark(used, args),
-                StmtKind::If { condition, then, otherwise, .. } => {
-                    mark(used, &[*condition]);
-                    visit(then, used);
-                    visit(otherwise, used);
-                }
-                StmtKind::For { from, to, step, inits, body, .. } => {
-                    mark(used, &[*from, *to, *step]);
-                    mark(used, inits);
-                    visit(body, used);
-                }
-                StmtKind::Loop { inits, body, .. } => {
-                    mark(used, inits);
-                    visit(body, used);
-                }
-                StmtKind::Reduce { args, combine, .. } | StmtKind::Scan { args, combine, .. } => {
-                    mark(used, args);
-                    visit(combine, used);
-                }
-                StmtKind::Specialize { .. } => {
-                    stmt.kind.regions().into_iter().for_each(|inner| visit(inner, used));
-                }
-            }
-        }
-    }
     let mut used = ArenaMap::new();
-    visit(&kernel.body, &mut used);
+    kernel.body.each_use(&mut |value, _| {
+        let count = used.get(value).copied().unwrap_or(0);
+        used.insert(value, count + 1);
+    });
     used
 }

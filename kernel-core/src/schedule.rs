@@ -254,15 +254,8 @@ fn leaves(stmt: &Stmt, depth: u32) -> bool {
         };
         out || region.stmts.iter().any(|stmt| leaves(stmt, depth))
     };
-    match &stmt.kind {
-        StmtKind::Op { .. }
-        | StmtKind::Reduce { .. }
-        | StmtKind::Scan { .. }
-        | StmtKind::Ptx { .. } => false,
-        StmtKind::If { then, otherwise, .. } => ends(then, depth) || ends(otherwise, depth),
-        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => ends(body, depth + 1),
-        StmtKind::Specialize { .. } => unreachable!("ir::verify requires it in the kernel's body"),
-    }
+    let depth = depth + u32::from(stmt.kind.is_loop());
+    stmt.kind.regions().into_iter().any(|region| ends(region, depth))
 }
 
 /// The statements that memory and synchronisation need, and the pure ones that can come later; each in order.
@@ -270,18 +263,12 @@ fn split(stmts: Vec<Stmt>) -> (Vec<Stmt>, Vec<Stmt>) {
     let mut needed: Vec<Value> = Vec::new();
     let mut stays = vec![false; stmts.len()];
     for (index, stmt) in stmts.iter().enumerate().rev() {
-        let wanted = match &stmt.kind {
-            StmtKind::Op { op, result, .. } if op.is_pure() => {
-                result.is_some_and(|result| needed.contains(&result))
-            }
-            StmtKind::Op { .. }
-            | StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Specialize { .. } => true,
+        let wanted = if let StmtKind::Op { op, result, .. } = &stmt.kind
+            && op.is_pure()
+        {
+            result.is_some_and(|result| needed.contains(&result))
+        } else {
+            true
         };
         if wanted {
             stays[index] = true;

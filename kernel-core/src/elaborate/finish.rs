@@ -76,16 +76,12 @@ impl Builder<'_> {
     /// Constants take the form of their settled type, and must be in its range.
     fn settle_region(&mut self, region: &mut Region) {
         for stmt in &mut region.stmts {
-            match &mut stmt.kind {
-                StmtKind::Op { op, args, result } => self.settle_op(op, args, *result, stmt.loc),
-                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
-                    self.settle_region(combine);
-                }
-                StmtKind::Ptx { .. }
-                | StmtKind::If { .. }
-                | StmtKind::For { .. }
-                | StmtKind::Loop { .. }
-                | StmtKind::Specialize { .. } => {}
+            if let StmtKind::Op { op, args, result } = &mut stmt.kind {
+                self.settle_op(op, args, *result, stmt.loc);
+            } else if let StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } =
+                &mut stmt.kind
+            {
+                self.settle_region(combine);
             }
             stmt.kind.regions_mut().into_iter().for_each(|inner| self.settle_region(inner));
         }

@@ -16,20 +16,14 @@ impl Kernel {
     /// What in the body reads and writes memory without bounds, apart from what it does with pointers that are arguments.
     pub fn raw_access(&self) -> Option<RawAccess> {
         fn first(region: &Region, is: &dyn Fn(&Op) -> bool) -> Option<RawAccess> {
-            region.stmts.iter().find_map(|stmt| match &stmt.kind {
-                StmtKind::Op { op, .. } => is(op).then_some(RawAccess::Address),
-                StmtKind::If { then, otherwise, .. } => {
-                    first(then, is).or_else(|| first(otherwise, is))
+            region.stmts.iter().find_map(|stmt| {
+                if let StmtKind::Op { op, .. } = &stmt.kind {
+                    return is(op).then_some(RawAccess::Address);
                 }
-                StmtKind::For { .. } | StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
-                    stmt.kind.regions().into_iter().find_map(|region| first(region, is))
+                if let StmtKind::Ptx { code, .. } = &stmt.kind {
+                    return code.touches_memory().then_some(RawAccess::Text(stmt.loc));
                 }
-                StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } => {
-                    first(combine, is)
-                }
-                StmtKind::Ptx { code, .. } => {
-                    code.touches_memory().then_some(RawAccess::Text(stmt.loc))
-                }
+                stmt.kind.all_regions().into_iter().find_map(|region| first(region, is))
             })
         }
         first(&self.body, &|op| {

@@ -61,6 +61,27 @@ impl StmtKind {
         }
     }
 
+    /// The same, to change them.
+    pub fn operands_mut(&mut self) -> Vec<&mut Value> {
+        match self {
+            StmtKind::Op { args, .. }
+            | StmtKind::Ptx { args, .. }
+            | StmtKind::Reduce { args, .. }
+            | StmtKind::Scan { args, .. } => args.iter_mut().collect(),
+            StmtKind::If { condition, .. } => vec![condition],
+            StmtKind::For { from, to, step, inits, .. } => {
+                [from, to, step].into_iter().chain(inits).collect()
+            }
+            StmtKind::Loop { inits, .. } => inits.iter_mut().collect(),
+            StmtKind::Specialize { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether it runs its region any number of times.
+    pub fn is_loop(&self) -> bool {
+        matches!(self, StmtKind::For { .. } | StmtKind::Loop { .. })
+    }
+
     /// Every value that it uses, in the regions and functions inside as well.
     pub fn mentioned(&self) -> Vec<Value> {
         let mut all = self.operands();
@@ -95,6 +116,16 @@ impl Terminator {
             | Terminator::Break(_, values) => values,
         }
     }
+
+    /// The same, to change them.
+    pub fn values_mut(&mut self) -> &mut [Value] {
+        match self {
+            Terminator::Return => &mut [],
+            Terminator::Yield(values)
+            | Terminator::Continue(_, values)
+            | Terminator::Break(_, values) => values,
+        }
+    }
 }
 
 impl Region {
@@ -117,15 +148,8 @@ impl Region {
 
     /// Whether `meant` holds of an operation of the region or of one inside, with these operands.
     pub fn any_op(&self, meant: &mut dyn FnMut(&Op, &[Value]) -> bool) -> bool {
-        self.any_stmt(&mut |stmt| match &stmt.kind {
-            StmtKind::Op { op, args, .. } => meant(op, args),
-            StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Specialize { .. } => false,
+        self.any_stmt(&mut |stmt| {
+            if let StmtKind::Op { op, args, .. } = &stmt.kind { meant(op, args) } else { false }
         })
     }
 

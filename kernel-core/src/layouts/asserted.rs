@@ -10,7 +10,7 @@ use super::LayoutProblem;
 use super::graph::Graph;
 use super::rewrite::Versions;
 use super::solve::pinned;
-use crate::ir::{Kernel, Op, Region, StmtKind, Terminator, TileOp, Value};
+use crate::ir::{Kernel, Op, Region, StmtKind, TileOp, Value};
 use crate::loc::Loc;
 
 /// A layout that the user says a tile has.
@@ -30,14 +30,7 @@ pub(super) fn take(kernel: &mut Kernel) -> Vec<Assertion> {
 
 /// Whether a region asserts a layout anywhere.
 pub(super) fn any(region: &Region) -> bool {
-    region.stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Op { op, .. } => matches!(op, Op::Tile(TileOp::AssertLayout(_))),
-        StmtKind::If { then, otherwise, .. } => any(then) || any(otherwise),
-        StmtKind::For { body, .. } | StmtKind::Loop { body, .. } => any(body),
-        StmtKind::Specialize { .. } => stmt.kind.regions().into_iter().any(any),
-        // Functions of two scalars have no tiles.
-        StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => false,
-    })
+    region.any_op(&mut |op, _| matches!(op, Op::Tile(TileOp::AssertLayout(_))))
 }
 
 #[derive(Default)]
@@ -50,43 +43,24 @@ struct Taken {
 impl Taken {
     fn region(&mut self, region: &mut Region) {
         region.stmts.retain_mut(|stmt| {
-            match &mut stmt.kind {
-                StmtKind::Op { op, args, result } => {
-                    self.values(args);
-                    if let (Op::Tile(TileOp::AssertLayout(form)), Some(result)) = (op, result) {
-                        // Values are defined before they are used, so a chain of assertions ends here.
-                        self.tiles.insert(*result, args[0]);
-                        let form = form.clone();
-                        self.assertions.push(Assertion { tile: args[0], form, at: stmt.loc });
-                        return false;
-                    }
-                }
-                StmtKind::Reduce { args, .. }
-                | StmtKind::Scan { args, .. }
-                | StmtKind::Ptx { args, .. } => self.values(args),
-                StmtKind::If { then, otherwise, .. } => {
-                    self.region(then);
-                    self.region(otherwise);
-                }
-                StmtKind::For { inits, body, .. } | StmtKind::Loop { inits, body, .. } => {
-                    self.values(inits);
-                    self.region(body);
-                }
-                StmtKind::Specialize { .. } => {
-                    stmt.kind.regions_mut().into_iter().for_each(|region| self.region(region));
-                }
+            self.values(stmt.kind.operands_mut());
+            if let StmtKind::Op { op: Op::Tile(TileOp::AssertLayout(form)), args, result } =
+                &mut stmt.kind
+                && let Some(result) = result
+            {
+                // Values are defined before they are used, so a chain of assertions ends here.
+                self.tiles.insert(*result, args[0]);
+                let form = form.clone();
+                self.assertions.push(Assertion { tile: args[0], form, at: stmt.loc });
+                return false;
             }
+            stmt.kind.regions_mut().into_iter().for_each(|region| self.region(region));
             true
         });
-        match &mut region.end {
-            Terminator::Return => {}
-            Terminator::Yield(values)
-            | Terminator::Continue(_, values)
-            | Terminator::Break(_, values) => self.values(values),
-        }
+        self.values(region.end.values_mut());
     }
 
-    fn values(&self, values: &mut [Value]) {
+    fn values<'v>(&self, values: impl IntoIterator<Item = &'v mut Value>) {
         for value in values {
             *value = self.tiles.get(*value).copied().unwrap_or(*value);
         }

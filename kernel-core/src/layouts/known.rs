@@ -286,27 +286,17 @@ impl Flow for Analysis<'_> {
     const OF_VALUES: bool = true;
 
     fn cross(&mut self, stmt: &Stmt, (): &mut ()) {
-        match &stmt.kind {
-            StmtKind::Op { op, args, result: Some(result) } => {
-                let info = self.op(op, args, *result);
-                self.infos.insert(*result, info);
-            }
-            StmtKind::For { from, step, body, .. } => {
-                // The induction variable is `from` plus a multiple of `step`.
-                let (from, step) = (self.info(*from), self.info(*step));
-                let log2_multiple = from.log2_multiple.min(step.log2_multiple);
-                let induction =
-                    Info { natural: from.natural && step.natural, ..Info::scalar(log2_multiple) };
-                self.infos.insert(body.args[0], induction);
-            }
-            // A combine function knows nothing of its operands, and its results are data. What regions pass, `pass` meets.
-            StmtKind::Op { result: None, .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::If { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Specialize { .. } => {}
+        // A combine function knows nothing of its operands, and its results are data. What regions pass, `pass` meets.
+        if let StmtKind::Op { op, args, result: Some(result) } = &stmt.kind {
+            let info = self.op(op, args, *result);
+            self.infos.insert(*result, info);
+        } else if let StmtKind::For { from, step, body, .. } = &stmt.kind {
+            // The induction variable is `from` plus a multiple of `step`.
+            let (from, step) = (self.info(*from), self.info(*step));
+            let log2_multiple = from.log2_multiple.min(step.log2_multiple);
+            let induction =
+                Info { natural: from.natural && step.natural, ..Info::scalar(log2_multiple) };
+            self.infos.insert(body.args[0], induction);
         }
     }
 

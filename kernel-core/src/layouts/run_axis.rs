@@ -5,7 +5,7 @@ use la_arena::ArenaMap;
 
 use super::Known;
 use super::graph::Graph;
-use crate::ir::{CopyOp, Kernel, MemoryOp, Op, Region, Shared, SharedType, StmtKind, Type, Value};
+use crate::ir::{CopyOp, Kernel, MemoryOp, Op, Shared, SharedType, Type, Value};
 
 /// Operations between a store and what it stores are followed so far.
 const MOST_STEPS: usize = 16;
@@ -16,47 +16,29 @@ pub(super) type Written = ArenaMap<Shared, u32>;
 /// How the allocations of a kernel are written, as far as layouts say.
 pub(super) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written {
     let mut written = Written::default();
-    region(kernel, known, graph, &kernel.body, &mut written);
-    written
-}
-
-fn region(kernel: &Kernel, known: &Known, graph: &Graph, body: &Region, written: &mut Written) {
-    for stmt in &body.stmts {
-        match &stmt.kind {
-            StmtKind::Op { op, args, .. } => {
-                let (window, axis) = match (op, args.as_slice()) {
-                    (Op::Memory(MemoryOp::StoreShared), [window, tile])
-                    | (Op::Copy(CopyOp::StoreAsync), [window, tile, _]) => {
-                        (window, graph.layout(*tile).and_then(run_axis))
-                    }
-                    (Op::Copy(CopyOp::Async(_)), [.., window]) => {
-                        (window, known.access(kernel, op, args).map(|access| access.axis))
-                    }
-                    _ => continue,
-                };
-                let Some(window) = window_of(kernel, *window).filter(|ty| ty.shape.len() >= 2)
-                else {
-                    continue;
-                };
-                let leading = u32::try_from(window.shape.len() - 2).expect("a rank is small");
-                // What no layout is known of is written by rows.
-                let axis = axis.map_or(Some(1), |axis| axis.checked_sub(leading));
-                if let Some(axis) = axis {
-                    let axis = if window.transposed { 1 - axis } else { axis };
-                    written.insert(window.root, axis);
-                }
+    kernel.body.each_op(&mut |op, args, _, _| {
+        let (window, axis) = match (op, args) {
+            (Op::Memory(MemoryOp::StoreShared), [window, tile])
+            | (Op::Copy(CopyOp::StoreAsync), [window, tile, _]) => {
+                (window, graph.layout(*tile).and_then(run_axis))
             }
-            StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Specialize { .. } => {
-                for inner in stmt.kind.regions() {
-                    region(kernel, known, graph, inner, written);
-                }
+            (Op::Copy(CopyOp::Async(_)), [.., window]) => {
+                (window, known.access(kernel, op, args).map(|access| access.axis))
             }
-            StmtKind::Reduce { .. } | StmtKind::Scan { .. } | StmtKind::Ptx { .. } => {}
+            _ => return,
+        };
+        let Some(window) = window_of(kernel, *window).filter(|ty| ty.shape.len() >= 2) else {
+            return;
+        };
+        let leading = u32::try_from(window.shape.len() - 2).expect("a rank is small");
+        // What no layout is known of is written by rows.
+        let axis = axis.map_or(Some(1), |axis| axis.checked_sub(leading));
+        if let Some(axis) = axis {
+            let axis = if window.transposed { 1 - axis } else { axis };
+            written.insert(window.root, axis);
         }
-    }
+    });
+    written
 }
 
 fn window_of(kernel: &Kernel, value: Value) -> Option<&SharedType> {

@@ -157,31 +157,18 @@ fn find_matrices(
     matrices: &mut ArenaMap<Value, u32>,
     conversions: &mut Vec<(Value, Value)>,
 ) {
-    for stmt in &region.stmts {
-        match &stmt.kind {
-            StmtKind::Op { op: Op::Product(ProductOp::Dot(_)), args, result: Some(result) } => {
-                let layout = layouts.get(*result);
-                let of_product = |layout: &Layout| mma_warps(layout, layout.in_size(Dim::Warp));
-                if layout.is_some_and(|layout| of_product(layout).is_some()) {
-                    matrices.extend([(args[0], 1), (args[1], 0)]);
-                }
+    region.each_op(&mut |op, args, result, _| {
+        let Some(result) = result else { return };
+        if let Op::Product(ProductOp::Dot(_)) = op {
+            let layout = layouts.get(result);
+            let of_product = |layout: &Layout| mma_warps(layout, layout.in_size(Dim::Warp));
+            if layout.is_some_and(|layout| of_product(layout).is_some()) {
+                matrices.extend([(args[0], 1), (args[1], 0)]);
             }
-            StmtKind::Op { op: Op::Tile(TileOp::ToLayout(_)), args, result: Some(result) } => {
-                conversions.push((args[0], *result));
-            }
-            StmtKind::Op { .. }
-            | StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Specialize { .. } => {}
+        } else if let Op::Tile(TileOp::ToLayout(_)) = op {
+            conversions.push((args[0], result));
         }
-        for region in stmt.kind.regions() {
-            find_matrices(layouts, region, matrices, conversions);
-        }
-    }
+    });
 }
 
 /// The bytes from one tile of a ring to the next.
@@ -239,17 +226,8 @@ impl Collector<'_> {
                 }
                 continue;
             }
-            let inner = match &stmt.kind {
-                StmtKind::For { .. } | StmtKind::Loop { .. } => {
-                    (times * ITERATIONS).min(MOST_TIMES)
-                }
-                StmtKind::If { .. }
-                | StmtKind::Op { .. }
-                | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. }
-                | StmtKind::Specialize { .. } => times,
-            };
+            let looped = (times * ITERATIONS).min(MOST_TIMES);
+            let inner = if stmt.kind.is_loop() { looped } else { times };
             for region in stmt.kind.regions() {
                 self.region(region, inner, uses);
             }

@@ -89,32 +89,16 @@ impl<'a> Facts<'a> {
 
     /// Notes the loops and the extents of a region.
     fn region(&mut self, region: &Region) {
-        for stmt in &region.stmts {
-            match &stmt.kind {
-                StmtKind::Op {
-                    op: Op::Source(SourceOp::ParamDim(param, axis)),
-                    result: Some(result),
-                    ..
-                } => {
-                    self.dims.insert(*result, (*param, *axis));
-                }
-                StmtKind::Op { .. }
-                | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. } => {}
-                StmtKind::If { then, otherwise, .. } => {
-                    self.region(then);
-                    self.region(otherwise);
-                }
-                StmtKind::For { from, to, step, body, .. } => {
-                    let induction = Induction { from: *from, to: *to, step: *step };
-                    self.inductions.insert(body.args[0], induction);
-                    self.region(body);
-                }
-                StmtKind::Loop { .. } | StmtKind::Specialize { .. } => {
-                    stmt.kind.regions().into_iter().for_each(|body| self.region(body));
-                }
+        region.each_stmt(&mut |stmt| {
+            if let StmtKind::Op {
+                op: Op::Source(SourceOp::ParamDim(param, axis)), result, ..
+            } = &stmt.kind
+            {
+                self.dims.extend(result.map(|result| (result, (*param, *axis))));
+            } else if let StmtKind::For { from, to, step, body, .. } = &stmt.kind {
+                let induction = Induction { from: *from, to: *to, step: *step };
+                self.inductions.insert(body.args[0], induction);
             }
-        }
+        });
     }
 }

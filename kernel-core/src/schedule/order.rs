@@ -337,19 +337,12 @@ impl Flow for Order<'_> {
     }
 
     fn next_iteration(&mut self, looped: &StmtKind, entered: &Pending, left: Pending) -> Pending {
-        let counter = match looped {
-            StmtKind::For { step, body, .. } => {
-                let step = self.sums.get(*step).0;
-                let step = if step.terms.is_empty() { step.constant } else { 0 };
-                body.args.first().map(|&counter| (key(counter), step))
-            }
-            StmtKind::Op { .. }
-            | StmtKind::If { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. }
-            | StmtKind::Specialize { .. } => None,
+        let counter = if let StmtKind::For { step, body, .. } = looped {
+            let step = self.sums.get(*step).0;
+            let step = if step.terms.is_empty() { step.constant } else { 0 };
+            body.args.first().map(|&counter| (key(counter), step))
+        } else {
+            None
         };
         self.past(looped, counter, entered, left)
     }

@@ -716,16 +716,11 @@ fn truncate_breaks(region: &mut Region, depth: u32, keep: usize) {
         values.truncate(keep);
     }
     for stmt in &mut region.stmts {
-        let depth = inside(&stmt.kind, depth);
+        let depth = depth + u32::from(stmt.kind.is_loop());
         for region in stmt.kind.regions_mut() {
             truncate_breaks(region, depth, keep);
         }
     }
-}
-
-/// The depth of a loop as seen from the regions of a statement: a loop among them counts.
-fn inside(kind: &StmtKind, depth: u32) -> u32 {
-    depth + u32::from(matches!(kind, StmtKind::For { .. } | StmtKind::Loop { .. }))
 }
 
 /// Value number `index` of some break out of the loop at `depth`.
@@ -736,7 +731,7 @@ fn break_value(region: &Region, depth: u32, index: usize) -> Option<Value> {
         return values.get(index).copied();
     }
     region.stmts.iter().find_map(|stmt| {
-        let mut inner = stmt.kind.regions().into_iter();
-        inner.find_map(|region| break_value(region, inside(&stmt.kind, depth), index))
+        let depth = depth + u32::from(stmt.kind.is_loop());
+        stmt.kind.regions().into_iter().find_map(|region| break_value(region, depth, index))
     })
 }

@@ -279,29 +279,21 @@ pub(crate) fn separates(layout: &Layout, axis: usize) -> bool {
 /// Whether the function is one operation that gives the same bits with its operands exchanged.
 fn commutes(combine: &Region) -> bool {
     let [stmt] = &combine.stmts[..] else { return false };
-    match &stmt.kind {
-        StmtKind::Op { op: Op::Elementwise(ElementwiseOp::Binary(op)), args, .. } => {
-            let both = combine.args.len() == 2
-                && args.iter().all(|arg| combine.args.contains(arg))
-                && args[0] != args[1];
-            both && match op {
-                Binary::Add
-                | Binary::Mul
-                | Binary::And
-                | Binary::Or
-                | Binary::Xor
-                | Binary::Min
-                | Binary::Max => true,
-                Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr => false,
-            }
-        }
-        StmtKind::Op { .. }
-        | StmtKind::If { .. }
-        | StmtKind::For { .. }
-        | StmtKind::Loop { .. }
-        | StmtKind::Reduce { .. }
-        | StmtKind::Scan { .. }
-        | StmtKind::Ptx { .. }
-        | StmtKind::Specialize { .. } => false,
+    let StmtKind::Op { op: Op::Elementwise(ElementwiseOp::Binary(op)), args, .. } = &stmt.kind
+    else {
+        return false;
+    };
+    let both = combine.args.len() == 2
+        && args.iter().all(|arg| combine.args.contains(arg))
+        && args[0] != args[1];
+    both && match op {
+        Binary::Add
+        | Binary::Mul
+        | Binary::And
+        | Binary::Or
+        | Binary::Xor
+        | Binary::Min
+        | Binary::Max => true,
+        Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr => false,
     }
 }

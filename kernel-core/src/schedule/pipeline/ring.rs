@@ -111,15 +111,7 @@ struct Full {
 impl Pass<'_> {
     fn region(&mut self, region: &mut Region, runs: Runs) {
         region.replace_each(|mut stmt, out| {
-            let inside = match stmt.kind {
-                StmtKind::For { .. } | StmtKind::Loop { .. } => Runs::InALoop,
-                StmtKind::Op { .. }
-                | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. }
-                | StmtKind::If { .. }
-                | StmtKind::Specialize { .. } => runs,
-            };
+            let inside = if stmt.kind.is_loop() { Runs::InALoop } else { runs };
             stmt.kind.regions_mut().into_iter().for_each(|body| self.region(body, inside));
             if let StmtKind::For { body, .. } = &mut stmt.kind
                 && let Some(found) = body.staged()
@@ -233,19 +225,8 @@ impl Pass<'_> {
     /// Whether threads store to one of these allocations.
     fn stores(&self, stmts: &[Stmt], roots: &[Shared]) -> bool {
         stmts.iter().any(|stmt| {
-            let here = match &stmt.kind {
-                StmtKind::Op { op: Op::Memory(MemoryOp::StoreShared), args, .. } => {
-                    matches!(&self.values[args[0]].ty, Type::Shared(ty) if roots.contains(&ty.root))
-                }
-                StmtKind::Op { .. }
-                | StmtKind::If { .. }
-                | StmtKind::For { .. }
-                | StmtKind::Loop { .. }
-                | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. }
-                | StmtKind::Specialize { .. } => false,
-            };
+            let here = matches!(&stmt.kind, StmtKind::Op { op: Op::Memory(MemoryOp::StoreShared), args, .. }
+                if self.values[args[0]].ty.shared().is_some_and(|ty| roots.contains(&ty.root)));
             here || stmt.kind.regions().into_iter().any(|inner| self.stores(&inner.stmts, roots))
         })
     }
@@ -397,36 +378,14 @@ impl Out<'_, '_> {
 
 /// Puts other values in the place of some, in every statement and region.
 fn replace(region: &mut Region, map: &BTreeMap<u32, Value>) {
-    let swap = |values: &mut Vec<Value>| {
-        for value in values {
-            if let Some(new) = map.get(&key(*value)) {
-                *value = *new;
-            }
+    let swap = |value: &mut Value| {
+        if let Some(new) = map.get(&key(*value)) {
+            *value = *new;
         }
     };
     for stmt in &mut region.stmts {
-        match &mut stmt.kind {
-            StmtKind::Op { args, .. }
-            | StmtKind::Reduce { args, .. }
-            | StmtKind::Scan { args, .. }
-            | StmtKind::Ptx { args, .. } => swap(args),
-            StmtKind::If { then, otherwise, .. } => {
-                replace(then, map);
-                replace(otherwise, map);
-            }
-            StmtKind::For { inits, body, .. } | StmtKind::Loop { inits, body, .. } => {
-                swap(inits);
-                replace(body, map);
-            }
-            StmtKind::Specialize { .. } => {
-                stmt.kind.regions_mut().into_iter().for_each(|body| replace(body, map));
-            }
-        }
+        stmt.kind.operands_mut().into_iter().for_each(swap);
+        stmt.kind.regions_mut().into_iter().for_each(|body| replace(body, map));
     }
-    match &mut region.end {
-        Terminator::Return => {}
-        Terminator::Yield(values)
-        | Terminator::Continue(_, values)
-        | Terminator::Break(_, values) => swap(values),
-    }
+    region.end.values_mut().iter_mut().for_each(swap);
 }
