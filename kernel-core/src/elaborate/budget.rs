@@ -94,8 +94,9 @@ impl Builder<'_> {
         };
         match kind {
             StmtKind::Op { op: Op::Product(ProductOp::Dot(factors)), args, .. } => {
+                let dtype = self.cells.settled(self.num(args[0]));
                 // Products that one instruction makes, of those that fall to a thread.
-                let at_once = match (self.cells.settled(self.num(args[0])), *factors) {
+                let at_once = match (dtype, *factors) {
                     (Dtype::F32, Factors::Tf32) => 32,
                     (Dtype::F32, _) => 1,
                     (Dtype::F64, _) => 8,

@@ -40,6 +40,12 @@ impl Reader<'_> {
         self.problems.push(diagnostic);
     }
 
+    /// The same, at the place of these tokens.
+    pub(super) fn refuse_at(&mut self, part: &impl ToTokens, what: &str, why: &str, help: &str) {
+        let loc = self.loc(part);
+        self.refuse(loc, what, why, help);
+    }
+
     pub(super) fn ident(&self, ident: &syn::Ident) -> Ident {
         let text = ident.to_string();
         let name = text.strip_prefix("r#").unwrap_or(&text).to_owned();
@@ -83,8 +89,8 @@ impl Reader<'_> {
         };
         let pat = match &local.init {
             Some(syn::LocalInit { diverge: Some((token, _)), .. }) => {
-                let loc = self.loc(token);
-                self.refuse(loc, "`let .. else`", "a kernel has no patterns that can fail", "");
+                let why = "a kernel has no patterns that can fail";
+                self.refuse_at(token, "`let .. else`", why, "");
                 self.refused_pat(pat)
             }
             _ => self.pat(pat),
@@ -147,13 +153,8 @@ impl Reader<'_> {
         let kind = match pat {
             syn::Pat::Ident(ident) => {
                 if let Some((_, sub)) = &ident.subpat {
-                    let loc = self.loc(sub);
-                    self.refuse(
-                        loc,
-                        "a pattern after `@`",
-                        "",
-                        "let whole = ..; let (a, b) = whole;",
-                    );
+                    let help = "let whole = ..; let (a, b) = whole;";
+                    self.refuse_at(sub, "a pattern after `@`", "", help);
                 }
                 PatKind::Ident {
                     name: self.ident(&ident.ident).name,
@@ -171,12 +172,8 @@ impl Reader<'_> {
             syn::Pat::Reference(reference) => PatKind::Ref(Box::new(self.pat(&reference.pat))),
             syn::Pat::Type(typed) => return self.pat(&typed.pat),
             _ => {
-                self.refuse(
-                    loc,
-                    "this pattern",
-                    "patterns are names, `_`, tuples and arrays of these",
-                    "",
-                );
+                let why = "patterns are names, `_`, tuples and arrays of these";
+                self.refuse(loc, "this pattern", why, "");
                 return self.refused_pat(pat);
             }
         };
@@ -210,12 +207,8 @@ impl Reader<'_> {
             syn::Type::Infer(_) => TypeKind::Infer,
             syn::Type::ImplTrait(_) => TypeKind::Opaque,
             _ => {
-                self.refuse(
-                    loc,
-                    "this type",
-                    "types are names with generic arguments, tuples, arrays and references",
-                    "",
-                );
+                let why = "types are names with generic arguments, tuples, arrays and references";
+                self.refuse(loc, "this type", why, "");
                 TypeKind::Infer
             }
         };
@@ -233,12 +226,8 @@ impl Reader<'_> {
                     syn::PathArguments::None => Vec::new(),
                     syn::PathArguments::AngleBracketed(args) => self.generic_args(args, depth),
                     syn::PathArguments::Parenthesized(_) => {
-                        self.refuse(
-                            name.loc,
-                            "a function type",
-                            "functions are inlined, so there are no function pointers",
-                            "",
-                        );
+                        let why = "functions are inlined, so there are no function pointers";
+                        self.refuse(name.loc, "a function type", why, "");
                         Vec::new()
                     }
                 };
@@ -265,8 +254,7 @@ impl Reader<'_> {
                 }
                 syn::GenericArgument::Lifetime(_) => {}
                 _ => {
-                    let loc = self.loc(arg);
-                    self.refuse(loc, "a constraint on an associated item", "", "");
+                    self.refuse_at(arg, "a constraint on an associated item", "", "");
                 }
             }
         }
@@ -416,8 +404,7 @@ impl Reader<'_> {
         match expr {
             syn::Expr::Block(block) => {
                 if let Some(label) = &block.label {
-                    let loc = self.loc(label);
-                    self.refuse(loc, "a labelled block", "", "loop { .. break; }");
+                    self.refuse_at(label, "a labelled block", "", "loop { .. break; }");
                     ExprKind::Refused(vec![self.block(&block.block, d)])
                 } else {
                     ExprKind::Block(self.block(&block.block, d))
@@ -462,9 +449,8 @@ impl Reader<'_> {
     fn outside(&mut self, expr: &syn::Expr, loc: Loc, d: u32) -> ExprKind {
         match expr {
             syn::Expr::Match(item) => {
-                let at = self.loc(&item.match_token);
-                self.refuse(
-                    at,
+                self.refuse_at(
+                    &item.match_token,
                     "`match`",
                     "the values of a kernel are numbers and tiles, which have no variants; for tiles, use `select(mask, a, b)`",
                     "if x == 0 { .. } else if x == 1 { .. } else { .. }",
@@ -478,14 +464,12 @@ impl Reader<'_> {
             }
             // What is inside can be read as if the word were not there.
             syn::Expr::Unsafe(item) => {
-                let at = self.loc(&item.unsafe_token);
                 let why = "accesses through pointers do not need it: the launch is unsafe";
-                self.refuse(at, "`unsafe`", why, "");
+                self.refuse_at(&item.unsafe_token, "`unsafe`", why, "");
                 ExprKind::Block(self.block(&item.block, d))
             }
             syn::Expr::Async(item) => {
-                let at = self.loc(&item.async_token);
-                self.refuse(at, "`async`", ASYNCHRONOUS, "");
+                self.refuse_at(&item.async_token, "`async`", ASYNCHRONOUS, "");
                 ExprKind::Refused(vec![self.block(&item.block, d)])
             }
             _ => self.refused(loc, "this expression", "", ""),
@@ -517,9 +501,8 @@ impl Reader<'_> {
             _ => format!("{function}({})", values.join(", ")),
         };
         if let Some(named) = first {
-            let loc = self.loc(named);
             let why = "arguments are positional, like everywhere in Rust";
-            self.refuse(loc, "a named argument", why, &help);
+            self.refuse_at(named, "a named argument", why, &help);
         }
         ExprKind::Refused(parts)
     }
@@ -541,8 +524,8 @@ impl Reader<'_> {
 
     fn struct_literal(&mut self, item: &syn::ExprStruct, depth: u32) -> ExprKind {
         if let Some(rest) = &item.rest {
-            let loc = self.loc(rest);
-            self.refuse(loc, "`..` in a struct literal", "", "Name { a: other.a, b: other.b }");
+            let help = "Name { a: other.a, b: other.b }";
+            self.refuse_at(rest, "`..` in a struct literal", "", help);
         }
         let path = self.path(&item.path, depth);
         let fields = item.fields.iter();
@@ -558,12 +541,8 @@ impl Reader<'_> {
         ExprKind::Lit(match lit {
             syn::Lit::Int(int) => {
                 let Ok(value) = int.base10_parse::<u64>() else {
-                    return self.refused(
-                        loc,
-                        "an integer this large",
-                        "integers have at most 64 bits",
-                        "",
-                    );
+                    let why = "integers have at most 64 bits";
+                    return self.refused(loc, "an integer this large", why, "");
                 };
                 let value = i128::from(value);
                 match int.suffix() {
@@ -585,12 +564,8 @@ impl Reader<'_> {
             syn::Lit::Bool(bool) => Literal::Bool(bool.value),
             syn::Lit::Str(text) => Literal::Str(text.value()),
             _ => {
-                return self.refused(
-                    loc,
-                    "this literal",
-                    "literals are numbers, `true` and `false`",
-                    "",
-                );
+                let why = "literals are numbers, `true` and `false`";
+                return self.refused(loc, "this literal", why, "");
             }
         })
     }
@@ -608,28 +583,20 @@ impl Reader<'_> {
         if name != "assert" {
             let (why, help) = macro_advice(&name);
             let loc = self.locations.of_span(mac.path.span());
+            let what = format!("the macro `{name}!`");
             if let Some(near) = crate::diag::nearest(&name, ["assert", "layout", "ptx"]) {
-                return self.refused(
-                    loc,
-                    &format!("the macro `{name}!`"),
-                    MACROS,
-                    &format!("{near}!"),
-                );
+                return self.refused(loc, &what, MACROS, &format!("{near}!"));
             }
-            return self.refused(loc, &format!("the macro `{name}!`"), why, help);
+            return self.refused(loc, &what, why, help);
         }
+        let help = "assert!(condition, \"message\")";
         let parser = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
         let Ok(args) = mac.parse_body_with(parser) else {
-            return self.refused(loc, "this `assert!`", "", "assert!(condition, \"message\")");
+            return self.refused(loc, "this `assert!`", "", help);
         };
         let mut args = args.into_iter();
         let Some(condition) = args.next() else {
-            return self.refused(
-                loc,
-                "`assert!` without a condition",
-                "",
-                "assert!(condition, \"message\")",
-            );
+            return self.refused(loc, "`assert!` without a condition", "", help);
         };
         let message = match args.next() {
             None => None,
@@ -637,13 +604,8 @@ impl Reader<'_> {
                 Some(text.value())
             }
             Some(other) => {
-                let loc = self.loc(&other);
-                self.refuse(
-                    loc,
-                    "a computed message",
-                    "the message has to be a string literal",
-                    "",
-                );
+                let why = "the message has to be a string literal";
+                self.refuse_at(&other, "a computed message", why, "");
                 None
             }
         };

@@ -99,13 +99,8 @@ impl Reader<'_> {
     /// The items of a module, which is refused if they are in another file.
     fn content<'m>(&mut self, module: &'m syn::ItemMod) -> Option<&'m [syn::Item]> {
         if module.content.is_none() {
-            let loc = self.loc(module);
-            self.refuse(
-                loc,
-                "a module in another file",
-                "the attribute sees only the tokens between the braces",
-                "mod name { .. }",
-            );
+            let why = "the attribute sees only the tokens between the braces";
+            self.refuse_at(module, "a module in another file", why, "mod name { .. }");
         }
         module.content.as_ref().map(|(_, items)| &items[..])
     }
@@ -275,18 +270,19 @@ impl Reader<'_> {
                 out.functions.push(Arc::new(self.helper(&function.sig, function.default.as_ref())));
             } else if let syn::TraitItem::Const(constant) = member {
                 if let Some((_, value)) = &constant.default {
-                    out.consts.push(Arc::new(ConstItem {
-                        name: self.ident(&constant.ident),
-                        ty: self.ty(&constant.ty, 0),
-                        value: self.expr(value, 0),
-                    }));
+                    out.consts.push(self.constant(&constant.ident, &constant.ty, value));
                 }
             } else {
-                let loc = self.loc(member);
-                self.refuse(loc, "this item of a trait", "traits have methods and constants", "");
+                let why = "traits have methods and constants";
+                self.refuse_at(member, "this item of a trait", why, "");
             }
         }
         Item::Trait(Arc::new(out))
+    }
+
+    fn constant(&mut self, name: &syn::Ident, ty: &syn::Type, value: &syn::Expr) -> Arc<ConstItem> {
+        let (name, ty) = (self.ident(name), self.ty(ty, 0));
+        Arc::new(ConstItem { name, ty, value: self.expr(value, 0) })
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
@@ -298,11 +294,9 @@ impl Reader<'_> {
                 )));
             }
             syn::Item::Struct(item) => items.push(self.structure(item)),
-            syn::Item::Const(item) => items.push(Item::Const(Arc::new(ConstItem {
-                name: self.ident(&item.ident),
-                ty: self.ty(&item.ty, 0),
-                value: self.expr(&item.expr, 0),
-            }))),
+            syn::Item::Const(item) => {
+                items.push(Item::Const(self.constant(&item.ident, &item.ty, &item.expr)));
+            }
             syn::Item::Impl(item) => self.impl_block(item, items),
             syn::Item::Trait(item) => items.push(self.declared(item)),
             syn::Item::Use(item) => {
@@ -331,12 +325,8 @@ impl Reader<'_> {
                 });
             }
             other => {
-                let loc = self.loc(other);
-                self.refuse(
-                    loc,
-                    "this item",
-                    "besides kernels there can be functions, structs, traits, impls, constants and `use`", "",
-                );
+                let why = "besides kernels there can be functions, structs, traits, impls, constants and `use`";
+                self.refuse_at(other, "this item", why, "");
                 // Its uses are not reported as well.
                 items.extend(
                     declared_name(other).map(|(name, _)| Item::Refused(self.ident(name).name)),
@@ -361,19 +351,10 @@ impl Reader<'_> {
             if let syn::ImplItem::Fn(function) = member {
                 out.functions.push(Arc::new(self.helper(&function.sig, Some(&function.block))));
             } else if let syn::ImplItem::Const(constant) = member {
-                out.consts.push(Arc::new(ConstItem {
-                    name: self.ident(&constant.ident),
-                    ty: self.ty(&constant.ty, 0),
-                    value: self.expr(&constant.expr, 0),
-                }));
+                out.consts.push(self.constant(&constant.ident, &constant.ty, &constant.expr));
             } else {
-                let loc = self.loc(member);
-                self.refuse(
-                    loc,
-                    "this item of an `impl`",
-                    "an `impl` has functions and constants",
-                    "",
-                );
+                let why = "an `impl` has functions and constants";
+                self.refuse_at(member, "this item of an `impl`", why, "");
             }
         }
         items.push(Item::Impl(Arc::new(out)));
@@ -410,27 +391,16 @@ impl Reader<'_> {
     /// A function that kernels call.
     fn helper(&mut self, signature: &syn::Signature, body: Option<&syn::Block>) -> Function {
         if let Some(token) = &signature.asyncness {
-            let loc = self.loc(token);
-            self.refuse(
-                loc,
-                "an `async` function",
-                "calls are inlined into the kernel, where nothing can be awaited",
-                "",
-            );
+            let why = "calls are inlined into the kernel, where nothing can be awaited";
+            self.refuse_at(token, "an `async` function", why, "");
         }
         if let syn::Safety::Unsafe(token) = &signature.safety {
-            let loc = self.loc(token);
             let why = "a kernel has no `unsafe` blocks in which to call it: the launch is unsafe";
-            self.refuse(loc, "an `unsafe` function", why, "");
+            self.refuse_at(token, "an `unsafe` function", why, "");
         }
         if let Some(abi) = &signature.abi {
-            let loc = self.loc(abi);
-            self.refuse(
-                loc,
-                "a function with an ABI",
-                "calls are inlined into the kernel, so there are no calling conventions",
-                "",
-            );
+            let why = "calls are inlined into the kernel, so there are no calling conventions";
+            self.refuse_at(abi, "a function with an ABI", why, "");
         }
         self.function(signature, body)
     }
@@ -447,8 +417,7 @@ impl Reader<'_> {
                         syn::ReceiverKind::Reference(_, _, None) => Receiver::Shared,
                         syn::ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mutable,
                         _ => {
-                            let loc = self.loc(item);
-                            self.refuse(loc, "a typed `self`", "", "&self");
+                            self.refuse_at(item, "a typed `self`", "", "&self");
                             Receiver::Value
                         }
                     });

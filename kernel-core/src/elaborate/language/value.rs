@@ -78,10 +78,8 @@ impl Cells {
 
     /// The value of the literal that is of this open type, if it is that of one alone.
     pub(crate) fn literal_of(&self, num: Num) -> Option<Const> {
-        match self.find(num) {
-            Num::Known(_) => None,
-            Num::Cell(cell) => self.literals.get(&cell).copied(),
-        }
+        let Num::Cell(cell) = self.find(num) else { return None };
+        self.literals.get(&cell).copied()
     }
 
     /// Follows links.
@@ -107,13 +105,13 @@ impl Cells {
 
     /// The type, or what Rust falls back to: `i32` for integer literals, `f64` for floats.
     pub(crate) fn settled(&self, num: Num) -> Dtype {
-        match self.find(num) {
-            Num::Known(dtype) => dtype,
-            Num::Cell(index) => match self.cells[index as usize] {
-                Cell::Open(Class::Float) => Dtype::F64,
-                Cell::Open(_) | Cell::Link(_) | Cell::Known(_) => Dtype::I32,
-            },
-        }
+        self.known(num).unwrap_or(if self.is_float(num) { Dtype::F64 } else { Dtype::I32 })
+    }
+
+    /// What the type can still become, if it is open.
+    fn class(&self, num: Num) -> Option<Class> {
+        let Num::Cell(cell) = self.find(num) else { return None };
+        if let Cell::Open(class) = self.cells[cell as usize] { Some(class) } else { None }
     }
 
     /// Makes two types one. On conflict, gives both names.
@@ -173,43 +171,28 @@ impl Cells {
 
     /// Whether the type is that of an index of Rust's arrays.
     pub(crate) fn is_index(&self, num: Num) -> bool {
-        match self.find(num) {
-            Num::Known(_) => false,
-            Num::Cell(cell) => matches!(self.cells[cell as usize], Cell::Open(Class::Index)),
-        }
+        self.class(num) == Some(Class::Index)
     }
 
     /// Whether the type is open, and that of literals: nothing else settles it.
     pub(crate) fn is_of_literal(&self, num: Num) -> bool {
-        match self.find(num) {
-            Num::Known(_) => false,
-            Num::Cell(cell) => {
-                matches!(self.cells[cell as usize], Cell::Open(Class::Int | Class::Float))
-            }
-        }
+        matches!(self.class(num), Some(Class::Int | Class::Float))
     }
 
     /// The type in words.
     pub(crate) fn name(&self, num: Num) -> String {
-        match self.find(num) {
-            Num::Known(dtype) => dtype.name().to_owned(),
-            Num::Cell(index) => match self.cells[index as usize] {
-                Cell::Open(Class::Float) => "a float literal".to_owned(),
-                Cell::Open(Class::Any) => "a type that nothing settles".to_owned(),
-                Cell::Open(Class::Index) => "usize".to_owned(),
-                Cell::Open(Class::Int) | Cell::Link(_) | Cell::Known(_) => {
-                    "an integer literal".to_owned()
-                }
-            },
-        }
+        let open = match self.class(num) {
+            Some(Class::Float) => "a float literal",
+            Some(Class::Any) => "a type that nothing settles",
+            Some(Class::Index) => "usize",
+            Some(Class::Int) | None => "an integer literal",
+        };
+        self.known(num).map_or(open, Dtype::name).to_owned()
     }
 
     /// Whether the type is, or can only become, a float.
     pub(crate) fn is_float(&self, num: Num) -> bool {
-        match self.find(num) {
-            Num::Known(dtype) => dtype.is_float(),
-            Num::Cell(index) => matches!(self.cells[index as usize], Cell::Open(Class::Float)),
-        }
+        self.known(num).map_or(self.class(num) == Some(Class::Float), Dtype::is_float)
     }
 }
 

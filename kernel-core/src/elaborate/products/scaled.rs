@@ -4,7 +4,7 @@ use super::factors::listed;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{CtaGroup, Dtype, Factors, Op, ProductOp, Scaled, TensorMemoryRole, Type, Value},
+    ir::{CtaGroup, Dtype, Factors, Op, ProductOp, Scaled, TensorMemoryRole, Value},
     layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS, LEAST_PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
@@ -200,11 +200,8 @@ impl Builder<'_> {
             _ => ("`ue8m0`, or `e4m3` of 16 FP4 numbers", "ue8m0"),
         };
         let ty = self.ty(value);
-        let made = if ty.tensor_memory().is_some() {
-            Some("tmem")
-        } else {
-            ty.shared().map(|_| "shared")
-        };
+        let made =
+            if ty.tensor_memory().is_some() { Some("tmem") } else { ty.shared().map(|_| "shared") };
         let mut shape = ty.shape().to_vec();
         if ty.shared().is_some_and(|shared| shared.transposed) {
             shape.reverse();
