@@ -371,14 +371,9 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     if uses.iter().any(|one| matches!(one.how, How::Row)) {
         return plain();
     }
-    let boxes = uses.iter().filter_map(|one| match one.how {
-        How::Boxes { turned, swizzle_bytes } => Some((turned, swizzle_bytes)),
-        How::Registers(_)
-        | How::Matrix
-        | How::Copy { .. }
-        | How::Exactly(_)
-        | How::Row
-        | How::Any => None,
+    let boxes = uses.iter().filter_map(|one| {
+        let How::Boxes { turned, swizzle_bytes } = one.how else { return None };
+        Some((turned, swizzle_bytes))
     });
     let both = |(turned, swizzle): (bool, Option<u32>), (next_turned, next_swizzle)| {
         (turned | next_turned, swizzle.or(next_swizzle))
@@ -386,27 +381,15 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     if let Some((turned, declared)) = boxes.reduce(both) {
         return described(shape, element_bytes, turned, declared).unwrap_or_else(plain);
     }
-    let exact = uses.iter().find_map(|one| match &one.how {
-        How::Exactly(layout) => Some(layout.clone()),
-        How::Registers(_)
-        | How::Matrix
-        | How::Copy { .. }
-        | How::Boxes { .. }
-        | How::Row
-        | How::Any => None,
-    });
+    let exact = uses
+        .iter()
+        .find_map(|one| if let How::Exactly(layout) = &one.how { Some(layout) } else { None });
     if let Some(layout) = exact.filter(|layout| layout.shape() == shape) {
-        return layout;
+        return layout.clone();
     }
-    let copied = uses.iter().find_map(|one| match one.how {
-        How::Copy { axis, .. } => Some(axis),
-        How::Registers(_)
-        | How::Matrix
-        | How::Boxes { .. }
-        | How::Exactly(_)
-        | How::Row
-        | How::Any => None,
-    });
+    let copied = uses
+        .iter()
+        .find_map(|one| if let How::Copy { axis, .. } = one.how { Some(axis) } else { None });
     let matrices = uses.iter().any(|one| matches!(one.how, How::Matrix));
     let axes = match copied {
         Some(axis) => vec![axis],

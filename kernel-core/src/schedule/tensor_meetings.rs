@@ -68,15 +68,9 @@ impl Meetings<'_> {
         effects: &Effects,
         (args, result): (&[Value], Option<Value>),
     ) -> Option<Access> {
-        let (window, written) = effects.accesses.iter().find_map(|access| match access.memory {
-            Memory::TensorMemory(window) if access.by == By::Threads => {
-                Some((window, access.does == Does::Writes))
-            }
-            Memory::Tensor(_)
-            | Memory::Address(_)
-            | Memory::Shared(_)
-            | Memory::TensorMemory(_)
-            | Memory::Registers(_) => None,
+        let (window, written) = effects.accesses.iter().find_map(|access| {
+            let Memory::TensorMemory(window) = access.memory else { return None };
+            (access.by == By::Threads).then_some((window, access.does == Does::Writes))
         })?;
         let tile = if written { *args.last()? } else { result? };
         let root = self.kernel.tensor_columns(self.kernel.ty(window).tensor_memory()?.root);

@@ -7,7 +7,7 @@ use super::{
     value::{ClosureVal, Num, Place, Ty, Val},
 };
 use crate::{
-    diag::{Code, counted},
+    diag::{Code, Diagnostic, counted},
     elaborate::{Builder, Env},
     ir::{Const, Dtype},
     loc::Loc,
@@ -19,6 +19,17 @@ use crate::{
 
 /// A method or constant with what is needed to use it: itself, where its `impl` stands, the generics and the type of the `impl`.
 type Found<T = Function> = (Arc<T>, Env, Vec<GenericParam>, TypeExpr);
+
+/// What is reported where a call has another number of arguments than are required.
+pub(crate) fn other_count(
+    loc: Loc,
+    headline: String,
+    what: &str,
+    [required, actual]: [usize; 2],
+) -> Diagnostic {
+    let (required, actual) = (required.to_string(), actual.to_string());
+    Code::ArgumentCount.at(loc, headline).compare(what, required, actual)
+}
 
 /// A function of the user's that is called.
 struct Inlined<'f> {
@@ -113,12 +124,7 @@ impl Builder<'_> {
         let (required, actual) = (closure.params.len(), vals.len());
         if actual != required {
             let headline = format!("this closure takes {}", counted(required, "argument"));
-            let diagnostic = Code::ArgumentCount.at(loc, headline);
-            return self.report(diagnostic.compare(
-                "arguments",
-                required.to_string(),
-                actual.to_string(),
-            ));
+            return self.report(other_count(loc, headline, "arguments", [required, actual]));
         }
         self.call_closure(closure, vals, loc)
     }
@@ -143,19 +149,13 @@ impl Builder<'_> {
         vals: Vec<Val>,
         loc: Loc,
     ) -> Val {
-        if closure.params.len() != vals.len() {
-            return self.report(
-                Code::ArgumentCount
-                    .at(
-                        loc,
-                        format!(
-                            "a closure with {} is required here",
-                            counted(vals.len(), "parameter")
-                        ),
-                    )
-                    .compare("parameters", vals.len().to_string(), closure.params.len().to_string())
-                    .help(format!("|{}| ..", ["a", "b", "c", "d"][..vals.len().min(4)].join(", "))),
-            );
+        let (required, actual) = (vals.len(), closure.params.len());
+        if actual != required {
+            let headline =
+                format!("a closure with {} is required here", counted(required, "parameter"));
+            let diagnostic = other_count(loc, headline, "parameters", [required, actual]);
+            let names = ["a", "b", "c", "d"][..required.min(4)].join(", ");
+            return self.report(diagnostic.help(format!("|{names}| ..")));
         }
         if self.calls.len() > 64 {
             return self.nested_too_deeply(loc);
@@ -221,16 +221,11 @@ impl Builder<'_> {
         let Some(body) = &function.body else {
             return self.error(Code::NotAFunction, loc, format!("`{name}` has no body here"));
         };
-        if vals.len() != function.params.len() {
-            return self.report(
-                Code::ArgumentCount
-                    .at(
-                        loc,
-                        format!("`{name}` takes {}", counted(function.params.len(), "argument")),
-                    )
-                    .compare("arguments", function.params.len().to_string(), vals.len().to_string())
-                    .place(function.name.loc, "defined here"),
-            );
+        let (required, actual) = (function.params.len(), vals.len());
+        if actual != required {
+            let headline = format!("`{name}` takes {}", counted(required, "argument"));
+            let diagnostic = other_count(loc, headline, "arguments", [required, actual]);
+            return self.report(diagnostic.place(function.name.loc, "defined here"));
         }
         if self.calls.len() > 64 {
             return self.nested_too_deeply(loc);
@@ -386,11 +381,7 @@ impl Builder<'_> {
         }
         let [val] = vals else {
             let headline = format!("`{}` takes 1 argument", name.name);
-            return self.report(Code::ArgumentCount.at(loc, headline).compare(
-                "arguments",
-                "1",
-                vals.len().to_string(),
-            ));
+            return self.report(other_count(loc, headline, "arguments", [1, vals.len()]));
         };
         if converts {
             return self.cast(val, num, loc).unwrap_or(Val::Error);

@@ -56,21 +56,9 @@ struct Open {
 impl Doubt {
     /// A name has been looked up.
     pub(crate) fn looked_up(&self, binding: &Binding) {
-        let doubted = match binding {
-            Binding::Awaited => {
-                self.met.set(true);
-                true
-            }
-            Binding::Var(var) => self.vars.borrow().contains(var),
-            Binding::Function(..)
-            | Binding::Struct(..)
-            | Binding::Const(..)
-            | Binding::Trait(_)
-            | Binding::Type(_)
-            | Binding::Use(_)
-            | Binding::Refused => false,
-        };
-        if doubted {
+        let awaited = matches!(binding, Binding::Awaited);
+        self.met.set(self.met.get() || awaited);
+        if awaited || matches!(binding, Binding::Var(var) if self.vars.borrow().contains(var)) {
             match self.open.borrow_mut().last_mut() {
                 Some(open) => open.doubted = true,
                 None => self.of_all.set(true),

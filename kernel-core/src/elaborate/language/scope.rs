@@ -212,16 +212,9 @@ impl Scopes {
     pub(crate) fn name_with(&self, from: usize, is: impl Fn(&Val) -> bool) -> Option<&str> {
         let named = || {
             self.all.iter().enumerate().flat_map(|(scope, held)| {
-                held.names.iter().filter_map(move |(name, binding)| match binding {
-                    Binding::Var(var) => Some((var.0 as usize, scope, name.as_str())),
-                    Binding::Function(..)
-                    | Binding::Struct(..)
-                    | Binding::Const(..)
-                    | Binding::Trait(_)
-                    | Binding::Type(_)
-                    | Binding::Use(_)
-                    | Binding::Refused
-                    | Binding::Awaited => None,
+                held.names.iter().filter_map(move |(name, binding)| {
+                    let Binding::Var(var) = binding else { return None };
+                    Some((var.0 as usize, scope, name.as_str()))
                 })
             })
         };

@@ -128,18 +128,12 @@ impl Builder<'_> {
         for (axis, expr) in (0u32..).zip(strides.into_iter().flatten()) {
             let Some(expr) = expr else { continue };
             let inner = axis + 1 == rank;
-            let broken = facts.iter().find_map(|fact| match *fact {
-                Fact::StrideEquals { param: of_param, axis: of_axis, value }
-                    if (of_param, of_axis) == (param, axis) =>
-                {
-                    let fits = if inner { value == 1 } else { value % of == 0 };
-                    (!fits).then_some(value)
-                }
-                Fact::StrideEquals { .. }
-                | Fact::PointerAligned { .. }
-                | Fact::StrideMultiple { .. }
-                | Fact::DimMultiple { .. }
-                | Fact::ScalarMultiple { .. } => None,
+            let broken = facts.iter().find_map(|fact| {
+                let Fact::StrideEquals { param: of_param, axis: of_axis, value } = *fact else {
+                    return None;
+                };
+                let fits = if inner { value == 1 } else { value % of == 0 };
+                ((of_param, of_axis) == (param, axis) && !fits).then_some(value)
             });
             let Some(value) = broken else { continue };
             let (required, why, help) = if inner {

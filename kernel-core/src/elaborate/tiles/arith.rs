@@ -286,14 +286,7 @@ impl Builder<'_> {
 
     /// The extents of a tile; `None` for a scalar.
     pub(crate) fn tile_shape(&self, value: Value) -> Option<Vec<u32>> {
-        match self.ty(value) {
-            Type::Tile(_, shape) => Some(shape.clone()),
-            Type::Scalar(_)
-            | Type::Shared(_)
-            | Type::Barrier(_)
-            | Type::TensorMemory(_)
-            | Type::Error => None,
-        }
+        if let Type::Tile(_, shape) = self.ty(value) { Some(shape.clone()) } else { None }
     }
 
     /// Reports operands of which some are addresses and others are numbers.
