@@ -1,6 +1,6 @@
 //! Diagnostics: facts with places, gathered through the phases, rendered at the end.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 
 use crate::loc::Loc;
 
@@ -89,14 +89,11 @@ impl Diagnostic {
     pub fn compare(
         mut self,
         what: impl Into<String>,
-        required: impl Into<String>,
-        actual: impl Into<String>,
+        required: impl Display,
+        actual: impl Display,
     ) -> Self {
-        self.compare.push(Compared {
-            what: what.into(),
-            required: required.into(),
-            actual: actual.into(),
-        });
+        let (required, actual) = (required.to_string(), actual.to_string());
+        self.compare.push(Compared { what: what.into(), required, actual });
         self
     }
 
@@ -114,7 +111,23 @@ impl Diagnostic {
         self
     }
 
-    /// The same where there is any.
+    /// Adds a reason and a help, of which either may be empty.
+    #[must_use]
+    pub fn advised(self, why: &str, help: &str) -> Self {
+        let diagnostic = if why.is_empty() { self } else { self.why(why) };
+        if help.is_empty() { diagnostic } else { diagnostic.help(help) }
+    }
+
+    /// [`Diagnostic::place`] where there is any.
+    #[must_use]
+    pub fn place_if(self, loc: Option<Loc>, text: &str) -> Self {
+        match loc {
+            Some(loc) => self.place(loc, text),
+            None => self,
+        }
+    }
+
+    /// [`Diagnostic::help`] where there is any.
     #[must_use]
     pub fn help_if(self, text: Option<impl Into<String>>) -> Self {
         match text {

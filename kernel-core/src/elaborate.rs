@@ -5,7 +5,7 @@
 //! is not becomes an IR statement. Functions are inlined, aggregates are taken apart, variables are
 //! turned into SSA values where control flow joins. `control.rs` says how.
 
-use std::rc::Rc;
+use std::{fmt::Display, rc::Rc};
 
 use la_arena::Arena;
 
@@ -232,7 +232,7 @@ impl Builder<'_> {
     fn refuse_kind<T>(
         &mut self,
         headline: impl Into<String>,
-        required: impl Into<String>,
+        required: impl Display,
         (val, loc): (&Val, Loc),
     ) -> Option<T> {
         let actual = self.describe(val);

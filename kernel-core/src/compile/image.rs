@@ -302,7 +302,7 @@ fn lower_in_budget(
             loc,
             format!("a block on {} cannot have this much shared memory", kernel.target),
         )
-        .compare("bytes", format!("at most {limit}"), lowered.shared_bytes.to_string())
+        .compare("bytes", format!("at most {limit}"), lowered.shared_bytes)
         .why(format!(
             "this operation exchanges its values between threads through {exchanged} bytes of shared memory; allocations still in use count as well. A smaller tile, or a narrower element type before the operation, needs less"
         )),

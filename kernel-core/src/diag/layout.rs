@@ -48,25 +48,21 @@ impl LayoutProblem {
             LayoutProblem::Lanes { at, form, actual, required, place } => {
                 let headline = format!("`{form}` does not use the lanes of a warp");
                 let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline)
-                    .compare("lanes", required.to_string(), actual.to_string())
+                    .compare("lanes", required, actual)
                     .why("a warp has 32 lanes, and each holds a part of the tile");
                 mended::with_help(diagnostic, &form, &place)
             }
             LayoutProblem::Warps { at, form, actual, required, place } => {
                 let headline = format!("`{form}` is for another number of warps");
                 let diagnostic = Diagnostic::new(Code::LayoutForm, at, headline)
-                    .compare("warps", required.to_string(), actual.to_string())
+                    .compare("warps", required, actual)
                     .why("a layout spreads a tile over all warps that run its part of the kernel: those of the kernel's attribute, or of a partition");
                 mended::with_help(diagnostic, &form, &place)
             }
             LayoutProblem::Registers { at, form, place, actual } => {
                 let headline = format!("`{form}` gives each thread more than registers can hold");
                 let diagnostic = Diagnostic::new(Code::TileBudget, at, headline)
-                    .compare(
-                        "registers a thread",
-                        format!("at most {MAX_REGISTERS}"),
-                        actual.to_string(),
-                    )
+                    .compare("registers a thread", format!("at most {MAX_REGISTERS}"), actual)
                     .why(SPILLED);
                 with_help(diagnostic, &place)
             }
@@ -75,7 +71,7 @@ impl LayoutProblem {
                 at,
                 format!("`{form}` spreads a tile over the blocks of a cluster"),
             )
-            .compare("blocks", "1", actual.to_string()),
+            .compare("blocks", "1", actual),
             LayoutProblem::Asserted { at, chosen_at, actual, required, form } => {
                 asserted(at, chosen_at, &actual, &required, &form).help("to_layout")
             }
@@ -238,10 +234,7 @@ impl Place {
 }
 
 fn with_help(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
-    match place.possible() {
-        Some(form) => diagnostic.help(form.in_code()),
-        None => diagnostic,
-    }
+    diagnostic.help_if(place.possible().map(|form| form.in_code()))
 }
 
 /// What a block of tensor memory is.
@@ -261,7 +254,7 @@ fn of_tensor_memory(diagnostic: Diagnostic, form: &Form, error: &LayoutError) ->
             for (what, actual, required) in [("rows", actual[0], required[0]), ("columns", actual[1], required[1])] {
                 if actual < required {
                     let row = format!("{what} of a block");
-                    diagnostic = diagnostic.compare(row, format!("at most {actual}, like the tile"), required.to_string());
+                    diagnostic = diagnostic.compare(row, format!("at most {actual}, like the tile"), required);
                 }
             }
             diagnostic.why("a tile consists of whole blocks, those along its rows first; a block is the result of one product")
@@ -273,13 +266,13 @@ fn of_tensor_memory(diagnostic: Diagnostic, form: &Form, error: &LayoutError) ->
             .compare("layout in tensor memory", *required, memory_of(form))
             .why(format!("an instruction of shape `{atom}` moves two ranges of columns of 16 rows at a time (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
         LayoutError::TensorMemoryAtomColumns { atom, actual, required } => diagnostic
-            .compare("columns of 32 bits", format!("{required} or more"), actual.to_string())
+            .compare("columns of 32 bits", format!("{required} or more"), actual)
             .why(format!("an instruction of shape `{atom}` moves {required} columns at least (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
         LayoutError::TensorMemoryWords { elements } => diagnostic
             .compare("elements in a column of 32 bits", format!("{elements} adjacent elements of a row, or 1"), memory_of(form))
             .why("a register has one column of a row; `.unpack::16b` splits columns that hold two halves (PTX ISA, \"tcgen05.ld\")"),
         LayoutError::TensorMemoryRows { actual, required } => diagnostic
-            .compare("rows of tensor memory", required.to_string(), actual.to_string())
+            .compare("rows of tensor memory", required, actual)
             .why("each of the four warps reaches a quarter of the 128 rows, so a tile of fewer rows has copies in all quarters (PTX ISA, \"tcgen05: Access restrictions\")"),
         LayoutError::TensorMemoryColumns { .. }
         | LayoutError::TensorMemorySplit { .. }
@@ -312,16 +305,16 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
     // Whatever the constructor found first: with another number of axes nothing else fits.
     let rank = place.shape.len();
     if let Some(axes) = form.rank().filter(|axes| *axes != rank) {
-        return diagnostic.compare("axes", rank.to_string(), axes.to_string()).why(why_axes(form));
+        return diagnostic.compare("axes", rank, axes).why(why_axes(form));
     }
     match error {
-        LayoutError::NotPowerOfTwo { what, index, actual } => diagnostic
-            .compare(format!("{what}[{index}]"), "a power of two", actual.to_string())
-            .why(
+        LayoutError::NotPowerOfTwo { what, index, actual } => {
+            diagnostic.compare(format!("{what}[{index}]"), "a power of two", actual).why(
                 "a layout maps the bits of thread and register numbers to the bits of coordinates",
-            ),
+            )
+        }
         LayoutError::Rank { actual, required, .. } => diagnostic
-            .compare("axes", required.to_string(), actual.to_string())
+            .compare("axes", required, actual)
             .why("a layout has one entry for each axis of the tile"),
         LayoutError::Order { actual } => {
             let axes: Vec<usize> = (0..place.shape.len()).rev().collect();
@@ -349,11 +342,7 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
                 [("rows", actual[0], required[0]), ("elements of a row", actual[1], required[1])]
             {
                 if actual < required {
-                    diagnostic = diagnostic.compare(
-                        what,
-                        format!("at least {required}"),
-                        actual.to_string(),
-                    );
+                    diagnostic = diagnostic.compare(what, format!("at least {required}"), actual);
                 }
             }
             let [rows, elements] = required;
@@ -376,11 +365,11 @@ fn explain(diagnostic: Diagnostic, form: &Form, place: &Place, error: &LayoutErr
             )
         }
         LayoutError::TooManyBits { actual, limit } => {
-            diagnostic.compare("bases of a list", format!("at most {limit}"), actual.to_string())
+            diagnostic.compare("bases of a list", format!("at most {limit}"), actual)
         }
         LayoutError::NotOneOf { what, actual, allowed } => {
             let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
-            let diagnostic = diagnostic.compare(*what, one_of(&allowed), actual.to_string());
+            let diagnostic = diagnostic.compare(*what, one_of(&allowed), actual);
             let of_a_block = matches!(form, Form::TensorMemory { .. });
             if of_a_block { diagnostic.why(BLOCK) } else { diagnostic }
         }
@@ -437,7 +426,7 @@ fn grouped(diagnostic: Diagnostic, layout: &TileLayout, shape: &[u32]) -> Diagno
     // Powers of two are cut whole wherever their products agree.
     let product: Vec<String> = extents.iter().map(u64::to_string).collect();
     diagnostic
-        .compare("elements", required.to_string(), format!("{} = {actual}", product.join(" * ")))
+        .compare("elements", required, format!("{} = {actual}", product.join(" * ")))
         .why("the extents of a layout multiply to the elements of the tile")
 }
 

@@ -139,7 +139,7 @@ impl Builder<'_> {
                 self.report(Diagnostic::new(Code::Overflow, loc, headline).compare(
                     "",
                     arith::range_text(dtype),
-                    int.to_string(),
+                    int,
                 ));
             }
             Const::Float(float) => *value = Const::Float(arith::round_float(float, dtype)),

@@ -351,11 +351,7 @@ impl Reader<'_> {
                         loc,
                         "a row of values does not match the names before `=`",
                     )
-                    .compare(
-                        "values",
-                        names.len().to_string(),
-                        values.len().to_string(),
-                    ),
+                    .compare("values", names.len(), values.len()),
                 );
             }
         }

@@ -8,7 +8,7 @@ use super::{
     TypeExpr, TypeKind, UnOp,
 };
 use crate::{
-    diag::{Code, Diagnostic, Problems},
+    diag::{Code, Problems},
     ir::{Binary, Compare},
     loc::{Loc, Locations},
 };
@@ -29,15 +29,8 @@ impl Reader<'_> {
 
     /// Notes something outside the subset: why it is, and what to write instead; either may be empty.
     pub(super) fn refuse(&mut self, loc: Loc, what: &str, why: &str, help: &str) {
-        let mut diagnostic =
-            Diagnostic::new(Code::Unsupported, loc, format!("{what} cannot be used in a kernel"));
-        if !why.is_empty() {
-            diagnostic = diagnostic.why(why);
-        }
-        if !help.is_empty() {
-            diagnostic = diagnostic.help(help);
-        }
-        self.problems.push(diagnostic);
+        let headline = format!("{what} cannot be used in a kernel");
+        self.problems.push(Code::Unsupported.at(loc, headline).advised(why, help));
     }
 
     /// The same, at the place of these tokens.

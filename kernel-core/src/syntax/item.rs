@@ -147,11 +147,7 @@ impl Reader<'_> {
 
     fn refuse_part(&mut self, part: &dyn ToTokens, headline: &str, why: &str, help: &str) {
         let loc = self.loc(&part.to_token_stream());
-        let mut diagnostic = Diagnostic::new(Code::Signature, loc, headline.to_owned()).why(why);
-        if !help.is_empty() {
-            diagnostic = diagnostic.help(help);
-        }
-        self.problems.push(diagnostic);
+        self.problems.push(Code::Signature.at(loc, headline).advised(why, help));
     }
 
     /// Refuses what a function of Rust may have before its parameters and after them, and a kernel not.

@@ -25,7 +25,7 @@ pub(super) fn refused(
             at,
             "the rows of the tile are too short for a tensor map",
         )
-        .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), actual.to_string())
+        .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), actual)
         .why("TMA moves units of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)"),
         TmaRefusal::Layout { actual, required_swizzle_bytes, declined } => {
             let nearest = form(required_swizzle_bytes);
@@ -59,7 +59,7 @@ pub(super) fn refused(
             at,
             "this layout of shared memory needs too many small copies",
         )
-        .compare("instructions", format!("at most {MOST_INSTRUCTIONS}"), actual.to_string())
+        .compare("instructions", format!("at most {MOST_INSTRUCTIONS}"), actual)
         .why("one TMA instruction copies a box of at most 256 elements along an axis, its rows contiguous")
         .help(format!(".with_layout({})", form(required_swizzle_bytes))),
         TmaRefusal::Padded(packing, refusal) => unpadded(at, packing, refusal),
@@ -72,10 +72,7 @@ pub(super) fn refused(
         .compare("extents", "those of the tile that has the layout", format!("{shape:?}"))
         .why("a part of a swizzled tile is not a box"),
     };
-    match chosen_at {
-        Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
-        None => diagnostic,
-    }
+    diagnostic.place_if(chosen_at, "layout chosen here")
 }
 
 /// A copy that is not done with padded numbers.
@@ -131,10 +128,7 @@ fn unpadded(at: Loc, packing: Packing, refusal: PaddedRefusal) -> Diagnostic {
     };
     let diagnostic =
         Diagnostic::new(Code::TensorMap, at, headline).compare(what, required, actual).why(why);
-    match help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
+    diagnostic.help_if(help)
 }
 
 /// A layout that boxes have, as a user writes it.
@@ -236,7 +230,7 @@ fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
             "each dimension of a tensor map has its limits (CUDA driver API, `cuTensorMapEncodeTiled`)",
         ),
     };
-    Diagnostic::new(Code::TensorMap, at, headline).compare(what, text, actual.to_string()).why(why)
+    Diagnostic::new(Code::TensorMap, at, headline).compare(what, text, actual).why(why)
 }
 
 /// An operand of a product that no descriptor describes.
@@ -279,10 +273,10 @@ pub(super) fn undescribed(
         Refusal::Extent { axis, actual, required } => diagnostic.compare(
             format!("extent {axis}"),
             format!("at least {required}"),
-            actual.to_string(),
+            actual,
         ),
         Refusal::Bytes { actual, limit } => {
-            diagnostic.compare("bytes", format!("at most {limit}"), actual.to_string())
+            diagnostic.compare("bytes", format!("at most {limit}"), actual)
         }
         Refusal::ElementBytes { .. }
         | Refusal::Rank { .. }

@@ -19,7 +19,7 @@ pub(super) fn refused(at: Loc, chosen_at: Option<Loc>, refusal: &BulkRefusal) ->
             at,
             "a bulk copy moves bytes without gaps",
         )
-        .compare("bytes of a row", "a multiple of 128", tile_bytes.to_string())
+        .compare("bytes of a row", "a multiple of 128", tile_bytes)
         .why("rows of this allocation are also used one by one, so each begins at a multiple of 128 bytes"),
         BulkRefusal::Sides { required, actual } => {
             let [required, actual] = shared_texts([required, actual]);
@@ -32,8 +32,5 @@ pub(super) fn refused(at: Loc, chosen_at: Option<Loc>, refusal: &BulkRefusal) ->
             .why("bytes arrive in the order in which they are sent; the elements would be in another order")
         }
     };
-    match chosen_at {
-        Some(chosen_at) => diagnostic.place(chosen_at, "layout chosen here"),
-        None => diagnostic,
-    }
+    diagnostic.place_if(chosen_at, "layout chosen here")
 }

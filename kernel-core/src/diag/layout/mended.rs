@@ -14,10 +14,7 @@ const LANES: u32 = 32;
 /// The diagnostic with the nearest layout that has the lanes and warps of the place; if none is near, any that the tile can have.
 pub(super) fn with_help(diagnostic: Diagnostic, form: &Form, place: &Place) -> Diagnostic {
     let near = mended(form, place).filter(|form| fits(form, place));
-    match near.or_else(|| place.possible()) {
-        Some(form) => diagnostic.help(form.in_code()),
-        None => diagnostic,
-    }
+    diagnostic.help_if(near.or_else(|| place.possible()).map(|form| form.in_code()))
 }
 
 /// Adds the layout with a copy in all the rows of tensor memory, if it has none or others.
@@ -31,18 +28,12 @@ pub(super) fn with_copies(diagnostic: Diagnostic, tile: &TileLayout, required: u
         .ok()
         .and_then(|once| u32::try_from(once.span(TileAxis::TLane)).ok())
         .filter(|rows| (2..required).contains(rows) && rows.is_power_of_two());
-    match rows.and_then(whole) {
-        Some(whole) => diagnostic.help(Form::Tile(whole).in_code()),
-        None => diagnostic,
-    }
+    diagnostic.help_if(rows.and_then(whole).map(|whole| Form::Tile(whole).in_code()))
 }
 
 /// Adds the block with as many of its numbers as the tile allows.
 pub(super) fn with_block(diagnostic: Diagnostic, form: &Form, place: &Place) -> Diagnostic {
-    match block(form, place) {
-        Some(form) => diagnostic.help(form.in_code()),
-        None => diagnostic,
-    }
+    diagnostic.help_if(block(form, place).map(|form| form.in_code()))
 }
 
 fn block(form: &Form, place: &Place) -> Option<Form> {

@@ -36,7 +36,7 @@ impl Idle {
     pub fn into_diagnostic(self) -> Diagnostic {
         let Idle { at, pinned_at, actual, possible, warps } = self;
         Diagnostic::new(Code::IdleWarps, at, "only some of the warps move these rows")
-            .compare("instructions of a warp", possible.to_string(), actual.to_string())
+            .compare("instructions of a warp", possible, actual)
             .place(pinned_at, "layout chosen here")
             .why(format!(
                 "of {warps} warps that hold the same rows, one moves them; distributed, each warp moves its own. An instruction moves four rows, one box of columns wide"

@@ -20,18 +20,16 @@ pub(super) fn refused(at: Loc, ends: &CopyEnds, refusal: TensorCopyRefusal) -> D
     match refusal {
         TensorCopyRefusal::Bits { actual, required } => {
             let diagnostic = new("no instruction copies elements of this size to a block of tensor memory")
-            .compare("bits of an element", required.to_string(), actual.to_string())
+            .compare("bits of an element", required, actual)
             .place(ends.memory_at, "allocated here")
             .why("a block has one element of an accumulator in each column of 32 bits, or packed elements of an operand; `tcgen05.cp` copies columns unchanged and without gaps. If `.with_layout(..)` gives the layout, it copies the bits unchanged")
             ;
-            match copies(rows) {
-                Some(_) => diagnostic.help(format!(".with_layout({})", written(rows, columns))),
-                None => diagnostic,
-            }
+            let help = |_| format!(".with_layout({})", written(rows, columns));
+            diagnostic.help_if(copies(rows).map(help))
         }
         TensorCopyRefusal::BlockRows { actual, required } => {
             let diagnostic = new(&format!("no instruction copies to blocks of {actual} rows"))
-                .compare("rows of a block", required.to_string(), actual.to_string())
+                .compare("rows of a block", required, actual)
                 .place(ends.memory_at, "allocated here")
                 .why("`tcgen05.cp` writes adjacent rows of tensor memory; a block of 64 rows has every other group of 16 (PTX ISA, \"tcgen05.cp\", \"tcgen05.mma: Data path layout\")");
             if let Form::TensorMemory { block, col_stride, .. } = &ends.memory
@@ -65,11 +63,7 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
                 Some(required) => diagnostic
                     .compare("copies of each row", required, actual_copies(&ends.memory))
                     .help(written(rows, columns)),
-                None => diagnostic.compare(
-                    "rows of the tile",
-                    "4, 32, 64, 128 or more",
-                    rows.to_string(),
-                ),
+                None => diagnostic.compare("rows of the tile", "4, 32, 64, 128 or more", rows),
             };
             diagnostic
                 .place(ends.memory_at, "layout chosen here")
@@ -86,7 +80,7 @@ fn layouts(at: Loc, ends: &CopyEnds, refusal: &CopyRefusal) -> Diagnostic {
                 .compare(
                     "bits in a row of tensor memory",
                     format!("a multiple of {required}"),
-                    actual.to_string(),
+                    actual,
                 )
                 .place(ends.memory_at, "allocated here")
                 .why(format!("`tcgen05.cp` copies 128 or 256 bits of each row{by_threads} (PTX ISA, \"tcgen05.cp\": .shape)"))
@@ -111,7 +105,7 @@ fn gaps(at: Loc, ends: &CopyEnds) -> Diagnostic {
         && columns < *block_columns
     {
         return diagnostic
-            .compare("columns of a block", format!("{columns}, like the part"), block_columns.to_string())
+            .compare("columns of a block", format!("{columns}, like the part"), block_columns)
             .why("blocks along the rows of the tile are adjacent in tensor memory, so the columns that a part leaves out of each block are between those that it has")
             .help(format!(".with_layout(tmem_block([{block_rows}, {columns}], {col_stride}))"));
     }
@@ -148,7 +142,7 @@ fn interrupted(at: Loc, ends: &CopyEnds, span_bytes: u32, actual: u32) -> Diagno
     let diagnostic =
         if let Form::TensorMemory { block: [block_rows, _], col_stride, .. } = &ends.memory {
             diagnostic
-                .compare("columns of a block", format!("{span} or more"), run.to_string())
+                .compare("columns of a block", format!("{span} or more"), run)
                 .help(format!("tmem_block([{block_rows}, {span}], {col_stride})"))
         } else {
             let actual = format!("{run}; the layout is {}", in_words(&ends.memory));
@@ -162,18 +156,13 @@ fn interrupted(at: Loc, ends: &CopyEnds, span_bytes: u32, actual: u32) -> Diagno
 
 /// The layout that shared memory can have.
 fn with_nearest(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
-    match &ends.nearest {
-        Some(form) => diagnostic.help(format!(".with_layout({})", form.in_code())),
-        None => diagnostic,
-    }
+    let nearest = ends.nearest.as_ref();
+    diagnostic.help_if(nearest.map(|form| format!(".with_layout({})", form.in_code())))
 }
 
 /// The place where the layout of shared memory was pinned.
 fn placed(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
-    match ends.shared_at {
-        Some(at) => diagnostic.place(at, "layout chosen here"),
-        None => diagnostic,
-    }
+    diagnostic.place_if(ends.shared_at, "layout chosen here")
 }
 
 /// The copies that a tile of this many rows needs; nothing where no instruction writes this many.

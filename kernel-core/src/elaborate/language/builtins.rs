@@ -79,7 +79,7 @@ impl Builder<'_> {
             let required = "2 to 16, without `unroll`";
             return self.refuse(
                 Code::Pipeline.at(given.at(1), "`pipeline` cannot take this loop")
-                    .compare("stages", required, stages.to_string())
+                    .compare("stages", required, stages)
                     .why("one stage is filled while another is used, so one stage alone overlaps nothing; each stage takes shared memory of its own")
                     .help("pipeline(range(0, n, 32), 3)"),
             );

@@ -27,7 +27,6 @@ pub(crate) fn other_count(
     what: &str,
     [required, actual]: [usize; 2],
 ) -> Diagnostic {
-    let (required, actual) = (required.to_string(), actual.to_string());
     Code::ArgumentCount.at(loc, headline).compare(what, required, actual)
 }
 

@@ -28,7 +28,7 @@ impl Builder<'_> {
                     Code::Overflow.at(index.loc, "an index past the end of an array").compare(
                         "index",
                         format!("0 to {}", parts.len().saturating_sub(1)),
-                        at.to_string(),
+                        at,
                     ),
                 ),
             };
@@ -183,11 +183,7 @@ impl Builder<'_> {
             && !(0..i128::from(count)).contains(at)
         {
             let required = format!("0 to {}", count - 1);
-            return self.refuse(Code::Overflow.at(loc, past).compare(
-                "index",
-                required,
-                at.to_string(),
-            ));
+            return self.refuse(Code::Overflow.at(loc, past).compare("index", required, at));
         }
         Some(index)
     }

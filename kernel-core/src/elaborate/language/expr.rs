@@ -477,11 +477,7 @@ impl Builder<'_> {
         self.report(
             Code::Unbounded
                 .at(loc, "an aggregate of too many values")
-                .compare(
-                    "values",
-                    format!("at most {}", crate::elaborate::MAX_ELEMENTS),
-                    size.to_string(),
-                )
+                .compare("values", format!("at most {}", crate::elaborate::MAX_ELEMENTS), size)
                 .why("the values in tuples, arrays and structs are registers"),
         )
     }
@@ -494,7 +490,7 @@ impl Builder<'_> {
             self.report(
                 Code::Overflow
                     .at(loc, format!("an array cannot have {length} elements"))
-                    .compare("elements", format!("0 to {limit}"), length.to_string())
+                    .compare("elements", format!("0 to {limit}"), length)
                     .why("the elements of an array are registers"),
             );
         }

@@ -197,10 +197,8 @@ impl Builder<'_> {
         let diagnostic = Code::DtypeMismatch.at(loc, headline).compare("", &name, kind).why(why);
         // Of what literals became, none can be written in its place.
         let casts = self.type_params.names[index].1 != Literals::Never;
-        self.report(match help.or_else(|| casts.then(|| format!(".cast::<{name}>()"))) {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        });
+        let help = help.or_else(|| casts.then(|| format!(".cast::<{name}>()")));
+        self.report(diagnostic.help_if(help));
         true
     }
 

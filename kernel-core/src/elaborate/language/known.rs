@@ -81,7 +81,7 @@ impl Builder<'_> {
             return self.refuse(Code::Axis.at(at.loc, "a tile has 1 to 5 axes").compare(
                 "rank",
                 "1 to 5",
-                shape.len().to_string(),
+                shape.len(),
             ));
         }
         let elements: u128 = shape.iter().map(|extent| u128::from(*extent)).product();
@@ -91,7 +91,7 @@ impl Builder<'_> {
                 Code::TileBudget.at(at.loc, "a tile of too many elements").compare(
                     "elements",
                     format!("at most {}", u32::MAX),
-                    elements.to_string(),
+                    elements,
                 ),
             );
         }
@@ -107,14 +107,14 @@ impl Builder<'_> {
                         Code::Extent.at(loc,
                             format!("the extent {extent} is larger than 1048576"),
                         )
-                        .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
+                        .compare("extent", "a power of two from 1 to 1048576", extent)
                         .why("a tile lives in the registers of one block, which hold far less; loop over tiles for a larger range"),
                     );
                 }
                 let up = u64::try_from(extent).ok().and_then(u64::checked_next_power_of_two);
                 let mut diagnostic =
                     Code::Extent.at(loc, format!("the extent {extent} is not a power of two"))
-                        .compare("extent", "a power of two from 1 to 1048576", extent.to_string())
+                        .compare("extent", "a power of two from 1 to 1048576", extent)
                         .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a power of two");
                 if let Some(up) = up.filter(|_| extent > 0) {
                     diagnostic = diagnostic.help(format!(

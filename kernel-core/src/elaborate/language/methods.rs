@@ -123,7 +123,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::Axis
                     .at(given.loc, "`t` swaps the two axes of a tile")
-                    .compare("rank", "2", ty.shape.len().to_string())
+                    .compare("rank", "2", ty.shape.len())
                     .why("of a ring of buffers, take one first: `bufs[i].t()`"),
             );
         }

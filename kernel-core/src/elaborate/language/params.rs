@@ -259,7 +259,7 @@ impl Builder<'_> {
             _ => {
                 self.report(
                     Code::Warps.at(expr.loc, format!("a block cannot have {warps} warps"))
-                        .compare("warps", "1, 2, 4, 8, 16 or 32", warps.to_string())
+                        .compare("warps", "1, 2, 4, 8, 16 or 32", warps)
                         .why("a block has at most 1024 threads, and layouts spread tiles over a power of two of warps"),
                 );
                 4
@@ -369,13 +369,11 @@ impl Builder<'_> {
                         let mutable = matches!(name, "TensorMut" | "TensorMapMut");
                         Some(ParamKind::Tensor { dtype, rank, mutable })
                     }
-                    _ => {
-                        self.refuse(
-                            Code::Axis
-                                .at(ty.loc, format!("a tensor cannot have {rank} axes"))
-                                .compare("rank", "1 to 5", rank.to_string()),
-                        )
-                    }
+                    _ => self.refuse(
+                        Code::Axis
+                            .at(ty.loc, format!("a tensor cannot have {rank} axes"))
+                            .compare("rank", "1 to 5", rank),
+                    ),
                 }
             }
             "Ptr" => {

@@ -7,7 +7,7 @@ use super::{
     value::{Num, Place, StructVal, Ty, Val},
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::Code,
     elaborate::{
         Builder, Env,
         messages::advice::{self, Advice},
@@ -407,12 +407,6 @@ pub(crate) fn method_advice(val: &Val, name: &str) -> Option<Advice> {
     } else {
         None
     }
-}
-
-/// The diagnostic with the parts of an advice that are not empty.
-pub(crate) fn advised(diagnostic: Diagnostic, (why, help): (&str, &str)) -> Diagnostic {
-    let diagnostic = if why.is_empty() { diagnostic } else { diagnostic.why(why) };
-    if help.is_empty() { diagnostic } else { diagnostic.help(help) }
 }
 
 /// The position of a field in an aggregate.

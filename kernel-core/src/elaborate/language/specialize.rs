@@ -314,12 +314,12 @@ impl Builder<'_> {
             PlacementProblem::Warps { required, actual } => Code::Partition.at(at,
                 "these partitions have more warps than a block",
             )
-            .compare("warps", format!("at most {required}"), actual.to_string())
+            .compare("warps", format!("at most {required}"), actual)
             .why("the kernel's own warps count as well, and so do unused warps: partitions of four warps and more begin at a multiple of four, and with register budgets the kernel's own warps fill whole groups of four"),
             PlacementProblem::Barriers { required, actual } => Code::Partition.at(at,
                 "these partitions need more barriers than a block has",
             )
-            .compare("partitions of more than one warp", format!("at most {required}"), actual.to_string())
+            .compare("partitions of more than one warp", format!("at most {required}"), actual)
             .why("the warps of each partition use a barrier of their own; a block has 16, of which the kernel's own warps use one and all warps together another"),
             PlacementProblem::Registers { required, actual, warps, at_entry } => Code::RegisterBudget.at(at,
                 "these partitions leave too few registers for the kernel's own warps",

@@ -74,6 +74,6 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Diagnostic {
         let having: Vec<String> = capability.targets().map(|target| target.to_string()).collect();
-        Code::Target.at(loc, headline).compare("target", one_of(&having), self.target.to_string())
+        Code::Target.at(loc, headline).compare("target", one_of(&having), self.target)
     }
 }

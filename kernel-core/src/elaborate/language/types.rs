@@ -180,8 +180,8 @@ impl Builder<'_> {
             diagnostic = diagnostic
                 .why("the device has no heap; arrays have a length known at compile time")
                 .help("array(4, |i| ..)");
-        } else if let Some(advice) = crate::elaborate::messages::advice::of_type(name) {
-            diagnostic = super::places::advised(diagnostic, advice);
+        } else if let Some((why, help)) = crate::elaborate::messages::advice::of_type(name) {
+            diagnostic = diagnostic.advised(why, help);
         } else {
             let known = Dtype::ALL
                 .iter()
@@ -382,11 +382,7 @@ impl Builder<'_> {
                 self.report(
                     Code::Overflow
                         .at(loc, format!("{int} does not fit `{}`", dtype.name()))
-                        .compare(
-                            "",
-                            crate::elaborate::tiles::arith::range_text(dtype),
-                            int.to_string(),
-                        ),
+                        .compare("", crate::elaborate::tiles::arith::range_text(dtype), int),
                 );
                 Val::Error
             }

@@ -46,7 +46,7 @@ impl Builder<'_> {
                 return self.refuse(
                     Code::Axis
                         .at(loc, headline)
-                        .compare(what, rank.to_string(), have.to_string())
+                        .compare(what, rank, have)
                         .place(self.params[param as usize].loc, "the tensor"),
                 );
             }
@@ -392,7 +392,7 @@ impl Builder<'_> {
             return self.refuse(Code::Axis.at(given.at(0), headline).compare(
                 "rank",
                 "1 to 3",
-                shape.len().to_string(),
+                shape.len(),
             ));
         }
         let (dtype, loc) = (self.cells.settled(num), given.loc);
@@ -439,7 +439,7 @@ impl Builder<'_> {
                 Code::Extent.at(loc, format!("a ring cannot have {count} buffers")).compare(
                     "buffers",
                     "1 to 1024",
-                    count.to_string(),
+                    count,
                 ),
             );
         };
@@ -503,7 +503,7 @@ impl Builder<'_> {
         self.refuse(
             Code::SharedUse
                 .at(loc, "one buffer of a ring is read or written at a time")
-                .compare("rank", "1 or 2", shared.shape.len().to_string())
+                .compare("rank", "1 or 2", shared.shape.len())
                 .help(self.applied(window, "[0]")),
         )
     }

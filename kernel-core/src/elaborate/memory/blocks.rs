@@ -42,7 +42,7 @@ impl Builder<'_> {
             self.report(
                 Code::FactAttribute
                     .at(loc, "a block has one extent for each axis of its tensor")
-                    .compare("extents", rank.to_string(), extents.len().to_string())
+                    .compare("extents", rank, extents.len())
                     .help(format!("#[block({each})]")),
             );
             return;
@@ -62,7 +62,7 @@ impl Builder<'_> {
             let least = dtype.fewest_in(MAP_BYTES);
             self.report(
                 Code::TensorMap.at(at, "the rows of the block are too short for a tensor map")
-                    .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), inner.to_string())
+                    .compare("bytes of a row", format!("a multiple of {MAP_BYTES}"), inner)
                     .why("TMA moves units of 16 bytes along the innermost axis (CUDA driver API, `cuTensorMapEncodeTiled`: boxDim)")
                     .help(least.to_string()),
             );
@@ -152,7 +152,7 @@ impl Builder<'_> {
             self.report(
                 Code::FactAttribute
                     .at(expr.loc, "no tensor map has this stride")
-                    .compare(format!("stride of axis {axis}"), required, value.to_string())
+                    .compare(format!("stride of axis {axis}"), required, value)
                     .why(why)
                     .help(help),
             );

@@ -57,7 +57,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::BulkCopy
                     .at(given.at(1), format!("a bulk copy does not move {count} bytes"))
-                    .compare("bytes", required, count.to_string())
+                    .compare("bytes", required, count)
                     .why(UNITS),
             );
         };
@@ -175,7 +175,7 @@ impl Builder<'_> {
         self.refuse(
             Code::BulkCopy
                 .at(loc, format!("a bulk copy does not move {bytes} bytes"))
-                .compare("bytes", format!("a multiple of {UNIT_BYTES}"), bytes.to_string())
+                .compare("bytes", format!("a multiple of {UNIT_BYTES}"), bytes)
                 .why(UNITS),
         )
     }

@@ -94,13 +94,13 @@ impl Builder<'_> {
             Code::Axis
                 .at(loc, "a gather or a scatter needs a tensor of two axes")
                 .place(place, "declared here")
-                .compare("rank", "2", rank.to_string())
+                .compare("rank", "2", rank)
                 .why(FOUR_ROWS)
         } else if dtype.bytes() * 8 > MOST_BITS {
             let diagnostic = Code::DtypeRefused
                 .at(loc, "a gather or a scatter cannot move elements of this size");
             diagnostic
-                .compare("bits of an element", format!("at most {MOST_BITS}"), (dtype.bytes() * 8).to_string())
+                .compare("bits of an element", format!("at most {MOST_BITS}"), dtype.bytes() * 8)
                 .place(place, "declared here")
                 .why("no known GPU moves such rows; as `u32`, twice as many columns have the same bits")
         } else if block[0] != 1 {
@@ -113,7 +113,7 @@ impl Builder<'_> {
                 .compare(
                     format!("columns of `{}`", dtype.name()),
                     format!("at least {least}"),
-                    block[1].to_string(),
+                    block[1],
                 )
                 .why("each row has 32 bytes or more, so four of them fill whole lines of 128 bytes in shared memory")
                 .help(written(least))
@@ -149,7 +149,7 @@ impl Builder<'_> {
         } else if shape.len() != 1 {
             Code::Axis
                 .at(loc, what)
-                .compare("rank", "1", shape.len().to_string())
+                .compare("rank", "1", shape.len())
                 .why("each element is the number of a row")
                 .help(
                     self.applied(value, &format!(".reshape([{}])", shape.iter().product::<u32>())),
@@ -161,7 +161,7 @@ impl Builder<'_> {
                 .help(self.applied(value, ".cast::<i32>()"))
         } else if shape[0] < LEAST_ROWS {
             Code::ByRows.at(loc, "a gather or a scatter moves 8 rows or more")
-                .compare("rows", format!("at least {LEAST_ROWS}"), shape[0].to_string())
+                .compare("rows", format!("at least {LEAST_ROWS}"), shape[0])
                 .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle takes; a gather gives zeros for numbers outside of the tensor, and a scatter drops rows after its end")
         } else {
             return Some((value, shape[0]));

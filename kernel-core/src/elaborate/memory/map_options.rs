@@ -85,7 +85,7 @@ impl Builder<'_> {
         self.refuse(
             Code::TensorMap
                 .at(value.loc, format!("no tensor map has {what} of {actual} bytes"))
-                .compare("bytes", format!("one of {}", list.join(", ")), actual.to_string()),
+                .compare("bytes", format!("one of {}", list.join(", ")), actual),
         )
     }
 
@@ -110,10 +110,10 @@ impl Builder<'_> {
         let diagnostic = if row_bytes < bytes {
             let nearest = SWIZZLES.iter().rev().find(|narrower| **narrower <= row_bytes);
             diagnostic
-                .compare("bytes of a row", format!("at least {bytes}"), row_bytes.to_string())
+                .compare("bytes of a row", format!("at least {bytes}"), row_bytes)
                 .help(nearest.copied().unwrap_or(0).to_string())
         } else {
-            diagnostic.compare("rows", "at least 8", rows.to_string()).help("0")
+            diagnostic.compare("rows", "at least 8", rows).help("0")
         };
         self.refuse(diagnostic.why("a swizzle exchanges units of 16 bytes within 8 rows, each as long as its span (PTX ISA, \"Swizzling modes\")"))
     }
@@ -173,7 +173,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::FactAttribute
                     .at(option.value.loc, "element strides are an array, one entry for each axis")
-                    .compare("entries", rank.to_string(), parts.len().to_string())
+                    .compare("entries", rank, parts.len())
                     .help(example("1")),
             );
         }
@@ -202,11 +202,7 @@ impl Builder<'_> {
                 return self.refuse(
                     Code::TensorMap
                         .at(part.loc, "no tensor map has this element stride")
-                        .compare(
-                            format!("element stride of axis {axis}"),
-                            required,
-                            actual.to_string(),
-                        )
+                        .compare(format!("element stride of axis {axis}"), required, actual)
                         .why(why)
                         .help("1"),
                 );
@@ -219,7 +215,7 @@ impl Builder<'_> {
                     .compare(
                         format!("elements of the box along axis {axis}"),
                         format!("at most {BOX_ELEMENTS}"),
-                        (block[axis] * stride).to_string(),
+                        block[axis] * stride,
                     )
                     .why("a box with element strides also counts the skipped elements, and one instruction copies it"),
                 );

@@ -71,7 +71,7 @@ impl Builder<'_> {
                 Code::Cluster.at(rank_loc, "no block of the cluster has this rank").compare(
                     "rank",
                     format!("0 to {}", blocks - 1),
-                    rank.to_string(),
+                    rank,
                 ),
             );
         }

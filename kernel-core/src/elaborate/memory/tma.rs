@@ -110,7 +110,7 @@ impl Builder<'_> {
                         at_expr.loc,
                         "the corner of a block has one coordinate for each axis of its tensor",
                     )
-                    .compare("coordinates", rank.to_string(), parts.len().to_string())
+                    .compare("coordinates", rank, parts.len())
                     .place(place, "declared here"),
             );
         }

@@ -183,7 +183,7 @@ impl Builder<'_> {
                 help = with_name(&help, word, &name);
             }
         }
-        crate::elaborate::language::places::advised(diagnostic, (why, &help))
+        diagnostic.advised(why, &help)
     }
 
     /// A window of a tensor, of its rank.

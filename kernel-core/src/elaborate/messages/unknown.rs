@@ -20,7 +20,7 @@ impl Builder<'_> {
             );
         }
         if let Some(advice) = super::advice::of_name(name) {
-            return self.report(crate::elaborate::language::places::advised(diagnostic, advice));
+            return self.report(diagnostic.advised(advice.0, advice.1));
         }
         if let Some((why, near)) = crate::elaborate::nearest_target(name) {
             return self.report(diagnostic.why(why).help(near));
@@ -68,8 +68,7 @@ impl Builder<'_> {
         }
         if let (Some((why, help)), Some(first)) = (super::advice::of_name(name), first) {
             let help = super::forms::with_name(help, "x", &first);
-            return self
-                .report(crate::elaborate::language::places::advised(diagnostic, (why, &help)));
+            return self.report(diagnostic.advised(why, &help));
         }
         self.unknown(name, loc, env)
     }

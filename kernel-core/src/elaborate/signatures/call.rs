@@ -114,7 +114,7 @@ impl Builder<'_> {
         let (required, actual) = (given.signature.parameters.len(), given.vals.len());
         let diagnostic = Code::ArgumentCount
             .at(given.loc, format!("`{}` takes {}", given.path(), counted(required, "argument")))
-            .compare("arguments", required.to_string(), actual.to_string())
+            .compare("arguments", required, actual)
             .help_if(self.usage(given));
         self.report(diagnostic)
     }

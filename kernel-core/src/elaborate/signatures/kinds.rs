@@ -113,13 +113,9 @@ impl Builder<'_> {
             }
         };
         let headline = number.headline.replace("{}", &value.to_string());
-        let diagnostic = Diagnostic::new(number.code, loc, headline).compare(
-            number.unit,
-            required,
-            value.to_string(),
-        );
-        let why = number.why;
-        self.refuse(if why.is_empty() { diagnostic } else { diagnostic.why(why) })
+        let diagnostic =
+            Diagnostic::new(number.code, loc, headline).compare(number.unit, required, value);
+        self.refuse(diagnostic.advised(number.why, ""))
     }
 
     /// An axis of what the method is called on.

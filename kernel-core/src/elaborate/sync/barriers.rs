@@ -113,7 +113,7 @@ impl Builder<'_> {
             return self.refuse(Code::Overflow.at(given.at(0), headline).compare(
                 "bytes",
                 format!("0 to {MOST_BYTES}"),
-                bytes.to_string(),
+                bytes,
             ));
         }
         self.note_use(given.value(0), given.loc, given.at(0));
@@ -160,7 +160,7 @@ impl Builder<'_> {
         }
         self.refuse(
             Code::Overflow.at(loc, "the phase of a barrier is 0 or 1")
-                .compare("phase", "0 or 1", number.to_string())
+                .compare("phase", "0 or 1", number)
                 .why("a barrier knows only whether its phase is even or odd: `phase ^= 1` after each wait")
                 .help((number & 1).to_string()),
         )

@@ -31,7 +31,7 @@ impl Builder<'_> {
             self.report(
                 Code::Cluster
                     .at(expr.loc, "a cluster has one extent for each axis of the grid")
-                    .compare("extents", "1 to 3", parts.len().to_string())
+                    .compare("extents", "1 to 3", parts.len())
                     .help("cluster = [2, 1]"),
             );
             return REFUSED;
@@ -53,7 +53,7 @@ impl Builder<'_> {
                             .compare(
                                 "blocks",
                                 format!("1 to {PORTABLE}, {MOST} on some devices"),
-                                value.to_string(),
+                                value,
                             )
                             .why(WHY),
                     );
@@ -69,7 +69,7 @@ impl Builder<'_> {
                     .compare(
                         "blocks",
                         format!("at most {PORTABLE}, {MOST} on some devices"),
-                        blocks.to_string(),
+                        blocks,
                     )
                     .why(WHY),
             );

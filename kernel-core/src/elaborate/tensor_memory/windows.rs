@@ -31,7 +31,7 @@ impl Builder<'_> {
             return self.refuse(Code::Axis.at(given.at(0), headline).compare(
                 "rank",
                 "2 or 3",
-                shape.len().to_string(),
+                shape.len(),
             ));
         }
         let (root, ty) = self.tensor_memory_of(given, None)?;
@@ -123,7 +123,7 @@ impl Builder<'_> {
                 return self.refuse(
                     Code::Axis
                         .at(at, "a part of a tile has rows and columns")
-                        .compare("entries", "2", count.to_string())
+                        .compare("entries", "2", count)
                         .help("acc.tile([0, 0], [128, 64])"),
                 );
             }
@@ -152,7 +152,7 @@ impl Builder<'_> {
                 return self.refuse(
                     Code::TensorMemory
                         .at(at, "a part of a tile begins at a multiple of its extent")
-                        .compare("start", format!("a multiple of {extent}"), begins.to_string())
+                        .compare("start", format!("a multiple of {extent}"), begins)
                         .why("a part has the same layout in tensor memory wherever it begins")
                         .help(below.to_string()),
                 );
@@ -172,11 +172,9 @@ impl Builder<'_> {
         let rank = given.shape(0).len();
         if rank != 2 {
             return self.refuse(
-                Code::Axis.at(given.at(0), "a view of a tile has rows and columns").compare(
-                    "rank",
-                    "2",
-                    rank.to_string(),
-                ),
+                Code::Axis
+                    .at(given.at(0), "a view of a tile has rows and columns")
+                    .compare("rank", "2", rank),
             );
         }
         let of = self.tensor_memory[of].of.unwrap_or(of);
@@ -196,7 +194,7 @@ impl Builder<'_> {
         self.refuse(
             Code::TensorMemory
                 .at(loc, "one of several tiles is used at a time")
-                .compare("rank", "2", ty.shape.len().to_string())
+                .compare("rank", "2", ty.shape.len())
                 .help(help),
         )
     }
@@ -209,7 +207,7 @@ impl Builder<'_> {
         let help = self.warps_written(u64::from(tensor_memory::QUARTERS));
         self.refuse(
             Code::Warps.at(loc, "tensor memory is read and written by whole warpgroups")
-                .compare("warps", "a multiple of 4", self.warps.to_string())
+                .compare("warps", "a multiple of 4", self.warps)
                 .why("each warp reaches one quarter of the 128 rows, given by its number within its warpgroup (PTX ISA, \"tcgen05: Access restrictions\")")
                 .help(help),
         )

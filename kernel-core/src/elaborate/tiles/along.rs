@@ -292,7 +292,7 @@ impl<'a> Builder<'a> {
             let last = shape.last().copied().unwrap_or(1);
             let diagnostic = Code::ShapeMismatch
                 .at(loc, "`split` needs a last axis of extent 2")
-                .compare("last extent", "2", last.to_string())
+                .compare("last extent", "2", last)
                 .why("each of the two results has one element of every pair along the last axis");
             shape.pop();
             shape.extend([last / 2, 2]);

@@ -44,7 +44,7 @@ impl Builder<'_> {
             return self.refuse(Code::LayoutForm.at(given.at(bad), headline).compare(
                 "",
                 "1, 2, 4, 8, ..",
-                numbers[bad].to_string(),
+                numbers[bad],
             ));
         }
         let ([vec, per_phase, max_phase], order) = (numbers, given.shape(3));
@@ -106,7 +106,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::LayoutForm
                     .at(given.at(1), headline)
-                    .compare("", "tmem_block(..) or layout!(..)", memory.to_string())
+                    .compare("", "tmem_block(..) or layout!(..)", memory)
                     .why("the layout in tensor memory decides which elements a thread reads"),
             );
         }
@@ -122,7 +122,7 @@ impl Builder<'_> {
             let headline = format!("`{parent}` is not the layout of the result of a product");
             return self.refuse(
                 Code::LayoutForm.at(given.at(1), headline)
-                    .compare("", "mma(..) or blocked(..)", parent.to_string())
+                    .compare("", "mma(..) or blocked(..)", parent)
                     .why("the layout of the result decides which parts of the operands a thread needs")
                     .help(format!("mma({:?})", [self.warps, 1])),
             );
@@ -138,7 +138,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::LayoutForm
                     .at(given.at(1), "a lane number has five bits")
-                    .compare("lane bases", "5", lanes.to_string())
+                    .compare("lane bases", "5", lanes)
                     .why("a warp has 32 lanes, and each bit of the lane number has one basis"),
             );
         }
@@ -169,12 +169,12 @@ impl Builder<'_> {
         let headline = format!("not a basis of a tile of extents {shape:?}");
         self.refuse(if let LayoutError::BasisRank { dim, bit, actual, required } = error {
             Code::LayoutForm.at(at(dim, bit), headline)
-                .compare("coordinates", required.to_string(), actual.to_string())
+                .compare("coordinates", required, actual)
                 .why("a basis has one coordinate for each axis of the tile")
         } else if let LayoutError::BasisOutside { dim, bit, out, actual, size } = error {
             let axis = format!("coordinate along axis {}", axis_of(out));
             Code::LayoutForm.at(at(dim, bit), headline)
-                .compare(axis, format!("below {size}"), actual.to_string())
+                .compare(axis, format!("below {size}"), actual)
                 .why(format!("bit {bit} of the {dim} number adds its basis to the coordinates, and the element there has to be in the tile"))
         } else {
             let headline = format!("these bases are not a layout of a tile of extents {shape:?}");
@@ -224,8 +224,8 @@ impl Builder<'_> {
             let headline = "the four arrays of `blocked` have one entry for each axis";
             return self.refuse(Code::LayoutForm.at(given.at(bad), headline).compare(
                 "entries",
-                rank.to_string(),
-                lists[bad].len().to_string(),
+                rank,
+                lists[bad].len(),
             ));
         }
         for (index, list) in lists[..3].iter().enumerate() {
@@ -252,7 +252,7 @@ impl Builder<'_> {
             let headline = format!("the lanes of this layout multiply to {in_warp}");
             return self.refuse(
                 Code::LayoutForm.at(given.at(1), headline)
-                    .compare("lanes", LANES.to_string(), in_warp.to_string())
+                    .compare("lanes", LANES, in_warp)
                     .why("a warp has 32 lanes; the second array has the number of lanes along each axis")
                     .help_if(help),
             );
@@ -268,7 +268,7 @@ impl Builder<'_> {
         let headline = format!("the numbers of `{}` are powers of two", given.path());
         self.refuse(
             Code::LayoutForm.at(given.args[index].part(bad), headline)
-                .compare("", "1, 2, 4, 8, ..", list[bad].to_string())
+                .compare("", "1, 2, 4, 8, ..", list[bad])
                 .why("a layout maps the bits of thread and register numbers to the bits of coordinates"),
         )
     }

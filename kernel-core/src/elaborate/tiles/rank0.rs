@@ -29,7 +29,7 @@ impl Builder<'_> {
             let elements: u64 = shape.iter().map(|extent| u64::from(*extent)).product();
             return self.refuse(
                 Code::ShapeMismatch.at(loc, "`item` takes a tile of one element")
-                    .compare("elements", "1", elements.to_string())
+                    .compare("elements", "1", elements)
                     .why(format!(
                         "a scalar is one value for the whole block, and the tile has extents {shape:?}"
                     ))

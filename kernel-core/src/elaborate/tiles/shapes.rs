@@ -156,7 +156,7 @@ impl Builder<'_> {
             .compare(
                 "registers a thread",
                 format!("at most {MAX_REGISTERS}"),
-                registers.div_ceil(threads).to_string(),
+                registers.div_ceil(threads),
             )
             .why(SPILLED);
         let enough = registers.div_ceil(32 * MAX_REGISTERS).next_power_of_two();
@@ -174,7 +174,7 @@ impl Builder<'_> {
             None => self.refuse(Code::Axis.at(loc, format!("{what} has no axis {axis}")).compare(
                 "axis",
                 format!("0 to {}", limit.saturating_sub(1)),
-                axis.to_string(),
+                axis,
             )),
         }
     }
@@ -219,7 +219,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::ShapeMismatch
                     .at(given.loc, "`reshape` keeps the number of elements")
-                    .compare("elements", have.to_string(), want.to_string())
+                    .compare("elements", have, want)
                     .why(format!("the tile has extents {actual:?}")),
             );
         }

@@ -107,7 +107,7 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
                 Code::LayoutForm.at(digit.stride_at,
                     "the strides of a layout are powers of two",
                 )
-                .compare("stride", "1, 2, 4, 8, ..", stride.to_string())
+                .compare("stride", "1, 2, 4, 8, ..", stride)
                 .why("a layout maps the bits of thread and register numbers to the bits of coordinates"),
             );
         }
@@ -115,7 +115,7 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
         if axis == TileAxis::LaneId && last >= LANES {
             let at = if stride >= LANES { digit.stride_at } else { digit.extent_at };
             let diagnostic = Code::LayoutForm.at(at, "this layout has more lanes than a warp")
-                .compare("lane", "0 to 31", last.to_string())
+                .compare("lane", "0 to 31", last)
                 .why("a warp has 32 lanes; `@ warpid` counts warps, `@ tx` the threads of a block, and `@ TLane` the rows of tensor memory");
             return Some(with_copies(diagnostic, digit, digits));
         }

@@ -68,7 +68,7 @@ impl Builder<'_> {
                 return self.refuse(
                     Code::LayoutForm
                         .at(extent.loc, "the extents of a layout are powers of two")
-                        .compare("extent", "1, 2, 4, 8, ..", value.to_string()),
+                        .compare("extent", "1, 2, 4, 8, ..", value),
                 );
             };
             extents.push(value);
@@ -89,8 +89,8 @@ impl Builder<'_> {
             return self.refuse(
                 Code::LayoutForm.at(part.loc, "each extent of a layout has one stride").compare(
                     "strides",
-                    extents.len().to_string(),
-                    part.strides.len().to_string(),
+                    extents.len(),
+                    part.strides.len(),
                 ),
             );
         }

@@ -210,8 +210,8 @@ impl Reader<'_> {
         let words: String = words.chars().take_while(|c| !c.is_whitespace()).collect();
         let quoted = self.quote(statement);
         let refuse = |why: &str, help: &str| {
-            let diagnostic = self.wrong(format!("{quoted} cannot stand in the text")).why(why);
-            Err(Box::new(if help.is_empty() { diagnostic } else { diagnostic.help(help) }))
+            let diagnostic = self.wrong(format!("{quoted} cannot stand in the text"));
+            Err(Box::new(diagnostic.advised(why, help)))
         };
         let is_group = [".async.commit_group", ".async.wait_group", ".async.wait_all"];
         #[expect(clippy::wildcard_enum_match_arm, reason = "most instructions can stand in a text")]

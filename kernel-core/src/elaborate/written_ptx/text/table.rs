@@ -195,7 +195,7 @@ impl Reader<'_> {
         Err(Box::new(match &first.reason {
             Reason::Need { what, required, actual } => Code::Target
                 .at(self.at, format!("`{what}` is not an instruction of {actual}"))
-                .compare("target", required.to_string(), actual.to_string())
+                .compare("target", required, actual)
                 .why(format!("in {quoted}"))
                 .help(had_by(*required)),
             Reason::Form(_)

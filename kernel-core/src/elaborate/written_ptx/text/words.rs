@@ -44,7 +44,7 @@ impl Reader<'_> {
             }
             FormProblem::OperandCount { required, actual } => self
                 .wrong(format!("`{name}` takes {}", counted(*required, "operand")))
-                .compare("operands", required.to_string(), actual.to_string())
+                .compare("operands", required, actual)
                 .why(within),
             FormProblem::Operand { index, required } => {
                 let wanted = pattern(required, instruction);
