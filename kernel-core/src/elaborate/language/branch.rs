@@ -214,8 +214,7 @@ impl Builder<'_> {
         if value_leaves.is_empty() {
             return then_val;
         }
-        let mut leaves = Vec::new();
-        then_val.leaves(&mut |leaf| leaves.push(leaf.clone()));
+        let mut leaves: Vec<_> = then_val.leaves().into_iter().cloned().collect();
         for (leaf, out) in value_leaves.into_iter().zip(outs.into_iter().skip(value_at)) {
             leaves[leaf] = out;
         }
@@ -284,12 +283,8 @@ impl Builder<'_> {
         results: &mut Vec<Value>,
         loc: Loc,
     ) -> Val {
-        let mut known = Vec::new();
-        if let Some(before) = before {
-            before.leaves(&mut |leaf| known.push(leaf.clone()));
-        }
-        let mut leaves = Vec::new();
-        val.leaves(&mut |leaf| leaves.push(leaf.clone()));
+        let known = before.map_or(Vec::new(), Val::leaves);
+        let mut leaves: Vec<_> = val.leaves().into_iter().cloned().collect();
         for leaf in &mut leaves {
             if let Val::Value(value) = *leaf
                 && !known.iter().any(|old| old.same(leaf))

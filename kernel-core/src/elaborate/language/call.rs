@@ -190,12 +190,11 @@ impl Builder<'_> {
             }
         }
         for val in receiver.into_iter().chain(vals) {
-            let val = self.plain(val.clone());
-            val.leaves(&mut |leaf| {
+            for leaf in self.plain(val.clone()).leaves() {
                 if let Val::Closure(closure) = leaf {
                     parts.push(format!("{:?}", closure.body.loc));
                 }
-            });
+            }
         }
         parts
     }

@@ -80,21 +80,13 @@ impl Builder<'_> {
     }
 
     pub(crate) fn leaf(&self, (var, index): (VarId, usize)) -> Val {
-        let mut at = 0;
-        let mut found = Val::Error;
-        self.scopes.vars[var.0 as usize].val.leaves(&mut |leaf| {
-            if at == index {
-                found = leaf.clone();
-            }
-            at += 1;
-        });
-        found
+        let leaves = self.scopes.vars[var.0 as usize].val.leaves();
+        leaves.get(index).map_or(Val::Error, |leaf| (*leaf).clone())
     }
 
     pub(crate) fn set_leaf(&mut self, (var, index): (VarId, usize), val: Val) {
         let slot = &mut self.scopes.vars[var.0 as usize].val;
-        let mut leaves = Vec::new();
-        slot.leaves(&mut |leaf| leaves.push(leaf.clone()));
+        let mut leaves: Vec<_> = slot.leaves().into_iter().cloned().collect();
         if let Some(leaf) = leaves.get_mut(index) {
             *leaf = val;
         }
@@ -442,8 +434,6 @@ impl Builder<'_> {
         loc: Loc,
     ) -> (Region, Val) {
         let Some(first) = frame.values.first() else { return (region, Val::Unit) };
-        let mut count = 0;
-        first.leaves(&mut |_| count += 1);
         let first = frame.values.iter().find(|val| matches!(val, Val::Error)).unwrap_or(first);
         let unit = matches!(first, Val::Unit | Val::Error);
         if unit || frame.values.iter().all(|val| val.same(first)) && is_static(first) {
@@ -452,8 +442,7 @@ impl Builder<'_> {
             return (region, first.clone());
         }
         let mut leaves: Vec<Val> = Vec::new();
-        let mut firsts = Vec::new();
-        first.leaves(&mut |leaf| firsts.push(leaf.clone()));
+        let firsts: Vec<_> = first.leaves().into_iter().cloned().collect();
         for (index, leaf) in firsts.iter().enumerate() {
             let Some(example) = break_value(&region, 0, frame.carried.len() + index) else {
                 leaves.push(leaf.clone());
@@ -641,11 +630,9 @@ impl Builder<'_> {
     fn break_to(&mut self, frame: usize, val: &Val, loc: Loc) -> Val {
         let mut values = self.edge(frame, loc);
         let val = self.plain(val.clone());
-        let mut leaves = Vec::new();
-        val.leaves(&mut |leaf| leaves.push(leaf.clone()));
-        for leaf in leaves {
+        for leaf in val.leaves() {
             if let Val::Const(..) | Val::Value(_) = leaf
-                && let Some(value) = self.value(&leaf, loc)
+                && let Some(value) = self.value(leaf, loc)
             {
                 values.push(value);
             }
@@ -703,9 +690,7 @@ impl Builder<'_> {
 
 /// A value without anything that exists only at run time.
 fn is_static(val: &Val) -> bool {
-    let mut fixed = true;
-    val.leaves(&mut |leaf| fixed &= !matches!(leaf, Val::Const(..) | Val::Value(_)));
-    fixed
+    !val.leaves().iter().any(|leaf| matches!(leaf, Val::Const(..) | Val::Value(_)))
 }
 
 /// Drops what breaks out of the loop at `depth` pass beyond the first `keep` values.

@@ -166,21 +166,15 @@ impl Builder<'_> {
     fn is_settled(&self, var: VarId) -> bool {
         // A variable of a branch is gone after it.
         let Some(data) = self.scopes.vars.get(var.0 as usize) else { return true };
-        let mut settled = !data.mutable;
-        data.val.leaves(&mut |leaf| {
-            let known = |num| self.cells.known(num).is_some();
-            settled &= matches!(leaf, Val::Tensor(_)) || self.num_of(leaf).is_some_and(known);
-        });
-        settled
+        let known = |num| self.cells.known(num).is_some();
+        let settled =
+            |leaf: &Val| matches!(leaf, Val::Tensor(_)) || self.num_of(leaf).is_some_and(known);
+        !data.mutable && data.val.leaves().into_iter().all(settled)
     }
 
     fn open_types(&self, var: VarId) -> Vec<Num> {
-        let mut found = Vec::new();
-        let Some(data) = self.scopes.vars.get(var.0 as usize) else { return found };
-        data.val.leaves(&mut |leaf| {
-            let num = self.num_of(leaf).map(|num| self.cells.find(num));
-            found.extend(num.filter(|num| matches!(num, Num::Cell(_))));
-        });
-        found
+        let Some(data) = self.scopes.vars.get(var.0 as usize) else { return Vec::new() };
+        let nums = data.val.leaves().into_iter().filter_map(|leaf| self.num_of(leaf));
+        nums.map(|num| self.cells.find(num)).filter(|num| matches!(num, Num::Cell(_))).collect()
     }
 }

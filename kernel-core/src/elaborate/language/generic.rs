@@ -129,11 +129,9 @@ impl Builder<'_> {
         if self.type_params.names.is_empty() {
             return;
         }
-        self.plain(val.clone()).leaves(&mut |leaf| {
-            if let Val::Value(value) = leaf {
-                self.type_params.of_value.remove(*value);
-            }
-        });
+        for value in self.plain(val.clone()).leaves().into_iter().filter_map(Val::value) {
+            self.type_params.of_value.remove(value);
+        }
     }
 
     /// Makes the element types of two values one, or reports.

@@ -20,15 +20,11 @@ impl Builder<'_> {
             if !data.mutable {
                 continue;
             }
-            let mut index = 0;
-            let mut leaves = Vec::new();
-            data.val.leaves(&mut |leaf| {
+            for (index, leaf) in data.val.leaves().into_iter().enumerate() {
                 if matches!(leaf, Val::Const(..) | Val::Value(_)) {
-                    leaves.push(index);
+                    out.push((var, index));
                 }
-                index += 1;
-            });
-            out.extend(leaves.into_iter().map(|leaf| (var, leaf)));
+            }
         }
         out
     }
@@ -64,7 +60,7 @@ impl Builder<'_> {
         vars.push(var);
         // A variable of a branch is gone after it.
         let Some(data) = self.scopes.vars.get(var.0 as usize) else { return };
-        data.val.leaves(&mut |leaf| {
+        for leaf in data.val.leaves() {
             if let Val::Ref(place) = leaf {
                 self.reach(place.var, vars, depth + 1);
             } else if let Val::Closure(closure) = leaf {
@@ -74,7 +70,7 @@ impl Builder<'_> {
             {
                 self.reach_in(run, vars, depth);
             }
-        });
+        }
     }
 
     /// Adds what a closure reaches.

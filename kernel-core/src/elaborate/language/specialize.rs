@@ -282,11 +282,7 @@ impl Builder<'_> {
 
     fn captured_tile(&mut self, value: Value, shape: &[u32], made: Loc, at: Loc) {
         let is = |val: &Val| matches!(val, Val::Value(held) if *held == value);
-        let holds = |val: &Val| {
-            let mut holds = false;
-            val.leaves(&mut |leaf| holds |= is(leaf));
-            holds
-        };
+        let holds = |val: &Val| val.leaves().into_iter().any(is);
         let name = self.scopes.name_with(0, is).map(str::to_owned);
         let actual = self.describe(&Val::Value(value));
         let headline = match (&name, self.scopes.name_with(0, holds)) {

@@ -451,13 +451,10 @@ impl Val {
         self.parts().map_or(1, |parts| parts.iter().map(Val::size).sum())
     }
 
-    /// Calls `each` on every leaf, in order.
-    pub(crate) fn leaves<'v>(&'v self, each: &mut impl FnMut(&'v Val)) {
-        match (self, self.parts()) {
-            (Val::View(view), _) => view.at.iter().for_each(|part| part.leaves(each)),
-            (_, Some(parts)) => parts.iter().for_each(|part| part.leaves(each)),
-            (_, None) => each(self),
-        }
+    /// Every leaf, in order.
+    pub(crate) fn leaves(&self) -> Vec<&Val> {
+        let parts = if let Val::View(view) = self { Some(&view.at[..]) } else { self.parts() };
+        parts.map_or_else(|| vec![self], |parts| parts.iter().flat_map(Val::leaves).collect())
     }
 
     /// The same aggregate with other leaves, taken in order.
