@@ -334,7 +334,9 @@ impl Builder<'_> {
         env: Env,
     ) -> Val {
         let of = self.resolve(&TypeExpr::of(path.clone()), env);
-        let is_known = !matches!(of, Ty::Infer);
+        // A type that nothing settles was reported, or is one of the language without its element type.
+        let explained = self.problems.reports() > 0 || self.awaits;
+        let is_known = !matches!(of, Ty::Infer) || !explained;
         let Ty::Struct(def, home, mut generics) = of else {
             for (_, value) in fields {
                 self.expr(value, env);
