@@ -33,7 +33,7 @@ fn accepted(body: &str) {
     assert!(found.is_empty(), "{body}\n{}", found.join("\n"));
 }
 
-/// The body, in which `@` stands in front of the statement that is refused, has one message, which begins so. With its help in
+/// The body, in which `@` stands before the statement that is refused, has one message, which begins so. With its help in
 /// the place of the mark it compiles.
 #[track_caller]
 fn refused(headline: &str, help: &str, body: &str) {
@@ -124,6 +124,17 @@ fn a_wait_on_some_path_is_enough() {
     accepted(&format!(
         "{LOAD} for k in 0..n {{ full.wait(k & 1); {READ} sync(); full.expect(s.bytes()); tma::load(m, [0, 0], full, s); }}"
     ));
+    // Instructions that are written out may wait for anything, on every path or on one.
+    let unknown = "ptx!(\"fence.acq_rel.cta;\");";
+    for wait in
+        [unknown, &format!("if more {{ {unknown} }}"), &format!("for _ in 0..n {{ {unknown} }}")]
+    {
+        accepted(&format!("{LOAD} {wait} {READ}"));
+    }
+    // A loop hides nothing, however often it runs.
+    refused(READ_WHILE_LOADED, WAIT, &format!("{LOAD} for _ in 0..n {{}} @{READ}"));
+    let found = messages(&format!("if more {{ {LOAD} }} for _ in 0..n {{}} {READ}"));
+    assert_eq!(found.len(), 1, "{}", found.join("\n"));
     // No path waits: of the first iteration, of a later one, after the loop.
     let loop_of = |before: &str, after: &str| {
         format!(
@@ -270,6 +281,15 @@ fn what_others_tell_counts_where_they_have_waited() {
     };
     accepted(&named("full.wait(0);").replacen('@', "", 1));
     refused(READ_WHILE_LOADED, WAIT, &named(""));
+    // Who has met one that waited may tell a third.
+    let third = "let met = named_barrier(8); let ready = barrier(1);";
+    accepted(&format!(
+        "{third} {LOAD} warp_specialize(|| {{ ready.wait(0); {READ} }}, [partition(4).run(|| {{ full.wait(0); met.sync(); }}), partition(4).run(|| {{ met.sync(); ready.arrive(); }})]);"
+    ));
+    // Behind the partitions, what one has started and another has waited for is there.
+    accepted(&format!(
+        "warp_specialize(|| {{ full.wait(0); {READ} }}, [partition(4).run(|| {{ {LOAD} }})]); s.store(zero);"
+    ));
     // What a partition has started, it waits for; what others have, they may have waited for.
     let load = "other.expect(t.bytes()); tma::load(m, [0, 0], other, t);";
     refused(

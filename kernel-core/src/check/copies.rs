@@ -91,7 +91,7 @@ impl Doubt {
         if self == Doubt::LASTING { self } else { Doubt(self.0.saturating_sub(1)) }
     }
 
-    /// Left by a jump, out of nobody knows how many branches.
+    /// Left by a jump, out of an unknown number of branches.
     fn jumped(self) -> Doubt {
         if self == Doubt::default() { self } else { Doubt::LASTING }
     }
@@ -260,13 +260,17 @@ impl Copies<'_> {
         hit.map(|(&flight, _)| flight)
     }
 
+    /// The first value of a counted loop, its bound and its step, where they are known.
+    fn bounds(&self, looped: &StmtKind) -> Option<[i128; 3]> {
+        let StmtKind::For { from, to, step, .. } = looped else { return None };
+        let known = |value: &Value| self.constants.get(*value).copied();
+        Some([known(from)?, known(to)?, known(step)?])
+    }
+
     /// Whether a loop goes on to a second iteration, as far as is known.
     fn comes_round(&self, looped: &StmtKind) -> bool {
-        let StmtKind::For { from, to, step, .. } = looped else { return true };
-        let known = [from, to, step].map(|&value| self.constants.get(value).copied());
-        let [Some(from), Some(to), Some(step)] = known else { return true };
-        let second = from + step;
-        if step < 0 { second > to } else { second < to }
+        let Some([from, to, step]) = self.bounds(looped) else { return true };
+        if step < 0 { from + step > to } else { from + step < to }
     }
 }
 
@@ -286,11 +290,12 @@ impl Flow for Copies<'_> {
 
     fn cross(&mut self, stmt: &Stmt, flights: &mut Flights) {
         let StmtKind::Op { op, args, result } = &stmt.kind else {
-            if is_unknown(stmt) {
-                flights.clear();
-            }
-            if waits_for_groups(stmt) {
-                flights.retain(|flight, _| flight.until != Until::CpAsyncGroup);
+            let unknown = is_unknown(stmt);
+            let groups = waits_for_groups(stmt);
+            for (flight, state) in flights.iter_mut() {
+                if unknown || groups && flight.until == Until::CpAsyncGroup {
+                    state.stage = Stage::Done;
+                }
             }
             let branches = match &stmt.kind {
                 StmtKind::If { .. } | StmtKind::Specialize { .. } => true,
@@ -352,13 +357,17 @@ impl Flow for Copies<'_> {
         if !self.comes_round(looped) {
             return entered.clone();
         }
-        // Which buffer of a ring it was, nobody knows any more.
+        // In the next iteration the number stands for another buffer.
         left.into_iter().filter(|(flight, _)| flight.tile == flight.tile.later()).collect()
     }
 
-    fn behind_loop(&mut self, looped: &StmtKind, _: &Flights, mut left: Flights) -> Flights {
+    fn behind_loop(&mut self, looped: &StmtKind, before: &Flights, mut left: Flights) -> Flights {
         if self.runs(looped).is_none() {
-            for state in left.values_mut() {
+            for (flight, state) in &mut left {
+                // The loop ends where its range does, whatever the branches in it exclude.
+                if let Some(known) = before.get(flight) {
+                    state.doubt = state.doubt.min(known.doubt);
+                }
                 state.doubt = state.doubt.left();
             }
         }
@@ -366,9 +375,10 @@ impl Flow for Copies<'_> {
     }
 
     fn runs(&self, kind: &StmtKind) -> Option<bool> {
-        let StmtKind::For { from, to, step, .. } = kind else { return Some(true) };
-        let known = [from, to, step].map(|&value| self.constants.get(value).copied());
-        let [Some(from), Some(to), Some(step)] = known else { return None };
+        if !matches!(kind, StmtKind::For { .. }) {
+            return Some(true);
+        }
+        let [from, to, step] = self.bounds(kind)?;
         Some(if step < 0 { from > to } else { from < to })
     }
 
@@ -382,8 +392,24 @@ impl Flow for Copies<'_> {
         begun
     }
 
-    fn behind_parts(&mut self, _: Loc, _: &Flights, left: Vec<Option<Flights>>) -> Option<Flights> {
+    fn behind_parts(
+        &mut self,
+        at: Loc,
+        _: &Flights,
+        mut left: Vec<Option<Flights>>,
+    ) -> Option<Flights> {
         self.agent = ALL;
+        // All have reached the end: another partition may have waited for what one started.
+        for (index, part) in left.iter_mut().enumerate() {
+            let agent = self.signals.agent(at, index);
+            for (flight, state) in part.iter_mut().flatten() {
+                if let Until::Barrier(completes) = flight.until
+                    && self.signals.covers_meeting(agent, [completes])
+                {
+                    state.stage = Stage::Done;
+                }
+            }
+        }
         let mut left = left.into_iter().enumerate();
         let (_, behind) = left.next()?;
         let mut behind = behind?;

@@ -23,6 +23,8 @@ pub(super) struct Signals<'a> {
     agents: BTreeMap<(Loc, usize), Agent>,
     arrivals: BTreeMap<Barriers, BTreeSet<Agent>>,
     waits: BTreeMap<Agent, BTreeSet<Barriers>>,
+    /// Those that meet others at named barriers or at that of the cluster.
+    meets: BTreeSet<Agent>,
     /// The barriers that each commits to.
     commits: BTreeMap<Agent, Vec<Value>>,
     /// The barriers by the value that an allocation gives.
@@ -39,6 +41,7 @@ impl<'a> Signals<'a> {
             agents: BTreeMap::new(),
             arrivals: BTreeMap::new(),
             waits: BTreeMap::new(),
+            meets: BTreeSet::new(),
             commits: BTreeMap::new(),
             made: BTreeMap::new(),
             counted: BTreeSet::new(),
@@ -47,7 +50,7 @@ impl<'a> Signals<'a> {
         signals
     }
 
-    /// Whether anybody else may tell a partition something.
+    /// Whether other partitions or blocks may signal.
     pub(super) fn has_others(&self) -> bool {
         !self.agents.is_empty() || self.kernel.cluster != [1; 3]
     }
@@ -90,8 +93,19 @@ impl<'a> Signals<'a> {
         let effects = self.kernel.effects(op, args, result);
         let of = |barrier: Value| root(self.kernel, barrier);
         for wait in &effects.waits {
-            if let Wait::Barrier(barrier) | Wait::BarrierTest(barrier) = wait {
-                self.waits.entry(agent).or_default().extend(of(*barrier));
+            match wait {
+                Wait::Barrier(barrier) | Wait::BarrierTest(barrier) => {
+                    self.waits.entry(agent).or_default().extend(of(*barrier));
+                }
+                Wait::Named(_) | Wait::Cluster => {
+                    self.meets.insert(agent);
+                }
+                Wait::Crew
+                | Wait::CpAsync { .. }
+                | Wait::CpAsyncAll
+                | Wait::Bulk { .. }
+                | Wait::Wgmma { .. }
+                | Wait::Grids => {}
             }
         }
         let (arrived, counts) = match effects.announces {
@@ -144,6 +158,10 @@ impl<'a> Signals<'a> {
         while let Some(other) = open.pop() {
             if !asked.insert(other) {
                 continue;
+            }
+            if self.meets.contains(&other) {
+                let met = self.waits.keys().copied();
+                open.extend(met.filter(|&before| self.speaks(before, agent)));
             }
             for &root in self.waits.get(&other).into_iter().flatten() {
                 heard.insert(root);

@@ -1,5 +1,4 @@
 //! Elements that no register holds: only TMA loads and products of the tensor cores access them, in shared memory.
-//! done with them.
 //!
 //! Accepted: `tma::load(x, [0, 0], bar, tile)`, `tcgen05::mma(tile, b, acc)` and `dot(tile, b, acc)` of a `Shared<e2m3x16>`. Refused:
 //! `tile.load()` for anything but a product, a `Ptr<e2m3x16>`.
@@ -132,7 +131,7 @@ fn refused(kernel: &Kernel, dtype: Dtype, actual: String, loc: Loc) -> Option<Di
         Diagnostic::new(Code::DtypeRefused, loc, format!("no register holds `{name}`"))
             .compare(
                 "",
-                format!("a `Shared<{name}>` that `tma::load` fills, and {readers} reads"),
+                format!("a `Shared<{name}>` that `tma::load` fills and {readers} reads"),
                 actual,
             )
             .why(format!("an element is {what}, which TMA pads in shared memory; only products of the tensor cores read it"))

@@ -217,7 +217,13 @@ impl Builder<'_> {
                     .help(format!("dot({a_text}, {b_text}, {acc_text}{cast})")),
             );
         }
-        let float8 = if has_float8 { ", `e4m3`, `e5m2`" } else { "" };
+        let float8 = if self.target.has(Capability::BlockScaledMma) {
+            ", FP8, FP6 and FP4 numbers"
+        } else if has_float8 {
+            ", `e4m3`, `e5m2`"
+        } else {
+            ""
+        };
         let diagnostic = diagnostic.why(format!("tensor cores multiply `f16`, `bf16`, tf32, `i8`, `u8`{float8}, and fused multiply-add `f32` and `f64`; multiply other types element by element"));
         let by_element = dtype.has_arithmetic() && acc_dtype == dtype;
         let help = format!("({a_text}.expand(2) * {b_text}.expand(0)).sum(1) + {acc_text}");

@@ -44,6 +44,7 @@ impl By {
         }
     }
 }
+
 /// Scales along `k` in a column.
 const TO_A_COLUMN: u32 = COLUMN_BITS / 8;
 
@@ -140,7 +141,7 @@ impl Builder<'_> {
         }
         let sum = self.cells.settled(acc_num);
         let depth = self.ty(b).shape()[0] * right.numbers();
-        let columns = self.ty(scales[1]).shape()[1];
+        let columns = self.ty(scales[1]).shape().get(1).copied().unwrap_or(1);
         let kind = match (left, right, of_left) {
             (Dtype::E2m1x2, Dtype::E2m1x2, Dtype::Ue8m0) if depth / columns.max(1) == 16 => {
                 Some(Scaled::Nvf4)
