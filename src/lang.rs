@@ -89,8 +89,9 @@
 //! | [`f16`](struct@f16), [`bf16`] | 2 | 16 bits; two in one for arithmetic | operands of [`dot`] |
 //! | `f32` | 4 | 32 bits | operands of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
-//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_89` on, operands of [`wgmma::mma`] and [`dot`] |
-//! | [`e2m1x2`], [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, operands of [`dot`] and [`tcgen05::mma`], operands and scales of [`dot_scaled`] and [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
+//! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_89` on, operands of [`dot`], [`wgmma::mma`], [`tcgen05::mma`], [`dot_scaled`] and [`tcgen05::mma_scaled`]; `e4m3` is also the type of scales of NVFP4 |
+//! | [`e2m1x2`] | 1 | 32 bits, raw bits | two FP4 numbers, without arithmetic and conversions (K0204): moved, operands of [`dot`], [`tcgen05::mma`], [`dot_scaled`] and [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
+//! | [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, scales of [`dot_scaled`] and [`tcgen05::mma_scaled`] |
 //! | [`e2m3x16`], [`e3m2x16`] | 12, in shared memory 16 | none | sixteen FP6 numbers: loaded by [`tma::load`], operands of [`dot`], [`dot_scaled`], [`tcgen05::mma`] and [`tcgen05::mma_scaled`], and nothing else (K0204) |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
 //!

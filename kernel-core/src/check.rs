@@ -1,5 +1,5 @@
-//! Rules about whole kernels, between elaboration and schedule: what is in flight and read or overwritten, the bytes of barriers, who comes to
-//! which barrier, what differs from thread to thread.
+//! Rules about whole kernels, between elaboration and schedule: what is in flight and read or overwritten, the bytes of barriers, which
+//! threads arrive at which barrier, what differs from thread to thread.
 //!
 //! Each rule has a file. Rules follow the statements by [`crate::ir::flow`], and learn what these do from [`crate::ir::Effects`].
 

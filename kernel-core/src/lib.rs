@@ -8,7 +8,7 @@
 //! | [`device`] | functions that kernels of other modules and crates use |
 //! | [`elaborate`] | that tree to the tile IR of one instance: names, types, constants, inlining |
 //! | [`ir`] | the tile IR |
-//! | [`check`] | rules about whole kernels: what is in flight, bytes of barriers, who comes to which barrier |
+//! | [`check`] | rules about whole kernels: what is in flight, bytes of barriers, which threads arrive at which barrier |
 //! | [`schedule`] | loops cut so that copies and products overlap |
 //! | [`layouts`] | a layout for every tile |
 //! | [`lower`] | tile IR and layouts to PTX |

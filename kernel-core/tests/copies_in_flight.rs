@@ -61,7 +61,7 @@ const WRITTEN_WHILE_LOADED: &str = "written while a TMA load may still write it"
 const WRITTEN_WHILE_STORED: &str = "written while a TMA store may still read it";
 
 #[test]
-fn whoever_uses_what_a_load_fills_has_waited_on_its_barrier() {
+fn a_use_of_what_a_load_fills_waits_on_its_barrier() {
     for read in [
         READ,
         "tma::store(to, [0, 0], s); tma::store_wait(0);",
@@ -166,7 +166,7 @@ fn conditions_may_exclude_each_other() {
 }
 
 #[test]
-fn whoever_writes_what_a_store_reads_has_waited_for_its_group() {
+fn a_write_of_what_a_store_reads_waits_for_its_group() {
     let help = "tma::store_wait(0);";
     for store in [
         "tma::store(to, [0, 0], s);",
@@ -218,7 +218,7 @@ fn a_wait_that_leaves_stores_covers_those_before_them() {
 }
 
 #[test]
-fn whoever_uses_what_cp_async_fills_has_waited_for_its_group() {
+fn a_use_of_what_cp_async_fills_waits_for_its_group() {
     let help = "copy_async_wait_all(); sync();";
     let (read, written) = (
         "read while `copy_async` may still write it",
@@ -310,7 +310,7 @@ fn what_others_tell_counts_where_they_have_waited() {
 #[test]
 fn other_blocks_may_have_waited() {
     let mut body = format!("{LOAD} other.wait(0); {READ} other.of_block(1).arrive();");
-    // Nobody who arrives has waited for the copy.
+    // The thread that arrives has not waited for the copy.
     assert_eq!(in_clusters(&body, 2).len(), 1);
     body.push_str(WAIT);
     assert!(in_clusters(&body, 2).is_empty());

@@ -72,7 +72,7 @@ fn a_fence_in_front_of_the_wait_does_not_order_what_cp_async_writes() {
 }
 
 #[test]
-fn whoever_announces_bytes_has_fenced_what_another_partition_multiplies() {
+fn a_partition_that_announces_bytes_has_fenced_what_another_one_multiplies() {
     let parameters = "#[block(64, 64)] m: TensorMap<f16, 2>, c: TensorMut<f32, 2>";
     // The partition stores the left operand and starts a copy of the right one; the default part waits for the copy and reads both.
     let with = |told: &str, waited: &str| {
@@ -106,7 +106,7 @@ fn whoever_announces_bytes_has_fenced_what_another_partition_multiplies() {
     assert!(fenced("own.arrive();", "own.wait(0);"));
     assert!(fenced("own.expect(0);", "own.wait(0);"));
     assert!(fenced("fence_async(); own.expect(0);", "own.wait(0);"));
-    // Nobody else waits there.
+    // No other partition waits there.
     assert!(!fenced("own.expect(0);", ""));
     assert!(!fenced("own.expect(0); own.wait(0);", ""));
 }

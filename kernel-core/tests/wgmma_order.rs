@@ -42,7 +42,7 @@ const NONE: &str = "at most 0 products";
 const WAIT: &str = "acc = wgmma::wait(0, acc);";
 
 #[test]
-fn whoever_writes_an_operand_waits_for_the_product_that_reads_it() {
+fn a_write_of_an_operand_waits_for_the_product_that_reads_it() {
     let writes = [
         "a.store(zero);",
         "b.store(zero);",
@@ -56,7 +56,7 @@ fn whoever_writes_an_operand_waits_for_the_product_that_reads_it() {
             &format!("{product} {write} {WAIT} {STORED}"),
             &format!("{product} {WAIT} {write} {STORED}"),
         );
-        // A left factor in registers is nobody's to overwrite; what is not read may be written.
+        // A left operand in registers cannot be overwritten; what is not read may be written.
         let right = "acc = wgmma::mma(tile.load(), ring[0], acc);";
         assert!(messages(&format!("{right} {write} {WAIT} {STORED}")).is_empty(), "{write}");
     }

@@ -11,7 +11,7 @@ use super::tile::Tile;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a matrix of `{T}`",
     label = "must be `Tile<{T}>` or `Shared<{T}>`",
-    note = "both factors of a product have the same element type"
+    note = "an operand of a product is a tile or shared memory"
 )]
 pub trait Matrix<T>: Copy + Sealed {}
 
@@ -27,15 +27,15 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// | `bf16` | `f32` | tensor cores |
 /// | `i8`, `u8` | `i32` | tensor cores; sums wrap |
 /// | `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, of every target with FP8 |
-/// | `e2m1x2`, `e2m3x16`, `e3m2x16`, and these with `e4m3`, `e5m2` | `f32`, `f16` | tensor cores, of `sm_120a` alone |
+/// | two different ones of `e4m3`, `e5m2`, `e2m1x2`, `e2m3x16`, `e3m2x16`, or one of the last three with itself | `f32`, `f16` | tensor cores of `sm_120a` only |
 /// | `f32` | `f32` | fused multiply-add; for tensor cores see [`dot_tf32`] |
 /// | `f64` | `f64` | fused multiply-add |
 ///
 /// Sums are kept in the accumulator's type. On tensor cores products are exact, and the hardware decides the order of
 /// the additions. The block's warps share the rows and columns of the product, in pieces of at least 16 by 8. If `K` is
 /// below that of the smallest instruction (8 for `f16` and `bf16`, 16 for types of one byte, 4 for `tf32`), the product
-/// is computed by multiply-add. Both operands have one type, but that `sm_120a` multiplies all types of eight bits and
-/// fewer with each other, if `K` is at least 32; [`wgmma::mma`](super::wgmma::mma) multiplies `e4m3` with `e5m2`.
+/// is computed by multiply-add. Both operands have one type. On `sm_120a`, any two of FP8, FP6 and FP4 can be multiplied
+/// if `K` is at least 32. On `sm_90a`, [`wgmma::mma`](super::wgmma::mma) multiplies `e4m3` with `e5m2`.
 ///
 /// An element of `e2m1x2` is two numbers of a row of `a`, or of a column of `b`: of such an operand the shape is
 /// `(M, K / 2)`, or `(K / 2, N)`. Elements of `e2m3x16` and `e3m2x16` are sixteen, and such an operand is in shared memory,
@@ -69,7 +69,7 @@ impl<T: Scalar> Matrix<T> for Tmem<T> {}
 /// | `bf16` | 16, 8 | `mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32`, `m16n8k8` |
 /// | `i8`, `u8` | 32, 16 | `mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32`, `m16n8k16`; `.u8.u8` |
 /// | `e4m3`, `e5m2` | 32, 16 | `mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32`, `m16n8k16`; `.e5m2.e5m2`, accumulator `.f16` |
-/// | two types of eight bits and fewer, or a type of fewer | 32 | `mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e4m3.f32`; threads spread FP4 numbers to bytes, and `ldmatrix.m8n16.b8x16.b6x16_p32` FP6 numbers |
+/// | two different ones of FP8, FP6 and FP4, or FP6 or FP4 with itself | 32 | `mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e4m3.f32`; threads spread FP4 numbers to bytes, and `ldmatrix.m8n16.b8x16.b6x16_p32` FP6 numbers |
 /// | `f32`, `f64` | 1 | `fma.rn.f32`, `fma.rn.f64` |
 ///
 /// An operand in shared memory is read by `ldmatrix.sync.aligned.m8n8.x4.shared.b16`, transposed `.x4.trans` (16 bits
@@ -103,7 +103,7 @@ pub fn dot<T: Scalar, U: Scalar, A: Number>(
 }
 
 /// The block-scaled matrix product `a · b + acc`, of shapes `(M, K) · (K, N) + (M, N)`, on the tensor cores of `sm_120a`. Each
-/// block of neighbours along `k` has one scale, by which the sum of their products is multiplied.
+/// block of adjacent numbers along `k` has one scale, by which the sum of their products is multiplied.
 ///
 /// | `a`, `b` | `a_scales`, `b_scales` | numbers in a block | `K` of a step | |
 /// |---|---|---|---|---|

@@ -23,7 +23,8 @@ pub const sm_100a: Target = Target::Sm100a;
 /// B300 only: what [`sm_100f`] has.
 pub const sm_103a: Target = Target::Sm103a;
 
-/// Blackwell workstation cards only: TMA, mbarriers, clusters, FP8 numbers; no tensor memory and no `wgmma`.
+/// Blackwell workstation cards only: TMA, mbarriers, clusters, products of FP8, FP6 and FP4 numbers by
+/// `mma.sync`, with block scales and without; no tensor memory and no `wgmma`.
 pub const sm_120a: Target = Target::Sm120a;
 
 /// Whether the kernel is being compiled for `which`: one of the targets of this module.

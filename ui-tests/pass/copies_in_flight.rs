@@ -32,7 +32,7 @@ pub fn asked(#[block(64, 64)] x: TensorMap<f16, 2>, y: TensorMut<f16, 2>) {
     y.tile([0, 0], [64, 64]).store(s.load());
 }
 
-/// A partition waits, and tells the other one.
+/// A partition waits, and signals the other one.
 #[kernel(target = sm_90a, warps = 4)]
 pub fn told(#[block(64, 64)] x: TensorMap<f16, 2>, y: TensorMut<f16, 2>) {
     let s = shared::<f16>([64, 64]);

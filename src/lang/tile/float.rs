@@ -177,7 +177,7 @@ impl<T: Float> Tile<T> {
 
     /// The error function of each element: 2/√π times the integral of exp(-t²) from 0 to it.
     ///
-    /// ±1 for infinite elements.
+    /// ±1 for infinite elements, NaN for NaN; zeros keep their sign.
     ///
     /// Two polynomials by `fma.rn.f32` and one `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of
     /// floats](Tile#functions-of-floats).

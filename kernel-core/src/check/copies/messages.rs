@@ -219,7 +219,7 @@ fn why(flight: &Flight, section: &str) -> String {
         Until::Told => format!(
             "the copy reads shared memory some time after it starts; only the block that receives it can wait for it, and signals this one (PTX ISA, \"{section}\")"
         ),
-        Until::BulkGroup => "the copy reads shared memory some time after it starts; a wait for its group says that it has (PTX ISA, \"cp.async.bulk.wait_group\")".to_owned(),
+        Until::BulkGroup => "the copy reads shared memory some time after it starts; after a wait for its group it has been read (PTX ISA, \"cp.async.bulk.wait_group\")".to_owned(),
         Until::CpAsyncGroup => format!(
             "each thread copies a part of the window some time after it starts the copy; a wait covers the thread's own part, and after `sync()` all parts are there (PTX ISA, \"{section}\")"
         ),

@@ -22,7 +22,7 @@ use crate::{
 /// The fewest numbers along `k` of `.kind::f8f6f4`.
 const LEAST_NUMBERS: u32 = 32;
 /// Which target multiplies numbers of 6 and 4 bits in registers.
-const NARROW: &str = "`mma.sync` multiplies numbers of 6 and 4 bits on workstation Blackwell alone (PTX ISA, \"mma\": .kind::f8f6f4); on data-center Blackwell, `tcgen05::mma` multiplies them in shared memory";
+const NARROW: &str = "`mma.sync` multiplies numbers of 6 and 4 bits on workstation Blackwell alone (PTX ISA, \"mma\": .kind::f8f6f4); on data-centre Blackwell, `tcgen05::mma` multiplies them in shared memory";
 
 /// What `dot` takes of operands of `f32`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Builder<'_> {
                     given.loc,
                     format!("a product of `{}` by `{}` needs a larger `k`", names[0], names[1]),
                 )
-                .compare("k", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
+                .compare("`k`", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
                 .why("one instruction multiplies 32 numbers along `k` (PTX ISA, \"mma\": .kind::f8f6f4)"),
         )
     }

@@ -63,7 +63,7 @@ impl Builder<'_> {
         let [a, b, acc, of_a, of_b] = [0, 1, 2, 3, 4].map(|index| given.value(index));
         let (scales, args) = ([of_a, of_b], given.args);
         let operands = Operands { by: By::Tcgen05, a, b, acc, scales };
-        if self.untold_bytes(&operands, args).is_some() {
+        if self.untyped_bytes(&operands, args).is_some() {
             return None;
         }
         self.product_shapes([a, b, acc], given)?;
@@ -82,7 +82,7 @@ impl Builder<'_> {
         let values = [0, 1, 2, 3, 4].map(|index| given.value(index));
         let ([a, b, acc, of_a, of_b], loc) = (values, given.loc);
         let operands = Operands { by: By::Warps, a, b, acc, scales: [of_a, of_b] };
-        if self.untold_bytes(&operands, given.args).is_some() {
+        if self.untyped_bytes(&operands, given.args).is_some() {
             return None;
         }
         self.product_shapes([a, b, acc], given)?;
@@ -93,7 +93,7 @@ impl Builder<'_> {
             return self.refuse(
                 Code::DotShape
                     .at(loc, "no block-scaled product has these extents")
-                    .compare("k", format!("at least {least}"), depth.to_string())
+                    .compare("`k`", format!("at least {least}"), depth.to_string())
                     .why(format!(
                         "one instruction multiplies {least} numbers along `k` {}",
                         By::Warps.section()
@@ -186,7 +186,7 @@ impl Builder<'_> {
     }
 
     /// Reports bytes, which say neither of operands nor of scales what they mean.
-    fn untold_bytes(&mut self, operands: &Operands, args: &[Expr]) -> Option<()> {
+    fn untyped_bytes(&mut self, operands: &Operands, args: &[Expr]) -> Option<()> {
         let Operands { by, a, b, scales: [of_a, of_b], .. } = *operands;
         let sides = [
             (a, 0, "an operand"),

@@ -115,7 +115,7 @@ const FENCES: Need = need(
 );
 const BLOCK_SCALES: Need = need(
     Capability::BlockScaledMma,
-    "`mma.sync` takes scales on workstation Blackwell alone (PTX ISA, \"mma\": .block_scale); on Blackwell of the data centre, `tcgen05::mma_scaled` does",
+    "`mma.sync` takes scales on workstation Blackwell alone (PTX ISA, \"mma\": .block_scale); on data-centre Blackwell, `tcgen05::mma_scaled` does",
 );
 const OVERLAPPING_GRIDS: Need =
     need(Capability::DependentGrids, "grids can overlap from Hopper on");

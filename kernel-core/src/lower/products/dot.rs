@@ -284,7 +284,7 @@ impl Lower<'_> {
         [Operand::Reg(word), Operand::Vector(selector.to_vec())]
     }
 
-    /// The word of an operand at the coordinates of a number: its elements are neighbours along the axis `depth`.
+    /// The word of an operand at the coordinates of a number: its elements are adjacent along the axis `depth`.
     pub(crate) fn operand_word(
         &mut self,
         core: TensorCore,
