@@ -1,11 +1,12 @@
 //! How long the compiler takes for each instance of the kernels of `examples`, phase by phase.
 //!
-//! `cargo run --release -p benches --bin compile_time [-- --doubling | FILE..]`
+//! `cargo run --release -p benches --bin compile_time [-- --doubling | --cores | FILE..]`
 //!
 //! `--doubling` compiles kernels that are unrolled twice as far from instance to instance, and says how many times as long each takes:
-//! about twice where compile time grows with the size of a kernel and no faster.
+//! about twice where compile time grows with the size of a kernel and no faster. `--cores` compiles one matmul instance, and twelve of its
+//! size, on the cores that the process may use, in wall time.
 //!
-//! The goal is 20 ms an instance in an optimised compiler, which is what `cargo build` runs where its
+//! The goal is 12 ms for an instance of a matmul in an optimised compiler, which is what `cargo build` runs where its
 //! `build-override` profile says so. Each figure is the median of several compilations in this process, by one thread,
 //! in processor time: what else the machine does is not in it. Inside `cargo build` the tokens are rustc's own, which makes reading and
 //! writing them somewhat slower, and instances are compiled on all cores.
@@ -16,7 +17,7 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Mutex,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -112,6 +113,9 @@ const DOUBLED: &str = "
 
 fn main() -> Result<()> {
     let given: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    if given == [Path::new("--cores")] {
+        return cores();
+    }
     let heads = ["build", "verify", "schedule", "layouts", "lower", "print", "total"];
     let heads: Vec<String> = heads.iter().map(|head| format!("{head:>10}")).collect();
     println!("{:<44}{}   ms, medians of {ROUNDS}", "instance", heads.concat());
@@ -271,6 +275,46 @@ fn growth(source: &Source) -> Result<String> {
         source.item.sig.ident,
         times.join(", ")
     ))
+}
+
+/// Compiles the kernel of `matmul_pipelined` with one instance and with twelve of the same size, as the macro does.
+fn cores() -> Result<()> {
+    let text = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/matmul_pipelined.rs"),
+    )?;
+    let matmul = kernels(&text)?.into_iter().find(|source| source.item.sig.ident == "matmul");
+    let item = matmul.context("the example has the kernel `matmul`")?.item;
+    let mut medians = Vec::new();
+    for count in [1, 12] {
+        // More stages than fit are as many as fit, so that all instances have the same work.
+        let instances: Vec<String> =
+            (0..count).map(|more| format!("(128, 128, 64, {}, 4)", 8 + more)).collect();
+        let attr = format!(
+            "target = sm_80, warps = W, grid = 1, instances((BM, BN, BK, STAGES, W) = [{}])",
+            instances.join(", ")
+        );
+        let attr: TokenStream = attr.parse().map_err(|error| anyhow::anyhow!("{error}"))?;
+        let times = (0..ROUNDS).map(|_| {
+            let start = Instant::now();
+            let options = Options {
+                threads: std::thread::available_parallelism().ok(),
+                ..Options::default()
+            };
+            let output = kernel_core::compile_function(attr.clone(), &item, options);
+            let time = start.elapsed();
+            drop(output);
+            time
+        });
+        medians.push(median(times));
+    }
+    println!(
+        "on {} cores: one instance {:.2} ms, twelve {:.2} ms: {:.2} times as long",
+        std::thread::available_parallelism()?,
+        medians[0],
+        medians[1],
+        medians[1] / medians[0]
+    );
+    Ok(())
 }
 
 /// In milliseconds.
