@@ -275,8 +275,8 @@ impl InFlight {
     fn last_needed(&self, kernel: &Kernel, shared: Shared) -> usize {
         let stmts = &kernel.body.stmts;
         let touched = stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared)).unwrap_or(0);
-        let untils = [Until::Barrier, Until::BulkGroup, Until::WgmmaGroup, Until::Meeting];
-        let ends = untils.into_iter().filter_map(|until| {
+        let all = [Until::Barrier, Until::BulkGroup, Until::WgmmaGroup, Until::Meeting];
+        let ends = all.into_iter().filter_map(|until| {
             let started = *self.started.get(&(shared, until))?;
             let first = if until == Until::Meeting { started + 1 } else { started };
             let waited = self.waited.get(&until).copied().filter(|waited| *waited >= first);
