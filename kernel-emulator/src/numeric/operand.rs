@@ -22,7 +22,7 @@ pub enum Element {
     Bf16,
     /// `.tf32`: the low 13 bits of the register are not read.
     Tf32,
-    /// An 8-bit or narrower type, one to a byte, which holds it as [`in_byte`] says.
+    /// An 8-bit or narrower type, one to a byte, which holds it as `in_byte` says.
     Mini(Minifloat),
 }
 
