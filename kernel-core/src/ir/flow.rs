@@ -245,8 +245,7 @@ struct Solver<'f, F: Flow> {
 
 /// How many statements a region has, those inside included.
 fn count(region: &Region) -> Number {
-    let inner = |stmt: &Stmt| stmt.kind.regions().into_iter().map(count).sum::<Number>();
-    region.stmts.iter().map(|stmt| 1 + inner(stmt)).sum()
+    region.stmts.iter().map(|stmt| 1 + size(stmt)).sum()
 }
 
 impl<'f, F: Flow> Solver<'f, F> {
