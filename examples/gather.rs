@@ -21,7 +21,7 @@ use tiles::{asked, bits, numbers};
 
 /// The layout that a gather takes its rows from is pinned here, to show it: four neighbours in each thread, the same in all lanes
 /// of a warp. Without `.to_layout(..)` the compiler chooses it, as in the example `scatter`.
-#[kernel(target = sm_100a, warps = 4, grid = [1], instances(T = [bf16, f32], X = [8, 128], Y = [16, 128]))]
+#[kernel(target = sm_100f, warps = 4, grid = [1], instances(T = [bf16, f32], X = [8, 128], Y = [16, 128]))]
 pub fn gather<T: Float, const X: i32, const Y: i32>(
     #[block(1, Y)] x: TensorMap<T, 2>,
     rows: Tensor<i32, 1>,

@@ -115,7 +115,7 @@ pub mod gemm {
     }
 
     /// The accumulator of a tile of d starts as one of c.
-    #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(d.dim(0), BM) * cdiv(d.dim(1), BN)),
+    #[kernel(target = sm_100f, warps = 4, grid = persistent(cdiv(d.dim(0), BM) * cdiv(d.dim(1), BN)),
              instances((BM, BN, BK, STAGES) = [(128, 128, 64, 3), (128, 64, 64, 3)]))]
     pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32>(
         #[block(BM, BK)] a: TensorMap<f16, 2>,

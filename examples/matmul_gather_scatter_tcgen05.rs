@@ -89,7 +89,7 @@ pub mod fused {
     }
 
     /// Steps of the depth are `BK` wide, and `STAGES` of them lie in shared memory.
-    #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(gather.dim(0), BM) * cdiv(w.dim(1), BN)),
+    #[kernel(target = sm_100f, warps = 4, grid = persistent(cdiv(gather.dim(0), BM) * cdiv(w.dim(1), BN)),
              instances((BM, BN) = [(128, 128), (128, 64)], (BK, STAGES) = [(128, 2), (64, 3)]))]
     pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32>(
         #[block(1, BK)] x: TensorMap<bf16, 2>,

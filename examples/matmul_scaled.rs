@@ -124,7 +124,7 @@ pub mod gemm {
     }
 
     /// A step along `k` is 128 bytes of each row of `a`, of shape `[m, k]`, and of `b`, of shape `[n, k]`; there are `SCALES` scales a row.
-    #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), 128)),
+    #[kernel(target = sm_100f, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), 128)),
              instances((T, S, SCALES) = [(e4m3, ue8m0, 4), (e2m1x2, ue8m0, 8), (e2m1x2, e4m3, 16)]))]
     pub fn matmul<T: Scalar, S: Scalar, const SCALES: i32>(
         #[block(128, 128)] a: TensorMap<T, 2>,

@@ -198,7 +198,7 @@ pub mod gemm {
 
     /// A step along `k`, `BK`, is 128 bytes wide, as rows of the widest swizzle. `A_K` and `B_K` say whether `k` is contiguous in `a`, which then is of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
     /// `[n, k]`, else `[k, n]`.
-    #[kernel(target = sm_100a, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),
+    #[kernel(target = sm_100f, warps = 4, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),
              instances((T, C, BN, BK, STAGES, A_K, B_K) = [
                  (bf16, bf16, 128, 64, 4, true, false), (bf16, bf16, 128, 64, 4, true, true),
                  (bf16, bf16, 128, 64, 4, false, false), (bf16, bf16, 128, 64, 4, false, true),
@@ -230,7 +230,7 @@ pub mod gemm {
     }
 
     /// A block for each tile: one that is done early takes over those that have not begun, for which a fourth part of it asks.
-    #[kernel(target = sm_100a, warps = 4, grid = cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN),
+    #[kernel(target = sm_100f, warps = 4, grid = cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN),
              instances((T, C, BN, BK, STAGES) = [(bf16, bf16, 128, 64, 4), (e4m3, bf16, 128, 128, 4)]))]
     pub fn matmul_dynamic<T: Scalar, C: Float, const BN: i32, const BK: i32, const STAGES: i32>(
         #[block(128, BK)] a: TensorMap<T, 2>,

@@ -120,7 +120,7 @@ pub mod gemm {
     }
 
     /// `a` has the shape `[m, k]`, `b` `[n, k]`. A step along `k`, `BK`, is 128 bytes wide, as rows of the widest swizzle.
-    #[kernel(target = sm_100a, warps = 4, cluster = [2, 1],
+    #[kernel(target = sm_100f, warps = 4, cluster = [2, 1],
              grid = persistent(2 * cdiv(c.dim(0), 256) * cdiv(c.dim(1), BN)),
              instances((T, BN, BK, STAGES) = [(bf16, 128, 64, 6), (bf16, 256, 64, 4), (e4m3, 256, 128, 4)]))]
     pub fn matmul<T: Scalar, const BN: i32, const BK: i32, const STAGES: i32>(

@@ -20,7 +20,7 @@ use rows_of::{EXTENTS, spread};
 use tiles::{asked, bits, numbers};
 
 /// The compiler loads the rows in the layout that a scatter takes them from.
-#[kernel(target = sm_100a, warps = 4, grid = [1], instances(T = [bf16, f32], X = [8, 128], Y = [16, 128]))]
+#[kernel(target = sm_100f, warps = 4, grid = [1], instances(T = [bf16, f32], X = [8, 128], Y = [16, 128]))]
 pub fn scatter<T: Float, const X: i32, const Y: i32>(
     #[block(1, Y)] x: TensorMapMut<T, 2>,
     rows: Tensor<i32, 1>,

@@ -22,7 +22,7 @@ use tiles::{asked, bits, numbers};
 /// What the list leaves out has no instruction: of 256 rows, blocks narrower than a span of the swizzle (K0307), and rows
 /// narrower than that (K0301).
 #[kernel(
-    target = sm_100a,
+    target = sm_100f,
     warps = if M * N > 128 * 128 { 8 } else { 4 },
     grid = [1],
     instances((M, N, BN, SWIZZLE) = [

@@ -11,7 +11,7 @@ use kiln::prelude::*;
 
 /// The 32 rows of tensor memory that each warp reaches hold the 32 rows of the tile: `R[4 : 32 @ TLane]` says so, and
 /// `32x128b.warpx4` copies them there, 16 bytes of each row at a time.
-#[kernel(target = sm_100a, warps = 4, grid = [1], instances((T, N) = [(u8, 16), (u8, 64), (u32, 4), (u32, 32)]))]
+#[kernel(target = sm_100f, warps = 4, grid = [1], instances((T, N) = [(u8, 16), (u8, 64), (u32, 4), (u32, 32)]))]
 fn replicate<T: Scalar, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
     let staged = shared::<T>([32, N]);
     let held = tmem::<T>([32, N])

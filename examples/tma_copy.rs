@@ -10,7 +10,7 @@
 use kiln::prelude::*;
 
 /// b = a, by way of shared memory with the 128-byte swizzle: one thread starts a copy each way.
-#[kernel(target = [sm_90a, sm_100a], warps = 1, grid = [cdiv(a.dim(0), 8), cdiv(a.dim(1), 256)])]
+#[kernel(target = [sm_90a, sm_100f], warps = 1, grid = [cdiv(a.dim(0), 8), cdiv(a.dim(1), 256)])]
 pub fn tma_copy(a: Tensor<f16, 2>, b: TensorMut<f16, 2>) {
     let at = [block_id(0) * 8, block_id(1) * 256];
     let staged = shared::<f16>([8, 256]).with_layout(swizzle(128));

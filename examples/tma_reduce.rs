@@ -10,7 +10,7 @@
 use kiln::prelude::*;
 
 /// sums += the rows of a, 64 of them a block.
-#[kernel(target = [sm_90a, sm_100a], warps = 4, grid = [cdiv(a.dim(0), 64), cdiv(a.dim(1), 128)])]
+#[kernel(target = [sm_90a, sm_100f], warps = 4, grid = [cdiv(a.dim(0), 64), cdiv(a.dim(1), 128)])]
 pub fn tma_sums(#[block(64, 128)] a: TensorMap<f32, 2>, #[block(128)] sums: TensorMapMut<f32, 1>) {
     let (row, column) = (block_id(0) * 64, block_id(1) * 128);
     let staged = shared::<f32>([64, 128]);
@@ -25,7 +25,7 @@ pub fn tma_sums(#[block(64, 128)] a: TensorMap<f32, 2>, #[block(128)] sums: Tens
 }
 
 /// largest = max(largest, the rows of a), 64 of them a block. Rows below the last are zeros in shared memory, which count as `least`.
-#[kernel(target = [sm_90a, sm_100a], warps = 4, grid = [cdiv(a.dim(0), 64), cdiv(a.dim(1), 128)])]
+#[kernel(target = [sm_90a, sm_100f], warps = 4, grid = [cdiv(a.dim(0), 64), cdiv(a.dim(1), 128)])]
 pub fn tma_maxima(
     #[block(64, 128)] a: TensorMap<i32, 2>,
     #[block(128)] largest: TensorMapMut<i32, 1>,

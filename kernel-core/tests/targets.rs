@@ -48,10 +48,10 @@ fn a_target_that_there_is_none_of_has_one_that_serves() {
         ("sm_86", "sm_80", "code for `sm_80` also runs on all later devices"),
         ("sm_89a", "sm_89", "Ada is `sm_89`, with no letter"),
         ("sm_90", "sm_90a", "Hopper is `sm_90a`"),
-        ("sm_100", "sm_100a", "Blackwell of the data centre is `sm_100a`"),
+        ("sm_100", "sm_100a", "data-centre Blackwell is `sm_100a`"),
         ("sm_103", "sm_103a", "Blackwell Ultra is `sm_103a`"),
         ("sm_110a", "sm_89", "code for `sm_89` also runs on all later devices"),
-        ("sm_120", "sm_120a", "Blackwell of workstations is `sm_120a`"),
+        ("sm_120", "sm_120a", "workstation Blackwell is `sm_120a`"),
     ] {
         let said = said(name, "fn k(x: TensorMut<f32, 1>) {}");
         assert!(said.contains(&format!("help      target = {near}")), "{name}: {said}");

@@ -140,15 +140,15 @@ const HOPPER: &[Capability] = &[
 ];
 /// What came with Blackwell.
 const BLACKWELL: &[Capability] = &[Capability::LaunchControl];
-/// What Blackwell has in the data centre alone.
+/// What data-centre Blackwell alone has.
 const DATA_CENTRE: &[Capability] = &[Capability::TmaGather, Capability::Tcgen05];
 
-/// What runs on all of data-centre Blackwell with a compute capability of 10, such as B200 and B300.
+/// What runs on all data-centre Blackwell GPUs with a compute capability of 10, such as B200 and B300.
 const FAMILY_100: Hardware = Hardware {
     target: Target { sm: 100, features: Features::Family },
     name: "sm_100f",
     capabilities: &[ADA, HOPPER, BLACKWELL, DATA_CENTRE],
-    series: "Blackwell of the data centre",
+    series: "data-centre Blackwell",
     model: "B200",
     multiprocessors: 148,
     shared_bytes_per_block: 227 * 1024,
@@ -169,7 +169,7 @@ impl Hardware {
             target: Target::SM_80,
             name: "sm_80",
             capabilities: &[],
-            series: "Ampere of the data centre",
+            series: "data-centre Ampere",
             model: "A100",
             multiprocessors: 108,
             shared_bytes_per_block: 163 * 1024,
@@ -241,7 +241,7 @@ impl Hardware {
             name: "sm_120a",
             // `tile::gather4` it has into `shared::cta` alone, and `tile::scatter4` not at all, ptxas 13.5 says.
             capabilities: &[ADA, HOPPER, BLACKWELL, &[Capability::BlockScaledMma]],
-            series: "Blackwell of workstations",
+            series: "workstation Blackwell",
             model: "RTX 5090",
             multiprocessors: 170,
             shared_bytes_per_block: 99 * 1024,

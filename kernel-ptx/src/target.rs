@@ -86,11 +86,11 @@ pub enum Features {
 }
 
 impl Target {
-    /// Ampere data centre (A100).
+    /// Data-centre Ampere (A100).
     pub const SM_80: Target = Target { sm: 80, features: Features::Common };
     /// Hopper (H100, H200), with `wgmma` and `setmaxnreg`.
     pub const SM_90A: Target = Target { sm: 90, features: Features::Specific };
-    /// Blackwell data centre (B200), with `tcgen05`.
+    /// Data-centre Blackwell (B200), with `tcgen05`.
     pub const SM_100A: Target = Target { sm: 100, features: Features::Specific };
 
     /// Reads `sm_90a`.

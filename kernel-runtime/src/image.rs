@@ -39,13 +39,13 @@ targets! {
     Sm89,
     /// Hopper: TMA, mbarrier, clusters, `wgmma`.
     Sm90a,
-    /// Blackwell of the data centre, B200 and B300: `tcgen05`, tensor memory.
+    /// Data-centre Blackwell, B200 and B300: `tcgen05`, tensor memory.
     Sm100f,
     /// What B200 has beyond the family.
     Sm100a,
     /// What B300 has beyond the family.
     Sm103a,
-    /// Blackwell of workstations: TMA, clusters, products of FP8 numbers.
+    /// Workstation Blackwell: TMA, clusters, products of FP8 numbers.
     Sm120a,
 }
 

@@ -39,6 +39,11 @@ impl Example {
         self.text.contains(target)
     }
 
+    /// Whether the tensor cores write registers: what `dot` does on Blackwell, by `mma.sync`, whose loop no shape of a tile decides.
+    pub fn multiplies_in_registers(&self) -> bool {
+        self.text.contains(" dot (")
+    }
+
     /// Whether the kernel uses items of another crate, which rustc would bring: those of `examples/device-library`.
     pub fn needs_library(&self) -> bool {
         self.example == "device_library"

@@ -14,7 +14,7 @@ pub const sm_89: Target = Target::Sm89;
 /// Hopper only: TMA, mbarriers, clusters, `wgmma`.
 pub const sm_90a: Target = Target::Sm90a;
 
-/// Blackwell data-centre GPUs, B200 and B300: `tcgen05`, tensor memory. One kernel runs on both.
+/// Data-centre Blackwell, B200 and B300: `tcgen05`, tensor memory. One kernel runs on both.
 pub const sm_100f: Target = Target::Sm100f;
 
 /// B200 only: what [`sm_100f`] has, and products of integers in tensor memory.

@@ -119,7 +119,7 @@ mod tests {
         for entry in folder.read_dir().expect("the examples are there") {
             let path = entry.expect("the folder can be read").path();
             let text = std::fs::read_to_string(&path).unwrap_or_default();
-            if text.contains("target = sm_100a") {
+            if text.contains("target = sm_100f") {
                 let name = path.file_stem().expect("a file has a name");
                 examples.push(name.to_string_lossy().into_owned());
             }

@@ -51,7 +51,7 @@ const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|---|";
 
 /// The architecture that the table is about.
-const TARGET: &str = "sm_100a";
+const TARGET: &str = "sm_100f";
 
 fn main() -> ExitCode {
     let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
 fn of_examples(assembler: &Assembler) -> Result<(), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     for example in examples::all(&folder)? {
-        if !example.names(TARGET) {
+        if !example.names(TARGET) || example.multiplies_in_registers() {
             continue;
         }
         for build in example.compiled().builds()? {
