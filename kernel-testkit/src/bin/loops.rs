@@ -50,7 +50,7 @@ const HEAD: &str = "\
 | kernel | registers | spilled bytes | shared bytes | of a | products (ideal) | copies (ideal) | waits (ideal) | commits, fences, arrivals | others |
 |---|---|---|---|---|---|---|---|---|---|";
 
-/// The architecture that the table is about.
+/// The architecture of the examples that the table is about. PTX of other compilers is assembled for the one that it names.
 const TARGET: &str = "sm_100f";
 
 fn main() -> ExitCode {
@@ -119,8 +119,11 @@ fn of_files(assembler: &Assembler, files: &[PathBuf]) -> Result<(), String> {
     for file in files {
         let said = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
         let text = std::fs::read_to_string(file).map_err(|error| said(&error))?;
+        let target = text.lines().find_map(|line| line.strip_prefix(".target "));
+        let target = target.and_then(|names| names.split(',').next()).map(str::trim);
+        let target = target.ok_or_else(|| said(&"no .target"))?;
         let assembled =
-            assembler.assemble_foreign("kernel", &text, TARGET).map_err(|error| said(&error))?;
+            assembler.assemble_foreign("kernel", &text, target).map_err(|error| said(&error))?;
         let launch = std::fs::read_to_string(file.with_extension("json")).ok();
         let cost = Cost {
             registers: assembled.registers,
