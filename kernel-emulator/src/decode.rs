@@ -3,15 +3,6 @@
 //! Every modifier and operand of an instruction must be accounted for; whatever is left over is a
 //! named error, never a skip.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not listed is refused with its name, new variants included"
-)]
-#![expect(
-    clippy::many_single_char_names,
-    reason = "d, a, b, c are the manual's operand names; s and m are the scope and the modifiers everywhere here"
-)]
-
 mod arith;
 mod async_copy;
 mod barrier;
@@ -71,7 +62,7 @@ pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> 
         let function = &module.functions[f];
         starts.push(code.insts.len());
         let callees = Callees { module, functions: &functions, slots: &slots, frames: &frames };
-        let scope = Scope {
+        let cx = Scope {
             module,
             function,
             slots: &slots[i],
@@ -80,7 +71,7 @@ pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> 
             presets: &mut presets,
             code: &mut code,
         };
-        body(scope, &callees)?;
+        body(cx, &callees)?;
     }
     let bodies = functions.iter().zip(&starts).zip(&slots);
     wgmma::watch(
@@ -125,9 +116,9 @@ struct Callees<'m> {
 
 /// The function that an instruction calls.
 fn callee(instruction: &Instruction) -> Option<&str> {
-    instruction.operands.iter().find_map(|operand| match operand {
-        Operand::Symbol(Symbol::Function(name), _) => Some(name.as_str()),
-        _ => None,
+    instruction.operands.iter().find_map(|operand| {
+        let Operand::Symbol(Symbol::Function(name), _) = operand else { return None };
+        Some(name.as_str())
     })
 }
 
@@ -190,9 +181,9 @@ fn assign(function: &Function, code: &mut Code) -> Vec<Slot> {
 }
 
 /// Decodes the body of one function onto the end of the code.
-fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> {
-    let function = scope.function;
-    let start = scope.code.insts.len();
+fn body(mut cx: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> {
+    let function = cx.function;
+    let start = cx.code.insts.len();
     let mut labels: BTreeMap<u32, u32> = BTreeMap::new();
     let mut source = (0, 0, 0);
     // A `ret` before the end of a function branches to the one at its end, so that lanes which
@@ -201,7 +192,7 @@ fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> 
     for statement in function.body.iter().flatten() {
         match statement {
             Statement::Label(label) => {
-                labels.insert(label.0, offset(scope.code.insts.len()));
+                labels.insert(label.0, offset(cx.code.insts.len()));
             }
             Statement::Location { file, line, column } => source = (*file, *line, *column),
             Statement::Pragma(_) => {}
@@ -209,7 +200,7 @@ fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> 
                 let error = |problem| DecodeError { line: inst.line, what: text(inst), problem };
                 kernel_ptx::form(inst, &function.registers)
                     .map_err(|problem| error(problem.to_string()))?;
-                let op = instruction(&mut scope, inst, callees, epilogue).map_err(error)?;
+                let op = instruction(&mut cx, inst, callees, epilogue).map_err(error)?;
                 let guard = match inst.guard {
                     None => None,
                     Some(guard) => {
@@ -218,20 +209,20 @@ fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> 
                         } else {
                             Operand::Reg(guard.predicate)
                         };
-                        Some(scope.pred(&operand).map_err(error)?)
+                        Some(cx.pred(&operand).map_err(error)?)
                     }
                 };
                 let class = op.class();
-                scope.code.insts.push(Inst { guard, class, op });
-                scope.code.origins.push(Origin { line: inst.line, source });
+                cx.code.insts.push(Inst { guard, class, op });
+                cx.code.origins.push(Origin { line: inst.line, source });
             }
         }
     }
-    labels.insert(epilogue, offset(scope.code.insts.len()));
+    labels.insert(epilogue, offset(cx.code.insts.len()));
     let op = if function.is_entry { Op::Exit } else { Op::Ret };
-    scope.code.insts.push(Inst { guard: None, class: op.class(), op });
-    let line = scope.code.origins.last().map_or(0, |origin| origin.line);
-    scope.code.origins.push(Origin { line, source });
+    cx.code.insts.push(Inst { guard: None, class: op.class(), op });
+    let line = cx.code.origins.last().map_or(0, |origin| origin.line);
+    cx.code.origins.push(Origin { line, source });
     let find = |label: u32| {
         labels.get(&label).copied().ok_or_else(|| DecodeError {
             line,
@@ -239,7 +230,7 @@ fn body(mut scope: Scope<'_>, callees: &Callees<'_>) -> Result<(), DecodeError> 
             problem: format!("label `{}` is nowhere", function.labels[label as usize]),
         })
     };
-    for inst in &mut scope.code.insts[start..] {
+    for inst in &mut cx.code.insts[start..] {
         if let Op::Bra { target } = &mut inst.op {
             *target = find(*target)?;
         } else if let Op::BrxIdx { targets, .. } = &mut inst.op {
@@ -267,93 +258,92 @@ fn text(instruction: &Instruction) -> String {
 
 /// Decodes one instruction.
 fn instruction(
-    scope: &mut Scope<'_>,
+    cx: &mut Scope<'_>,
     inst: &Instruction,
     callees: &Callees<'_>,
     epilogue: u32,
 ) -> Decoded<Op> {
-    let mut mods = Modifiers::new(inst);
-    let m = &mut mods;
+    let mods = &mut Modifiers::new(inst);
     let ops = inst.operands.as_slice();
     let op = match inst.opcode {
-        Opcode::Add | Opcode::Sub => arith::add(scope, m, ops, inst.opcode)?,
-        Opcode::Addc | Opcode::Subc => arith::carry(scope, m, ops, inst.opcode)?,
-        Opcode::Mul => arith::mul(scope, m, ops)?,
-        Opcode::Mad | Opcode::Madc => arith::mad(scope, m, ops, inst.opcode)?,
-        Opcode::Mul24 => arith::mul24(scope, m, ops)?,
-        Opcode::Mad24 => arith::mad24(scope, m, ops)?,
-        Opcode::Fma => arith::fma(scope, m, ops)?,
-        Opcode::Div => arith::div(scope, m, ops)?,
-        Opcode::Rem => arith::rem(scope, m, ops)?,
-        Opcode::Min | Opcode::Max => arith::min_max(scope, m, ops, inst.opcode)?,
-        Opcode::Abs | Opcode::Neg => arith::sign(scope, m, ops, inst.opcode)?,
-        Opcode::Sad => arith::sad(scope, m, ops)?,
-        Opcode::Copysign => arith::copysign(scope, m, ops)?,
-        Opcode::Rcp | Opcode::Sqrt | Opcode::Rsqrt => arith::root(scope, m, ops, inst.opcode)?,
+        Opcode::Add | Opcode::Sub => arith::add(cx, mods, ops, inst.opcode)?,
+        Opcode::Addc | Opcode::Subc => arith::carry(cx, mods, ops, inst.opcode)?,
+        Opcode::Mul => arith::mul(cx, mods, ops)?,
+        Opcode::Mad | Opcode::Madc => arith::mad(cx, mods, ops, inst.opcode)?,
+        Opcode::Mul24 => arith::mul24(cx, mods, ops)?,
+        Opcode::Mad24 => arith::mad24(cx, mods, ops)?,
+        Opcode::Fma => arith::fma(cx, mods, ops)?,
+        Opcode::Div => arith::div(cx, mods, ops)?,
+        Opcode::Rem => arith::rem(cx, mods, ops)?,
+        Opcode::Min | Opcode::Max => arith::min_max(cx, mods, ops, inst.opcode)?,
+        Opcode::Abs | Opcode::Neg => arith::sign(cx, mods, ops, inst.opcode)?,
+        Opcode::Sad => arith::sad(cx, mods, ops)?,
+        Opcode::Copysign => arith::copysign(cx, mods, ops)?,
+        Opcode::Rcp | Opcode::Sqrt | Opcode::Rsqrt => arith::root(cx, mods, ops, inst.opcode)?,
         Opcode::Sin | Opcode::Cos | Opcode::Lg2 | Opcode::Ex2 | Opcode::Tanh => {
-            arith::transcendental(scope, m, ops, inst.opcode)?
+            arith::transcendental(cx, mods, ops, inst.opcode)?
         }
-        Opcode::And | Opcode::Or | Opcode::Xor => bits::logic(scope, m, ops, inst.opcode)?,
-        Opcode::Not => bits::not(scope, m, ops)?,
-        Opcode::Cnot => bits::cnot(scope, m, ops)?,
-        Opcode::Shl => bits::shl(scope, m, ops)?,
-        Opcode::Shr => bits::shr(scope, m, ops)?,
-        Opcode::Shf => bits::shf(scope, m, ops)?,
-        Opcode::Lop3 => bits::lop3(scope, m, ops)?,
-        Opcode::Prmt => bits::prmt(scope, m, ops)?,
-        Opcode::Popc | Opcode::Clz | Opcode::Brev => bits::bits(scope, m, ops, inst.opcode)?,
-        Opcode::Bfind => bits::bfind(scope, m, ops)?,
-        Opcode::Bfe => bits::bfe(scope, m, ops)?,
-        Opcode::Bfi => bits::bfi(scope, m, ops)?,
-        Opcode::Fns => bits::fns(scope, m, ops)?,
-        Opcode::Bmsk => bits::bmsk(scope, m, ops)?,
-        Opcode::Szext => bits::szext(scope, m, ops)?,
-        Opcode::Dp4a | Opcode::Dp2a => bits::dot(scope, m, ops, inst.opcode)?,
-        Opcode::Setp => compare::setp(scope, m, ops)?,
-        Opcode::Set => compare::set(scope, m, ops)?,
-        Opcode::Selp => compare::selp(scope, m, ops)?,
-        Opcode::Slct => compare::slct(scope, m, ops)?,
-        Opcode::Testp => compare::testp(scope, m, ops)?,
-        Opcode::Mov => moves::mov(scope, m, ops)?,
-        Opcode::Cvt => convert::cvt(scope, m, ops)?,
-        Opcode::Cvta => moves::cvta(scope, m, ops)?,
-        Opcode::Isspacep => moves::isspacep(scope, m, ops)?,
-        Opcode::Mapa => moves::mapa(scope, m, ops)?,
-        Opcode::Getctarank => moves::getctarank(scope, m, ops)?,
-        Opcode::Ld | Opcode::Ldu => memory::ld(scope, m, ops)?,
-        Opcode::St => memory::st(scope, m, ops)?,
-        Opcode::Atom | Opcode::Red => memory::atom(scope, m, ops, inst.opcode)?,
+        Opcode::And | Opcode::Or | Opcode::Xor => bits::logic(cx, mods, ops, inst.opcode)?,
+        Opcode::Not => bits::not(cx, mods, ops)?,
+        Opcode::Cnot => bits::cnot(cx, mods, ops)?,
+        Opcode::Shl => bits::shl(cx, mods, ops)?,
+        Opcode::Shr => bits::shr(cx, mods, ops)?,
+        Opcode::Shf => bits::shf(cx, mods, ops)?,
+        Opcode::Lop3 => bits::lop3(cx, mods, ops)?,
+        Opcode::Prmt => bits::prmt(cx, mods, ops)?,
+        Opcode::Popc | Opcode::Clz | Opcode::Brev => bits::bits(cx, mods, ops, inst.opcode)?,
+        Opcode::Bfind => bits::bfind(cx, mods, ops)?,
+        Opcode::Bfe => bits::bfe(cx, mods, ops)?,
+        Opcode::Bfi => bits::bfi(cx, mods, ops)?,
+        Opcode::Fns => bits::fns(cx, mods, ops)?,
+        Opcode::Bmsk => bits::bmsk(cx, mods, ops)?,
+        Opcode::Szext => bits::szext(cx, mods, ops)?,
+        Opcode::Dp4a | Opcode::Dp2a => bits::dot(cx, mods, ops, inst.opcode)?,
+        Opcode::Setp => compare::setp(cx, mods, ops)?,
+        Opcode::Set => compare::set(cx, mods, ops)?,
+        Opcode::Selp => compare::selp(cx, mods, ops)?,
+        Opcode::Slct => compare::slct(cx, mods, ops)?,
+        Opcode::Testp => compare::testp(cx, mods, ops)?,
+        Opcode::Mov => moves::mov(cx, mods, ops)?,
+        Opcode::Cvt => convert::cvt(cx, mods, ops)?,
+        Opcode::Cvta => moves::cvta(cx, mods, ops)?,
+        Opcode::Isspacep => moves::isspacep(cx, mods, ops)?,
+        Opcode::Mapa => moves::mapa(cx, mods, ops)?,
+        Opcode::Getctarank => moves::getctarank(cx, mods, ops)?,
+        Opcode::Ld | Opcode::Ldu => memory::ld(cx, mods, ops)?,
+        Opcode::St => memory::st(cx, mods, ops)?,
+        Opcode::Atom | Opcode::Red => memory::atom(cx, mods, ops, inst.opcode)?,
         Opcode::Prefetch | Opcode::Prefetchu | Opcode::Discard | Opcode::Applypriority => {
-            memory::hint(m)
+            memory::hint(mods)
         }
-        Opcode::Createpolicy => memory::createpolicy(scope, m, ops)?,
-        Opcode::Tensormap => bulk::tensormap(scope, m, ops)?,
-        Opcode::Cp => async_copy::cp(scope, m, ops)?,
-        Opcode::Clusterlaunchcontrol => control::launch_control(scope, m, ops)?,
-        Opcode::Ldmatrix => matrix::ldmatrix(scope, m, ops)?,
-        Opcode::Stmatrix => matrix::stmatrix(scope, m, ops)?,
-        Opcode::Movmatrix => matrix::movmatrix(scope, m, ops)?,
-        Opcode::Mma => matrix::mma(scope, m, ops)?,
-        Opcode::Wgmma => wgmma::wgmma(scope, m, ops)?,
-        Opcode::Tcgen05 => tcgen05::tcgen05(scope, m, ops)?,
-        Opcode::Bar | Opcode::Barrier => barrier::bar(scope, m, ops, inst.opcode)?,
-        Opcode::Mbarrier => barrier::mbarrier(scope, m, ops)?,
-        Opcode::Membar | Opcode::Fence => barrier::fence(scope, m, ops)?,
-        Opcode::Shfl => control::shfl(scope, m, ops)?,
-        Opcode::Vote => control::vote(scope, m, ops)?,
-        Opcode::Match => control::match_(scope, m, ops)?,
-        Opcode::Redux => control::redux(scope, m, ops)?,
-        Opcode::Activemask => control::activemask(scope, m, ops)?,
-        Opcode::Elect => control::elect(scope, m, ops)?,
-        Opcode::Bra => control::bra(m, ops)?,
-        Opcode::Brx => control::brx(scope, m, ops)?,
-        Opcode::Call => control::call(scope, m, ops, callees)?,
-        Opcode::Ret => control::ret(scope, m, epilogue),
+        Opcode::Createpolicy => memory::createpolicy(cx, mods, ops)?,
+        Opcode::Tensormap => bulk::tensormap(cx, mods, ops)?,
+        Opcode::Cp => async_copy::cp(cx, mods, ops)?,
+        Opcode::Clusterlaunchcontrol => control::launch_control(cx, mods, ops)?,
+        Opcode::Ldmatrix => matrix::ldmatrix(cx, mods, ops)?,
+        Opcode::Stmatrix => matrix::stmatrix(cx, mods, ops)?,
+        Opcode::Movmatrix => matrix::movmatrix(cx, mods, ops)?,
+        Opcode::Mma => matrix::mma(cx, mods, ops)?,
+        Opcode::Wgmma => wgmma::wgmma(cx, mods, ops)?,
+        Opcode::Tcgen05 => tcgen05::tcgen05(cx, mods, ops)?,
+        Opcode::Bar | Opcode::Barrier => barrier::bar(cx, mods, ops, inst.opcode)?,
+        Opcode::Mbarrier => barrier::mbarrier(cx, mods, ops)?,
+        Opcode::Membar | Opcode::Fence => barrier::fence(cx, mods, ops)?,
+        Opcode::Shfl => control::shfl(cx, mods, ops)?,
+        Opcode::Vote => control::vote(cx, mods, ops)?,
+        Opcode::Match => control::match_(cx, mods, ops)?,
+        Opcode::Redux => control::redux(cx, mods, ops)?,
+        Opcode::Activemask => control::activemask(cx, mods, ops)?,
+        Opcode::Elect => control::elect(cx, mods, ops)?,
+        Opcode::Bra => control::bra(mods, ops)?,
+        Opcode::Brx => control::brx(cx, mods, ops)?,
+        Opcode::Call => control::call(cx, mods, ops, callees)?,
+        Opcode::Ret => control::ret(cx, mods, epilogue),
         Opcode::Exit => Op::Exit,
         Opcode::Trap | Opcode::Brkpt => Op::Trap { breakpoint: inst.opcode == Opcode::Brkpt },
-        Opcode::Nanosleep => control::nanosleep(m),
-        Opcode::Setmaxnreg => control::setmaxnreg(m, ops)?,
-        Opcode::Pmevent | Opcode::Griddepcontrol => control::hint(m),
+        Opcode::Nanosleep => control::nanosleep(mods),
+        Opcode::Setmaxnreg => control::setmaxnreg(mods, ops)?,
+        Opcode::Pmevent | Opcode::Griddepcontrol => control::hint(mods),
         Opcode::Alloca
         | Opcode::Istypep
         | Opcode::Multimem
@@ -363,6 +353,11 @@ fn instruction(
     };
     mods.finish()?;
     Ok(op)
+}
+
+/// What a table says about a key.
+fn look_up<K: PartialEq, T: Copy>(table: &[(K, T)], key: &K) -> Option<T> {
+    table.iter().find(|(other, _)| other == key).map(|(_, value)| *value)
 }
 
 /// Checks the number of operands.

@@ -3,12 +3,6 @@
 //! The files mirror those of the instruction table: arithmetic, conversion, memory, matrices,
 //! asynchronous copies, barriers, control.
 
-#![expect(
-    clippy::inline_always,
-    reason = "the loops over lanes must be compiled into each operation to vectorise"
-)]
-#![expect(clippy::many_single_char_names, reason = "d, a, b, c are the manual's operand names")]
-
 pub(crate) mod arith;
 pub(crate) mod async_copy;
 pub(crate) mod barrier;

@@ -25,19 +25,6 @@
 //! product is exact and a sum can be rounded to odd, and the odd-rounded value is rounded once more
 //! to the destination, which is then the correct rounding (53 >= 24 + 2 bits). f64 itself, and the
 //! rarely used directed divisions and roots, go through the integer arithmetic of [`exact`].
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    clippy::cast_lossless,
-    clippy::many_single_char_names,
-    reason = "bit-level code: each cast reinterprets or cuts bits on purpose, and a, b, c, d are the manual's operand names"
-)]
-#![expect(
-    clippy::inline_always,
-    reason = "the parts of a product are only fast where element types and extents are constants"
-)]
 
 pub mod approx;
 pub mod atomic;
@@ -47,6 +34,7 @@ pub mod exact;
 pub mod format;
 pub mod fragment;
 pub mod integer;
+pub(crate) mod lossy;
 pub mod matrix;
 pub mod narrow;
 mod operand;

@@ -7,41 +7,41 @@ use super::operands::{Decoded, Modifiers, Scope};
 use crate::code::{AsyncCopy, CpAsync, Op, Place, Slot};
 
 /// `cp.async`.
-pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if m.word(Word::Bulk) {
-        return super::bulk::cp(s, m, ops);
+pub(super) fn cp(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if mods.word(Word::Bulk) {
+        return super::bulk::cp(cx, mods, ops);
     }
-    if !m.word(Word::Async) {
+    if !mods.word(Word::Async) {
         return Err("the instruction is not modelled".to_owned());
     }
-    if m.word(Word::CommitGroup) {
+    if mods.word(Word::CommitGroup) {
         return Ok(Op::CpAsync(AsyncCopy::CommitGroup));
     }
-    if m.word(Word::WaitAll) {
+    if mods.word(Word::WaitAll) {
         return Ok(Op::CpAsync(AsyncCopy::WaitAll));
     }
-    if m.word(Word::WaitGroup) {
+    if mods.word(Word::WaitGroup) {
         let [keep] = super::count(ops)?;
         return Ok(Op::CpAsync(AsyncCopy::WaitGroup { keep: Scope::immediate(keep)? }));
     }
-    if m.word(Word::Mbarrier) {
-        m.ignore(&[Word::Arrive]);
-        let noinc = m.word(Word::Noinc);
-        let place = shared(m)?;
-        m.ty()?;
+    if mods.word(Word::Mbarrier) {
+        mods.ignore(&[Word::Arrive]);
+        let noinc = mods.word(Word::Noinc);
+        let place = shared(mods)?;
+        mods.ty()?;
         let [barrier] = super::count(ops)?;
-        return Ok(Op::CpAsync(AsyncCopy::Arrive { barrier: s.address(barrier, place)?, noinc }));
+        return Ok(Op::CpAsync(AsyncCopy::Arrive { barrier: cx.address(barrier, place)?, noinc }));
     }
-    let cg = m.word(Word::Cg);
-    if !cg && !m.word(Word::Ca) {
+    let cg = mods.word(Word::Cg);
+    if !cg && !mods.word(Word::Ca) {
         return Err("`.ca` or `.cg` is missing".to_owned());
     }
-    let (to_place, from_place) = (m.space()?, m.space()?);
+    let (to_place, from_place) = (mods.space()?, mods.space()?);
     if (to_place, from_place) != (Some(Place::Shared), Some(Place::Global)) {
         return Err("only from global to shared memory".to_owned());
     }
-    let hint = m.word(Word::L2CacheHint);
-    m.ignore(&[Word::L2B64, Word::L2B128, Word::L2B256]);
+    let hint = mods.word(Word::L2CacheHint);
+    mods.ignore(&[Word::L2B64, Word::L2B128, Word::L2B256]);
     let mut ops = ops.to_vec();
     if hint {
         ops.pop();
@@ -56,14 +56,14 @@ pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
     let (mut source_bytes, mut ignore) = (None, None);
     match rest {
         [] => {}
-        [operand @ Operand::Not(_)] => ignore = Some(s.pred(operand)?),
-        [operand @ Operand::Reg(reg)] if matches!(s.reg(*reg), Slot::P(_)) => {
-            ignore = Some(s.pred(operand)?);
+        [operand @ Operand::Not(_)] => ignore = Some(cx.pred(operand)?),
+        [operand @ Operand::Reg(reg)] if matches!(cx.reg(*reg), Slot::P(_)) => {
+            ignore = Some(cx.pred(operand)?);
         }
-        [operand] => source_bytes = Some(s.w(operand)?),
+        [operand] => source_bytes = Some(cx.w(operand)?),
         _ => return Err("too many operands".to_owned()),
     }
-    let (to, from) = (s.address(to, to_place)?, s.address(from, from_place)?);
+    let (to, from) = (cx.address(to, to_place)?, cx.address(from, from_place)?);
     let copy = CpAsync { to, from, bytes, source_bytes, ignore };
     Ok(Op::CpAsync(AsyncCopy::Issue(Box::new(copy))))
 }

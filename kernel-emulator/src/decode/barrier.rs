@@ -9,71 +9,72 @@ use crate::code::{Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, Op
 
 /// `bar`, `barrier`.
 pub(super) fn bar(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
     ops: &[Operand],
     opcode: Opcode,
 ) -> Decoded<Op> {
-    if m.word(Word::Warp) {
-        m.ignore(&[Word::Sync]);
+    if mods.word(Word::Warp) {
+        mods.ignore(&[Word::Sync]);
         let [mask] = count(ops)?;
-        return Ok(Op::WarpSync { members: s.w(mask)? });
+        return Ok(Op::WarpSync { members: cx.w(mask)? });
     }
     // `bar` is `barrier.cta.aligned`.
-    let aligned = m.word(Word::Aligned) || opcode == Opcode::Bar;
-    if m.word(Word::Cluster) {
-        let relaxed = m.word(Word::Relaxed);
-        m.ignore(&[Word::Release, Word::Acquire]);
-        if m.word(Word::Arrive) {
+    let aligned = mods.word(Word::Aligned) || opcode == Opcode::Bar;
+    if mods.word(Word::Cluster) {
+        let relaxed = mods.word(Word::Relaxed);
+        mods.ignore(&[Word::Release, Word::Acquire]);
+        if mods.word(Word::Arrive) {
             return Ok(Op::ClusterArrive { aligned, relaxed });
         }
-        if m.word(Word::Wait) {
+        if mods.word(Word::Wait) {
             return Ok(Op::ClusterWait { aligned });
         }
         return Err("`.arrive` or `.wait` is missing".to_owned());
     }
-    m.ignore(&[Word::Cta]);
+    mods.ignore(&[Word::Cta]);
     let bar = |kind, id, threads| Op::Bar(Box::new(Bar { kind, aligned, id, threads }));
-    if let Some(kind) = m.one_of(&[(Word::Sync, BarKind::Sync), (Word::Arrive, BarKind::Arrive)]) {
+    if let Some(kind) = mods.one_of(&[(Word::Sync, BarKind::Sync), (Word::Arrive, BarKind::Arrive)])
+    {
         let (id, threads) = match ops {
-            [id] => (s.w(id)?, None),
-            [id, threads] => (s.w(id)?, Some(s.w(threads)?)),
+            [id] => (cx.w(id)?, None),
+            [id, threads] => (cx.w(id)?, Some(cx.w(threads)?)),
             _ => return Err(format!("{} operands where 1 or 2 are needed", ops.len())),
         };
         return Ok(bar(kind, id, threads));
     }
-    if !m.word(Word::Red) {
+    if !mods.word(Word::Red) {
         return Err("`.sync`, `.arrive` or `.red` is missing".to_owned());
     }
-    let (popc, and, or) = (m.word(Word::Popc), m.word(Word::And), m.word(Word::Or));
-    m.ty()?;
+    let (popc, and, or) = (mods.word(Word::Popc), mods.word(Word::And), mods.word(Word::Or));
+    mods.ty()?;
     let (d, id, threads, a) = match ops {
         [d, id, a] => (d, id, None, a),
-        [d, id, threads, a] => (d, id, Some(s.w(threads)?), a),
+        [d, id, threads, a] => (d, id, Some(cx.w(threads)?), a),
         _ => return Err(format!("{} operands where 3 or 4 are needed", ops.len())),
     };
-    let (id, a) = (s.w(id)?, s.pred(a)?);
+    let (id, a) = (cx.w(id)?, cx.pred(a)?);
     let kind = match (popc, and, or) {
-        (true, false, false) => BarKind::RedPopc { d: s.dest_w(d)?, a },
-        (false, true, false) => BarKind::RedAnd { d: s.dest_p(d)?, a },
-        (false, false, true) => BarKind::RedOr { d: s.dest_p(d)?, a },
+        (true, false, false) => BarKind::RedPopc { d: cx.dest_w(d)?, a },
+        (false, true, false) => BarKind::RedAnd { d: cx.dest_p(d)?, a },
+        (false, false, true) => BarKind::RedOr { d: cx.dest_p(d)?, a },
         _ => return Err("one of `.popc`, `.and`, `.or` is needed".to_owned()),
     };
     Ok(bar(kind, id, threads))
 }
 
 /// `membar`, `fence`: memory is coherent here, and blocks of one cluster share a host thread.
-pub(super) fn fence(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let proxy = m.word(Word::Proxy);
-    let asynchronous = m.word(Word::Async) || m.word(Word::AsyncGeneric);
-    if m.word(Word::TensormapGeneric)
+pub(super) fn fence(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let proxy = mods.word(Word::Proxy);
+    let asynchronous = mods.word(Word::Async) || mods.word(Word::AsyncGeneric);
+    if mods.word(Word::TensormapGeneric)
         && let [map, ..] = ops
     {
         // Memory is coherent, so a tensor map that was changed is seen; its address has to be one.
-        s.address(map, None)?;
+        cx.address(map, None)?;
     }
-    m.ignore(SCOPES);
-    m.ignore(&[
+    mods.ignore(SCOPES);
+    mods.ignore(&[
         Word::Gl,
         Word::Sc,
         Word::AcqRel,
@@ -83,8 +84,8 @@ pub(super) fn fence(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
         Word::SyncRestrictSharedCta,
         Word::SyncRestrictSharedCluster,
     ]);
-    let init = m.word(Word::MbarrierInit);
-    let space = m.space()?;
+    let init = mods.word(Word::MbarrierInit);
+    let space = mods.space()?;
     if asynchronous && space != Some(Place::Global) {
         return Ok(Op::Fence(Fence::AsyncProxy));
     }
@@ -96,38 +97,38 @@ pub(super) fn fence(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
 }
 
 /// `mbarrier`.
-pub(super) fn mbarrier(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let parity = m.word(Word::Parity);
-    let no_complete = m.word(Word::NoComplete);
-    let arrive = m.one_of(&[(Word::Arrive, false), (Word::ArriveDrop, true)]);
-    let expect = m.word(Word::ExpectTx);
-    let wait = m.one_of(&[(Word::TestWait, false), (Word::TryWait, true)]);
-    m.ignore(&[Word::Relaxed, Word::Acquire, Word::Release]);
-    m.ignore(SCOPES);
-    if m.word(Word::PendingCount) {
-        m.ty()?;
+pub(super) fn mbarrier(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let parity = mods.word(Word::Parity);
+    let no_complete = mods.word(Word::NoComplete);
+    let arrive = mods.one_of(&[(Word::Arrive, false), (Word::ArriveDrop, true)]);
+    let expect = mods.word(Word::ExpectTx);
+    let wait = mods.one_of(&[(Word::TestWait, false), (Word::TryWait, true)]);
+    mods.ignore(&[Word::Relaxed, Word::Acquire, Word::Release]);
+    mods.ignore(SCOPES);
+    if mods.word(Word::PendingCount) {
+        mods.ty()?;
         let [d, state] = count(ops)?;
-        let state = s.d(state)?;
-        let kind = MbarrierKind::PendingCount { d: s.dest_w(d)?, state };
+        let state = cx.d(state)?;
+        let kind = MbarrierKind::PendingCount { d: cx.dest_w(d)?, state };
         let address = Address { place: Place::Shared, base: Base::None, offset: 0 };
         return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
     }
     let (init, inval, complete) =
-        (m.word(Word::Init), m.word(Word::Inval), m.word(Word::CompleteTx));
-    let place = shared(m)?;
-    if m.ty()? != Type::B64 {
+        (mods.word(Word::Init), mods.word(Word::Inval), mods.word(Word::CompleteTx));
+    let place = shared(mods)?;
+    if mods.ty()? != Type::B64 {
         return Err("an mbarrier is `.b64`".to_owned());
     }
     if let Some(drop) = arrive {
         let [d, a, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };
-        let state = match s.target(d)? {
+        let state = match cx.target(d)? {
             None => None,
             Some(Slot::D(slot)) => Some(slot),
             Some(_) => return Err("the state of an mbarrier has 64 bits".to_owned()),
         };
         let mut values: Vec<W> = Vec::new();
         for operand in rest {
-            values.push(s.w(operand)?);
+            values.push(cx.w(operand)?);
         }
         let (count, expect) = match (expect, values.as_slice()) {
             (true, [bytes]) => (None, Some(*bytes)),
@@ -135,23 +136,23 @@ pub(super) fn mbarrier(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) ->
             (false, [count]) => (Some(*count), None),
             _ => return Err("the wrong number of operands".to_owned()),
         };
-        let address = s.address(a, place)?;
+        let address = cx.address(a, place)?;
         let kind = MbarrierKind::Arrive { state, count, expect, drop, no_complete };
         return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
     }
     if let Some(blocking) = wait {
         let [d, a, phase, ..] = ops else { return Err("operands are missing".to_owned()) };
-        let phase = if parity { Slot::W(s.w(phase)?) } else { Slot::D(s.d(phase)?) };
-        let address = s.address(a, place)?;
-        let kind = MbarrierKind::Wait { d: s.dest_p(d)?, phase, parity, blocking };
+        let phase = if parity { Slot::W(cx.w(phase)?) } else { Slot::D(cx.d(phase)?) };
+        let address = cx.address(a, place)?;
+        let kind = MbarrierKind::Wait { d: cx.dest_p(d)?, phase, parity, blocking };
         return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
     }
     let [a, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };
     let mut values: Vec<W> = Vec::new();
     for operand in rest {
-        values.push(s.w(operand)?);
+        values.push(cx.w(operand)?);
     }
-    let address = s.address(a, place)?;
+    let address = cx.address(a, place)?;
     let kind = match (init, inval, expect, complete, values.as_slice()) {
         (true, false, false, false, [count]) => MbarrierKind::Init { count: *count },
         (false, true, false, false, []) => MbarrierKind::Inval,

@@ -40,36 +40,36 @@ fn next<'o>(ops: &mut std::slice::Iter<'o, Operand>) -> Decoded<&'o Operand> {
 }
 
 /// `cp.async.bulk` and `cp.reduce.async.bulk`, all forms.
-pub(super) fn cp(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Async]);
-    if m.word(Word::CommitGroup) {
+pub(super) fn cp(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Async]);
+    if mods.word(Word::CommitGroup) {
         return Ok(Op::Bulk(BulkCopy::Commit));
     }
-    if m.word(Word::WaitGroup) {
+    if mods.word(Word::WaitGroup) {
         let [keep] = count(ops)?;
-        let (keep, reads_only) = (Scope::immediate(keep)?, m.word(Word::Read));
+        let (keep, reads_only) = (Scope::immediate(keep)?, mods.word(Word::Read));
         return Ok(Op::Bulk(BulkCopy::Wait { keep, reads_only }));
     }
-    if let Some(word) = NOT_MODELLED.iter().find(|word| m.word(**word)) {
+    if let Some(word) = NOT_MODELLED.iter().find(|word| mods.word(**word)) {
         return Err(format!("`.{}` is not modelled", word.text()));
     }
-    let reduce = m.word(Word::Reduce);
-    let tensor = m.word(Word::TensorWord);
+    let reduce = mods.word(Word::Reduce);
+    let tensor = mods.word(Word::TensorWord);
     // A policy of the cache comes last, and means nothing here.
     let ops =
-        if m.word(Word::L2CacheHint) { ops.split_last().map_or(ops, |(_, o)| o) } else { ops };
+        if mods.word(Word::L2CacheHint) { ops.split_last().map_or(ops, |(_, o)| o) } else { ops };
     let mut ops = ops.iter();
     let verb = if reduce {
-        Some(m.one_of(REDUCTIONS).ok_or_else(|| "an operation is missing".to_owned())?)
+        Some(mods.one_of(REDUCTIONS).ok_or_else(|| "an operation is missing".to_owned())?)
     } else {
         None
     };
-    m.ignore(&[Word::Noftz]);
+    mods.ignore(&[Word::Noftz]);
     let op = if tensor {
-        m.ignore(&[Word::Tile, Word::D1, Word::D2, Word::D3, Word::D4, Word::D5]);
-        self::tensor(s, m, &mut ops, verb)?
+        mods.ignore(&[Word::Tile, Word::D1, Word::D2, Word::D3, Word::D4, Word::D5]);
+        self::tensor(cx, mods, &mut ops, verb)?
     } else {
-        bulk(s, m, &mut ops, verb)?
+        bulk(cx, mods, &mut ops, verb)?
     };
     match ops.next() {
         None => Ok(op),
@@ -85,13 +85,13 @@ enum Way {
     Prefetch,
 }
 
-fn way(m: &mut Modifiers) -> Decoded<Way> {
-    let (cluster, cta) = (m.word(Word::SharedCluster), m.word(Word::SharedCta));
-    let global = m.space()? == Some(Place::Global);
-    let (barrier, group) = (m.word(Word::MbarrierCompleteTxBytes), m.word(Word::BulkGroup));
-    let multicast = m.word(Word::MulticastCluster);
-    if m.word(Word::PrefetchWord) {
-        m.ignore(&[Word::L2Word]);
+fn way(mods: &mut Modifiers) -> Decoded<Way> {
+    let (cluster, cta) = (mods.word(Word::SharedCluster), mods.word(Word::SharedCta));
+    let global = mods.space()? == Some(Place::Global);
+    let (barrier, group) = (mods.word(Word::MbarrierCompleteTxBytes), mods.word(Word::BulkGroup));
+    let multicast = mods.word(Word::MulticastCluster);
+    if mods.word(Word::PrefetchWord) {
+        mods.ignore(&[Word::L2Word]);
         return Ok(Way::Prefetch);
     }
     match (barrier, group, global, cluster, cta) {
@@ -105,76 +105,76 @@ fn way(m: &mut Modifiers) -> Decoded<Way> {
 
 /// The operands of a copy to shared memory that stand after its destination and source.
 fn landing(
-    s: &mut Scope<'_>,
+    cx: &mut Scope<'_>,
     to: &Operand,
     ops: &mut std::slice::Iter<'_, Operand>,
     (own, multicast, group): (bool, bool, Group),
 ) -> Decoded<Landing> {
-    let to = s.address(to, Some(Place::Shared))?;
-    let barrier = s.address(next(ops)?, Some(Place::Shared))?;
-    let multicast = if multicast { Some(s.h(next(ops)?)?) } else { None };
+    let to = cx.address(to, Some(Place::Shared))?;
+    let barrier = cx.address(next(ops)?, Some(Place::Shared))?;
+    let multicast = if multicast { Some(cx.h(next(ops)?)?) } else { None };
     Ok(Landing { to, barrier, multicast, own, group })
 }
 
 fn bulk(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
     ops: &mut std::slice::Iter<'_, Operand>,
     verb: Option<IntOp>,
 ) -> Decoded<Op> {
-    let way = way(m)?;
+    let way = way(mods)?;
     let op = match verb {
         None => None,
-        Some(verb) => Some(operation(Verb::Int(verb), m.ty()?)?),
+        Some(verb) => Some(operation(Verb::Int(verb), mods.ty()?)?),
     };
     let to = if matches!(way, Way::Prefetch) { None } else { Some(next(ops)?) };
     let from_place = match way {
         Way::Load { .. } | Way::Prefetch => Place::Global,
         Way::Push | Way::Store => Place::Shared,
     };
-    let from = s.address(next(ops)?, Some(from_place))?;
-    let bytes = s.w(next(ops)?)?;
+    let from = cx.address(next(ops)?, Some(from_place))?;
+    let bytes = cx.w(next(ops)?)?;
     let way = match (way, to) {
         (Way::Load { own, multicast }, Some(to)) => {
-            BulkWay::Load(landing(s, to, ops, (own, multicast, Group::One))?)
+            BulkWay::Load(landing(cx, to, ops, (own, multicast, Group::One))?)
         }
         (Way::Push, Some(to)) => BulkWay::Push {
-            to: s.address(to, Some(Place::Shared))?,
-            barrier: s.address(next(ops)?, Some(Place::Shared))?,
+            to: cx.address(to, Some(Place::Shared))?,
+            barrier: cx.address(next(ops)?, Some(Place::Shared))?,
         },
-        (Way::Store, Some(to)) => BulkWay::Store { to: s.address(to, Some(Place::Global))? },
+        (Way::Store, Some(to)) => BulkWay::Store { to: cx.address(to, Some(Place::Global))? },
         (Way::Prefetch, _) | (_, None) => BulkWay::Prefetch,
     };
     Ok(Op::Bulk(BulkCopy::Bytes(Box::new(Bulk { way, from, bytes, op }))))
 }
 
 fn tensor(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
     ops: &mut std::slice::Iter<'_, Operand>,
     verb: Option<IntOp>,
 ) -> Decoded<Op> {
-    let elements = m
+    let elements = mods
         .one_of(&[
             (Word::TileGather4, Elements::FourRows),
             (Word::TileScatter4, Elements::FourRows),
         ])
         .unwrap_or(Elements::Tile);
     let groups = [(Word::CtaGroup1, Group::One), (Word::CtaGroup2, Group::Pair)];
-    let group = m.one_of(&groups).unwrap_or(Group::One);
-    let way = way(m)?;
+    let group = mods.one_of(&groups).unwrap_or(Group::One);
+    let way = way(mods)?;
     let (way, (map, coordinates)) = match way {
         Way::Load { own, multicast } => {
             let to = next(ops)?;
-            let map = tensor_address(s, next(ops)?)?;
-            (TensorWay::Load(landing(s, to, ops, (own, multicast, group))?), map)
+            let map = tensor_address(cx, next(ops)?)?;
+            (TensorWay::Load(landing(cx, to, ops, (own, multicast, group))?), map)
         }
         Way::Store => {
-            let map = tensor_address(s, next(ops)?)?;
-            let from = s.address(next(ops)?, Some(Place::Shared))?;
+            let map = tensor_address(cx, next(ops)?)?;
+            let from = cx.address(next(ops)?, Some(Place::Shared))?;
             (TensorWay::Store { from, op: verb }, map)
         }
-        Way::Prefetch => (TensorWay::Prefetch, tensor_address(s, next(ops)?)?),
+        Way::Prefetch => (TensorWay::Prefetch, tensor_address(cx, next(ops)?)?),
         Way::Push => return Err("the form is not modelled".to_owned()),
     };
     Ok(Op::Bulk(BulkCopy::Tensor(Box::new(Tensor { way, map, elements, coordinates }))))
@@ -182,7 +182,7 @@ fn tensor(
 
 /// `[map, {coordinates}]`
 fn tensor_address(
-    s: &mut Scope<'_>,
+    cx: &mut Scope<'_>,
     operand: &Operand,
 ) -> Decoded<(Address, Box<[crate::code::W]>)> {
     let Operand::TensorAddress { base, offset, lists } = operand else {
@@ -192,66 +192,71 @@ fn tensor_address(
         return Err(format!("{} lists of coordinates where 1 is needed", lists.len()));
     };
     let plain = Operand::Address { base: base.clone(), offset: *offset };
-    let map = s.address(&plain, None)?;
-    let coordinates = list.iter().map(|operand| s.w(operand)).collect::<Decoded<_>>()?;
+    let map = cx.address(&plain, None)?;
+    let coordinates = list.iter().map(|operand| cx.w(operand)).collect::<Decoded<_>>()?;
     Ok((map, coordinates))
 }
 
 /// `st.async`.
-pub(super) fn st_async(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Weak, Word::SharedCluster, Word::MbarrierCompleteTxBytes]);
-    let elements = m.one_of(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
-    let bits = m.ty()?.bits();
+pub(super) fn st_async(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Weak, Word::SharedCluster, Word::MbarrierCompleteTxBytes]);
+    let elements = mods.one_of(&[(Word::V2, 2), (Word::V4, 4)]).unwrap_or(1);
+    let bits = mods.ty()?.bits();
     let [to, values, barrier] = count(ops)?;
     let mut sources = Vec::new();
     for operand in super::memory::elements(values, elements)? {
-        sources.push(s.source(operand, bits)?);
+        sources.push(cx.source(operand, bits)?);
     }
-    async_store(s, (to, barrier), bits / 8, sources, None)
+    async_store(cx, (to, barrier), bits / 8, sources, None)
 }
 
 /// `red.async`.
-pub(super) fn red_async(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Relaxed, Word::Cluster, Word::SharedCluster, Word::MbarrierCompleteTxBytes]);
-    let verb = m.one_of(REDUCTIONS).ok_or_else(|| "an operation is missing".to_owned())?;
-    let ty = m.ty()?;
+pub(super) fn red_async(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[
+        Word::Relaxed,
+        Word::Cluster,
+        Word::SharedCluster,
+        Word::MbarrierCompleteTxBytes,
+    ]);
+    let verb = mods.one_of(REDUCTIONS).ok_or_else(|| "an operation is missing".to_owned())?;
+    let ty = mods.ty()?;
     let [to, value, barrier] = count(ops)?;
-    let source = s.source(value, ty.bits())?;
+    let source = cx.source(value, ty.bits())?;
     let op = operation(Verb::Int(verb), ty)?;
-    async_store(s, (to, barrier), ty.bits() / 8, vec![source], Some(op))
+    async_store(cx, (to, barrier), ty.bits() / 8, vec![source], Some(op))
 }
 
 fn async_store(
-    s: &mut Scope<'_>,
+    cx: &mut Scope<'_>,
     (to, barrier): (&Operand, &Operand),
     bytes: u32,
     sources: Vec<crate::code::Slot>,
     op: Option<crate::code::AtomOp>,
 ) -> Decoded<Op> {
-    let to = s.address(to, Some(Place::Shared))?;
-    let barrier = s.address(barrier, Some(Place::Shared))?;
+    let to = cx.address(to, Some(Place::Shared))?;
+    let barrier = cx.address(barrier, Some(Place::Shared))?;
     let store = AsyncStore { to, barrier, bytes, sources: sources.into(), op };
     Ok(Op::Bulk(BulkCopy::Store(Box::new(store))))
 }
 
 /// `tensormap`, all forms.
-pub(super) fn tensormap(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if m.word(Word::CpFenceproxy) {
-        m.ignore(&[Word::TensormapGeneric, Word::Release, Word::Sync, Word::Aligned]);
-        m.ignore(super::memory::SCOPES);
-        m.ignore(&[Word::SharedCta]);
-        let _ = m.space()?;
+pub(super) fn tensormap(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if mods.word(Word::CpFenceproxy) {
+        mods.ignore(&[Word::TensormapGeneric, Word::Release, Word::Sync, Word::Aligned]);
+        mods.ignore(super::memory::SCOPES);
+        mods.ignore(&[Word::SharedCta]);
+        let _ = mods.space()?;
         let [to, from, bytes] = count(ops)?;
         if Scope::immediate(bytes)? != 128 {
             return Err("a tensor map has 128 bytes".to_owned());
         }
-        let to = s.address(to, Some(Place::Global))?;
-        let from = s.address(from, Some(Place::Shared))?;
+        let to = cx.address(to, Some(Place::Global))?;
+        let from = cx.address(from, Some(Place::Shared))?;
         return Ok(Op::TensormapCopy { to, from });
     }
-    m.ignore(&[Word::Replace, Word::Tile, Word::B1024]);
-    let place = m.space()?;
-    let field = m.one_of(&[
+    mods.ignore(&[Word::Replace, Word::Tile, Word::B1024]);
+    let place = mods.space()?;
+    let field = mods.one_of(&[
         (Word::GlobalAddress, MapField::GlobalAddress),
         (Word::Rank, MapField::Rank),
         (Word::BoxDim, MapField::BoxDim(0)),
@@ -264,7 +269,7 @@ pub(super) fn tensormap(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -
         (Word::FillMode, MapField::Fill),
     ]);
     let field = field.ok_or_else(|| "the field is not modelled".to_owned())?;
-    let bits = m.ty()?.bits();
+    let bits = mods.ty()?.bits();
     let (map, index, value) = match ops {
         [map, value] => (map, None, value),
         [map, index, value] => (map, Some(Scope::immediate(index)? as usize), value),
@@ -278,6 +283,6 @@ pub(super) fn tensormap(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -
         (field, None) => field,
         (_, Some(_)) => return Err("the field has no dimensions".to_owned()),
     };
-    let map = s.address(map, place)?;
-    Ok(Op::TensormapReplace(Box::new(Replace { map, field, value: s.source(value, bits)? })))
+    let map = cx.address(map, place)?;
+    Ok(Op::TensormapReplace(Box::new(Replace { map, field, value: cx.source(value, bits)? })))
 }

@@ -2,47 +2,47 @@
 
 use kernel_ptx::{Directive, Function, Operand, Space, Symbol, Type, Word};
 
-use super::operands::{Decoded, Modifiers, Scope, describe};
+use super::operands::{Decoded, Modifiers, Scope, describe, parts};
 use super::{Callees, count};
 use crate::code::{
     Call, Code, Exchange, LocalSpot, Members, Op, QueryCancel, Redux, RegisterChange, Shfl,
-    ShflMode, Slot, TryCancel, Vote, VoteResult, W,
+    ShflMode, TryCancel, Vote, VoteResult, W,
 };
 use crate::machine::pool;
 use crate::numeric::scalar::Extreme;
 
 /// `bra`; the target is the number of a label until the function is complete.
-pub(super) fn bra(m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Uni]);
+pub(super) fn bra(mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Uni]);
     let [target] = count(ops)?;
-    match target {
-        Operand::Label(label) => Ok(Op::Bra { target: label.0 }),
-        other => Err(format!("{} where a label is needed", describe(other))),
-    }
+    let Operand::Label(label) = target else {
+        return Err(format!("{} where a label is needed", describe(target)));
+    };
+    Ok(Op::Bra { target: label.0 })
 }
 
 /// `brx.idx`.
-pub(super) fn brx(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Idx, Word::Uni]);
+pub(super) fn brx(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Idx, Word::Uni]);
     let [index, table] = count(ops)?;
     let Operand::BranchTargets(table) = table else {
         return Err(format!("{} where a branch table is needed", describe(table)));
     };
-    let labels = &s.function.branch_targets[*table as usize];
+    let labels = &cx.function.branch_targets[*table as usize];
     let targets = labels.iter().map(|label| label.0).collect();
-    Ok(Op::BrxIdx { index: s.w(index)?, targets })
+    Ok(Op::BrxIdx { index: cx.w(index)?, targets })
 }
 
-fn members(s: &mut Scope<'_>, operand: &Operand) -> Decoded<W> {
-    s.w(operand)
+fn members(cx: &mut Scope<'_>, operand: &Operand) -> Decoded<W> {
+    cx.w(operand)
 }
 
 /// `shfl.sync`.
-pub(super) fn shfl(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if !m.word(Word::Sync) {
+pub(super) fn shfl(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if !mods.word(Word::Sync) {
         return Err("only `shfl.sync` exists on these targets".to_owned());
     }
-    let mode = m
+    let mode = mods
         .one_of(&[
             (Word::Up, ShflMode::Up),
             (Word::Down, ShflMode::Down),
@@ -50,32 +50,21 @@ pub(super) fn shfl(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Dec
             (Word::Idx, ShflMode::Idx),
         ])
         .ok_or("a mode is missing")?;
-    m.ty()?;
+    mods.ty()?;
     let [target, a, b, c, mask] = count(ops)?;
-    let w = |operand: &Operand| match operand {
-        Operand::Sink => Ok(None),
-        other => s.dest_w(other).map(Some),
-    };
-    let (d, p) = match target {
-        Operand::Pair(d, p) => (w(d)?, s.target(p)?),
-        other => (w(other)?, None),
-    };
-    let p = match p {
-        None => None,
-        Some(Slot::P(p)) => Some(p),
-        Some(_) => return Err("the second result is a predicate".to_owned()),
-    };
-    let (a, b, c) = (s.w(a)?, s.w(b)?, s.w(c)?);
-    let members = members(s, mask)?;
-    Ok(Op::Exchange(Exchange::Shfl(Box::new(Shfl { mode, d, p, a, b, c, members }))))
+    let (d, in_range) = parts(target);
+    let (d, in_range) = (cx.target_w(d)?, in_range.map_or(Ok(None), |p| cx.target_p(p))?);
+    let (a, b, c) = (cx.w(a)?, cx.w(b)?, cx.w(c)?);
+    let members = members(cx, mask)?;
+    Ok(Op::Exchange(Exchange::Shfl(Box::new(Shfl { mode, d, p: in_range, a, b, c, members }))))
 }
 
 /// `vote.sync`.
-pub(super) fn vote(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if !m.word(Word::Sync) {
+pub(super) fn vote(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if !mods.word(Word::Sync) {
         return Err("only `vote.sync` exists on these targets".to_owned());
     }
-    let op = m
+    let op = mods
         .one_of(&[
             (Word::All, Vote::All),
             (Word::Any, Vote::Any),
@@ -83,41 +72,38 @@ pub(super) fn vote(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Dec
             (Word::Ballot, Vote::Ballot),
         ])
         .ok_or("an operation is missing")?;
-    m.ty()?;
+    mods.ty()?;
     let [d, a, mask] = count(ops)?;
-    let d =
-        if op == Vote::Ballot { VoteResult::W(s.dest_w(d)?) } else { VoteResult::P(s.dest_p(d)?) };
-    let a = s.pred(a)?;
-    let members = Members::Mask(members(s, mask)?);
+    let d = if op == Vote::Ballot {
+        VoteResult::W(cx.dest_w(d)?)
+    } else {
+        VoteResult::P(cx.dest_p(d)?)
+    };
+    let a = cx.pred(a)?;
+    let members = Members::Mask(members(cx, mask)?);
     Ok(Op::Exchange(Exchange::Vote { op, d, a, members }))
 }
 
 /// `match.sync`.
-pub(super) fn match_(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync]);
-    let all = m.one_of(&[(Word::All, true), (Word::Any, false)]).ok_or("`.all` or `.any`")?;
-    let bits = m.ty()?.bits();
+pub(super) fn match_(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync]);
+    let all = mods.one_of(&[(Word::All, true), (Word::Any, false)]).ok_or("`.all` or `.any`")?;
+    let bits = mods.ty()?.bits();
     let [target, a, mask] = count(ops)?;
-    let a = s.source(a, bits)?;
-    let members = members(s, mask)?;
+    let a = cx.source(a, bits)?;
+    let members = members(cx, mask)?;
     if !all {
-        return Ok(Op::Exchange(Exchange::MatchAny { d: s.dest_w(target)?, a, members }));
+        return Ok(Op::Exchange(Exchange::MatchAny { d: cx.dest_w(target)?, a, members }));
     }
-    let w = |operand: &Operand| match operand {
-        Operand::Sink => Ok(None),
-        other => s.dest_w(other).map(Some),
-    };
-    let (d, p) = match target {
-        Operand::Pair(d, p) => (w(d)?, Some(s.dest_p(p)?)),
-        other => (w(other)?, None),
-    };
+    let (d, p) = parts(target);
+    let (d, p) = (cx.target_w(d)?, p.map(|p| cx.dest_p(p)).transpose()?);
     Ok(Op::Exchange(Exchange::MatchAll { d, p, a, members }))
 }
 
 /// `redux.sync`.
-pub(super) fn redux(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync]);
-    let word = m
+pub(super) fn redux(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync]);
+    let word = mods
         .one_of(&[
             (Word::Add, Word::Add),
             (Word::Min, Word::Min),
@@ -127,9 +113,9 @@ pub(super) fn redux(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
             (Word::Xor, Word::Xor),
         ])
         .ok_or("an operation is missing")?;
-    let abs = m.word(Word::AbsWord);
-    let nan = m.word(Word::Nan);
-    let ty = m.ty()?;
+    let abs = mods.word(Word::AbsWord);
+    let nan = mods.word(Word::Nan);
+    let ty = mods.ty()?;
     let table = [
         (Word::Add, Type::U32, Redux::Add),
         (Word::Add, Type::S32, Redux::Add),
@@ -149,38 +135,34 @@ pub(super) fn redux(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
         return Err("`.abs` and `.NaN` are for `.f32`".to_owned());
     }
     let [d, a, mask] = count(ops)?;
-    let a = s.w(a)?;
-    let members = members(s, mask)?;
-    Ok(Op::Exchange(Exchange::Redux { op, d: s.dest_w(d)?, a, members }))
+    let a = cx.w(a)?;
+    let members = members(cx, mask)?;
+    Ok(Op::Exchange(Exchange::Redux { op, d: cx.dest_w(d)?, a, members }))
 }
 
 /// `activemask`.
-pub(super) fn activemask(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ty()?;
+pub(super) fn activemask(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ty()?;
     let [d] = count(ops)?;
-    Ok(Op::Activemask { d: s.dest_w(d)? })
+    Ok(Op::Activemask { d: cx.dest_w(d)? })
 }
 
 /// `elect.sync`.
-pub(super) fn elect(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync]);
+pub(super) fn elect(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync]);
     let [target, mask] = count(ops)?;
     let Operand::Pair(d, p) = target else {
         return Err("`d|p` is needed".to_owned());
     };
-    let d = match &**d {
-        Operand::Sink => None,
-        other => Some(s.dest_w(other)?),
-    };
-    let p = s.dest_p(p)?;
-    Ok(Op::Exchange(Exchange::Elect { d, p, members: members(s, mask)? }))
+    let (d, p) = (cx.target_w(d)?, cx.dest_p(p)?);
+    Ok(Op::Exchange(Exchange::Elect { d, p, members: members(cx, mask)? }))
 }
 
 /// `setmaxnreg`.
-pub(super) fn setmaxnreg(m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync, Word::Aligned]);
-    m.ty()?;
-    let change = m
+pub(super) fn setmaxnreg(mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync, Word::Aligned]);
+    mods.ty()?;
+    let change = mods
         .one_of(&[(Word::Inc, RegisterChange::Take), (Word::Dec, RegisterChange::Release)])
         .ok_or("`.inc` or `.dec` is missing")?;
     let [count] = count(ops)?;
@@ -193,9 +175,9 @@ pub(super) fn setmaxnreg(m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
 
 /// Registers of a thread when an entry starts, where `setmaxnreg` counts.
 pub(super) fn registers_at_entry(entry: &Function, code: &Code) -> Option<u32> {
-    let counts = code.insts.iter().filter_map(|inst| match inst.op {
-        Op::Setmaxnreg { count, .. } => Some(count),
-        _ => None,
+    let counts = code.insts.iter().filter_map(|inst| {
+        let Op::Setmaxnreg { count, .. } = inst.op else { return None };
+        Some(count)
     });
     let largest = counts.max()?;
     let (mut max, mut threads, mut blocks) = (None, None, None);
@@ -206,38 +188,44 @@ pub(super) fn registers_at_entry(entry: &Function, code: &Code) -> Option<u32> {
             Directive::MaxThreads(extents) | Directive::RequiredThreads(extents) => {
                 threads = Some(extents.iter().map(|n| (*n).max(1)).product());
             }
-            _ => {}
+            Directive::RequiredCluster(_)
+            | Directive::ExplicitCluster
+            | Directive::MaxClusterRank(_)
+            | Directive::BlocksAreClusters
+            | Directive::Pragma(_)
+            | Directive::NoReturn
+            | Directive::Other(_) => {}
         }
     }
     pool::at_entry(max, threads, blocks).map(|count| count.min(largest))
 }
 
 /// `ret`: of an entry, the end of the thread.
-pub(super) fn ret(s: &Scope<'_>, m: &mut Modifiers, epilogue: u32) -> Op {
-    m.ignore(&[Word::Uni]);
-    if s.function.is_entry { Op::Exit } else { Op::Bra { target: epilogue } }
+pub(super) fn ret(cx: &Scope<'_>, mods: &mut Modifiers, epilogue: u32) -> Op {
+    mods.ignore(&[Word::Uni]);
+    if cx.function.is_entry { Op::Exit } else { Op::Bra { target: epilogue } }
 }
 
 /// `nanosleep`.
-pub(super) fn nanosleep(m: &mut Modifiers) -> Op {
-    m.next_type();
+pub(super) fn nanosleep(mods: &mut Modifiers) -> Op {
+    mods.next_type();
     Op::Nanosleep
 }
 
 /// `pmevent`; `griddepcontrol`, since grids run one after the other.
-pub(super) fn hint(m: &mut Modifiers) -> Op {
-    m.ignore(&[Word::Wait, Word::LaunchDependents]);
+pub(super) fn hint(mods: &mut Modifiers) -> Op {
+    mods.ignore(&[Word::Wait, Word::LaunchDependents]);
     Op::Hint
 }
 
 /// `call`; the target is the callee's place in the entry's functions until all are decoded.
 pub(super) fn call(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
     ops: &[Operand],
     callees: &Callees<'_>,
 ) -> Decoded<Op> {
-    m.ignore(&[Word::Uni]);
+    mods.ignore(&[Word::Uni]);
     let place = ops.iter().position(|o| matches!(o, Operand::Symbol(Symbol::Function(_), _)));
     let Some(place) = place else {
         return Err("calls through a register are not modelled".to_owned());
@@ -256,7 +244,7 @@ pub(super) fn call(
         .enumerate()
         .find(|(_, f)| callees.module.functions[**f].name == *name)
         .map(|(i, _)| i);
-    let Some(index) = index else { return provided(s, name, &results, &arguments) };
+    let Some(index) = index else { return provided(cx, name, &results, &arguments) };
     let callee = &callees.module.functions[callees.functions[index]];
     let (frame, slots) = (&callees.frames[index], &callees.slots[index]);
     if callee.params.len() != arguments.len() || callee.results.len() != results.len() {
@@ -280,14 +268,14 @@ pub(super) fn call(
         let bytes = param_size(param)?;
         match (param.space, param.register, argument) {
             (Space::Reg, Some(reg), argument) => {
-                let from = s.source(argument, param.ty.bits())?;
+                let from = cx.source(argument, param.ty.bits())?;
                 moves.push((from, slots[reg.0 as usize]));
             }
             (_, _, Operand::Symbol(Symbol::Local(v), _)) => {
-                copies.push((s.frame.variables[*v as usize], frame.params[i], bytes));
+                copies.push((cx.frame.variables[*v as usize], frame.params[i], bytes));
             }
-            (_, _, Operand::Symbol(Symbol::Param(v), _)) if !s.function.is_entry => {
-                copies.push((s.frame.params[*v as usize], frame.params[i], bytes));
+            (_, _, Operand::Symbol(Symbol::Param(v), _)) if !cx.function.is_entry => {
+                copies.push((cx.frame.params[*v as usize], frame.params[i], bytes));
             }
             (_, _, other) => return Err(format!("{} as an argument", describe(other))),
         }
@@ -300,10 +288,10 @@ pub(super) fn call(
         match (result.space, result.register, target) {
             (_, _, Operand::Sink) => {}
             (Space::Reg, Some(reg), target) => {
-                moves.push((slots[reg.0 as usize], s.dest(target)?));
+                moves.push((slots[reg.0 as usize], cx.dest(target)?));
             }
             (_, _, Operand::Symbol(Symbol::Local(v), _)) => {
-                copies.push((frame.results[i], s.frame.variables[*v as usize], bytes));
+                copies.push((frame.results[i], cx.frame.variables[*v as usize], bytes));
             }
             (_, _, other) => return Err(format!("{} as a result", describe(other))),
         }
@@ -318,12 +306,12 @@ fn param_size(param: &kernel_ptx::Param) -> Decoded<u32> {
 }
 
 /// Calls of functions that the device provides.
-fn provided(s: &Scope<'_>, name: &str, results: &[Operand], arguments: &[Operand]) -> Decoded<Op> {
-    let spot = |operand: &Operand| match operand {
-        Operand::Symbol(Symbol::Local(v), _) => {
-            Ok(LocalSpot { offset: s.frame.variables[*v as usize] })
-        }
-        other => Err(format!("{} as an argument", describe(other))),
+fn provided(cx: &Scope<'_>, name: &str, results: &[Operand], arguments: &[Operand]) -> Decoded<Op> {
+    let spot = |operand: &Operand| {
+        let Operand::Symbol(Symbol::Local(v), _) = operand else {
+            return Err(format!("{} as an argument", describe(operand)));
+        };
+        Ok(LocalSpot { offset: cx.frame.variables[*v as usize] })
     };
     match (name, arguments) {
         ("vprintf", [format, arguments]) => {
@@ -342,35 +330,39 @@ fn provided(s: &Scope<'_>, name: &str, results: &[Operand], arguments: &[Operand
 }
 
 /// `clusterlaunchcontrol`, all forms.
-pub(super) fn launch_control(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if m.word(Word::TryCancel) {
-        m.ignore(&[Word::Async, Word::MbarrierCompleteTxBytes]);
-        let all = m.word(Word::MulticastClusterAll);
-        let place = m.space()?;
-        m.ty()?;
+pub(super) fn launch_control(
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
+    ops: &[Operand],
+) -> Decoded<Op> {
+    if mods.word(Word::TryCancel) {
+        mods.ignore(&[Word::Async, Word::MbarrierCompleteTxBytes]);
+        let all = mods.word(Word::MulticastClusterAll);
+        let place = mods.space()?;
+        mods.ty()?;
         let [to, barrier] = count(ops)?;
-        let (to, barrier) = (s.address(to, place)?, s.address(barrier, place)?);
+        let (to, barrier) = (cx.address(to, place)?, cx.address(barrier, place)?);
         return Ok(Op::TryCancel(Box::new(TryCancel { to, barrier, all })));
     }
-    m.ignore(&[Word::QueryCancel, Word::V4]);
-    while m.next_type().is_some() {}
+    mods.ignore(&[Word::QueryCancel, Word::V4]);
+    while mods.next_type().is_some() {}
     let [d, a] = count(ops)?;
-    let a = s.q(a)?;
-    if m.word(Word::IsCanceled) {
-        let d = s.dest_p(d)?;
+    let a = cx.q(a)?;
+    if mods.word(Word::IsCanceled) {
+        let d = cx.dest_p(d)?;
         return Ok(Op::QueryCancel(Box::new(QueryCancel::IsCanceled { d, a })));
     }
     let mut first = [None; 3];
     let coordinates =
         [(Word::GetFirstCtaidX, 0), (Word::GetFirstCtaidY, 1), (Word::GetFirstCtaidZ, 2)];
-    if let Some(i) = m.one_of(&coordinates) {
-        first[i] = Some(s.dest_w(d)?);
+    if let Some(i) = mods.one_of(&coordinates) {
+        first[i] = Some(cx.dest_w(d)?);
     } else {
-        m.ignore(&[Word::GetFirstCtaid]);
+        mods.ignore(&[Word::GetFirstCtaid]);
         // The fourth element is not defined: it is left as it was.
         for (first, d) in first.iter_mut().zip(super::matrix::list(d)) {
             if !matches!(d, Operand::Sink) {
-                *first = Some(s.dest_w(d)?);
+                *first = Some(cx.dest_w(d)?);
             }
         }
     }

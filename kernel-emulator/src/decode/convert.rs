@@ -2,8 +2,8 @@
 
 use kernel_ptx::{Operand, Type, Word};
 
-use super::count;
 use super::operands::{Decoded, Modifiers, Scope, register_bits};
+use super::{count, look_up};
 use crate::code::{Convert, ConvertKind, Op};
 use crate::numeric::convert::{Conversion, Minifloat, Type as Scalar};
 use crate::numeric::format::{Overflow, Round};
@@ -26,15 +26,11 @@ fn scalar(ty: Type) -> Option<Scalar> {
         (Type::F32, Scalar::F32),
         (Type::F64, Scalar::F64),
     ];
-    table.iter().find(|(t, _)| *t == ty).map(|(_, s)| *s)
+    look_up(&table, &ty)
 }
 
 fn half(ty: Type) -> Option<Half> {
-    match ty {
-        Type::F16x2 => Some(Half::F16),
-        Type::Bf16x2 => Some(Half::Bf16),
-        _ => None,
-    }
+    look_up(&[(Type::F16x2, Half::F16), (Type::Bf16x2, Half::Bf16)], &ty)
 }
 
 fn mini(ty: Type) -> Option<Minifloat> {
@@ -45,40 +41,40 @@ fn mini(ty: Type) -> Option<Minifloat> {
         (Type::E2m3x2, Minifloat::E2m3),
         (Type::E2m1x2, Minifloat::E2m1),
     ];
-    table.iter().find(|(t, _)| *t == ty).map(|(_, m)| *m)
+    look_up(&table, &ty)
 }
 
 /// `cvt`, `cvt.pack`.
-pub(super) fn cvt(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if m.word(Word::PackWord) {
-        return pack(s, m, ops);
+pub(super) fn cvt(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if mods.word(Word::PackWord) {
+        return pack(cx, mods, ops);
     }
-    if m.word(Word::Rs) {
+    if mods.word(Word::Rs) {
         return Err("`.rs` is not modelled".to_owned());
     }
-    let integral = m.one_of(&[
+    let integral = mods.one_of(&[
         (Word::Rni, Round::NearestEven),
         (Word::Rzi, Round::Zero),
         (Word::Rmi, Round::Down),
         (Word::Rpi, Round::Up),
     ]);
-    let round = m.one_of(&[
+    let round = mods.one_of(&[
         (Word::Rn, Round::NearestEven),
         (Word::Rz, Round::Zero),
         (Word::Rm, Round::Down),
         (Word::Rp, Round::Up),
         (Word::Rna, Round::NearestAway),
     ]);
-    let flush = m.word(Word::Ftz);
-    let clamp = if m.word(Word::Sat) {
+    let flush = mods.word(Word::Ftz);
+    let clamp = if mods.word(Word::Sat) {
         Clamp::Unit
-    } else if m.word(Word::Relu) {
+    } else if mods.word(Word::Relu) {
         Clamp::Relu
     } else {
         Clamp::None
     };
-    let overflow = if m.word(Word::Satfinite) { Overflow::Saturate } else { Overflow::Ieee };
-    let (to, from) = (m.ty()?, m.ty()?);
+    let overflow = if mods.word(Word::Satfinite) { Overflow::Saturate } else { Overflow::Ieee };
+    let (to, from) = (mods.ty()?, mods.ty()?);
     let mode = Conversion {
         round: integral.or(round).unwrap_or(Round::NearestEven),
         integral: integral.is_some(),
@@ -88,18 +84,16 @@ pub(super) fn cvt(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
     };
     if let (Some(target), Some(source)) = (scalar(to), scalar(from)) {
         let [d, a] = count(ops)?;
-        let extend = match d {
-            Operand::Reg(reg) => register_bits(s.function, *reg),
-            _ => to.bits(),
-        };
+        let extend =
+            if let Operand::Reg(d) = d { register_bits(cx.function, *d) } else { to.bits() };
         if extend < to.bits() {
             return Err(format!("a result of {} bits in a register of {extend}", to.bits()));
         }
         let float_pair = is_float(target) && is_float(source);
         let mode = Conversion { integral: mode.integral && float_pair, ..mode };
-        let a = s.wide_source(a, from.bits())?;
+        let a = cx.wide_source(a, from.bits())?;
         let kind = ConvertKind::Scalar { to: target, from: source, mode, extend };
-        return Ok(Op::Convert(Box::new(Convert { kind, d: s.dest(d)?, a, b: None, c: None })));
+        return Ok(Op::Convert(Box::new(Convert { kind, d: cx.dest(d)?, a, b: None, c: None })));
     }
     let kind = if from == Type::F32 {
         if let Some(half) = half(to) {
@@ -124,12 +118,12 @@ pub(super) fn cvt(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
     };
     if from == Type::F32 {
         let [d, a, b] = count(ops)?;
-        let (a, b) = (s.source(a, 32)?, s.source(b, 32)?);
-        return Ok(Op::Convert(Box::new(Convert { kind, d: s.dest(d)?, a, b: Some(b), c: None })));
+        let (a, b) = (cx.source(a, 32)?, cx.source(b, 32)?);
+        return Ok(Op::Convert(Box::new(Convert { kind, d: cx.dest(d)?, a, b: Some(b), c: None })));
     }
     let [d, a] = count(ops)?;
-    let a = s.wide_source(a, from.bits())?;
-    Ok(Op::Convert(Box::new(Convert { kind, d: s.dest(d)?, a, b: None, c: None })))
+    let a = cx.wide_source(a, from.bits())?;
+    Ok(Op::Convert(Box::new(Convert { kind, d: cx.dest(d)?, a, b: None, c: None })))
 }
 
 fn is_float(ty: Scalar) -> bool {
@@ -141,12 +135,12 @@ fn unknown<T>(to: Type, from: Type) -> Decoded<T> {
 }
 
 /// `cvt.pack.sat`.
-fn pack(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if !m.word(Word::Sat) {
+fn pack(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if !mods.word(Word::Sat) {
         return Err("`.sat` is missing".to_owned());
     }
-    let (to, from) = (m.ty()?, m.ty()?);
-    let third = m.next_type();
+    let (to, from) = (mods.ty()?, mods.ty()?);
+    let third = mods.next_type();
     if from != Type::S32 {
         return unknown(to, from);
     }
@@ -157,10 +151,10 @@ fn pack(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     };
     let c = match (third, rest) {
         (None, []) => None,
-        (Some(_), [c]) => Some(s.source(c, 32)?),
+        (Some(_), [c]) => Some(cx.source(c, 32)?),
         _ => return Err("the third source goes with a third type".to_owned()),
     };
-    let (a, b) = (s.source(a, 32)?, s.source(b, 32)?);
+    let (a, b) = (cx.source(a, 32)?, cx.source(b, 32)?);
     let kind = ConvertKind::Pack { bits, signed };
-    Ok(Op::Convert(Box::new(Convert { kind, d: s.dest(d)?, a, b: Some(b), c })))
+    Ok(Op::Convert(Box::new(Convert { kind, d: cx.dest(d)?, a, b: Some(b), c })))
 }

@@ -2,9 +2,9 @@
 
 use kernel_ptx::{Operand, Type, Word};
 
-use super::count;
 use super::memory::shared;
 use super::operands::{Decoded, Modifiers, Scope};
+use super::{count, look_up};
 use crate::code::{Ldmatrix, MatrixShape, Mma, MmaKind, MmaScales, Op, Slot, Stmatrix, W};
 use crate::numeric::convert::Minifloat;
 use crate::numeric::format::Round;
@@ -13,30 +13,27 @@ use crate::numeric::scaled::Scaled;
 use crate::numeric::tcgen05::{Factor, Scale};
 
 pub(super) fn list(operand: &Operand) -> &[Operand] {
-    match operand {
-        Operand::Vector(list) => list,
-        other => std::slice::from_ref(other),
-    }
+    if let Operand::Vector(list) = operand { list } else { std::slice::from_ref(operand) }
 }
 
 /// Shape and number of matrices, whether they are transposed, and the state space.
 type Tile = (MatrixShape, u32, bool, Option<crate::code::Place>);
 
 /// `.m8n8.xN{.trans}{.shared}.b16`, `.m8n16.xN{.shared}.b8x16.b6x16_p32`
-fn tile(m: &mut Modifiers) -> Decoded<Tile> {
-    m.ignore(&[Word::Sync, Word::Aligned]);
-    let padded = m.word(Word::M8n16);
-    if !padded && !m.word(Word::M8n8) {
+fn tile(mods: &mut Modifiers) -> Decoded<Tile> {
+    mods.ignore(&[Word::Sync, Word::Aligned]);
+    let padded = mods.word(Word::M8n16);
+    if !padded && !mods.word(Word::M8n8) {
         return Err("only `.m8n8` and `.m8n16` are modelled".to_owned());
     }
-    let number = m
+    let number = mods
         .one_of(&[(Word::X1, 1), (Word::X2, 2), (Word::X4, 4)])
         .ok_or("a number of matrices is missing")?;
-    let trans = m.word(Word::Trans);
-    let place = shared(m)?;
+    let trans = mods.word(Word::Trans);
+    let place = shared(mods)?;
     if padded {
-        m.ignore(&[Word::B8x16]);
-        let bits = m.one_of(&[(Word::B6x16P32, 6), (Word::B4x16P64, 4)]);
+        mods.ignore(&[Word::B8x16]);
+        let bits = mods.one_of(&[(Word::B6x16P32, 6), (Word::B4x16P64, 4)]);
         return Ok((
             MatrixShape::M8n16(bits.ok_or("a source format is missing")?),
             number,
@@ -44,7 +41,7 @@ fn tile(m: &mut Modifiers) -> Decoded<Tile> {
             place,
         ));
     }
-    if m.ty()? != Type::B16 {
+    if mods.ty()? != Type::B16 {
         return Err("only `.b16` is modelled".to_owned());
     }
     Ok((MatrixShape::M8n8B16, number, trans, place))
@@ -59,32 +56,32 @@ fn right_count<T>(registers: Vec<T>, number: u32) -> Decoded<Box<[T]>> {
 }
 
 /// `ldmatrix`.
-pub(super) fn ldmatrix(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let (shape, number, trans, place) = tile(m)?;
+pub(super) fn ldmatrix(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let (shape, number, trans, place) = tile(mods)?;
     let [d, a] = count(ops)?;
-    let targets = list(d).iter().map(|d| s.dest_w(d)).collect::<Decoded<Vec<W>>>()?;
+    let targets = list(d).iter().map(|d| cx.dest_w(d)).collect::<Decoded<Vec<W>>>()?;
     let targets = right_count(targets, number)?;
-    let address = s.address(a, place)?;
+    let address = cx.address(a, place)?;
     Ok(Op::Ldmatrix(Box::new(Ldmatrix { shape, count: number, trans, address, targets })))
 }
 
 /// `stmatrix`.
-pub(super) fn stmatrix(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let (_, number, trans, place) = tile(m)?;
+pub(super) fn stmatrix(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let (_, number, trans, place) = tile(mods)?;
     let [a, b] = count(ops)?;
-    let sources = list(b).iter().map(|b| s.w(b)).collect::<Decoded<Vec<W>>>()?;
+    let sources = list(b).iter().map(|b| cx.w(b)).collect::<Decoded<Vec<W>>>()?;
     let sources = right_count(sources, number)?;
-    let address = s.address(a, place)?;
+    let address = cx.address(a, place)?;
     Ok(Op::Stmatrix(Box::new(Stmatrix { count: number, trans, address, sources })))
 }
 
 /// `movmatrix`.
-pub(super) fn movmatrix(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync, Word::Aligned, Word::M8n8, Word::Trans]);
-    m.ty()?;
+pub(super) fn movmatrix(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync, Word::Aligned, Word::M8n8, Word::Trans]);
+    mods.ty()?;
     let [d, a] = count(ops)?;
-    let a = s.w(a)?;
-    Ok(Op::Movmatrix { d: s.dest_w(d)?, a })
+    let a = cx.w(a)?;
+    Ok(Op::Movmatrix { d: cx.dest_w(d)?, a })
 }
 
 pub(super) fn element(ty: Type) -> Option<Element> {
@@ -98,7 +95,7 @@ pub(super) fn element(ty: Type) -> Option<Element> {
         (Type::E2m3, Element::Mini(Minifloat::E2m3)),
         (Type::E2m1, Element::Mini(Minifloat::E2m1)),
     ];
-    table.iter().find(|(t, _)| *t == ty).map(|(_, e)| *e)
+    look_up(&table, &ty)
 }
 
 pub(super) fn int_element(ty: Type) -> Option<IntElement> {
@@ -108,7 +105,7 @@ pub(super) fn int_element(ty: Type) -> Option<IntElement> {
         (Type::U4, IntElement::U4),
         (Type::S4, IntElement::S4),
     ];
-    table.iter().find(|(t, _)| *t == ty).map(|(_, e)| *e)
+    look_up(&table, &ty)
 }
 
 /// The shapes that are modelled: rows, k.
@@ -126,22 +123,22 @@ const SHAPES: &[(Word, (u32, u32))] = &[
 ];
 
 /// `mma.sync`.
-pub(super) fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync, Word::Aligned]);
-    let (rows, k) = m.one_of(SHAPES).ok_or("the shape is not modelled")?;
-    if !m.word(Word::Row) || !m.word(Word::Col) {
+pub(super) fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync, Word::Aligned]);
+    let (rows, along_k) = mods.one_of(SHAPES).ok_or("the shape is not modelled")?;
+    if !mods.word(Word::Row) || !mods.word(Word::Col) {
         return Err("only `.row.col` is modelled".to_owned());
     }
-    let saturate = m.word(Word::Satfinite);
-    let round = super::arith::round(m);
+    let saturate = mods.word(Word::Satfinite);
+    let round = super::arith::round(mods);
     // `.kind::f8f6f4` says nothing that the types of A and B do not say.
-    m.ignore(&[Word::KindF8f6f4]);
-    if m.word(Word::BlockScale) {
-        return scaled(s, m, ops);
+    mods.ignore(&[Word::KindF8f6f4]);
+    if mods.word(Word::BlockScale) {
+        return scaled(cx, mods, ops);
     }
-    let (d_type, a_type, b_type, c_type) = (m.ty()?, m.ty()?, m.ty()?, m.ty()?);
-    let bit_op = m.one_of(&[(Word::Xor, BitOp::Xor), (Word::And, BitOp::And)]);
-    m.ignore(&[Word::Popc]);
+    let (d_type, a_type, b_type, c_type) = (mods.ty()?, mods.ty()?, mods.ty()?, mods.ty()?);
+    let bit_op = mods.one_of(&[(Word::Xor, BitOp::Xor), (Word::And, BitOp::And)]);
+    mods.ignore(&[Word::Popc]);
     let (kind, bits, d_bits) = if let (Some(a), Some(b)) = (element(a_type), element(b_type)) {
         if rows == 8 {
             return Err("the shape is not modelled for floats".to_owned());
@@ -173,20 +170,21 @@ pub(super) fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Deco
     let registers = |elements: u32, per: u32| elements / 32 / per;
     let d_per = if d_bits == 16 { 2 } else { 1 };
     let width = if bits == 64 { 64 } else { 32 };
-    let d = targets(s, d, registers(rows * 8, d_per), width)?;
-    let a = sources(s, a, registers(rows * k, per_register), width)?;
-    let b = sources(s, b, registers(8 * k, per_register), width)?;
-    let c = sources(s, c, registers(rows * 8, d_per), width)?;
+    let d = targets(cx, d, registers(rows * 8, d_per), width)?;
+    let a = sources(cx, a, registers(rows * along_k, per_register), width)?;
+    let b = sources(cx, b, registers(8 * along_k, per_register), width)?;
+    let c = sources(cx, c, registers(rows * 8, d_per), width)?;
     Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales: None })))
 }
 
 /// `mma.sync` with `.block_scale`: 16 rows and 256 bits of a row of A, in f32.
-fn scaled(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+fn scaled(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     let in_pairs =
         [(Word::KindMxf8f6f4, false), (Word::KindMxf4, true), (Word::KindMxf4nvf4, true)];
-    let in_pairs = m.one_of(&in_pairs).ok_or("a kind is missing")?;
-    let count = m.one_of(&[(Word::ScaleVec1x, 1), (Word::ScaleVec2x, 2), (Word::ScaleVec4x, 4)]);
-    let (_, a_type, b_type, _, scale) = (m.ty()?, m.ty()?, m.ty()?, m.ty()?, m.ty()?);
+    let in_pairs = mods.one_of(&in_pairs).ok_or("a kind is missing")?;
+    let count = mods.one_of(&[(Word::ScaleVec1x, 1), (Word::ScaleVec2x, 2), (Word::ScaleVec4x, 4)]);
+    let (_, a_type, b_type, _, scale) =
+        (mods.ty()?, mods.ty()?, mods.ty()?, mods.ty()?, mods.ty()?);
     let factor = |ty: Type| match element(ty) {
         Some(Element::Mini(Minifloat::E2m1)) if in_pairs => Ok(Factor::Pairs),
         Some(Element::Mini(mini)) if !in_pairs => Ok(Factor::Mini(mini)),
@@ -197,13 +195,13 @@ fn scaled(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> 
     let count = count.unwrap_or(if in_pairs { 2 } else { 1 });
     let kind = MmaKind::Scaled(Scaled { a: a_factor, b: b_factor, scale, count });
     let [d, a, b, c, a_scales, a_selector, b_scales, b_selector] = super::count(ops)?;
-    let (d, a) = (targets(s, d, 4, 32)?, sources(s, a, 4, 32)?);
-    let (b, c) = (sources(s, b, 2, 32)?, sources(s, c, 4, 32)?);
+    let (d, a) = (targets(cx, d, 4, 32)?, sources(cx, a, 4, 32)?);
+    let (b, c) = (sources(cx, b, 2, 32)?, sources(cx, c, 4, 32)?);
     let mut scales = |data: &Operand, selector: &Operand| -> Decoded<MmaScales> {
         let [byte, thread] = list(selector) else {
             return Err("a selector has two numbers".to_owned());
         };
-        Ok(MmaScales { data: s.w(data)?, byte: s.h(byte)?, thread: s.h(thread)? })
+        Ok(MmaScales { data: cx.w(data)?, byte: cx.h(byte)?, thread: cx.h(thread)? })
     };
     let scales = Some([scales(a_scales, a_selector)?, scales(b_scales, b_selector)?]);
     Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales })))
@@ -213,16 +211,16 @@ fn width(per_register: usize) -> Decoded<u32> {
     u32::try_from(per_register).map_err(|_| "an element width".to_owned())
 }
 
-fn targets(s: &Scope<'_>, operand: &Operand, number: u32, bits: u32) -> Decoded<Box<[Slot]>> {
+fn targets(cx: &Scope<'_>, operand: &Operand, number: u32, bits: u32) -> Decoded<Box<[Slot]>> {
     let slots = list(operand)
         .iter()
-        .map(|d| if bits == 64 { s.dest_d(d).map(Slot::D) } else { s.dest_w(d).map(Slot::W) })
+        .map(|d| if bits == 64 { cx.dest_d(d).map(Slot::D) } else { cx.dest_w(d).map(Slot::W) })
         .collect::<Decoded<Vec<_>>>()?;
     exactly(slots, number)
 }
 
-fn sources(s: &mut Scope<'_>, operand: &Operand, number: u32, bits: u32) -> Decoded<Box<[Slot]>> {
-    let slots = list(operand).iter().map(|a| s.source(a, bits)).collect::<Decoded<Vec<_>>>()?;
+fn sources(cx: &mut Scope<'_>, operand: &Operand, number: u32, bits: u32) -> Decoded<Box<[Slot]>> {
+    let slots = list(operand).iter().map(|a| cx.source(a, bits)).collect::<Decoded<Vec<_>>>()?;
     exactly(slots, number)
 }
 

@@ -3,6 +3,7 @@
 use kernel_ptx::{Opcode, Operand, Type, Word};
 
 use super::arith::{Arithmetic, arithmetic};
+use super::matrix::list;
 use super::operands::{Decoded, Modifiers, Scope, register_bits};
 use crate::code::{Atom, AtomOp, Extend, Load, Op, Place, Preset, Store};
 use crate::numeric::atomic::{FloatOp, IntOp};
@@ -38,27 +39,30 @@ const CACHE: &[Word] = &[
 /// Scopes: the memory here is coherent everywhere.
 pub(super) const SCOPES: &[Word] = &[Word::Cta, Word::Cluster, Word::Gpu, Word::Sys];
 
-fn vector(m: &mut Modifiers) -> usize {
-    m.one_of(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]).unwrap_or(1)
+fn vector(mods: &mut Modifiers) -> usize {
+    mods.one_of(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]).unwrap_or(1)
 }
 
 /// The elements of a vector operand, or the operand itself.
 pub(super) fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
-    match operand {
-        Operand::Vector(list) if list.len() == count => Ok(list),
-        Operand::Vector(list) => Err(format!("{} registers where {count} are needed", list.len())),
-        other if count == 1 => Ok(std::slice::from_ref(other)),
-        _ => Err(format!("a vector of {count} registers is needed")),
+    if !matches!(operand, Operand::Vector(_)) && count != 1 {
+        return Err(format!("a vector of {count} registers is needed"));
+    }
+    let list = list(operand);
+    if list.len() == count {
+        Ok(list)
+    } else {
+        Err(format!("{} registers where {count} are needed", list.len()))
     }
 }
 
 /// Whether an access may be part of a protocol between threads; `.weak` is the default.
-fn strong(m: &mut Modifiers) -> bool {
-    m.ignore(&[Word::Weak]);
+fn strong(mods: &mut Modifiers) -> bool {
+    mods.ignore(&[Word::Weak]);
     let table = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
     let mut strong = false;
     for word in table {
-        strong |= m.word(word);
+        strong |= mods.word(word);
     }
     strong
 }
@@ -74,26 +78,26 @@ struct Vector {
 }
 
 impl Vector {
-    fn of(m: &mut Modifiers) -> Decoded<Vector> {
-        let strong = strong(m);
-        m.ignore(SCOPES);
-        let space = m.space()?;
-        m.ignore(CACHE);
-        let (count, ty) = (vector(m), m.ty()?);
+    fn of(mods: &mut Modifiers) -> Decoded<Vector> {
+        let strong = strong(mods);
+        mods.ignore(SCOPES);
+        let space = mods.space()?;
+        mods.ignore(CACHE);
+        let (count, ty) = (vector(mods), mods.ty()?);
         Ok(Vector { strong, space, count, ty, bytes: bytes_of(ty)? })
     }
 }
 
 /// `ld`, `ldu`.
-pub(super) fn ld(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let Vector { strong, space, count, ty, bytes } = Vector::of(m)?;
+pub(super) fn ld(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let Vector { strong, space, count, ty, bytes } = Vector::of(mods)?;
     let [d, a, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
     let mut extend = Extend::Zero;
     let mut targets = Vec::new();
     for element in elements(d, count)? {
         if let Operand::Reg(reg) = element {
-            let width = register_bits(s.function, *reg);
+            let width = register_bits(cx.function, *reg);
             if width < bytes * 8 {
                 return Err(format!("{} bits into a register of {width}", bytes * 8));
             }
@@ -101,9 +105,9 @@ pub(super) fn ld(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decod
                 extend = Extend::Sign(width);
             }
         }
-        targets.push(s.target(element)?);
+        targets.push(cx.target(element)?);
     }
-    let address = s.address(a, space)?;
+    let address = cx.address(a, space)?;
     Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), strong })))
 }
 
@@ -117,17 +121,17 @@ fn bytes_of(ty: Type) -> Decoded<u32> {
 }
 
 /// `st`.
-pub(super) fn st(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    if m.word(Word::Async) {
-        return super::bulk::st_async(s, m, ops);
+pub(super) fn st(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    if mods.word(Word::Async) {
+        return super::bulk::st_async(cx, mods, ops);
     }
-    let Vector { strong, space, count, ty, bytes } = Vector::of(m)?;
+    let Vector { strong, space, count, ty, bytes } = Vector::of(mods)?;
     let [a, b, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let mut sources = Vec::new();
     for element in elements(b, count)? {
-        sources.push(s.wide_source(element, ty.bits())?);
+        sources.push(cx.wide_source(element, ty.bits())?);
     }
-    let address = s.address(a, space)?;
+    let address = cx.address(a, space)?;
     Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), strong })))
 }
 
@@ -140,19 +144,19 @@ pub(super) enum Verb {
 
 /// `atom`, `red`.
 pub(super) fn atom(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
     ops: &[Operand],
     opcode: Opcode,
 ) -> Decoded<Op> {
     let result = opcode == Opcode::Atom;
-    if m.word(Word::Async) {
-        return super::bulk::red_async(s, m, ops);
+    if mods.word(Word::Async) {
+        return super::bulk::red_async(cx, mods, ops);
     }
-    m.ignore(&[Word::Relaxed, Word::Acquire, Word::Release, Word::AcqRel, Word::Noftz]);
-    m.ignore(SCOPES);
-    let space = m.space()?;
-    let verb = m
+    mods.ignore(&[Word::Relaxed, Word::Acquire, Word::Release, Word::AcqRel, Word::Noftz]);
+    mods.ignore(SCOPES);
+    let space = mods.space()?;
+    let verb = mods
         .one_of(&[
             (Word::Add, Verb::Int(IntOp::Add)),
             (Word::Min, Verb::Int(IntOp::Min)),
@@ -166,9 +170,9 @@ pub(super) fn atom(
             (Word::Cas, Verb::Cas),
         ])
         .ok_or("an operation is missing")?;
-    m.ignore(CACHE);
-    let count = vector(m);
-    let ty = m.ty()?;
+    mods.ignore(CACHE);
+    let count = vector(mods);
+    let ty = mods.ty()?;
     let op = operation(verb, ty)?;
     let bits = op.bytes() * 8;
     let (d, rest) = match (result, ops) {
@@ -177,9 +181,9 @@ pub(super) fn atom(
         (false, rest) => (None, rest),
     };
     let [a, b, rest @ ..] = rest else { return Err("operands are missing".to_owned()) };
-    let address = s.address(a, space)?;
+    let address = cx.address(a, space)?;
     let c = match (verb, rest) {
-        (Verb::Cas, [c, ..]) => Some(s.source(c, bits)?),
+        (Verb::Cas, [c, ..]) => Some(cx.source(c, bits)?),
         (Verb::Cas, []) => return Err("`.cas` takes two values".to_owned()),
         (Verb::Int(_), _) => None,
     };
@@ -190,10 +194,10 @@ pub(super) fn atom(
             None => None,
             Some(d) => match elements(d, count)? {
                 [Operand::Sink] => None,
-                list => s.target(&list[i])?,
+                list => cx.target(&list[i])?,
             },
         };
-        parts.push((s.source(source, bits)?, target));
+        parts.push((cx.source(source, bits)?, target));
     }
     let (b, d) = parts.remove(0);
     Ok(Op::Atom(Box::new(Atom { address, op, d, b, c, more: parts.into() })))
@@ -229,28 +233,32 @@ pub(super) fn operation(verb: Verb, ty: Type) -> Decoded<AtomOp> {
 }
 
 /// `prefetch`, `prefetchu`, `discard`, `applypriority`: hints to caches.
-pub(super) fn hint(m: &mut Modifiers) -> Op {
-    m.ignore(CACHE);
-    m.ignore(&[Word::TensormapWord]);
+pub(super) fn hint(mods: &mut Modifiers) -> Op {
+    mods.ignore(CACHE);
+    mods.ignore(&[Word::TensormapWord]);
     // The space is of no consequence either.
-    let _ = m.space();
+    let _ = mods.space();
     Op::Hint
 }
 
 /// `createpolicy`: a policy is a number that nothing reads.
-pub(super) fn createpolicy(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Fractional, Word::RangeWord, Word::CvtWord]);
-    m.ignore(CACHE);
-    let _ = m.space()?;
-    m.ty()?;
+pub(super) fn createpolicy(
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
+    ops: &[Operand],
+) -> Decoded<Op> {
+    mods.ignore(&[Word::Fractional, Word::RangeWord, Word::CvtWord]);
+    mods.ignore(CACHE);
+    let _ = mods.space()?;
+    mods.ty()?;
     let d = ops.first().ok_or("a result is missing")?;
-    let a = s.preset_d(Preset::Double(0));
-    Ok(Op::MovD { d: s.dest_d(d)?, a })
+    let a = cx.preset_d(Preset::Double(0));
+    Ok(Op::MovD { d: cx.dest_d(d)?, a })
 }
 
 /// The place of an instruction that works on shared memory only.
-pub(super) fn shared(m: &mut Modifiers) -> Decoded<Option<Place>> {
-    match m.space()? {
+pub(super) fn shared(mods: &mut Modifiers) -> Decoded<Option<Place>> {
+    match mods.space()? {
         Some(Place::Shared) => Ok(Some(Place::Shared)),
         None => Ok(None),
         Some(_) => Err("only shared memory is possible".to_owned()),

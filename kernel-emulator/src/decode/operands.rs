@@ -187,10 +187,12 @@ impl Scope<'_> {
 
     /// A register operand that is written, or `_`.
     pub(super) fn target(&self, operand: &Operand) -> Decoded<Option<Slot>> {
-        match operand {
-            Operand::Reg(reg) => Ok(Some(self.reg(*reg))),
-            Operand::Sink => Ok(None),
-            other => Err(format!("{} cannot be written", describe(other))),
+        if let Operand::Reg(reg) = operand {
+            Ok(Some(self.reg(*reg)))
+        } else if matches!(operand, Operand::Sink) {
+            Ok(None)
+        } else {
+            Err(format!("{} cannot be written", describe(operand)))
         }
     }
 
@@ -200,35 +202,31 @@ impl Scope<'_> {
     }
 
     pub(super) fn dest_w(&self, operand: &Operand) -> Decoded<W> {
-        match self.dest(operand)? {
-            Slot::W(slot) => Ok(slot),
-            other => Err(format!("a register of at most 32 bits is needed, not {}", bank(other))),
-        }
+        word(self.dest(operand)?)
+    }
+
+    /// A 32-bit register that is written, or `_`.
+    pub(super) fn target_w(&self, operand: &Operand) -> Decoded<Option<W>> {
+        self.target(operand)?.map(word).transpose()
     }
 
     pub(super) fn dest_d(&self, operand: &Operand) -> Decoded<D> {
-        match self.dest(operand)? {
-            Slot::D(slot) => Ok(slot),
-            other => Err(format!("a register of 64 bits is needed, not {}", bank(other))),
-        }
+        double(self.dest(operand)?)
     }
 
     pub(super) fn dest_p(&self, operand: &Operand) -> Decoded<P> {
-        match self.dest(operand)? {
-            Slot::P(slot) => Ok(slot),
-            other => Err(format!("a predicate is needed, not {}", bank(other))),
-        }
+        predicate(self.dest(operand)?)
+    }
+
+    /// A predicate that is written, or `_`.
+    pub(super) fn target_p(&self, operand: &Operand) -> Decoded<Option<P>> {
+        self.target(operand)?.map(predicate).transpose()
     }
 
     /// A 32-bit source.
     pub(super) fn w(&mut self, operand: &Operand) -> Decoded<W> {
         match operand {
-            Operand::Reg(reg) => match self.reg(*reg) {
-                Slot::W(slot) => Ok(slot),
-                other => {
-                    Err(format!("a register of at most 32 bits is needed, not {}", bank(other)))
-                }
-            },
+            Operand::Reg(reg) => word(self.reg(*reg)),
             Operand::Int(value) => {
                 if !(-(1 << 63)..1 << 64).contains(value) {
                     return Err(format!("{value} does not fit 64 bits"));
@@ -252,28 +250,30 @@ impl Scope<'_> {
                 }
                 _ => Err("the address of a global variable needs 64 bits".to_owned()),
             },
-            other => Err(format!("{} where a 32-bit value is needed", describe(other))),
+            Operand::Not(_)
+            | Operand::F64(_)
+            | Operand::Vector(_)
+            | Operand::Pair(..)
+            | Operand::Address { .. }
+            | Operand::TensorAddress { .. }
+            | Operand::Label(_)
+            | Operand::BranchTargets(_)
+            | Operand::List(_)
+            | Operand::Sink => Err(format!("{} where a 32-bit value is needed", describe(operand))),
         }
     }
 
     /// A 16-bit source: as [`w`](Self::w), with immediates cut to 16 bits.
     pub(super) fn h(&mut self, operand: &Operand) -> Decoded<W> {
-        match operand {
-            Operand::Int(value) => {
-                let [low, high, ..] = value.to_le_bytes();
-                Ok(self.preset_w(Preset::Word(u32::from(u16::from_le_bytes([low, high])))))
-            }
-            other => self.w(other),
-        }
+        let Operand::Int(value) = operand else { return self.w(operand) };
+        let [low, high, ..] = value.to_le_bytes();
+        Ok(self.preset_w(Preset::Word(u32::from(u16::from_le_bytes([low, high])))))
     }
 
     /// A 64-bit source.
     pub(super) fn d(&mut self, operand: &Operand) -> Decoded<D> {
         match operand {
-            Operand::Reg(reg) => match self.reg(*reg) {
-                Slot::D(slot) => Ok(slot),
-                other => Err(format!("a register of 64 bits is needed, not {}", bank(other))),
-            },
+            Operand::Reg(reg) => double(self.reg(*reg)),
             Operand::Int(value) => {
                 let bits = value.to_le_bytes();
                 let low = bits.first_chunk::<8>().expect("16 bytes start with 8");
@@ -288,17 +288,28 @@ impl Scope<'_> {
                 let (preset, _) = self.symbol(symbol, *offset)?;
                 Ok(self.preset_d(preset))
             }
-            other => Err(format!("{} where a 64-bit value is needed", describe(other))),
+            Operand::Not(_)
+            | Operand::F32(_)
+            | Operand::Vector(_)
+            | Operand::Pair(..)
+            | Operand::Address { .. }
+            | Operand::TensorAddress { .. }
+            | Operand::Label(_)
+            | Operand::BranchTargets(_)
+            | Operand::List(_)
+            | Operand::Sink => Err(format!("{} where a 64-bit value is needed", describe(operand))),
         }
     }
 
     pub(super) fn q(&self, operand: &Operand) -> Decoded<Q> {
-        match operand {
-            Operand::Reg(reg) => match self.reg(*reg) {
-                Slot::Q(slot) => Ok(slot),
-                other => Err(format!("a register of 128 bits is needed, not {}", bank(other))),
-            },
-            other => Err(format!("{} where a 128-bit register is needed", describe(other))),
+        let Operand::Reg(reg) = operand else {
+            return Err(format!("{} where a 128-bit register is needed", describe(operand)));
+        };
+        let slot = self.reg(*reg);
+        if let Slot::Q(slot) = slot {
+            Ok(slot)
+        } else {
+            Err(format!("a register of 128 bits is needed, not {}", bank(slot)))
         }
     }
 
@@ -314,10 +325,12 @@ impl Scope<'_> {
 
     /// A source of at least a type's width: a wider register gives its low bits.
     pub(super) fn wide_source(&mut self, operand: &Operand, bits: u32) -> Decoded<Slot> {
-        match operand {
-            Operand::Reg(reg) if register_bits(self.function, *reg) >= bits => Ok(self.reg(*reg)),
-            other => self.source(other, bits),
+        if let Operand::Reg(reg) = operand
+            && register_bits(self.function, *reg) >= bits
+        {
+            return Ok(self.reg(*reg));
         }
+        self.source(operand, bits)
     }
 
     /// A predicate source.
@@ -331,22 +344,30 @@ impl Scope<'_> {
             Operand::Special(SpecialRegister::IsExplicitCluster) => {
                 return Ok(Pred { slot: self.preset_p(false), negated: false });
             }
-            other => return Err(format!("{} where a predicate is needed", describe(other))),
+            Operand::F32(_)
+            | Operand::F64(_)
+            | Operand::Special(_)
+            | Operand::Vector(_)
+            | Operand::Pair(..)
+            | Operand::Address { .. }
+            | Operand::TensorAddress { .. }
+            | Operand::Symbol(..)
+            | Operand::Label(_)
+            | Operand::BranchTargets(_)
+            | Operand::List(_)
+            | Operand::Sink => {
+                return Err(format!("{} where a predicate is needed", describe(operand)));
+            }
         };
-        match self.reg(*reg) {
-            Slot::P(slot) => Ok(Pred { slot, negated }),
-            other => Err(format!("a predicate is needed, not {}", bank(other))),
-        }
+        Ok(Pred { slot: predicate(self.reg(*reg))?, negated })
     }
 
     /// An immediate integer.
     pub(super) fn immediate(operand: &Operand) -> Decoded<u32> {
-        match operand {
-            Operand::Int(value) => {
-                u32::try_from(*value).map_err(|_| format!("{value} is out of range"))
-            }
-            other => Err(format!("{} where an immediate is needed", describe(other))),
-        }
+        let Operand::Int(value) = operand else {
+            return Err(format!("{} where an immediate is needed", describe(operand)));
+        };
+        u32::try_from(*value).map_err(|_| format!("{value} is out of range"))
     }
 
     /// The address of a symbol in its own space, and that space.
@@ -412,17 +433,19 @@ impl Scope<'_> {
 
     /// `[base + offset]` in a space; `None` is the generic one.
     pub(super) fn address(&mut self, operand: &Operand, place: Option<Place>) -> Decoded<Address> {
-        let (base, offset) = match operand {
-            Operand::Address { base, offset } => (base, *offset),
-            other => return Err(format!("{} where an address is needed", describe(other))),
+        let Operand::Address { base, offset } = operand else {
+            return Err(format!("{} where an address is needed", describe(operand)));
         };
+        let offset = *offset;
         let generic = place.unwrap_or(Place::Generic);
         match base {
             kernel_ptx::Base::Reg(reg) => {
                 let base = match self.reg(*reg) {
                     Slot::W(slot) => Base::W(slot),
                     Slot::D(slot) => Base::D(slot),
-                    other => return Err(format!("{} as an address", bank(other))),
+                    other @ (Slot::Q(_) | Slot::P(_)) => {
+                        return Err(format!("{} as an address", bank(other)));
+                    }
                 };
                 if matches!(base, Base::W(_)) && matches!(generic, Place::Generic | Place::Global) {
                     return Err("a generic or global address has 64 bits".to_owned());
@@ -460,6 +483,11 @@ impl Scope<'_> {
     }
 }
 
+/// The two parts of `d|p`, or the operand alone.
+pub(super) fn parts(operand: &Operand) -> (&Operand, Option<&Operand>) {
+    if let Operand::Pair(d, p) = operand { (d, Some(p)) } else { (operand, None) }
+}
+
 /// An operand in words.
 pub(super) fn describe(operand: &Operand) -> &'static str {
     match operand {
@@ -477,6 +505,30 @@ pub(super) fn describe(operand: &Operand) -> &'static str {
         Operand::BranchTargets(_) => "a branch table",
         Operand::List(_) => "an argument list",
         Operand::Sink => "`_`",
+    }
+}
+
+fn word(slot: Slot) -> Decoded<W> {
+    if let Slot::W(slot) = slot {
+        Ok(slot)
+    } else {
+        Err(format!("a register of at most 32 bits is needed, not {}", bank(slot)))
+    }
+}
+
+fn double(slot: Slot) -> Decoded<D> {
+    if let Slot::D(slot) = slot {
+        Ok(slot)
+    } else {
+        Err(format!("a register of 64 bits is needed, not {}", bank(slot)))
+    }
+}
+
+fn predicate(slot: Slot) -> Decoded<P> {
+    if let Slot::P(slot) = slot {
+        Ok(slot)
+    } else {
+        Err(format!("a predicate is needed, not {}", bank(slot)))
     }
 }
 

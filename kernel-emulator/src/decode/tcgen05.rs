@@ -12,38 +12,42 @@ use crate::code::tcgen05::{
 use crate::code::{Address, Op, Place, W};
 
 /// `tcgen05`, all forms.
-pub(super) fn tcgen05(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync, Word::Aligned]);
-    let op = if m.word(Word::Alloc) {
-        alloc(s, m, ops)?
-    } else if m.word(Word::Dealloc) {
-        m.ty()?;
+pub(super) fn tcgen05(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync, Word::Aligned]);
+    let op = if mods.word(Word::Alloc) {
+        alloc(cx, mods, ops)?
+    } else if mods.word(Word::Dealloc) {
+        mods.ty()?;
         let [address, columns] = count(ops)?;
-        Tcgen05::Dealloc { group: group(s, m)?, address: s.w(address)?, columns: s.w(columns)? }
-    } else if m.word(Word::RelinquishAllocPermit) {
-        Tcgen05::Relinquish { group: group(s, m)? }
-    } else if m.word(Word::LdWord) {
-        Tcgen05::Load(access(s, m, ops, Way::Load)?)
-    } else if m.word(Word::StWord) {
-        Tcgen05::Store(access(s, m, ops, Way::Store)?)
-    } else if m.word(Word::WaitLd) {
+        Tcgen05::Dealloc {
+            group: group(cx, mods)?,
+            address: cx.w(address)?,
+            columns: cx.w(columns)?,
+        }
+    } else if mods.word(Word::RelinquishAllocPermit) {
+        Tcgen05::Relinquish { group: group(cx, mods)? }
+    } else if mods.word(Word::LdWord) {
+        Tcgen05::Load(access(cx, mods, ops, Way::Load)?)
+    } else if mods.word(Word::StWord) {
+        Tcgen05::Store(access(cx, mods, ops, Way::Store)?)
+    } else if mods.word(Word::WaitLd) {
         Tcgen05::WaitLoads
-    } else if m.word(Word::WaitSt) {
+    } else if mods.word(Word::WaitSt) {
         Tcgen05::WaitStores
-    } else if m.word(Word::FenceBeforeThreadSync) {
+    } else if mods.word(Word::FenceBeforeThreadSync) {
         Tcgen05::FenceBefore
-    } else if m.word(Word::FenceAfterThreadSync) {
+    } else if mods.word(Word::FenceAfterThreadSync) {
         Tcgen05::FenceAfter
-    } else if m.word(Word::MmaWord) {
-        Tcgen05::Mma(mma(s, m, ops)?)
-    } else if m.word(Word::CpWord) {
-        Tcgen05::Copy(copy(s, m, ops)?)
-    } else if m.word(Word::Shift) {
-        m.ignore(&[Word::Down]);
+    } else if mods.word(Word::MmaWord) {
+        Tcgen05::Mma(mma(cx, mods, ops)?)
+    } else if mods.word(Word::CpWord) {
+        Tcgen05::Copy(copy(cx, mods, ops)?)
+    } else if mods.word(Word::Shift) {
+        mods.ignore(&[Word::Down]);
         let [address] = count(ops)?;
-        Tcgen05::Shift { group: group(s, m)?, address: tensor(s, address)? }
-    } else if m.word(Word::Commit) {
-        commit(s, m, ops)?
+        Tcgen05::Shift { group: group(cx, mods)?, address: tensor(cx, address)? }
+    } else if mods.word(Word::Commit) {
+        commit(cx, mods, ops)?
     } else {
         return Err("the form is not modelled".to_owned());
     };
@@ -51,31 +55,31 @@ pub(super) fn tcgen05(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> 
 }
 
 /// The blocks that act together: all instructions of a kernel say the same.
-fn group(s: &mut Scope<'_>, m: &mut Modifiers) -> Decoded<Group> {
-    let group = m
+fn group(cx: &mut Scope<'_>, mods: &mut Modifiers) -> Decoded<Group> {
+    let group = mods
         .one_of(&[(Word::CtaGroup1, Group::One), (Word::CtaGroup2, Group::Pair)])
         .ok_or("`.cta_group` is missing")?;
-    if s.code.tensor_group.is_some_and(|first| first != group) {
+    if cx.code.tensor_group.is_some_and(|first| first != group) {
         return Err(
             "all `tcgen05` of a kernel are `.cta_group::1`, or all are `.cta_group::2`".to_owned()
         );
     }
-    s.code.tensor_group = Some(group);
+    cx.code.tensor_group = Some(group);
     Ok(group)
 }
 
 /// An address of tensor memory.
-fn tensor(s: &mut Scope<'_>, operand: &Operand) -> Decoded<Address> {
+fn tensor(cx: &mut Scope<'_>, operand: &Operand) -> Decoded<Address> {
     // Its numbers are computed as those of a window of 32 bits.
-    s.address(operand, Some(Place::Shared))
+    cx.address(operand, Some(Place::Shared))
 }
 
-fn alloc(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Tcgen05> {
-    let place = m.space()?;
-    m.ty()?;
+fn alloc(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Tcgen05> {
+    let place = mods.space()?;
+    mods.ty()?;
     let [to, columns] = count(ops)?;
-    let group = group(s, m)?;
-    Ok(Tcgen05::Alloc { group, to: s.address(to, place)?, columns: s.w(columns)? })
+    let group = group(cx, mods)?;
+    Ok(Tcgen05::Alloc { group, to: cx.address(to, place)?, columns: cx.w(columns)? })
 }
 
 #[derive(Clone, Copy)]
@@ -85,17 +89,17 @@ enum Way {
 }
 
 fn access(
-    s: &mut Scope<'_>,
-    m: &mut Modifiers,
+    cx: &mut Scope<'_>,
+    mods: &mut Modifiers,
     ops: &[Operand],
     way: Way,
 ) -> Decoded<TensorAccess> {
-    m.ty()?;
-    let shape = m
+    mods.ty()?;
+    let shape = mods
         .take_text(|text| text.starts_with("32x32b") || text.starts_with("16x"))
         .ok_or("a shape is missing")?;
-    m.take_text(|text| text.starts_with('x')).ok_or("`.x1` to `.x128` is missing")?;
-    let halves = m.word(Word::Pack16b) || m.word(Word::Unpack16b);
+    mods.take_text(|text| text.starts_with('x')).ok_or("`.x1` to `.x128` is missing")?;
+    let halves = mods.word(Word::Pack16b) || mods.word(Word::Unpack16b);
     let ((Way::Load, [registers, address, split @ ..])
     | (Way::Store, [address, split @ .., registers])) = (way, ops)
     else {
@@ -111,10 +115,10 @@ fn access(
     };
     let list = list(registers).iter();
     let registers = match way {
-        Way::Load => list.map(|r| s.dest_w(r)).collect::<Decoded<Vec<W>>>()?,
-        Way::Store => list.map(|r| s.w(r)).collect::<Decoded<Vec<W>>>()?,
+        Way::Load => list.map(|r| cx.dest_w(r)).collect::<Decoded<Vec<W>>>()?,
+        Way::Store => list.map(|r| cx.w(r)).collect::<Decoded<Vec<W>>>()?,
     };
-    Ok(TensorAccess { address: tensor(s, address)?, shape, registers: registers.into(), halves })
+    Ok(TensorAccess { address: tensor(cx, address)?, shape, registers: registers.into(), halves })
 }
 
 /// The next operand.
@@ -133,8 +137,8 @@ const KINDS: &[(Word, Kind)] = &[
 ];
 
 /// Scales of a row in one instruction: each is for 32 elements, or for 16.
-fn scale_count(m: &mut Modifiers, kind: Kind) -> Option<u32> {
-    let written = m.one_of(&[
+fn scale_count(mods: &mut Modifiers, kind: Kind) -> Option<u32> {
+    let written = mods.one_of(&[
         (Word::ScaleVec1x, 1),
         (Word::ScaleVec2x, 2),
         (Word::ScaleVec4x, 4),
@@ -148,44 +152,46 @@ fn scale_count(m: &mut Modifiers, kind: Kind) -> Option<u32> {
     }
 }
 
-fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorMma> {
-    let group = group(s, m)?;
-    if m.word(Word::Sp) {
+fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorMma> {
+    let group = group(cx, mods)?;
+    if mods.word(Word::Sp) {
         return Err("`.sp`, products that leave out half of A, are not modelled".to_owned());
     }
-    let stationary = m.word(Word::Ws);
-    let kind = m.one_of(KINDS).ok_or("a kind is missing")?;
-    m.ignore(&[Word::BlockScale]);
-    let count = scale_count(m, kind);
-    let shifted = m.word(Word::Ashift);
+    let stationary = mods.word(Word::Ws);
+    let kind = mods.one_of(KINDS).ok_or("a kind is missing")?;
+    mods.ignore(&[Word::BlockScale]);
+    let count = scale_count(mods, kind);
+    let shifted = mods.word(Word::Ashift);
     // The collector keeps an operand for the next product, whose result does not depend on it.
-    m.take_text(|text| text.starts_with("collector::"));
+    mods.take_text(|text| text.starts_with("collector::"));
     let mut ops = ops.iter();
-    let d = tensor(s, next(&mut ops)?)?;
-    let a = match next(&mut ops)? {
-        address @ Operand::Address { .. } => TensorLeft::Tensor(tensor(s, address)?),
-        descriptor => TensorLeft::Shared(s.d(descriptor)?),
+    let d = tensor(cx, next(&mut ops)?)?;
+    let a = next(&mut ops)?;
+    let a = if matches!(a, Operand::Address { .. }) {
+        TensorLeft::Tensor(tensor(cx, a)?)
+    } else {
+        TensorLeft::Shared(cx.d(a)?)
     };
-    let b = s.d(next(&mut ops)?)?;
-    let descriptor = s.w(next(&mut ops)?)?;
+    let b = cx.d(next(&mut ops)?)?;
+    let descriptor = cx.w(next(&mut ops)?)?;
     let scales = match count {
         None => None,
         Some(count) => {
             let (a, b) = (next(&mut ops)?, next(&mut ops)?);
-            Some(Scales { a: tensor(s, a)?, b: tensor(s, b)?, count })
+            Some(Scales { a: tensor(cx, a)?, b: tensor(cx, b)?, count })
         }
     };
     let mut operand = next(&mut ops)?;
     let mut disabled = Vec::new();
     if matches!(operand, Operand::Vector(_)) {
-        disabled = list(operand).iter().map(|word| s.w(word)).collect::<Decoded<Vec<W>>>()?;
+        disabled = list(operand).iter().map(|word| cx.w(word)).collect::<Decoded<Vec<W>>>()?;
         operand = next(&mut ops)?;
     }
-    let accumulate = s.pred(operand)?;
+    let accumulate = cx.pred(operand)?;
     let (mut scale_input, mut zero_columns) = (0, None);
     match ops.next() {
         None => {}
-        Some(mask) if stationary => zero_columns = Some(s.d(mask)?),
+        Some(mask) if stationary => zero_columns = Some(cx.d(mask)?),
         Some(power) => scale_input = Scope::immediate(power)?,
     }
     Ok(TensorMma {
@@ -205,9 +211,9 @@ fn mma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorM
     })
 }
 
-fn copy(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorCopy> {
-    let group = group(s, m)?;
-    let shape = m
+fn copy(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorCopy> {
+    let group = group(cx, mods)?;
+    let shape = mods
         .one_of(&[
             (Word::S128x256b, CopyShape::R128B256),
             (Word::S128x128b, CopyShape::R128B128),
@@ -217,24 +223,24 @@ fn copy(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Tensor
             (Word::Warpx4, CopyShape::R32),
         ])
         .ok_or("a shape is missing")?;
-    m.ignore(&[Word::S64x128b, Word::S32x128b, Word::B8x16]);
+    mods.ignore(&[Word::S64x128b, Word::S32x128b, Word::B8x16]);
     // The shape of a copy to several warps stands after their word, or before it.
-    m.ignore(&[Word::Warpx2R0213, Word::Warpx2R0123, Word::Warpx4]);
-    let expand = m.one_of(&[(Word::B6x16P32, Expand::From6), (Word::B4x16P64, Expand::From4)]);
+    mods.ignore(&[Word::Warpx2R0213, Word::Warpx2R0123, Word::Warpx4]);
+    let expand = mods.one_of(&[(Word::B6x16P32, Expand::From6), (Word::B4x16P64, Expand::From4)]);
     let [to, from] = count(ops)?;
-    Ok(TensorCopy { group, to: tensor(s, to)?, from: s.d(from)?, shape, expand })
+    Ok(TensorCopy { group, to: tensor(cx, to)?, from: cx.d(from)?, shape, expand })
 }
 
-fn commit(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Tcgen05> {
-    group(s, m)?;
-    m.ignore(&[Word::MbarrierArriveOne]);
-    let multicast = m.word(Word::MulticastCluster);
-    let place = m.space()?;
-    m.ty()?;
+fn commit(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Tcgen05> {
+    group(cx, mods)?;
+    mods.ignore(&[Word::MbarrierArriveOne]);
+    let multicast = mods.word(Word::MulticastCluster);
+    let place = mods.space()?;
+    mods.ty()?;
     let (barrier, mask) = match ops {
         [barrier] if !multicast => (barrier, None),
-        [barrier, mask] if multicast => (barrier, Some(s.h(mask)?)),
+        [barrier, mask] if multicast => (barrier, Some(cx.h(mask)?)),
         _ => return Err("a mask of blocks and `.multicast::cluster` go together".to_owned()),
     };
-    Ok(Tcgen05::Commit { barrier: s.address(barrier, place)?, multicast: mask })
+    Ok(Tcgen05::Commit { barrier: cx.address(barrier, place)?, multicast: mask })
 }

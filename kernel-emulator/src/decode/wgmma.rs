@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use kernel_ptx::{Function, Operand, Statement, Type, Word};
 
+use super::look_up;
 use super::matrix::{element, int_element, list};
 use super::operands::{Decoded, Modifiers, Scope};
 use crate::code::wgmma::{Left, Major, Product, Tile, Wgmma};
@@ -12,37 +13,38 @@ use crate::numeric::matrix::Accumulate;
 use crate::numeric::wgmma::{Accumulator, Factor};
 
 /// `wgmma`, all forms.
-pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    m.ignore(&[Word::Sync, Word::Aligned]);
-    if m.word(Word::FenceWord) {
+pub(super) fn wgmma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Sync, Word::Aligned]);
+    if mods.word(Word::FenceWord) {
         return Ok(Op::Wgmma(Wgmma::Fence));
     }
-    if m.word(Word::CommitGroup) {
+    if mods.word(Word::CommitGroup) {
         return Ok(Op::Wgmma(Wgmma::Commit));
     }
-    if m.word(Word::WaitGroup) {
+    if mods.word(Word::WaitGroup) {
         let [keep] = super::count(ops)?;
         return Ok(Op::Wgmma(Wgmma::Wait { keep: Scope::immediate(keep)? }));
     }
-    if !m.word(Word::MmaAsync) {
+    if !mods.word(Word::MmaAsync) {
         return Err("the form is not modelled".to_owned());
     }
-    let (columns, depth) = shape(m)?;
-    let saturate = m.word(Word::Satfinite);
-    let (d_type, a_type, b_type) = (m.ty()?, m.ty()?, m.ty()?);
+    let (columns, depth) = shape(mods)?;
+    let saturate = mods.word(Word::Satfinite);
+    let (d_type, a_type, b_type) = (mods.ty()?, mods.ty()?, mods.ty()?);
     let (a_factor, b_factor) = (factor(a_type)?, factor(b_type)?);
-    let accumulator = match d_type {
-        Type::F32 => Accumulator::F32,
-        Type::F16 => Accumulator::F16,
-        Type::S32 if saturate => Accumulator::S32(Accumulate::Saturate),
-        Type::S32 => Accumulator::S32(Accumulate::Wrap),
-        _ => return Err(format!("an accumulator of `.{}`", d_type.text())),
-    };
+    let integers = if saturate { Accumulate::Saturate } else { Accumulate::Wrap };
+    let accumulators = [
+        (Type::F32, Accumulator::F32),
+        (Type::F16, Accumulator::F16),
+        (Type::S32, Accumulator::S32(integers)),
+    ];
+    let accumulator = look_up(&accumulators, &d_type)
+        .ok_or_else(|| format!("an accumulator of `.{}`", d_type.text()))?;
     if depth * a_type.bits() != 256 || a_type.bits() != b_type.bits() {
         return Err(format!("k is {depth}, and 32 bytes of both factors are needed"));
     }
     let [d, a, b, scale_d, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };
-    let d = list(d).iter().map(|d| s.dest_w(d)).collect::<Decoded<Vec<W>>>()?;
+    let d = list(d).iter().map(|d| cx.dest_w(d)).collect::<Decoded<Vec<W>>>()?;
     let required = if accumulator == Accumulator::F16 { columns / 4 } else { columns / 2 };
     if u32::try_from(d.len()) != Ok(required) {
         return Err(format!("{} registers of D where {required} are needed", d.len()));
@@ -51,11 +53,10 @@ pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
     let (scales, majors) = if floats { rest.split_at(2.min(rest.len())) } else { rest.split_at(0) };
     let mut negated = false;
     for scale in scales {
-        match scale {
-            Operand::Int(1) => {}
-            Operand::Int(-1) => negated = !negated,
-            _ => return Err("a scale of A or B is 1 or -1".to_owned()),
-        }
+        let Operand::Int(scale @ (1 | -1)) = scale else {
+            return Err("a scale of A or B is 1 or -1".to_owned());
+        };
+        negated ^= *scale < 0;
     }
     let fragments = list(a);
     let in_registers = matches!(a, Operand::Vector(_));
@@ -69,15 +70,15 @@ pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
         return Err("only 16-bit factors can be transposed".to_owned());
     }
     let left = if in_registers {
-        let registers = fragments.iter().map(|a| s.w(a)).collect::<Decoded<Vec<W>>>()?;
+        let registers = fragments.iter().map(|a| cx.w(a)).collect::<Decoded<Vec<W>>>()?;
         Left::Fragments(
             registers.try_into().map_err(|_| "A is four registers of 32 bits".to_owned())?,
         )
     } else {
-        Left::Shared(Tile { descriptor: s.d(a)?, major: a_major })
+        Left::Shared(Tile { descriptor: cx.d(a)?, major: a_major })
     };
-    let b = Tile { descriptor: s.d(b)?, major: b_major };
-    let scale_d = s.pred(scale_d)?;
+    let b = Tile { descriptor: cx.d(b)?, major: b_major };
+    let scale_d = cx.pred(scale_d)?;
     Ok(Op::Wgmma(Wgmma::Mma(Box::new(Product {
         accumulator,
         columns,
@@ -92,8 +93,8 @@ pub(super) fn wgmma(s: &mut Scope<'_>, m: &mut Modifiers, ops: &[Operand]) -> De
 }
 
 /// The extents of `.m64nNkK`: N, K.
-fn shape(m: &mut Modifiers) -> Decoded<(u32, u32)> {
-    let text = m.take_text(|text| text.starts_with("m64n")).ok_or("a shape is missing")?;
+fn shape(mods: &mut Modifiers) -> Decoded<(u32, u32)> {
+    let text = mods.take_text(|text| text.starts_with("m64n")).ok_or("a shape is missing")?;
     let extents = text["m64n".len()..].split_once('k');
     let parse = |(n, k): (&str, &str)| Some((n.parse().ok()?, k.parse().ok()?));
     extents.and_then(parse).ok_or_else(|| format!("the shape `.{text}`"))
@@ -107,11 +108,10 @@ fn factor(ty: Type) -> Decoded<Factor> {
 }
 
 fn major(operand: &Operand) -> Decoded<Major> {
-    match operand {
-        Operand::Int(0) => Ok(Major::K),
-        Operand::Int(1) => Ok(Major::Mn),
-        _ => Err("a transposition is 0 or 1".to_owned()),
-    }
+    let Operand::Int(transposed @ (0 | 1)) = operand else {
+        return Err("a transposition is 0 or 1".to_owned());
+    };
+    Ok(if *transposed == 0 { Major::K } else { Major::Mn })
 }
 
 /// Finds the instructions that touch registers of some `wgmma` or `tcgen05.ld`; `bodies` are the functions with the place of

@@ -11,10 +11,11 @@ use crate::code::{
 use crate::machine::{Registers, Warp};
 use crate::numeric::approx;
 use crate::numeric::integer::{self, Int};
+use crate::numeric::lossy::{low16, low32};
 use crate::numeric::narrow::{self, Half};
 use crate::numeric::scalar::{self, Mode};
 
-#[inline(always)]
+#[inline]
 fn map(a: &Words, f: impl Fn(u32) -> u32) -> Words {
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -23,7 +24,7 @@ fn map(a: &Words, f: impl Fn(u32) -> u32) -> Words {
     out
 }
 
-#[inline(always)]
+#[inline]
 fn zip(a: &Words, b: &Words, f: impl Fn(u32, u32) -> u32) -> Words {
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -32,7 +33,7 @@ fn zip(a: &Words, b: &Words, f: impl Fn(u32, u32) -> u32) -> Words {
     out
 }
 
-#[inline(always)]
+#[inline]
 fn zip3(a: &Words, b: &Words, c: &Words, f: impl Fn(u32, u32, u32) -> u32) -> Words {
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -41,7 +42,7 @@ fn zip3(a: &Words, b: &Words, c: &Words, f: impl Fn(u32, u32, u32) -> u32) -> Wo
     out
 }
 
-#[inline(always)]
+#[inline]
 fn map_d(a: &Doubles, f: impl Fn(u64) -> u64) -> Doubles {
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -50,7 +51,7 @@ fn map_d(a: &Doubles, f: impl Fn(u64) -> u64) -> Doubles {
     out
 }
 
-#[inline(always)]
+#[inline]
 fn zip_d(a: &Doubles, b: &Doubles, f: impl Fn(u64, u64) -> u64) -> Doubles {
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -59,7 +60,7 @@ fn zip_d(a: &Doubles, b: &Doubles, f: impl Fn(u64, u64) -> u64) -> Doubles {
     out
 }
 
-#[inline(always)]
+#[inline]
 fn zip3_d(a: &Doubles, b: &Doubles, c: &Doubles, f: impl Fn(u64, u64, u64) -> u64) -> Doubles {
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -69,21 +70,11 @@ fn zip3_d(a: &Doubles, b: &Doubles, c: &Doubles, f: impl Fn(u64, u64, u64) -> u6
 }
 
 /// Applies an f32 function to both halves of 64 bits.
-#[inline(always)]
+#[inline]
 fn pair(a: u64, b: u64, f: impl Fn(u32, u32) -> u32) -> u64 {
-    let low = f(low(a), low(b));
+    let low = f(low32(a), low32(b));
     let high = f(high(a), high(b));
     u64::from(high) << 32 | u64::from(low)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is asked for")]
-const fn low(a: u64) -> u32 {
-    a as u32
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "16 bits live in the low half of their slot")]
-const fn half(a: u32) -> u16 {
-    a as u16
 }
 
 const fn high(a: u64) -> u32 {
@@ -121,32 +112,32 @@ fn narrow3(ty: Half, op: NarrowTernary, a: u16, b: u16, c: u16) -> u16 {
 
 /// One 32-bit operand.
 pub(crate) fn w1(regs: &mut Registers, op: W1, d: W, a: W, mask: u32) {
-    let x = regs.w(a);
+    let xs = regs.w(a);
     let out = match op {
-        W1::Not => map(x, |a| !a),
-        W1::Not16 => map(x, |a| !a & 0xFFFF),
-        W1::Cnot { bits } => map(x, |a| low(integer::cnot(bits, a.into()))),
-        W1::Neg(ty) => map(x, |a| low(integer::neg(ty, a.into()))),
-        W1::Abs(ty) => map(x, |a| low(integer::abs(ty, a.into()))),
-        W1::Popc => map(x, u32::count_ones),
-        W1::Clz => map(x, u32::leading_zeros),
-        W1::Brev => map(x, u32::reverse_bits),
-        W1::Bfind { ty, shift: false } => map(x, |a| integer::bfind(ty, a.into())),
-        W1::Bfind { ty, shift: true } => map(x, |a| integer::bfind_shift(ty, a.into())),
-        W1::FNeg { ftz } => map(x, |a| scalar::neg_f32(a, ftz)),
-        W1::FAbs { ftz } => map(x, |a| scalar::abs_f32(a, ftz)),
-        W1::FRcp(mode) => map(x, |a| scalar::rcp_f32(a, mode)),
-        W1::FSqrt(mode) => map(x, |a| scalar::sqrt_f32(a, mode)),
-        W1::RcpApprox { ftz } => map(x, |a| approx::rcp_f32(a, ftz)),
-        W1::SqrtApprox { ftz } => map(x, |a| approx::sqrt_f32(a, ftz)),
-        W1::RsqrtApprox { ftz } => map(x, |a| approx::rsqrt_f32(a, ftz)),
-        W1::SinApprox { ftz } => map(x, |a| approx::sin_f32(a, ftz)),
-        W1::CosApprox { ftz } => map(x, |a| approx::cos_f32(a, ftz)),
-        W1::Lg2Approx { ftz } => map(x, |a| approx::lg2_f32(a, ftz)),
-        W1::Ex2Approx { ftz } => map(x, |a| approx::ex2_f32(a, ftz)),
-        W1::TanhApprox => map(x, approx::tanh_f32),
-        W1::Half(ty, op) => map(x, |a| narrow1(ty, op, half(a)).into()),
-        W1::Half2(ty, op) => map(x, |a| narrow::map2(a, |a| narrow1(ty, op, a))),
+        W1::Not => map(xs, |a| !a),
+        W1::Not16 => map(xs, |a| !a & 0xFFFF),
+        W1::Cnot { bits } => map(xs, |a| low32(integer::cnot(bits, a.into()))),
+        W1::Neg(ty) => map(xs, |a| low32(integer::neg(ty, a.into()))),
+        W1::Abs(ty) => map(xs, |a| low32(integer::abs(ty, a.into()))),
+        W1::Popc => map(xs, u32::count_ones),
+        W1::Clz => map(xs, u32::leading_zeros),
+        W1::Brev => map(xs, u32::reverse_bits),
+        W1::Bfind { ty, shift: false } => map(xs, |a| integer::bfind(ty, a.into())),
+        W1::Bfind { ty, shift: true } => map(xs, |a| integer::bfind_shift(ty, a.into())),
+        W1::FNeg { ftz } => map(xs, |a| scalar::neg_f32(a, ftz)),
+        W1::FAbs { ftz } => map(xs, |a| scalar::abs_f32(a, ftz)),
+        W1::FRcp(mode) => map(xs, |a| scalar::rcp_f32(a, mode)),
+        W1::FSqrt(mode) => map(xs, |a| scalar::sqrt_f32(a, mode)),
+        W1::RcpApprox { ftz } => map(xs, |a| approx::rcp_f32(a, ftz)),
+        W1::SqrtApprox { ftz } => map(xs, |a| approx::sqrt_f32(a, ftz)),
+        W1::RsqrtApprox { ftz } => map(xs, |a| approx::rsqrt_f32(a, ftz)),
+        W1::SinApprox { ftz } => map(xs, |a| approx::sin_f32(a, ftz)),
+        W1::CosApprox { ftz } => map(xs, |a| approx::cos_f32(a, ftz)),
+        W1::Lg2Approx { ftz } => map(xs, |a| approx::lg2_f32(a, ftz)),
+        W1::Ex2Approx { ftz } => map(xs, |a| approx::ex2_f32(a, ftz)),
+        W1::TanhApprox => map(xs, approx::tanh_f32),
+        W1::Half(ty, op) => map(xs, |a| narrow1(ty, op, low16(a.into())).into()),
+        W1::Half2(ty, op) => map(xs, |a| narrow::map2(a, |a| narrow1(ty, op, a))),
     };
     let defined = regs.w_defined(a);
     regs.set_w(d, &out, mask, defined);
@@ -180,58 +171,60 @@ fn int3(op: IntTernary, ty: Int, a: u64, b: u64, c: u64) -> u64 {
 
 /// Two 32-bit operands.
 pub(crate) fn w2(regs: &mut Registers, op: W2, d: W, a: W, b: W, mask: u32) {
-    let (x, y) = (regs.w(a), regs.w(b));
+    let (xs, ys) = (regs.w(a), regs.w(b));
     let out = match op {
-        W2::Add => zip(x, y, u32::wrapping_add),
-        W2::Sub => zip(x, y, u32::wrapping_sub),
-        W2::Mul => zip(x, y, u32::wrapping_mul),
+        W2::Add => zip(xs, ys, u32::wrapping_add),
+        W2::Sub => zip(xs, ys, u32::wrapping_sub),
+        W2::Mul => zip(xs, ys, u32::wrapping_mul),
         W2::MulHiS => {
-            zip(x, y, |a, b| high((i64::from(signed(a)) * i64::from(signed(b))).cast_unsigned()))
+            zip(xs, ys, |a, b| high((i64::from(signed(a)) * i64::from(signed(b))).cast_unsigned()))
         }
-        W2::MulHiU => zip(x, y, |a, b| high(u64::from(a) * u64::from(b))),
-        W2::MinS => zip(x, y, |a, b| signed(a).min(signed(b)).cast_unsigned()),
-        W2::MinU => zip(x, y, u32::min),
-        W2::MaxS => zip(x, y, |a, b| signed(a).max(signed(b)).cast_unsigned()),
-        W2::MaxU => zip(x, y, u32::max),
-        W2::And => zip(x, y, |a, b| a & b),
-        W2::Or => zip(x, y, |a, b| a | b),
-        W2::Xor => zip(x, y, |a, b| a ^ b),
-        W2::Shl => zip(x, y, |a, b| a.checked_shl(b).unwrap_or(0)),
-        W2::ShrS => zip(x, y, |a, b| (signed(a) >> b.min(31)).cast_unsigned()),
-        W2::ShrU => zip(x, y, |a, b| a.checked_shr(b).unwrap_or(0)),
-        W2::AddSat => zip(x, y, integer::add_sat_s32),
-        W2::SubSat => zip(x, y, integer::sub_sat_s32),
-        W2::Mul24 { signed, hi: false } => zip(x, y, |a, b| integer::mul24_lo(signed, a, b)),
-        W2::Mul24 { signed, hi: true } => zip(x, y, |a, b| integer::mul24_hi(signed, a, b)),
-        W2::Shl16 => zip(x, y, |a, b| low(integer::shl(16, a.into(), b))),
-        W2::Shr16(ty) => zip(x, y, |a, b| low(integer::shr(ty, a.into(), b))),
-        W2::Int(op, ty) => zip(x, y, |a, b| low(int2(op, ty, a.into(), b.into()))),
-        W2::Relu(op) => {
-            zip(x, y, |a, b| low(integer::relu(Int::S32, int2(op, Int::S32, a.into(), b.into()))))
-        }
-        W2::Pair { op, ty, relu } => zip(x, y, |a, b| {
+        W2::MulHiU => zip(xs, ys, |a, b| high(u64::from(a) * u64::from(b))),
+        W2::MinS => zip(xs, ys, |a, b| signed(a).min(signed(b)).cast_unsigned()),
+        W2::MinU => zip(xs, ys, u32::min),
+        W2::MaxS => zip(xs, ys, |a, b| signed(a).max(signed(b)).cast_unsigned()),
+        W2::MaxU => zip(xs, ys, u32::max),
+        W2::And => zip(xs, ys, |a, b| a & b),
+        W2::Or => zip(xs, ys, |a, b| a | b),
+        W2::Xor => zip(xs, ys, |a, b| a ^ b),
+        W2::Shl => zip(xs, ys, |a, b| a.checked_shl(b).unwrap_or(0)),
+        W2::ShrS => zip(xs, ys, |a, b| (signed(a) >> b.min(31)).cast_unsigned()),
+        W2::ShrU => zip(xs, ys, |a, b| a.checked_shr(b).unwrap_or(0)),
+        W2::AddSat => zip(xs, ys, integer::add_sat_s32),
+        W2::SubSat => zip(xs, ys, integer::sub_sat_s32),
+        W2::Mul24 { signed, hi: false } => zip(xs, ys, |a, b| integer::mul24_lo(signed, a, b)),
+        W2::Mul24 { signed, hi: true } => zip(xs, ys, |a, b| integer::mul24_hi(signed, a, b)),
+        W2::Shl16 => zip(xs, ys, |a, b| low32(integer::shl(16, a.into(), b))),
+        W2::Shr16(ty) => zip(xs, ys, |a, b| low32(integer::shr(ty, a.into(), b))),
+        W2::Int(op, ty) => zip(xs, ys, |a, b| low32(int2(op, ty, a.into(), b.into()))),
+        W2::Relu(op) => zip(xs, ys, |a, b| {
+            low32(integer::relu(Int::S32, int2(op, Int::S32, a.into(), b.into())))
+        }),
+        W2::Pair { op, ty, relu } => zip(xs, ys, |a, b| {
             integer::pairwise(a, b, |a, b| {
                 let result = int2(op, ty, a, b);
                 if relu { integer::relu(ty, result) } else { result }
             })
         }),
-        W2::Bmsk(range) => zip(x, y, |a, b| integer::bmsk(a, b, range)),
-        W2::Szext { signed, range } => zip(x, y, |a, b| integer::szext(signed, a, b, range)),
-        W2::FAdd(Mode::RN) => zip(x, y, |a, b| scalar::add_f32(a, b, Mode::RN)),
-        W2::FAdd(mode) => zip(x, y, |a, b| scalar::add_f32(a, b, mode)),
-        W2::FSub(Mode::RN) => zip(x, y, |a, b| scalar::sub_f32(a, b, Mode::RN)),
-        W2::FSub(mode) => zip(x, y, |a, b| scalar::sub_f32(a, b, mode)),
-        W2::FMul(Mode::RN) => zip(x, y, |a, b| scalar::mul_f32(a, b, Mode::RN)),
-        W2::FMul(mode) => zip(x, y, |a, b| scalar::mul_f32(a, b, mode)),
-        W2::FDiv(mode) => zip(x, y, |a, b| scalar::div_f32(a, b, mode)),
-        W2::FDivApprox { ftz } => zip(x, y, |a, b| approx::div_f32(a, b, ftz)),
-        W2::FDivFull { ftz } => zip(x, y, |a, b| approx::div_full_f32(a, b, ftz)),
+        W2::Bmsk(range) => zip(xs, ys, |a, b| integer::bmsk(a, b, range)),
+        W2::Szext { signed, range } => zip(xs, ys, |a, b| integer::szext(signed, a, b, range)),
+        W2::FAdd(Mode::RN) => zip(xs, ys, |a, b| scalar::add_f32(a, b, Mode::RN)),
+        W2::FAdd(mode) => zip(xs, ys, |a, b| scalar::add_f32(a, b, mode)),
+        W2::FSub(Mode::RN) => zip(xs, ys, |a, b| scalar::sub_f32(a, b, Mode::RN)),
+        W2::FSub(mode) => zip(xs, ys, |a, b| scalar::sub_f32(a, b, mode)),
+        W2::FMul(Mode::RN) => zip(xs, ys, |a, b| scalar::mul_f32(a, b, Mode::RN)),
+        W2::FMul(mode) => zip(xs, ys, |a, b| scalar::mul_f32(a, b, mode)),
+        W2::FDiv(mode) => zip(xs, ys, |a, b| scalar::div_f32(a, b, mode)),
+        W2::FDivApprox { ftz } => zip(xs, ys, |a, b| approx::div_f32(a, b, ftz)),
+        W2::FDivFull { ftz } => zip(xs, ys, |a, b| approx::div_full_f32(a, b, ftz)),
         W2::FExtreme(which, selection) => {
-            zip(x, y, |a, b| scalar::extreme_f32(which, a, b, selection))
+            zip(xs, ys, |a, b| scalar::extreme_f32(which, a, b, selection))
         }
-        W2::FCopysign => zip(x, y, scalar::copysign_f32),
-        W2::Half(ty, op) => zip(x, y, |a, b| narrow2(ty, op, half(a), half(b)).into()),
-        W2::Half2(ty, op) => zip(x, y, |a, b| narrow::zip2(a, b, |a, b| narrow2(ty, op, a, b))),
+        W2::FCopysign => zip(xs, ys, scalar::copysign_f32),
+        W2::Half(ty, op) => {
+            zip(xs, ys, |a, b| narrow2(ty, op, low16(a.into()), low16(b.into())).into())
+        }
+        W2::Half2(ty, op) => zip(xs, ys, |a, b| narrow::zip2(a, b, |a, b| narrow2(ty, op, a, b))),
     };
     let defined = regs.w_defined(a) & regs.w_defined(b);
     regs.set_w(d, &out, mask, defined);
@@ -239,42 +232,44 @@ pub(crate) fn w2(regs: &mut Registers, op: W2, d: W, a: W, b: W, mask: u32) {
 
 /// Three 32-bit operands.
 pub(crate) fn w3(regs: &mut Registers, op: W3, d: W, [a, b, c]: [W; 3], mask: u32) {
-    let (x, y, z) = (regs.w(a), regs.w(b), regs.w(c));
+    let (xs, ys, zs) = (regs.w(a), regs.w(b), regs.w(c));
     let out = match op {
-        W3::Mad => zip3(x, y, z, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-        W3::MadHiSat => zip3(x, y, z, integer::mad_hi_sat_s32),
-        W3::Int(op, ty) => zip3(x, y, z, |a, b, c| low(int3(op, ty, a.into(), b.into(), c.into()))),
+        W3::Mad => zip3(xs, ys, zs, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
+        W3::MadHiSat => zip3(xs, ys, zs, integer::mad_hi_sat_s32),
+        W3::Int(op, ty) => {
+            zip3(xs, ys, zs, |a, b, c| low32(int3(op, ty, a.into(), b.into(), c.into())))
+        }
         W3::Mad24 { signed, hi: false } => {
-            zip3(x, y, z, |a, b, c| integer::mul24_lo(signed, a, b).wrapping_add(c))
+            zip3(xs, ys, zs, |a, b, c| integer::mul24_lo(signed, a, b).wrapping_add(c))
         }
         W3::Mad24 { signed, hi: true } => {
-            zip3(x, y, z, |a, b, c| integer::mul24_hi(signed, a, b).wrapping_add(c))
+            zip3(xs, ys, zs, |a, b, c| integer::mul24_hi(signed, a, b).wrapping_add(c))
         }
         W3::Mad24HiSat => {
-            zip3(x, y, z, |a, b, c| integer::add_sat_s32(integer::mul24_hi(true, a, b), c))
+            zip3(xs, ys, zs, |a, b, c| integer::add_sat_s32(integer::mul24_hi(true, a, b), c))
         }
-        W3::Lop3(table) => zip3(x, y, z, |a, b, c| integer::lop3(a, b, c, table)),
-        W3::Prmt(mode) => zip3(x, y, z, |a, b, c| integer::prmt(a, b, c, mode)),
-        W3::ShfL(range) => zip3(x, y, z, |a, b, c| integer::shf_left(a, b, c, range)),
-        W3::ShfR(range) => zip3(x, y, z, |a, b, c| integer::shf_right(a, b, c, range)),
-        W3::Bfe(ty) => zip3(x, y, z, |a, b, c| low(integer::bfe(ty, a.into(), b, c))),
-        W3::Fns => zip3(x, y, z, integer::fns),
+        W3::Lop3(table) => zip3(xs, ys, zs, |a, b, c| integer::lop3(a, b, c, table)),
+        W3::Prmt(mode) => zip3(xs, ys, zs, |a, b, c| integer::prmt(a, b, c, mode)),
+        W3::ShfL(range) => zip3(xs, ys, zs, |a, b, c| integer::shf_left(a, b, c, range)),
+        W3::ShfR(range) => zip3(xs, ys, zs, |a, b, c| integer::shf_right(a, b, c, range)),
+        W3::Bfe(ty) => zip3(xs, ys, zs, |a, b, c| low32(integer::bfe(ty, a.into(), b, c))),
+        W3::Fns => zip3(xs, ys, zs, integer::fns),
         W3::Dp4a { a_signed, b_signed } => {
-            zip3(x, y, z, |a, b, c| integer::dp4a(a, b, c, a_signed, b_signed))
+            zip3(xs, ys, zs, |a, b, c| integer::dp4a(a, b, c, a_signed, b_signed))
         }
         W3::Dp2a { a_signed, b_signed, hi } => {
-            zip3(x, y, z, |a, b, c| integer::dp2a(a, b, c, a_signed, b_signed, hi))
+            zip3(xs, ys, zs, |a, b, c| integer::dp2a(a, b, c, a_signed, b_signed, hi))
         }
-        W3::FFma(Mode::RN) => zip3(x, y, z, |a, b, c| scalar::fma_f32(a, b, c, Mode::RN)),
-        W3::FFma(mode) => zip3(x, y, z, |a, b, c| scalar::fma_f32(a, b, c, mode)),
+        W3::FFma(Mode::RN) => zip3(xs, ys, zs, |a, b, c| scalar::fma_f32(a, b, c, Mode::RN)),
+        W3::FFma(mode) => zip3(xs, ys, zs, |a, b, c| scalar::fma_f32(a, b, c, mode)),
         W3::FExtreme(which, selection) => {
-            zip3(x, y, z, |a, b, c| scalar::extreme3_f32(which, a, b, c, selection))
+            zip3(xs, ys, zs, |a, b, c| scalar::extreme3_f32(which, a, b, c, selection))
         }
-        W3::Half(ty, op) => {
-            zip3(x, y, z, |a, b, c| narrow3(ty, op, half(a), half(b), half(c)).into())
-        }
+        W3::Half(ty, op) => zip3(xs, ys, zs, |a, b, c| {
+            narrow3(ty, op, low16(a.into()), low16(b.into()), low16(c.into())).into()
+        }),
         W3::Half2(ty, op) => {
-            zip3(x, y, z, |a, b, c| narrow::zip3(a, b, c, |a, b, c| narrow3(ty, op, a, b, c)))
+            zip3(xs, ys, zs, |a, b, c| narrow::zip3(a, b, c, |a, b, c| narrow3(ty, op, a, b, c)))
         }
     };
     let defined = regs.w_defined(a) & regs.w_defined(b) & regs.w_defined(c);
@@ -283,20 +278,20 @@ pub(crate) fn w3(regs: &mut Registers, op: W3, d: W, [a, b, c]: [W; 3], mask: u3
 
 /// One 64-bit operand.
 pub(crate) fn d1(regs: &mut Registers, op: D1, d: D, a: D, mask: u32) {
-    let x = regs.d(a);
+    let xs = regs.d(a);
     let out = match op {
-        D1::Not => map_d(x, |a| !a),
-        D1::Cnot => map_d(x, |a| integer::cnot(64, a)),
-        D1::Neg => map_d(x, u64::wrapping_neg),
-        D1::Abs => map_d(x, |a| integer::abs(Int::S64, a)),
-        D1::Brev => map_d(x, u64::reverse_bits),
-        D1::FNeg => map_d(x, |a| a ^ 1 << 63),
-        D1::FAbs => map_d(x, |a| a & !(1 << 63)),
-        D1::FRcp(round) => map_d(x, |a| scalar::rcp_f64(a, Mode { round, ..Mode::RN })),
-        D1::FSqrt(round) => map_d(x, |a| scalar::sqrt_f64(a, Mode { round, ..Mode::RN })),
-        D1::FRcpApprox => map_d(x, approx::rcp_ftz_f64),
-        D1::FRsqrtApprox { ftz: true } => map_d(x, approx::rsqrt_ftz_f64),
-        D1::FRsqrtApprox { ftz: false } => map_d(x, approx::rsqrt_f64),
+        D1::Not => map_d(xs, |a| !a),
+        D1::Cnot => map_d(xs, |a| integer::cnot(64, a)),
+        D1::Neg => map_d(xs, u64::wrapping_neg),
+        D1::Abs => map_d(xs, |a| integer::abs(Int::S64, a)),
+        D1::Brev => map_d(xs, u64::reverse_bits),
+        D1::FNeg => map_d(xs, |a| a ^ 1 << 63),
+        D1::FAbs => map_d(xs, |a| a & !(1 << 63)),
+        D1::FRcp(round) => map_d(xs, |a| scalar::rcp_f64(a, Mode { round, ..Mode::RN })),
+        D1::FSqrt(round) => map_d(xs, |a| scalar::sqrt_f64(a, Mode { round, ..Mode::RN })),
+        D1::FRcpApprox => map_d(xs, approx::rcp_ftz_f64),
+        D1::FRsqrtApprox { ftz: true } => map_d(xs, approx::rsqrt_ftz_f64),
+        D1::FRsqrtApprox { ftz: false } => map_d(xs, approx::rsqrt_f64),
     };
     let defined = regs.d_defined(a);
     regs.set_d(d, &out, mask, defined);
@@ -304,27 +299,27 @@ pub(crate) fn d1(regs: &mut Registers, op: D1, d: D, a: D, mask: u32) {
 
 /// Two 64-bit operands.
 pub(crate) fn d2(regs: &mut Registers, op: D2, d: D, a: D, b: D, mask: u32) {
-    let (x, y) = (regs.d(a), regs.d(b));
+    let (xs, ys) = (regs.d(a), regs.d(b));
     let with = |round| Mode { round, ..Mode::RN };
     let out = match op {
-        D2::Add => zip_d(x, y, u64::wrapping_add),
-        D2::Sub => zip_d(x, y, u64::wrapping_sub),
-        D2::Mul => zip_d(x, y, u64::wrapping_mul),
-        D2::And => zip_d(x, y, |a, b| a & b),
-        D2::Or => zip_d(x, y, |a, b| a | b),
-        D2::Xor => zip_d(x, y, |a, b| a ^ b),
-        D2::Int(op, ty) => zip_d(x, y, |a, b| int2(op, ty, a, b)),
-        D2::FAdd(round) => zip_d(x, y, |a, b| scalar::add_f64(a, b, with(round))),
-        D2::FSub(round) => zip_d(x, y, |a, b| scalar::sub_f64(a, b, with(round))),
-        D2::FMul(round) => zip_d(x, y, |a, b| scalar::mul_f64(a, b, with(round))),
-        D2::FDiv(round) => zip_d(x, y, |a, b| scalar::div_f64(a, b, with(round))),
+        D2::Add => zip_d(xs, ys, u64::wrapping_add),
+        D2::Sub => zip_d(xs, ys, u64::wrapping_sub),
+        D2::Mul => zip_d(xs, ys, u64::wrapping_mul),
+        D2::And => zip_d(xs, ys, |a, b| a & b),
+        D2::Or => zip_d(xs, ys, |a, b| a | b),
+        D2::Xor => zip_d(xs, ys, |a, b| a ^ b),
+        D2::Int(op, ty) => zip_d(xs, ys, |a, b| int2(op, ty, a, b)),
+        D2::FAdd(round) => zip_d(xs, ys, |a, b| scalar::add_f64(a, b, with(round))),
+        D2::FSub(round) => zip_d(xs, ys, |a, b| scalar::sub_f64(a, b, with(round))),
+        D2::FMul(round) => zip_d(xs, ys, |a, b| scalar::mul_f64(a, b, with(round))),
+        D2::FDiv(round) => zip_d(xs, ys, |a, b| scalar::div_f64(a, b, with(round))),
         D2::FExtreme(which) => {
-            zip_d(x, y, |a, b| scalar::extreme_f64(which, a, b, scalar::Selection::PLAIN))
+            zip_d(xs, ys, |a, b| scalar::extreme_f64(which, a, b, scalar::Selection::PLAIN))
         }
-        D2::FCopysign => zip_d(x, y, scalar::copysign_f64),
-        D2::PairAdd(mode) => zip_d(x, y, |a, b| pair(a, b, |a, b| scalar::add_f32(a, b, mode))),
-        D2::PairSub(mode) => zip_d(x, y, |a, b| pair(a, b, |a, b| scalar::sub_f32(a, b, mode))),
-        D2::PairMul(mode) => zip_d(x, y, |a, b| pair(a, b, |a, b| scalar::mul_f32(a, b, mode))),
+        D2::FCopysign => zip_d(xs, ys, scalar::copysign_f64),
+        D2::PairAdd(mode) => zip_d(xs, ys, |a, b| pair(a, b, |a, b| scalar::add_f32(a, b, mode))),
+        D2::PairSub(mode) => zip_d(xs, ys, |a, b| pair(a, b, |a, b| scalar::sub_f32(a, b, mode))),
+        D2::PairMul(mode) => zip_d(xs, ys, |a, b| pair(a, b, |a, b| scalar::mul_f32(a, b, mode))),
     };
     let defined = regs.d_defined(a) & regs.d_defined(b);
     regs.set_d(d, &out, mask, defined);
@@ -332,14 +327,14 @@ pub(crate) fn d2(regs: &mut Registers, op: D2, d: D, a: D, b: D, mask: u32) {
 
 /// Three 64-bit operands.
 pub(crate) fn d3(regs: &mut Registers, op: D3, d: D, [a, b, c]: [D; 3], mask: u32) {
-    let (x, y, z) = (regs.d(a), regs.d(b), regs.d(c));
+    let (xs, ys, zs) = (regs.d(a), regs.d(b), regs.d(c));
     let out = match op {
-        D3::Int(op, ty) => zip3_d(x, y, z, |a, b, c| int3(op, ty, a, b, c)),
+        D3::Int(op, ty) => zip3_d(xs, ys, zs, |a, b, c| int3(op, ty, a, b, c)),
         D3::FFma(round) => {
-            zip3_d(x, y, z, |a, b, c| scalar::fma_f64(a, b, c, Mode { round, ..Mode::RN }))
+            zip3_d(xs, ys, zs, |a, b, c| scalar::fma_f64(a, b, c, Mode { round, ..Mode::RN }))
         }
-        D3::PairFma(mode) => zip3_d(x, y, z, |a, b, c| {
-            let first = scalar::fma_f32(low(a), low(b), low(c), mode);
+        D3::PairFma(mode) => zip3_d(xs, ys, zs, |a, b, c| {
+            let first = scalar::fma_f32(low32(a), low32(b), low32(c), mode);
             let second = scalar::fma_f32(high(a), high(b), high(c), mode);
             u64::from(second) << 32 | u64::from(first)
         }),
@@ -350,10 +345,10 @@ pub(crate) fn d3(regs: &mut Registers, op: D3, d: D, [a, b, c]: [D; 3], mask: u3
 
 /// `shl`, `shr` of 64 bits.
 pub(crate) fn shift_d(regs: &mut Registers, op: ShiftOp, d: D, a: D, b: W, mask: u32) {
-    let (x, y) = (regs.d(a), regs.w(b));
+    let (xs, ys) = (regs.d(a), regs.w(b));
     let mut out = [0; LANES];
     for lane in 0..LANES {
-        let (a, b) = (x[lane], y[lane]);
+        let (a, b) = (xs[lane], ys[lane]);
         out[lane] = match op {
             ShiftOp::Left => a.checked_shl(b).unwrap_or(0),
             ShiftOp::Right { signed: false } => a.checked_shr(b).unwrap_or(0),
@@ -366,14 +361,14 @@ pub(crate) fn shift_d(regs: &mut Registers, op: ShiftOp, d: D, a: D, b: W, mask:
 
 /// `popc`, `clz`, `bfind` of 64 bits.
 pub(crate) fn count_d(regs: &mut Registers, op: CountOp, d: W, a: D, mask: u32) {
-    let x = regs.d(a);
+    let xs = regs.d(a);
     let mut out = [0; LANES];
     for lane in 0..LANES {
         out[lane] = match op {
-            CountOp::Popc => x[lane].count_ones(),
-            CountOp::Clz => x[lane].leading_zeros(),
-            CountOp::Bfind { ty, shift: false } => integer::bfind(ty, x[lane]),
-            CountOp::Bfind { ty, shift: true } => integer::bfind_shift(ty, x[lane]),
+            CountOp::Popc => xs[lane].count_ones(),
+            CountOp::Clz => xs[lane].leading_zeros(),
+            CountOp::Bfind { ty, shift: false } => integer::bfind(ty, xs[lane]),
+            CountOp::Bfind { ty, shift: true } => integer::bfind_shift(ty, xs[lane]),
         };
     }
     let defined = regs.d_defined(a);
@@ -388,24 +383,24 @@ pub(crate) fn wide(
     (a, b, c): (W, W, Option<D>),
     mask: u32,
 ) {
-    let (x, y) = (regs.w(a), regs.w(b));
+    let (xs, ys) = (regs.w(a), regs.w(b));
     let mut out = [0; LANES];
     if signed {
         for lane in 0..LANES {
-            let product = i64::from(x[lane].cast_signed()) * i64::from(y[lane].cast_signed());
+            let product = i64::from(xs[lane].cast_signed()) * i64::from(ys[lane].cast_signed());
             out[lane] = product.cast_unsigned();
         }
     } else {
         for lane in 0..LANES {
-            out[lane] = u64::from(x[lane]) * u64::from(y[lane]);
+            out[lane] = u64::from(xs[lane]) * u64::from(ys[lane]);
         }
     }
     let mut defined = regs.w_defined(a) & regs.w_defined(b);
     if let Some(c) = c {
         defined &= regs.d_defined(c);
-        let z = regs.d(c);
+        let zs = regs.d(c);
         for lane in 0..LANES {
-            out[lane] = out[lane].wrapping_add(z[lane]);
+            out[lane] = out[lane].wrapping_add(zs[lane]);
         }
     }
     regs.set_d(d, &out, mask, defined);
@@ -413,10 +408,10 @@ pub(crate) fn wide(
 
 /// `bfi.b32`.
 pub(crate) fn bfi(regs: &mut Registers, d: W, operands: [W; 4], mask: u32) {
-    let [a, b, c, e] = operands.map(|slot| regs.w(slot));
+    let [xs, ys, at, bits] = operands.map(|slot| regs.w(slot));
     let mut out = [0; LANES];
     for lane in 0..LANES {
-        out[lane] = low(integer::bfi(32, a[lane].into(), b[lane].into(), c[lane], e[lane]));
+        out[lane] = low32(integer::bfi(32, xs[lane].into(), ys[lane].into(), at[lane], bits[lane]));
     }
     let defined = operands.iter().fold(u32::MAX, |m, &slot| m & regs.w_defined(slot));
     regs.set_w(d, &out, mask, defined);
@@ -425,10 +420,10 @@ pub(crate) fn bfi(regs: &mut Registers, d: W, operands: [W; 4], mask: u32) {
 /// `bfi.b64`.
 pub(crate) fn bfi_d(regs: &mut Registers, field: &BitField, mask: u32) {
     let BitField { d, a, b, position, length } = *field;
-    let (x, y, p, n) = (regs.d(a), regs.d(b), regs.w(position), regs.w(length));
+    let (xs, ys, at, bits) = (regs.d(a), regs.d(b), regs.w(position), regs.w(length));
     let mut out = [0; LANES];
     for lane in 0..LANES {
-        out[lane] = integer::bfi(64, x[lane], y[lane], p[lane], n[lane]);
+        out[lane] = integer::bfi(64, xs[lane], ys[lane], at[lane], bits[lane]);
     }
     let defined =
         regs.d_defined(a) & regs.d_defined(b) & regs.w_defined(position) & regs.w_defined(length);
@@ -437,11 +432,11 @@ pub(crate) fn bfi_d(regs: &mut Registers, field: &BitField, mask: u32) {
 
 /// `bfe` of 64 bits.
 pub(crate) fn bfe_d(regs: &mut Registers, signed: bool, d: D, (a, b, c): (D, W, W), mask: u32) {
-    let (x, y, z) = (regs.d(a), regs.w(b), regs.w(c));
+    let (xs, ys, zs) = (regs.d(a), regs.w(b), regs.w(c));
     let ty = if signed { Int::S64 } else { Int::U64 };
     let mut out = [0; LANES];
     for lane in 0..LANES {
-        out[lane] = integer::bfe(ty, x[lane], y[lane], z[lane]);
+        out[lane] = integer::bfe(ty, xs[lane], ys[lane], zs[lane]);
     }
     let defined = regs.d_defined(a) & regs.w_defined(b) & regs.w_defined(c);
     regs.set_d(d, &out, mask, defined);

@@ -10,7 +10,7 @@ use crate::numeric::format::Format;
 use crate::numeric::integer::Int;
 use crate::numeric::scalar::{self, Property};
 
-#[inline(always)]
+#[inline]
 fn bits(f: impl Fn(usize) -> bool) -> u32 {
     let mut out = 0;
     for lane in 0..LANES {
@@ -20,7 +20,7 @@ fn bits(f: impl Fn(usize) -> bool) -> u32 {
 }
 
 /// Native comparison of ordered values.
-#[inline(always)]
+#[inline]
 fn ordered<T: PartialOrd + Copy>(
     op: Comparison,
     a: impl Fn(usize) -> T,
@@ -215,11 +215,11 @@ fn selected(p: u32, p_defined: u32, a: u32, b: u32) -> u32 {
 /// `selp` of 32 bits.
 pub(crate) fn selp_w(regs: &mut Registers, d: W, a: W, b: W, p: Pred, mask: u32) {
     let choose = regs.pred(p);
-    let (x, y) = (regs.w(a), regs.w(b));
+    let (xs, ys) = (regs.w(a), regs.w(b));
     let mut out = [0; LANES];
     for lane in 0..LANES {
         let take = (choose >> lane & 1).wrapping_neg();
-        out[lane] = x[lane] & take | y[lane] & !take;
+        out[lane] = xs[lane] & take | ys[lane] & !take;
     }
     let defined = selected(choose, regs.p_defined(p.slot), regs.w_defined(a), regs.w_defined(b));
     regs.set_w(d, &out, mask, defined);
@@ -228,11 +228,11 @@ pub(crate) fn selp_w(regs: &mut Registers, d: W, a: W, b: W, p: Pred, mask: u32)
 /// `selp` of 64 bits.
 pub(crate) fn selp_d(regs: &mut Registers, d: D, a: D, b: D, p: Pred, mask: u32) {
     let choose = regs.pred(p);
-    let (x, y) = (regs.d(a), regs.d(b));
+    let (xs, ys) = (regs.d(a), regs.d(b));
     let mut out: Doubles = [0; LANES];
     for lane in 0..LANES {
         let take = u64::from(choose >> lane & 1).wrapping_neg();
-        out[lane] = x[lane] & take | y[lane] & !take;
+        out[lane] = xs[lane] & take | ys[lane] & !take;
     }
     let defined = selected(choose, regs.p_defined(p.slot), regs.d_defined(a), regs.d_defined(b));
     regs.set_d(d, &out, mask, defined);
@@ -241,10 +241,10 @@ pub(crate) fn selp_d(regs: &mut Registers, d: D, a: D, b: D, p: Pred, mask: u32)
 /// `selp` of 128 bits.
 pub(crate) fn selp_q(regs: &mut Registers, d: Q, a: Q, b: Q, p: Pred, mask: u32) {
     let choose = regs.pred(p);
-    let (x, y) = (*regs.q(a), *regs.q(b));
-    let out = std::array::from_fn(|lane| if choose >> lane & 1 != 0 { x[lane] } else { y[lane] });
-    let (x, y) = (regs.defined(Slot::Q(a)), regs.defined(Slot::Q(b)));
-    let defined = selected(choose, regs.p_defined(p.slot), x, y);
+    let (xs, ys) = (*regs.q(a), *regs.q(b));
+    let out = std::array::from_fn(|lane| if choose >> lane & 1 != 0 { xs[lane] } else { ys[lane] });
+    let (in_a, in_b) = (regs.defined(Slot::Q(a)), regs.defined(Slot::Q(b)));
+    let defined = selected(choose, regs.p_defined(p.slot), in_a, in_b);
     regs.set_q(d, &out, mask, defined);
 }
 
@@ -256,14 +256,14 @@ pub(crate) fn slct(
     (a, b, c): (Slot, Slot, W),
     mask: u32,
 ) {
-    let z = regs.w(c);
+    let zs = regs.w(c);
     let choose = bits(|lane| match float {
-        None => compare::select_s32(z[lane]),
-        Some(ftz) => compare::select_f32(z[lane], ftz),
+        None => compare::select_s32(zs[lane]),
+        Some(ftz) => compare::select_f32(zs[lane], ftz),
     });
     let defined = selected(choose, regs.w_defined(c), regs.defined(a), regs.defined(b));
-    let (x, y) = (regs.wide(a), regs.wide(b));
-    let out = std::array::from_fn(|lane| if choose >> lane & 1 != 0 { x[lane] } else { y[lane] });
+    let (xs, ys) = (regs.wide(a), regs.wide(b));
+    let out = std::array::from_fn(|lane| if choose >> lane & 1 != 0 { xs[lane] } else { ys[lane] });
     regs.set_wide(d, &out, mask, defined);
 }
 
@@ -278,18 +278,18 @@ pub(crate) fn testp(regs: &mut Registers, what: Property, d: P, a: Slot, mask: u
 
 /// `and`, `or`, `xor` on predicates. False and-ed, or true or-ed, with anything is defined.
 pub(crate) fn logic(regs: &mut Registers, op: Join, d: P, (a, b): (Pred, Pred), mask: u32) {
-    let (x, y) = (regs.pred(a), regs.pred(b));
+    let (xs, ys) = (regs.pred(a), regs.pred(b));
     let (dx, dy) = (regs.p_defined(a.slot), regs.p_defined(b.slot));
     let (value, defined) = match op {
-        Join::None => (x, dx),
-        Join::And => (x & y, dx & dy | dx & !x | dy & !y),
-        Join::Or => (x | y, dx & dy | dx & x | dy & y),
-        Join::Xor => (x ^ y, dx & dy),
+        Join::None => (xs, dx),
+        Join::And => (xs & ys, dx & dy | dx & !xs | dy & !ys),
+        Join::Or => (xs | ys, dx & dy | dx & xs | dy & ys),
+        Join::Xor => (xs ^ ys, dx & dy),
     };
     // An undefined operand may hold anything: where the other decides, its bits must not matter.
     let value = match op {
-        Join::And => value & !(dx & !x | dy & !y),
-        Join::Or => value | dx & x | dy & y,
+        Join::And => value & !(dx & !xs | dy & !ys),
+        Join::Or => value | dx & xs | dy & ys,
         Join::None | Join::Xor => value,
     };
     regs.set_p(d, value, mask, defined);

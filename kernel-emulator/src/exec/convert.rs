@@ -3,17 +3,8 @@
 use crate::code::{Convert, ConvertKind, LANES, Slot};
 use crate::machine::Registers;
 use crate::numeric::convert::{self, Conversion, Type};
+use crate::numeric::lossy::{low16, low32};
 use crate::numeric::narrow;
-
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is asked for")]
-const fn low(a: u64) -> u32 {
-    a as u32
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the low 16 bits are what is asked for")]
-const fn half(a: u64) -> u16 {
-    a as u16
-}
 
 /// `cvt`, all forms.
 pub(crate) fn convert(regs: &mut Registers, op: &Convert, mask: u32) {
@@ -27,32 +18,36 @@ pub(crate) fn convert(regs: &mut Registers, op: &Convert, mask: u32) {
         ConvertKind::Scalar { to, from, mode, extend } => scalar(&a, to, from, mode, extend),
         ConvertKind::Halves { half, mode } => {
             let b = second(op.b);
-            std::array::from_fn(|i| convert::pack_halves(half, low(a[i]), low(b[i]), mode).into())
+            std::array::from_fn(|i| {
+                convert::pack_halves(half, low32(a[i]), low32(b[i]), mode).into()
+            })
         }
         ConvertKind::Minis { mini, clamp } => {
             let b = second(op.b);
-            std::array::from_fn(|i| convert::pack_minis(mini, low(a[i]), low(b[i]), clamp).into())
+            std::array::from_fn(|i| {
+                convert::pack_minis(mini, low32(a[i]), low32(b[i]), clamp).into()
+            })
         }
         ConvertKind::MinisFromHalves { mini, half, clamp } => {
-            a.map(|a| convert::pack_minis_from_halves(mini, half, low(a), clamp).into())
+            a.map(|a| convert::pack_minis_from_halves(mini, half, low32(a), clamp).into())
         }
         ConvertKind::MinisToHalves { mini, half: to, clamp } => {
-            a.map(|a| convert::unpack_minis(mini, to, half(a), clamp).into())
+            a.map(|a| convert::unpack_minis(mini, to, low16(a), clamp).into())
         }
         ConvertKind::Ue8m0 { round, overflow } => {
             let b = second(op.b);
             std::array::from_fn(|i| {
-                convert::pack_ue8m0(low(a[i]), low(b[i]), round, overflow).into()
+                convert::pack_ue8m0(low32(a[i]), low32(b[i]), round, overflow).into()
             })
         }
         ConvertKind::Ue8m0FromBf16 { round, overflow } => {
-            a.map(|a| convert::pack_ue8m0_from_bf16(low(a), round, overflow).into())
+            a.map(|a| convert::pack_ue8m0_from_bf16(low32(a), round, overflow).into())
         }
-        ConvertKind::Ue8m0ToBf16 => a.map(|a| convert::unpack_ue8m0(half(a)).into()),
+        ConvertKind::Ue8m0ToBf16 => a.map(|a| convert::unpack_ue8m0(low16(a)).into()),
         ConvertKind::Pack { bits, signed } => {
             let (b, c) = (second(op.b), second(op.c));
             std::array::from_fn(|i| {
-                convert::pack_saturated(low(a[i]), low(b[i]), low(c[i]), bits, signed).into()
+                convert::pack_saturated(low32(a[i]), low32(b[i]), low32(c[i]), bits, signed).into()
             })
         }
     };
@@ -79,7 +74,7 @@ fn scalar(a: &[u64; LANES], to: Type, from: Type, mode: Conversion, extend: u32)
     }
     if (to, from) == (Type::F32, Type::F16) && mode == Conversion::RN {
         for lane in 0..LANES {
-            let value = narrow::widen_f16(half(a[lane])).to_bits();
+            let value = narrow::widen_f16(low16(a[lane])).to_bits();
             out[lane] = u64::from(convert::canonical_f32(value, false));
         }
         return out;

@@ -10,6 +10,7 @@
 
 use super::exact;
 use super::format::{Format, Overflow, Round, Special, Value};
+use super::lossy::{low16, nearest};
 use super::narrow::{self, Half};
 use super::scalar::{self, Clamp, Mode, NAN_F32, flush_f32};
 
@@ -20,7 +21,7 @@ const fn mode(flush: bool) -> Mode {
 /// Rounds an f64 to f32 bits with the canonical NaN.
 #[inline]
 fn to_f32(x: f64, flush: bool) -> u32 {
-    scalar::finish_f32((x as f32).to_bits(), mode(flush))
+    scalar::finish_f32(nearest(x).to_bits(), mode(flush))
 }
 
 #[inline]
@@ -139,7 +140,7 @@ pub fn tanh_f32(a: u32) -> u32 {
 /// A function of a half, rounded to the half's format.
 fn half_function(half: Half, a: u16, flush: bool, round: Round, f: impl Fn(f64) -> f64) -> u16 {
     let format = half.format();
-    let a = if flush { format.flush(a.into()) as u16 } else { a };
+    let a = if flush { low16(format.flush(a.into())) } else { a };
     let x = f(f64::from(half.widen(a)));
     if x.is_nan() {
         return narrow::NAN_HALF;
@@ -149,7 +150,7 @@ fn half_function(half: Half, a: u16, flush: bool, round: Round, f: impl Fn(f64) 
     } else {
         format.encode_f64(x.to_bits(), round)
     };
-    (if flush { format.flush(bits) } else { bits }) as u16
+    low16(if flush { format.flush(bits) } else { bits })
 }
 
 /// `ex2.approx.f16` (relative error at most 2^-9.9) and `ex2.approx.ftz.bf16` (2^-7). An H200 cuts the
@@ -161,7 +162,7 @@ pub fn ex2_half(half: Half, a: u16, flush: bool) -> u16 {
         Half::Bf16 => f64::INFINITY,
     };
     half_function(half, a, flush, Round::Zero, |x| {
-        let power = f64::from(exp2(x) as f32);
+        let power = f64::from(nearest(exp2(x)));
         // Cutting alone would stop at the largest number.
         if power >= beyond { f64::INFINITY } else { power }
     })
@@ -240,10 +241,12 @@ fn sin_cos(turns: f64) -> (f64, f64) {
     }
     // Whole turns drop out without error, and so do quarters.
     let within = turns % 1.0;
-    let quarters = (within * 4.0 + 6_755_399_441_055_744.0) - 6_755_399_441_055_744.0;
+    // As in `exp2`, the sum's low bits hold the integer.
+    let shifted = within * 4.0 + 6_755_399_441_055_744.0;
+    let quarters = shifted - 6_755_399_441_055_744.0;
     let reduced = (within - quarters * 0.25) * std::f64::consts::TAU;
     let (s, c) = (sin_series(reduced), cos_series(reduced));
-    match quarters as i32 & 3 {
+    match shifted.to_bits() & 3 {
         0 => (s, c),
         1 => (c, -s),
         2 => (-s, -c),
@@ -268,7 +271,7 @@ fn horner<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
 }
 
 /// `1 / n!`
-const fn inverse_factorial(n: usize) -> f64 {
+const fn inverse_factorial(n: u32) -> f64 {
     let mut product = 1.0;
     let mut i = 2;
     while i <= n {
@@ -279,13 +282,15 @@ const fn inverse_factorial(n: usize) -> f64 {
 }
 
 /// The Taylor coefficients `sign^i / (step * i + first)!`.
-const fn taylor<const N: usize>(first: usize, step: usize, sign: f64) -> [f64; N] {
+const fn taylor<const N: usize>(first: u32, step: u32, sign: f64) -> [f64; N] {
     let mut coefficients = [0.0; N];
     let mut s = 1.0;
+    let mut n = first;
     let mut i = 0;
     while i < N {
-        coefficients[i] = s * inverse_factorial(step * i + first);
+        coefficients[i] = s * inverse_factorial(n);
         s *= sign;
+        n += step;
         i += 1;
     }
     coefficients
@@ -298,9 +303,11 @@ const COSINE: [f64; 9] = taylor(0, 2, -1.0);
 /// artanh(s) / s in powers of s^2: 1 / (2i + 1).
 const ARTANH: [f64; 10] = {
     let mut coefficients = [0.0; 10];
+    let mut odd = 1.0;
     let mut i = 0;
     while i < 10 {
-        coefficients[i] = 1.0 / (2 * i + 1) as f64;
+        coefficients[i] = 1.0 / odd;
+        odd += 2.0;
         i += 1;
     }
     coefficients

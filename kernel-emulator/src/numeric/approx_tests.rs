@@ -1,5 +1,9 @@
 //! Approximate functions against the host's f64 library, within the manual's bounds, and their
 //! special-case tables.
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "drawn and counted values are cut to the width under test"
+)]
 #![expect(clippy::float_cmp, reason = "exact arithmetic is compared exactly")]
 
 use super::approx;

@@ -1,4 +1,11 @@
 //! f16, bf16, f32 and f64 arithmetic against rounding by definition.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "drawn and counted values are cut to the width under test"
+)]
+#![expect(clippy::many_single_char_names, reason = "d, a, b, c are the manual's operand names")]
 #![expect(clippy::float_cmp, reason = "exact arithmetic is compared exactly")]
 
 use super::exact;

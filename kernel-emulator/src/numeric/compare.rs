@@ -77,7 +77,7 @@ impl Comparison {
 #[inline]
 pub fn integers(op: Comparison, ty: Int, a: u64, b: u64) -> bool {
     let (a, b) = (ty.extend(a), ty.extend(b));
-    let ordering = if ty.is_signed() { (a as i64).cmp(&(b as i64)) } else { a.cmp(&b) };
+    let ordering = if ty.is_signed() { a.cast_signed().cmp(&b.cast_signed()) } else { a.cmp(&b) };
     op.holds(Some(ordering))
 }
 
@@ -95,7 +95,7 @@ pub fn order(format: Format, a: u64, b: u64, flush: bool) -> Option<std::cmp::Or
     }
     let key = |bits: u64| {
         let bits = if flush { format.flush(bits) } else { bits };
-        let magnitude = (bits & format.magnitude_mask()) as i64;
+        let magnitude = (bits & format.magnitude_mask()).cast_signed();
         if bits & format.sign_bit() != 0 { -magnitude } else { magnitude }
     };
     Some(key(a).cmp(&key(b)))
@@ -142,7 +142,7 @@ pub const fn set_f32(truth: bool) -> u32 {
 /// `slct.T.s32`: whether `a` is taken.
 #[inline]
 pub const fn select_s32(c: u32) -> bool {
-    c as i32 >= 0
+    c.cast_signed() >= 0
 }
 
 /// `slct{.ftz}.T.f32`: whether `a` is taken. -0 counts as at least 0, with `.ftz` so does every

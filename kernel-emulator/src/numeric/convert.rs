@@ -2,6 +2,9 @@
 //! Instructions: cvt".
 
 use super::format::{Format, Number, Overflow, Round, Special, Value, round_bits};
+use super::lossy::{
+    low8, low16, low32, low64, nearest_of_s32, nearest_of_u32, whole_s32, whole_u32,
+};
 use super::narrow::{self, Half};
 use super::scalar::{Clamp, NAN_F32, finish_f32, flush_f32};
 
@@ -119,7 +122,7 @@ const fn mask(bits: u32) -> u64 {
 const fn integer_value(bits: u64, width: u32, signed: bool) -> i128 {
     if signed {
         let unused = 64 - width;
-        (((bits << unused) as i64) >> unused) as i128
+        ((bits << unused).cast_signed() >> unused) as i128
     } else {
         (bits & mask(width)) as i128
     }
@@ -133,7 +136,7 @@ fn clamp_to(value: i128, width: u32, signed: bool) -> u64 {
     } else {
         (0, i128::from(mask(width)))
     };
-    value.clamp(low, high) as u64 & mask(width)
+    low64(value.clamp(low, high).cast_unsigned()) & mask(width)
 }
 
 /// `cvt.dst.src`: the bits of the converted value in the low bits of the result, the rest zero.
@@ -150,27 +153,27 @@ pub fn convert(dst: Type, src: Type, bits: u64, mode: Conversion) -> u64 {
     // The conversions of inner loops, first and with the host's own instructions.
     if plain {
         match (dst, src, mode.round) {
-            (Type::F32, Type::F16, _) => return finish_nan(narrow::widen_f16(bits as u16)),
+            (Type::F32, Type::F16, _) => return finish_nan(narrow::widen_f16(low16(bits))),
             (Type::F32, Type::Bf16, _) => {
-                return u64::from(narrow::widen_bf16(bits as u16).to_bits());
+                return u64::from(narrow::widen_bf16(low16(bits)).to_bits());
             }
             (Type::F16, Type::F32, Round::NearestEven) => {
-                return narrow::narrow_f16(f32::from_bits(bits as u32)).into();
+                return narrow::narrow_f16(f32::from_bits(low32(bits))).into();
             }
             (Type::Bf16, Type::F32, Round::NearestEven) => {
-                return narrow::narrow_bf16(f32::from_bits(bits as u32)).into();
+                return narrow::narrow_bf16(f32::from_bits(low32(bits))).into();
             }
             (Type::F32, Type::S32, Round::NearestEven) => {
-                return (bits as i32 as f32).to_bits().into();
+                return nearest_of_s32(low32(bits).cast_signed()).to_bits().into();
             }
             (Type::F32, Type::U32, Round::NearestEven) => {
-                return (bits as u32 as f32).to_bits().into();
+                return nearest_of_u32(low32(bits)).to_bits().into();
             }
             (Type::S32, Type::F32, Round::Zero) => {
-                return u64::from(f32::from_bits(bits as u32) as i32 as u32);
+                return whole_s32(f32::from_bits(low32(bits))).cast_unsigned().into();
             }
             (Type::U32, Type::F32, Round::Zero) => {
-                return u64::from(f32::from_bits(bits as u32) as u32);
+                return whole_u32(f32::from_bits(low32(bits))).into();
             }
             _ => {}
         }
@@ -184,7 +187,7 @@ pub fn convert(dst: Type, src: Type, bits: u64, mode: Conversion) -> u64 {
             if mode.clamp == Clamp::Unit {
                 clamp_to(value, width, signed)
             } else {
-                value as u64 & mask(width)
+                low64(value.cast_unsigned()) & mask(width)
             }
         }
         (Kind::Float(format), Kind::Integer { bits: from, signed }) => {
@@ -270,7 +273,7 @@ fn source(src: Type, bits: u64, mode: Conversion) -> u64 {
 /// An f32 flushed where asked; everything else as it is.
 #[inline]
 fn flushed(ty: Type, bits: u64, mode: Conversion) -> u64 {
-    if ty == Type::F32 && mode.flush { flush_f32(bits as u32).into() } else { bits }
+    if ty == Type::F32 && mode.flush { flush_f32(low32(bits)).into() } else { bits }
 }
 
 /// Whether the number is small enough to have a fraction, so that [`integral`] is exact.
@@ -287,11 +290,11 @@ fn integral(number: Number, round: Round) -> i128 {
         } else if number.exponent > 62 {
             i128::MAX
         } else {
-            (number.significand << number.exponent as u32) as i128
+            (number.significand << number.exponent).cast_signed()
         }
     } else {
         round_bits(number.significand, number.exponent.unsigned_abs(), number.negative, round)
-            as i128
+            .cast_signed()
     };
     if number.negative { -magnitude } else { magnitude }
 }
@@ -336,7 +339,7 @@ pub fn pack_halves(half: Half, high: u32, low: u32, mode: Conversion) -> u32 {
         Half::F16 => Type::F16,
         Half::Bf16 => Type::Bf16,
     };
-    let one = |bits: u32| convert(dst, Type::F32, bits.into(), mode) as u16;
+    let one = |bits: u32| low16(convert(dst, Type::F32, bits.into(), mode));
     narrow::pack(one(low), one(high))
 }
 
@@ -382,18 +385,18 @@ impl Minifloat {
     pub const fn widen(self, bits: u8) -> f32 {
         let format = self.format();
         let bits = bits as u32;
-        let magnitude = bits & format.magnitude_mask() as u32;
+        let magnitude = bits & low32(format.magnitude_mask());
         let bias = (1 << (format.exponent_bits - 1)) - 1;
         let special = match format.special {
-            Special::Ieee if magnitude > format.exponent_mask() as u32 => NAN_F32,
-            Special::Ieee if magnitude == format.exponent_mask() as u32 => 0x7f80_0000,
-            Special::NanOnly if magnitude == format.magnitude_mask() as u32 => NAN_F32,
+            Special::Ieee if magnitude > low32(format.exponent_mask()) => NAN_F32,
+            Special::Ieee if magnitude == low32(format.exponent_mask()) => 0x7f80_0000,
+            Special::NanOnly if magnitude == low32(format.magnitude_mask()) => NAN_F32,
             Special::Ieee | Special::NanOnly | Special::FiniteOnly => 0,
         };
         if special == NAN_F32 {
             return f32::from_bits(NAN_F32);
         }
-        let sign = (bits & format.sign_bit() as u32) << (32 - format.bits());
+        let sign = (bits & low32(format.sign_bit())) << (32 - format.bits());
         f32::from_bits(
             sign | special | narrow::widen_magnitude(magnitude, format.mantissa_bits, bias),
         )
@@ -405,7 +408,7 @@ impl Minifloat {
 /// where the type has no NaN.
 pub fn narrow_mini(mini: Minifloat, src: Format, bits: u64, round: Round, clamp: Clamp) -> u8 {
     let mode = Conversion { clamp, overflow: Overflow::Saturate, ..Conversion::rounded(round) };
-    finish(mini.format(), src.decode(bits), mode) as u8
+    low8(finish(mini.format(), src.decode(bits), mode))
 }
 
 /// `cvt.rn.satfinite{.relu}.MINIx2.f32`: `high` becomes the upper element.
@@ -430,7 +433,7 @@ pub fn unpack_minis(mini: Minifloat, half: Half, pair: u16, clamp: Clamp) -> u32
     let mode = Conversion { clamp, ..Conversion::RN };
     let element = (1 << mini.format().bits()) - 1;
     let one = |bits: u16| {
-        finish(half.format(), mini.format().decode(u64::from(bits & element)), mode) as u16
+        low16(finish(half.format(), mini.format().decode(u64::from(bits & element)), mode))
     };
     narrow::pack(one(pair), one(pair >> mini.stride_bits()))
 }
@@ -446,7 +449,7 @@ pub fn narrow_ue8m0(bits: u32, round: Round, overflow: Overflow) -> u8 {
     // Code 0 stands for 2^-127, the f32 subnormal 0x400000.
     let above = if field == 0 { mantissa > 0x40_0000 } else { mantissa != 0 };
     let code = field + u32::from(round == Round::Up && above);
-    if code == 0xff && overflow == Overflow::Saturate { 0xfe } else { code as u8 }
+    if code == 0xff && overflow == Overflow::Saturate { 0xfe } else { low8(code.into()) }
 }
 
 /// `cvt.{rz,rp}{.satfinite}.ue8m0x2.f32`: `high` becomes the upper byte.
@@ -472,14 +475,15 @@ pub fn widen_ue8m0(code: u8) -> f32 {
 /// `cvt.rn.bf16x2.ue8m0x2`: exact.
 pub fn unpack_ue8m0(pair: u16) -> u32 {
     let one = |code: u8| narrow::narrow_bf16(widen_ue8m0(code));
-    narrow::pack(one(pair as u8), one((pair >> 8) as u8))
+    let [low, high] = pair.to_le_bytes();
+    narrow::pack(one(low), one(high))
 }
 
 /// `cvt.pack.sat.dst.s32{.b32}`: `a` and `b` saturated to `dst`, `b` in the lowest bits, `c` shifted
 /// up above them. `dst` is a 16, 8 bit type; the sub-byte types are given by width and sign.
 /// PTX ISA, "cvt.pack".
 pub fn pack_saturated(a: u32, b: u32, c: u32, width_bits: u32, signed: bool) -> u32 {
-    let one = |x: u32| clamp_to(i128::from(x as i32), width_bits, signed) as u32;
+    let one = |x: u32| low32(clamp_to(i128::from(x.cast_signed()), width_bits, signed));
     let pair = one(b) | one(a) << width_bits;
     if width_bits >= 16 { pair } else { c << (2 * width_bits) | pair }
 }

@@ -1,4 +1,9 @@
 //! `cvt` against its definition.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "drawn and counted values are cut to the width under test"
+)]
 #![expect(clippy::float_cmp, reason = "exact arithmetic is compared exactly")]
 
 use super::convert::{

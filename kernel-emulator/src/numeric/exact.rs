@@ -21,17 +21,10 @@ impl Number {
     /// bits of a product that a shift must not lose.
     const fn normalized(self) -> Self {
         let Self { negative, exponent, significand } = self;
-        let up = significand.leading_zeros() as i32 - 2;
-        if up >= 0 {
-            Self { negative, exponent: exponent - up, significand: significand << up as u32 }
-        } else {
-            let down = -up as u32;
-            Self {
-                negative,
-                exponent: exponent + down as i32,
-                significand: shift_sticky(significand, down),
-            }
-        }
+        let up = significand.leading_zeros().cast_signed() - 2;
+        let significand =
+            if up >= 0 { significand << up } else { shift_sticky(significand, up.unsigned_abs()) };
+        Self { negative, exponent: exponent - up, significand }
     }
 
     fn negated(self) -> Self {
@@ -66,7 +59,7 @@ pub fn add_numbers(a: Number, b: Number, round: Round) -> Number {
     let (a, b) = (a.normalized(), b.normalized());
     let (high, low) =
         if (a.exponent, a.significand) >= (b.exponent, b.significand) { (a, b) } else { (b, a) };
-    let aligned = shift_sticky(low.significand, (high.exponent - low.exponent) as u32);
+    let aligned = shift_sticky(low.significand, high.exponent.abs_diff(low.exponent));
     if high.negative == low.negative {
         return Number { significand: high.significand + aligned, ..high };
     }
@@ -183,7 +176,7 @@ pub fn square_root(a: Value) -> Value {
             let x = x.normalized();
             // An even exponent halves; one more factor of two still fits above bit 125.
             let odd = x.exponent.rem_euclid(2);
-            let significand = x.significand << odd as u32;
+            let significand = x.significand << odd;
             let root = significand.isqrt();
             Value::Finite(Number {
                 negative: false,

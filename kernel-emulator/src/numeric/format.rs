@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use super::lossy::{low32, low64};
+
 /// How a format spends its largest exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
@@ -184,12 +186,12 @@ impl Format {
         {
             return Value::Infinite { negative };
         }
-        let lowest = self.min_exponent() - self.mantissa_bits as i32;
+        let lowest = self.min_exponent() - self.mantissa_bits.cast_signed();
         Value::Finite(if field == 0 {
             Number { negative, exponent: lowest, significand: mantissa as u128 }
         } else {
             let significand = (mantissa | 1 << self.mantissa_bits) as u128;
-            Number { negative, exponent: lowest + field as i32 - 1, significand }
+            Number { negative, exponent: lowest + low32(field).cast_signed() - 1, significand }
         })
     }
 
@@ -223,19 +225,19 @@ impl Format {
         if significand == 0 {
             return self.signed(negative, 0);
         }
-        let leading = exponent + (127 - significand.leading_zeros() as i32);
+        let leading = exponent + (127 - significand.leading_zeros().cast_signed());
         let binade = leading.max(self.min_exponent());
         // `unit` is the weight of the result's last place, `drop` how many bits are below it.
-        let unit = binade - self.mantissa_bits as i32;
+        let unit = binade - self.mantissa_bits.cast_signed();
         let drop = unit - exponent;
         let rounded = if drop <= 0 {
-            (significand << (-drop) as u32) as u64
+            low64(significand << -drop)
         } else {
-            round_bits(significand, drop as u32, negative, round) as u64
+            low64(round_bits(significand, drop.unsigned_abs(), negative, round))
         };
         // The implicit bit, where present, carries into the exponent field, and so does a round-up
         // to the next power of two.
-        let above = (binade - self.min_exponent()) as u64;
+        let above = u64::from(binade.abs_diff(self.min_exponent()));
         if above >= 1 << self.exponent_bits {
             return self.overflowed(negative, round, overflow);
         }
@@ -275,9 +277,9 @@ impl Format {
         let significand = fraction | 1 << 52;
         let leading = field - 1023;
         let binade = leading.max(self.min_exponent());
-        let drop = (52 - self.mantissa_bits as i32 + (binade - leading)).min(63) as u32;
+        let drop = (52 - self.mantissa_bits + binade.abs_diff(leading)).min(63);
         let rounded = round_bits_64(significand, drop, negative, round);
-        let above = (binade - self.min_exponent()) as u64;
+        let above = u64::from(binade.abs_diff(self.min_exponent()));
         let magnitude = (above << self.mantissa_bits) + rounded;
         if magnitude > self.max_finite() {
             return self.overflowed(negative, round, Overflow::Ieee);

@@ -12,6 +12,8 @@
 //!
 //! The m8 shapes have the first row block alone, so their A registers advance k at each step.
 
+use super::lossy::low16;
+
 /// Lanes in a warp.
 pub const LANES: usize = 32;
 
@@ -115,7 +117,7 @@ pub fn store_matrix(register: &Register, transposed: bool) -> [[u16; 8]; 8] {
     for (lane, word) in register.iter().enumerate() {
         let low = matrix_place(lane, 0, transposed);
         let high = matrix_place(lane, 1, transposed);
-        rows[low.row][low.column] = *word as u16;
+        rows[low.row][low.column] = low16((*word).into());
         rows[high.row][high.column] = (*word >> 16) as u16;
     }
     rows

@@ -4,6 +4,8 @@
 //! Generic operations take an [`Int`] type and 64-bit containers: bits above the type's width are
 //! ignored in operands and zero in results. With a constant type they inline to plain instructions.
 
+use super::lossy::{low32, low64};
+
 /// An integer type of 16 to 64 bits (8 for the few instructions that have it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Int {
@@ -54,7 +56,7 @@ impl Int {
     pub const fn extend(self, bits: u64) -> u64 {
         let unused = 64 - self.bits();
         if self.is_signed() {
-            ((bits << unused) as i64 >> unused) as u64
+            ((bits << unused).cast_signed() >> unused).cast_unsigned()
         } else {
             bits & self.mask()
         }
@@ -63,12 +65,12 @@ impl Int {
     #[inline]
     const fn value(self, bits: u64) -> i128 {
         let extended = self.extend(bits);
-        if self.is_signed() { extended as i64 as i128 } else { extended as i128 }
+        if self.is_signed() { extended.cast_signed() as i128 } else { extended as i128 }
     }
 
     #[inline]
     const fn wrap(self, value: i128) -> u64 {
-        value as u64 & self.mask()
+        low64(value.cast_unsigned()) & self.mask()
     }
 }
 
@@ -87,20 +89,20 @@ pub const fn sub(ty: Int, a: u64, b: u64) -> u64 {
 /// `add.sat.s32`.
 #[inline]
 pub const fn add_sat_s32(a: u32, b: u32) -> u32 {
-    (a as i32).saturating_add(b as i32) as u32
+    a.cast_signed().saturating_add(b.cast_signed()).cast_unsigned()
 }
 
 /// `sub.sat.s32`.
 #[inline]
 pub const fn sub_sat_s32(a: u32, b: u32) -> u32 {
-    (a as i32).saturating_sub(b as i32) as u32
+    a.cast_signed().saturating_sub(b.cast_signed()).cast_unsigned()
 }
 
 /// `add.cc` and `addc.cc`: the sum with a carry in, and the carry out.
 #[inline]
 pub const fn add_carry(ty: Int, a: u64, b: u64, carry: bool) -> (u64, bool) {
     let sum = (a & ty.mask()) as u128 + (b & ty.mask()) as u128 + carry as u128;
-    (sum as u64 & ty.mask(), sum >> ty.bits() != 0)
+    (low64(sum) & ty.mask(), sum >> ty.bits() != 0)
 }
 
 /// `sub.cc` and `subc.cc`: the difference with a borrow in, and the borrow out.
@@ -108,7 +110,7 @@ pub const fn add_carry(ty: Int, a: u64, b: u64, carry: bool) -> (u64, bool) {
 pub const fn sub_borrow(ty: Int, a: u64, b: u64, borrow: bool) -> (u64, bool) {
     let subtrahend = (b & ty.mask()) as u128 + borrow as u128;
     let minuend = (a & ty.mask()) as u128;
-    (minuend.wrapping_sub(subtrahend) as u64 & ty.mask(), minuend < subtrahend)
+    (low64(minuend.wrapping_sub(subtrahend)) & ty.mask(), minuend < subtrahend)
 }
 
 /// `mul.lo`.
@@ -121,12 +123,12 @@ pub const fn mul_lo(ty: Int, a: u64, b: u64) -> u64 {
 #[inline]
 pub const fn mul_hi(ty: Int, a: u64, b: u64) -> u64 {
     let product = if ty.is_signed() {
-        (ty.value(a) * ty.value(b)) as u128
+        (ty.value(a) * ty.value(b)).cast_unsigned()
     } else {
         // u64 * u64 does not fit i128.
         (a & ty.mask()) as u128 * (b & ty.mask()) as u128
     };
-    (product >> ty.bits()) as u64 & ty.mask()
+    low64(product >> ty.bits()) & ty.mask()
 }
 
 /// `mul.wide`, for 8- to 32-bit types: the whole product, of twice the type's width.
@@ -150,7 +152,7 @@ pub const fn mad_hi(ty: Int, a: u64, b: u64, c: u64) -> u64 {
 /// `mad.hi.sat.s32`.
 #[inline]
 pub const fn mad_hi_sat_s32(a: u32, b: u32, c: u32) -> u32 {
-    add_sat_s32(mul_hi(Int::S32, a as u64, b as u64) as u32, c)
+    add_sat_s32(low32(mul_hi(Int::S32, a as u64, b as u64)), c)
 }
 
 /// `mad.wide`: the double-width product plus a double-width `c`.
@@ -159,11 +161,18 @@ pub const fn mad_wide(ty: Int, a: u64, b: u64, c: u64) -> u64 {
     mul_wide(ty, a, b).wrapping_add(c) & (u64::MAX >> 64u32.saturating_sub(2 * ty.bits()))
 }
 
+/// The low bits of a word as a signed number.
+#[inline]
+const fn signed_part(word: u32, width_bits: u32) -> i64 {
+    let unused = 32 - width_bits;
+    ((word << unused).cast_signed() >> unused) as i64
+}
+
 /// The exact product of the low 24 bits of two 32-bit operands: 48 bits, extended to 64.
 #[inline]
 const fn product24(signed: bool, a: u32, b: u32) -> u64 {
     if signed {
-        (((a << 8) as i32 >> 8) as i64 * ((b << 8) as i32 >> 8) as i64) as u64
+        (signed_part(a, 24) * signed_part(b, 24)).cast_unsigned()
     } else {
         (a & 0xff_ffff) as u64 * (b & 0xff_ffff) as u64
     }
@@ -172,13 +181,13 @@ const fn product24(signed: bool, a: u32, b: u32) -> u64 {
 /// `mul24.lo`: the low 32 of the 48 product bits.
 #[inline]
 pub const fn mul24_lo(signed: bool, a: u32, b: u32) -> u32 {
-    product24(signed, a, b) as u32
+    low32(product24(signed, a, b))
 }
 
 /// `mul24.hi`: the high 32 of the 48 product bits.
 #[inline]
 pub const fn mul24_hi(signed: bool, a: u32, b: u32) -> u32 {
-    (product24(signed, a, b) >> 16) as u32
+    low32(product24(signed, a, b) >> 16)
 }
 
 /// `sad`: `c + |a - b|`, where only the comparison depends on the sign.
@@ -196,7 +205,11 @@ pub const fn div(ty: Int, a: u64, b: u64) -> u64 {
     if b == 0 {
         return ty.mask();
     }
-    (if ty.is_signed() { (a as i64).wrapping_div(b as i64) as u64 } else { a / b }) & ty.mask()
+    (if ty.is_signed() {
+        a.cast_signed().wrapping_div(b.cast_signed()).cast_unsigned()
+    } else {
+        a / b
+    }) & ty.mask()
 }
 
 /// `rem`: the sign follows the dividend. By zero the value is unspecified too: all ones.
@@ -206,7 +219,11 @@ pub const fn rem(ty: Int, a: u64, b: u64) -> u64 {
     if b == 0 {
         return ty.mask();
     }
-    (if ty.is_signed() { (a as i64).wrapping_rem(b as i64) as u64 } else { a % b }) & ty.mask()
+    (if ty.is_signed() {
+        a.cast_signed().wrapping_rem(b.cast_signed()).cast_unsigned()
+    } else {
+        a % b
+    }) & ty.mask()
 }
 
 /// `min`.
@@ -226,7 +243,7 @@ pub const fn max(ty: Int, a: u64, b: u64) -> u64 {
 pub fn pairwise(a: u32, b: u32, f: impl Fn(u64, u64) -> u64) -> u32 {
     let low = f((a & 0xffff).into(), (b & 0xffff).into()) & 0xffff;
     let high = f((a >> 16).into(), (b >> 16).into()) & 0xffff;
-    (low | high << 16) as u32
+    low32(low | high << 16)
 }
 
 /// `min.relu`, `max.relu` `.s16x2 .s32`: a negative result becomes 0.
@@ -264,7 +281,8 @@ pub const fn clz(width_bits: u32, a: u64) -> u32 {
 #[inline]
 pub const fn bfind(ty: Int, a: u64) -> u32 {
     let extended = ty.extend(a);
-    let significant = if ty.is_signed() && (extended as i64) < 0 { !extended } else { extended };
+    let significant =
+        if ty.is_signed() && extended.cast_signed() < 0 { !extended } else { extended };
     if significant == 0 { u32::MAX } else { significant.ilog2() }
 }
 
@@ -362,7 +380,7 @@ pub const fn szext(signed: bool, a: u32, n: u32, range: Range) -> u32 {
     } else if n > 31 {
         a
     } else if signed {
-        ((a << (32 - n)) as i32 >> (32 - n)) as u32
+        low32(signed_part(a, n).cast_unsigned())
     } else {
         a & ((1 << n) - 1)
     }
@@ -372,7 +390,7 @@ pub const fn szext(signed: bool, a: u32, n: u32, range: Range) -> u32 {
 /// offsets, counting `base` itself, downwards for negative ones, and `base` itself, if set, for 0.
 /// 0xffffffff if there is none. PTX ISA, "fns".
 pub const fn fns(mask: u32, base: u32, offset: u32) -> u32 {
-    let offset = offset as i32;
+    let offset = offset.cast_signed();
     if base > 31 {
         return u32::MAX;
     }
@@ -381,12 +399,12 @@ pub const fn fns(mask: u32, base: u32, offset: u32) -> u32 {
     }
     let step = if offset > 0 { 1 } else { -1 };
     let mut left = offset.unsigned_abs();
-    let mut at = base as i32;
+    let mut at = base.cast_signed();
     while at >= 0 && at < 32 {
-        if mask >> at as u32 & 1 == 1 {
+        if mask >> at & 1 == 1 {
             left -= 1;
             if left == 0 {
-                return at as u32;
+                return at.cast_unsigned();
             }
         }
         at += step;
@@ -405,7 +423,7 @@ pub const fn shl(width_bits: u32, a: u64, by: u32) -> u64 {
 pub const fn shr(ty: Int, a: u64, by: u32) -> u64 {
     let extended = ty.extend(a);
     if ty.is_signed() {
-        (extended as i64 >> if by > 63 { 63 } else { by }) as u64 & ty.mask()
+        (extended.cast_signed() >> if by > 63 { 63 } else { by }).cast_unsigned() & ty.mask()
     } else if by >= ty.bits() {
         0
     } else {
@@ -434,7 +452,7 @@ pub const fn shf_left(low: u32, high: u32, by: u32, range: Range) -> u32 {
 #[inline]
 pub const fn shf_right(low: u32, high: u32, by: u32, range: Range) -> u32 {
     let both = (high as u64) << 32 | low as u64;
-    (both >> amount(by, range)) as u32
+    low32(both >> amount(by, range))
 }
 
 /// The mode of `prmt`.
@@ -484,7 +502,7 @@ pub const fn prmt(a: u32, b: u32, selector: u32, mode: Permute) -> u32 {
             }
             Permute::Replicate16 => (c & 1) * 2 + (i & 1),
         };
-        let byte = (bytes >> (8 * (pick & 7))) as u32 & 0xff;
+        let byte = low32(bytes >> (8 * (pick & 7))) & 0xff;
         let byte = if pick & 8 == 0 {
             byte
         } else if byte >> 7 == 1 {
@@ -505,10 +523,10 @@ pub const fn lop3(a: u32, b: u32, c: u32, table: u8) -> u32 {
     let mut row = 0;
     while row < 8 {
         if table >> row & 1 == 1 {
-            let x = if row & 4 != 0 { a } else { !a };
-            let y = if row & 2 != 0 { b } else { !b };
-            let z = if row & 1 != 0 { c } else { !c };
-            result |= x & y & z;
+            let in_a = if row & 4 != 0 { a } else { !a };
+            let in_b = if row & 2 != 0 { b } else { !b };
+            let in_c = if row & 1 != 0 { c } else { !c };
+            result |= in_a & in_b & in_c;
         }
         row += 1;
     }
@@ -523,10 +541,10 @@ pub const fn cnot(width_bits: u32, a: u64) -> u64 {
 
 const fn part(word: u32, index: u32, width_bits: u32, signed: bool) -> i64 {
     let raw = word >> (index * width_bits);
-    let unused = 32 - width_bits;
     if signed {
-        ((raw << unused) as i32 >> unused) as i64
+        signed_part(raw, width_bits)
     } else {
+        let unused = 32 - width_bits;
         (raw << unused >> unused) as i64
     }
 }
@@ -540,7 +558,7 @@ pub const fn dp4a(a: u32, b: u32, c: u32, signed_a: bool, signed_b: bool) -> u32
         sum += part(a, i, 8, signed_a) * part(b, i, 8, signed_b);
         i += 1;
     }
-    sum as u32
+    low32(sum.cast_unsigned())
 }
 
 /// `dp2a`: `c` plus the products of `a`'s halves with two bytes of `b`, the lower two for `.lo`, the
@@ -554,5 +572,5 @@ pub const fn dp2a(a: u32, b: u32, c: u32, signed_a: bool, signed_b: bool, high: 
         sum += part(a, i, 16, signed_a) * part(b, first + i, 8, signed_b);
         i += 1;
     }
-    sum as u32
+    low32(sum.cast_unsigned())
 }

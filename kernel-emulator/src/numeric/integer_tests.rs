@@ -1,4 +1,10 @@
 //! Integers bit by bit, comparisons by the host's, atomics by table.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "drawn and counted values are cut to the width under test"
+)]
+#![expect(clippy::many_single_char_names, reason = "d, a, b, c are the manual's operand names")]
 #![expect(clippy::float_cmp, reason = "exact arithmetic is compared exactly")]
 
 use super::atomic::{self, FloatOp, IntOp};

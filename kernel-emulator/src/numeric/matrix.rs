@@ -34,7 +34,7 @@ pub enum TensorCore {
 pub(super) type Sums = [[f32; LANES]; 2];
 
 /// Adds the products of eight rows, in order of increasing k.
-#[inline(always)]
+#[inline]
 fn add_products<const E: usize>(a: &[Lanes<E>], b: &[Lanes<E>], sums: &mut Sums) {
     for first in [0, 4] {
         // Four rows at a time, whose sums stay in registers over the whole of k.
@@ -67,7 +67,7 @@ fn add_products<const E: usize>(a: &[Lanes<E>], b: &[Lanes<E>], sums: &mut Sums)
 }
 
 /// All of a floating-point product; `steps` registers of B.
-#[inline(always)]
+#[inline]
 fn product<const E: usize>(
     (left, a): (Element, &[impl Borrow<Register>]),
     (right, b): (Element, &[impl Borrow<Register>]),
@@ -182,8 +182,8 @@ impl Accumulate {
     #[inline]
     pub const fn apply(self, c: u32, products: i32) -> u32 {
         match self {
-            Self::Wrap => c.wrapping_add(products as u32),
-            Self::Saturate => (c as i32).saturating_add(products) as u32,
+            Self::Wrap => c.wrapping_add(products.cast_unsigned()),
+            Self::Saturate => c.cast_signed().saturating_add(products).cast_unsigned(),
         }
     }
 }
@@ -193,7 +193,7 @@ impl Accumulate {
 pub(super) const COUNT_FROM: f32 = 12_582_912.0;
 
 /// Eight rows of an integer product, added to C.
-#[inline(always)]
+#[inline]
 fn add_int_products<const E: usize>(
     a: &[Lanes<E>],
     b: &[Lanes<E>],
@@ -290,19 +290,19 @@ pub fn mma_b1(
     c: &[impl Borrow<Register>; 4],
 ) -> [Register; 4] {
     let mut d = c.each_ref().map(|register| *register.borrow());
-    for (i, register) in d.iter_mut().enumerate() {
+    for (number, register) in d.iter_mut().enumerate() {
         for (lane, word) in register.iter_mut().enumerate() {
-            let place = c_place(i, lane);
+            let place = c_place(number, lane);
             let upper = place.row / 8;
             let mut ones = 0;
-            for (r, right) in b.iter().enumerate() {
-                let Some(left) = a.get(2 * r + upper) else { continue };
+            for (step, right) in b.iter().enumerate() {
+                let Some(left) = a.get(2 * step + upper) else { continue };
                 for within in 0..4 {
-                    let x = left.borrow()[4 * (place.row % 8) + within];
-                    let y = right.borrow()[4 * place.column + within];
+                    let left = left.borrow()[4 * (place.row % 8) + within];
+                    let right = right.borrow()[4 * place.column + within];
                     ones += match op {
-                        BitOp::Xor => x ^ y,
-                        BitOp::And => x & y,
+                        BitOp::Xor => left ^ right,
+                        BitOp::And => left & right,
                     }
                     .count_ones();
                 }

@@ -6,6 +6,7 @@
 //! through f32, which would round twice). A NaN result is 0x7fff.
 
 use super::format::{Format, Round};
+use super::lossy::low16;
 use super::scalar::{self, Clamp, Extreme, Mode, Selection};
 
 /// Which 16-bit format.
@@ -95,7 +96,7 @@ pub fn widen_bf16(bits: u16) -> f32 {
 /// lanes vectorise.
 #[inline]
 pub fn narrow_f16(x: f32) -> u16 {
-    narrow_f16_word(x) as u16
+    low16(narrow_f16_word(x).into())
 }
 
 /// [`narrow_f16`] in the low half of a word.
@@ -126,7 +127,7 @@ pub fn narrow_bf16(x: f32) -> u16 {
 
 #[inline]
 fn operand(half: Half, bits: u16, mode: Mode) -> f64 {
-    let bits = if mode.flush { half.format().flush(bits.into()) as u16 } else { bits };
+    let bits = if mode.flush { low16(half.format().flush(bits.into())) } else { bits };
     f64::from(half.widen(bits))
 }
 
@@ -151,7 +152,7 @@ fn nearest_normal(half: Half, sum: f64) -> Option<u16> {
     {
         None
     } else {
-        Some(sign | ((magnitude - rebias + half_unit) >> drop) as u16)
+        Some(sign | low16((magnitude - rebias + half_unit) >> drop))
     }
 }
 
@@ -178,7 +179,7 @@ fn finish(half: Half, x: f64, mode: Mode) -> u16 {
     } else {
         format.encode_f64(x.to_bits(), mode.round)
     };
-    let bits = if mode.flush { format.flush(bits) } else { bits } as u16;
+    let bits = low16(if mode.flush { format.flush(bits) } else { bits });
     match mode.clamp {
         Clamp::None => bits,
         Clamp::Unit => {
@@ -233,8 +234,15 @@ pub fn fma(half: Half, a: u16, b: u16, c: u16, mode: Mode) -> u16 {
     finish_sum(half, product, operand(half, c, mode), mode)
 }
 
-scalar::extreme!(extreme_f16, u16, Format::F16, (|_| NAN_HALF), "`min` and `max` on f16.");
-scalar::extreme!(extreme_bf16, u16, Format::BF16, (|_| NAN_HALF), "`min` and `max` on bf16.");
+scalar::extreme!(extreme_f16, u16, low16, Format::F16, (|_| NAN_HALF), "`min` and `max` on f16.");
+scalar::extreme!(
+    extreme_bf16,
+    u16,
+    low16,
+    Format::BF16,
+    (|_| NAN_HALF),
+    "`min` and `max` on bf16."
+);
 
 /// `min{.ftz}{.NaN}{.xorsign.abs}` and `max` on f16 or bf16: a NaN operand is ignored unless `.NaN`,
 /// -0 < +0.
@@ -252,7 +260,7 @@ pub const fn abs(half: Half, a: u16, flush: bool) -> u16 {
     if half.format().is_nan(a as u64) {
         return NAN_HALF;
     }
-    let a = if flush { half.format().flush(a as u64) as u16 } else { a };
+    let a = if flush { low16(half.format().flush(a as u64)) } else { a };
     a & 0x7fff
 }
 
@@ -262,14 +270,14 @@ pub const fn neg(half: Half, a: u16, flush: bool) -> u16 {
     if half.format().is_nan(a as u64) {
         return NAN_HALF;
     }
-    let a = if flush { half.format().flush(a as u64) as u16 } else { a };
+    let a = if flush { low16(half.format().flush(a as u64)) } else { a };
     a ^ 0x8000
 }
 
 /// Splits a packed pair into (low, high).
 #[inline]
 pub const fn unpack(pair: u32) -> (u16, u16) {
-    (pair as u16, (pair >> 16) as u16)
+    (low16(pair as u64), (pair >> 16) as u16)
 }
 
 /// Packs (low, high).

@@ -11,6 +11,7 @@ use std::borrow::Borrow;
 
 use super::convert::Minifloat;
 use super::fragment::{LANES, Register};
+use super::lossy::{low8, low16, low32, nearest_of_s32};
 use super::narrow::{widen_bf16, widen_f16, widen_f16_word};
 
 /// The element type of a floating-point operand.
@@ -40,10 +41,10 @@ impl Element {
     #[inline]
     pub fn widen(self, bits: u32) -> f32 {
         match self {
-            Self::F16 => widen_f16(bits as u16),
-            Self::Bf16 => widen_bf16(bits as u16),
+            Self::F16 => widen_f16(low16(bits.into())),
+            Self::Bf16 => widen_bf16(low16(bits.into())),
             Self::Tf32 => f32::from_bits(bits & 0xffff_e000),
-            Self::Mini(mini) => in_byte(mini, bits as u8),
+            Self::Mini(mini) => in_byte(mini, low8(bits.into())),
         }
     }
 }
@@ -81,7 +82,7 @@ pub(super) const STEPS: usize = 2;
 pub(super) type Rows<const E: usize> = [Lanes<E>; STEPS];
 
 /// Widens every lane; `value` takes the register and the number of the element.
-#[inline(always)]
+#[inline]
 fn widen<const E: usize>(out: &mut Lanes<E>, register: &Register, value: impl Fn(u32, u32) -> f32) {
     for (j, out) in (0..).zip(out) {
         for (out, word) in out.iter_mut().zip(register) {
@@ -123,7 +124,7 @@ fn ordinary(registers: &[impl Borrow<Register>]) -> bool {
 }
 
 /// Widens the registers of one operand, `turn` applied to each first.
-#[inline(always)]
+#[inline]
 fn floats<'a, const E: usize>(
     out: impl IntoIterator<Item = &'a mut Lanes<E>>,
     element: Element,
@@ -160,27 +161,27 @@ fn floats<'a, const E: usize>(
         }
         Element::Mini(mini) => {
             for (out, register) in pairs {
-                widen(out, &register, |word, j| in_byte(mini, (word >> (8 * j)) as u8));
+                widen(out, &register, |word, j| in_byte(mini, low8((word >> (8 * j)).into())));
             }
         }
     }
 }
 
 /// The same for integers, all of which f32 holds.
-#[inline(always)]
+#[inline]
 fn integers<'a, const E: usize>(
     out: impl IntoIterator<Item = &'a mut Lanes<E>>,
     element: IntElement,
     registers: &[impl Borrow<Register>],
     turn: impl Fn(&Register) -> Register,
 ) {
-    let bits = 32 / E as u32;
+    let bits = low32(32 / E as u64);
     let pairs = out.into_iter().zip(registers.iter().map(|register| turn(register.borrow())));
     match element {
         IntElement::S8 | IntElement::S4 => {
             for (out, register) in pairs {
                 widen(out, &register, |word, j| {
-                    ((word << (32 - bits - bits * j)).cast_signed() >> (32 - bits)) as f32
+                    nearest_of_s32((word << (32 - bits - bits * j)).cast_signed() >> (32 - bits))
                 });
             }
         }
@@ -188,7 +189,7 @@ fn integers<'a, const E: usize>(
             for (out, register) in pairs {
                 // As a signed number, which hosts convert faster.
                 widen(out, &register, |word, j| {
-                    (word << (32 - bits - bits * j) >> (32 - bits)).cast_signed() as f32
+                    nearest_of_s32((word << (32 - bits - bits * j) >> (32 - bits)).cast_signed())
                 });
             }
         }
@@ -196,7 +197,7 @@ fn integers<'a, const E: usize>(
 }
 
 /// A register of B with rows contiguous, even columns first.
-#[inline(always)]
+#[inline]
 fn turned(register: &Register) -> Register {
     let mut out = [0; LANES];
     for within in 0..4 {
@@ -209,14 +210,14 @@ fn turned(register: &Register) -> Register {
 }
 
 /// A of 16 rows in the order of its registers: those with an even number hold the upper eight rows.
-#[inline(always)]
+#[inline]
 fn in_order<const E: usize>(halves: &mut [Rows<E>; 2]) -> [&mut Lanes<E>; 2 * STEPS] {
     let [[a, c], [b, d]] = halves;
     [a, b, c, d]
 }
 
 /// A of 16 rows in floating point.
-#[inline(always)]
+#[inline]
 pub(super) fn float_a<const E: usize>(
     element: Element,
     registers: &[impl Borrow<Register>],
@@ -227,7 +228,7 @@ pub(super) fn float_a<const E: usize>(
 }
 
 /// B in floating point.
-#[inline(always)]
+#[inline]
 pub(super) fn float_b<const E: usize>(
     element: Element,
     registers: &[impl Borrow<Register>],
@@ -238,7 +239,7 @@ pub(super) fn float_b<const E: usize>(
 }
 
 /// A of 16 rows in integers.
-#[inline(always)]
+#[inline]
 pub(super) fn int_a<const E: usize>(
     element: IntElement,
     registers: &[impl Borrow<Register>],
@@ -249,7 +250,7 @@ pub(super) fn int_a<const E: usize>(
 }
 
 /// B in integers.
-#[inline(always)]
+#[inline]
 pub(super) fn int_b<const E: usize>(
     element: IntElement,
     registers: &[impl Borrow<Register>],
@@ -264,7 +265,7 @@ const fn table(mini: Minifloat) -> [f32; 256] {
     let mut values = [0.0; 256];
     let mut code = 0;
     while code < 256 {
-        values[code] = mini.widen(code as u8);
+        values[code] = mini.widen(low8(code as u64));
         code += 1;
     }
     values
@@ -278,7 +279,7 @@ static E2M1: [f32; 256] = table(Minifloat::E2m1);
 
 /// The number in a byte that tensor cores read: e2m1 takes bits 2 to 5, the six-bit types the low ones. So CUTLASS gives them to
 /// `mma.sync` (`fp4_shift_A` moves what `ldmatrix` loads of e2m1 up by two bits, and nothing of the six-bit types).
-#[inline(always)]
+#[inline]
 pub(super) const fn in_byte(mini: Minifloat, byte: u8) -> f32 {
     let up = match mini {
         Minifloat::E2m1 => 2,

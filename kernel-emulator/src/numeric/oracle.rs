@@ -3,6 +3,11 @@
 //! A value is an integer times a power of two. The two neighbours of a value in a format are found
 //! by searching the format's numbers in order of magnitude (their patterns are ordered), not by
 //! shifting, and compared as integers.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "drawn and counted values are cut to the width under test"
+)]
 
 use super::format::{Format, Round, Special};
 

@@ -6,6 +6,7 @@
 
 use super::exact;
 use super::format::{Format, Overflow, Round};
+use super::lossy::{self, low32, nearest};
 
 /// The NaN that f32 instructions produce.
 pub const NAN_F32: u32 = 0x7fff_ffff;
@@ -127,9 +128,9 @@ pub(crate) fn add_to_odd(a: f64, b: f64) -> f64 {
 #[inline]
 fn round_f32(x: f64, round: Round) -> u32 {
     if round == Round::NearestEven || !x.is_finite() {
-        return (x as f32).to_bits();
+        return nearest(x).to_bits();
     }
-    Format::F32.encode_f64(x.to_bits(), round) as u32
+    low32(Format::F32.encode_f64(x.to_bits(), round))
 }
 
 /// Exact cancellation gives +0, or -0 when rounding down; equal signs keep theirs.
@@ -188,7 +189,7 @@ pub fn fma_f32(a: u32, b: u32, c: u32, mode: Mode) -> u32 {
         && !midpoint
         && nearest.abs() >= f64::from(f32::MIN_POSITIVE)
     {
-        return finish_f32((nearest as f32).to_bits(), mode);
+        return finish_f32(lossy::nearest(nearest).to_bits(), mode);
     }
     let sum = signed_zero(add_to_odd(product, c), product, c, mode.round);
     finish_f32(round_f32(sum, mode.round), mode)
@@ -202,7 +203,7 @@ pub fn div_f32(a: u32, b: u32, mode: Mode) -> u32 {
         (f32::from_bits(a) / f32::from_bits(b)).to_bits()
     } else {
         let value = exact::divide(Format::F32.decode(a.into()), Format::F32.decode(b.into()));
-        Format::F32.encode(value, mode.round, Overflow::Ieee) as u32
+        low32(Format::F32.encode(value, mode.round, Overflow::Ieee))
     };
     finish_f32(quotient, mode)
 }
@@ -221,24 +222,23 @@ pub fn sqrt_f32(a: u32, mode: Mode) -> u32 {
         f32::from_bits(a).sqrt().to_bits()
     } else {
         let value = exact::square_root(Format::F32.decode(a.into()));
-        Format::F32.encode(value, mode.round, Overflow::Ieee) as u32
+        low32(Format::F32.encode(value, mode.round, Overflow::Ieee))
     };
     finish_f32(root, mode)
 }
 
 /// Orders f32 and f64 magnitudes and signs alike: -0 is less than +0 (PTX ISA, "min", "max").
 macro_rules! extreme {
-    ($name:ident, $bits:ty, $format:expr, $nan:expr, $doc:literal) => {
+    ($name:ident, $bits:ty, $low:path, $format:expr, $nan:expr, $doc:literal) => {
         #[doc = $doc]
         #[inline]
         pub fn $name(which: Extreme, a: $bits, b: $bits, selection: Selection) -> $bits {
-            const SIGN: $bits = $format.sign_bit() as $bits;
-            let flush =
-                |x: $bits| if selection.flush { $format.flush(x as u64) as $bits } else { x };
+            const SIGN: $bits = $low($format.sign_bit());
+            let flush = |x: $bits| if selection.flush { $low($format.flush(x.into())) } else { x };
             let (a, b) = (flush(a), flush(b));
             let sign = (a ^ b) & SIGN;
             let (a, b) = if selection.xorsign_abs { (a & !SIGN, b & !SIGN) } else { (a, b) };
-            let (nan_a, nan_b) = ($format.is_nan(a as u64), $format.is_nan(b as u64));
+            let (nan_a, nan_b) = ($format.is_nan(a.into()), $format.is_nan(b.into()));
             if nan_a && nan_b || selection.propagate_nan && (nan_a || nan_b) {
                 return $nan(b);
             }
@@ -260,6 +260,7 @@ pub(crate) use extreme;
 extreme!(
     extreme_f32,
     u32,
+    low32,
     Format::F32,
     (|_| NAN_F32),
     "`min` and `max`, all modifiers, `.f32`: a NaN operand is ignored unless `.NaN`, two give the canonical NaN, -0 < +0."
@@ -267,6 +268,7 @@ extreme!(
 extreme!(
     extreme_f64,
     u64,
+    std::convert::identity,
     Format::F64,
     (|b| b | QUIET_F64),
     "`min` and `max` `.f64`, with the rules of [`extreme_f32`]; of two NaN the second is the result."
@@ -421,8 +423,8 @@ pub fn fma_f64(a: u64, b: u64, c: u64, mode: Mode) -> u64 {
     let sum = if mode.round == Round::NearestEven {
         f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
     } else {
-        let [x, y, z] = [a, b, c].map(|bits| Format::F64.decode(bits));
-        exact_f64(exact::fused(x, y, z, mode.round), mode.round)
+        let [left, right, added] = [a, b, c].map(|bits| Format::F64.decode(bits));
+        exact_f64(exact::fused(left, right, added, mode.round), mode.round)
     };
     finish_f64(sum, &[b, c, a], mode)
 }

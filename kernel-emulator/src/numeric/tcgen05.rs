@@ -12,6 +12,7 @@
 
 use super::convert::Minifloat;
 use super::format::{Format, Value};
+use super::lossy::nearest;
 use super::matrix::{Accumulate, COUNT_FROM, canonical};
 use super::narrow::{narrow_f16_word, widen_f16_word};
 use super::operand::{in_byte, values};
@@ -210,7 +211,7 @@ pub(crate) fn add(
     let rows = d.chunks_exact_mut(columns).zip(sums.chunks_exact(columns));
     for ((d, sums), row) in rows.zip(row_scales) {
         for ((d, sum), column) in d.iter_mut().zip(sums).zip(column_scales) {
-            *d = (f64::from(*d) + f64::from(*sum) * row * column) as f32;
+            *d = nearest(f64::from(*d) + f64::from(*sum) * row * column);
         }
     }
 }

@@ -29,6 +29,7 @@
 //! rounding into cutting: no term has more than 24 bits, so its fraction is at most `1 - 2^-24`.
 
 use super::format::{Format, Round};
+use super::lossy::{low16, low32, nearest};
 use super::matrix::Sums;
 use super::narrow::{narrow_f16, widen_f16};
 use super::operand::{Element, Lanes, Rows, STEPS};
@@ -71,11 +72,16 @@ fn exponent(x: f32, least: i16) -> i16 {
     if x == 0.0 { ZERO } else { or_special }
 }
 
-/// The exponent of an operand format's subnormals. 8-bit formats are widened to f16 first.
+/// The exponent of a format's subnormals.
+const fn least_of(format: Format) -> i16 {
+    low16(format.min_exponent().cast_unsigned() as u64).cast_signed()
+}
+
+/// The exponent of an operand's subnormals. 8-bit formats are widened to f16 first.
 const fn least_exponent(element: Element) -> i16 {
     match element {
-        Element::F16 | Element::Mini(_) => Format::F16.min_exponent() as i16,
-        Element::Bf16 | Element::Tf32 => Format::F32.min_exponent() as i16,
+        Element::F16 | Element::Mini(_) => least_of(Format::F16),
+        Element::Bf16 | Element::Tf32 => least_of(Format::F32),
     }
 }
 
@@ -110,8 +116,9 @@ fn sum_row<const K: usize>(
         return special(a, exponents, b, c, adder);
     }
     // -300 is below every exponent of a product, so only sums of zeros are raised to it.
-    let units =
-        largest.map(|e| f64::from_bits(((e.max(-300) - adder.kept_bits + 1023) as u64) << 52));
+    let units = largest.map(|e| {
+        f64::from_bits(u64::from((e.max(-300) - adder.kept_bits + 1023).cast_unsigned()) << 52)
+    });
     let magic = units.map(|unit| unit * MAGIC);
     let less = units.map(|unit| unit * (0.5 - 1.0 / 33_554_432.0));
     let mut sums = [0u64; WIDTH];
@@ -148,7 +155,7 @@ fn special<const K: usize>(
         let terms = || a.iter().zip(&b.values).map(|(x, row)| x * row[n]);
         if !c[n].is_finite() || !terms().all(f64::is_finite) {
             // No sum of finite terms overflows f64, so it tells infinity from NaN.
-            return terms().fold(f64::from(c[n]), |sum, term| sum + term) as f32;
+            return nearest(terms().fold(f64::from(c[n]), |sum, term| sum + term));
         }
         // This column alone, the others zero.
         let keep = |m: usize| m == n;
@@ -169,9 +176,9 @@ fn cut_to_f32(x: f64, end: End) -> f32 {
     if x.abs() >= f64::from(f32::MIN_POSITIVE) {
         let (kept, cut) = (x.to_bits() & !0x1fff_ffff, x.to_bits() & 0x1fff_ffff);
         let odd = if end == End::Odd && cut != 0 { 0x2000_0000 } else { 0 };
-        f64::from_bits(kept | odd) as f32
+        nearest(f64::from_bits(kept | odd))
     } else {
-        let cut = f32::from_bits(Format::F32.encode_f64(x.to_bits(), Round::Zero) as u32);
+        let cut = f32::from_bits(low32(Format::F32.encode_f64(x.to_bits(), Round::Zero)));
         if cut == 0.0 { 0.0 } else { cut }
     }
 }
@@ -296,7 +303,7 @@ pub(super) fn add_products<const E: usize>(
     sums: &mut [Sums; 2],
     c_format: Format,
 ) {
-    let least_c = c_format.min_exponent() as i16;
+    let least_c = least_of(c_format);
     let least = [least_exponent(left), least_exponent(right), least_c];
     let end = if c_format == Format::F16 { End::Odd } else { End::F32 };
     let adder = Adder { least, kept_bits: KEPT_BITS, end };
@@ -320,12 +327,12 @@ pub(super) fn add_rows<const K: usize>(
 ) {
     let least = |element: Element| match element {
         // These are not widened first.
-        Element::Mini(mini) => mini.format().min_exponent() as i16,
+        Element::Mini(mini) => least_of(mini.format()),
         Element::F16 | Element::Bf16 | Element::Tf32 => least_exponent(element),
     };
     let bytes = matches!(left, Element::Mini(_));
     let adder = Adder {
-        least: [least(left), least(right), c_format.min_exponent() as i16],
+        least: [least(left), least(right), least_of(c_format)],
         kept_bits: if bytes { KEPT_BITS_OF_BYTES } else { KEPT_BITS },
         end: if c_format == Format::F16 { End::Odd } else { End::F32 },
     };

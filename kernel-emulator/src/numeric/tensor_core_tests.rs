@@ -1,4 +1,10 @@
 //! The tensor-core model against its own statement in integers, and against an H200.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "drawn and counted values are cut to the width under test"
+)]
+#![expect(clippy::many_single_char_names, reason = "d, a, b, c are the manual's operand names")]
 #![expect(clippy::float_cmp, reason = "exact arithmetic is compared exactly")]
 
 use super::convert::{Minifloat, unpack_minis};

@@ -1,4 +1,9 @@
 //! The additions of `wgmma` against their statement in integers, and against an H200.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "drawn and counted values are cut to the width under test"
+)]
 
 use super::convert::Minifloat;
 use super::format::{Format, Round};

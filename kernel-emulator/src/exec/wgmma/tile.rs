@@ -4,6 +4,7 @@
 use crate::code::wgmma::Major;
 use crate::fault::{FaultKind, Run, Trap};
 use crate::memory::shared::{SHARED_BASE, Shared};
+use crate::numeric::lossy::low32;
 use crate::numeric::wgmma::Factor;
 
 /// Bytes that are contiguous in every layout.
@@ -114,9 +115,8 @@ pub(super) fn read(
             let per_word = elements / 4;
             for (w, word) in words.into_iter().enumerate() {
                 let at = 2 * w * per_word;
-                let [a, b, c, d, e, f, g, h] = word.to_le_bytes();
-                factor.widen(u32::from_le_bytes([a, b, c, d]), &mut values[at..]);
-                factor.widen(u32::from_le_bytes([e, f, g, h]), &mut values[at + per_word..]);
+                factor.widen(low32(word), &mut values[at..]);
+                factor.widen(low32(word >> 32), &mut values[at + per_word..]);
             }
             for (e, value) in values[..elements].iter().enumerate() {
                 match major {
