@@ -1,4 +1,14 @@
 //! The expressions of headers: shapes, grids, expected values. Rust syntax over integers and floats.
+//!
+//! | function | value |
+//! |---|---|
+//! | `x(i, j)`, `x.dim(0)` | an element of an argument, an extent |
+//! | `sum(k, lo, hi, term)`, `product`, `least`, `most` | over `k` in `lo..hi`; 0 of an empty range |
+//! | `min(a, b)`, `max(a, b)`, `abs(x)`, `cdiv(a, b)` | of integers or floats, the last of integers |
+//! | `sqrt`, `exp`, `exp2`, `log`, `log2`, `sin`, `cos`, `tanh`, `erf`, `floor`, `ceil` | of a float |
+//! | `e2m1(word, n)`, `e2m3(word, n)`, `e3m2(word, n)` | number `n` of those packed into an element such as `e2m1x2` |
+//! | `ue8m0(code)` | the power of two that a scale stands for |
+//! | `persistent(most)` | the blocks of a persistent grid |
 
 use syn::{BinOp, Expr, Lit, UnOp};
 
@@ -162,6 +172,13 @@ impl Scope<'_> {
                 let (a, b) = (self.integer(a)?, self.integer(b)?);
                 Ok(Number::Int((a + b - 1) / b))
             }
+            ("e2m1", [word, number]) => self.packed(word, number, (2, 1)),
+            ("e2m3", [word, number]) => self.packed(word, number, (2, 3)),
+            ("e3m2", [word, number]) => self.packed(word, number, (3, 2)),
+            ("ue8m0", [code]) => Ok(match self.integer(code)? {
+                0xff => Number::Float(f64::NAN),
+                code => Number::Float(Number::Int(code - 127).float().exp2()),
+            }),
             // A persistent grid: any number of blocks has to do.
             ("persistent", [most]) => Ok(Number::Int(self.integer(most)?.min(3))),
             ("min", [a, b]) => arithmetic(self.value(a)?, self.value(b)?, i128::min, f64::min),
@@ -192,6 +209,25 @@ impl Scope<'_> {
             }
             _ => Err(format!("there is no function `{name}` of {} values", args.len())),
         }
+    }
+
+    /// A number of a word of packed floats, the lowest being number 0. These types have no infinity and no NaN.
+    fn packed(
+        &mut self,
+        word: &Expr,
+        number: &Expr,
+        (exponent_bits, mantissa_bits): (u32, u32),
+    ) -> Result<Number, String> {
+        let (word, number) = (self.integer(word)?, self.integer(number)?);
+        let code = word >> (number * i128::from(1 + exponent_bits + mantissa_bits));
+        let exponent = code >> mantissa_bits & ((1 << exponent_bits) - 1);
+        let mantissa = code & ((1 << mantissa_bits) - 1);
+        // A number with exponent 0 has no implicit one, and the power of two of exponent 1.
+        let significand = exponent.min(1) << mantissa_bits | mantissa;
+        let lowest = 2 - (1 << (exponent_bits - 1)) - i128::from(mantissa_bits);
+        let power = Number::Int(lowest + exponent.max(1) - 1).float().exp2();
+        let sign = if code >> (exponent_bits + mantissa_bits) & 1 == 0 { 1.0 } else { -1.0 };
+        Ok(Number::Float(sign * Number::Int(significand).float() * power))
     }
 }
 
@@ -271,5 +307,57 @@ fn operate(op: &BinOp, a: Number, b: Number) -> Result<Number, String> {
             _ => Err("`&&` and `||` take comparisons".to_owned()),
         },
         _ => Err("an assignment has no meaning here".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scope;
+
+    fn float(text: &str) -> f64 {
+        Scope::default().evaluate(text).expect("an expression").float()
+    }
+
+    /// Every code of a format by its formula (OCP Microscaling Formats, "FP6", "FP4"): with sign S, exponent E and
+    /// mantissa M of `m` bits, `(-1)^S 2^(E - bias) (1 + M / 2^m)`, and `(-1)^S 2^(1 - bias) (M / 2^m)` for E = 0.
+    fn numbers(exponents: i32, mantissas: i32, bias: i32) -> Vec<f64> {
+        let mut numbers = Vec::new();
+        for sign in [1.0, -1.0] {
+            for e in 0..exponents {
+                for m in 0..mantissas {
+                    let fraction = f64::from(m) / f64::from(mantissas);
+                    numbers.push(match e {
+                        0 => sign * 2f64.powi(1 - bias) * fraction,
+                        _ => sign * 2f64.powi(e - bias) * (1.0 + fraction),
+                    });
+                }
+            }
+        }
+        numbers
+    }
+
+    #[test]
+    fn packed_floats_are_what_their_formats_say() {
+        for (name, bits, numbers) in [
+            ("e2m1", 4, numbers(4, 2, 1)),
+            ("e2m3", 6, numbers(4, 8, 1)),
+            ("e3m2", 6, numbers(8, 4, 3)),
+        ] {
+            assert_eq!(numbers.len(), 1 << bits);
+            for (code, required) in numbers.iter().enumerate() {
+                // The neighbours are all ones and all zeros.
+                let word = (code << bits) | ((1 << bits) - 1);
+                let actual = float(&format!("{name}({word}, 1)"));
+                assert_eq!(actual.to_bits(), required.to_bits(), "{name}, code {code}");
+            }
+        }
+    }
+
+    #[test]
+    fn scales_are_powers_of_two_from_2_to_the_minus_127() {
+        let codes = ["0", "1", "127", "130", "254"].map(|code| float(&format!("ue8m0({code})")));
+        let required = [-127, -126, 0, 3, 127].map(|power| 2f64.powi(power));
+        assert_eq!(codes.map(f64::to_bits), required.map(f64::to_bits));
+        assert!(float("ue8m0(255)").is_nan());
     }
 }

@@ -8,8 +8,8 @@
 //@ arg t: ue8m0[128, 4] list(127, 126, 128)
 //@ arg c: f32[128, 32] poison
 //@ arg d: f32[256, 16] poison
-//@ expect c: 2 * sum(k, 0, 128, a(i, k) * b(j, k) * exp2(s(i, k / 32) + t(j, k / 32) - 254))
-//@ expect d: sum(k, 0, 128, a(i, k) * b(j, k) * exp2(s(i, k / 32) + t(j, k / 32) - 254))
+//@ expect c: 2 * sum(k, 0, 128, a(i, k) * b(j, k) * ue8m0(s(i, k / 32)) * ue8m0(t(j, k / 32)))
+//@ expect d: sum(k, 0, 128, a(i, k) * b(j, k) * ue8m0(s(i, k / 32)) * ue8m0(t(j, k / 32)))
 use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 8, grid = 1)]

@@ -9,8 +9,8 @@
 //@ arg v: e5m2[16, 256] list(2, 1, 0, -1, 3)
 //@ arg c: f32[64, 16] poison
 //@ arg w: f32[32, 16] poison
-//@ expect c: sum(k, 0, 256, a(i, k) * (if j < 12 { ((1 - 2 * (((if (k) % 2 == 0 { b(min(j, 11), (k) / 2) % 16 } else { b(min(j, 11), (k) / 2) / 16 })) / 8)) * (((if (k) % 2 == 0 { b(min(j, 11), (k) / 2) % 16 } else { b(min(j, 11), (k) / 2) / 16 })) % 8 + max(((if (k) % 2 == 0 { b(min(j, 11), (k) / 2) % 16 } else { b(min(j, 11), (k) / 2) / 16 })) % 8 - 4, 0) + 2 * max(((if (k) % 2 == 0 { b(min(j, 11), (k) / 2) % 16 } else { b(min(j, 11), (k) / 2) / 16 })) % 8 - 6, 0)) * 0.5) } else { 0.0 }) * exp2(s(i, k / 32) + t(j, k / 32) - 254))
-//@ expect w: sum(k, 0, 256, ((1 - 2 * (((if (k + 128) % 2 == 0 { u(1, i, (k + 128) / 2) % 16 } else { u(1, i, (k + 128) / 2) / 16 })) / 8)) * (((if (k + 128) % 2 == 0 { u(1, i, (k + 128) / 2) % 16 } else { u(1, i, (k + 128) / 2) / 16 })) % 8 + max(((if (k + 128) % 2 == 0 { u(1, i, (k + 128) / 2) % 16 } else { u(1, i, (k + 128) / 2) / 16 })) % 8 - 4, 0) + 2 * max(((if (k + 128) % 2 == 0 { u(1, i, (k + 128) / 2) % 16 } else { u(1, i, (k + 128) / 2) / 16 })) % 8 - 6, 0)) * 0.5) * v(j, k) * exp2(s(i, k / 32) + t(j, k / 32) - 254))
+//@ expect c: sum(k, 0, 256, a(i, k) * (if j < 12 { e2m1(b(min(j, 11), k / 2), k % 2) } else { 0.0 }) * ue8m0(s(i, k / 32)) * ue8m0(t(j, k / 32)))
+//@ expect w: sum(k, 0, 256, e2m1(u(1, i, 64 + k / 2), k % 2) * v(j, k) * ue8m0(s(i, k / 32)) * ue8m0(t(j, k / 32)))
 use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, grid = 1)]

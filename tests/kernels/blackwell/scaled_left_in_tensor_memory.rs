@@ -11,8 +11,8 @@
 //@ arg of_v: ue8m0[16, 4] list(127, 126, 128)
 //@ arg c: f32[128, 16] poison
 //@ arg w: f32[256, 16] poison
-//@ expect c: sum(k, 0, 64, (((1 - 2 * ((a(i, k) % 16) / 8)) * ((a(i, k) % 16) % 8 + max((a(i, k) % 16) % 8 - 4, 0) + 2 * max((a(i, k) % 16) % 8 - 6, 0)) * 0.5) * ((1 - 2 * ((b(j, k) % 16) / 8)) * ((b(j, k) % 16) % 8 + max((b(j, k) % 16) % 8 - 4, 0) + 2 * max((b(j, k) % 16) % 8 - 6, 0)) * 0.5) + ((1 - 2 * ((a(i, k) / 16) / 8)) * ((a(i, k) / 16) % 8 + max((a(i, k) / 16) % 8 - 4, 0) + 2 * max((a(i, k) / 16) % 8 - 6, 0)) * 0.5) * ((1 - 2 * ((b(j, k) / 16) / 8)) * ((b(j, k) / 16) % 8 + max((b(j, k) / 16) % 8 - 4, 0) + 2 * max((b(j, k) / 16) % 8 - 6, 0)) * 0.5)) * exp2(s(i, k / 8) + t(j, k / 8) - 254))
-//@ expect w: sum(k, 0, 128, u(i, k) * v(j, k) * exp2(of_u(i, k / 32) + of_v(j, k / 32) - 254))
+//@ expect c: sum(k, 0, 64, (e2m1(a(i, k), 0) * e2m1(b(j, k), 0) + e2m1(a(i, k), 1) * e2m1(b(j, k), 1)) * ue8m0(s(i, k / 8)) * ue8m0(t(j, k / 8)))
+//@ expect w: sum(k, 0, 128, u(i, k) * v(j, k) * ue8m0(of_u(i, k / 32)) * ue8m0(of_v(j, k / 32)))
 use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, grid = 1)]

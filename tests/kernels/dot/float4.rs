@@ -8,9 +8,9 @@
 //@ arg out: f32[M, N] poison
 //@ arg left: f32[M, N] poison
 //@ arg half: f16[M, M] poison
-//@ expect out: c(i, j) + sum(k, 0, K, (1 - 2 * ((a(i, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((a(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((a(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((a(i, k / 2) >> (4 * (k % 2))) & 1) * 0.5) * (1 - 2 * ((b(j, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((b(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((b(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((b(j, k / 2) >> (4 * (k % 2))) & 1) * 0.5))
-//@ expect left: sum(k, 0, K, e(i, k) * (1 - 2 * ((b(j, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((b(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((b(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((b(j, k / 2) >> (4 * (k % 2))) & 1) * 0.5))
-//@ expect half: sum(k, 0, K, (1 - 2 * ((a(i, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((a(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((a(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((a(i, k / 2) >> (4 * (k % 2))) & 1) * 0.5) * e(j, k))
+//@ expect out: c(i, j) + sum(k, 0, K, e2m1(a(i, k / 2), k % 2) * e2m1(b(j, k / 2), k % 2))
+//@ expect left: sum(k, 0, K, e(i, k) * e2m1(b(j, k / 2), k % 2))
+//@ expect half: sum(k, 0, K, e2m1(a(i, k / 2), k % 2) * e(j, k))
 use kiln::prelude::*;
 
 #[kernel(target = sm_120a, warps = W, grid = 1,

@@ -9,8 +9,8 @@
 //@ arg c: f32[M, N] list(5, -6, 7)
 //@ arg out: f32[M, N] poison
 //@ arg mixed: f32[M, N] poison
-//@ expect out: c(i, j) + sum(k, 0, K, a(i, k) * b(j, k) * exp2(s(i, k / 32) - 127) * exp2(t(j, k / 32) - 127))
-//@ expect mixed: sum(k, 0, K, a(i, k) * (1 - 2 * ((f(j, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((f(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((f(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((f(j, k / 2) >> (4 * (k % 2))) & 1) * 0.5) * exp2(s(i, k / 32) - 127) * exp2(t(j, k / 32) - 127))
+//@ expect out: c(i, j) + sum(k, 0, K, a(i, k) * b(j, k) * ue8m0(s(i, k / 32)) * ue8m0(t(j, k / 32)))
+//@ expect mixed: sum(k, 0, K, a(i, k) * e2m1(f(j, k / 2), k % 2) * ue8m0(s(i, k / 32)) * ue8m0(t(j, k / 32)))
 use kiln::prelude::*;
 
 #[kernel(target = sm_120a, warps = W, grid = 1,

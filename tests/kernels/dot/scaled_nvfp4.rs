@@ -7,7 +7,7 @@
 //@ arg t: e4m3[N, K / 16] list(2, 1, 0.25, 3)
 //@ arg c: f32[M, N] list(5, -6, 7)
 //@ arg out: f32[M, N] poison
-//@ expect out: c(i, j) + sum(k, 0, K, (1 - 2 * ((a(i, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((a(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((a(i, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((a(i, k / 2) >> (4 * (k % 2))) & 1) * 0.5) * (1 - 2 * ((b(j, k / 2) >> (4 * (k % 2) + 3)) & 1)) * exp2(max((b(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) - 1) * (min((b(j, k / 2) >> (4 * (k % 2) + 1)) & 3, 1) + ((b(j, k / 2) >> (4 * (k % 2))) & 1) * 0.5) * s(i, k / 16) * t(j, k / 16))
+//@ expect out: c(i, j) + sum(k, 0, K, e2m1(a(i, k / 2), k % 2) * e2m1(b(j, k / 2), k % 2) * s(i, k / 16) * t(j, k / 16))
 use kiln::prelude::*;
 
 #[kernel(target = sm_120a, warps = W, grid = 1,
