@@ -16,7 +16,7 @@
 //! | `arg n: i32 scalar 7` | a scalar |
 //! | `grid: 3, 2` | the grid, where it is not that of the attribute |
 //! | `case: name` | a set of arguments; what stands before the first is in all of them |
-//! | `expect out: 2 * x(i, j) + n` | what the element (i, j, k, ..) is, computed in another way |
+//! | `expect out: 2 * x(i, j) + n` | what the element (i, j, k, ..) is, computed in another way, with the functions of [`expression`](crate::expression) |
 //! | `compare: exact`, `compare f16: rtol=1e-3 atol=1e-6`, `compare out: ulp=2` | how far results may differ: in general, of an element type, of an argument |
 //! | `fails: words` | every executor stops the kernel with an error that has these words |
 

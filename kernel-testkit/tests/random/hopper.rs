@@ -5,7 +5,7 @@ use kernel_testkit::data::Random;
 use crate::operand::{ALONE, Extents, Operand, Ways};
 use crate::product::{Head, Outlet, Product};
 
-/// An element type of the factors, that of the sums, bytes of an element, whether an operand may lie with its depth outermost.
+/// An element type of the operands, that of the sums, bytes of an element, whether an operand may lie with its depth outermost.
 const TYPES: [(&str, &str, u64, bool); 7] = [
     ("f16", "f32", 2, true),
     ("f16", "f16", 2, true),

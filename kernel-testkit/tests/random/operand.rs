@@ -1,4 +1,4 @@
-//! A factor of a matrix product: a tensor, how a tile of it comes to shared memory, and how it lies there.
+//! An operand of a matrix product: a tensor, how a tile of it comes to shared memory, and how it lies there.
 
 /// How an operand comes to shared memory.
 #[derive(Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ pub(crate) struct Extents {
     pub(crate) tile: [u64; 3],
     /// Of the whole.
     pub(crate) whole: [u64; 3],
-    /// Bytes of an element of the factors.
+    /// Bytes of an element of the operands.
     pub(crate) bytes: u64,
     /// Where the tile of a block begins.
     pub(crate) at: [&'static str; 3],
@@ -39,7 +39,7 @@ pub(crate) struct Extents {
 /// Where the tiles of blocks begin that share nothing out among them.
 pub(crate) const ALONE: [&str; 3] = ["m", "n", "k"];
 
-/// One factor: a tensor, and its tile in shared memory.
+/// One operand: a tensor, and its tile in shared memory.
 pub(crate) struct Operand {
     name: &'static str,
     dtype: &'static str,

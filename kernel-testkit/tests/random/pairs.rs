@@ -1,5 +1,5 @@
-//! Products of pairs of blocks as people write them for Blackwell: each block brings its rows of the left factor and its half of
-//! the columns of the right one, and the blocks take their tiles in turns or fill a ring.
+//! Products of pairs of blocks as people write them for Blackwell: each block brings its rows of A and its half of
+//! the columns of B, and the blocks take their tiles in turns or fill a ring.
 
 use kernel_testkit::data::Random;
 
@@ -19,7 +19,7 @@ enum Start {
 /// Products of pairs.
 struct Pairs {
     product: Product,
-    /// The type of a left factor in tensor memory.
+    /// The type of A in tensor memory.
     held: Option<&'static str>,
     start: Start,
     /// The layout of the sums, of 128 rows, is pinned.
@@ -61,7 +61,7 @@ pub(crate) fn kernel(seed: u64) -> String {
         1 => Some(format!("k != {depth}")),
         _ => None,
     };
-    // Of 64 rows in each block, the factor would be needed twice.
+    // Of 64 rows in each block, A would be needed twice.
     let holds = !ring && rows == 128 && !left.transposed && below(3) == 0;
     let held = holds.then_some(dtypes[0]);
     let product = Product { extents, sums, left, right };

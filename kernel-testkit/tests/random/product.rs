@@ -3,7 +3,7 @@
 
 use crate::operand::{Extents, Operand};
 
-/// A product of two factors.
+/// A product of two operands.
 pub(crate) struct Product {
     pub(crate) extents: Extents,
     pub(crate) sums: &'static str,

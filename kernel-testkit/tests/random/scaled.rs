@@ -7,7 +7,7 @@ use crate::operand::{ALONE, Extents, Operand, Ways};
 use crate::product::{Head, Outlet, Product};
 use crate::tcgen05::{ADVANCE, BY_MAP};
 
-/// Element types of the factors, that of the scales, elements of a factor that have a scale, and what scales there are. Sums are exact
+/// Element types of A and B, that of the scales, elements of an operand that have a scale, and what scales there are. Sums are exact
 /// whatever their order.
 const FORMATS: [([&str; 2], &str, u64, &str); 10] = [
     (["e4m3", "e4m3"], "ue8m0", 32, POWERS),
@@ -29,7 +29,7 @@ const FP4: &str = "33, 250, 7, 0, 129, 84, 99";
 /// Sixteen FP6 numbers each, of either sign and at most 3.5, so that sums are exact.
 const FP6: &str = "0x820a_6e4a_b433_02c3_60a8_8bc0, 0xb8ca_4946_caf2_40fc_9127_300f, 0xbf12_e9b8_8c8c_c2dc_282d_344b";
 
-/// How one factor's scales come to tensor memory.
+/// How one operand's scales come to tensor memory.
 #[derive(Clone, Copy, PartialEq)]
 enum Bring {
     /// The tensor cores copy them from shared memory.
@@ -38,16 +38,16 @@ enum Bring {
     Stored,
 }
 
-/// A product whose factors have scales.
+/// A product whose operands have scales.
 struct Scaled {
     product: Product,
     /// The type of the scales.
     dtype: &'static str,
-    /// Elements of a factor that have a scale.
+    /// Elements of an operand that have a scale.
     block: u64,
-    /// The type of a left factor in tensor memory.
+    /// The type of A in tensor memory.
     held: Option<&'static str>,
-    /// Those of the left factor and of the right one.
+    /// Those of A and of B.
     bring: [Bring; 2],
     /// The rows and columns of an instruction, where they are pinned.
     pinned: Option<[u64; 2]>,
@@ -64,7 +64,7 @@ pub(crate) fn kernel(seed: u64) -> String {
         FORMATS[usize::try_from(below(FORMATS.len() as u64)).expect("a short table")];
     let is_float6 = dtypes[0].ends_with("x16");
     let is_float8 = dtypes[0] != "e2m1x2" && !is_float6;
-    // In a ring both factors' scales are copied, those of 128 rows or more.
+    // In a ring both operands' scales are copied, those of 128 rows or more.
     let ring = below(4) == 0;
     let rows = if ring { 128 } else { 128 << below(2) };
     let columns = if ring { 128 } else { 16 << below(if rows == 256 { 3 } else { 5 }) };

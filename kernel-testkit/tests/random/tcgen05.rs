@@ -1,4 +1,4 @@
-//! Matrix products as people write them for Blackwell: sums in tensor memory, the left factor there or in shared memory, in one
+//! Matrix products as people write them for Blackwell: sums in tensor memory, A there or in shared memory, in one
 //! partition or several.
 
 use kernel_testkit::data::Random;
@@ -6,7 +6,7 @@ use kernel_testkit::data::Random;
 use crate::operand::{ALONE, Extents, Operand, Ways};
 use crate::product::{Head, Outlet, Product};
 
-/// Element types of the factors, that of the sums, bytes of an element, whether an operand may lie with its depth outermost.
+/// Element types of A and B, that of the sums, bytes of an element, whether an operand may lie with its depth outermost.
 pub(crate) const TYPES: [([&str; 2], &str, u64, bool); 12] = [
     (["f16", "f16"], "f32", 2, true),
     (["f16", "f16"], "f16", 2, true),
@@ -68,7 +68,7 @@ struct Tcgen05 {
     left_in_tensor_memory: bool,
     /// The rows and columns of an instruction, where they are pinned.
     block: Option<[u64; 2]>,
-    /// The layout of the left factor in tensor memory is pinned with that of the sums.
+    /// The layout of A in tensor memory is pinned with that of the sums.
     left_pinned: bool,
     lie: Sums,
     /// Whether a product takes place.
@@ -125,15 +125,15 @@ pub(crate) fn kernel(seed: u64) -> String {
         // Copies bring sums to blocks of 128 rows.
         let halved = if matches!(start, Start::Copied) { 1 } else { below(2) };
         let block_rows = if rows == 64 { 64 } else { 64 << halved };
-        // Sums of 64 rows in blocks side by side lie in other rows than a left factor.
+        // Sums of 64 rows in blocks side by side lie in other rows than A.
         let halved = if left_in_tensor_memory && rows == 64 { 0 } else { below(2) };
         let least = if block_rows == 64 && (bytes > 1 || right.transposed) { 8 } else { 16 };
         [block_rows, (columns >> halved).max(columns.min(least))]
     });
-    // The layout of the left factor follows that of the sums, where it would not be the same by itself.
+    // The layout of A follows that of the sums, where it would not be the same by itself.
     let left_pinned =
         block.is_some_and(|[block_rows, _]| block_rows != rows.min(128)) || below(2) == 0;
-    // Both tiles, and the left factor, are at most 512 columns.
+    // Both tiles, and A, are at most 512 columns.
     let lie = match below(6) {
         0 if rows < 256 && columns <= 128 => Sums::OneOfTwo,
         1 if rows < 256 && columns <= 128 => Sums::Half(below(2)),
@@ -285,7 +285,7 @@ impl Tcgen05 {
 
     /// Products of all that comes, each of which gives its place of the ring back; `done` hears of the last.
     fn products(&self) -> String {
-        // What the left factor is overwritten with waits for the product that reads it.
+        // What A is overwritten with waits for the product that reads it.
         let (turn, waits) = if self.left_in_tensor_memory {
             ("let mut turn = 0;\n", "tcgen05::commit(done);\ndone.wait(turn);\nturn ^= 1;\n")
         } else {

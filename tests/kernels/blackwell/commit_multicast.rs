@@ -1,4 +1,4 @@
-//! One block of a cluster loads a factor for all of them, and fills a buffer again when the products of all blocks have read it: their
+//! One block of a cluster loads an operand for all of them, and fills a buffer again when the products of all blocks have read it: their
 //! commits tell it, and each other, at the barriers of all.
 //@ run: eval, emulate
 //@ compare: exact

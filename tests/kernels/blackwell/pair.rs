@@ -1,4 +1,4 @@
-//! Products of pairs of blocks, of 128 and 256 rows: each block writes its rows of the left factor and its half of the columns of the right one, and
+//! Products of pairs of blocks, of 128 and 256 rows: each block writes its rows of A and its half of the columns of B, and
 //! reads its rows of the sums. Both blocks reach every statement; the one of even rank starts the products and commits.
 //@ run: eval, emulate
 //@ compare: exact

@@ -1,5 +1,5 @@
-//! Products of a pair added to sums that the threads of both blocks have stored, after which they read them and store others; the left factor lies
-//! with its rows side by side. Sums of either type, of 64 and of 128 rows in each block.
+//! Products of a pair added to sums that the threads of both blocks have stored, after which they read them and store others; the rows of A
+//! are adjacent. Sums of either type, of 64 and of 128 rows in each block.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: f16[32, 4 * ROWS] list(1, -2, 3, 0, 2, -1, 1)

@@ -1,4 +1,4 @@
-//! Sums of 64 rows, of 256 rows, of more columns than one instruction has, in `f16`, on top of what is there; and a left factor in
+//! Sums of 64 rows, of 256 rows, of more columns than one instruction has, in `f16`, on top of what is there; and A from
 //! tensor memory.
 //@ run: eval, emulate
 //@ compare: exact

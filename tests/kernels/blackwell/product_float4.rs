@@ -1,4 +1,4 @@
-//! FP8 by FP4, FP4 by FP8 and FP4 by FP4: the FP4 factors lie padded without being asked for, as threads store them and as they load them again.
+//! FP8 by FP4, FP4 by FP8 and FP4 by FP4: the FP4 operands lie padded without being asked for, as threads store them and as they load them again.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: e4m3[64, 128] list(1, -2, 0.5, 0, 2, -1, 4)

@@ -1,4 +1,4 @@
-//! Products of FP8, one format with the other, with either index of each factor side by side in shared memory.
+//! Products of FP8, one format with the other, with either index of A and B contiguous in shared memory.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: e4m3[128, 128] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)

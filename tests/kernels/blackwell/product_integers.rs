@@ -1,4 +1,4 @@
-//! Products of bytes, signed and not, and of tf32: the left factor in shared memory and, of bytes, in tensor memory.
+//! Products of bytes, signed and not, and of tf32: A from shared memory and, of bytes, from tensor memory.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: i8[128, 64] list(1, -2, 3, 0, 127, -1, 4, -128, 1)

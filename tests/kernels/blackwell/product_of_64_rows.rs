@@ -1,5 +1,5 @@
 //! Sums in blocks of 64 rows: of 128 rows, and of twice the columns of a block, the second of which takes the rows that the first one
-//! leaves; and in `f16`. Of a left factor in tensor memory, the second 64 rows lie where those of the sums do.
+//! leaves; and in `f16`. If A is in tensor memory, its second 64 rows lie where those of the sums do.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: f16[128, 32] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)

@@ -1,4 +1,4 @@
-//! Products of 64 rows by 8 columns, the narrowest, below and beside one another, with the right factor either way round.
+//! Products of 64 rows by 8 columns, the narrowest, below and beside one another, with either index of B contiguous.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: f16[128, 32] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)

@@ -1,4 +1,4 @@
-//! A chain of two products, as attention has it: the first one's sums are rounded where they lie and are the left factor of the second, for which the next one waits.
+//! A chain of two products, as attention has it: the first one's sums are rounded where they lie and are A of the second, for which the next one waits.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg q: f16[128, 64] list(1, -1, 0, 2, 1, -1, 0)

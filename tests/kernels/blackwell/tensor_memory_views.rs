@@ -1,5 +1,5 @@
 //! Columns of tensor memory as elements of another type: the words of bytes, a column for each half, the copies that a store has
-//! written to all four warps, and scores that are rounded where they lie to be the left factor of the next product, as in attention.
+//! written to all four warps, and scores that are rounded where they lie to be A of the next product, as in attention.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: u32[128, 8] bits

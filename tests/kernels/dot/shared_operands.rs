@@ -1,4 +1,4 @@
-//! Factors in shared memory, straight and transposed, loaded or given as they are.
+//! A and B in shared memory, straight and transposed, loaded or given as they are.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: T[32, 64] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)

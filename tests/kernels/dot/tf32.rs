@@ -1,9 +1,9 @@
-//! `dot_tf32` rounds its factors to 10 bits, ties away from zero.
+//! `dot_tf32` rounds A and B to 10 bits, ties away from zero.
 //@ run: eval, emulate, gpu
 //@ arg a: f32[M, K] uniform(-1, 1)
 //@ arg b: f32[K, N] uniform(-1, 1)
 //@ arg out: f32[M, N] poison
-// Products of rounded factors are exact in f32; 64 of them below 1 are added in an order of the hardware's, whose
+// Products of rounded numbers are exact in f32; 64 of them below 1 are added in an order of the hardware's, whose
 // additions may truncate: 64 * 64 * 2^-24 bounds it.
 //@ compare: atol=2.5e-4
 //@ case: fractions

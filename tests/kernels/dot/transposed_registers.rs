@@ -1,4 +1,4 @@
-//! Factors transposed in registers, and a product of a product.
+//! A and B transposed in registers, and a product of a product.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: f16[32, 16] list(1, -2, 3, 0, 2, -1, 1, -3, 1, 0, -1)

@@ -1,4 +1,4 @@
-//! Every pair of factor and sum types, of small integers: exact.
+//! Every pair of operand and sum types, of small integers: exact.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: T[M, K] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)

@@ -1,4 +1,4 @@
-//! Factors copied to shared memory, straight and transposed: no bank conflict on the way to the tensor cores.
+//! A and B copied to shared memory, straight and transposed: no bank conflict on the way to the tensor cores.
 //@ run: eval, emulate, gpu
 //@ compare: rtol=1e-3 atol=1e-3
 //@ no-conflicts

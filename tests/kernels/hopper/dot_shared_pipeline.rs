@@ -1,4 +1,4 @@
-//! A product whose factors a pipelined loop brings by tensor map and warpgroups multiply where they lie.
+//! A `wgmma` product whose operands a pipelined loop brings to shared memory by TMA copies.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: bf16[M, K] list(1, -2, 3, 0, 2, -1, 1, -3, 1, 0, -1)

@@ -1,4 +1,4 @@
-//! Two blocks of a cluster share a factor of their products: the first one loads it for both. Buffers are filled again when both
+//! Two blocks of a cluster share an operand of their products: the first one loads it for both. Buffers are filled again when both
 //! blocks have read them, which each tells the other.
 //@ run: emulate, gpu
 //@ compare: exact

@@ -1,4 +1,4 @@
-//! Either index of each factor of 16 bits contiguous: depth, rows or columns.
+//! Either index of A and B of 16 bits contiguous: `k`, rows or columns.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: T[64, 128] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)

@@ -1,4 +1,4 @@
-//! Left operands in registers, of every type; the depth of the right one side by side.
+//! A from registers, of every type; B with elements along `k` adjacent.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: A[64, K] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)

@@ -1,4 +1,4 @@
-//! Of an `f32` in shared memory a product takes the upper 19 bits; a left operand in registers is rounded to those.
+//! Of an `f32` in shared memory a product takes the upper 19 bits; A from registers is rounded to those.
 //@ run: eval, emulate, gpu
 //@ compare: exact
 //@ arg a: f32[64, 8] list(1.00048828125, -1.00048828125, 3, 1.0009765625, 1.000732421875, 0.5, -2.0001220703125)

@@ -1,4 +1,4 @@
-//! Conversions between layouts of blocks, of products' results and of their factors: those that go through shared memory have no
+//! Conversions between layouts of blocks, of products' results and of their operands: those that go through shared memory have no
 //! bank conflict.
 //@ run: eval, emulate, gpu
 //@ compare: exact

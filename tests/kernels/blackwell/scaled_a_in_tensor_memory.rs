@@ -1,4 +1,4 @@
-//! Block-scaled products whose left factor lies in tensor memory: of FP8, of two blocks of rows and columns, and of FP4 with scales for 16 numbers.
+//! Block-scaled products with A in tensor memory: of FP8, of two blocks of rows and columns, and of FP4 with scales for 16 numbers.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: e2m1x2[128, 64] list(33, 250, 7, 0, 129, 84, 99, 18, 60)
@@ -16,7 +16,7 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, grid = 1)]
-pub fn scaled_left_in_tensor_memory(
+pub fn scaled_a_in_tensor_memory(
     a: Tensor<e2m1x2, 2>,
     b: Tensor<e2m1x2, 2>,
     s: Tensor<ue8m0, 2>,

@@ -1,4 +1,4 @@
-//! A product of a pair of blocks whose left factor lies in tensor memory: each block stores its rows there.
+//! A product of a pair of blocks with A in tensor memory: each block stores its rows there.
 //@ run: eval, emulate
 //@ compare: exact
 //@ arg a: bf16[256, 32] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 0, -4)
@@ -8,7 +8,7 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, cluster = 2, grid = 2)]
-pub fn pair_left_in_tensor_memory(
+pub fn pair_a_in_tensor_memory(
     a: Tensor<bf16, 2>,
     b: Tensor<bf16, 2>,
     c: TensorMut<f32, 2>,
