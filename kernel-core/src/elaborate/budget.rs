@@ -102,8 +102,7 @@ impl Builder<'_> {
                     (Dtype::F64, _) => 8,
                     _ => 64,
                 };
-                let depth = self.ty(args[0]).shape().last().copied().unwrap_or(1);
-                let depth = u64::from(depth * dtype.numbers());
+                let depth = u64::from(self.numbers_along_k(args[0]));
                 let products = elements(&args[2]).saturating_mul(depth);
                 products.div_ceil(threads * at_once).max(1)
             }

@@ -102,7 +102,7 @@ impl Builder<'_> {
         let names = [a, b].map(|factor| self.cells.settled(self.num(factor)).name());
         let what = format!("a product of `{}` by `{}` in registers", names[0], names[1]);
         self.wants(Capability::BlockScaledMma, &what, NARROW, given.loc)?;
-        let numbers = self.ty(a).shape()[1] * self.cells.settled(self.num(a)).numbers();
+        let numbers = self.numbers_along_k(a);
         if numbers >= LEAST_NUMBERS {
             return Some(());
         }
@@ -113,7 +113,7 @@ impl Builder<'_> {
                     format!("a product of `{}` by `{}` needs a larger `k`", names[0], names[1]),
                 )
                 .compare("`k`", format!("at least {LEAST_NUMBERS}"), numbers.to_string())
-                .why("one instruction multiplies 32 numbers along `k` (PTX ISA, \"mma\": .kind::f8f6f4)"),
+                .why(format!("one instruction multiplies {LEAST_NUMBERS} numbers along `k` (PTX ISA, \"mma\": .kind::f8f6f4)")),
         )
     }
 
@@ -301,6 +301,12 @@ impl Builder<'_> {
             };
         }
         self.refuse(diagnostic)
+    }
+
+    /// How many numbers a row of a left operand has: several in each element of a type narrower than a byte.
+    pub(crate) fn numbers_along_k(&self, left: Value) -> u32 {
+        let elements = self.ty(left).shape().last().copied().unwrap_or(1);
+        elements * self.cells.settled(self.num(left)).numbers()
     }
 
     /// An operand of a product: a tile, or one tile in shared memory.

@@ -87,7 +87,7 @@ impl Builder<'_> {
         }
         self.product_shapes([a, b, acc], given)?;
         let scaled = self.scaled(&operands, loc)?;
-        let depth = self.ty(a).shape()[1] * self.cells.settled(self.num(a)).numbers();
+        let depth = self.numbers_along_k(a);
         let least = scaled.block() * scaled.of_a_line();
         if depth < least {
             return self.refuse(
@@ -228,7 +228,7 @@ impl Builder<'_> {
         args: &[Expr],
         loc: Loc,
     ) -> Option<()> {
-        let &[rows, elements] = self.ty(operands.a).shape() else { return None };
+        let &[rows, _] = self.ty(operands.a).shape() else { return None };
         let &[_, columns] = self.ty(operands.acc).shape() else { return None };
         let refused = |what: &str, required: String, actual: u32, why: &str| {
             Code::DotShape
@@ -236,7 +236,7 @@ impl Builder<'_> {
                 .compare(what, required, actual.to_string())
                 .why(format!("{why} {SECTION}"))
         };
-        let depth = elements * self.cells.settled(self.num(operands.a)).numbers();
+        let depth = self.numbers_along_k(operands.a);
         let least = scaled.block() * TO_A_COLUMN;
         let problem = if rows < BLOCK_ROWS {
             let why = "one block-scaled instruction has 128 rows";
@@ -258,9 +258,9 @@ impl Builder<'_> {
 
     /// There is a scale for each block of each row and column.
     fn scales_fit(&mut self, operands: &Operands, scaled: Scaled, args: &[Expr]) -> Option<()> {
-        let &[rows, elements] = self.ty(operands.a).shape() else { return None };
+        let &[rows, _] = self.ty(operands.a).shape() else { return None };
         let &[_, columns] = self.ty(operands.acc).shape() else { return None };
-        let depth = elements * self.cells.settled(self.num(operands.a)).numbers();
+        let depth = self.numbers_along_k(operands.a);
         let blocks = depth / scaled.block();
         for (at, (scales, extent)) in
             [(3, (operands.scales[0], rows)), (4, (operands.scales[1], columns))]

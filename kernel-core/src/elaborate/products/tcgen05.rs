@@ -148,9 +148,9 @@ impl Builder<'_> {
     /// The extents that products have: rows of 64 or 128, the depth of an instruction.
     fn tcgen05_extents(&mut self, [a, b, acc]: [Value; 3], loc: Loc) -> Option<()> {
         let bytes = self.cells.settled(self.num(b)).number_bytes();
-        let &[rows, elements] = self.ty(a).shape() else { return None };
+        let &[rows, _] = self.ty(a).shape() else { return None };
         let &[_, columns] = self.ty(acc).shape() else { return None };
-        let depth = elements * self.cells.settled(self.num(a)).numbers();
+        let depth = self.numbers_along_k(a);
         let step = INSTRUCTION_K_BYTES / bytes;
         let least = tensor_memory::least_product_columns(self.rows_of_instruction(acc, rows));
         let (what, required, actual, why) = if rows < 64 {
