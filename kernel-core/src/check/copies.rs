@@ -29,16 +29,13 @@ use crate::{
     elaborate::Written,
     ir::{
         Access, Announcement, Blocks, CopyOp, Does, Done, Effects, Kernel, Memory, Op, Shared,
-        Stmt, StmtKind, Value, Wait,
+        Stmt, StmtKind, StoreWait, Value, Wait,
         flow::{self, Flow, Number, Part, Passing},
     },
     loc::Loc,
 };
 
 mod messages;
-
-/// The most groups that a wait can leave in flight: after so many others, every wait covers a copy.
-const MOST_PENDING: u32 = 63;
 
 /// What ends a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -279,7 +276,8 @@ fn commit(flights: &mut Flights, of: Until) {
     for (_, state) in flights.iter_mut().filter(|(flight, _)| flight.until == of) {
         state.stage = match state.stage {
             Stage::Started => Stage::InGroup(0),
-            Stage::InGroup(later) => Stage::InGroup(MOST_PENDING.min(later + 1)),
+            // No wait can leave more in flight: after so many groups, every wait covers a copy.
+            Stage::InGroup(later) => Stage::InGroup(StoreWait::MOST_PENDING.min(later + 1)),
             Stage::Done => Stage::Done,
         };
     }

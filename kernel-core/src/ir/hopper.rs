@@ -434,6 +434,9 @@ pub struct TmaOperands<T> {
 }
 
 impl StoreWait {
+    /// The most stores that a wait can leave in flight.
+    pub const MOST_PENDING: u32 = 63;
+
     /// The word in dumps.
     pub(crate) const fn name(self) -> &'static str {
         match self {

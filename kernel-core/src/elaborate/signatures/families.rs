@@ -10,11 +10,10 @@ use crate::{
     ir::{Atomic, BulkKind, ClusterOp, Dtype, StoreWait, Tcgen05, TmaKind, TmaReduce},
 };
 
-/// The most stores that a wait can leave in flight.
 const PENDING_STORES: Number = Number {
     headline: "a wait cannot leave {} stores in flight",
     unit: "pending stores",
-    ..Number::within("the number of pending stores", 0, 63)
+    ..Number::within("the number of pending stores", 0, StoreWait::MOST_PENDING)
 };
 
 const PENDING_PRODUCTS: Number = Number {
