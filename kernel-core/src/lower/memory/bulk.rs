@@ -1,10 +1,18 @@
 //! Bulk copies, issued by one thread (PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk").
 
-use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Space, Type, Word};
+use kernel_ptx::{Guard, Modifier, Opcode, Operand, Space, Type, Word};
 
-use crate::ir::{Bulk, BulkKind, Dtype, Elem, TmaReduce, Value};
+use crate::ir::{Bulk, BulkKind, Dtype, Elem, Evict, TmaReduce, Value};
 use crate::lower::Lower;
 use crate::lower::emitter::{Val, mods};
+
+/// The instructions of one copy, but for the places that each of them copies between.
+pub(crate) struct CopyInstruction {
+    guard: Option<Guard>,
+    modifiers: Vec<Modifier>,
+    /// The barrier, the multicast mask and the cache policy.
+    last: Vec<Operand>,
+}
 
 impl Lower<'_> {
     pub(crate) fn bulk(&mut self, bulk: Bulk, args: &[Value]) {
@@ -38,39 +46,51 @@ impl Lower<'_> {
                 self.e.at(address, 0)
             }
         };
-        let mask = operands.mask.map(|mask| self.multicast_mask(mask));
-        let policy = self.cache_policy(bulk.evict);
-        let guard = self.e.guard(issues);
         let dtype = match self.kernel.ty(operands.first).elem() {
             Some(Elem::Number(dtype) | Elem::Ptr(dtype)) => Some(dtype),
             None => None,
         };
-        let mut modifiers = modifiers(bulk.kind);
-        if mask.is_some() {
-            modifiers.push(Word::MulticastCluster.into());
-        }
-        if policy.is_some() {
-            modifiers.push(Word::L2CacheHint.into());
-        }
+        let modifiers = (modifiers(bulk.kind), None);
+        let mut copy = self.copy_instruction(modifiers, barrier, operands.mask, bulk.evict, issues);
         if let (BulkKind::Reduce(how), Some(dtype)) = (bulk.kind, dtype) {
-            modifiers.extend(reduction(how, dtype));
+            copy.modifiers.extend(reduction(how, dtype));
         }
-        let mut all: Vec<Operand> = match bulk.kind {
+        let places: Vec<Operand> = match bulk.kind {
             BulkKind::Load | BulkKind::Send => window.into_iter().chain([first, bytes]).collect(),
             BulkKind::Store | BulkKind::Reduce(_) => {
                 [first].into_iter().chain(window).chain([bytes]).collect()
             }
             BulkKind::Prefetch(_) => vec![first, bytes],
         };
-        all.extend(barrier);
-        all.extend(mask);
-        all.extend(policy);
-        let mut inst = Instruction::new(Opcode::Cp, modifiers, all);
-        inst.guard = guard;
-        self.e.push(inst, 0, true);
+        self.issue(&copy, places);
         if matches!(bulk.kind, BulkKind::Store | BulkKind::Reduce(_)) {
             self.commit_stores(condition.unwrap_or(Val::Int(1)));
         }
+    }
+
+    /// The instructions of a copy that are issued if `issues` holds. They begin with these modifiers; the second ones follow those of
+    /// a multicast.
+    pub(crate) fn copy_instruction(
+        &mut self,
+        (mut modifiers, beside): (Vec<Modifier>, Option<Modifier>),
+        barrier: Option<Operand>,
+        mask: Option<Value>,
+        evict: Evict,
+        issues: Val,
+    ) -> CopyInstruction {
+        let mask = mask.map(|mask| self.multicast_mask(mask));
+        let policy = self.cache_policy(evict);
+        modifiers.extend(mask.as_ref().map(|_| Modifier::from(Word::MulticastCluster)));
+        modifiers.extend(beside);
+        modifiers.extend(policy.as_ref().map(|_| Modifier::from(Word::L2CacheHint)));
+        let last = barrier.into_iter().chain(mask).chain(policy).collect();
+        CopyInstruction { guard: self.e.guard(issues), modifiers, last }
+    }
+
+    /// Issues one of them.
+    pub(crate) fn issue(&mut self, copy: &CopyInstruction, places: Vec<Operand>) {
+        let operands = [places, copy.last.clone()].concat();
+        self.e.effect_if(copy.guard, Opcode::Cp, &copy.modifiers, operands);
     }
 }
 
@@ -112,16 +132,28 @@ fn modifiers(kind: BulkKind) -> Vec<Modifier> {
 
 /// How elements are combined, and what they are taken for (PTX ISA, "cp.reduce.async.bulk").
 fn reduction(how: TmaReduce, dtype: Dtype) -> Vec<Modifier> {
-    let bits = if dtype.bytes() == 8 { Type::B64 } else { Type::B32 };
-    let number = dtype.row().instruction;
-    let half = dtype.is_half();
-    match how {
-        TmaReduce::Add if half => mods![Word::Add, Word::Noftz, number].to_vec(),
-        TmaReduce::Add => mods![Word::Add, number].to_vec(),
-        TmaReduce::Min => mods![Word::Min, number].to_vec(),
-        TmaReduce::Max => mods![Word::Max, number].to_vec(),
-        TmaReduce::And => mods![Word::And, bits].to_vec(),
-        TmaReduce::Or => mods![Word::Or, bits].to_vec(),
-        TmaReduce::Xor => mods![Word::Xor, bits].to_vec(),
+    let ty = match how {
+        TmaReduce::Add | TmaReduce::Min | TmaReduce::Max => dtype.row().instruction,
+        TmaReduce::And | TmaReduce::Or | TmaReduce::Xor if dtype.bytes() == 8 => Type::B64,
+        TmaReduce::And | TmaReduce::Or | TmaReduce::Xor => Type::B32,
+    };
+    let rounds = how == TmaReduce::Add && dtype.is_half();
+    let mut modifiers = vec![how.word().into()];
+    modifiers.extend(rounds.then(|| Modifier::from(Word::Noftz)));
+    modifiers.push(ty.into());
+    modifiers
+}
+
+impl TmaReduce {
+    /// The modifier of the instruction.
+    pub(crate) const fn word(self) -> Word {
+        match self {
+            TmaReduce::Add => Word::Add,
+            TmaReduce::Min => Word::Min,
+            TmaReduce::Max => Word::Max,
+            TmaReduce::And => Word::And,
+            TmaReduce::Or => Word::Or,
+            TmaReduce::Xor => Word::Xor,
+        }
     }
 }

@@ -3,10 +3,9 @@
 //! In each warp with rows of its own, one thread issues the instructions for the rows in its registers.
 
 use kernel_layout::Dim;
-use kernel_ptx::{Base, Instruction, Opcode, Operand, Type, Word};
+use kernel_ptx::{Base, Operand, Type, Word};
 
-use super::tma::modifiers;
-use crate::ir::{Tma, TmaKind, Value};
+use crate::ir::{Tma, Value};
 use crate::layouts::rows::ROWS;
 use crate::layouts::tma::Planning;
 use crate::lower::Lower;
@@ -34,18 +33,7 @@ impl Lower<'_> {
         if issues == Val::Int(0) {
             return;
         }
-        let guard = self.e.guard(issues);
-        let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
-        let mask = operands.mask.map(|mask| self.multicast_mask(mask));
-        let policy = self.cache_policy(tma.evict);
-        let mut modifiers = modifiers(tma, Word::D2);
-        if mask.is_some() {
-            modifiers.push(Word::MulticastCluster.into());
-        }
-        modifiers.extend(operands.barrier.and_then(|barrier| self.beside(barrier)));
-        if policy.is_some() {
-            modifiers.push(Word::L2CacheHint.into());
-        }
+        let copy = self.tma_instruction(tma, Word::D2, &operands, issues);
         let place = ThreadMap::of(&layout, 0, plan.pitch_bytes);
         let repeated = layout.free_variable_mask(Dim::Register);
         let registers = (0..layout.in_size(Dim::Register)).step_by(ROWS as usize);
@@ -64,21 +52,7 @@ impl Lower<'_> {
                 let offset = row * plan.pitch_bytes + columns.offset_bytes;
                 let (value, constant) = self.shared_address(window, &place, offset);
                 let shared = self.e.at(value, constant);
-                let mut all = match tma.kind {
-                    TmaKind::Gather => vec![shared, tensor],
-                    TmaKind::Scatter => vec![tensor, shared],
-                    TmaKind::Load
-                    | TmaKind::Staged
-                    | TmaKind::Store
-                    | TmaKind::Reduce(_)
-                    | TmaKind::Prefetch => unreachable!("`by_rows` is about rows"),
-                };
-                all.extend(barrier.clone());
-                all.extend(mask.clone());
-                all.extend(policy.clone());
-                let mut inst = Instruction::new(Opcode::Cp, modifiers.clone(), all);
-                inst.guard = guard;
-                self.e.push(inst, 0, true);
+                self.issue_tma(tma, &copy, Some(shared), tensor);
             }
         }
         if tma.kind.reads_shared() {

@@ -1,8 +1,9 @@
 //! TMA copies, issued by one thread (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor").
 
-use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Param, Space, Symbol, Type, Word};
+use kernel_ptx::{Base, Modifier, Opcode, Operand, Param, Space, Symbol, Type, Word};
 
-use crate::ir::{Evict, StoreWait, Tma, TmaKind, TmaReduce, Value};
+use super::bulk::CopyInstruction;
+use crate::ir::{Evict, StoreWait, Tma, TmaKind, TmaOperands, Value};
 use crate::layouts::tma::{MapCoordinate, Planning, TensorMap};
 use crate::lower::Lower;
 use crate::lower::emitter::{Val, mods};
@@ -39,19 +40,8 @@ impl Lower<'_> {
         if issues == Val::Int(0) {
             return;
         }
-        let guard = self.e.guard(issues);
-        let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
-        let mask = operands.mask.map(|mask| self.multicast_mask(mask));
-        let policy = self.cache_policy(tma.evict);
         let dim = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5][plan.map.dims.len() - 1];
-        let mut modifiers = modifiers(tma, dim);
-        if mask.is_some() {
-            modifiers.push(Word::MulticastCluster.into());
-        }
-        modifiers.extend(operands.barrier.and_then(|barrier| self.beside(barrier)));
-        if policy.is_some() {
-            modifiers.push(Word::L2CacheHint.into());
-        }
+        let copy = self.tma_instruction(tma, dim, &operands, issues);
         for one in &plan.boxes {
             let coordinates: Vec<Operand> =
                 one.at.iter().map(|&at| self.coordinate(&corner, at)).collect();
@@ -62,22 +52,40 @@ impl Lower<'_> {
             };
             let shared =
                 operands.window.map(|window| self.window_address(window, one.offset_bytes));
-            let mut list: Vec<Operand> = match tma.kind {
-                TmaKind::Load | TmaKind::Prefetch => shared.into_iter().chain([tensor]).collect(),
-                TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
-                TmaKind::Gather | TmaKind::Scatter => unreachable!("`by_rows` issues them"),
-                TmaKind::Store | TmaKind::Reduce(_) => [tensor].into_iter().chain(shared).collect(),
-            };
-            list.extend(barrier.clone());
-            list.extend(mask.clone());
-            list.extend(policy.clone());
-            let mut inst = Instruction::new(Opcode::Cp, modifiers.clone(), list);
-            inst.guard = guard;
-            self.e.push(inst, 0, true);
+            self.issue_tma(tma, &copy, shared, tensor);
         }
         if tma.kind.reads_shared() {
             self.commit_stores(condition);
         }
+    }
+
+    /// The instructions of a TMA copy whose tensor map has `dim` dimensions.
+    pub(crate) fn tma_instruction(
+        &mut self,
+        tma: Tma,
+        dim: Word,
+        operands: &TmaOperands<Value>,
+        issues: Val,
+    ) -> CopyInstruction {
+        let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
+        let beside = operands.barrier.and_then(|barrier| self.beside(barrier));
+        let modifiers = modifiers(tma.kind, dim);
+        self.copy_instruction((modifiers, beside), barrier, operands.mask, tma.evict, issues)
+    }
+
+    /// Issues one of them.
+    pub(crate) fn issue_tma(
+        &mut self,
+        tma: Tma,
+        copy: &CopyInstruction,
+        shared: Option<Operand>,
+        tensor: Operand,
+    ) {
+        let mut places: Vec<Operand> = shared.into_iter().chain([tensor]).collect();
+        if tma.kind.reads_shared() {
+            places.reverse();
+        }
+        self.issue(copy, places);
     }
 
     /// The threads that have stores in flight: one thread, or one of each warp in kernels that scatter. In those each group
@@ -189,75 +197,23 @@ impl Lower<'_> {
     }
 }
 
-pub(crate) fn modifiers(tma: Tma, dim: Word) -> Vec<Modifier> {
-    match tma.kind {
-        TmaKind::Load => mods![
-            Word::Async,
-            Word::Bulk,
-            Word::TensorWord,
-            dim,
-            Word::SharedCluster,
-            Space::Global,
-            Word::Tile,
-            Word::MbarrierCompleteTxBytes
-        ]
-        .to_vec(),
+fn modifiers(kind: TmaKind, dim: Word) -> Vec<Modifier> {
+    let copy: &[Modifier] = mods![Word::Async, Word::Bulk, Word::TensorWord, dim];
+    let loads = |mode: Word| {
+        let to = mods![Word::SharedCluster, Space::Global, mode, Word::MbarrierCompleteTxBytes];
+        [copy, to].concat()
+    };
+    let stores = |mode: &[Modifier]| {
+        [copy, mods![Space::Global, Word::SharedCta], mode, mods![Word::BulkGroup]].concat()
+    };
+    match kind {
+        TmaKind::Load => loads(Word::Tile),
         TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
-        TmaKind::Gather => mods![
-            Word::Async,
-            Word::Bulk,
-            Word::TensorWord,
-            dim,
-            Word::SharedCluster,
-            Space::Global,
-            Word::TileGather4,
-            Word::MbarrierCompleteTxBytes
-        ]
-        .to_vec(),
-        TmaKind::Scatter => mods![
-            Word::Async,
-            Word::Bulk,
-            Word::TensorWord,
-            dim,
-            Space::Global,
-            Word::SharedCta,
-            Word::TileScatter4,
-            Word::BulkGroup
-        ]
-        .to_vec(),
-        TmaKind::Store => mods![
-            Word::Async,
-            Word::Bulk,
-            Word::TensorWord,
-            dim,
-            Space::Global,
-            Word::SharedCta,
-            Word::Tile,
-            Word::BulkGroup
-        ]
-        .to_vec(),
+        TmaKind::Gather => loads(Word::TileGather4),
+        TmaKind::Scatter => stores(mods![Word::TileScatter4]),
+        TmaKind::Store => stores(mods![Word::Tile]),
         TmaKind::Reduce(how) => {
-            let how = match how {
-                TmaReduce::Add => Word::Add,
-                TmaReduce::Min => Word::Min,
-                TmaReduce::Max => Word::Max,
-                TmaReduce::And => Word::And,
-                TmaReduce::Or => Word::Or,
-                TmaReduce::Xor => Word::Xor,
-            };
-            mods![
-                Word::Reduce,
-                Word::Async,
-                Word::Bulk,
-                Word::TensorWord,
-                dim,
-                Space::Global,
-                Word::SharedCta,
-                how,
-                Word::Tile,
-                Word::BulkGroup
-            ]
-            .to_vec()
+            [mods![Word::Reduce], &stores(mods![how.word(), Word::Tile])[..]].concat()
         }
         TmaKind::Prefetch => mods![
             Word::Async,
