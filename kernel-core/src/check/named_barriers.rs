@@ -83,20 +83,11 @@ fn gather(found: &ArenaMap<Named, Loc>, warps: u32, comers: &mut Comers) {
 /// The first place at which a region comes to each named barrier, other partitions aside.
 fn visit(region: &Region, found: &mut ArenaMap<Named, Loc>) {
     for stmt in &region.stmts {
-        match &stmt.kind {
-            StmtKind::Op { op: Op::Sync(SyncOp::Named(_, named)), .. } => {
-                found.entry(*named).or_insert(stmt.loc);
-            }
-            StmtKind::Specialize { default, .. } => visit(default, found),
-            StmtKind::Op { .. }
-            | StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => {
-                stmt.kind.regions().into_iter().for_each(|inner| visit(inner, found));
-            }
+        if let StmtKind::Op { op: Op::Sync(SyncOp::Named(_, named)), .. } = &stmt.kind {
+            found.entry(*named).or_insert(stmt.loc);
         }
+        let splits = matches!(stmt.kind, StmtKind::Specialize { .. });
+        let own = if splits { 1 } else { usize::MAX };
+        stmt.kind.regions().into_iter().take(own).for_each(|inner| visit(inner, found));
     }
 }

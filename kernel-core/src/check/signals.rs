@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::slots::{Slot, root};
 use crate::{
-    ir::{
-        Announcement, BarrierOp, Barriers, Done, Kernel, Op, Region, StmtKind, SyncOp, Value, Wait,
-    },
+    ir::{Announcement, BarrierOp, Barriers, Kernel, Op, Region, StmtKind, SyncOp, Value},
     loc::Loc,
 };
 
@@ -62,26 +60,14 @@ impl<'a> Signals<'a> {
 
     fn region(&mut self, region: &Region, agent: Agent) {
         for stmt in &region.stmts {
-            match &stmt.kind {
-                StmtKind::Op { op, args, result } => self.op(op, args, *result, agent),
-                StmtKind::Specialize { default, partitions, .. } => {
-                    let others = partitions.iter().map(|partition| &partition.body);
-                    for (number, body) in std::iter::once(default).chain(others).enumerate() {
-                        let new = self.agents.len() + 1;
-                        let inner = *self.agents.entry((stmt.loc, number)).or_insert(new);
-                        self.region(body, inner);
-                    }
-                }
-                StmtKind::If { .. }
-                | StmtKind::For { .. }
-                | StmtKind::Loop { .. }
-                | StmtKind::Reduce { .. }
-                | StmtKind::Scan { .. }
-                | StmtKind::Ptx { .. } => {
-                    for inner in stmt.kind.regions() {
-                        self.region(inner, agent);
-                    }
-                }
+            if let StmtKind::Op { op, args, result } = &stmt.kind {
+                self.op(op, args, *result, agent);
+            }
+            let splits = matches!(stmt.kind, StmtKind::Specialize { .. });
+            for (number, inner) in stmt.kind.regions().into_iter().enumerate() {
+                let new = self.agents.len() + 1;
+                let part = splits.then(|| *self.agents.entry((stmt.loc, number)).or_insert(new));
+                self.region(inner, part.unwrap_or(agent));
             }
         }
     }
@@ -93,27 +79,18 @@ impl<'a> Signals<'a> {
         let effects = self.kernel.effects(op, args, result);
         let of = |barrier: Value| root(self.kernel, barrier);
         for wait in &effects.waits {
-            match wait {
-                Wait::Barrier(barrier) | Wait::BarrierTest(barrier) => {
-                    self.waits.entry(agent).or_default().extend(of(*barrier));
-                }
-                Wait::Named(_) | Wait::Cluster => {
-                    self.meets.insert(agent);
-                }
-                Wait::Crew
-                | Wait::CpAsync { .. }
-                | Wait::CpAsyncAll
-                | Wait::Bulk { .. }
-                | Wait::Wgmma { .. }
-                | Wait::Grids => {}
+            if let Some(barrier) = wait.barrier() {
+                self.waits.entry(agent).or_default().extend(of(barrier));
+            } else if wait.meets_others() {
+                self.meets.insert(agent);
             }
         }
-        let (arrived, counts) = match effects.announces {
-            Some(Announcement::Arrive(barrier)) => (Some(barrier), false),
-            Some(Announcement::Expect(barrier)) => (Some(barrier), true),
+        let announced = match effects.announces {
+            Some(Announcement::Arrive(barrier)) => Some((barrier, false)),
+            Some(Announcement::Expect(barrier)) => Some((barrier, true)),
             Some(Announcement::Commit { barrier, .. }) => {
                 self.commits.entry(agent).or_default().push(barrier);
-                (Some(barrier), false)
+                Some((barrier, false))
             }
             Some(
                 Announcement::Crew
@@ -122,20 +99,11 @@ impl<'a> Signals<'a> {
                 | Announcement::CpAsyncGroup
                 | Announcement::NextGrid,
             )
-            | None => (None, false),
+            | None => None,
         };
-        let completed = effects.accesses.iter().filter_map(|access| match access.done {
-            Done::Barrier(barrier) => Some((barrier, true)),
-            Done::AtOnce
-            | Done::CpAsyncGroup
-            | Done::BulkGroup
-            | Done::WgmmaGroup
-            | Done::Commit
-            | Done::Pipeline => None,
-        });
-        for (barrier, counts) in
-            arrived.map(|barrier| (barrier, counts)).into_iter().chain(completed)
-        {
+        let accesses = effects.accesses.iter();
+        let completed = accesses.filter_map(|access| Some((access.done.barrier()?, true)));
+        for (barrier, counts) in announced.into_iter().chain(completed) {
             let Some(root) = of(barrier) else { continue };
             self.arrivals.entry(root).or_default().insert(agent);
             if counts {

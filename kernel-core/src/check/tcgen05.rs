@@ -28,7 +28,7 @@ use crate::{
     elaborate::Written,
     ir::{
         Announcement, Barriers, By, Done, Kernel, Memory, Op, ProductOp, Scaled, Stmt, StmtKind,
-        Tcgen05, Value, Wait,
+        Tcgen05, Value,
         flow::{self, Flow, Number, Part},
     },
     loc::Loc,
@@ -281,18 +281,11 @@ impl Flow for Order<'_> {
             | None => {}
         }
         for wait in &effects.waits {
-            match wait {
-                Wait::Barrier(barrier) | Wait::BarrierTest(barrier) => self.awaited(*barrier, way),
-                Wait::Named(_) | Wait::Cluster => {
-                    way.behind.met = true;
-                    self.met(self.agent, &mut way.under_way);
-                }
-                Wait::Crew
-                | Wait::CpAsync { .. }
-                | Wait::CpAsyncAll
-                | Wait::Bulk { .. }
-                | Wait::Wgmma { .. }
-                | Wait::Grids => {}
+            if let Some(barrier) = wait.barrier() {
+                self.awaited(barrier, way);
+            } else if wait.meets_others() {
+                way.behind.met = true;
+                self.met(self.agent, &mut way.under_way);
             }
         }
     }

@@ -221,36 +221,19 @@ fn view(
 /// The loads and stores of a region, which this many warps run, that no instruction does.
 fn accesses(kernel: &Kernel, region: &Region, warps: u32, found: &mut Vec<Diagnostic>) {
     for stmt in &region.stmts {
-        match &stmt.kind {
-            StmtKind::Op {
-                op: Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store),
-                args,
-                ..
-            } => {
-                if let Type::TensorMemory(window) = kernel.ty(args[0])
-                    && let Err(problem) = tensor_memory::registers(kernel, window, warps, stmt.loc)
-                {
-                    let few = too_few_columns(kernel, window, &problem, stmt.loc);
-                    found.push(few.unwrap_or_else(|| not_accessed(kernel, window, stmt.loc)));
-                }
-            }
-            StmtKind::Specialize { default, partitions, .. } => {
-                accesses(kernel, default, warps, found);
-                for partition in partitions {
-                    accesses(kernel, &partition.body, partition.warps, found);
-                }
-            }
-            StmtKind::Op { .. }
-            | StmtKind::If { .. }
-            | StmtKind::For { .. }
-            | StmtKind::Loop { .. }
-            | StmtKind::Reduce { .. }
-            | StmtKind::Scan { .. }
-            | StmtKind::Ptx { .. } => {
-                for inner in stmt.kind.regions() {
-                    accesses(kernel, inner, warps, found);
-                }
-            }
+        if let StmtKind::Op {
+            op: Op::TensorMemory(TensorMemoryOp::Load | TensorMemoryOp::Store),
+            args,
+            ..
+        } = &stmt.kind
+            && let Type::TensorMemory(window) = kernel.ty(args[0])
+            && let Err(problem) = tensor_memory::registers(kernel, window, warps, stmt.loc)
+        {
+            let few = too_few_columns(kernel, window, &problem, stmt.loc);
+            found.push(few.unwrap_or_else(|| not_accessed(kernel, window, stmt.loc)));
+        }
+        for (inner, warps) in stmt.kind.regions_with_warps(warps) {
+            accesses(kernel, inner, warps, found);
         }
     }
 }

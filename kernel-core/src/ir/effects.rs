@@ -190,6 +190,53 @@ impl Access {
     }
 }
 
+impl Done {
+    /// The barrier on which it completes, if it does on one.
+    pub const fn barrier(self) -> Option<Value> {
+        match self {
+            Done::Barrier(barrier) => Some(barrier),
+            Done::AtOnce
+            | Done::CpAsyncGroup
+            | Done::BulkGroup
+            | Done::WgmmaGroup
+            | Done::Commit
+            | Done::Pipeline => None,
+        }
+    }
+}
+
+impl Wait {
+    /// The barrier whose phase it is for, if it is for one.
+    pub const fn barrier(self) -> Option<Value> {
+        match self {
+            Wait::Barrier(barrier) | Wait::BarrierTest(barrier) => Some(barrier),
+            Wait::Crew
+            | Wait::Named(_)
+            | Wait::Cluster
+            | Wait::CpAsync { .. }
+            | Wait::CpAsyncAll
+            | Wait::Bulk { .. }
+            | Wait::Wgmma { .. }
+            | Wait::Grids => None,
+        }
+    }
+
+    /// Whether it is for threads of other partitions or blocks that reach the same place.
+    pub const fn meets_others(self) -> bool {
+        match self {
+            Wait::Named(_) | Wait::Cluster => true,
+            Wait::Crew
+            | Wait::Barrier(_)
+            | Wait::BarrierTest(_)
+            | Wait::CpAsync { .. }
+            | Wait::CpAsyncAll
+            | Wait::Bulk { .. }
+            | Wait::Wgmma { .. }
+            | Wait::Grids => false,
+        }
+    }
+}
+
 impl Effects {
     /// What is read.
     pub fn reads(&self) -> impl Iterator<Item = &Access> {

@@ -2,7 +2,7 @@
 
 use la_arena::ArenaMap;
 
-use super::{Const, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Value};
+use super::{Const, Op, Partition, Region, SourceOp, Stmt, StmtKind, Terminator, Value};
 use crate::loc::Loc;
 
 impl StmtKind {
@@ -19,6 +19,20 @@ impl StmtKind {
                 std::iter::once(default).chain(partitions.iter().map(|one| &one.body)).collect()
             }
         }
+    }
+
+    /// The same, each with the warps that run it, of a statement that `warps` run.
+    pub fn regions_with_warps(&self, warps: u32) -> Vec<(&Region, u32)> {
+        let partitions: &[Partition] =
+            if let StmtKind::Specialize { partitions, .. } = self { partitions } else { &[] };
+        // The default partition comes first, and the region of any other statement alone.
+        let mut others = partitions.iter().map(|one| one.warps);
+        let regions = self.regions().into_iter().enumerate();
+        let with = |(index, region)| {
+            let other = if index > 0 { others.next() } else { None };
+            (region, other.unwrap_or(warps))
+        };
+        regions.map(with).collect()
     }
 
     /// The same with functions of two values.

@@ -219,17 +219,10 @@ struct Collector<'a> {
 impl Collector<'_> {
     fn region(&self, region: &Region, times: u32, uses: &mut Uses) {
         for stmt in &region.stmts {
-            if let StmtKind::Specialize { default, partitions, .. } = &stmt.kind {
-                self.region(default, times, uses);
-                for one in partitions {
-                    Collector { warps: one.warps, ..*self }.region(&one.body, times, uses);
-                }
-                continue;
-            }
             let looped = (times * ITERATIONS).min(MOST_TIMES);
             let inner = if stmt.kind.is_loop() { looped } else { times };
-            for region in stmt.kind.regions() {
-                self.region(region, inner, uses);
+            for (region, warps) in stmt.kind.regions_with_warps(self.warps) {
+                Collector { warps, ..*self }.region(region, inner, uses);
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
             if let Some(left) = self.left(op, args) {

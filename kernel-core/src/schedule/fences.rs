@@ -65,7 +65,7 @@ fn waited(kernel: &Kernel) -> Waited {
     for (part, body) in std::iter::once(default).chain(others).enumerate() {
         body.each_op(&mut |op, args, result, _| {
             for wait in kernel.effects(op, args, result).waits {
-                if let Wait::Barrier(barrier) | Wait::BarrierTest(barrier) = wait {
+                if let Some(barrier) = wait.barrier() {
                     let root = kernel.ty(barrier).barrier().map(|barrier| barrier.root);
                     waited.extend(root.map(|root| (part, root)));
                 }

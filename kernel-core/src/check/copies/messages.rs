@@ -7,8 +7,8 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
     ir::{
-        Access, Announcement, BulkKind, ClusterOp, CopyOp, Does, Done, Kernel, Memory, Op, Region,
-        Stmt, StmtKind, SyncOp, TmaKind, Value, Wait,
+        Access, Announcement, BulkKind, ClusterOp, CopyOp, Does, Kernel, Memory, Op, Region, Stmt,
+        StmtKind, SyncOp, TmaKind, Value,
     },
     loc::Loc,
 };
@@ -75,15 +75,7 @@ impl<'k> Refusals<'k> {
                 *self.expects.entry(slot).or_default() += 1;
             }
             let Some((what, section)) = words(op) else { continue };
-            let barrier = effects.accesses.iter().find_map(|access| match access.done {
-                Done::Barrier(barrier) => Some(barrier),
-                Done::AtOnce
-                | Done::CpAsyncGroup
-                | Done::BulkGroup
-                | Done::WgmmaGroup
-                | Done::Commit
-                | Done::Pipeline => None,
-            });
+            let barrier = effects.accesses.iter().find_map(|access| access.done.barrier());
             let started = Started { what, section, barrier, once };
             self.started.entry(stmt.loc).and_modify(|known| known.once = false).or_insert(started);
         }
@@ -93,7 +85,7 @@ impl<'k> Refusals<'k> {
     pub(super) fn comes_to(&mut self, stmt: &Stmt) {
         let StmtKind::Op { op, args, result } = &stmt.kind else { return };
         for wait in self.kernel.effects(op, args, *result).waits {
-            if let Wait::Barrier(barrier) | Wait::BarrierTest(barrier) = wait {
+            if let Some(barrier) = wait.barrier() {
                 self.waited.extend(self.slots.slot(barrier));
             }
         }

@@ -314,18 +314,12 @@ impl<'a> Lower<'a> {
                 if !needed.contains_idx(result) {
                     continue;
                 }
-                match &stmt.kind {
-                    StmtKind::Op { op, args, .. } if is_made_anew(&stmt.kind) => {
-                        self.op(op, args, Some(result));
-                    }
-                    StmtKind::Op { .. }
-                    | StmtKind::If { .. }
-                    | StmtKind::For { .. }
-                    | StmtKind::Loop { .. }
-                    | StmtKind::Reduce { .. }
-                    | StmtKind::Scan { .. }
-                    | StmtKind::Ptx { .. }
-                    | StmtKind::Specialize { .. } => self.take(result),
+                if let StmtKind::Op { op, args, .. } = &stmt.kind
+                    && is_made_anew(&stmt.kind)
+                {
+                    self.op(op, args, Some(result));
+                } else {
+                    self.take(result);
                 }
             }
         }

@@ -20,13 +20,6 @@ const WARP: i64 = 0xffff_ffff;
 pub(crate) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
     fn visit(kernel: &Kernel, region: &Region, warps: u32, weights: &mut ArenaMap<Barriers, u32>) {
         for stmt in &region.stmts {
-            if let StmtKind::Specialize { default, partitions, .. } = &stmt.kind {
-                visit(kernel, default, warps, weights);
-                for one in partitions {
-                    visit(kernel, &one.body, one.warps, weights);
-                }
-                continue;
-            }
             if let StmtKind::Op { op: Op::Sync(SyncOp::Barrier(BarrierOp::Arrive)), args, .. } =
                 &stmt.kind
                 && let crate::ir::Type::Barrier(barrier) = kernel.ty(args[0])
@@ -34,7 +27,7 @@ pub(crate) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
                 let weight = weights.entry(barrier.root).or_insert(1);
                 *weight = (*weight).max(warps);
             }
-            for inner in stmt.kind.regions() {
+            for (inner, warps) in stmt.kind.regions_with_warps(warps) {
                 visit(kernel, inner, warps, weights);
             }
         }
