@@ -180,19 +180,27 @@ pub(crate) fn twin(item: &syn::ItemFn, grid: Option<&TokenStream>) -> TokenStrea
         }
     }
     function.block.stmts.splice(0..0, in_grid);
+    let allowed = allowed();
     quote! {
         const _: () = {
-            #[allow(
-                dead_code,
-                non_camel_case_types,
-                non_snake_case,
-                non_upper_case_globals,
-                clippy::all,
-                clippy::pedantic,
-                clippy::nursery
-            )]
+            #allowed
             #function
         };
+    }
+}
+
+/// The lints that code from a user's kernel does not answer for.
+fn allowed() -> TokenStream {
+    quote! {
+        #[allow(
+            dead_code,
+            non_camel_case_types,
+            non_snake_case,
+            non_upper_case_globals,
+            clippy::all,
+            clippy::pedantic,
+            clippy::nursery
+        )]
     }
 }
 

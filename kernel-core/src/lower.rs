@@ -8,6 +8,7 @@
 //! Lowering has no user errors: what it cannot lower, an earlier phase has rejected.
 
 use kernel_layout::Layout;
+use kernel_layout::forms::LANES;
 use kernel_ptx::{Module, Opcode, Operand, Symbol};
 use la_arena::ArenaMap;
 
@@ -163,8 +164,6 @@ struct Lower<'a> {
     split: Option<Split<'a>>,
 }
 
-/// Lanes of a warp.
-const LANES: u32 = 32;
 /// Tiles of indices, pointers and masks with at most this many registers may leave loops.
 const HOISTED_REGISTERS: usize = 8;
 

@@ -252,6 +252,7 @@ impl Host<'_> {
         let targets = self.kernel.attr.targets.iter();
         let targets = targets.filter_map(|ident| images::target_variant(&ident.name));
         let (args, instances) = (self.args(), instances::inside(self));
+        let allowed = super::allowed();
         let doc = if self.is_refused() {
             format!(" The kernel `{name}`, which has errors.")
         } else {
@@ -259,15 +260,7 @@ impl Host<'_> {
         };
         quote! {
             #[doc = #doc]
-            #[allow(
-                dead_code,
-                non_camel_case_types,
-                non_snake_case,
-                non_upper_case_globals,
-                clippy::all,
-                clippy::pedantic,
-                clippy::nursery
-            )]
+            #allowed
             #vis mod #name {
                 #[allow(unused_imports)]
                 use super::*;

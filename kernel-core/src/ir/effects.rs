@@ -270,18 +270,8 @@ impl Effects {
 
     /// Whether the threads wait here for others, or for what one of them has started.
     pub fn waits_for_others(&self) -> bool {
-        self.waits.iter().any(|wait| match wait {
-            Wait::Crew
-            | Wait::Named(_)
-            | Wait::Cluster
-            | Wait::Barrier(_)
-            | Wait::BarrierTest(_) => true,
-            Wait::CpAsync { .. }
-            | Wait::CpAsyncAll
-            | Wait::Bulk { .. }
-            | Wait::Wgmma { .. }
-            | Wait::Grids => false,
-        })
+        let meets = |wait: &Wait| *wait == Wait::Crew || wait.meets_others();
+        self.waits.iter().any(|wait| meets(wait) || wait.barrier().is_some())
     }
 
     fn meeting() -> Self {

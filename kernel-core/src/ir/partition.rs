@@ -19,13 +19,12 @@
 //! a budget leave of the registers is divided among the others, those of the kernel's own warps among them. All of them together have
 //! those that the block begins with: a share of the register file that is the same for every thread, and a multiple of eight.
 
+use kernel_layout::forms::LANES;
 use la_arena::ArenaMap;
 
 use super::{Kernel, Named, Region, Stmt, StmtKind, Value};
 use crate::loc::Loc;
 
-/// Lanes of a warp.
-const LANES: u32 = 32;
 /// Warps of a warpgroup (PTX ISA, "wgmma").
 const GROUP_WARPS: u32 = 4;
 /// Registers come in steps of this many for each thread (PTX ISA, "setmaxnreg").

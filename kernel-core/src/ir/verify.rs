@@ -255,9 +255,11 @@ impl<'a> Verifier<'a> {
                 self.region(body, Frame::Loop { carried: &body.args, results })?;
                 self.define_all(results)
             }
-            StmtKind::Reduce { args, axis, combine, results } => {
+            StmtKind::Reduce { args, axis, combine, results }
+            | StmtKind::Scan { args, axis, combine, results } => {
                 self.uses(args)?;
-                self.reduce(false, args, *axis, combine, results)?;
+                let scans = matches!(stmt.kind, StmtKind::Scan { .. });
+                self.reduce(scans, args, *axis, combine, results)?;
                 self.region(combine, Frame::Combine { results })?;
                 self.define_all(results)
             }
@@ -267,12 +269,6 @@ impl<'a> Verifier<'a> {
                     self.frames.iter().any(|frame| matches!(frame, Frame::Combine { .. }));
                 require(!combining, || "a combine function runs written-out PTX".to_owned())?;
                 self.snippet(code, args, results)?;
-                self.define_all(results)
-            }
-            StmtKind::Scan { args, axis, combine, results } => {
-                self.uses(args)?;
-                self.reduce(true, args, *axis, combine, results)?;
-                self.region(combine, Frame::Combine { results })?;
                 self.define_all(results)
             }
         }

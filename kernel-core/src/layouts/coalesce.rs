@@ -1,6 +1,6 @@
 //! Layouts for access to global memory.
 
-use kernel_layout::forms::{Form, blocked_form_for};
+use kernel_layout::forms::{Form, LANES, blocked_form_for};
 use kernel_layout::{Dim, Layout};
 
 use super::Access;
@@ -9,8 +9,6 @@ use super::Access;
 const SECTOR_BYTES: u32 = 32;
 /// The longest access of one thread, in bytes.
 const VECTOR_BYTES: u32 = 16;
-/// Lanes of a warp.
-const LANES: u32 = 32;
 
 /// A tile that is read or written as a whole.
 #[derive(Clone, Copy, Debug)]

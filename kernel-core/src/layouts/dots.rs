@@ -1,6 +1,8 @@
 //! Matrix products: the layouts of accumulators, and with them of the operands.
 
-use kernel_layout::forms::{mma_v2_accumulator, mma_v2_operand, mma_v2_quarters, mma_v2_scales};
+use kernel_layout::forms::{
+    LANES, mma_v2_accumulator, mma_v2_operand, mma_v2_quarters, mma_v2_scales,
+};
 use kernel_layout::{Form, Layout, LayoutError};
 use kernel_ptx::Word;
 use la_arena::ArenaMap;
@@ -11,8 +13,6 @@ use crate::ir::{Dtype, Elem, Factors, Kernel, Op, ProductOp, Scaled, Value};
 
 /// Rows and columns of the result of one `mma.sync` (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
 const MMA_TILE: [u32; 2] = [16, 8];
-/// Lanes of a warp.
-const LANES: u32 = 32;
 
 /// The warps along rows and columns with which `layout` is that of an accumulator of `mma.sync`; none if it is not.
 ///

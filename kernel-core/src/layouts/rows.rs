@@ -11,14 +11,13 @@
 //!
 //! With the first layout each warp issues 16 instructions, with the second one warp issues 64 and the others none.
 
+use kernel_layout::forms::LANES;
 use kernel_layout::{Dim, Form, Layout};
 
 use crate::loc::Loc;
 
 /// Rows that one instruction moves.
 pub const ROWS: u32 = 4;
-/// Lanes of a warp.
-const LANES: u32 = 32;
 
 /// The layout that distributes rows to all warps, as a user writes it.
 pub fn form(warps: u32) -> Form {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use kernel_layout::forms::LANES;
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 use la_arena::ArenaMap;
 
@@ -14,9 +15,6 @@ use super::warpgroup;
 use super::{Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::ir::{Elem, Kernel, Op, TileOp, Type, Value};
 use crate::loc::Loc;
-
-/// Lanes of a warp.
-const LANES: u32 = 32;
 
 /// Chooses all layouts; gives what the user pinned and cannot be.
 ///

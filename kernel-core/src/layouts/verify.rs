@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel_layout::forms::mma_v2_scales;
+use kernel_layout::forms::{LANES, mma_v2_scales};
 use kernel_layout::{Dim, Form, Layout};
 
 use super::Inferred;
@@ -24,9 +24,6 @@ use crate::ir::{
     CopyOp, Crews, Factors, Kernel, Op, ProductOp, Region, StmtKind, TensorMemoryOp, Terminator,
     TileOp, Type, Value,
 };
-
-/// Lanes of a warp.
-const LANES: u32 = 32;
 
 /// Checks the layouts of a kernel in which no value has the type of an error.
 ///

@@ -3,10 +3,12 @@
 use kernel_layout::{Dim, Layout};
 use la_arena::ArenaMap;
 
-use super::memory::access_cost::{load_cost, store_cost};
+use super::memory::access_cost::access_cost;
 use super::tiles::convert::conversion_cost;
 use super::tiles::crossing::{reduce_cost, scan_cost};
-use crate::ir::{Annotations, Kernel, Layouts, MemoryOp, Op, Shared, StmtKind, TileOp, Value};
+use crate::ir::{
+    Annotations, Does, Kernel, Layouts, MemoryOp, Op, Shared, StmtKind, TileOp, Value,
+};
 use crate::loc::Loc;
 
 /// The text, and the lines that statements come from where those are known.
@@ -35,10 +37,12 @@ fn statement_cost(
     };
     match kind {
         StmtKind::Op { op: Op::Memory(MemoryOp::LoadShared), args, result } => {
-            Some(load_cost(kernel, shared, args[0], layouts.get((*result)?)?).to_string())
+            let registers = layouts.get((*result)?)?;
+            Some(access_cost(kernel, shared, Does::Reads, args[0], registers).to_string())
         }
         StmtKind::Op { op: Op::Memory(MemoryOp::StoreShared), args, .. } => {
-            Some(store_cost(kernel, shared, args[0], layouts.get(args[1])?).to_string())
+            let registers = layouts.get(args[1])?;
+            Some(access_cost(kernel, shared, Does::Writes, args[0], registers).to_string())
         }
         StmtKind::Op { op: Op::Tile(TileOp::ToLayout(_)), args, result } => {
             let (from, to) = (layouts.get(args[0])?, layouts.get((*result)?)?);

@@ -1,15 +1,12 @@
 //! Layouts made to fit, for another number of warps or lanes, or another tile of tensor memory: as much as possible stays as it was written.
 
-use kernel_layout::forms::{TmemAtom, TmemColumns};
+use kernel_layout::forms::{LANES, TmemAtom, TmemColumns};
 use kernel_layout::tile::{Iter, TileAxis, TileLayout};
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{Diagnostic, Place};
 use crate::layouts::tensor_memory;
 use crate::loc::Loc;
-
-/// Lanes of a warp.
-const LANES: u32 = 32;
 
 /// The diagnostic with the nearest layout that has the lanes and warps of the place; if none is near, any that the tile can have.
 pub(super) fn with_help(diagnostic: Diagnostic, form: &Form, place: &Place) -> Diagnostic {

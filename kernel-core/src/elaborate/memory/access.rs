@@ -462,24 +462,34 @@ impl Builder<'_> {
         let data = &self.shared[shared.root];
         let tile: Vec<u32> = data.shape[data.shape.len().saturating_sub(2)..].to_vec();
         let pinned = data.pinned.clone();
-        if let Some(pinned) =
-            pinned.filter(|pinned| pinned.to_layout(&tile) != form.to_layout(&tile))
-        {
-            let chosen_at = self.shared_pins.get(shared.root).copied().unwrap_or(data.loc);
-            return self.refuse(
-                Code::SharedUse.at(loc, "this allocation already has another layout")
-                    .compare("", pinned.in_code(), form.in_code())
-                    .place(chosen_at, "layout chosen here")
-                    .why("bytes written in one layout and read in another would be different elements")
-                    .help(pinned.in_code()),
-            );
-        }
+        let chosen_at = self.shared_pins.get(shared.root).copied().unwrap_or(data.loc);
+        let why = "bytes written in one layout and read in another would be different elements";
+        self.keeps_layout((pinned, chosen_at), (&form, &tile), (Code::SharedUse, why), loc)?;
         if let Err(problem) = pinned_shared(&form, loc, tile, element_bytes) {
             return self.refuse(problem.into_diagnostic());
         }
         self.shared[shared.root].pinned = Some(form);
         self.shared_pins.insert(shared.root, loc);
         Some(Val::Value(window))
+    }
+
+    /// The layout of an allocation is that to which it was pinned before, at `chosen_at`; or a report.
+    pub(crate) fn keeps_layout(
+        &mut self,
+        (pinned, chosen_at): (Option<Form>, Loc),
+        (form, tile): (&Form, &[u32]),
+        (code, why): (Code, &str),
+        loc: Loc,
+    ) -> Option<()> {
+        let differs = |pinned: &Form| pinned.to_layout(tile) != form.to_layout(tile);
+        let Some(pinned) = pinned.filter(differs) else { return Some(()) };
+        self.refuse(
+            code.at(loc, "this allocation already has another layout")
+                .compare("", pinned.in_code(), form.in_code())
+                .place(chosen_at, "layout chosen here")
+                .why(why)
+                .help(pinned.in_code()),
+        )
     }
 
     /// `window.load()`

@@ -234,18 +234,9 @@ impl Builder<'_> {
             return self.refuse(problem.into_diagnostic());
         }
         let pinned = self.tensor_memory[ty.root].pinned.clone();
-        if let Some(pinned) =
-            pinned.filter(|pinned| pinned.to_layout(&tile) != form.to_layout(&tile))
-        {
-            let chosen_at = self.tensor_memory_pins.get(ty.root).copied().unwrap_or(made_at);
-            return self.refuse(
-                Code::TensorMemory.at(loc, "this allocation already has another layout")
-                    .compare("", pinned.in_code(), form.in_code())
-                    .place(chosen_at, "layout chosen here")
-                    .why("bytes written in one layout and read in another would be different elements; `.view::<T>([..])` reinterprets the columns")
-                    .help(pinned.in_code()),
-            );
-        }
+        let chosen_at = self.tensor_memory_pins.get(ty.root).copied().unwrap_or(made_at);
+        let why = "bytes written in one layout and read in another would be different elements; `.view::<T>([..])` reinterprets the columns";
+        self.keeps_layout((pinned, chosen_at), (&form, &tile), (Code::TensorMemory, why), loc)?;
         self.tensor_memory[ty.root].pinned = Some(form);
         self.tensor_memory_pins.insert(ty.root, loc);
         Some(Val::Value(window))

@@ -1,5 +1,6 @@
 //! Layouts as values: the functions that make them.
 
+use kernel_layout::forms::LANES;
 use kernel_layout::forms::{TmemAtom, TmemColumns};
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
@@ -13,9 +14,6 @@ use crate::{
     loc::Loc,
     syntax::Expr,
 };
-
-/// Lanes of a warp.
-const LANES: u64 = 32;
 
 /// `swizzle(bytes)`
 pub(crate) fn swizzle(given: &Given<'_>) -> Val {
@@ -234,12 +232,12 @@ impl Builder<'_> {
         let [per_thread, lanes, warps, order] = lists;
         self.permutation(&order, given.at(3))?;
         let in_warp = lanes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
-        if in_warp != LANES {
+        if in_warp != u64::from(LANES) {
             // The fastest axis has as many as are left.
             let mut mended = lanes;
             let left = order.first().map(|&fastest| {
                 let others = in_warp / u64::from(mended[fastest as usize]);
-                (fastest as usize, u32::try_from(LANES / others))
+                (fastest as usize, u32::try_from(u64::from(LANES) / others))
             });
             let help = match left {
                 Some((fastest, Ok(left @ 1..))) => {

@@ -1,5 +1,6 @@
 //! Why the digits of a tile layout are not a linear layout, and which digit it is.
 
+use kernel_layout::forms::LANES;
 use kernel_layout::tile::{Iter, TileAxis, TileLayout};
 
 use crate::{
@@ -7,8 +8,6 @@ use crate::{
     loc::Loc,
 };
 
-/// Lanes of a warp.
-const LANES: i64 = 32;
 /// Rows of tensor memory (PTX ISA, "Tensor Memory").
 const TENSOR_MEMORY_ROWS: u64 = 128;
 
@@ -112,8 +111,8 @@ pub(crate) fn fault(layout: &TileLayout, digits: &[Digit]) -> Option<Diagnostic>
             );
         }
         let last = stride.saturating_mul(extent.cast_signed() - 1);
-        if axis == TileAxis::LaneId && last >= LANES {
-            let at = if stride >= LANES { digit.stride_at } else { digit.extent_at };
+        if axis == TileAxis::LaneId && last >= i64::from(LANES) {
+            let at = if stride >= i64::from(LANES) { digit.stride_at } else { digit.extent_at };
             let diagnostic = Code::LayoutForm.at(at, "this layout has more lanes than a warp")
                 .compare("lane", "0 to 31", last)
                 .why("a warp has 32 lanes; `@ warpid` counts warps, `@ tx` the threads of a block, and `@ TLane` the rows of tensor memory");

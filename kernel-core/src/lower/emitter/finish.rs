@@ -115,85 +115,51 @@ pub(crate) fn reads(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
     let adds = inst.instruction.opcode == Opcode::Wgmma;
     let first = if adds { 0 } else { inst.results };
     for operand in &inst.instruction.operands[first..] {
-        registers(operand, visit);
+        registers(operand, &mut |reg| visit(*reg));
     }
 }
 
 /// Visits the registers that an instruction writes.
 pub(crate) fn results(inst: &Inst, visit: &mut dyn FnMut(Reg)) {
     for operand in &inst.instruction.operands[..inst.results] {
-        registers(operand, visit);
+        registers(operand, &mut |reg| visit(*reg));
     }
 }
 
-fn registers(operand: &Operand, visit: &mut dyn FnMut(Reg)) {
-    match operand {
-        Operand::Reg(reg) | Operand::Not(reg) | Operand::Address { base: Base::Reg(reg), .. } => {
-            visit(*reg);
-        }
-        Operand::Vector(parts) | Operand::List(parts) => {
-            for part in parts {
-                registers(part, visit);
+/// Visits the registers of an operand, shared or to replace them.
+macro_rules! visit_registers {
+    ($vis:vis fn $name:ident($($mut:tt)?) by $iter:ident) => {
+        $vis fn $name(operand: &$($mut)? Operand, visit: &mut dyn FnMut(&$($mut)? Reg)) {
+            match operand {
+                Operand::Reg(reg)
+                | Operand::Not(reg)
+                | Operand::Address { base: Base::Reg(reg), .. } => visit(reg),
+                Operand::Vector(parts) | Operand::List(parts) => {
+                    parts.$iter().for_each(|part| $name(part, visit));
+                }
+                Operand::Pair(a, b) => {
+                    $name(a, visit);
+                    $name(b, visit);
+                }
+                Operand::TensorAddress { base, lists, .. } => {
+                    if let Base::Reg(reg) = base {
+                        visit(reg);
+                    }
+                    lists.$iter().flatten().for_each(|part| $name(part, visit));
+                }
+                Operand::Address { base: Base::Symbol(_) | Base::Absolute, .. }
+                | Operand::Int(_)
+                | Operand::F32(_)
+                | Operand::F64(_)
+                | Operand::Special(_)
+                | Operand::Symbol(..)
+                | Operand::Label(_)
+                | Operand::BranchTargets(_)
+                | Operand::Sink => {}
             }
         }
-        Operand::Pair(a, b) => {
-            registers(a, visit);
-            registers(b, visit);
-        }
-        Operand::TensorAddress { base, lists, .. } => {
-            if let Base::Reg(reg) = base {
-                visit(*reg);
-            }
-            for part in lists.iter().flatten() {
-                registers(part, visit);
-            }
-        }
-        Operand::Address { base: Base::Symbol(_) | Base::Absolute, .. }
-        | Operand::Int(_)
-        | Operand::F32(_)
-        | Operand::F64(_)
-        | Operand::Special(_)
-        | Operand::Symbol(..)
-        | Operand::Label(_)
-        | Operand::BranchTargets(_)
-        | Operand::Sink => {}
-    }
+    };
 }
 
-/// Visits the registers of an operand, to replace them.
-pub(crate) fn registers_mut(operand: &mut Operand, visit: &mut dyn FnMut(&mut Reg)) {
-    match operand {
-        Operand::Reg(reg) | Operand::Not(reg) => visit(reg),
-        Operand::Vector(parts) | Operand::List(parts) => {
-            for part in parts {
-                registers_mut(part, visit);
-            }
-        }
-        Operand::Pair(a, b) => {
-            registers_mut(a, visit);
-            registers_mut(b, visit);
-        }
-        Operand::Address { base, .. } => base_mut(base, visit),
-        Operand::TensorAddress { base, lists, .. } => {
-            base_mut(base, visit);
-            for part in lists.iter_mut().flatten() {
-                registers_mut(part, visit);
-            }
-        }
-        Operand::Int(_)
-        | Operand::F32(_)
-        | Operand::F64(_)
-        | Operand::Special(_)
-        | Operand::Symbol(..)
-        | Operand::Label(_)
-        | Operand::BranchTargets(_)
-        | Operand::Sink => {}
-    }
-}
-
-fn base_mut(base: &mut Base, visit: &mut dyn FnMut(&mut Reg)) {
-    match base {
-        Base::Reg(reg) => visit(reg),
-        Base::Symbol(_) | Base::Absolute => {}
-    }
-}
+visit_registers!(fn registers() by iter);
+visit_registers!(pub(crate) fn registers_mut(mut) by iter_mut);

@@ -35,21 +35,17 @@ impl Lower<'_> {
                 Flow::Ends
             }
             Terminator::Yield(_) => Flow::Continues,
-            Terminator::Continue(depth, values) => {
+            Terminator::Continue(depth, values) | Terminator::Break(depth, values) => {
                 let place = self.loops.len() - 1 - *depth as usize;
-                let targets = self.loops[place].carried.clone();
+                let looped = &mut self.loops[place];
+                let (targets, label) = if matches!(end, Terminator::Continue(..)) {
+                    looped.continued = true;
+                    (looped.carried.clone(), looped.again)
+                } else {
+                    looped.broken = true;
+                    (looped.results.clone(), looped.end)
+                };
                 self.copy(&targets, values);
-                self.loops[place].continued = true;
-                let label = self.loops[place].again;
-                self.jump(label);
-                Flow::Ends
-            }
-            Terminator::Break(depth, values) => {
-                let place = self.loops.len() - 1 - *depth as usize;
-                let targets = self.loops[place].results.clone();
-                self.copy(&targets, values);
-                self.loops[place].broken = true;
-                let label = self.loops[place].end;
                 self.jump(label);
                 Flow::Ends
             }

@@ -33,8 +33,6 @@ use crate::lower::{Data, Flow, LANES, Lower};
 
 /// Values for partitions are at multiples of the largest of them.
 const SLOT_BYTES: u32 = 8;
-/// All lanes of a warp.
-const WARP: i128 = 0xffff_ffff;
 /// A flag in shared memory.
 const FLAG: Elem = Elem::Number(Dtype::I32);
 
@@ -451,7 +449,7 @@ impl<'a> Lower<'a> {
         if let Some(barrier) = self.crew.barrier() {
             self.e.effect(Opcode::Bar, mods![Word::Sync], barrier);
         } else {
-            self.e.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(WARP)]);
+            self.e.sync_warp();
         }
         self.plan.busy = 0;
     }

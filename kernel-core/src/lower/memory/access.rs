@@ -119,17 +119,7 @@ impl Emitter {
         address: Operand,
         mask: Val,
     ) {
-        if mask == Val::Int(0) {
-            return;
-        }
-        let count = u32::try_from(values.len()).expect("an access has few elements");
-        let words = Words::of(elem, count);
-        let values = self.packed_words(elem, words, values);
-        let registers =
-            values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
-        let guard = self.guard(mask);
-        let modifiers = words.modifiers(&[space.into()]);
-        self.effect_if(guard, Opcode::St, &modifiers, [address, braced(registers)]);
+        self.store_with(&[space.into()], elem, values, (address, None), mask);
     }
 
     /// Writes neighbouring elements to another block, where `mask` holds; the barrier at the second address counts their bytes.
@@ -138,6 +128,19 @@ impl Emitter {
         elem: Elem,
         values: &[Val],
         [address, barrier]: [Operand; 2],
+        mask: Val,
+    ) {
+        let modifiers =
+            mods![Word::Async, Word::Weak, Word::SharedCluster, Word::MbarrierCompleteTxBytes];
+        self.store_with(modifiers, elem, values, (address, Some(barrier)), mask);
+    }
+
+    fn store_with(
+        &mut self,
+        modifiers: &[Modifier],
+        elem: Elem,
+        values: &[Val],
+        (address, barrier): (Operand, Option<Operand>),
         mask: Val,
     ) {
         if mask == Val::Int(0) {
@@ -149,13 +152,9 @@ impl Emitter {
         let registers =
             values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
         let guard = self.guard(mask);
-        let modifiers = words.modifiers(mods![
-            Word::Async,
-            Word::Weak,
-            Word::SharedCluster,
-            Word::MbarrierCompleteTxBytes
-        ]);
-        self.effect_if(guard, Opcode::St, &modifiers, [address, braced(registers), barrier]);
+        let operands = [address, braced(registers)].into_iter().chain(barrier);
+        let operands: Vec<Operand> = operands.collect();
+        self.effect_if(guard, Opcode::St, &words.modifiers(modifiers), operands);
     }
 
     /// The elements of one loaded register.

@@ -8,12 +8,21 @@ use la_arena::ArenaMap;
 use super::access::{VECTOR_BYTES, bytes};
 use super::matrix::Matrices;
 use super::shared::{InTile, in_tile, window_type};
-use crate::ir::{Elem, Kernel, Shared, Value};
+use crate::ir::{Does, Elem, Kernel, Shared, Value};
 
 /// Passes beyond the fewest possible, of all accesses of a warp to its part of a tile in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AccessCost {
     conflicts: u32,
+}
+
+/// A trip of tiles through shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SharedTrip {
+    /// The scratch that it takes.
+    pub(crate) bytes: u32,
+    /// Passes beyond the fewest possible, of all accesses of a warp.
+    pub(crate) conflicts: u32,
 }
 
 impl fmt::Display for AccessCost {
@@ -26,30 +35,27 @@ impl fmt::Display for AccessCost {
     }
 }
 
-/// The cost of reading a window into registers: by `ldmatrix` where lowering does.
-pub(crate) fn load_cost(
+impl fmt::Display for SharedTrip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SharedTrip { bytes, conflicts } = *self;
+        write!(f, "shared memory, {bytes} bytes, {}", AccessCost { conflicts })
+    }
+}
+
+/// The cost of reading a window into registers, or of writing it from there: reads use `ldmatrix` if lowering does.
+pub(crate) fn access_cost(
     kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
+    does: Does,
     window: Value,
     registers: &Layout,
 ) -> AccessCost {
     let tile = in_tile(kernel, layouts, window, registers);
     let size = bytes(Elem::Number(window_type(kernel, window).dtype));
-    match Matrices::plan(&tile, size) {
+    match Matrices::plan(&tile, size).filter(|_| does == Does::Reads) {
         Some(plan) => AccessCost { conflicts: plan.bank_conflicts() },
         None => by_lanes(&tile, size),
     }
-}
-
-/// The cost of writing a tile in registers to a window.
-pub(crate) fn store_cost(
-    kernel: &Kernel,
-    layouts: &ArenaMap<Shared, Layout>,
-    window: Value,
-    registers: &Layout,
-) -> AccessCost {
-    let tile = in_tile(kernel, layouts, window, registers);
-    by_lanes(&tile, bytes(Elem::Number(window_type(kernel, window).dtype)))
 }
 
 fn by_lanes(InTile { registers, shared }: &InTile, size: u32) -> AccessCost {

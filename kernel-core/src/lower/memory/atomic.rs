@@ -230,7 +230,7 @@ impl Lower<'_> {
         self.e.rehome(current, outer);
         self.e.place_label(end);
         // Threads leave the loop at different iterations.
-        self.e.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(0xffff_ffff)]);
+        self.e.sync_warp();
         self.element_of(dtype, Val::Reg(current), shift)
     }
 

@@ -1,7 +1,7 @@
 //! Tiles of tensors: addresses from offsets and strides, masks from extents.
 
 use kernel_layout::{Dim, Layout};
-use kernel_ptx::{Space, Type, Word};
+use kernel_ptx::{Operand, Space, Type, Word};
 
 use super::access::{VECTOR_BYTES, bytes};
 use crate::ir::{Dtype, Elem, ParamKind, Value};
@@ -233,6 +233,26 @@ impl Lower<'_> {
         (bits, starts)
     }
 
+    /// The address of the vector that begins in register `start`, and the mask of its threads, of those where `one` holds. The constants
+    /// of the address and the mask are computed at these places.
+    fn vector_place(
+        &mut self,
+        tile: &TensorTile<'_>,
+        layout: &Layout,
+        start: u32,
+        [constants_at, masks_at]: [Place; 2],
+        one: Val,
+    ) -> (Operand, Val) {
+        let before = std::mem::replace(&mut self.e.place, Place::Outermost);
+        let positions = self.positions(layout, start);
+        let address = self.tensor_address_by(tile, &positions, constants_at);
+        self.e.place = masks_at;
+        let mask = self.tensor_mask(tile, &positions);
+        let mask = self.all(vec![one, mask]);
+        self.e.place = before;
+        (self.e.at(address, 0), mask)
+    }
+
     /// Reads a tile.
     pub(crate) fn load_tensor(&mut self, param: u32, offsets: &[Value], result: Value) -> Vec<Val> {
         let layout = self.layout(result).clone();
@@ -241,16 +261,9 @@ impl Lower<'_> {
         let repeated = repeated_registers(&layout);
         let (bits, starts) = self.tensor_vectors(&tile, &layout, repeated);
         let mut registers = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
-        let (constants_at, masks_at) =
-            (kept(starts.len(), MOST_KEPT), kept(starts.len(), MOST_MASKS));
+        let kept_at = [MOST_KEPT, MOST_MASKS].map(|most| kept(starts.len(), most));
         for start in starts {
-            let before = std::mem::replace(&mut self.e.place, Place::Outermost);
-            let positions = self.positions(&layout, start);
-            let address = self.tensor_address_by(&tile, &positions, constants_at);
-            self.e.place = masks_at;
-            let mask = self.tensor_mask(&tile, &positions);
-            self.e.place = before;
-            let address = self.e.at(address, 0);
+            let (address, mask) = self.vector_place(&tile, &layout, start, kept_at, Val::Int(1));
             let count = 1 << bits.len();
             let loaded = self.e.load(Space::Global, elem, count, address, mask, None);
             for (element, value) in (0..).zip(loaded) {
@@ -271,17 +284,9 @@ impl Lower<'_> {
         let (bits, starts) = self.tensor_vectors(&tile, &layout, free);
         let values = self.tile(value).to_vec();
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
-        let (constants_at, masks_at) =
-            (kept(starts.len(), MOST_KEPT), kept(starts.len(), MOST_MASKS));
+        let kept_at = [MOST_KEPT, MOST_MASKS].map(|most| kept(starts.len(), most));
         for start in starts {
-            let before = std::mem::replace(&mut self.e.place, Place::Outermost);
-            let positions = self.positions(&layout, start);
-            let address = self.tensor_address_by(&tile, &positions, constants_at);
-            self.e.place = masks_at;
-            let mask = self.tensor_mask(&tile, &positions);
-            let mask = self.all(vec![one, mask]);
-            self.e.place = before;
-            let address = self.e.at(address, 0);
+            let (address, mask) = self.vector_place(&tile, &layout, start, kept_at, one);
             let vector: Vec<Val> = (0..1 << bits.len())
                 .map(|element| values[vector_register(&bits, start, element) as usize])
                 .collect();

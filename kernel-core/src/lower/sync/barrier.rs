@@ -8,13 +8,13 @@ use kernel_ptx::{Instruction, Modifier, Opcode, Operand, SpecialRegister, Type, 
 use la_arena::ArenaMap;
 
 use crate::ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, SyncOp, Value};
-use crate::lower::emitter::{Val, mods};
+use crate::lower::emitter::{Emitter, Val, mods};
 use crate::lower::{Data, Lower};
 
 /// The bytes of an mbarrier (PTX ISA, "Size and alignment of mbarrier object").
 pub(crate) const BARRIER_BYTES: u32 = 8;
 /// All lanes of a warp.
-const WARP: i64 = 0xffff_ffff;
+pub(crate) const ALL_LANES: Operand = Operand::Int(0xffff_ffff);
 
 /// How many warps arrive for one arrival of each allocation of mbarriers.
 pub(crate) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
@@ -35,6 +35,13 @@ pub(crate) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
     let mut weights = ArenaMap::default();
     visit(kernel, &kernel.body, kernel.warps, &mut weights);
     weights
+}
+
+impl Emitter {
+    /// The lanes of a warp wait for each other.
+    pub(crate) fn sync_warp(&mut self) {
+        self.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [ALL_LANES]);
+    }
 }
 
 impl Lower<'_> {
@@ -194,7 +201,7 @@ impl Lower<'_> {
         let warps = self.e.threads / 32;
         let count = self.weight_of(barrier) / warps;
         // What the other lanes have read and written comes before.
-        self.e.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(i128::from(WARP))]);
+        self.e.sync_warp();
         let first = self.e.first_of(31);
         let guard = self.e.guard(first);
         let address = self.barrier_address(barrier);
@@ -244,8 +251,7 @@ impl Lower<'_> {
             operands.push(Operand::Reg(predicate));
             Instruction::new(Opcode::Bar, mods![Word::Red, Word::And, Type::Pred], operands)
         } else {
-            let lanes = Operand::Int(i128::from(WARP));
-            let operands = [Operand::Reg(all), Operand::Reg(predicate), lanes];
+            let operands = [Operand::Reg(all), Operand::Reg(predicate), ALL_LANES];
             Instruction::new(Opcode::Vote, mods![Word::Sync, Word::All, Type::Pred], operands)
         };
         self.e.push(inst, 1, true);

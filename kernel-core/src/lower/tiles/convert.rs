@@ -13,6 +13,8 @@ use crate::ir::dtype::Register;
 use crate::lower::Lower;
 use crate::lower::emitter::{Emitter, Val, mods};
 use crate::lower::memory::access::bytes;
+use crate::lower::memory::access_cost::SharedTrip;
+use crate::lower::sync::barrier::ALL_LANES;
 
 /// More shuffles than this cost more than a trip through shared memory.
 const MOST_SHUFFLES: usize = 16;
@@ -29,12 +31,7 @@ pub(crate) enum ConversionCost {
     /// This many shuffles.
     Shuffles(usize),
     /// A trip through shared memory, with a barrier.
-    Shared {
-        /// The scratch that it takes.
-        bytes: u32,
-        /// Passes beyond the fewest possible, of all accesses of a warp.
-        conflicts: u32,
-    },
+    Shared(SharedTrip),
     /// A trip through the shared memory of other blocks.
     Cluster,
 }
@@ -46,12 +43,7 @@ impl fmt::Display for ConversionCost {
             ConversionCost::Registers => f.write_str("free, registers renamed"),
             ConversionCost::Selected => f.write_str("registers selected, no shuffle"),
             ConversionCost::Shuffles(count) => write!(f, "shuffle, {count} a warp"),
-            ConversionCost::Shared { bytes, conflicts: 0 } => {
-                write!(f, "shared memory, {bytes} bytes, no bank conflicts")
-            }
-            ConversionCost::Shared { bytes, conflicts } => {
-                write!(f, "shared memory, {bytes} bytes, {conflicts} bank conflicts a warp")
-            }
+            ConversionCost::Shared(trip) => trip.fmt(f),
             ConversionCost::Cluster => f.write_str("shared memory of the cluster"),
         }
     }
@@ -59,10 +51,7 @@ impl fmt::Display for ConversionCost {
 
 /// What lowering does about a conversion of a tile.
 pub(crate) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> ConversionCost {
-    let through_shared = || {
-        let (bytes, conflicts) = exchange_cost(elem, from, to);
-        ConversionCost::Shared { bytes, conflicts }
-    };
+    let through_shared = || ConversionCost::Shared(exchange_cost(elem, from, to));
     match Conversion::between(from, to) {
         Conversion::Trivial => ConversionCost::Free,
         Conversion::Registers(_) => ConversionCost::Registers,
@@ -76,8 +65,8 @@ pub(crate) fn conversion_cost(elem: Elem, from: &Layout, to: &Layout) -> Convers
     }
 }
 
-/// The bytes of an exchange through shared memory, and the bank conflicts of a warp's accesses.
-pub(crate) fn exchange_cost(elem: Elem, from: &Layout, to: &Layout) -> (u32, u32) {
+/// What an exchange through shared memory costs.
+pub(crate) fn exchange_cost(elem: Elem, from: &Layout, to: &Layout) -> SharedTrip {
     let size = bytes(elem);
     let exchange = Exchange::between(from, to, size);
     let extra = |registers: &Layout, vector: u32| {
@@ -86,7 +75,8 @@ pub(crate) fn exchange_cost(elem: Elem, from: &Layout, to: &Layout) -> (u32, u32
             * bank_conflicts(registers, &exchange.shared, size, vector)
     };
     let conflicts = extra(from, exchange.write_vector) + extra(to, exchange.read_vector);
-    (exchange.shared.in_size(Dim::Offset) * size, conflicts)
+    let bytes = exchange.shared.in_size(Dim::Offset) * size;
+    SharedTrip { bytes, conflicts }
 }
 
 impl Lower<'_> {
@@ -105,28 +95,20 @@ impl Lower<'_> {
             return vec![first; to.in_size(Dim::Register) as usize];
         }
         match Conversion::between(from, to) {
-            Conversion::Trivial => values.to_vec(),
+            Conversion::Trivial => return values.to_vec(),
             Conversion::Registers(sources) => {
-                sources.iter().map(|&source| values[source as usize]).collect()
+                return sources.iter().map(|&source| values[source as usize]).collect();
             }
-            Conversion::Shuffle(positions) => match Shuffles::plan(&positions, elem) {
-                Some(plan) => self.shuffled(elem, values, &plan),
-                None => self.through_shared(elem, values, from, to),
-            },
-            Conversion::SharedMemory => self.through_shared(elem, values, from, to),
+            Conversion::Shuffle(positions) => {
+                if let Some(plan) = Shuffles::plan(&positions, elem) {
+                    return self.shuffled(elem, values, &plan);
+                }
+            }
+            Conversion::SharedMemory => {}
             Conversion::ClusterSharedMemory => {
                 unreachable!("layouts::infer makes no tiles over several blocks")
             }
         }
-    }
-
-    fn through_shared(
-        &mut self,
-        elem: Elem,
-        values: &[Val],
-        from: &Layout,
-        to: &Layout,
-    ) -> Vec<Val> {
         let size = bytes(elem);
         let exchange = Exchange::between(from, to, size);
         let scratch = self.scratch(exchange.shared.in_size(Dim::Offset) * size);
@@ -427,7 +409,7 @@ impl Emitter {
             Operand::Reg(source),
             lane.operand(),
             Operand::Int(31),
-            Operand::Int(0xffff_ffff),
+            ALL_LANES,
         ];
         self.push(
             Instruction::new(Opcode::Shfl, mods![Word::Sync, mode, Type::B32], operands),

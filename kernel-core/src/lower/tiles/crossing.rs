@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use kernel_layout::forms::blocked_for;
+use kernel_layout::forms::{LANES, blocked_for};
 use kernel_layout::{Dim, Layout};
 
 use super::convert::exchange_cost;
@@ -11,9 +11,8 @@ use super::reduce::{Parts, separates, warps_along};
 use super::scan;
 use crate::ir::Elem;
 use crate::lower::memory::access::VECTOR_BYTES;
+use crate::lower::memory::access_cost::SharedTrip;
 
-/// Lanes of a warp.
-const LANES: u32 = 32;
 /// Banks of shared memory, of 4 bytes each.
 const BANKS: u32 = 32;
 /// The bytes of one word of a bank.
@@ -27,12 +26,7 @@ pub(crate) enum Crossing {
     /// Between the lanes of each warp, by shuffles.
     Lanes,
     /// Between warps, with barriers.
-    Shared {
-        /// The scratch that it takes.
-        bytes: u32,
-        /// Passes beyond the fewest possible, of all accesses of a warp.
-        conflicts: u32,
-    },
+    Shared(SharedTrip),
 }
 
 impl fmt::Display for Crossing {
@@ -40,12 +34,7 @@ impl fmt::Display for Crossing {
         match self {
             Crossing::Threads => f.write_str("within threads"),
             Crossing::Lanes => f.write_str("between lanes"),
-            Crossing::Shared { bytes, conflicts: 0 } => {
-                write!(f, "shared memory, {bytes} bytes, no bank conflicts")
-            }
-            Crossing::Shared { bytes, conflicts } => {
-                write!(f, "shared memory, {bytes} bytes, {conflicts} bank conflicts a warp")
-            }
+            Crossing::Shared(trip) => trip.fmt(f),
         }
     }
 }
@@ -57,10 +46,8 @@ fn by_threads(layout: &Layout, axis: usize) -> Crossing {
 
 /// What lowering does for a scan of an axis of tiles in one layout.
 pub(crate) fn scan_cost(elems: &[Elem], layout: &Layout, axis: usize, warps: u32) -> Crossing {
-    scan::through_shared(elems, layout, axis, warps).map_or_else(
-        || by_threads(layout, axis),
-        |(bytes, conflicts)| Crossing::Shared { bytes, conflicts },
-    )
+    let trip = scan::through_shared(elems, layout, axis, warps);
+    trip.map_or_else(|| by_threads(layout, axis), Crossing::Shared)
 }
 
 /// What lowering does for a reduction of an axis of tiles in one layout, to results in the layout `to`; none for scalars.
@@ -83,13 +70,13 @@ pub(crate) fn reduce_cost(
     // As `reduce::across_warps` has it.
     let rest = layout.slice(axis);
     let parts = Parts::new(&rest, &along, to.unwrap_or(&rest));
-    let (mut bytes_so_far, mut conflicts) = (0, 0);
+    let (mut bytes, mut conflicts) = (0, 0);
     for &elem in elems {
-        let (bytes, extra) = exchange_cost(elem, &parts.writer, &parts.reader);
-        bytes_so_far += bytes.next_multiple_of(VECTOR_BYTES);
-        conflicts += extra;
+        let trip = exchange_cost(elem, &parts.writer, &parts.reader);
+        bytes += trip.bytes.next_multiple_of(VECTOR_BYTES);
+        conflicts += trip.conflicts;
     }
-    Crossing::Shared { bytes: bytes_so_far, conflicts }
+    Crossing::Shared(SharedTrip { bytes, conflicts })
 }
 
 /// The passes beyond the fewest possible of one access of a warp, in which each lane that takes part accesses `size` bytes at the

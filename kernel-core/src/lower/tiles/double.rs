@@ -122,7 +122,7 @@ impl Emitter {
         self.rehome(rest, outer);
         self.place_label(end);
         // Threads leave the loop at different iterations.
-        self.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [Operand::Int(0xffff_ffff)]);
+        self.sync_warp();
         let valid = self.and(Type::Pred, positive, Val::Int(1));
         let finite = self.compare_float(Word::Lt, Type::F64, start, f64_const(f64::INFINITY));
         let valid = self.and(Type::Pred, valid, finite);

@@ -136,19 +136,13 @@ impl Lower<'_> {
         let rest = layout.slice(axis);
         let warps = warps_along(layout, axis);
         let scalar = rest.outs().is_empty();
+        let held: Vec<Vec<u32>> = (0..rest.in_size(Dim::Register))
+            .map(|register| rest.apply(&[(Dim::Register, register)]))
+            .collect();
         if warps.is_empty() {
-            let held: Vec<Vec<u32>> = (0..rest.in_size(Dim::Register))
-                .map(|register| rest.apply(&[(Dim::Register, register)]))
-                .collect();
             for (index, (&result, &elem)) in results.iter().zip(elems).enumerate() {
                 let values: Vec<Val> = held.iter().map(|place| partial[place][index]).collect();
-                let data = if scalar {
-                    Data::Scalar(values[0])
-                } else {
-                    let to = self.layout(result).clone();
-                    Data::Tile(self.convert(elem, &values, &rest, &to))
-                };
-                self.values.insert(result, data);
+                self.set_reduced(result, elem, &values, &rest);
             }
             return;
         }
@@ -159,9 +153,6 @@ impl Lower<'_> {
         let same = targets.iter().all(|target| *target == targets[0]);
         let target = if same { targets[0].clone() } else { rest.clone() };
         let parts = Parts::new(&rest, &warps, &target);
-        let held: Vec<Vec<u32>> = (0..rest.in_size(Dim::Register))
-            .map(|register| rest.apply(&[(Dim::Register, register)]))
-            .collect();
         let exchanges: Vec<Exchange> = elems
             .iter()
             .map(|&elem| Exchange::between(&parts.writer, &parts.reader, bytes(elem)))
@@ -202,14 +193,19 @@ impl Lower<'_> {
         }
         self.leave_scratch();
         for ((&result, values), &elem) in results.iter().zip(joined).zip(elems) {
-            let data = if scalar {
-                Data::Scalar(values[0])
-            } else {
-                let to = self.layout(result).clone();
-                Data::Tile(self.convert(elem, &values, &target, &to))
-            };
-            self.values.insert(result, data);
+            self.set_reduced(result, elem, &values, &target);
         }
+    }
+
+    /// Sets a result that threads hold in the layout `from`.
+    fn set_reduced(&mut self, result: Value, elem: Elem, values: &[Val], from: &Layout) {
+        let data = if from.outs().is_empty() {
+            Data::Scalar(values[0])
+        } else {
+            let to = self.layout(result).clone();
+            Data::Tile(self.convert(elem, values, from, &to))
+        };
+        self.values.insert(result, data);
     }
 }
 

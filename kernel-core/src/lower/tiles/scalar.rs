@@ -457,40 +457,28 @@ impl Emitter {
     }
 
     fn binary_half(&mut self, op: Binary, dtype: Dtype, a: Val, b: Val) -> Val {
-        match op {
-            Binary::Add | Binary::Sub | Binary::Mul if dtype == Dtype::F16 => {
-                let opcode = match op {
-                    Binary::Add => Opcode::Add,
-                    Binary::Sub => Opcode::Sub,
-                    Binary::Mul
-                    | Binary::Div
-                    | Binary::Rem
-                    | Binary::And
-                    | Binary::Or
-                    | Binary::Xor
-                    | Binary::Shl
-                    | Binary::Shr
-                    | Binary::Min
-                    | Binary::Max => Opcode::Mul,
-                };
-                self.float(opcode, Type::F16, &[a, b])
-            }
-            Binary::Min | Binary::Max => {
-                let opcode = if op == Binary::Min { Opcode::Min } else { Opcode::Max };
-                let args = [a, b].map(|arg| Val::Reg(self.reg(arg, Type::B16)));
-                self.pure(opcode, mods![arithmetic(dtype)], Type::B16, &args)
-            }
-            // Rounding the f32 result again gives what one rounding would: 24 bits hold twice a half's and two more.
-            Binary::Add
-            | Binary::Sub
-            | Binary::Mul
-            | Binary::Div
+        let opcode = match op {
+            Binary::Add => Some(Opcode::Add),
+            Binary::Sub => Some(Opcode::Sub),
+            Binary::Mul => Some(Opcode::Mul),
+            Binary::Min => Some(Opcode::Min),
+            Binary::Max => Some(Opcode::Max),
+            Binary::Div
             | Binary::Rem
             | Binary::And
             | Binary::Or
             | Binary::Xor
             | Binary::Shl
-            | Binary::Shr => self
+            | Binary::Shr => None,
+        };
+        match opcode {
+            Some(opcode @ (Opcode::Min | Opcode::Max)) => {
+                let args = [a, b].map(|arg| Val::Reg(self.reg(arg, Type::B16)));
+                self.pure(opcode, mods![arithmetic(dtype)], Type::B16, &args)
+            }
+            Some(opcode) if dtype == Dtype::F16 => self.float(opcode, Type::F16, &[a, b]),
+            // Rounding the f32 result again gives what one rounding would: 24 bits hold twice a half's and two more.
+            Some(_) | None => self
                 .through_f32(dtype, [a, b], |this, [a, b]| this.binary_float(op, Dtype::F32, a, b)),
         }
     }

@@ -18,6 +18,7 @@ use crate::lower::Data;
 use crate::lower::Lower;
 use crate::lower::emitter::Val;
 use crate::lower::memory::access::bytes;
+use crate::lower::memory::access_cost::SharedTrip;
 
 /// Lane bits of the thread's index.
 const LANES: u32 = 31;
@@ -308,14 +309,14 @@ impl Lower<'_> {
     }
 }
 
-/// What a scan passes through shared memory: the most bytes of a step, and the bank conflicts of a warp in all of them; none where
-/// no step crosses warps.
+/// What a scan passes through shared memory: the most bytes of a step, and the bank conflicts of all of them; none if no step
+/// crosses warps.
 pub(crate) fn through_shared(
     elems: &[Elem],
     layout: &Layout,
     axis: usize,
     warps: u32,
-) -> Option<(u32, u32)> {
+) -> Option<SharedTrip> {
     let runs = Runs::new(layout, axis, warps);
     let steps = (0..runs.owners.len()).filter(|&step| runs.crosses_warps(step));
     let costs = steps.map(|step| {
@@ -336,7 +337,8 @@ pub(crate) fn through_shared(
         }
         (Runs::scratch(&places, elems).1, conflicts)
     });
-    costs.reduce(|(bytes, all), (more, conflicts)| (bytes.max(more), all + conflicts))
+    let whole = costs.reduce(|(bytes, all), (more, conflicts)| (bytes.max(more), all + conflicts));
+    whole.map(|(bytes, conflicts)| SharedTrip { bytes, conflicts })
 }
 
 /// What decides each bit of the position along an axis, in a layout that separates it.
