@@ -14,6 +14,7 @@ mod cluster_meetings;
 mod copies;
 mod counted_bytes;
 mod named_barriers;
+mod other_paths;
 mod pairs;
 mod per_thread;
 mod pipelined;

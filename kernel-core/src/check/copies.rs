@@ -119,7 +119,6 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
         kernel,
         slots: &slots,
         signals: &signals,
-        constants: kernel.body.constants(),
         tiles: tiles::shared(kernel),
         rings: kernel.rings(),
         has_others: signals.has_others(),
@@ -151,7 +150,6 @@ struct Copies<'k> {
     kernel: &'k Kernel,
     slots: &'k Slots<'k>,
     signals: &'k Signals<'k>,
-    constants: ArenaMap<Value, i128>,
     tiles: ArenaMap<Value, Tile>,
     /// What pipelined loops fill: they wait for it themselves.
     rings: ArenaMap<Shared, u32>,
@@ -209,35 +207,25 @@ impl Copies<'_> {
     /// Whether a wait may cover a copy at this stage.
     fn covers(&self, wait: Wait, flight: &Flight, stage: Stage) -> bool {
         let groups = |pending: u32| matches!(stage, Stage::InGroup(later) if later >= pending);
-        match (wait, flight.until) {
-            (Wait::Barrier(barrier) | Wait::BarrierTest(barrier), Until::Barrier(completes)) => {
+        let unknown = self.others_unknown;
+        match flight.until {
+            Until::Barrier(completes) => {
                 let told = |slot| self.signals.covers(self.agent, slot, [completes]);
                 let covers = |slot: Slot| slot.meets(completes) || self.has_others && told(slot);
-                self.others_unknown || self.slots.slot(barrier).is_none_or(covers)
+                match wait.barrier() {
+                    Some(barrier) => unknown || self.slots.slot(barrier).is_none_or(covers),
+                    None if wait.meets_others() => {
+                        unknown || self.signals.covers_meeting(self.agent, [completes])
+                    }
+                    None => false,
+                }
             }
-            (Wait::Named(_) | Wait::Cluster, Until::Barrier(completes)) => {
-                self.others_unknown || self.signals.covers_meeting(self.agent, [completes])
+            Until::Told => wait.barrier().is_some() || wait.meets_others(),
+            Until::BulkGroup => matches!(wait, Wait::Bulk { pending, .. } if groups(pending)),
+            Until::CpAsyncGroup => {
+                wait == Wait::CpAsyncAll
+                    || matches!(wait, Wait::CpAsync { pending } if groups(pending))
             }
-            (
-                Wait::Barrier(_) | Wait::BarrierTest(_) | Wait::Named(_) | Wait::Cluster,
-                Until::Told,
-            )
-            | (Wait::CpAsyncAll, Until::CpAsyncGroup) => true,
-            (Wait::Bulk { pending, .. }, Until::BulkGroup)
-            | (Wait::CpAsync { pending }, Until::CpAsyncGroup) => groups(pending),
-            (
-                Wait::Crew
-                | Wait::Named(_)
-                | Wait::Cluster
-                | Wait::Barrier(_)
-                | Wait::BarrierTest(_)
-                | Wait::CpAsync { .. }
-                | Wait::CpAsyncAll
-                | Wait::Bulk { .. }
-                | Wait::Wgmma { .. }
-                | Wait::Grids,
-                _,
-            ) => false,
         }
     }
 
@@ -257,16 +245,9 @@ impl Copies<'_> {
         hit.map(|(&flight, _)| flight)
     }
 
-    /// The first value of a counted loop, its bound and its step, where they are known.
-    fn bounds(&self, looped: &StmtKind) -> Option<[i128; 3]> {
-        let StmtKind::For { from, to, step, .. } = looped else { return None };
-        let known = |value: &Value| self.constants.get(*value).copied();
-        Some([known(from)?, known(to)?, known(step)?])
-    }
-
     /// Whether a loop goes on to a second iteration, as far as is known.
     fn comes_round(&self, looped: &StmtKind) -> bool {
-        let Some([from, to, step]) = self.bounds(looped) else { return true };
+        let Some([from, to, step]) = self.slots.bounds(looped) else { return true };
         if step < 0 { from + step > to } else { from + step < to }
     }
 }
@@ -297,7 +278,7 @@ impl Flow for Copies<'_> {
             }
             let branches = match &stmt.kind {
                 StmtKind::If { .. } | StmtKind::Specialize { .. } => true,
-                StmtKind::For { .. } => self.runs(&stmt.kind).is_none(),
+                StmtKind::For { .. } => self.slots.runs(&stmt.kind).is_none(),
                 StmtKind::Op { .. }
                 | StmtKind::Loop { .. }
                 | StmtKind::Reduce { .. }
@@ -360,7 +341,7 @@ impl Flow for Copies<'_> {
     }
 
     fn behind_loop(&mut self, looped: &StmtKind, before: &Flights, mut left: Flights) -> Flights {
-        if self.runs(looped).is_none() {
+        if self.slots.runs(looped).is_none() {
             for (flight, state) in &mut left {
                 // The loop ends where its range does, whatever the branches in it exclude.
                 if let Some(known) = before.get(flight) {
@@ -373,11 +354,7 @@ impl Flow for Copies<'_> {
     }
 
     fn runs(&self, kind: &StmtKind) -> Option<bool> {
-        if !matches!(kind, StmtKind::For { .. }) {
-            return Some(true);
-        }
-        let [from, to, step] = self.bounds(kind)?;
-        Some(if step < 0 { from > to } else { from < to })
+        self.slots.runs(kind)
     }
 
     fn enter(&mut self, part: Part<'_>, before: &Flights) -> Flights {

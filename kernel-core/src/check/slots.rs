@@ -3,7 +3,7 @@
 use la_arena::ArenaMap;
 
 use super::tiles::Tile;
-use crate::ir::{BarrierOp, Barriers, Kernel, Op, SyncOp, Value};
+use crate::ir::{BarrierOp, Barriers, Kernel, Op, StmtKind, SyncOp, Value};
 
 /// One of an allocation of barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ impl Slot {
     }
 }
 
-/// The barriers of a kernel, by the values that stand for them.
+/// The barriers of a kernel, by the values that stand for them, and its constants.
 pub(super) struct Slots<'k> {
     kernel: &'k Kernel,
     of: ArenaMap<Value, Slot>,
@@ -77,5 +77,19 @@ impl<'k> Slots<'k> {
     /// A constant.
     pub(super) fn constant(&self, value: Value) -> Option<i128> {
         self.constants.get(value).copied()
+    }
+    /// The first value of a counted loop, its bound and its step, if they are constants.
+    pub(super) fn bounds(&self, looped: &StmtKind) -> Option<[i128; 3]> {
+        let StmtKind::For { from, to, step, .. } = looped else { return None };
+        Some([self.constant(*from)?, self.constant(*to)?, self.constant(*step)?])
+    }
+
+    /// Whether a loop runs its body at least once; none if that is not known.
+    pub(super) fn runs(&self, looped: &StmtKind) -> Option<bool> {
+        if !matches!(looped, StmtKind::For { .. }) {
+            return Some(true);
+        }
+        let [from, to, step] = self.bounds(looped)?;
+        Some(if step < 0 { from > to } else { from < to })
     }
 }

@@ -152,7 +152,7 @@ impl Order<'_> {
                 Overlap::Perhaps => !under_way.waited.contains(&flight.extent.memory),
                 Overlap::Certain => true,
             };
-            against(flight.does) && !state.excused && counts
+            against(flight.does) && !state.others.excused && counts
         });
         // A write is the better message than a read of the same product.
         if let Some((flight, state)) = hit.max_by_key(|(flight, _)| flight.does) {
@@ -167,7 +167,7 @@ impl Order<'_> {
         }
         let Some(extent) = self.places.extent(window) else { return };
         let hit = under_way.flights.iter().find(|(flight, state)| {
-            !state.excused && extent.overlap(&flight.extent) == Overlap::Certain
+            !state.others.excused && extent.overlap(&flight.extent) == Overlap::Certain
         });
         if let Some((flight, state)) = hit {
             self.refusals.overwritten((flight, state), loc);
@@ -230,7 +230,7 @@ impl Order<'_> {
     fn ends(&mut self, mut left: UnderWay) {
         self.met(ALL, &mut left);
         let left = left.flights.iter().find(|(flight, state)| {
-            !state.excused
+            !state.others.excused
                 && !self.signals.covers_meeting(flight.agent, state.commits.iter().copied())
         });
         if let Some((flight, state)) = left {
@@ -248,8 +248,9 @@ impl Flow for Order<'_> {
             if flight.does == Does::Writes && !self.started.contains(&flight) {
                 self.started.push(flight.clone());
             }
-            let conditional = flight.when != When::Always;
-            way.under_way.flights.insert(flight, State { conditional, ..State::default() });
+            let mut state = State::default();
+            state.others.conditional = flight.when != When::Always;
+            way.under_way.flights.insert(flight, state);
         }
         let effects = self.kernel.effects(op, args, *result);
         for access in effects.writes().filter(|access| access.by == By::Threads) {
@@ -313,12 +314,8 @@ impl Flow for Order<'_> {
         Way { under_way: left.under_way.behind_iteration(), ..left }
     }
 
-    /// Whether a loop runs its body at least once; none where that is not known.
     fn runs(&self, kind: &StmtKind) -> Option<bool> {
-        let StmtKind::For { from, to, step, .. } = kind else { return Some(true) };
-        let known = [from, to, step].map(|&at| self.places.slots.constant(at));
-        let [Some(from), Some(to), Some(step)] = known else { return None };
-        Some(if step < 0 { from > to } else { from < to })
+        self.places.slots.runs(kind)
     }
 
     fn enter(&mut self, part: Part<'_>, before: &Way) -> Way {
@@ -346,8 +343,8 @@ impl Flow for Order<'_> {
         if let Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })) = op {
             for later in self.starts(op, args, stmt.loc) {
                 let mut earlier = under_way.flights.iter();
-                let hit =
-                    earlier.find(|(earlier, state)| !state.excused && later.collides(earlier));
+                let hit = earlier
+                    .find(|(earlier, state)| !state.others.excused && later.collides(earlier));
                 if let Some((earlier, state)) = hit {
                     self.refusals.product(&later, earlier, state);
                 }

@@ -8,11 +8,14 @@
 //!
 //! The check follows each partition by itself: writes of another one need barriers, and the emulator checks those.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use la_arena::ArenaMap;
 
-use super::tiles::{self, Tile};
+use super::{
+    other_paths::{OtherPaths, on_some},
+    tiles::{self, Tile},
+};
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Written, products::wgmma::MOST_PENDING},
@@ -32,12 +35,7 @@ struct Flight {
     at: Loc,
     /// What the last wait left pending, if that is the same on every path.
     waited: Option<u32>,
-    /// On other ways to this place it was not started: on a condition, or in an iteration before the first one.
-    conditional: bool,
-    /// On other ways it has been waited for.
-    waited_elsewhere: bool,
-    /// A wait on a condition may be for it on just the ways on which it is in flight, as in `if k > 0 { let _ = wgmma::wait(0, acc); }`.
-    excused: bool,
+    others: OtherPaths,
 }
 
 /// A tile of shared memory that a product reads, which is started at a place.
@@ -128,9 +126,7 @@ fn join<K: Copy + Ord>(into: &mut BTreeMap<K, Flight>, other: &BTreeMap<K, Fligh
         let known = into.entry(key).or_insert(flight);
         known.age = known.age.min(flight.age);
         known.waited = known.waited.filter(|pending| flight.waited == Some(*pending));
-        known.conditional |= flight.conditional;
-        known.waited_elsewhere |= flight.waited_elsewhere;
-        known.excused |= flight.excused;
+        known.others.join(flight.others);
     }
 }
 
@@ -206,7 +202,7 @@ impl Products<'_> {
             let Some(&tile) = self.tiles.get(window) else { continue };
             let mut read = flights.reads.iter();
             let hit = read.find(|((root, read, _), flight)| {
-                *root == ty.root && tile.same(*read) == Some(true) && !flight.excused
+                *root == ty.root && tile.same(*read) == Some(true) && !flight.others.excused
             });
             if let Some((_, &flight)) = hit {
                 let [headline, why] = OVERWRITTEN;
@@ -256,14 +252,7 @@ impl Flow for Products<'_> {
             return;
         }
         flights.all().for_each(|flight| flight.age += 1);
-        let flight = Flight {
-            age: 0,
-            at: stmt.loc,
-            waited: None,
-            conditional: false,
-            waited_elsewhere: false,
-            excused: false,
-        };
+        let flight = Flight { age: 0, at: stmt.loc, waited: None, others: OtherPaths::default() };
         flights.sums.extend(result.map(|result| (key(result), flight)));
         for access in effects.reads() {
             let Memory::Shared(window) = access.memory else { continue };
@@ -280,19 +269,12 @@ impl Flow for Products<'_> {
     }
 
     fn meet(&mut self, before: &Flights, ways: Vec<Flights>) -> Option<Flights> {
-        let on_all = |read: &Read| ways.iter().all(|way| way.reads.contains_key(read));
-        let all = ways.iter().flat_map(|way| way.reads.keys().copied());
-        let some: BTreeSet<Read> = all.filter(|read| !on_all(read)).collect();
+        let some = on_some(ways.iter().map(|way| &way.reads));
         let mut ways = ways.into_iter();
         let mut met = ways.next()?;
         ways.for_each(|way| self.join(&mut met, &way));
-        for (read, flight) in met.reads.iter_mut().filter(|(read, _)| some.contains(*read)) {
-            if before.reads.contains_key(read) {
-                flight.waited_elsewhere = true;
-                flight.excused |= flight.conditional;
-            } else {
-                flight.conditional = true;
-            }
+        for read in some {
+            met.reads.entry(read).and_modify(|flight| flight.others.part(&read, &before.reads));
         }
         Some(met)
     }
@@ -321,9 +303,7 @@ impl Flow for Products<'_> {
     fn next_iteration(&mut self, _: &StmtKind, entered: &Flights, left: Flights) -> Flights {
         let mut reads = BTreeMap::new();
         for ((root, tile, at), mut flight) in left.reads {
-            // The first iteration has not found what an iteration starts.
-            flight.conditional |= !entered.reads.contains_key(&(root, tile, at));
-            flight.excused |= flight.conditional && flight.waited_elsewhere;
+            flight.others.iterate(&(root, tile, at), &entered.reads);
             join(&mut reads, &BTreeMap::from([((root, tile.later(), at), flight)]));
         }
         Flights { reads, ..left }

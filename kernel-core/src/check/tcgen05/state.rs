@@ -3,7 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use super::flight::{Flight, Memory};
-use crate::{check::slots::Slot, ir::Value};
+use crate::{
+    check::{
+        other_paths::{OtherPaths, on_some},
+        slots::Slot,
+    },
+    ir::Value,
+};
 
 /// The state of an operation in flight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,12 +22,7 @@ pub(super) struct State {
     pub(super) by: Option<Value>,
     /// A wait since then that does not cover it.
     pub(super) missed: Option<Value>,
-    /// A wait covers it on other paths to this place.
-    pub(super) waited_elsewhere: bool,
-    /// On other paths to this place it was not started: under a condition, in a loop without iterations, or in an iteration before the first one.
-    pub(super) conditional: bool,
-    /// A wait under a condition may cover it on exactly the paths on which it is in flight, like in `if step > 0 { done.wait(..); }`.
-    pub(super) excused: bool,
+    pub(super) others: OtherPaths,
 }
 
 /// What is in flight on the path to a place of a partition.
@@ -63,9 +64,7 @@ impl UnderWay {
         let UnderWay { flights, waited } = self.behind_iteration();
         let mut found = UnderWay { flights: BTreeMap::new(), waited };
         for (flight, mut state) in flights {
-            // The first iteration has not found what an iteration starts.
-            state.conditional |= !entered.flights.contains_key(&flight);
-            state.excused |= state.conditional && state.waited_elsewhere;
+            state.others.iterate(&flight, &entered.flights);
             found.meet(flight.later(), state);
         }
         found
@@ -95,9 +94,7 @@ impl UnderWay {
                     .extend(state.sometimes.into_iter().chain::<BTreeSet<Slot>>(sometimes));
                 known.by = known.by.or(state.by);
                 known.missed = known.missed.filter(|&missed| state.missed == Some(missed));
-                known.waited_elsewhere |= state.waited_elsewhere;
-                known.conditional |= state.conditional;
-                known.excused |= state.excused;
+                known.others.join(state.others);
             }
         }
     }
@@ -109,21 +106,13 @@ pub(super) fn behind_one(
     ways: impl IntoIterator<Item = UnderWay>,
 ) -> Option<UnderWay> {
     let ways: Vec<UnderWay> = ways.into_iter().collect();
-    let on_all = |flight: &Flight| ways.iter().all(|left| left.flights.contains_key(flight));
-    let all: BTreeSet<&Flight> = ways.iter().flat_map(|left| left.flights.keys()).collect();
-    let some: Vec<Flight> = all.into_iter().filter(|flight| !on_all(flight)).cloned().collect();
+    let some = on_some(ways.iter().map(|left| &left.flights));
     let mut left = ways.into_iter().reduce(UnderWay::joined)?;
-    left.flights.values_mut().filter(|state| state.conditional).for_each(State::committed);
+    left.flights.values_mut().filter(|state| state.others.conditional).for_each(State::committed);
     for flight in some {
-        let started_before = before.flights.contains_key(&flight);
-        left.flights.entry(flight).and_modify(|state| {
-            if started_before {
-                state.waited_elsewhere = true;
-                state.excused |= state.conditional;
-            } else {
-                state.conditional = true;
-            }
-        });
+        if let Some(state) = left.flights.get_mut(&flight) {
+            state.others.part(&flight, &before.flights);
+        }
     }
     Some(left)
 }
