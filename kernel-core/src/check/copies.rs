@@ -43,7 +43,7 @@ enum Until {
     /// A wait on this barrier.
     Barrier(Slot),
     /// What the block that receives it tells this one.
-    Told,
+    Signal,
     /// A wait for its bulk group.
     BulkGroup,
     /// A wait for its group of `cp.async`.
@@ -179,7 +179,7 @@ impl Copies<'_> {
     fn flight(&self, access: &Access, at: Loc) -> Option<Flight> {
         let writes = access.does == Does::Writes;
         let until = match access.done {
-            Done::Barrier(_) if !writes => Until::Told,
+            Done::Barrier(_) if !writes => Until::Signal,
             Done::Barrier(barrier) => Until::Barrier(self.slots.slot(barrier)?),
             Done::BulkGroup => Until::BulkGroup,
             Done::CpAsyncGroup => Until::CpAsyncGroup,
@@ -220,7 +220,7 @@ impl Copies<'_> {
                     None => false,
                 }
             }
-            Until::Told => wait.barrier().is_some() || wait.meets_others(),
+            Until::Signal => wait.barrier().is_some() || wait.meets_others(),
             Until::BulkGroup => matches!(wait, Wait::Bulk { pending, .. } if groups(pending)),
             Until::CpAsyncGroup => {
                 wait == Wait::CpAsyncAll
@@ -412,7 +412,7 @@ impl Flight {
     /// Whether other threads than those that started it can wait for it.
     fn is_known_to_all(&self) -> bool {
         match self.until {
-            Until::Barrier(_) | Until::Told => true,
+            Until::Barrier(_) | Until::Signal => true,
             Until::BulkGroup | Until::CpAsyncGroup => false,
         }
     }

@@ -3,7 +3,8 @@
 use crate::{
     diag::Code,
     elaborate::{Builder, MAX_STEPS},
-    ir::{Dtype, Factors, Op, ProductOp, StmtKind, Type, Value},
+    ir::{Op, ProductOp, StmtKind, Type, Value},
+    layouts::dots::{Product, tensor_core},
     loc::Loc,
 };
 
@@ -94,17 +95,21 @@ impl Builder<'_> {
         };
         match kind {
             StmtKind::Op { op: Op::Product(ProductOp::Dot(factors)), args, .. } => {
-                let dtype = self.cells.settled(self.num(args[0]));
-                // Products that one instruction makes, of those that fall to a thread.
-                let at_once = match (dtype, *factors) {
-                    (Dtype::F32, Factors::Tf32) => 32,
-                    (Dtype::F32, _) => 1,
-                    (Dtype::F64, _) => 8,
-                    _ => 64,
+                let dtype = |value: Value| self.cells.settled(self.num(value));
+                let &[rows, columns] = self.ty(args[2]).shape() else { return 1 };
+                let product = Product {
+                    operands: [dtype(args[0]), dtype(args[1])],
+                    accumulator: dtype(args[2]),
+                    rows,
+                    columns,
+                    depth: self.numbers_along_k(args[0]),
+                    factors: *factors,
                 };
-                let depth = u64::from(self.numbers_along_k(args[0]));
-                let products = elements(&args[2]).saturating_mul(depth);
-                products.div_ceil(threads * at_once).max(1)
+                // An instruction of a warp multiplies 16 rows by 8 columns, one of a thread an element of each operand.
+                let of_a_thread =
+                    tensor_core(&product).map_or(1, |core| 16 * core.k_width * core.words);
+                let products = elements(&args[2]).saturating_mul(u64::from(product.depth));
+                products.div_ceil(threads * u64::from(of_a_thread)).max(1)
             }
             StmtKind::Op { args, result, .. } => {
                 let most = args.iter().chain(result).map(elements).max().unwrap_or(0);

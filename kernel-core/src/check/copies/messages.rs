@@ -116,7 +116,7 @@ impl<'k> Refusals<'k> {
                 let help = name.filter(|_| first).map(|name| format!("{name}.wait(0);"));
                 (format!("a wait on {spelled} after the copy starts"), help)
             }
-            Until::Told => ("a signal of the block that receives it".to_owned(), None),
+            Until::Signal => ("a signal of the block that receives it".to_owned(), None),
             Until::BulkGroup => (
                 "a wait for the store after it starts".to_owned(),
                 Some("tma::store_wait(0);".to_owned()),
@@ -208,7 +208,7 @@ fn why(flight: &Flight, section: &str) -> String {
         Until::Barrier(_) => format!(
             "the copy writes shared memory some time after it starts; the phase of its barrier ends when all of its bytes are there (PTX ISA, \"{section}\")"
         ),
-        Until::Told => format!(
+        Until::Signal => format!(
             "the copy reads shared memory some time after it starts; only the block that receives it can wait for it, and signals this one (PTX ISA, \"{section}\")"
         ),
         Until::BulkGroup => "the copy reads shared memory some time after it starts; after a wait for its group it has been read (PTX ISA, \"cp.async.bulk.wait_group\")".to_owned(),
