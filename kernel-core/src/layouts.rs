@@ -37,34 +37,30 @@ use crate::loc::Loc;
 
 mod asserted;
 mod blocked;
-mod boxes;
-pub mod bulk;
-mod coalesce;
-mod dots;
 mod graph;
 mod known;
+mod memory;
+mod products;
 mod rewrite;
-pub mod rows;
-mod run_axis;
-mod shared;
 mod solve;
-mod sums;
-pub(crate) mod tensor_copy;
-pub(crate) mod tensor_core;
 pub(crate) mod tensor_memory;
 #[cfg(test)]
 pub(crate) mod tests;
-pub mod tma;
 mod verify;
-pub mod warpgroup;
 
 pub(crate) use coalesce::copied;
-pub use dots::{Product, TensorCore, mma_warps, tensor_core};
+pub use dot::{Product, TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
+use memory::{boxes, coalesce, run_axis, shared};
+pub use memory::{bulk, gather, tma};
+pub(crate) use products::tcgen05;
+pub use products::wgmma;
+use products::{accumulators, dot};
 pub(crate) use shared::pinned as pinned_shared;
 pub(crate) use shared::{LEAST_COPY_BYTES, TILE_BYTES, boxed, tile_bytes, tiles};
 pub(crate) use solve::{of_elements, pinned};
+pub(crate) use tensor_memory::tensor_copy;
 pub use verify::verify;
 
 /// Registers that one tile may take in each thread: four times those that there are. Parts of such a tile live in local
@@ -82,7 +78,7 @@ pub struct Inferred {
     /// repeat it, row-major.
     pub shared: ArenaMap<Shared, Layout>,
     /// Gathers and scatters that pinned layouts leave to some of the warps.
-    pub idle: Vec<rows::Idle>,
+    pub idle: Vec<gather::Idle>,
 }
 
 /// Where a layout says that elements are.
@@ -334,9 +330,9 @@ pub enum LayoutProblem {
         /// The operand.
         at: Loc,
         /// Which one.
-        side: warpgroup::Side,
+        side: wgmma::Side,
         /// What reads it.
-        generation: warpgroup::Generation,
+        generation: wgmma::Generation,
         /// Where its layout comes from.
         origin: Origin,
         /// What it is in.

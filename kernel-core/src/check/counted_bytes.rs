@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::sync::barriers::MOST_BYTES,
+    elaborate::sync::barrier::MOST_BYTES,
     ir::{BarrierOp, Const, Kernel, Op, Region, SourceOp, Stmt, StmtKind, SyncOp, Type, Value},
     loc::Loc,
 };

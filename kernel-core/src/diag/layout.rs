@@ -10,8 +10,8 @@ use crate::loc::Loc;
 
 mod boxes;
 mod bulk;
+mod gather;
 mod mended;
-mod rows;
 mod tensor_copy;
 
 /// A layout of shared memory as the user wrote it; where inference chose it, its bases.
@@ -79,7 +79,7 @@ impl LayoutProblem {
                 boxes::refused(at, chosen_at, &shape, refusal)
             }
             LayoutProblem::Rows { at, pinned_at, actual, warps } => {
-                rows::refused(at, pinned_at, &actual, warps)
+                gather::refused(at, pinned_at, &actual, warps)
             }
             LayoutProblem::Bulk { at, chosen_at, refusal } => {
                 bulk::refused(at, chosen_at, &refusal)

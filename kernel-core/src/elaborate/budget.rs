@@ -4,7 +4,7 @@ use crate::{
     diag::Code,
     elaborate::{Builder, MAX_STEPS},
     ir::{Op, ProductOp, StmtKind, Type, Value},
-    layouts::dots::{Product, tensor_core},
+    layouts::{Product, tensor_core},
     loc::Loc,
 };
 

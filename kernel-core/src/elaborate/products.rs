@@ -1,9 +1,9 @@
 //! Matrix products: `dot`, `wgmma`, `tcgen05`.
 
+pub(crate) mod dot;
 pub(crate) mod factors;
 pub(crate) mod narrow;
 pub(crate) mod pairs;
-pub(crate) mod product;
 pub(crate) mod scaled;
 pub(crate) mod tcgen05;
 pub(crate) mod wgmma;

@@ -4,6 +4,6 @@ pub(crate) mod along;
 pub(crate) mod arith;
 pub(crate) mod layout_values;
 pub(crate) mod rank0;
-pub(crate) mod shapes;
+pub(crate) mod shape;
 pub(crate) mod tile_digits;
 pub(crate) mod tile_layouts;

@@ -10,15 +10,19 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
-mod blackwell;
+mod barrier;
 mod bulk;
+mod cluster;
+mod dot;
 mod global;
-mod hopper;
 mod ops;
-mod products;
-mod rearrange;
 mod scaled;
+mod shape;
 mod shared;
+mod tcgen05;
+mod tensor_memory;
+mod tma;
+mod wgmma;
 
 /// More iterations than any loop of a test has: a loop that spins until another block acts would never end here.
 const MAX_TURNS: u32 = 1 << 24;

@@ -4,8 +4,8 @@ use kernel_layout::{Dim, Form, Layout};
 use la_arena::{Arena, ArenaMap, Idx};
 
 use super::coalesce::Extent;
-use super::rows::Idle;
-use super::{Access, Known, sums};
+use super::gather::Idle;
+use super::{Access, Known, accumulators};
 use crate::ir::{
     CopyOp, Elem, Factors, Kernel, MemoryOp, Op, ProductOp, Region, Stmt, StmtKind, TensorMemoryOp,
     Terminator, TileOp, Type, Value,
@@ -286,7 +286,7 @@ pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
         warps: kernel.warps,
     };
     builder.region(&kernel.body);
-    sums::mark(&mut builder.graph);
+    accumulators::mark(&mut builder.graph);
     builder.graph
 }
 

@@ -5,9 +5,9 @@ use kernel_layout::{Form, Layout};
 use la_arena::{Arena, ArenaMap};
 
 use super::coalesce::Extent;
-use super::dots;
+use super::dot;
 use super::graph::{Graph, Transfer, is_effect, to_operands};
-use super::warpgroup;
+use super::wgmma;
 use crate::ir::{
     Crews, Elem, Kernel, Layouts, Op, ProductOp, Region, Stmt, StmtKind, Terminator, TileOp, Type,
     Value, ValueData,
@@ -24,7 +24,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) 
         .warpgroup_products
         .iter()
         .filter(|(_, args)| matches!(kernel.ty(args[0]), Type::Tile(..)))
-        .map(|&(node, args)| (node, warpgroup::left_layout(kernel, args)))
+        .map(|&(node, args)| (node, wgmma::left_layout(kernel, args)))
         .collect();
     let crews = kernel.crews();
     let body = std::mem::take(&mut kernel.body);
@@ -55,7 +55,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) 
 fn operand_layouts(kernel: &Kernel, graph: &Graph) -> ArenaMap<super::graph::Node, Vec<Layout>> {
     let layouts = |dot: &super::graph::Dot| {
         let form = dot.form.as_ref().expect("solve gives every product a form");
-        dots::taken(kernel, dot, form).into_iter().map(|(_, layout)| layout).collect()
+        dot::taken(kernel, dot, form).into_iter().map(|(_, layout)| layout).collect()
     };
     graph.dots.iter().map(|dot| (dot.node, layouts(dot))).collect()
 }

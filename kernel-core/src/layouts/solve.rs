@@ -6,12 +6,12 @@ use kernel_layout::forms::LANES;
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 use la_arena::ArenaMap;
 
-use super::dots;
+use super::dot;
+use super::gather::{self, Idle};
 use super::graph::{ByRows, Graph, Moved, Node, Pin, Recipe, Role, Transfer};
-use super::rows::{self, Idle};
 use super::run_axis::{arrives, run_axis, written};
 use super::tensor_memory;
-use super::warpgroup;
+use super::wgmma;
 use super::{Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::ir::{Elem, Kernel, Op, TileOp, Type, Value};
 use crate::loc::Loc;
@@ -169,13 +169,13 @@ impl Solver<'_> {
     fn accepts(&self, node: Node, layout: &Layout, form: Option<&Form>) -> bool {
         let summed = self.graph.nodes[node].sums_of;
         let dot = summed.map(|at| &self.graph.dots[at]);
-        if dot.is_some_and(|dot| !dots::accepts(self.kernel, dot, layout, form)) {
+        if dot.is_some_and(|dot| !dot::accepts(self.kernel, dot, layout, form)) {
             return false;
         }
         match self.graph.nodes[node].role {
             Role::Plain | Role::Reduced(_) => true,
             Role::Load(access) => !self.graph.extent(node).refuses(access, layout),
-            Role::Dot(at) => dots::accepts(self.kernel, &self.graph.dots[at], layout, form),
+            Role::Dot(at) => dot::accepts(self.kernel, &self.graph.dots[at], layout, form),
             Role::TensorMemory(at) => self.is_moved(self.graph.tensor_memory[at].window, layout),
         }
     }
@@ -267,8 +267,8 @@ impl Solver<'_> {
             let ByRows { node, rows } = self.graph.by_rows[at];
             let data = &self.graph.nodes[node];
             let at = self.kernel.operands.get(&data.at).map_or(data.at, |[rows, ..]| *rows);
-            let dealt = rows::dealt(data.shape[0], data.warps);
-            let given = self.graph.layout(rows).filter(|layout| rows::accepts(layout)).cloned();
+            let distributed = gather::distributed(data.shape[0], data.warps);
+            let given = self.graph.layout(rows).filter(|layout| gather::accepts(layout)).cloned();
             let pinned = self.graph.of.get(rows).and_then(|&operand| {
                 self.graph.pins.iter().find(|pin| pin.node == operand).map(|pin| pin.at)
             });
@@ -282,7 +282,7 @@ impl Solver<'_> {
                 let chosen_at = self.graph.nodes[operand].at;
                 self.graph.idle.extend(Idle::of(at, chosen_at, layout, data.shape[0]));
             }
-            self.assign(node, given.unwrap_or(dealt), None);
+            self.assign(node, given.unwrap_or(distributed), None);
             self.spread();
         }
         problems
@@ -293,7 +293,7 @@ impl Solver<'_> {
         for at in 0..self.graph.warpgroup_products.len() {
             let (node, args) = self.graph.warpgroup_products[at];
             if self.is_open(node) {
-                let form = warpgroup::form(self.kernel, args);
+                let form = wgmma::form(self.kernel, args);
                 let layout = form
                     .to_layout(&self.graph.nodes[node].shape)
                     .expect("elaborate has checked the extents of the product");
@@ -304,7 +304,7 @@ impl Solver<'_> {
         for at in 0..self.graph.warpgroup_products.len() {
             let (_, args) = self.graph.warpgroup_products[at];
             if let Some(node) = self.open(args[0]) {
-                let layout = warpgroup::left_layout(self.kernel, args);
+                let layout = wgmma::left_layout(self.kernel, args);
                 self.assign(node, layout, None);
             }
         }
@@ -312,17 +312,17 @@ impl Solver<'_> {
     }
 
     fn place_dots(&mut self) {
-        let chained = dots::chained(self.graph);
+        let chained = dot::chained(self.graph);
         for (at, chained) in chained.into_iter().enumerate() {
             let dot = &self.graph.dots[at];
             let data = &self.graph.nodes[dot.node];
             let given = data
                 .layout
                 .as_ref()
-                .and_then(|layout| dots::form_of(self.kernel, dot, layout, data.form.as_ref()));
+                .and_then(|layout| dot::form_of(self.kernel, dot, layout, data.form.as_ref()));
             let form = given
                 .or_else(|| self.form_from_operands(at))
-                .unwrap_or_else(|| dots::choose(self.kernel, dot, chained));
+                .unwrap_or_else(|| dot::choose(self.kernel, dot, chained));
             let node = dot.node;
             if self.is_open(node) {
                 let layout = form
@@ -349,7 +349,7 @@ impl Solver<'_> {
             };
             let layout = parent.to_layout(shape).ok()?;
             let warps = layout.in_size(Dim::Warp) == self.graph.nodes[dot.node].warps;
-            dots::form_of(self.kernel, dot, &layout, Some(parent)).filter(|_| warps)
+            dot::form_of(self.kernel, dot, &layout, Some(parent)).filter(|_| warps)
         })
     }
 
@@ -362,7 +362,7 @@ impl Solver<'_> {
                     continue;
                 }
                 let form = dot.form.as_ref().expect("place_dots gives every product a form");
-                let layout = dots::operand_layout(self.kernel, dot, index, form);
+                let layout = dot::operand_layout(self.kernel, dot, index, form);
                 self.assign(node, layout, None);
                 self.spread();
             }
@@ -508,9 +508,9 @@ impl Solver<'_> {
                 let operand = dot.args[index as usize];
                 let Some(pinned_at) = pinned_at(operand) else { continue };
                 let actual = self.graph.layout(operand).expect("all nodes have layouts").clone();
-                let required = dots::operand_layout(self.kernel, dot, index, result);
+                let required = dot::operand_layout(self.kernel, dot, index, result);
                 if actual != required {
-                    let form = dots::operand_form(self.kernel, dot, index, result);
+                    let form = dot::operand_form(self.kernel, dot, index, result);
                     problems.push(LayoutProblem::DotOperand {
                         at: places[index as usize],
                         index,
@@ -521,7 +521,7 @@ impl Solver<'_> {
                     });
                 }
             }
-            if dots::on_tensor_cores(self.kernel, dot) {
+            if dot::on_tensor_cores(self.kernel, dot) {
                 continue;
             }
             let accumulator = dot.args[2];

@@ -1,5 +1,7 @@
 //! Layouts of allocations of tensor memory, and of the registers that are read from and written to it.
 
+pub(crate) mod tensor_copy;
+
 use kernel_layout::forms::{
     PartRefusal, TENSOR_MEMORY_COLUMNS, TensorMemoryMoves, TmemAtom, TmemColumns,
     check_tensor_memory, tensor_memory_moves, tensor_memory_part, tensor_memory_registers,

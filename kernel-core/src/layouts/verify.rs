@@ -18,7 +18,7 @@ use kernel_layout::forms::{LANES, mma_v2_scales};
 use kernel_layout::{Dim, Form, Layout};
 
 use super::Inferred;
-use super::dots::{Product, mma_warps, tensor_core};
+use super::dot::{Product, mma_warps, tensor_core};
 use super::graph::{Transfer, to_operands};
 use crate::ir::{
     CopyOp, Crews, Factors, Kernel, Op, ProductOp, Region, StmtKind, TensorMemoryOp, Terminator,
@@ -198,7 +198,7 @@ impl<'a> Verifier<'a> {
             let first = tiles.first().copied();
             if let (Op::Copy(CopyOp::Tma(_)), Some(rows)) = (op, first) {
                 let layout = self.layout(rows)?;
-                let whole = super::rows::accepts(layout);
+                let whole = super::gather::accepts(layout);
                 require(whole, || {
                     format!("rows in {layout}, from which no instruction takes them")
                 })?;

@@ -10,7 +10,7 @@ use crate::{
         tiles::{self, Tile},
     },
     ir::{Kernel, Scaled, Shared, TensorMemory, Type, Value},
-    layouts::{tensor_core, tensor_memory},
+    layouts::{tcgen05, tensor_memory},
     loc::Loc,
 };
 use kernel_layout::forms::tensor_memory_has_gap;
@@ -30,9 +30,9 @@ impl Shape {
     /// That of a product with these operands, whose accumulator has a layout.
     pub(super) fn of(kernel: &Kernel, args: &[Value], scaled: Option<Scaled>) -> Option<Self> {
         let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
-        let block = tensor_core::block(kernel, sums);
+        let block = tcgen05::block(kernel, sums);
         let factor = kernel.ty(args[1]).shared()?.dtype;
-        let kind = tensor_core::kind(factor, scaled);
+        let kind = tcgen05::kind(factor, scaled);
         Some(Shape { kind, rows: block.rows, columns: block.columns })
     }
 

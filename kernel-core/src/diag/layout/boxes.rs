@@ -8,7 +8,7 @@ use super::shared_text;
 use crate::diag::{Code, Diagnostic};
 use crate::ir::dtype::Packing;
 use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, PaddedRefusal, STRIDE_BYTES, TmaRefusal};
-use crate::layouts::warpgroup::{Generation, Side};
+use crate::layouts::wgmma::{Generation, Side};
 use crate::layouts::{Allocation, Origin};
 use crate::loc::Loc;
 

@@ -6,7 +6,7 @@ use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Num},
     ir::{Dtype, Value},
-    layouts::warpgroup::Generation,
+    layouts::wgmma::Generation,
     loc::Loc,
 };
 

@@ -10,7 +10,7 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{Dtype, Scaled, Shared, SharedType, Type, Value, dtype::Packing},
-    layouts::warpgroup::Side,
+    layouts::wgmma::Side,
     loc::Loc,
     syntax::Expr,
 };

@@ -9,7 +9,7 @@ use crate::{
         Const, CtaGroup, Dtype, Elem, Op, ProductOp, Scaled, SharedType, Tcgen05, TensorMemoryRole,
         Type, Value,
     },
-    layouts::{tensor_memory, warpgroup::Generation},
+    layouts::{tensor_memory, wgmma::Generation},
     loc::Loc,
 };
 

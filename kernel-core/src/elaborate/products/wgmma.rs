@@ -5,13 +5,13 @@ use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
 use kernel_ptx::Capability;
 
-use super::product::Precision;
+use super::dot::Precision;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{Dtype, Elem, Op, ProductOp, SharedType, Type, Value},
     layouts::boxed,
-    layouts::warpgroup::{self, Generation, Side},
+    layouts::wgmma::{self, Generation, Side},
 };
 
 /// The most groups of products that a wait can leave in flight (PTX ISA, `wgmma.wait_group`).
@@ -163,13 +163,13 @@ impl Builder<'_> {
         let data = &self.shared[window.root];
         let tile = &data.shape[data.shape.len().saturating_sub(2)..];
         let &[rows, columns] = self.ty(values[2]).shape() else { return false };
-        let Form::Wgmma { n, .. } = warpgroup::form_of([rows, columns], self.warps) else {
+        let Form::Wgmma { n, .. } = wgmma::form_of([rows, columns], self.warps) else {
             return false;
         };
         let layout = match &data.pinned {
             Some(form) => form.to_layout(tile).ok(),
             None => boxed(tile, dtype.bytes()),
         };
-        layout.is_some_and(|layout| warpgroup::read_in(&layout, &window, side, n).is_ok())
+        layout.is_some_and(|layout| wgmma::read_in(&layout, &window, side, n).is_ok())
     }
 }

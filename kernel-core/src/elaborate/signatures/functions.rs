@@ -11,7 +11,7 @@ use crate::{
     diag::Code,
     elaborate::{
         language::{builtins::range, known::AN_EXTENT, specialize::partition, value::Val},
-        products::product::Precision,
+        products::dot::Precision,
         tiles::layout_values::swizzle,
     },
     ir::{Binary, CopyOp, GridOp, SourceOp, SyncOp},

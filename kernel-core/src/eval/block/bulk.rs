@@ -64,7 +64,7 @@ impl Machine<'_> {
             BulkKind::Reduce(how) => {
                 for (place, element) in places(at, dtype).zip(self.read_shared(window)) {
                     let old = memory::load(self.world.args, dtype, place)?;
-                    let new = arith::binary(super::hopper::combined(how), dtype, old, element);
+                    let new = arith::binary(super::tma::combined(how), dtype, old, element);
                     memory::store(self.world.args, dtype, place, new)?;
                 }
             }

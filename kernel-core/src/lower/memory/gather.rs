@@ -6,7 +6,7 @@ use kernel_layout::Dim;
 use kernel_ptx::{Base, Operand, Type, Word};
 
 use crate::ir::{Tma, Value};
-use crate::layouts::rows::ROWS;
+use crate::layouts::gather::ROWS;
 use crate::layouts::tma::Planning;
 use crate::lower::Lower;
 use crate::lower::emitter::Val;

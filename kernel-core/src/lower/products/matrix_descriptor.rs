@@ -7,7 +7,7 @@ use kernel_layout::wgmma::{Operand as Read, descriptor};
 use kernel_ptx::{Opcode, Operand, Type};
 
 use crate::ir::Value;
-use crate::layouts::warpgroup::Generation;
+use crate::layouts::wgmma::Generation;
 use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val, mods};
 use crate::lower::tiles::coords::ThreadMap;

@@ -9,8 +9,8 @@ use kernel_ptx::{Capability, Instruction, Modifier, Opcode, Operand, Type, Word}
 
 use super::matrix_descriptor::Described;
 use crate::ir::{self, CtaGroup, Scaled, Tcgen05, Value};
-use crate::layouts::warpgroup::{self, Generation, Side};
-use crate::layouts::{tensor_core, tensor_memory};
+use crate::layouts::wgmma::{self, Generation, Side};
+use crate::layouts::{tcgen05, tensor_memory};
 use crate::lower::Lower;
 use crate::lower::emitter::{Val, mods};
 use crate::lower::tensor_memory::ROW_SHIFT;
@@ -87,7 +87,7 @@ impl Lower<'_> {
             return;
         }
         let root = self.tensor_memory_type(args[2]).root;
-        let block = tensor_core::block(self.kernel, self.tensor_memory_type(args[2]));
+        let block = tcgen05::block(self.kernel, self.tensor_memory_type(args[2]));
         let [rows, columns] = [block.rows, block.columns];
         let widths = block.widths(group);
         let right = self.factor_of_a_block(args[1], Side::Right, (widths[1], scaled));
@@ -101,7 +101,7 @@ impl Lower<'_> {
                 Left::Shared(self.factor_of_a_block(args[0], Side::Left, (widths[0], scaled)))
             }
         };
-        let factors = warpgroup::factors(self.kernel, args);
+        let factors = wgmma::factors(self.kernel, args);
         let sum = self.tensor_memory_type(args[2]).dtype;
         let shape = self.tensor_memory_type(args[2]).shape.clone();
         // In numbers: an instruction reads 32 bytes of them, in which padding counts as well.
@@ -121,7 +121,7 @@ impl Lower<'_> {
         let adds = Operand::Reg(self.e.reg(adds, Type::Pred));
         let always = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
         let mut modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group()].to_vec();
-        modifiers.push(tensor_core::kind(factors[0], scaled).into());
+        modifiers.push(tcgen05::kind(factors[0], scaled).into());
         let vectors = self.kernel.target.has(Capability::Tcgen05ScaleVectors);
         let scale_size = if vectors { Scaled::scale_vector } else { numbers_of_a_scale };
         modifiers.extend(
@@ -151,7 +151,7 @@ impl Lower<'_> {
                     let enabled = if number == 0 { adds.clone() } else { always.clone() };
                     let mut operands = vec![sums.clone(), a, b];
                     let bits = match scaled {
-                        None => tensor_core::instruction(whole, factors, sum, majors),
+                        None => tcgen05::instruction(whole, factors, sum, majors),
                         Some(scaled) => {
                             let first = number / scaled.block();
                             scales.extend(
@@ -159,7 +159,7 @@ impl Lower<'_> {
                                     .map(|(scales, line)| self.scales_of(scales, [line, first])),
                             );
                             let of = (factors, self.tensor_memory_type(args[4]).dtype);
-                            tensor_core::scaled_instruction(whole, scaled, of, majors, first % 4)
+                            tcgen05::scaled_instruction(whole, scaled, of, majors, first % 4)
                         }
                     };
                     let bits = Operand::Reg(self.e.reg(Val::Int(i64::from(bits)), Type::B32));
@@ -188,7 +188,7 @@ impl Lower<'_> {
         side: Side,
         width: (u32, Option<Scaled>),
     ) -> Described {
-        let read = tensor_core::read(self.plan.layouts, self.shared_type(window), side, width)
+        let read = tcgen05::read(self.plan.layouts, self.shared_type(window), side, width)
             .expect("layouts::tensor_core has refused what no descriptor describes");
         // One thread starts all products.
         let starts = ThreadMap::new(Vec::new());

@@ -14,7 +14,7 @@ use super::dot::{Fragment, places};
 use super::matrix_descriptor::Described;
 use crate::ir::{self, Dtype, Value};
 use crate::layouts::TensorCore;
-use crate::layouts::warpgroup::{self, GROUP_WARPS, Generation, Side};
+use crate::layouts::wgmma::{self, GROUP_WARPS, Generation, Side};
 use crate::lower::Lower;
 use crate::lower::emitter::{Val, mods};
 use crate::lower::tiles::coords::ThreadMap;
@@ -60,7 +60,7 @@ impl Product {
         *Word::ALL
             .iter()
             .find(|word| word.text() == text)
-            .expect("layouts::warpgroup chooses shapes that the table has")
+            .expect("layouts::wgmma chooses shapes that the table has")
     }
 
     fn modifiers(self) -> Vec<Modifier> {
@@ -90,15 +90,14 @@ impl Lower<'_> {
     /// Starts `a · b + acc`, and gives the registers of the accumulator.
     pub(crate) fn wgmma(&mut self, args: &[Value], result: Value) -> Vec<Val> {
         let layout = self.layout(result).clone();
-        let Form::Wgmma { warps, n } = warpgroup::form(self.kernel, [args[0], args[1], args[2]])
-        else {
-            unreachable!("warpgroup::form gives no other")
+        let Form::Wgmma { warps, n } = wgmma::form(self.kernel, [args[0], args[1], args[2]]) else {
+            unreachable!("wgmma::form gives no other")
         };
         let sum = match self.elem(result) {
             ir::Elem::Number(sum) => sum,
             ir::Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
         };
-        let product = Product { warps, n, factors: warpgroup::factors(self.kernel, args), sum };
+        let product = Product { warps, n, factors: wgmma::factors(self.kernel, args), sum };
         let right = self.factor_of_groups(args[1], Side::Right, product);
         let left = match self.kernel.ty(args[0]) {
             ir::Type::Shared(_) => {
@@ -176,8 +175,8 @@ impl Lower<'_> {
 
     /// How an instruction reads an operand in shared memory; each group begins with rows or columns of its own.
     fn factor_of_groups(&mut self, window: Value, side: Side, product: Product) -> Described {
-        let read = warpgroup::read(self.plan.layouts, self.shared_type(window), side, product.n)
-            .expect("layouts::warpgroup has refused what no descriptor describes");
+        let read = wgmma::read(self.plan.layouts, self.shared_type(window), side, product.n)
+            .expect("layouts::wgmma has refused what no descriptor describes");
         // The bits of the group's number: those of its rows, then those of its columns.
         let (row_bits, column_bits) =
             (product.row_groups().trailing_zeros(), product.warps[1].trailing_zeros());

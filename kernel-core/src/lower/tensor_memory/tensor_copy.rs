@@ -5,7 +5,7 @@ use kernel_ptx::{Instruction, Modifier, Opcode, Word};
 
 use crate::ir::{Tcgen05, Value};
 use crate::layouts::tensor_copy;
-use crate::layouts::warpgroup::Generation;
+use crate::layouts::wgmma::Generation;
 use crate::lower::Lower;
 use crate::lower::emitter::{Val, mods};
 use crate::lower::tiles::coords::ThreadMap;

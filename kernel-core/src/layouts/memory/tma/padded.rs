@@ -54,7 +54,7 @@ pub enum PaddedRefusal {
 }
 
 /// How the numbers of an allocation are padded, if they are.
-pub(super) fn packing(kernel: &Kernel, root: Shared) -> Option<Packing> {
+pub(crate) fn packing(kernel: &Kernel, root: Shared) -> Option<Packing> {
     let data = &kernel.shared[root];
     let padded = matches!(data.pinned, Some(Form::NvmmaShared { fp4_padded: true, .. }));
     data.dtype.row().packing.filter(|packing| padded || !packing.dense)

@@ -3,18 +3,18 @@
 use kernel_layout::{Dim, Layout};
 use la_arena::ArenaMap;
 
-use super::Known;
-use super::graph::Graph;
 use crate::ir::{CopyOp, Kernel, MemoryOp, Op, Shared, SharedType, Type, Value};
+use crate::layouts::Known;
+use crate::layouts::graph::Graph;
 
 /// Operations between a store and what it stores are followed so far.
 const MOST_STEPS: usize = 16;
 
 /// The axis along which the threads write each allocation, among its last two: 0 or 1.
-pub(super) type Written = ArenaMap<Shared, u32>;
+pub(crate) type Written = ArenaMap<Shared, u32>;
 
 /// How the allocations of a kernel are written, as far as layouts say.
-pub(super) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written {
+pub(crate) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written {
     let mut written = Written::default();
     kernel.body.each_op(&mut |op, args, _, _| {
         let (window, axis) = match (op, args) {
@@ -46,14 +46,14 @@ fn window_of(kernel: &Kernel, value: Value) -> Option<&SharedType> {
 }
 
 /// The axis along which a thread holds its longest run of neighbours.
-pub(super) fn run_axis(layout: &Layout) -> Option<u32> {
+pub(crate) fn run_axis(layout: &Layout) -> Option<u32> {
     let run = |axis: &u32| layout.num_consecutive_along(Dim::Register, Dim::axis(*axis as usize));
     let rank = u32::try_from(layout.tensor_rank()).expect("a rank is small");
     (0..rank).filter(|axis| run(axis) > 1).max_by_key(run)
 }
 
 /// The axis along which a tile that has no layout comes in runs from shared memory, if it does.
-pub(super) fn arrives(
+pub(crate) fn arrives(
     kernel: &Kernel,
     graph: &Graph,
     written: &Written,

@@ -6,10 +6,10 @@ use kernel_layout::wgmma::{Major, Operand, Refusal, operand, padded_operand, tcg
 use kernel_ptx::Word;
 use la_arena::ArenaMap;
 
-use super::tensor_memory;
-use super::warpgroup::Side;
 use crate::ir::dtype::{Class, Float};
 use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemoryType};
+use crate::layouts::tensor_memory;
+use crate::layouts::wgmma::Side;
 
 /// The rows and columns of the accumulator that one instruction leaves in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@
 
 use la_arena::ArenaMap;
 
-use super::graph::{Graph, Recipe};
 use crate::ir::{Op, ProductOp, Value};
+use crate::layouts::graph::{Graph, Recipe};
 
 /// Marks the nodes of tiles that are on a path from a product's result to the accumulator of the same product.
-pub(super) fn mark(graph: &mut Graph) {
+pub(crate) fn mark(graph: &mut Graph) {
     for at in 0..graph.dots.len() {
         let node = graph.dots[at].node;
         if graph.nodes[node].sums_of.is_some() {

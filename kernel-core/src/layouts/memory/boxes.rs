@@ -4,22 +4,22 @@ use kernel_layout::wgmma::Refusal;
 use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
 
-use super::tensor_copy;
-use super::tensor_core;
-use super::tensor_memory;
-use super::tma;
-use super::warpgroup::{self, Generation, Side};
-use super::{Allocation, CopyEnds, LayoutProblem, Origin, SharedLayout, analyze, shared};
 use crate::ir::{
     CopyOp, Kernel, Op, ParamKind, ProductOp, Region, Shared, SharedType, StmtKind, Tcgen05, Tma,
     Type, Value,
 };
+use crate::layouts::tcgen05;
+use crate::layouts::tensor_copy;
+use crate::layouts::tensor_memory;
+use crate::layouts::tma;
+use crate::layouts::wgmma::{self, Generation, Side};
+use crate::layouts::{Allocation, CopyEnds, LayoutProblem, Origin, SharedLayout, analyze, shared};
 use crate::loc::Loc;
 
 /// The copies and products of a kernel that its shared memory does not allow.
 ///
 /// On an error the kernel is not used any more, though inference has changed it.
-pub(super) fn check(kernel: &Kernel, layouts: &ArenaMap<Shared, Layout>) -> Vec<LayoutProblem> {
+pub(crate) fn check(kernel: &Kernel, layouts: &ArenaMap<Shared, Layout>) -> Vec<LayoutProblem> {
     let mut problems = Vec::new();
     let known = analyze(kernel);
     let planning = tma::Planning { kernel, known: &known, layouts };
@@ -37,7 +37,9 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                     problems.extend(tma_copy(planning, *tma, args, (stmt.loc, places)));
                 }
                 Op::Copy(CopyOp::Bulk(bulk)) => {
-                    if let Err((root, refusal)) = super::bulk::check(kernel, layouts, *bulk, args) {
+                    if let Err((root, refusal)) =
+                        crate::layouts::bulk::check(kernel, layouts, *bulk, args)
+                    {
                         let (at, chosen_at) = (stmt.loc, pinned_at(kernel, root));
                         problems.push(LayoutProblem::Bulk { at, chosen_at, refusal });
                     }
@@ -108,17 +110,17 @@ fn operands(
     let sides = || [(Side::Left, args[0], places[0]), (Side::Right, args[1], places[1])];
     match product {
         ProductOp::Wgmma => {
-            let Form::Wgmma { n, .. } = warpgroup::form(kernel, [args[0], args[1], args[2]]) else {
+            let Form::Wgmma { n, .. } = wgmma::form(kernel, [args[0], args[1], args[2]]) else {
                 return Vec::new();
             };
             sides().into_iter().filter_map(|side| described(kernel, layouts, side, n)).collect()
         }
         ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. }) => {
             let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return Vec::new() };
-            let widths = tensor_core::block(kernel, sums).widths(*group);
+            let widths = tcgen05::block(kernel, sums).widths(*group);
             let read = |((side, operand, at), width)| {
                 let window = kernel.ty(operand).shared()?;
-                let refusal = tensor_core::read(layouts, window, side, (width, *scaled)).err()?;
+                let refusal = tcgen05::read(layouts, window, side, (width, *scaled)).err()?;
                 Some(refused(kernel, (side, at), window, (Generation::Blackwell, refusal)))
             };
             sides().into_iter().zip(widths).filter_map(read).collect()
@@ -163,7 +165,7 @@ fn described(
     n: u32,
 ) -> Option<LayoutProblem> {
     let Type::Shared(window) = kernel.ty(operand) else { return None };
-    let refusal = warpgroup::read(layouts, window, side, n).err()?;
+    let refusal = wgmma::read(layouts, window, side, n).err()?;
     Some(refused(kernel, (side, at), window, (Generation::Hopper, refusal)))
 }
 

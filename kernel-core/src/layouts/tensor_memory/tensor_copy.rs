@@ -5,8 +5,8 @@ use kernel_layout::tile::TileLayout;
 use kernel_layout::{Dim, Form, Layout};
 use la_arena::ArenaMap;
 
-use super::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS};
 use crate::ir::{Kernel, Shared, SharedType, TensorMemoryType};
+use crate::layouts::tensor_memory::{self, BLOCK_ROWS, COLUMN_BITS};
 
 /// Why no instruction does a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use kernel_layout::forms::{Form, LANES, blocked_form_for};
 use kernel_layout::{Dim, Layout};
 
-use super::Access;
+use crate::layouts::Access;
 
 /// What one memory transaction moves, in bytes: a sector of the L2 cache.
 const SECTOR_BYTES: u32 = 32;
@@ -12,14 +12,14 @@ const VECTOR_BYTES: u32 = 16;
 
 /// A tile that is read or written as a whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Extent<'a> {
-    pub(super) shape: &'a [u32],
-    pub(super) element_bytes: u32,
-    pub(super) warps: u32,
+pub(crate) struct Extent<'a> {
+    pub(crate) shape: &'a [u32],
+    pub(crate) element_bytes: u32,
+    pub(crate) warps: u32,
 }
 
 impl Extent<'_> {
-    pub(super) fn bytes(self) -> u64 {
+    pub(crate) fn bytes(self) -> u64 {
         self.shape.iter().map(|&extent| u64::from(extent)).product::<u64>()
             * u64::from(self.element_bytes)
     }
@@ -28,7 +28,7 @@ impl Extent<'_> {
     ///
     /// Warps go along the axis that is reduced only where the others leave no choice, so that as little as possible of a
     /// reduction crosses warps.
-    pub(super) fn coalesced(self, access: Access, reduced: Option<u32>) -> Layout {
+    pub(crate) fn coalesced(self, access: Access, reduced: Option<u32>) -> Layout {
         let rank = u32::try_from(self.shape.len()).expect("a rank is small");
         let others = (0..rank).rev().filter(|&axis| axis != access.axis);
         let order: Vec<u32> = std::iter::once(access.axis).chain(others).collect();
@@ -53,7 +53,7 @@ impl Extent<'_> {
 
     /// The same for a tile that comes in runs along the axis `from` in shared memory, so that both sides access vectors: each
     /// thread holds a piece with runs along both axes, as far as there are elements for that.
-    pub(super) fn turned(self, access: Access, from: u32) -> Layout {
+    pub(crate) fn turned(self, access: Access, from: u32) -> Layout {
         let rank = u32::try_from(self.shape.len()).expect("a rank is small");
         let others = (0..rank).rev().filter(|&axis| axis != access.axis && axis != from);
         let order: Vec<u32> = [access.axis, from].into_iter().chain(others).collect();
@@ -87,7 +87,7 @@ impl Extent<'_> {
     }
 
     /// The layout by rows, for a tile that nothing else decides about.
-    pub(super) fn by_rows(self, reduced: Option<u32>) -> Layout {
+    pub(crate) fn by_rows(self, reduced: Option<u32>) -> Layout {
         let axis = u32::try_from(self.shape.len() - 1).expect("a rank is small");
         self.coalesced(
             Access { axis, elements: (VECTOR_BYTES / self.element_bytes).max(1) },
@@ -98,7 +98,7 @@ impl Extent<'_> {
     /// Whether memory should not be accessed with this layout, because passing the tile through shared memory is cheaper.
     ///
     /// A tile of less than one vector per thread is not worth that.
-    pub(super) fn refuses(self, access: Access, layout: &Layout) -> bool {
+    pub(crate) fn refuses(self, access: Access, layout: &Layout) -> bool {
         let worthwhile = self.bytes() >= u64::from(self.warps * LANES * VECTOR_BYTES);
         let run = |layout: &Layout| run_bytes(layout, access, self.element_bytes);
         worthwhile && run(layout) < SECTOR_BYTES && run(&self.coalesced(access, None)) > run(layout)

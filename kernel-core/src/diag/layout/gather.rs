@@ -3,7 +3,7 @@
 use kernel_layout::{Dim, Layout, basis_text};
 
 use crate::diag::{Code, Diagnostic};
-use crate::layouts::rows::{Idle, form};
+use crate::layouts::gather::{Idle, form};
 use crate::loc::Loc;
 
 /// Why four rows are in one thread, and the same in all lanes.

@@ -7,8 +7,7 @@
 //! Known are the facts of the kernel's variant and what `layouts::known` finds of coordinates. [`Planning::wished`] gives the facts that
 //! would save instructions, and the compiler makes a variant that assumes them.
 
-mod gather;
-mod padded;
+pub(crate) mod padded;
 
 use std::collections::BTreeSet;
 
@@ -20,14 +19,14 @@ use kernel_layout::tma::{
 use kernel_layout::{Layout, tma as planner};
 use la_arena::ArenaMap;
 
-use super::SharedLayout;
-use super::known::{Known, Subject, log2_fact, stride};
-use super::shared::whole_window;
 use crate::ir::dtype::{MapElement, Packing};
 use crate::ir::{
     CopyOp, Dtype, Fact, Fill, Kernel, MapOptions, Op, ParamKind, Region, Shared, SharedType,
     StmtKind, Tma, TmaKind, Value,
 };
+use crate::layouts::SharedLayout;
+use crate::layouts::known::{Known, Subject, log2_fact, stride};
+use crate::layouts::shared::whole_window;
 
 /// Elements along one axis of a box, at most.
 pub const BOX_ELEMENTS: u32 = 256;
@@ -162,7 +161,6 @@ pub struct MapStart {
     pub log2_divide: u32,
 }
 
-pub use gather::{Columns, RowsPlan};
 pub use padded::PaddedRefusal;
 pub(crate) use padded::STRIDE_BYTES;
 
@@ -294,7 +292,7 @@ impl Planning<'_> {
     fn padded_window(&self, tma: Tma, args: &[Value]) -> Option<(&SharedType, Vec<Value>)> {
         let (_, rank) = tensor(self.kernel, tma.param);
         let operands = tma.operands(rank, args);
-        let window = super::shared::window_of(self.kernel, operands.window?);
+        let window = crate::layouts::shared::window_of(self.kernel, operands.window?);
         padded::packing(self.kernel, window.root).map(|_| (window, operands.coordinates))
     }
 
@@ -307,7 +305,8 @@ impl Planning<'_> {
         let (dtype, rank) = tensor(self.kernel, tma.param);
         let operands = tma.operands(rank, args);
         let element_bytes = dtype.bytes();
-        let window = operands.window.map(|window| super::shared::window_of(self.kernel, window));
+        let window =
+            operands.window.map(|window| crate::layouts::shared::window_of(self.kernel, window));
         let options = &self.kernel.params[tma.param as usize].map;
         let shape: &[u32] = window.map_or(&[], |window| &window.shape);
         let block = self.kernel.tma_block(tma.param, shape);
@@ -449,13 +448,13 @@ fn is_of_tensor(rule: Rule) -> bool {
 }
 
 /// The axis of a tensor that is known to have stride 1.
-pub(super) fn contiguous_axis(kernel: &Kernel, param: u32) -> Option<usize> {
+pub(crate) fn contiguous_axis(kernel: &Kernel, param: u32) -> Option<usize> {
     let (_, rank) = tensor(kernel, param);
     (0..rank).rev().find(|&axis| stride(kernel, param, small(axis as u64)) == Some(1))
 }
 
 /// The element type and the rank of a tensor.
-fn tensor(kernel: &Kernel, param: u32) -> (Dtype, usize) {
+pub(crate) fn tensor(kernel: &Kernel, param: u32) -> (Dtype, usize) {
     match kernel.params[param as usize].kind {
         ParamKind::Tensor { dtype, rank, .. } => (dtype, rank as usize),
         ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
@@ -465,7 +464,7 @@ fn tensor(kernel: &Kernel, param: u32) -> (Dtype, usize) {
 }
 
 /// The arrangement that loads prefer: of the swizzle that is declared, or the widest one.
-fn preferred(shape: &[u32], element_bytes: u32, swizzle_bytes: Option<u32>) -> Layout {
+pub(crate) fn preferred(shape: &[u32], element_bytes: u32, swizzle_bytes: Option<u32>) -> Layout {
     let bits = element_bytes * 8;
     let tile = last_two(shape);
     let swizzle = swizzle_bytes.unwrap_or_else(|| default_swizzle_bytes(&tile, bits, false, false));

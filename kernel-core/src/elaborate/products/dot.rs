@@ -14,7 +14,7 @@ use crate::{
         signatures::Given,
     },
     ir::{Dtype, Factors, Op, ProductOp, Type, Value},
-    layouts::warpgroup::Generation,
+    layouts::wgmma::Generation,
     loc::Loc,
     syntax::Expr,
 };

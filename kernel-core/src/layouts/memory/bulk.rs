@@ -5,9 +5,9 @@ use kernel_layout::Layout;
 use kernel_layout::forms::row_major_shared;
 use la_arena::ArenaMap;
 
-use super::SharedLayout;
-use super::shared::window_of;
 use crate::ir::{Bulk, BulkKind, Kernel, Shared, SharedType, Value};
+use crate::layouts::SharedLayout;
+use crate::layouts::shared::window_of;
 
 /// Tiles of a ring begin at multiples of this many bytes: shorter ones have gaps after them.
 const TILE_BYTES: u32 = 128;
@@ -38,7 +38,7 @@ pub enum BulkRefusal {
 ///
 /// # Errors
 /// With the window that does not, and why.
-pub(super) fn check(
+pub(crate) fn check(
     kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
     bulk: Bulk,

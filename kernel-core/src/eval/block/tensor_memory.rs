@@ -1,14 +1,10 @@
-//! Tensor memory and `tcgen05` operations, in the order in which they are started.
-//!
-//! Everything is done when it is started, like in `hopper`.
+//! Windows of tensor memory, and what is there.
 
-use super::products::{Factor, products};
 use super::{Machine, coordinates, product};
 use crate::eval::Fault;
 use crate::eval::element::{Data, Element, TensorWindow};
 use crate::eval::tensor_memory::{Arrangement, ROWS, WORD_BYTES};
-use crate::eval::world::BarrierPlace;
-use crate::ir::{CtaGroup, Dtype, Tcgen05, TensorMemoryOp, TensorMemoryType, Type, Value};
+use crate::ir::{TensorMemoryOp, TensorMemoryType, Type, Value};
 
 impl Machine<'_> {
     pub(super) fn tensor_memory(
@@ -55,95 +51,6 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) -> Result<(), Fault> {
-        if let Some(condition) = op.condition(args)
-            && !self.scalar(condition).as_bool()?
-        {
-            return Ok(());
-        }
-        // The block of even rank starts what a pair does.
-        let paired = self.kernel.cta_group() == CtaGroup::Pair;
-        if paired && self.rank % 2 == 1 {
-            return Ok(());
-        }
-        match op {
-            Tcgen05::Mma { group: CtaGroup::One, scaled, .. } => {
-                let (a, b, depth) = self.factors(scaled, args);
-                let extents = [depth, self.shape(args[1])[1] as usize];
-                self.tcgen05_product(self.rank, (&a, &b), extents, args)?;
-            }
-            Tcgen05::Mma { group: CtaGroup::Pair, .. } => self.tcgen05_mma_pair(args)?,
-            Tcgen05::Commit { .. } => {
-                for rank in self.receivers(op.mask(args))? {
-                    let place = BarrierPlace { rank, ..self.barrier_place(args[0]) };
-                    self.world.complete(place, 1, 0);
-                }
-            }
-            Tcgen05::Copy { .. } => {
-                let ranks = match self.kernel.cta_group() {
-                    CtaGroup::One => self.rank..self.rank + 1,
-                    CtaGroup::Pair => self.rank..self.rank + 2,
-                };
-                for rank in ranks {
-                    let tile = self.read_shared_of(rank, args[0]);
-                    self.write_tensor_memory(rank, args[1], &tile);
-                }
-            }
-            Tcgen05::FenceBefore | Tcgen05::FenceAfter => {}
-        }
-        Ok(())
-    }
-
-    /// Each block of a pair has its rows of the left operand and of the accumulator, and its half of the columns of the right operand.
-    fn tcgen05_mma_pair(&mut self, args: &[Value]) -> Result<(), Fault> {
-        let ranks = [self.rank, self.rank + 1];
-        let (depth, half) = (self.shape(args[1])[0] as usize, self.shape(args[1])[1] as usize);
-        let right = ranks.map(|rank| self.read_shared_of(rank, args[1]));
-        let mut b = Vec::new();
-        for k in 0..depth {
-            for part in &right {
-                b.extend_from_slice(&part[half * k..half * (k + 1)]);
-            }
-        }
-        for rank in ranks {
-            let a = self.read_factor(rank, args[0]);
-            self.tcgen05_product(rank, (&a, &b), [depth, 2 * half], args)?;
-        }
-        Ok(())
-    }
-
-    /// The left operand of a product, in the shared or the tensor memory of a block.
-    pub(super) fn read_factor(&self, rank: usize, factor: Value) -> Vec<Element> {
-        match self.ty(factor) {
-            Type::TensorMemory(_) => self.read_tensor_memory(rank, factor),
-            Type::Shared(_) | Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
-                self.read_shared_of(rank, factor)
-            }
-        }
-    }
-
-    /// The product of operands of such a depth and this many columns, in the tensor memory of a block.
-    fn tcgen05_product(
-        &mut self,
-        rank: usize,
-        (a, b): (&[Element], &[Element]),
-        extents: [usize; 2],
-        args: &[Value],
-    ) -> Result<(), Fault> {
-        let sum = self.tensor_type(args[2]).dtype;
-        let sums = if self.scalar(args[3]).as_bool()? {
-            self.read_tensor_memory(rank, args[2])
-        } else {
-            let zero = if sum.is_float() { Element::Float(0.0) } else { Element::Int(0) };
-            vec![zero; product(self.shape(args[2]))]
-        };
-        let operand = self.shared_dtype(args[1]);
-        let factor = if operand == Dtype::F32 { Factor::Cut } else { Factor::Exact };
-        let sums = products([factor; 2], (a, b, &sums), extents, sum);
-        self.write_tensor_memory(rank, args[2], &sums);
-        Ok(())
-    }
-
     fn tensor_window(&self, value: Value) -> TensorWindow {
         match self.data(value) {
             Data::TensorMemory(window) => *window,
@@ -153,7 +60,7 @@ impl Machine<'_> {
         }
     }
 
-    fn tensor_type(&self, value: Value) -> &TensorMemoryType {
+    pub(super) fn tensor_type(&self, value: Value) -> &TensorMemoryType {
         match self.ty(value) {
             Type::TensorMemory(ty) => ty,
             Type::Shared(_) | Type::Scalar(_) | Type::Tile(..) | Type::Barrier(_) | Type::Error => {
@@ -199,7 +106,7 @@ impl Machine<'_> {
         read
     }
 
-    fn write_tensor_memory(&mut self, rank: usize, value: Value, tile: &[Element]) {
+    pub(super) fn write_tensor_memory(&mut self, rank: usize, value: Value, tile: &[Element]) {
         let (columns, dtype) = (self.tensor_window(value).columns, self.tensor_type(value).dtype);
         let places = self.tensor_places(value);
         let memory = &mut self.world.blocks[rank].tensor_memory[columns];

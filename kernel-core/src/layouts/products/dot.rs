@@ -7,9 +7,9 @@ use kernel_layout::{Form, Layout, LayoutError};
 use kernel_ptx::Word;
 use la_arena::ArenaMap;
 
-use super::blocked::blocked;
-use super::graph::{Dot, Graph, Recipe};
 use crate::ir::{Dtype, Elem, Factors, Kernel, Op, ProductOp, Scaled, Value};
+use crate::layouts::blocked::blocked;
+use crate::layouts::graph::{Dot, Graph, Recipe};
 
 /// Rows and columns of the result of one `mma.sync` (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
 const MMA_TILE: [u32; 2] = [16, 8];
@@ -71,7 +71,7 @@ impl Product {
         let [left, right] = self.operands;
         let scaled = self.scaled();
         let narrow = left != right || left.row().packing.is_some() || scaled.is_some();
-        narrow.then(|| super::tensor_core::kind(left, scaled))
+        narrow.then(|| crate::layouts::tcgen05::kind(left, scaled))
     }
 
     /// How the scales are read; none of a product without.
@@ -142,17 +142,17 @@ pub fn tensor_core(product: &Product) -> Option<TensorCore> {
 }
 
 /// Whether tensor cores do a product. Its accumulator is converted to what they take, whatever its layout.
-pub(super) fn on_tensor_cores(kernel: &Kernel, dot: &Dot) -> bool {
+pub(crate) fn on_tensor_cores(kernel: &Kernel, dot: &Dot) -> bool {
     tensor_core(&product(kernel, dot)).is_some()
 }
 
 /// Whether a product can leave its result in a layout.
-pub(super) fn accepts(kernel: &Kernel, dot: &Dot, layout: &Layout, form: Option<&Form>) -> bool {
+pub(crate) fn accepts(kernel: &Kernel, dot: &Dot, layout: &Layout, form: Option<&Form>) -> bool {
     form_of(kernel, dot, layout, form).is_some()
 }
 
 /// The form of a result's layout, if a product can have it.
-pub(super) fn form_of(
+pub(crate) fn form_of(
     kernel: &Kernel,
     dot: &Dot,
     layout: &Layout,
@@ -173,7 +173,7 @@ pub(super) fn form_of(
 }
 
 /// The form of an operand, given that of the result.
-pub(super) fn operand_form(kernel: &Kernel, dot: &Dot, index: u32, result: &Form) -> Form {
+pub(crate) fn operand_form(kernel: &Kernel, dot: &Dot, index: u32, result: &Form) -> Form {
     let product = product(kernel, dot);
     // A product by fused multiply-add does not look at it.
     let elements = |core: TensorCore| core.elements(product.operands[index as usize]);
@@ -182,7 +182,7 @@ pub(super) fn operand_form(kernel: &Kernel, dot: &Dot, index: u32, result: &Form
 }
 
 /// The layout of an operand, given the form of the result.
-pub(super) fn operand_layout(kernel: &Kernel, dot: &Dot, index: u32, result: &Form) -> Layout {
+pub(crate) fn operand_layout(kernel: &Kernel, dot: &Dot, index: u32, result: &Form) -> Layout {
     let shape = kernel.ty(dot.args[index as usize]).shape();
     let product = product(kernel, dot);
     let layout = match (tensor_core(&product), result) {
@@ -195,7 +195,7 @@ pub(super) fn operand_layout(kernel: &Kernel, dot: &Dot, index: u32, result: &Fo
 }
 
 /// The layouts of everything but the accumulator that a product takes, given the form of the result: its operands and their scales.
-pub(super) fn taken(kernel: &Kernel, dot: &Dot, result: &Form) -> Vec<(Value, Layout)> {
+pub(crate) fn taken(kernel: &Kernel, dot: &Dot, result: &Form) -> Vec<(Value, Layout)> {
     let operands =
         [0, 1].map(|at| (dot.args[at as usize], operand_layout(kernel, dot, at, result)));
     let scales = dot.scales.iter().flatten().zip(0..).map(|(&scales, index)| {
@@ -211,7 +211,7 @@ pub(super) fn taken(kernel: &Kernel, dot: &Dot, result: &Form) -> Vec<(Value, La
 /// Which products should keep all warps along one axis, because their result is an operand of another one, or the other way
 /// round: along the rows for a left operand, along the columns for a right one. Then every warp has the rows (columns) of the
 /// operand that it needs in its own registers.
-pub(super) fn chained(graph: &Graph) -> Vec<Option<u32>> {
+pub(crate) fn chained(graph: &Graph) -> Vec<Option<u32>> {
     let mut axes = vec![None; graph.dots.len()];
     let by_result: ArenaMap<_, usize> =
         graph.dots.iter().enumerate().map(|(at, dot)| (dot.node, at)).collect();
@@ -250,7 +250,7 @@ fn sources(graph: &Graph, tile: Value) -> Vec<Value> {
 }
 
 /// The layout that a product chooses for its result; `chained` is the axis that should keep all warps, if any.
-pub(super) fn choose(kernel: &Kernel, dot: &Dot, chained: Option<u32>) -> Form {
+pub(crate) fn choose(kernel: &Kernel, dot: &Dot, chained: Option<u32>) -> Form {
     let product = product(kernel, dot);
     if tensor_core(&product).is_none() {
         return fma_form(product, dot.warps);

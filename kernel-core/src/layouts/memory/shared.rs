@@ -6,11 +6,11 @@ use kernel_layout::forms::{
 use kernel_layout::{Dim, Form, Layout, Visit, cheapest, meeting};
 use la_arena::ArenaMap;
 
-use super::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::ir::{
     Bulk, CopyOp, Kernel, Layouts, MemoryOp, Op, ParamKind, ProductOp, Region, Shared, SharedType,
     StmtKind, Tcgen05, TileOp, Type, Value,
 };
+use crate::layouts::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::loc::Loc;
 
 /// Tiles of an allocation start at multiples of this many bytes.
@@ -31,7 +31,7 @@ const MATRIX_ELEMENT_BYTES: u32 = 2;
 const PAIRED_ELEMENT_BYTES: u32 = 1;
 
 /// Pinned layouts of shared allocations that are not possible.
-pub(super) fn check_pinned(kernel: &Kernel) -> Vec<LayoutProblem> {
+pub(crate) fn check_pinned(kernel: &Kernel) -> Vec<LayoutProblem> {
     let uses = collect(kernel, &Layouts::default(), &Known::default());
     let mut problems = Vec::new();
     for (root, data) in kernel.shared.iter() {
@@ -63,7 +63,7 @@ pub(crate) fn pinned(
 }
 
 /// The layouts of all allocations of a kernel whose tiles have layouts.
-pub(super) fn choose(kernel: &Kernel, layouts: &Layouts) -> ArenaMap<Shared, Layout> {
+pub(crate) fn choose(kernel: &Kernel, layouts: &Layouts) -> ArenaMap<Shared, Layout> {
     let uses = collect(kernel, layouts, &analyze(kernel));
     let mut chosen = ArenaMap::default();
     for (root, data) in kernel.shared.iter() {
@@ -198,7 +198,7 @@ pub(crate) fn tiles(tile: &Layout, shape: &[u32], element_bytes: u32) -> Layout 
 }
 
 /// The layout of a window that is a whole tile, or several; none for a part of one.
-pub(super) fn whole_window(tile: &Layout, shape: &[u32], element_bytes: u32) -> Option<Layout> {
+pub(crate) fn whole_window(tile: &Layout, shape: &[u32], element_bytes: u32) -> Option<Layout> {
     let leading = shape.len().checked_sub(tile.outs().len())?;
     if tile.shape() != shape[leading..] {
         return None;
@@ -271,7 +271,7 @@ impl Collector<'_> {
                 };
                 let window = tma.operands(rank as usize, args).window?;
                 let window = window_of(self.kernel, window);
-                let contiguous = super::tma::contiguous_axis(self.kernel, tma.param);
+                let contiguous = crate::layouts::tma::contiguous_axis(self.kernel, tma.param);
                 let turned = window.shape.len() == rank as usize
                     && contiguous == rank.checked_sub(2).map(|axis| axis as usize);
                 let swizzle_bytes = self.kernel.params[tma.param as usize].map.swizzle_bytes;
@@ -284,7 +284,7 @@ impl Collector<'_> {
             (Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })), [from, to, ..], None) => {
                 let from = window_of(self.kernel, *from);
                 let Type::TensorMemory(to) = self.kernel.ty(*to) else { return None };
-                let exactly = super::tensor_copy::source(self.kernel, from, to);
+                let exactly = crate::layouts::tensor_copy::source(self.kernel, from, to);
                 Some((from, exactly.map_or(How::PRODUCT, How::Exactly)))
             }
             _ => None,
@@ -319,7 +319,7 @@ impl Collector<'_> {
     }
 }
 
-pub(super) fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
+pub(crate) fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
     kernel.ty(value).shared().expect("ir::verify requires shared memory here")
 }
 

@@ -1,0 +1,9 @@
+//! Global and shared memory: how loads and stores access them, what TMA, bulk copies and descriptors require.
+
+pub(crate) mod boxes;
+pub mod bulk;
+pub(crate) mod coalesce;
+pub mod gather;
+pub(crate) mod run_axis;
+pub(crate) mod shared;
+pub mod tma;
