@@ -71,7 +71,7 @@ enum Run {
 enum Stub {
     /// In `src/lang`, as Rust or in a macro of that file.
     Written,
-    /// In `src/lang`, one for each entry of a macro's list: without parameters of its own to compare.
+    /// In `src/lang`, one for all entries of a macro's list, whose name the macro gives.
     Listed,
     /// In Rust's own library or in the runtime, which the language takes over as it is.
     Rust,

@@ -77,6 +77,8 @@ pub(super) const SCALAR: &[Signature] = &[
     gives("to_f32", &[], |b, g| b.converted(Dtype::F32, g)).stub(Stub::Rust),
     gives("to_f64", &[], |b, g| b.converted(Dtype::F64, g)).stub(Stub::Rust),
     unary("ln", |b, g| b.elementwise(Transcendental::Log, g)).stub(Stub::Rust),
+    unary("floor", |b, g| b.elementwise(Unary::Floor, g)).stub(Stub::Rust),
+    unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)).stub(Stub::Rust),
 ];
 
 const fn unary(name: &'static str, run: super::Gives) -> Signature {
@@ -87,17 +89,13 @@ const fn unary(name: &'static str, run: super::Gives) -> Signature {
 pub(super) const ELEMENTWISE: &[Signature] = &[
     unary("exp", |b, g| b.elementwise(Transcendental::Exp, g)),
     unary("exp2", |b, g| b.elementwise(Transcendental::Exp2, g)),
-    unary("log", |b, g| b.elementwise(Transcendental::Log, g)),
     unary("log2", |b, g| b.elementwise(Transcendental::Log2, g)),
     unary("sqrt", |b, g| b.elementwise(Unary::Sqrt, g)),
-    unary("rsqrt", |b, g| b.elementwise(Unary::Rsqrt, g)),
     unary("sin", |b, g| b.elementwise(Transcendental::Sin, g)),
     unary("cos", |b, g| b.elementwise(Transcendental::Cos, g)),
     unary("tanh", |b, g| b.elementwise(Transcendental::Tanh, g)),
     unary("erf", |b, g| b.elementwise(Transcendental::Erf, g)),
     unary("abs", |b, g| b.elementwise(Unary::Abs, g)),
-    unary("floor", |b, g| b.elementwise(Unary::Floor, g)),
-    unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)),
     gives("cast", &[], |b, g| b.cast_to(g)),
 ];
 
@@ -127,6 +125,10 @@ pub(super) const TILE: &[Signature] = &[
         })],
         |b, g| b.expand(g),
     ),
+    unary("log", |b, g| b.elementwise(Transcendental::Log, g)),
+    unary("rsqrt", |b, g| b.elementwise(Unary::Rsqrt, g)),
+    unary("floor", |b, g| b.elementwise(Unary::Floor, g)),
+    unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)),
     gives("t", &[], |b, g| b.transpose(g)),
     gives(
         "permute",
