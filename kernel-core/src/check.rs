@@ -75,7 +75,7 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
     }
 }
 
-/// What is said where a rule cannot follow a loop.
+/// What is said if a rule cannot follow a loop.
 fn unknown(unsettled: Unsettled) -> Diagnostic {
     Diagnostic::new(Code::Bug, unsettled.at, "the compiler cannot follow this loop")
         .why(unsettled.to_string())

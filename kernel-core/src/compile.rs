@@ -354,7 +354,7 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
-/// Compiles every instance of every kernel. Empty where there were problems.
+/// Compiles every instance of every kernel. Empty if there were problems.
 pub fn compile_unit(
     unit: &Unit,
     locations: &Locations,
@@ -419,7 +419,7 @@ fn compile_kernels(
     if left.problems.is_empty() { all } else { Vec::new() }
 }
 
-/// Whether rustc should look at the body too: not where names or types are wrong, or it would say so twice.
+/// Whether rustc should look at the body too: not if names or types are wrong, or it would say so twice.
 fn keeps_twin(problems: &Problems) -> bool {
     problems.iter().all(|d| {
         // These are types of the stubs as well: `View` has no `store`, `copy_async` has bounds, an index gives a `Shared`, and a

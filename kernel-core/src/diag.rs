@@ -36,9 +36,9 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Where the kernel calls the function that it is in, if it is in one.
     pub called: Option<Loc>,
-    /// The instances in which it shows, where it does not show in all or not alike; its numbers are those of the first.
+    /// The instances in which it shows, if it does not show in all or not alike; its numbers are those of the first.
     pub instances: Vec<String>,
-    /// The variant whose numbers these are, where the other one has none of it or others.
+    /// The variant whose numbers these are, if those of the other one differ or it has no such problem.
     pub variant: Option<&'static str>,
 }
 
@@ -118,7 +118,7 @@ impl Diagnostic {
         if help.is_empty() { diagnostic } else { diagnostic.help(help) }
     }
 
-    /// [`Diagnostic::place`] where there is any.
+    /// [`Diagnostic::place`], if there is one.
     #[must_use]
     pub fn place_if(self, loc: Option<Loc>, text: &str) -> Self {
         match loc {
@@ -127,7 +127,7 @@ impl Diagnostic {
         }
     }
 
-    /// [`Diagnostic::help`] where there is any.
+    /// [`Diagnostic::help`], if there is any.
     #[must_use]
     pub fn help_if(self, text: Option<impl Into<String>>) -> Self {
         match text {

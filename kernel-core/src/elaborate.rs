@@ -92,7 +92,7 @@ pub struct Request<'a> {
 pub struct Built {
     /// The kernel, with the facts that the user declared: a launch that breaks one is an error.
     pub kernel: Kernel,
-    /// What the aligned variant assumes beyond those; none where that is nothing more.
+    /// What the aligned variant assumes beyond those; none if that is nothing more.
     pub aligned: Vec<Fact>,
     /// How the source writes what the IR only numbers.
     pub(crate) written: Written,
@@ -222,7 +222,7 @@ impl Builder<'_> {
         Val::Error
     }
 
-    /// [`Builder::report`] where something else than a value is asked for.
+    /// [`Builder::report`] for callers that ask for something else than a value.
     fn refuse<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
         self.report(diagnostic);
         None
@@ -271,7 +271,7 @@ impl Builder<'_> {
         left
     }
 
-    /// [`Builder::steps_of`] where a problem is known already: nothing is reported.
+    /// [`Builder::steps_of`] after a problem that is known already: nothing is reported.
     fn steps_left(&mut self, count: usize) -> bool {
         self.steps = self.steps.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
         self.steps < MAX_STEPS

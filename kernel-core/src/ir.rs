@@ -314,9 +314,9 @@ pub enum StmtKind {
     If {
         /// The condition.
         condition: Value,
-        /// Runs where it holds.
+        /// Runs if it holds.
         then: Region,
-        /// Runs where it does not.
+        /// Runs if it does not.
         otherwise: Region,
         /// What the branches yield.
         results: Vec<Value>,
@@ -359,7 +359,7 @@ pub enum StmtKind {
         axis: u32,
         /// The function of two values.
         combine: Region,
-        /// Tiles without the axis (scalars, where the operand had rank 1).
+        /// Tiles without the axis (scalars, if the operand had rank 1).
         results: Vec<Value>,
     },
     /// Replaces each element along one axis by all up to it, combined with a function of two values: an inclusive scan.
@@ -380,7 +380,7 @@ pub enum StmtKind {
     /// operands or results are tiles.
     ///
     /// What they do is not known: they keep their place among each other and among everything that touches memory or
-    /// synchronises, and run whether or not the results are used. Where several threads hold one element, each may have its own
+    /// synchronises, and run whether or not the results are used. If several threads hold one element, each may have its own
     /// result.
     Ptx {
         /// The instructions.

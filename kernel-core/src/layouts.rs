@@ -74,7 +74,7 @@ pub struct Inferred {
     pub layouts: Layouts,
     /// The layout of every shared allocation: input `Offset`, in elements.
     ///
-    /// It is that of one tile: of the last two axes, or of the last one where windows of rank 1 are accessed. Leading axes
+    /// It is that of one tile: of the last two axes, or of the last one if windows of rank 1 are accessed. Leading axes
     /// repeat it, row-major.
     pub shared: ArenaMap<Shared, Layout>,
     /// Gathers and scatters that pinned layouts leave to some of the warps.
@@ -122,7 +122,7 @@ impl Place {
     /// The layout that a form says for a place in memory; `at` is where it was pinned.
     ///
     /// # Errors
-    /// Where the form fits other extents, or is one of another memory.
+    /// If the form fits other extents, or is one of another memory.
     fn layout(self, form: &Form, at: Loc) -> Result<Layout, Box<LayoutProblem>> {
         let form = form.clone();
         let whole = tensor_memory::filled(&form).map(Form::Tile);
@@ -157,7 +157,7 @@ pub struct Allocation {
 pub struct SharedLayout {
     /// The layout.
     pub layout: Layout,
-    /// What the user wrote; none where inference chose.
+    /// What the user wrote; none if inference chose.
     pub form: Option<Form>,
 }
 

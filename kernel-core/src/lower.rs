@@ -441,7 +441,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Stops the kernel where the condition fails.
+    /// Stops the kernel if the condition fails.
     fn assert(&mut self, condition: Value) {
         let conditions = match &self.values[condition] {
             Data::Scalar(value) => vec![*value],

@@ -131,7 +131,7 @@ impl Pass<'_> {
         body.stmts = out;
     }
 
-    /// What the induction variable is less than in every iteration but the last: nothing where the next one is always in range.
+    /// What the induction variable is less than in every iteration but the last: nothing if the next one is always in range.
     fn limit(
         &mut self,
         to: Value,
@@ -179,7 +179,7 @@ impl Pass<'_> {
 /// The bound nearest to where a counted loop starts from which one step back stays in the range of the type.
 ///
 /// An iteration at `at` is followed by another if `at + step` is before `to`, but that sum may wrap: `to` may be near the end of the
-/// range. `at` is compared with `to - step` instead, which does not wrap for any `to` from this one on; where `to` is before
+/// range. `at` is compared with `to - step` instead, which does not wrap for any `to` from this one on; if `to` is before
 /// it, `at` cannot be followed by another iteration, and this one says so. Steps of one never wrap.
 pub(crate) fn nearest_bound(dtype: Dtype, step: i128) -> Option<i128> {
     (step.abs() > 1).then_some(bound_of(dtype, step))

@@ -435,7 +435,7 @@ pub struct TilePart {
     pub replica: bool,
     /// The extents.
     pub extents: Vec<Expr>,
-    /// The strides with their axes; none where they are row-major.
+    /// The strides with their axes; none if they are row-major.
     pub strides: Vec<(Expr, Option<Ident>)>,
     /// The place of its name.
     pub loc: Loc,

@@ -44,7 +44,7 @@ pub(super) struct Arriving {
     pub(super) barrier: Value,
     /// What the barrier counts, in each block that receives the copy.
     pub(super) bytes: u64,
-    /// The blocks that it goes to, where those are several.
+    /// The blocks that it goes to, if those are several.
     pub(super) mask: Option<Value>,
     /// It takes place under a condition.
     pub(super) guarded: bool,

@@ -28,7 +28,7 @@ impl OtherPaths {
         self.excused |= other.excused;
     }
 
-    /// Some of several paths leave `flight` in flight, and others do not; `before` was in flight where they part.
+    /// Some of several paths leave `flight` in flight, and others do not; `before` was in flight when they parted.
     pub(super) fn part<F: Ord, S>(&mut self, flight: &F, before: &BTreeMap<F, S>) {
         if before.contains_key(flight) {
             self.waited = true;

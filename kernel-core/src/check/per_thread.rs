@@ -23,7 +23,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     walk.problems
 }
 
-/// What the threads of a block do together, where an operand says: in words, the operands, why they are one for all, and what to write
+/// What the threads of a block do together, if an operand decides it: in words, the operands, why they are one for all, and what to write
 /// otherwise. Other operations compute each thread's own, or have no such operands; a thread waits for the phase that it names.
 fn together<'a>(
     op: &Op,

@@ -42,7 +42,7 @@ struct Walk<'k> {
 const ILLEGAL: &str = "a scatter that begins before the tensor stops the GPU with an illegal instruction (a gather reads zeros there); rows and columns after the end are dropped";
 
 impl Walk<'_> {
-    /// The elements of a value, where constants and ranges are all that it is made of.
+    /// The elements of a value, if it is made of constants and ranges alone.
     fn made(&self, op: &Op, args: &[Value], result: Value) -> Option<Vec<i128>> {
         let extent = self.kernel.ty(result).shape().iter().product::<u32>() as usize;
         if extent > MOST_KNOWN {

@@ -68,7 +68,7 @@ impl<'k> Slots<'k> {
         known.or_else(|| root(self.kernel, barrier).map(any))
     }
 
-    /// The same where what tells it from others of its ring is known: none for one of another block.
+    /// The same, if it is known which one of its ring it is: none for one of another block.
     pub(super) fn here(&self, barrier: Value) -> Option<Slot> {
         let remote = self.kernel.ty(barrier).barrier()?.remote;
         self.of.get(barrier).copied().filter(|_| !remote)

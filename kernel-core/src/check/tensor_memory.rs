@@ -428,7 +428,7 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
     if let Form::TensorMemory { block, col_stride, two_ctas } = actual
         && col_stride == stride
     {
-        // A part of a wider block has its columns contiguous as well, where it has all rows; of 64 rows they are in two halves.
+        // A part of a wider block has its columns contiguous as well, if it has all rows; of 64 rows they are in two halves.
         let whole = match (block[0], two_ctas) {
             (BLOCK_ROWS, _) => block[0] == ty.shape[0] && block[1] >= ty.shape[1],
             (_, two_ctas) => two_ctas && block[..] == ty.shape[..],

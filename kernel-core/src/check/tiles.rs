@@ -18,7 +18,7 @@ pub(in crate::check) enum Tile {
 }
 
 impl Tile {
-    /// Whether two are the same tile; none where that is not known.
+    /// Whether two are the same tile; none if that is not known.
     pub(in crate::check) fn same(self, other: Tile) -> Option<bool> {
         match (self, other) {
             (Tile::Some, _) | (_, Tile::Some) => None,

@@ -101,7 +101,7 @@ pub(super) fn compile_image(
         let divisible = lower_variant(begun, &label, left, around)?;
         variants.insert(0, divisible.variant);
     }
-    // Where the assumptions change nothing, there is nothing to choose between.
+    // If the assumptions change nothing, there is nothing to choose between.
     variants.reverse();
     variants.dedup_by(|asks_more, asks_less| {
         (&asks_more.entry, &asks_more.ptx, asks_more.shared_bytes, &asks_more.maps)
@@ -135,7 +135,7 @@ const ALIGNED: &str = "aligned: contiguous tensors that begin at multiples of 16
 /// The same of the other one.
 const GENERAL: &str = "general: tensors of any alignment";
 
-/// The problems of the two variants: each once, with the variant where the other one has not the same.
+/// The problems of the two variants: each once, with the variant if the other one has not the same.
 fn report_variants([aligned, general]: [&Problems; 2], problems: &mut Problems) {
     let of_one = |diagnostic: &Diagnostic, other: &Problems, variant| {
         let mut diagnostic = diagnostic.clone();

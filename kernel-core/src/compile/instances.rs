@@ -61,7 +61,7 @@ impl Left {
 impl Instances<'_> {
     /// Compiles all of them. What it gives and leaves is what one thread would, image by image in the order of the text.
     ///
-    /// Threads take the images as if nothing were wrong with those before. Where something is, those after it are compiled by the
+    /// Threads take the images as if nothing were wrong with those before. If something is wrong, those after it are compiled by the
     /// caller, one after the other: what is reported of a kernel depends on what was reported before.
     pub(super) fn compile(self, left: &mut Left, around: Around<'_>) -> Vec<CompiledInstance> {
         let refused = AtomicBool::new(!left.problems.is_empty());
@@ -97,7 +97,7 @@ impl Instances<'_> {
         compiled
     }
 
-    /// Compiles one image; none where there are problems, and where building is all.
+    /// Compiles one image; none if there are problems, or if building is all.
     fn image(self, index: usize, left: &mut Left, around: Around<'_>) -> Option<Image> {
         let (row, target) = (index / self.targets.len(), index % self.targets.len());
         let (name, target) = &self.targets[target];

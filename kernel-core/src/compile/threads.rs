@@ -7,14 +7,14 @@ use std::{
     thread,
 };
 
-/// The stack of a thread beside the caller's: as much as rustc gives the caller. Less than 2 MiB is in use where calls nest as deep as
+/// The stack of a thread beside the caller's: as much as rustc gives the caller. Less than 2 MiB is in use when calls nest as deep as
 /// they may (`MAX_DEPTH` of `elaborate`), in a compiler without optimisation, which is 8 KiB for each of 256 expressions; no other phase
 /// recurses deeper than the 96 expressions that a tree may have.
 const STACK_BYTES: usize = 8 << 20;
 
 /// What each of `count` jobs gives, on this many threads at most, the caller's among them.
 ///
-/// A job gives nothing where it panics: the caller does it again, and panics where its own panics are awaited. What `work` gives must
+/// A job that panics gives nothing: the caller does it again, and panics where its own panics are awaited. What `work` gives must
 /// depend on nothing but the number of the job.
 pub(super) fn share_out<T: Send>(
     count: usize,
@@ -37,7 +37,7 @@ pub(super) fn share_out<T: Send>(
     let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
     let others = threads.map_or(1, NonZero::get).min(count).saturating_sub(1);
     thread::scope(|scope| {
-        // Where the system gives no more threads, fewer do the work.
+        // If the system gives no more threads, fewer do the work.
         let spawn = |_| {
             let builder = thread::Builder::new().name("kiln".to_owned()).stack_size(STACK_BYTES);
             builder.spawn_scoped(scope, run).ok()

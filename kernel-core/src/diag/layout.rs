@@ -14,7 +14,7 @@ mod gather;
 mod mended;
 mod tensor_copy;
 
-/// A layout of shared memory as the user wrote it; where inference chose it, its bases.
+/// A layout of shared memory as the user wrote it; if inference chose it, its bases.
 fn shared_text(layout: &SharedLayout) -> String {
     match &layout.form {
         Some(form) => format!("`{}`", form.in_code()),

@@ -46,7 +46,7 @@ pub(crate) struct Signature {
     pub(crate) parameters: &'static [Parameter],
     /// What a target must have.
     pub(crate) needs: Option<&'static Need>,
-    /// How a call is written, where the parameters alone do not say it.
+    /// How a call is written, if the parameters alone do not say it.
     usage: Option<Example>,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the rows against the stubs"))]
     stub: Stub,
@@ -100,7 +100,7 @@ enum Written {
 /// What a target must have for a function.
 pub(crate) struct Need {
     pub(crate) capability: Capability,
-    /// What needs it, where that is not the function by its name.
+    /// What needs it, if that is not the function by its name.
     pub(crate) what: Option<&'static str>,
     pub(crate) why: &'static str,
     /// What is written on other targets.
@@ -116,7 +116,7 @@ pub(crate) enum Kind {
     Value,
     /// A tile in registers; who needs it.
     Tile(&'static str),
-    /// A tile, where the others may be scalars.
+    /// A tile; the others may be scalars.
     TileFirst,
     /// An integer known at compile time; what it is.
     Known(&'static str),
@@ -186,7 +186,7 @@ pub(crate) enum Kind {
 pub(crate) struct Number {
     /// What it is, in words.
     pub(crate) what: &'static str,
-    /// What to write where it is not known at compile time; empty: a generic parameter.
+    /// What to write if it is not known at compile time; empty: a generic parameter.
     pub(crate) known: &'static str,
     pub(crate) code: Code,
     /// The headline for others; `{}` stands for the number.
@@ -209,7 +209,7 @@ pub(crate) enum Legal {
 
 /// What elaborates a call that gives a value.
 type Always = fn(&mut Builder<'_>, &Given<'_>) -> Val;
-/// What elaborates a call that gives a value where its arguments go together.
+/// What elaborates a call that gives a value if its arguments go together.
 type Gives = fn(&mut Builder<'_>, &Given<'_>) -> Option<Val>;
 /// What elaborates a call that gives none.
 type Does = fn(&mut Builder<'_>, &Given<'_>) -> Option<()>;
@@ -219,7 +219,7 @@ const fn value(name: &'static str, parameters: &'static [Parameter], run: Always
     Signature::new(name, parameters, Run::Value(run))
 }
 
-/// A function that gives a value where its arguments go together.
+/// A function that gives a value if its arguments go together.
 const fn gives(name: &'static str, parameters: &'static [Parameter], run: Gives) -> Signature {
     Signature::new(name, parameters, Run::Gives(run))
 }

@@ -115,7 +115,7 @@ pub(super) fn binary(op: Binary, dtype: Dtype, a: Element, b: Element) -> Elemen
     }
 }
 
-/// None where the hardware leaves the result open.
+/// None if the hardware leaves the result open.
 fn int_binary(op: Binary, dtype: Dtype, a: i128, b: i128) -> Option<i128> {
     let shift = b.rem_euclid(i128::from(8 * dtype.bytes()));
     Some(match op {

@@ -85,7 +85,7 @@ struct Machine<'a> {
     /// The warps that run the current region.
     warps: u32,
     world: World<'a>,
-    /// How others get the world; none where there are no others.
+    /// How others get the world; none if there are no others.
     turns: Option<Turns<'a>>,
     values: ArenaMap<Value, Data>,
     /// The statement that runs.

@@ -29,7 +29,7 @@ pub(super) struct World<'a> {
 #[derive(Default)]
 pub(super) struct BlockState {
     pub(super) shared: ArenaMap<Shared, Vec<Element>>,
-    /// The bytes of every word of an allocation, the rows of a column one after the other; none where nothing is defined.
+    /// The bytes of every word of an allocation, the rows of a column one after the other; none if nothing is defined.
     pub(super) tensor_memory: ArenaMap<TensorMemory, Vec<[Option<u8>; 4]>>,
     barriers: ArenaMap<Barriers, Vec<Mbarrier>>,
     /// How many warps have come to each named barrier, in all.
@@ -165,7 +165,7 @@ impl<'a> Turns<'a> {
     /// Lets the others go on; gives the world when it is this task's turn again.
     ///
     /// # Errors
-    /// Where that turn never comes.
+    /// If that turn never comes.
     pub(super) fn pass(&self, world: World<'a>, why: Stopped, at: Loc) -> Result<World<'a>, Fault> {
         self.back.send(Report::Stopped(world, why, at)).map_err(|_| Fault::Deadlock)?;
         self.mine.recv().map_err(|_| Fault::Deadlock)
@@ -180,7 +180,7 @@ pub(super) type Task<'t, 'a, T> =
 /// `outer`, which may have tasks that can.
 ///
 /// # Errors
-/// The first fault of a task; a deadlock, where the first task waits.
+/// The first fault of a task; of a deadlock, that of the first task that waits.
 pub(super) fn together<'a, T: Send>(
     mut world: World<'a>,
     outer: Option<&Turns<'a>>,

@@ -174,7 +174,7 @@ fn include(host: &Host<'_>) -> TokenStream {
     }
 }
 
-/// What rustc says where an instance is not there.
+/// What rustc says of an instance that is not there.
 fn missing_instance(host: &Host<'_>) -> TokenStream {
     let name = host.text();
     // Words that mean something else there.
@@ -262,7 +262,7 @@ fn value(host: &Host<'_>) -> TokenStream {
         impl self::Instance {
             /// The launch of this instance with these arguments; the kernel's own grid is that of the instance.
             ///
-            /// Where a type parameter is part of the arguments, an instance of another type is an error of the launch.
+            /// If a type parameter is part of the arguments, an instance of another type is an error of the launch.
             #vis fn with<'a, #declarations>(
                 self,
                 #arguments: self::Args<#args>,

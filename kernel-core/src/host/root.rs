@@ -18,7 +18,7 @@ pub(crate) fn crate_argument(attr: &TokenStream) -> Option<TokenStream> {
     Some(quote::ToTokens::into_token_stream(path))
 }
 
-/// The arguments of an attribute with `crate = ::name`, where they have no `crate` of their own.
+/// The arguments of an attribute with `crate = ::name`, if they have no `crate` of their own.
 ///
 /// For a caller that knows the name that the kernel's package gives the crate.
 pub fn with_crate(attr: TokenStream, name: &str) -> TokenStream {

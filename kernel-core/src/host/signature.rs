@@ -113,7 +113,7 @@ impl Signature {
             .any(|field| matches!(field.kind, FieldKind::Tensor { .. } | FieldKind::Reference))
     }
 
-    /// `'a,` where `Args` has it.
+    /// `'a,` if `Args` has it.
     pub(super) fn lifetime(&self) -> TokenStream {
         if self.has_lifetime() { quote!('a,) } else { TokenStream::new() }
     }

@@ -31,7 +31,7 @@ pub struct TensorMemoryData {
     pub loc: Loc,
 }
 
-/// What products use an allocation for, which says how it is laid out where nothing else does.
+/// What products use an allocation for. It decides the layout if nothing else does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorMemoryRole {
     /// Nothing, or operands: elements fill the columns.

@@ -132,7 +132,7 @@ pub enum Host {
 /// What tensor cores make of an operand of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
-    /// The type of `mma.sync` and `wgmma`; none where they do not multiply such operands. `wgmma` multiplies no numbers of
+    /// The type of `mma.sync` and `wgmma`; none if they do not multiply such operands. `wgmma` multiplies no numbers of
     /// fewer than eight bits.
     pub mma: Option<Type>,
     /// The kind of `tcgen05.mma` and the type's number in instruction descriptors (PTX ISA, "tcgen05.mma: Instruction descriptor").

@@ -77,7 +77,7 @@ pub struct Access {
     pub done: Done,
     /// The mask of an access by addresses, if it has one.
     pub mask: Option<Value>,
-    /// Whether it takes place, where an operand says so.
+    /// Whether it takes place, if an operand says so.
     pub condition: Option<Value>,
     /// Whose memory it is.
     pub blocks: Blocks,

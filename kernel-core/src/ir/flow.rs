@@ -91,7 +91,7 @@ pub trait Flow {
     /// Whether facts are of values alone and kept by the analysis itself.
     const OF_VALUES: bool = false;
 
-    /// Turns the state before a statement into that after it; for a statement with regions, into that where these begin.
+    /// Turns the state before a statement into that after it; for a statement with regions, into that at their beginning.
     fn cross(&mut self, stmt: &Stmt, state: &mut Self::State);
 
     /// Joins the state of another path to the same place.
@@ -140,7 +140,7 @@ pub trait Flow {
         left
     }
 
-    /// Whether a loop runs its body at least once; none where that is not known.
+    /// Whether a loop runs its body at least once; none if that is not known.
     fn runs(&self, kind: &StmtKind) -> Option<bool> {
         matches!(kind, StmtKind::Loop { .. }).then_some(true)
     }
@@ -178,7 +178,7 @@ pub trait Flow {
     }
 }
 
-/// Follows a body from its start to its end, and gives what holds where it ends; none where it never does.
+/// Follows a body from its start to its end, and gives what holds at its end; none if it never ends.
 ///
 /// # Errors
 /// A state of a loop that does not settle. Then nothing has been visited.

@@ -42,7 +42,7 @@ pub struct MapOptions {
     pub fill: Fill,
     /// The L2 promotion, the least bytes that a read loads into the L2 cache: 64, 128 or 256; 0 for none.
     pub l2_promotion_bytes: u32,
-    /// Element strides of a load along each axis, 1 along the last one; empty where it takes all of them.
+    /// Element strides of a load along each axis, 1 along the last one; empty if it takes all of them.
     pub element_strides: Vec<u32>,
 }
 
@@ -277,7 +277,7 @@ pub enum ClusterOp {
     TryCancel,
     /// Whether the answer in operand 0 is a cluster, which then does not begin: `bool`.
     IsCanceled,
-    /// The coordinate, on an axis of the grid, of the block of that cluster that has this one's place in it: `i32`; 0 where there is none.
+    /// The coordinate, on an axis of the grid, of the block of that cluster that has this one's place in it: `i32`; 0 if there is none.
     CanceledBlockId(u32),
 }
 

@@ -166,7 +166,7 @@ named! {
         Xor "xor",
         /// Swaps.
         Exchange "exchange",
-        /// Operands: address, current, new. Stores `new` where memory holds `current`.
+        /// Operands: address, current, new. Stores `new` if memory holds `current`.
         CompareExchange "compare_exchange",
     }
 }
@@ -403,7 +403,7 @@ families! {
     Tcgen05: |op| Op::Product(ProductOp::Tcgen05(op));
 }
 
-/// Which element a scan combines before the one at `position`, in step `step`; none where that step leaves it alone.
+/// Which element a scan combines before the one at `position`, in step `step`; none if that step leaves it alone.
 ///
 /// A scan of `2^n` elements takes the steps `0..n`. Before step `k` each run of `2^k` elements is scanned by itself; the step joins
 /// neighbouring runs in pairs, by combining the last element of the first run with each of the second.

@@ -122,7 +122,7 @@ impl Placement {
     /// ```
     ///
     /// # Errors
-    /// Where a block has not enough warps, barriers or registers.
+    /// If a block has not enough warps, barriers or registers.
     pub fn of(own: u32, partitions: &[(u32, Option<u32>)]) -> Result<Placement, PlacementProblem> {
         let budgets = partitions.iter().any(|(_, registers)| registers.is_some());
         let mut order: Vec<usize> = (0..partitions.len()).collect();
@@ -174,7 +174,7 @@ impl Placement {
         registers_at_entry(self.warps)
     }
 
-    /// The registers that a warp sets for itself; none where it keeps those that it has.
+    /// The registers that a warp sets for itself; none if it keeps those that it has.
     pub fn registers_of(&self, warp: u32) -> Option<u32> {
         let groups = self.registers.as_ref()?;
         let budget = *groups.get((warp / GROUP_WARPS) as usize)?;
@@ -261,7 +261,7 @@ impl Kernel {
         })
     }
 
-    /// Where its partitions are; none where all warps of a block run the same.
+    /// Where its partitions are; none if all warps of a block run the same.
     ///
     /// # Panics
     /// If they do not fit a block, which building refuses.

@@ -51,9 +51,9 @@ pub struct Annotations<'a> {
     pub layouts: &'a Layouts,
     /// The layouts of shared allocations.
     pub shared: &'a ArenaMap<Shared, Layout>,
-    /// What a statement costs, where that is known.
+    /// What a statement costs, if that is known.
     pub cost: &'a dyn Fn(&StmtKind) -> Option<String>,
-    /// The line of a place in the source, where lines are shown after every statement that makes or takes a tile.
+    /// The line of a place in the source, if lines are shown after every statement that makes or takes a tile.
     pub line: Option<&'a dyn Fn(Loc) -> u32>,
 }
 
@@ -428,7 +428,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The line of a statement that deals with tiles, and what it costs, where that is known.
+    /// The line of a statement that deals with tiles, and what it costs, if that is known.
     fn note(&self, stmt: &Stmt, tiles: &[Value]) -> String {
         let cost = self.layouts.as_ref().and_then(|shown| (shown.known.cost)(&stmt.kind));
         comment(self.source_line(tiles, stmt.loc), cost)
@@ -439,7 +439,7 @@ impl<'a> Printer<'a> {
         comment(self.source_line(tiles, loc), None)
     }
 
-    /// `line 12`, of a statement that deals with tiles, where lines are shown.
+    /// `line 12`, of a statement that deals with tiles, if lines are shown.
     fn source_line(&self, tiles: &[Value], loc: Loc) -> Option<String> {
         let shown = self.layouts.as_ref()?;
         let line = shown.known.line?;

@@ -17,7 +17,7 @@ pub struct Snippet {
     pub body: Function,
 }
 
-/// The type of the register that holds an element, where that is what PTX calls it: none for bytes and for integers of 16 bits, which
+/// The type of the register that holds an element, if PTX calls it the same: none for bytes and for integers of 16 bits, which
 /// live in wider registers.
 pub fn register_type(elem: Elem) -> Option<Type> {
     let Elem::Number(dtype) = elem else { return Some(Type::B64) };
@@ -104,19 +104,19 @@ fn registers_of(instruction: &Instruction, operands: &[Operand]) -> Vec<Reg> {
     found
 }
 
-/// Where a predicate has this value, negated or not.
+/// A predicate has this value, negated or not.
 type Condition = (Reg, bool);
 
 /// The registers that have been written when an instruction is reached.
 struct Known {
     /// In any case.
     surely: BTreeSet<Reg>,
-    /// Where a predicate, which has not been written since, has that value.
+    /// If a predicate, which has not been written since, has that value.
     under: BTreeMap<Reg, Condition>,
 }
 
 impl Known {
-    /// Whether a register has been written where an instruction under this guard runs.
+    /// Whether a register has been written whenever an instruction under this guard runs.
     fn has(&self, reg: Reg, guard: Option<Condition>) -> bool {
         self.surely.contains(&reg) || guard.is_some() && self.under.get(&reg).copied() == guard
     }
@@ -140,7 +140,7 @@ impl Known {
     }
 }
 
-/// What [`Snippet::touches_memory`] says of a text, before the types of its operands are known. Where a text has no
+/// What [`Snippet::touches_memory`] says of a text, before the types of its operands are known. If a text has no
 /// meaning it may say either.
 pub fn text_touches_memory(text: &str) -> bool {
     let plain = without_comments(text).replace("{{", ";").replace("}}", ";");

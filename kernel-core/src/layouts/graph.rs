@@ -27,7 +27,7 @@ pub(super) struct NodeData {
     pub(super) layout: Option<Layout>,
     /// The place in the program; then that of the node from which the layout spread.
     pub(super) at: Loc,
-    /// The layout as it was written or chosen, where it is known: matrix products derive their operands from it.
+    /// The layout as it was written or chosen, if that is known: matrix products derive their operands from it.
     pub(super) form: Option<Form>,
     /// The matrix product whose accumulator is carried from iteration to iteration here: an index into [`Graph::dots`].
     pub(super) sums_of: Option<usize>,
@@ -183,7 +183,7 @@ pub(super) struct Graph {
     pub(super) loads: Vec<Node>,
     /// In the order of the statements.
     pub(super) effects: Vec<Effect>,
-    /// Edges that serve only where no other brings a layout.
+    /// Edges that are followed only if no other brings a layout.
     pub(super) weak: Vec<(Node, Node, Transfer)>,
     /// How often a value is used.
     pub(super) uses: ArenaMap<Value, u32>,

@@ -123,7 +123,7 @@ impl Rewriter<'_> {
         receivers.iter().map(|&receiver| self.own(receiver)).collect()
     }
 
-    /// The layout in which an operation requires each operand; none where it does not matter, and for scalars.
+    /// The layout in which an operation requires each operand; none if it does not matter, and for scalars.
     ///
     /// Operations are passed in the order of the program, because those without results are counted.
     fn wanted(&mut self, op: &Op, args: &[Value], result: Option<Value>) -> Vec<Option<Layout>> {

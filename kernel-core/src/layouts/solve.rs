@@ -226,7 +226,7 @@ impl Solver<'_> {
         tensor_memory::moves(self.kernel, window, layout).is_some()
     }
 
-    /// What is read from and written to tensor memory has the layout that is pinned, where instructions move it so; else
+    /// What is read from and written to tensor memory has the pinned layout, if instructions move it so; else
     /// that in which a lane has a row.
     fn place_tensor_memory(&mut self) {
         for at in 0..self.graph.pins.len() {

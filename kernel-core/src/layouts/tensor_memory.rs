@@ -88,7 +88,7 @@ pub(crate) fn held(kernel: &Kernel, root: TensorMemory) -> RowsHeld {
     }
 }
 
-/// The layout of an allocation as it is written: the pinned one, or blocks of 128 rows, or 64 where there are no more, and of as
+/// The layout of an allocation as it is written: the pinned one, or blocks of 128 rows, or 64 if there are no more, and of as
 /// many columns as one product has.
 pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
     let data = &kernel.tensor_memory[root];
@@ -130,7 +130,7 @@ pub(crate) fn tile(data: &TensorMemoryData) -> [u32; 2] {
 /// The layout of one tile of an allocation.
 ///
 /// # Errors
-/// Where there is none for its extents.
+/// If there is none for its extents.
 pub(crate) fn layout(kernel: &Kernel, root: TensorMemory) -> Result<Layout, Box<LayoutProblem>> {
     let data = &kernel.tensor_memory[root];
     pinned(&form(kernel, root), data.loc, tile(data).to_vec(), data.dtype.bytes())
@@ -142,7 +142,7 @@ pub(crate) fn layout(kernel: &Kernel, root: TensorMemory) -> Result<Layout, Box<
 /// With why the part has none.
 ///
 /// # Panics
-/// Where the tile has none: `build` has refused it.
+/// If the tile has none: elaboration has refused it.
 pub(crate) fn window(kernel: &Kernel, window: &TensorMemoryType) -> Result<Layout, PartRefusal> {
     let whole =
         layout(kernel, window.root).expect("elaborate has checked the layouts of tensor memory");
@@ -171,7 +171,7 @@ pub(crate) fn columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
     tile_columns(layout, data).saturating_mul(tiles)
 }
 
-/// The columns that a kernel allocates for all its tiles: a power of two; 0 where there are none (PTX ISA, "tcgen05.alloc").
+/// The columns that a kernel allocates for all its tiles: a power of two; 0 if there are none (PTX ISA, "tcgen05.alloc").
 pub(crate) fn allocated(kernel: &Kernel) -> u32 {
     let own = kernel.tensor_memory.iter().filter(|(_, data)| data.of.is_none());
     let all: u32 = own
@@ -192,7 +192,7 @@ pub(crate) const fn least_product_columns(rows: u32) -> u32 {
 /// How `warps` warps hold a tile of an allocation that they read or write.
 ///
 /// # Errors
-/// Where no instruction moves such a tile.
+/// If no instruction moves such a tile.
 pub(crate) fn registers(
     kernel: &Kernel,
     window: &TensorMemoryType,
@@ -213,7 +213,7 @@ pub(crate) fn registers(
     })
 }
 
-/// The instructions that move a tile between a window and registers; none where the layout of the registers is no instruction's.
+/// The instructions that move a tile between a window and registers; none if no instruction has the layout of the registers.
 pub(crate) fn moves(
     kernel: &Kernel,
     window: &TensorMemoryType,

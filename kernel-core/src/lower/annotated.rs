@@ -11,7 +11,7 @@ use crate::ir::{
 };
 use crate::loc::Loc;
 
-/// The text, and the lines that statements come from where those are known.
+/// The text, and the lines that statements come from, if those are known.
 pub(crate) fn annotated(
     kernel: &Kernel,
     layouts: &Layouts,

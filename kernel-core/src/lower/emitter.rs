@@ -424,7 +424,7 @@ impl Emitter {
         self.push(Instruction::new(opcode, modifiers, operands), 0, true);
     }
 
-    /// As [`effect`](Self::effect), where `guard` holds.
+    /// Like [`effect`](Self::effect), if `guard` holds.
     pub(crate) fn effect_if(
         &mut self,
         guard: Option<Guard>,
@@ -470,7 +470,7 @@ impl Emitter {
         }
     }
 
-    /// The guard that reads a predicate: `None` where it always holds.
+    /// The guard that reads a predicate: `None` if it always holds.
     ///
     /// # Requires
     /// `value` is not known to be false.
@@ -527,7 +527,7 @@ impl Emitter {
         [Val::Reg(low), Val::Reg(high)]
     }
 
-    /// The 32-bit word of two halves: the word they came from, where they did.
+    /// The 32-bit word of two halves: the word that they came from, if they came from one.
     pub(crate) fn pack(&mut self, low: Val, high: Val) -> Val {
         if let (Val::Int(low), Val::Int(high)) = (low, high) {
             return Val::Int(sign_extended((low & 0xffff) | ((high & 0xffff) << 16), 32));

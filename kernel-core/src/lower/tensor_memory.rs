@@ -39,7 +39,7 @@ pub(crate) struct TensorMemoryPlan {
     /// The first column of each.
     starts: ArenaMap<TensorMemory, u32>,
     layouts: ArenaMap<TensorMemory, Layout>,
-    /// What is allocated for all of them: a power of two; 0 where there are none.
+    /// What is allocated for all of them: a power of two; 0 if there are none.
     columns: u32,
     /// The address that the allocation gave, in a register of the warps that run what is emitted.
     base: Option<Val>,

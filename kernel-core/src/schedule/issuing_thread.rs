@@ -2,7 +2,7 @@
 //!
 //! A thread waits for its own loads and stores where they stand. Barriers order it with other threads and the tensor cores, with a fence on
 //! either side (PTX ISA, "tcgen05.fence"): `before_thread_sync` between accesses of threads and a barrier, `after_thread_sync` between a
-//! barrier and the next use of tensor memory. Fences stand only where there is something to order. One thread starts products: threads that
+//! barrier and the next use of tensor memory. Fences stand only if there is something to order. One thread starts products: threads that
 //! have accessed the accumulator meet before.
 //!
 //! One thread also calls `expect` and commits for its whole partition. It could then end a phase while other threads still wait for the one
@@ -40,7 +40,7 @@ impl State {
         self.awaited.clear();
     }
 
-    /// Puts a fence before what signals other threads, where one is needed.
+    /// Puts a fence before what signals other threads, if one is needed.
     fn tell(&mut self, loc: Loc, out: &mut Vec<Stmt>) {
         if std::mem::take(&mut self.accessed) {
             out.push(statement(Tcgen05::FenceBefore, loc));

@@ -18,7 +18,7 @@ const NARROW_COPY_REGISTERS: u32 = 4;
 /// The fewest bytes that `cp.async` copies.
 const LEAST_BYTES: u32 = 4;
 
-/// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` where ptxas is left to itself.
+/// How many blocks a multiprocessor should hold at once, for `.minnctapersm`; `None` if ptxas is left to itself.
 ///
 /// A loop whose carried tiles are all accumulators of products hides the latency of its copies behind
 /// other blocks. Left to itself, ptxas takes more registers than accumulators, operands and addresses need,
@@ -85,7 +85,7 @@ fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside
 
 /// Registers of a thread for the accumulators and operands of the largest product loop.
 ///
-/// `None` without such a loop, and where some loop carries tiles that are not accumulators: their neighbours need registers too.
+/// `None` without such a loop, and if some loop carries tiles that are not accumulators: their neighbours need registers too.
 fn product_registers(kernel: &Kernel, region: &Region, layouts: &Layouts) -> Option<u32> {
     let registers = |value: Value| -> Option<u32> {
         let bytes = match kernel.ty(value).elem()? {

@@ -130,7 +130,7 @@ impl Sums {
 /// What has changed since an access in an earlier iteration of a loop.
 #[derive(Clone, Debug)]
 struct Iteration {
-    /// The loop's counter and its step, 0 where that is not known; none once the loop is over.
+    /// The loop's counter and its step, 0 if that is not known; none once the loop is over.
     counter: Option<(u32, i128)>,
     /// Every value that the body makes.
     inside: Rc<BTreeSet<u32>>,

@@ -358,7 +358,7 @@ impl Reader<'_> {
         Instances { names, rows, loc }
     }
 
-    /// Reports each `x.dim(3)` in `grid` where the tensor `x` has fewer axes. Axes and ranks that are not literals are looked at
+    /// Reports each `x.dim(3)` in `grid` whose tensor `x` has fewer axes. Axes and ranks that are not literals are looked at
     /// by the launch.
     pub(super) fn axes_of_grid(&mut self, grid: Tokens, signature: &syn::Signature) {
         let Ok(expr) = syn::parse2::<syn::Expr>(self.locations.tokens(grid)) else { return };

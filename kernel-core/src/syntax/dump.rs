@@ -31,12 +31,12 @@ impl Unit {
 }
 
 impl Expr {
-    /// The expression on one line, for help that can be pasted; none where it has a block or is long.
+    /// The expression on one line, for help that can be pasted; none if it has a block or is long.
     pub(crate) fn text(&self) -> Option<String> {
         Self::printed(|printer| printer.expr(self))
     }
 
-    /// As [`Expr::text`], in parentheses where a method or an operator binds more tightly.
+    /// Like [`Expr::text`], in parentheses if a method or an operator binds more tightly.
     pub(crate) fn operand_text(&self) -> Option<String> {
         Self::printed(|printer| printer.operand(self))
     }
@@ -64,7 +64,7 @@ const GUTTER: usize = 9;
 const LONGEST: usize = 48;
 
 struct Printer<'a> {
-    /// For the places beside the lines; none where no line is asked for.
+    /// For the places beside the lines; none if no line is asked for.
     locations: Option<&'a Locations>,
     out: String,
     depth: usize,

@@ -66,7 +66,7 @@ pub(super) fn whole_block(place: &Place) -> Option<Form> {
     possible(&form, place).then_some(form)
 }
 
-/// Adds the load that takes each row to a thread, where it is the shape of the instruction that does not fit.
+/// Adds the load that takes each row to a thread, if it is the shape of the instruction that does not fit.
 pub(super) fn with_plain_load(
     diagnostic: Diagnostic,
     form: &Form,
@@ -142,7 +142,7 @@ fn mended(form: &Form, place: &Place) -> Option<Form> {
     }
 }
 
-/// `warps` warps along the axes: more along the slowest one, fewer where there are most.
+/// `warps` warps along the axes: more along the slowest one, fewer along the one with most.
 fn spread(along: &[u32], order: &[u32], warps: u32) -> Vec<u32> {
     let mut along = along.to_vec();
     let Some(&slowest) = order.last() else { return along };

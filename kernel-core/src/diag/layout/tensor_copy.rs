@@ -165,7 +165,7 @@ fn placed(diagnostic: Diagnostic, ends: &CopyEnds) -> Diagnostic {
     diagnostic.place_if(ends.shared_at, "layout chosen here")
 }
 
-/// The copies that a tile of this many rows needs; nothing where no instruction writes this many.
+/// The copies that a tile of this many rows needs; nothing if no instruction writes this many.
 fn copies(rows: u32) -> Option<&'static str> {
     match rows {
         4 => Some("none, and one row for each warp"),

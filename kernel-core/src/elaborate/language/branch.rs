@@ -221,7 +221,7 @@ impl Builder<'_> {
         then_val.with_leaves(&mut leaves.into_iter())
     }
 
-    /// What variables hold after one side of a branch and after the other, where that differs. The others keep what they
+    /// What variables hold after one side of a branch and after the other, if that differs. The others keep what they
     /// have in both.
     fn changed(&mut self, then_vars: &[Var], else_vars: &[Var], loc: Loc) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = Vec::new();
@@ -464,7 +464,7 @@ impl Builder<'_> {
                 let truth = |known: bool| {
                     Val::Const(Const::Bool(known), super::value::Num::Known(crate::ir::Dtype::Bool))
                 };
-                // Where the right side only computes, evaluating it early changes nothing.
+                // If the right side only computes, evaluating it early changes nothing.
                 let (region, ended, right) = self.side(&mut |builder| builder.expr(b, env));
                 let pure = !ended && region.stmts.iter().all(|stmt| computes(stmt, &region.stmts));
                 if pure {

@@ -120,7 +120,7 @@ impl Builder<'_> {
         Some(Val::Const(is, Num::Known(Dtype::Bool)))
     }
 
-    /// Functions of tiles have a tile first, also where the others may be scalars; of scalars alone there are operators and
+    /// Functions of tiles have a tile first, even if the others may be scalars; of scalars alone there are operators and
     /// methods.
     pub(crate) fn tile_first(&mut self, given: &Given<'_>) -> Option<()> {
         let scalar = |val: &Val| self.is_number(val);

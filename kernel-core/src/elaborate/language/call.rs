@@ -20,7 +20,7 @@ use crate::{
 /// A method or constant with what is needed to use it: itself, where its `impl` stands, the generics and the type of the `impl`.
 type Found<T = Function> = (Arc<T>, Env, Vec<GenericParam>, TypeExpr);
 
-/// What is reported where a call has another number of arguments than are required.
+/// What is reported of a call with another number of arguments than are required.
 pub(crate) fn other_count(
     loc: Loc,
     headline: String,
@@ -292,7 +292,7 @@ impl Builder<'_> {
         result
     }
 
-    /// The kind of values that a type stands for, whatever their elements, where a value is of another.
+    /// The kind of values that a type stands for, whatever their elements, if a value is of another.
     fn other_kind(&self, ty: &TypeExpr, want: &Ty, val: &Val, scope: Env) -> Option<&'static str> {
         let only = ty.path()?.only()?;
         let named = self.scopes.lookup_type(scope, &only.name);
@@ -303,14 +303,14 @@ impl Builder<'_> {
             (_, Ty::Infer) => return None,
             ("Tile", actual) => ("Tile", matches!(actual, Ty::Tile(_) | Ty::TilePtr(_))),
             ("Shared", actual) => ("Shared", matches!(actual, Ty::Shared(_))),
-            // Where the element is known, a tile of rank 0 is told the way to a scalar.
+            // If the element is known, the help for a tile of rank 0 converts it to a scalar.
             ("Ptr", actual) if matches!(want, Ty::Infer) => ("Ptr", matches!(actual, Ty::Ptr(_))),
             _ => return None,
         };
         (!fits).then_some(kind)
     }
 
-    /// `T::f(..)` where `T` is a struct, a number type, or a generic parameter.
+    /// `T::f(..)`; `T` is a struct, a number type, or a generic parameter.
     fn associated_call(
         &mut self,
         ty: &Segment,
@@ -401,7 +401,7 @@ impl Builder<'_> {
         )
     }
 
-    /// Reports `tl::load(p)` and `tl.load(p)`, where there is no such module or variable.
+    /// Reports `tl::load(p)` and `tl.load(p)`, if there is no such module or variable.
     fn of_module(
         &mut self,
         module: &str,
@@ -488,7 +488,7 @@ impl Builder<'_> {
         self.builtin_method(val, name, args, env, loc)
     }
 
-    /// The generics of the struct in `Acc::new(v)`, where `given` leaves them open: what the arguments say, as of a
+    /// The generics of the struct in `Acc::new(v)`, if `given` leaves them open: what the arguments say, as of a
     /// function's own.
     fn impl_generics(
         &mut self,

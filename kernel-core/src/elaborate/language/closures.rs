@@ -47,7 +47,7 @@ impl Builder<'_> {
         for stmt in stmts {
             let (op, args, result) = match stmt.kind {
                 StmtKind::Op { op, args, result: Some(result) } => (op, args, result),
-                // Also where it reads no element: it runs for each.
+                // Even if it reads no element, it runs for each.
                 StmtKind::Ptx { code, args, results } => {
                     let lift = |arg: Value| lifted.get(arg).copied().unwrap_or(arg);
                     let args = args.into_iter().map(lift).collect();
@@ -115,7 +115,7 @@ impl Builder<'_> {
     }
 }
 
-/// The same without branches; `None` where something is not arithmetic.
+/// The same without branches; `None` if something is not arithmetic.
 pub(crate) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
     let mut out = Vec::new();
     for stmt in stmts {

@@ -108,7 +108,7 @@ impl Builder<'_> {
         if let Some(outer) = doubt.open.borrow_mut().last_mut() {
             outer.inside = true;
         }
-        // What comes after it may not be come to, which matters where loops are written out.
+        // What comes after it may not be reached, which matters if loops are written out.
         if open.doubted && text.is_some_and(jumps) {
             doubt.of_all.set(true);
         }

@@ -86,7 +86,7 @@ impl Builder<'_> {
         self.values.alloc(ValueData { ty, loc })
     }
 
-    /// A value of the type that another one has: what it becomes where ways through the code meet.
+    /// A value of the type that another one has: what it becomes where paths meet.
     pub(crate) fn new_like(&mut self, other: Value, loc: Loc) -> Value {
         let value = self.new_value(self.ty(other).clone(), loc);
         if let Some(num) = self.value_cells.get(other).copied() {

@@ -159,7 +159,7 @@ impl Builder<'_> {
         self.refuse(diagnostic.help_if(help))
     }
 
-    /// The type parameter of a value, and the words, where a literal stands beside it.
+    /// The type parameter of a value, and the words, if a literal stands beside it.
     fn literal_beside(
         &self,
         value: Option<Value>,

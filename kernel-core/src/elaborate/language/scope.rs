@@ -208,7 +208,7 @@ impl Scopes {
         self.name_of(VarId(u32::try_from(index).ok()?))
     }
 
-    /// The name of a variable with such a value that was declared as number `from` or later, where no other hides it.
+    /// The name of a variable with such a value that was declared as number `from` or later, if no other hides it.
     pub(crate) fn name_with(&self, from: usize, is: impl Fn(&Val) -> bool) -> Option<&str> {
         let named = || {
             self.all.iter().enumerate().flat_map(|(scope, held)| {
@@ -282,7 +282,7 @@ impl Scopes {
 
     /// A path of which the first segments name a device item together, with these as one segment.
     ///
-    /// `sched::Ring::<3>::new` becomes the two segments `sched::Ring` and `new` where `sched::Ring` is known.
+    /// `sched::Ring::<3>::new` becomes the two segments `sched::Ring` and `new` if `sched::Ring` is known.
     pub(crate) fn joined(&self, scope: ScopeId, path: &Path) -> Option<Path> {
         let first = path.segments.first()?;
         // `use library::sched` in a body, and `sched::Ring`.

@@ -203,7 +203,7 @@ impl Builder<'_> {
         (parts.len() == list.len()).then_some(parts)
     }
 
-    /// Whether the warps can be specialised here; reports where not.
+    /// Whether the warps can be specialised here; reports it if they cannot.
     fn stands_alone(&mut self, loc: Loc) -> bool {
         if self.only_looking > 0 {
             return true;

@@ -303,7 +303,7 @@ pub(crate) struct RangeVal {
 #[derive(Debug, Clone)]
 pub(crate) struct ViewVal {
     pub(crate) param: u32,
-    /// The corner: run-time values, which differ where ways through the code meet.
+    /// The corner: run-time values, which are joined where paths meet.
     pub(crate) at: Vec<Val>,
     /// Where each coordinate stands.
     pub(crate) places: Vec<Loc>,
@@ -322,7 +322,7 @@ pub(crate) enum Part {
 }
 
 impl ViewVal {
-    /// The coordinates of the corner; none where one was reported.
+    /// The coordinates of the corner; none if one was reported.
     pub(crate) fn corner(&self) -> Option<Vec<Value>> {
         self.at.iter().map(Val::value).collect()
     }

@@ -314,7 +314,7 @@ impl Builder<'_> {
         self.refuse(diagnostic)
     }
 
-    /// Rust's types have a tile with a tile of addresses, where a scalar would mean the same.
+    /// Rust's types have a tile with a tile of addresses, even if a scalar would mean the same.
     fn wants_tile(&mut self, value: Value, at: Value, headline: &str, loc: Loc) -> Option<()> {
         if !self.is_scalar(value) {
             return Some(());
@@ -405,7 +405,7 @@ impl Builder<'_> {
         Some(Val::Value(self.emit(WindowOp::Alloc(root), Vec::new(), ty, loc)))
     }
 
-    /// Reports what is made inside a loop or branch, where a kernel makes it once; `help` makes one.
+    /// Reports what is made inside a loop or branch although a kernel makes it once; `help` makes one.
     pub(crate) fn made_once(
         &mut self,
         headline: &str,

@@ -47,7 +47,7 @@ impl Builder<'_> {
         !self.target.has(Capability::Clusters) && self.cluster != [1; 3]
     }
 
-    /// The blocks of a cluster, where those are several, or a report; `what` there is no other block to do.
+    /// The blocks of a cluster, if those are several, or a report that there is no other block for `what`.
     pub(crate) fn several_blocks(&mut self, what: &str, loc: Loc) -> Option<u32> {
         let blocks = self.blocks_of_cluster();
         if blocks > 1 {
@@ -88,7 +88,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Reports shared memory of another block where only the block's own can be.
+    /// Reports shared memory of another block in place of the block's own.
     pub(crate) fn own_window(&mut self, shared: &SharedType, what: &str, loc: Loc) -> Option<()> {
         if !shared.remote {
             return Some(());
@@ -102,7 +102,7 @@ impl Builder<'_> {
         )
     }
 
-    /// The name of a barrier of the kernel, for help; `bar` where there is none.
+    /// The name of a barrier of the kernel, for help; `bar` if there is none.
     pub(crate) fn barrier_in_sight(&self) -> String {
         let is_one = |held: &Val| matches!(held, Val::Value(value) if matches!(self.ty(*value), Type::Barrier(bar) if !bar.ring && !bar.remote));
         let from = self.calls.last().map_or(0, |call| call.vars);

@@ -49,7 +49,7 @@ impl Builder<'_> {
         self.does(CopyOp::BulkWait { pending: given.number(0), until }, Vec::new(), given)
     }
 
-    /// The tensor map that a call begins with; where there is none, the help has blocks of `leading` by 64.
+    /// The tensor map that a call begins with; if there is none, the help has blocks of `leading` by 64.
     pub(crate) fn map_of(&mut self, (val, loc): (&Val, Loc), leading: &str) -> Option<u32> {
         let &Val::Tensor(param) = val else {
             return self.refuse(

@@ -204,7 +204,7 @@ impl Builder<'_> {
         is_tile.then(|| self.said_of_tile(*tile, name, &[])).flatten()
     }
 
-    /// How what other languages say of a tile is written here, where it depends on the axes and extents.
+    /// How what other languages say of a tile is written here, if it depends on the axes and extents.
     pub(crate) fn said_of_tile(&self, tile: Value, name: &str, vals: &[Val]) -> Option<String> {
         let shape = self.ty(tile).shape();
         let elements: u64 = shape.iter().map(|extent| u64::from(*extent)).product();

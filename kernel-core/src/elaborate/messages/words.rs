@@ -92,7 +92,7 @@ impl Builder<'_> {
         self.scopes.name_with(from, |held| held.value() == Some(value)).map(str::to_owned)
     }
 
-    /// `x.method` for the variable `x`; `.method` where a value has no name.
+    /// `x.method` for the variable `x`; `.method` if a value has no name.
     pub(crate) fn applied(&self, value: Value, method: &str) -> String {
         self.written(&Val::Value(value)).unwrap_or_default() + method
     }

@@ -287,7 +287,7 @@ fn allocation(dtype: Dtype, shape: &[u32]) -> String {
     format!("shared::<{}>({shape:?})", dtype.name())
 }
 
-/// An allocation for one product, where there is one for another.
+/// An allocation for one product, if there is one for another.
 fn another(dtype: Dtype, shape: &[u32]) -> String {
     format!("{} // one for each product", allocation(dtype, shape))
 }

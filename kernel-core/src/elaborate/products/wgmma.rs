@@ -131,7 +131,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether `dot` is done by warpgroups: on Hopper, of a right operand in shared memory, where the warps are whole groups, an
+    /// Whether `dot` is done by warpgroups: on Hopper, of a right operand in shared memory, if the warps are whole groups, an
     /// instruction has the extents and element types, and descriptors say where the elements are.
     pub(crate) fn by_warpgroups(&self, values: [Value; 3], precision: Precision) -> bool {
         let dtype = self.cells.settled(self.num(values[0]));

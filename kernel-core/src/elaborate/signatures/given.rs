@@ -34,7 +34,7 @@ pub(super) enum Checked {
 /// A call of a function or a method.
 pub(crate) struct Given<'a> {
     pub(crate) signature: &'static Signature,
-    /// The module of the function, such as `tma`; empty where there is none, and of methods.
+    /// The module of the function, such as `tma`; empty if there is none, and of methods.
     pub(crate) family: &'static str,
     /// What the method is called on; `()` of a function.
     pub(crate) of: Val,

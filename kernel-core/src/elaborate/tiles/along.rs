@@ -36,7 +36,7 @@ impl Purpose {
 }
 
 impl<'a> Builder<'a> {
-    /// The region of a function of two values, for elements of these types; none where it has been reported.
+    /// The region of a function of two values, for elements of these types; none if it has been reported.
     pub(crate) fn combine(
         &mut self,
         nums: &[Num],

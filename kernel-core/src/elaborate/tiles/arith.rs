@@ -217,7 +217,7 @@ impl Builder<'_> {
         }
     }
 
-    /// How what is of another element type becomes one of `dtype`: by a conversion, where there are any.
+    /// How what is of another element type becomes one of `dtype`: by a conversion, if there are any.
     pub(crate) fn cast_help(&self, diagnostic: Diagnostic, dtype: Dtype, of: Num) -> Diagnostic {
         let from = self.cells.known(of).filter(|from| from.is_opaque());
         match from.or_else(|| dtype.is_opaque().then_some(dtype)) {
@@ -326,7 +326,7 @@ impl Builder<'_> {
         Some(Val::Value(self.emit(op, vec![x, y], ty, loc)))
     }
 
-    /// Folds two constants; `None` where the result depends on rounding that is settled later.
+    /// Folds two constants; `None` if the result depends on rounding that is settled later.
     fn fold(&mut self, op: Binary, x: Const, y: Const, num: Num, loc: Loc) -> Option<Val> {
         match (x, y) {
             (Const::Int(a), Const::Int(b)) => {

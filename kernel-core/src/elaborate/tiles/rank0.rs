@@ -67,7 +67,7 @@ impl Builder<'_> {
         self.emit_num(ElementwiseOp::Cast, vec![value], None, num, loc)
     }
 
-    /// The diagnostic, and the way from a tile of rank 0 to a scalar where that is what is missing.
+    /// The diagnostic, and the conversion from a tile of rank 0 to a scalar if that is what is missing.
     pub(crate) fn help_item(&self, diagnostic: Diagnostic, val: &Val) -> Diagnostic {
         let val = self.plain(val.clone());
         if !val.value().is_some_and(|value| self.is_point(value)) {
@@ -104,7 +104,7 @@ impl Builder<'_> {
         Some(Val::Value(self.splat(point, shape, loc)))
     }
 
-    /// A value where a scalar is required, for which a tile of rank 0 will not do.
+    /// A value that has to be a scalar, for which a tile of rank 0 will not do.
     pub(crate) fn wants_scalar(&mut self, value: Value, what: &str, loc: Loc) -> Option<()> {
         if !self.is_point(value) {
             return Some(());

@@ -136,7 +136,7 @@ impl Builder<'_> {
         self.check_registers(shape, bytes, loc)
     }
 
-    /// As [`Builder::check_budget`], of elements of this many bytes. Each has registers of its own, also where it is small.
+    /// Like [`Builder::check_budget`], for elements of this many bytes. Each has registers of its own, even if it is small.
     fn check_registers(&mut self, shape: &[u32], bytes: u32, loc: Loc) -> Option<()> {
         let elements = shape.iter().fold(1u64, |all, e| all.saturating_mul(u64::from(*e)));
         let registers = elements.saturating_mul(u64::from(bytes.div_ceil(4)));

@@ -46,7 +46,7 @@ impl Counted {
         }
     }
 
-    /// The axis on which copies fill what is left empty; none where they would cost memory.
+    /// The axis on which copies fill what is left empty; none if they would cost memory.
     fn copies(self) -> Option<TileAxis> {
         match self {
             Counted::Lanes => Some(TileAxis::LaneId),

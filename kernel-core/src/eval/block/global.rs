@@ -78,7 +78,7 @@ impl Machine<'_> {
         self.write_elements(param, &offsets, shape, |_, new| Ok(new), &elements)
     }
 
-    /// Writes what `combine` makes of the old and the new element, where the tensor has one.
+    /// Writes what `combine` makes of the old and the new element, if the tensor has one.
     pub(super) fn write_elements(
         &mut self,
         param: u32,

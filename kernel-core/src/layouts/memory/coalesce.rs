@@ -26,7 +26,7 @@ impl Extent<'_> {
 
     /// The layout in which neighbouring lanes hold neighbours in memory.
     ///
-    /// Warps go along the axis that is reduced only where the others leave no choice, so that as little as possible of a
+    /// Warps go along the axis that is reduced only if the others leave no choice, so that as little as possible of a
     /// reduction crosses warps.
     pub(crate) fn coalesced(self, access: Access, reduced: Option<u32>) -> Layout {
         let rank = u32::try_from(self.shape.len()).expect("a rank is small");

@@ -112,7 +112,7 @@ impl Planning<'_> {
     /// The plan of a gather or a scatter, whose operands are `args`.
     ///
     /// # Errors
-    /// Where no map does it, with the reason.
+    /// If no map does it, with the reason.
     pub fn by_rows(&self, tma: Tma, args: &[Value]) -> Result<RowsPlan, TmaRefusal> {
         let (dtype, rank) = tensor(self.kernel, tma.param);
         let operands = tma.operands(rank, args);

@@ -27,7 +27,7 @@ const ITERATIONS: u32 = 8;
 const MOST_TIMES: u32 = 512;
 /// Elements of this size pass through `ldmatrix`, along rows and columns.
 const MATRIX_ELEMENT_BYTES: u32 = 2;
-/// Elements of this size pass through `ldmatrix` where the depth of the product is what is contiguous.
+/// Elements of this size pass through `ldmatrix` if they are contiguous along `k`.
 const PAIRED_ELEMENT_BYTES: u32 = 1;
 
 /// Pinned layouts of shared allocations that are not possible.
@@ -126,7 +126,7 @@ impl How {
 
 type Uses = ArenaMap<Shared, Vec<Use>>;
 
-/// Extents of what the layout covers: the last two axes, or the last one where windows of rank 1 are accessed.
+/// Extents of what the layout covers: the last two axes, or the last one if windows of rank 1 are accessed.
 fn tile_shape(kernel: &Kernel, root: Shared, uses: &Uses) -> Vec<u32> {
     let shape = &kernel.shared[root].shape;
     let least = uses.get(root).and_then(|uses| uses.iter().map(|one| one.rank).min());
@@ -305,7 +305,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The left operand of a `wgmma` product, where it is in shared memory.
+    /// The left operand of a `wgmma` product, if it is in shared memory.
     fn left(&self, op: &Op, args: &[Value]) -> Option<&SharedType> {
         match (op, args) {
             (
@@ -335,7 +335,7 @@ fn in_order(window: &SharedType, layout: Layout) -> Layout {
     if window.transposed { layout.permute_axes(&[1, 0]) } else { layout }
 }
 
-/// How a copy writes a tile: several elements at once as they are in global memory, or, where elements are too small for `cp.async`
+/// How a copy writes a tile: several elements at once as they are in global memory, or, if elements are too small for `cp.async`
 /// each by itself, as registers do that hold them. Larger ones that are copied one at a time do not decide.
 fn copy(window: &SharedType, access: Option<Access>, warps: u32) -> Option<How> {
     let leading = u32::try_from(window.shape.len().saturating_sub(2)).expect("a rank is small");

@@ -239,7 +239,7 @@ impl Planning<'_> {
     /// The plan of a copy, whose operands are `args`.
     ///
     /// # Errors
-    /// Where no map does it, with the reason.
+    /// If no map does it, with the reason.
     pub fn plan(&self, tma: Tma, args: &[Value]) -> Result<TmaPlan, TmaRefusal> {
         if let Some((window, coordinates)) = self.padded_window(tma, args) {
             return self.padded(tma, window, &coordinates);
@@ -493,7 +493,7 @@ fn of_plan(
     (options, written): (&MapOptions, bool),
     plan: &Plan,
 ) -> TmaPlan {
-    // Neighbours along the innermost dimension are one element of the map apart, several of the tensor where those are narrower.
+    // Neighbours along the innermost dimension are one element of the map apart, several of the tensor if those are narrower.
     let wider = u64::from(plan.element_bytes / dtype.bytes());
     let dims = plan.dims.iter().enumerate().map(|(index, dim)| {
         let factor = if index == 0 { wider } else { 1 };

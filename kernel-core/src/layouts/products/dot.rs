@@ -66,7 +66,7 @@ impl Product {
         }
     }
 
-    /// The kind of `mma.sync`, where it has one: of operands of different types, of numbers of fewer than eight bits, and of scales.
+    /// The kind of `mma.sync`, if it has one: of operands of different types, of numbers of fewer than eight bits, and of scales.
     pub fn kind(&self) -> Option<Word> {
         let [left, right] = self.operands;
         let scaled = self.scaled();

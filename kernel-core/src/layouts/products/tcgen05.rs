@@ -70,7 +70,7 @@ fn tcgen05(dtype: Dtype) -> (Word, u32) {
 /// contiguous (PTX ISA, "tcgen05.mma": transpose is not there for `.kind::mxf4`, `.kind::mxf4nvf4`).
 ///
 /// # Errors
-/// Where no descriptor says where the elements are.
+/// If no descriptor says where the elements are.
 pub(crate) fn read(
     layouts: &ArenaMap<Shared, Layout>,
     window: &SharedType,

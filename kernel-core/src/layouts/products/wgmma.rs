@@ -70,7 +70,7 @@ impl Side {
 /// How a product reads an operand from shared memory; `n` is the columns of one instruction.
 ///
 /// # Errors
-/// Where no descriptor says where the elements are.
+/// If no descriptor says where the elements are.
 pub fn read(
     layouts: &ArenaMap<Shared, Layout>,
     window: &SharedType,
@@ -83,7 +83,7 @@ pub fn read(
 /// As [`read`], of a window of an allocation in this layout.
 ///
 /// # Errors
-/// Where no descriptor says where the elements are.
+/// If no descriptor says where the elements are.
 pub(crate) fn read_in(
     layout: &Layout,
     window: &SharedType,

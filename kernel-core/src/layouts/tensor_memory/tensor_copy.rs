@@ -128,7 +128,7 @@ pub(crate) fn nearest(kernel: &Kernel, from: &SharedType, to: &TensorMemoryType)
     })
 }
 
-/// The layout of the allocation that a window is of from which tensor memory is filled, where nothing else asks for one.
+/// The layout of the allocation that a window is of from which tensor memory is filled, if nothing else asks for one.
 pub(crate) fn source(kernel: &Kernel, from: &SharedType, to: &TensorMemoryType) -> Option<Layout> {
     let memory = tensor_memory::window(kernel, to).ok()?;
     let held = tensor_memory::held(kernel, to.root);

@@ -14,7 +14,7 @@ struct Touched {
     uses: u32,
 }
 
-/// Removes `mov c, v` where `v` is computed before, in the same straight run of code, for this move alone, and `c` is not
+/// Removes `mov c, v` if `v` is computed before, in the same straight run of code, for this move alone, and `c` is not
 /// touched in between.
 pub(crate) fn run(order: &mut Vec<Node>, types: &dyn Fn(Reg) -> Type, count: usize) {
     let mut touched = vec![Touched::default(); count];

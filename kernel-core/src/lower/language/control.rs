@@ -107,7 +107,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether registers of a tile are kept in pairs where the tile changes, as `wgmma` products keep accumulators in `f16`: a
+    /// Whether registers of a tile that changes are kept in pairs, like `wgmma` products keep accumulators in `f16`: a
     /// product in flight may be writing them.
     fn is_paired(&self, elem: ir::Elem, layout: &Layout) -> bool {
         self.pairs_halves
@@ -229,7 +229,7 @@ impl Lower<'_> {
         self.e.enter(FrameKind::Branch);
         let claimed = self.plan.claimed;
         let flow = self.region(region);
-        // What this side made free may be in use still where it did not run.
+        // What this side made free may still be in use if it did not run.
         self.plan.claimed = claimed;
         if let (Flow::Continues, Terminator::Yield(values)) = (flow, &region.end) {
             self.copy(slots, values);

@@ -91,7 +91,7 @@ impl Lower<'_> {
         self.field(param, 1 + rank + axis, Type::B64)
     }
 
-    /// A stride of a tensor: a constant, where it is known.
+    /// A stride of a tensor: a constant, if it is known.
     pub(crate) fn stride(&mut self, param: u32, axis: u32) -> Val {
         match self.facts.stride(param, axis) {
             Some(stride) => Val::Int(stride),

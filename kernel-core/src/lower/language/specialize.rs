@@ -76,7 +76,7 @@ impl Crew {
         Crew { warps, meeting, stage: Stage::Before }
     }
 
-    /// The number of the barrier at which the threads meet, and how many they are where that is not all of the block; none for
+    /// The number of the barrier at which the threads meet, and how many they are if that is not all of the block; none for
     /// the lanes of a warp, which meet without one.
     pub(crate) fn barrier(self) -> Option<Vec<Operand>> {
         let number = |number: u32| Operand::Int(i128::from(number));

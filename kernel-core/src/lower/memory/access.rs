@@ -75,7 +75,7 @@ impl Emitter {
         Operand::Address { base: Base::Reg(base), offset: constant + offset }
     }
 
-    /// Reads `count` neighbouring elements; where `mask` does not hold, they are `other` (zeros without it).
+    /// Reads `count` neighbouring elements; if `mask` does not hold, they are `other` (zeros without it).
     pub(crate) fn load(
         &mut self,
         space: impl Into<Modifier>,
@@ -110,7 +110,7 @@ impl Emitter {
             .collect()
     }
 
-    /// Writes neighbouring elements where `mask` holds.
+    /// Writes neighbouring elements if `mask` holds.
     pub(crate) fn store(
         &mut self,
         space: impl Into<Modifier>,
@@ -122,7 +122,7 @@ impl Emitter {
         self.store_with(&[space.into()], elem, values, (address, None), mask);
     }
 
-    /// Writes neighbouring elements to another block, where `mask` holds; the barrier at the second address counts their bytes.
+    /// Writes neighbouring elements to another block, if `mask` holds; the barrier at the second address counts their bytes.
     pub(crate) fn store_counted(
         &mut self,
         elem: Elem,

@@ -63,7 +63,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What the threads where `one` holds have, in all threads that hold the same element.
+    /// What the threads for which `one` holds have, in all threads that hold the same element.
     fn broadcast(&mut self, dtype: Dtype, layout: &Layout, values: &[Val], one: Val) -> Vec<Val> {
         let elem = Elem::Number(dtype);
         let size = bytes(elem);
@@ -112,7 +112,7 @@ impl Lower<'_> {
         result
     }
 
-    /// One read-modify-write where `one` holds: the old value.
+    /// One read-modify-write in the threads for which `one` holds: the old value.
     fn modify(
         &mut self,
         op: Atomic,

@@ -271,7 +271,7 @@ impl InFlight {
     }
 
     /// The last statement that needs an allocation: the last one that touches it, or the last wait for what goes on there behind the
-    /// statement that started it. `usize::MAX` where nothing waits.
+    /// statement that started it. `usize::MAX` if nothing waits.
     fn last_needed(&self, kernel: &Kernel, shared: Shared) -> usize {
         let stmts = &kernel.body.stmts;
         let touched = stmts.iter().rposition(|stmt| needs(kernel, &stmt.kind, shared)).unwrap_or(0);

@@ -233,7 +233,7 @@ impl Lower<'_> {
         (bits, starts)
     }
 
-    /// The address of the vector that begins in register `start`, and the mask of its threads, of those where `one` holds. The constants
+    /// The address of the vector that begins in register `start`, and the mask of its threads, of those for which `one` holds. The constants
     /// of the address and the mask are computed at these places.
     fn vector_place(
         &mut self,

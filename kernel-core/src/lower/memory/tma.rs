@@ -89,7 +89,7 @@ impl Lower<'_> {
     }
 
     /// The threads that have stores in flight: one thread, or one of each warp in kernels that scatter. In those each group
-    /// of stores is one in all of these threads, empty where they issued nothing, so that the same number waits for the same stores.
+    /// of stores is one in all of these threads, empty if they issued nothing, so that the same number waits for the same stores.
     fn storing(&mut self) -> Val {
         let others = if self.scatters { crate::lower::LANES - 1 } else { self.e.threads - 1 };
         self.e.first_of(others)
@@ -128,7 +128,7 @@ impl Lower<'_> {
         self.e.pure(Opcode::Cvt, mods![Type::U16, Type::U32], Type::B16, &[mask]).operand()
     }
 
-    /// The register of a cache policy, where one is asked for.
+    /// The register of a cache policy, if one is asked for.
     pub(crate) fn cache_policy(&mut self, evict: Evict) -> Option<Operand> {
         let bits = match evict {
             Evict::Normal => return None,

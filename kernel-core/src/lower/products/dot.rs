@@ -52,7 +52,7 @@ impl Fragment {
         Fragment { dtype, registers, values, shape: [shape[0], shape[1]], deferred }
     }
 
-    /// The value at coordinates that wrap around where the tile is smaller than the instruction.
+    /// The value at coordinates that wrap around if the tile is smaller than the instruction.
     fn at(&self, row: u32, column: u32) -> Val {
         let register = self.registers[&(row % self.shape[0], column % self.shape[1])];
         let register = self
@@ -63,7 +63,7 @@ impl Fragment {
     }
 }
 
-/// The operands of a product, and their scales where it has some.
+/// The operands of a product, and their scales if it has some.
 struct Operands {
     a: Fragment,
     b: Fragment,

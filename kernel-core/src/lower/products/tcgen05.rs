@@ -33,7 +33,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The one thread that starts an operation, where its condition holds: a predicate, 0 for none. Of a pair it is one of the block of even rank.
+    /// The one thread that starts an operation, if its condition holds: a predicate, 0 for none. Of a pair it is one of the block of even rank.
     pub(crate) fn starts(&mut self, op: Tcgen05, args: &[Value]) -> Val {
         let mut starts = self.e.first_of(self.e.threads - 1);
         if self.cta_group() == Word::CtaGroup2 {
@@ -69,7 +69,7 @@ impl Lower<'_> {
             return;
         };
         commit.insert(commit.len() - 1, Word::MulticastCluster.into());
-        // Where partitions arrive warp by warp, so does a commit: the other blocks' barriers count as this one's.
+        // If partitions arrive warp by warp, so does a commit: the other blocks' barriers count as this one's.
         for _ in 0..self.weight_of(barrier) {
             self.e.effect_if(guard, Opcode::Tcgen05, &commit, [address.clone(), mask.clone()]);
         }

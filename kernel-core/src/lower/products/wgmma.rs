@@ -205,7 +205,7 @@ impl Lower<'_> {
         Operand::Vector(words.to_vec())
     }
 
-    /// Registers that hold the accumulator and that nothing else reads: its own, where that is so.
+    /// Registers that hold the accumulator and that nothing else reads: its own, if that is so.
     fn accumulator(&mut self, accumulator: Value, sum: Dtype) -> Sums {
         let values = self.tile(accumulator).to_vec();
         let last_use = self.used.get(accumulator) == Some(&1);

@@ -148,7 +148,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The modifiers of an arrival: where the mbarrier is, and, where it matters, that another block sees what comes before.
+    /// The modifiers of an arrival: where the mbarrier is, and, if it matters, that another block sees what comes before.
     ///
     /// Otherwise only threads of the own block do (PTX ISA, "mbarrier.arrive": `.sem`, `.scope`), which is quicker: it waits for
     /// nothing.
@@ -181,7 +181,7 @@ impl Lower<'_> {
         self.weight(self.barrier_type(barrier).root)
     }
 
-    /// What one thread does for its partition is one arrival; where partitions arrive warp by warp, it makes up for the others.
+    /// What one thread does for its partition is one arrival; if partitions arrive warp by warp, it makes up for the others.
     pub(crate) fn arrive_for_the_rest(
         &mut self,
         barrier: Value,

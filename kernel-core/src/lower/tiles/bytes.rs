@@ -33,7 +33,7 @@ impl Emitter {
         })
     }
 
-    /// The word of four elements of one byte: that which they came from, where they did.
+    /// The word of four elements of one byte: the word that they came from, if they came from one.
     pub(crate) fn pack_bytes(&mut self, parts: [Val; 4]) -> Val {
         if let Some(word) = self.word_of_bytes(parts) {
             return Val::Reg(word);

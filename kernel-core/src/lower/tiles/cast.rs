@@ -67,7 +67,7 @@ impl Emitter {
         }
     }
 
-    /// Two neighbours converted by one instruction, where there is one.
+    /// Two neighbours converted by one instruction, if there is one.
     pub(crate) fn cast_pair(
         &mut self,
         from: Elem,

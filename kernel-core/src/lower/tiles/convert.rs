@@ -120,7 +120,7 @@ impl Lower<'_> {
         result
     }
 
-    /// Writes what threads hold in layout `from` to an exchange at `start`, where `one` holds.
+    /// Writes what threads hold in layout `from` to an exchange at `start`, in the threads for which `one` holds.
     pub(crate) fn write_exchange(
         &mut self,
         exchange: &Exchange,
@@ -281,7 +281,7 @@ impl Shuffles {
                 .expect("positions name registers and lanes")
         };
         let (register, lane) = (out(Dim::Register), out(Dim::Lane));
-        // Where the source repeats its elements over warps, the place may depend on the warp too.
+        // If the source repeats its elements over warps, the place may depend on the warp too.
         let part = |out: usize| -> Vec<u32> {
             [Dim::Lane, Dim::Warp]
                 .into_iter()

@@ -76,7 +76,7 @@ impl Emitter {
         }
     }
 
-    /// Two neighbouring elements at once, where one instruction does both.
+    /// Two neighbouring elements at once, if one instruction does both.
     fn pair(
         &mut self,
         op: &ElementwiseOp,

@@ -64,7 +64,7 @@ impl Owner {
 }
 
 impl Runs {
-    /// The runs of a tile in a layout, or in another one where bits of the index walk the axis and another one at once.
+    /// The runs of a tile in a layout, or in another one if bits of the index walk the axis and another axis at once.
     fn new(layout: &Layout, axis: usize, warps: u32) -> Runs {
         let mut layout = layout.remove_zero_bases(Dim::Register);
         if !separates(&layout, axis) {
@@ -81,7 +81,7 @@ impl Runs {
         (within | self.owners[step].thread()) & !LANES != 0
     }
 
-    /// The bytes of shared memory that a step takes where it crosses warps, and where each operand's begin.
+    /// The bytes of shared memory that a step takes if it crosses warps, and where each operand's begin.
     fn scratch(places: &Places, elems: &[Elem]) -> (Vec<u32>, u32) {
         let mut starts = Vec::new();
         let mut bytes_so_far = 0;

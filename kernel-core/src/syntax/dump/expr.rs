@@ -233,7 +233,7 @@ impl Printer<'_> {
         self.expr(value);
     }
 
-    /// In parentheses, where it is an operation itself.
+    /// In parentheses, if it is an operation itself.
     pub(super) fn operand(&mut self, expr: &Expr) {
         let closed = matches!(
             expr.kind,

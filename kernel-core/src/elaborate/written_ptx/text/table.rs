@@ -11,7 +11,7 @@ use crate::{
     ir::{Dtype, Elem, Snippet, register_type},
 };
 
-/// The type that an instruction sees, where the register itself has none.
+/// The type that an instruction sees, if the register itself has none.
 fn seen_as(elem: Elem) -> Option<Type> {
     Some(match elem {
         Elem::Number(Dtype::I32) => Type::S32,

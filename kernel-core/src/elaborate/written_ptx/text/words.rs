@@ -123,7 +123,7 @@ pub(super) fn name_of(body: &Function, reg: Reg) -> String {
     }
 }
 
-/// The pattern of an operand in the table, in words, and its type where it has one.
+/// The pattern of an operand in the table, in words, and its type if it has one.
 fn pattern(text: &str, instruction: &Instruction) -> (String, Option<Type>) {
     let text = text.trim_start_matches(['=', '?']);
     let text = text.split_once('?').map_or(text, |(_, text)| text);
