@@ -47,10 +47,8 @@ impl OtherPaths {
 }
 
 /// What some of several paths leave in flight, and others do not.
-pub(super) fn on_some<'a, F: Ord + Clone + 'a, S: 'a>(
-    paths: impl Iterator<Item = &'a BTreeMap<F, S>> + Clone,
-) -> Vec<F> {
-    let all: BTreeSet<&F> = paths.clone().flat_map(BTreeMap::keys).collect();
-    let on_some = |flight: &&F| !paths.clone().all(|path| path.contains_key(*flight));
+pub(super) fn on_some<F: Ord + Clone, S>(paths: &[&BTreeMap<F, S>]) -> Vec<F> {
+    let all: BTreeSet<&F> = paths.iter().flat_map(|path| path.keys()).collect();
+    let on_some = |flight: &&F| !paths.iter().all(|path| path.contains_key(*flight));
     all.into_iter().filter(on_some).cloned().collect()
 }

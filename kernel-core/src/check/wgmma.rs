@@ -269,7 +269,7 @@ impl Flow for Products<'_> {
     }
 
     fn meet(&mut self, before: &Flights, ways: Vec<Flights>) -> Option<Flights> {
-        let some = on_some(ways.iter().map(|way| &way.reads));
+        let some = on_some(&ways.iter().map(|way| &way.reads).collect::<Vec<_>>());
         let mut ways = ways.into_iter();
         let mut met = ways.next()?;
         ways.for_each(|way| self.join(&mut met, &way));

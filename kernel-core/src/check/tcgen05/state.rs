@@ -106,7 +106,7 @@ pub(super) fn behind_one(
     ways: impl IntoIterator<Item = UnderWay>,
 ) -> Option<UnderWay> {
     let ways: Vec<UnderWay> = ways.into_iter().collect();
-    let some = on_some(ways.iter().map(|left| &left.flights));
+    let some = on_some(&ways.iter().map(|left| &left.flights).collect::<Vec<_>>());
     let mut left = ways.into_iter().reduce(UnderWay::joined)?;
     left.flights.values_mut().filter(|state| state.others.conditional).for_each(State::committed);
     for flight in some {

@@ -135,7 +135,9 @@ macro_rules! visit_registers {
                 | Operand::Not(reg)
                 | Operand::Address { base: Base::Reg(reg), .. } => visit(reg),
                 Operand::Vector(parts) | Operand::List(parts) => {
-                    parts.$iter().for_each(|part| $name(part, visit));
+                    for part in parts.$iter() {
+                        $name(part, visit);
+                    }
                 }
                 Operand::Pair(a, b) => {
                     $name(a, visit);
@@ -145,7 +147,9 @@ macro_rules! visit_registers {
                     if let Base::Reg(reg) = base {
                         visit(reg);
                     }
-                    lists.$iter().flatten().for_each(|part| $name(part, visit));
+                    for part in lists.$iter().flatten() {
+                        $name(part, visit);
+                    }
                 }
                 Operand::Address { base: Base::Symbol(_) | Base::Absolute, .. }
                 | Operand::Int(_)
