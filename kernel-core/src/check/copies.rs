@@ -42,7 +42,7 @@ mod messages;
 enum Until {
     /// A wait on this barrier.
     Barrier(Slot),
-    /// What the block that receives it tells this one.
+    /// A signal of the block that receives it.
     Signal,
     /// A wait for its bulk group.
     BulkGroup,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::{
     flight::{Does, Extent, Flight, Operand, Overlap, Places, Shape, When},
     messages::Refusals,
-    state::{State, UnderWay, behind_one},
+    state::{InFlight, State, behind_one},
 };
 use super::{
     signals::{ALL, Agent, Signals},
@@ -58,12 +58,12 @@ pub(super) fn check(
         started: Vec::new(),
         reads: BTreeMap::new(),
     };
-    let left = match flow::solve(&mut order, &kernel.body, &Way::default()) {
+    let left = match flow::solve(&mut order, &kernel.body, &Path::default()) {
         Ok(left) => left.unwrap_or_default(),
         Err(unsettled) => return vec![super::unknown(unsettled)],
     };
     order.others();
-    order.ends(left.under_way);
+    order.ends(left.in_flight);
     order.refusals.found
 }
 
@@ -79,8 +79,8 @@ struct Behind {
 
 /// What holds at a place of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Way {
-    under_way: UnderWay,
+struct Path {
+    in_flight: InFlight,
     behind: Behind,
 }
 
@@ -140,16 +140,16 @@ impl Order<'_> {
     }
 
     /// Threads read or write tensor memory.
-    fn thread(&mut self, (extent, stores): (&Extent, bool), loc: Loc, under_way: &UnderWay) {
+    fn thread(&mut self, (extent, stores): (&Extent, bool), loc: Loc, in_flight: &InFlight) {
         let against = |does| match does {
             Does::Writes => true,
             Does::Reads(_) => stores,
         };
-        let hit = under_way.flights.iter().filter(|(flight, state)| {
+        let hit = in_flight.flights.iter().filter(|(flight, state)| {
             // Which of several tiles it is, and which one a wait covers, is known only at run time.
             let counts = match extent.overlap(&flight.extent) {
                 Overlap::No => false,
-                Overlap::Perhaps => !under_way.waited.contains(&flight.extent.memory),
+                Overlap::Perhaps => !in_flight.waited.contains(&flight.extent.memory),
                 Overlap::Certain => true,
             };
             against(flight.does) && !state.others.excused && counts
@@ -161,12 +161,12 @@ impl Order<'_> {
     }
 
     /// Threads or copies write shared memory of this block. A pipelined loop waits before its copies.
-    fn writes_shared(&mut self, window: Value, loc: Loc, under_way: &UnderWay) {
+    fn writes_shared(&mut self, window: Value, loc: Loc, in_flight: &InFlight) {
         if self.kernel.ty(window).shared().is_none_or(|window| window.remote) {
             return;
         }
         let Some(extent) = self.places.extent(window) else { return };
-        let hit = under_way.flights.iter().find(|(flight, state)| {
+        let hit = in_flight.flights.iter().find(|(flight, state)| {
             !state.others.excused && extent.overlap(&flight.extent) == Overlap::Certain
         });
         if let Some((flight, state)) = hit {
@@ -175,10 +175,10 @@ impl Order<'_> {
     }
 
     /// The threads have waited on a barrier.
-    fn awaited(&self, barrier: Value, way: &mut Way) {
+    fn awaited(&self, barrier: Value, path: &mut Path) {
         let Some(slot) = self.places.slot(barrier) else { return };
-        way.behind.waits.insert(slot);
-        way.under_way.end(|state| {
+        path.behind.waits.insert(slot);
+        path.in_flight.end(|state| {
             let over = self.signals.covers(self.agent, slot, state.commits.iter().copied());
             if !state.commits.is_empty() {
                 state.missed = Some(barrier);
@@ -188,10 +188,10 @@ impl Order<'_> {
     }
 
     /// The threads have synchronised with others.
-    fn met(&self, agent: Agent, under_way: &mut UnderWay) {
+    fn met(&self, agent: Agent, in_flight: &mut InFlight) {
         let over =
             |state: &mut State| self.signals.covers_meeting(agent, state.commits.iter().copied());
-        under_way.end(over);
+        in_flight.end(over);
     }
 
     /// Reads of what other partitions start, by a partition that has not waited for them.
@@ -227,7 +227,7 @@ impl Order<'_> {
     }
 
     /// What is in flight at the end, without a wait.
-    fn ends(&mut self, mut left: UnderWay) {
+    fn ends(&mut self, mut left: InFlight) {
         self.met(ALL, &mut left);
         let left = left.flights.iter().find(|(flight, state)| {
             !state.others.excused
@@ -240,9 +240,9 @@ impl Order<'_> {
 }
 
 impl Flow for Order<'_> {
-    type State = Way;
+    type State = Path;
 
-    fn cross(&mut self, stmt: &Stmt, way: &mut Way) {
+    fn cross(&mut self, stmt: &Stmt, path: &mut Path) {
         let StmtKind::Op { op, args, result } = &stmt.kind else { return };
         for flight in self.starts(op, args, stmt.loc) {
             if flight.does == Does::Writes && !self.started.contains(&flight) {
@@ -250,26 +250,26 @@ impl Flow for Order<'_> {
             }
             let mut state = State::default();
             state.others.conditional = flight.when != When::Always;
-            way.under_way.flights.insert(flight, state);
+            path.in_flight.flights.insert(flight, state);
         }
         let effects = self.kernel.effects(op, args, *result);
         for access in effects.writes().filter(|access| access.by == By::Threads) {
             if let Memory::TensorMemory(window) = access.memory {
                 let stored = self.places.extent(window);
-                way.behind.stored.extend(stored.map(|extent| (extent, BTreeSet::new())));
+                path.behind.stored.extend(stored.map(|extent| (extent, BTreeSet::new())));
             }
         }
         match effects.announces {
             Some(Announcement::Commit { barrier, .. }) => {
                 let Some(slot) = self.places.slot(barrier) else { return };
-                for state in way.under_way.flights.values_mut() {
+                for state in path.in_flight.flights.values_mut() {
                     state.commits.insert(slot);
                     state.by.get_or_insert(barrier);
                 }
             }
             Some(Announcement::Arrive(barrier)) => {
                 let root = self.places.slot(barrier).map(|slot| slot.root);
-                way.behind.stored.values_mut().for_each(|told| told.extend(root));
+                path.behind.stored.values_mut().for_each(|told| told.extend(root));
             }
             Some(
                 Announcement::Crew
@@ -283,66 +283,66 @@ impl Flow for Order<'_> {
         }
         for wait in &effects.waits {
             if let Some(barrier) = wait.barrier() {
-                self.awaited(barrier, way);
+                self.awaited(barrier, path);
             } else if wait.meets_others() {
-                way.behind.met = true;
-                self.met(self.agent, &mut way.under_way);
+                path.behind.met = true;
+                self.met(self.agent, &mut path.in_flight);
             }
         }
     }
 
-    fn join(&mut self, into: &mut Way, other: &Way) {
-        let under_way = std::mem::take(&mut into.under_way);
-        into.under_way = under_way.joined(other.under_way.clone());
+    fn join(&mut self, into: &mut Path, other: &Path) {
+        let in_flight = std::mem::take(&mut into.in_flight);
+        into.in_flight = in_flight.joined(other.in_flight.clone());
         into.behind.join(&other.behind);
     }
 
-    fn meet(&mut self, before: &Way, ways: Vec<Way>) -> Option<Way> {
+    fn meet(&mut self, before: &Path, paths: Vec<Path>) -> Option<Path> {
         let mut behind = Behind::default();
-        for way in &ways {
-            behind.join(&way.behind);
+        for path in &paths {
+            behind.join(&path.behind);
         }
-        let ways = ways.into_iter().map(|way| way.under_way);
-        Some(Way { under_way: behind_one(&before.under_way, ways)?, behind })
+        let paths = paths.into_iter().map(|path| path.in_flight);
+        Some(Path { in_flight: behind_one(&before.in_flight, paths)?, behind })
     }
 
-    fn next_iteration(&mut self, _: &StmtKind, entered: &Way, left: Way) -> Way {
-        Way { under_way: left.under_way.later(&entered.under_way), ..left }
+    fn next_iteration(&mut self, _: &StmtKind, entered: &Path, left: Path) -> Path {
+        Path { in_flight: left.in_flight.later(&entered.in_flight), ..left }
     }
 
-    fn behind_loop(&mut self, _: &StmtKind, _: &Way, left: Way) -> Way {
-        Way { under_way: left.under_way.behind_iteration(), ..left }
+    fn behind_loop(&mut self, _: &StmtKind, _: &Path, left: Path) -> Path {
+        Path { in_flight: left.in_flight.behind_iteration(), ..left }
     }
 
     fn runs(&self, kind: &StmtKind) -> Option<bool> {
         self.places.slots.runs(kind)
     }
 
-    fn enter(&mut self, part: Part<'_>, before: &Way) -> Way {
+    fn enter(&mut self, part: Part<'_>, before: &Path) -> Path {
         self.agent = self.signals.agent(part.at, part.index);
         before.clone()
     }
 
-    fn behind_parts(&mut self, at: Loc, before: &Way, left: Vec<Option<Way>>) -> Option<Way> {
+    fn behind_parts(&mut self, at: Loc, before: &Path, left: Vec<Option<Path>>) -> Option<Path> {
         self.agent = ALL;
         let mut behind = before.behind.clone();
         // All have reached its end.
         behind.met = true;
-        let mut under_way = UnderWay::default();
-        for (index, way) in left.into_iter().enumerate() {
-            let mut part = way.map(|way| way.under_way).unwrap_or_default();
+        let mut in_flight = InFlight::default();
+        for (index, path) in left.into_iter().enumerate() {
+            let mut part = path.map(|path| path.in_flight).unwrap_or_default();
             self.met(self.signals.agent(at, index), &mut part);
-            under_way = under_way.joined(part);
+            in_flight = in_flight.joined(part);
         }
-        Some(Way { under_way, behind })
+        Some(Path { in_flight, behind })
     }
 
-    fn visit(&mut self, stmt: &Stmt, Way { under_way, behind }: &Way, number: Number) {
+    fn visit(&mut self, stmt: &Stmt, Path { in_flight, behind }: &Path, number: Number) {
         self.refusals.number = number;
         let StmtKind::Op { op, args, result } = &stmt.kind else { return };
         if let Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })) = op {
             for later in self.starts(op, args, stmt.loc) {
-                let mut earlier = under_way.flights.iter();
+                let mut earlier = in_flight.flights.iter();
                 let hit = earlier
                     .find(|(earlier, state)| !state.others.excused && later.collides(earlier));
                 if let Some((earlier, state)) = hit {
@@ -356,14 +356,14 @@ impl Flow for Order<'_> {
                 Memory::TensorMemory(window) if access.by == By::Threads => {
                     let Some(extent) = self.places.extent(window) else { continue };
                     // What is only read may be read.
-                    self.thread((&extent, writes), stmt.loc, under_way);
+                    self.thread((&extent, writes), stmt.loc, in_flight);
                     if !writes {
                         let read = (extent, behind.clone(), number);
                         self.reads.insert((self.agent, stmt.loc), read);
                     }
                 }
                 Memory::Shared(window) if writes && access.done != Done::Pipeline => {
-                    self.writes_shared(window, stmt.loc, under_way);
+                    self.writes_shared(window, stmt.loc, in_flight);
                 }
                 Memory::Shared(_)
                 | Memory::TensorMemory(_)

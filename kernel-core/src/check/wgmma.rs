@@ -268,11 +268,11 @@ impl Flow for Products<'_> {
         join(&mut into.reads, &other.reads);
     }
 
-    fn meet(&mut self, before: &Flights, ways: Vec<Flights>) -> Option<Flights> {
-        let some = on_some(&ways.iter().map(|way| &way.reads).collect::<Vec<_>>());
-        let mut ways = ways.into_iter();
-        let mut met = ways.next()?;
-        ways.for_each(|way| self.join(&mut met, &way));
+    fn meet(&mut self, before: &Flights, paths: Vec<Flights>) -> Option<Flights> {
+        let some = on_some(&paths.iter().map(|path| &path.reads).collect::<Vec<_>>());
+        let mut paths = paths.into_iter();
+        let mut met = paths.next()?;
+        paths.for_each(|path| self.join(&mut met, &path));
         for read in some {
             met.reads.entry(read).and_modify(|flight| flight.others.part(&read, &before.reads));
         }

@@ -98,11 +98,11 @@ pub trait Flow {
     fn join(&mut self, into: &mut Self::State, other: &Self::State);
 
     /// The state after several paths that began with `before`; none if no path continues.
-    fn meet(&mut self, before: &Self::State, ways: Vec<Self::State>) -> Option<Self::State> {
+    fn meet(&mut self, before: &Self::State, paths: Vec<Self::State>) -> Option<Self::State> {
         let _ = before;
-        let mut ways = ways.into_iter();
-        let mut all = ways.next()?;
-        ways.for_each(|way| self.join(&mut all, &way));
+        let mut paths = paths.into_iter();
+        let mut all = paths.next()?;
+        paths.for_each(|path| self.join(&mut all, &path));
         Some(all)
     }
 
@@ -432,21 +432,23 @@ impl<'f, F: Flow> Solver<'f, F> {
             self.take_left(&outside, ended);
             entered = again;
         };
-        let mut ways = open.broken;
+        let mut paths = open.broken;
         if let StmtKind::For { .. } = stmt.kind {
-            ways.extend(open.continued.into_iter().map(|mut left| {
+            paths.extend(open.continued.into_iter().map(|mut left| {
                 self.flow.pass(Passing::Finish, carried, results, &mut left);
                 left
             }));
             if runs.is_none() {
                 let mut none = before.clone();
                 self.flow.pass(Passing::Begin, inits, results, &mut none);
-                ways.push(none);
+                paths.push(none);
             }
         }
-        let ways =
-            ways.into_iter().map(|way| self.flow.behind_loop(&stmt.kind, &before, way)).collect();
-        let behind = self.flow.meet(&before, ways);
+        let paths = paths
+            .into_iter()
+            .map(|path| self.flow.behind_loop(&stmt.kind, &before, path))
+            .collect();
+        let behind = self.flow.meet(&before, paths);
         if !F::OF_VALUES && known.is_none() {
             let left = self.take_left(&outside, ended);
             self.leave(left.clone());

@@ -27,7 +27,7 @@ pub(super) struct State {
 
 /// What is in flight on the path to a place of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct UnderWay {
+pub(super) struct InFlight {
     pub(super) flights: BTreeMap<Flight, State>,
     /// The memory that a wait has covered; of several tiles chosen at run time, perhaps this one.
     pub(super) waited: BTreeSet<Memory>,
@@ -40,7 +40,7 @@ impl State {
     }
 }
 
-impl UnderWay {
+impl InFlight {
     /// Ends what a wait covers.
     pub(super) fn end(&mut self, mut over: impl FnMut(&mut State) -> bool) {
         let waited = &mut self.waited;
@@ -60,9 +60,9 @@ impl UnderWay {
     }
 
     /// What the next iteration finds, after one that began with `entered`.
-    pub(super) fn later(self, entered: &UnderWay) -> Self {
-        let UnderWay { flights, waited } = self.behind_iteration();
-        let mut found = UnderWay { flights: BTreeMap::new(), waited };
+    pub(super) fn later(self, entered: &InFlight) -> Self {
+        let InFlight { flights, waited } = self.behind_iteration();
+        let mut found = InFlight { flights: BTreeMap::new(), waited };
         for (flight, mut state) in flights {
             state.others.iterate(&flight, &entered.flights);
             found.meet(flight.later(), state);
@@ -102,12 +102,12 @@ impl UnderWay {
 
 /// What is left after one of several paths that began with the same; none if no path continues.
 pub(super) fn behind_one(
-    before: &UnderWay,
-    ways: impl IntoIterator<Item = UnderWay>,
-) -> Option<UnderWay> {
-    let ways: Vec<UnderWay> = ways.into_iter().collect();
-    let some = on_some(&ways.iter().map(|left| &left.flights).collect::<Vec<_>>());
-    let mut left = ways.into_iter().reduce(UnderWay::joined)?;
+    before: &InFlight,
+    paths: impl IntoIterator<Item = InFlight>,
+) -> Option<InFlight> {
+    let paths: Vec<InFlight> = paths.into_iter().collect();
+    let some = on_some(&paths.iter().map(|left| &left.flights).collect::<Vec<_>>());
+    let mut left = paths.into_iter().reduce(InFlight::joined)?;
     left.flights.values_mut().filter(|state| state.others.conditional).for_each(State::committed);
     for flight in some {
         if let Some(state) = left.flights.get_mut(&flight) {
