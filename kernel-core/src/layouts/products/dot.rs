@@ -16,7 +16,7 @@ const MMA_TILE: [u32; 2] = [16, 8];
 
 /// The warps along rows and columns with which `layout` is that of an accumulator of `mma.sync`; none if it is not.
 ///
-/// The operands of a product with such a result have the layouts of [`mma_v2_operand`](kernel_layout::forms::mma_v2_operand)
+/// The operands of a product with such a result have the layouts of [`mma_v2_operand`]
 /// with the same warps, all others that of [`fma_operand`](kernel_layout::forms::fma_operand).
 pub fn mma_warps(layout: &Layout, warps: u32) -> Option<[u32; 2]> {
     let shape = layout.shape();

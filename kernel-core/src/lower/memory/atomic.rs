@@ -16,6 +16,17 @@ use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
 use crate::lower::tiles::scalar::{arithmetic, held};
 use crate::lower::{Data, Lower};
 
+/// A read-modify-write of one element, in the threads for which `one` holds.
+#[derive(Clone, Copy)]
+struct Change<'a> {
+    op: Atomic,
+    dtype: Dtype,
+    /// The address, and what is combined with the element.
+    operands: &'a [Val],
+    one: Val,
+    order: &'a [Modifier],
+}
+
 impl Lower<'_> {
     /// A read-modify-write; the result is the old value, if something reads it.
     pub(crate) fn atomic(
@@ -32,7 +43,8 @@ impl Lower<'_> {
             let operands: Vec<Val> = args.iter().map(|&arg| self.scalar(arg)).collect();
             let one = self.e.first_of(self.e.threads - 1);
             self.barrier();
-            let old = self.modify(op, dtype, &operands, one, mods![Word::AcqRel, Word::Gpu]);
+            let order = mods![Word::AcqRel, Word::Gpu];
+            let old = self.modify(Change { op, dtype, operands: &operands, one, order });
             wanted?;
             let layout = Layout::zeros(Dim::Register, Dim::Axis(0), 1);
             return Some(Data::Scalar(self.broadcast(dtype, &layout, &[old], one)[0]));
@@ -46,7 +58,8 @@ impl Lower<'_> {
             if register & free == 0 {
                 let operands: Vec<Val> =
                     args.iter().map(|&arg| self.register(arg, register)).collect();
-                old[register as usize] = self.modify(op, dtype, &operands, one, &[]);
+                let change = Change { op, dtype, operands: &operands, one, order: &[] };
+                old[register as usize] = self.modify(change);
             }
         }
         wanted?;
@@ -112,15 +125,9 @@ impl Lower<'_> {
         result
     }
 
-    /// One read-modify-write in the threads for which `one` holds: the old value.
-    fn modify(
-        &mut self,
-        op: Atomic,
-        dtype: Dtype,
-        operands: &[Val],
-        one: Val,
-        order: &[Modifier],
-    ) -> Val {
+    /// The old value.
+    fn modify(&mut self, change: Change<'_>) -> Val {
+        let Change { op, dtype, operands, one, order } = change;
         match native(op, dtype, self.kernel.target) {
             Some((word, ty)) => {
                 let register = held(Elem::Number(dtype));
@@ -141,19 +148,13 @@ impl Lower<'_> {
                 self.e.push(inst, 1, true);
                 Val::Reg(old)
             }
-            None => self.exchange_loop(op, dtype, operands, one, order),
+            None => self.exchange_loop(change),
         }
     }
 
     /// A compare-and-swap loop on the word that holds the element.
-    fn exchange_loop(
-        &mut self,
-        op: Atomic,
-        dtype: Dtype,
-        operands: &[Val],
-        one: Val,
-        order: &[Modifier],
-    ) -> Val {
+    fn exchange_loop(&mut self, change: Change<'_>) -> Val {
+        let Change { op, dtype, operands, one, order } = change;
         let elem = Elem::Number(dtype);
         let wide = dtype.bytes() == 8;
         let word = if wide { Type::B64 } else { Type::B32 };
