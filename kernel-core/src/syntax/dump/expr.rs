@@ -1,6 +1,8 @@
 //! Expressions.
 
-use super::{Expr, ExprKind, Ident, Literal, Printer, PtxCall, TilePart, UnOp, binary, operator};
+use super::{
+    Block, Expr, ExprKind, Ident, Literal, Pat, Printer, PtxCall, TilePart, UnOp, binary, operator,
+};
 
 impl Printer<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) {
@@ -62,39 +64,40 @@ impl Printer<'_> {
                 self.put(if *mutable { "&mut " } else { "&" });
                 self.operand(value);
             }
-            ExprKind::Range(from, to) => {
-                if let Some(from) = from {
-                    self.operand(from);
-                }
-                self.put("..");
-                if let Some(to) = to {
-                    self.operand(to);
-                }
-            }
+            ExprKind::Range(from, to) => self.range(from.as_deref(), to.as_deref()),
             ExprKind::Closure(params, body) => {
                 self.closed("|", params, "| ", Self::pat);
                 self.expr(body);
             }
-            ExprKind::Assert(condition, message) => {
-                self.put("assert!(");
-                self.expr(condition);
-                if let Some(message) = message {
-                    self.put(&format!(", {message:?}"));
-                }
-                self.put(")");
-            }
+            ExprKind::Assert(condition, message) => self.assert(condition, message.as_deref()),
             ExprKind::TileLayout(parts) => self.tile_layout(parts),
             ExprKind::Ptx(call) => self.ptx(call),
             ExprKind::Refused(_) => self.put("<refused>"),
-            ExprKind::Block(_)
-            | ExprKind::ConstBlock(_)
-            | ExprKind::If(..)
-            | ExprKind::While(..)
-            | ExprKind::For(..)
-            | ExprKind::Loop(..)
-            | ExprKind::Break(..)
-            | ExprKind::Continue(_)
-            | ExprKind::Return(_) => self.control(expr),
+            ExprKind::Block(block) => self.block(block),
+            ExprKind::ConstBlock(block) => {
+                self.put("const ");
+                self.block(block);
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                self.put("if ");
+                self.expr(condition);
+                self.put(" ");
+                self.block(then);
+                if let Some(otherwise) = otherwise {
+                    self.put(" else ");
+                    self.expr(otherwise);
+                }
+            }
+            ExprKind::While(label, condition, body) => {
+                self.looped(label.as_ref(), "while ", |dump| dump.expr(condition), body);
+            }
+            ExprKind::For(label, pat, over, body) => {
+                self.looped(label.as_ref(), "for ", |dump| dump.counts(pat, over), body);
+            }
+            ExprKind::Loop(label, body) => self.looped(label.as_ref(), "loop", |_| {}, body),
+            ExprKind::Break(label, value) => self.leave("break", label.as_ref(), value.as_deref()),
+            ExprKind::Continue(label) => self.leave("continue", label.as_ref(), None),
+            ExprKind::Return(value) => self.leave("return", None, value.as_deref()),
         }
     }
 
@@ -132,77 +135,45 @@ impl Printer<'_> {
         self.put(")");
     }
 
-    /// What has a block, or leaves one.
-    fn control(&mut self, expr: &Expr) {
-        match &expr.kind {
-            ExprKind::Block(block) => self.block(block),
-            ExprKind::ConstBlock(block) => {
-                self.put("const ");
-                self.block(block);
-            }
-            ExprKind::If(condition, then, otherwise) => {
-                self.put("if ");
-                self.expr(condition);
-                self.put(" ");
-                self.block(then);
-                if let Some(otherwise) = otherwise {
-                    self.put(" else ");
-                    self.expr(otherwise);
-                }
-            }
-            ExprKind::While(label, condition, body) => {
-                self.label(label.as_ref());
-                self.put("while ");
-                self.expr(condition);
-                self.put(" ");
-                self.block(body);
-            }
-            ExprKind::For(label, pat, over, body) => {
-                self.label(label.as_ref());
-                self.put("for ");
-                self.pat(pat);
-                self.put(" in ");
-                self.expr(over);
-                self.put(" ");
-                self.block(body);
-            }
-            ExprKind::Loop(label, body) => {
-                self.label(label.as_ref());
-                self.put("loop ");
-                self.block(body);
-            }
-            ExprKind::Break(label, value) => self.leave("break", label.as_ref(), value.as_deref()),
-            ExprKind::Continue(label) => self.leave("continue", label.as_ref(), None),
-            ExprKind::Return(value) => self.leave("return", None, value.as_deref()),
-            ExprKind::Lit(_)
-            | ExprKind::Path(_)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::Assign(..)
-            | ExprKind::AssignOp(..)
-            | ExprKind::Call(..)
-            | ExprKind::Method(..)
-            | ExprKind::Field(..)
-            | ExprKind::Index(..)
-            | ExprKind::Tuple(_)
-            | ExprKind::Array(_)
-            | ExprKind::Repeat(..)
-            | ExprKind::Struct(..)
-            | ExprKind::Closure(..)
-            | ExprKind::Range(..)
-            | ExprKind::Cast(..)
-            | ExprKind::Ref(..)
-            | ExprKind::Assert(..)
-            | ExprKind::TileLayout(_)
-            | ExprKind::Ptx(_)
-            | ExprKind::Refused(_) => unreachable!("`expr` writes what has no block itself"),
+    fn range(&mut self, from: Option<&Expr>, to: Option<&Expr>) {
+        if let Some(from) = from {
+            self.operand(from);
+        }
+        self.put("..");
+        if let Some(to) = to {
+            self.operand(to);
         }
     }
 
-    fn label(&mut self, label: Option<&String>) {
+    fn assert(&mut self, condition: &Expr, message: Option<&str>) {
+        self.put("assert!(");
+        self.expr(condition);
+        if let Some(message) = message {
+            self.put(&format!(", {message:?}"));
+        }
+        self.put(")");
+    }
+
+    fn looped(
+        &mut self,
+        label: Option<&String>,
+        word: &str,
+        head: impl FnOnce(&mut Self),
+        body: &Block,
+    ) {
         if let Some(label) = label {
             self.put(&format!("'{label}: "));
         }
+        self.put(word);
+        head(self);
+        self.put(" ");
+        self.block(body);
+    }
+
+    fn counts(&mut self, pat: &Pat, over: &Expr) {
+        self.pat(pat);
+        self.put(" in ");
+        self.expr(over);
     }
 
     fn leave(&mut self, word: &str, label: Option<&String>, value: Option<&Expr>) {
