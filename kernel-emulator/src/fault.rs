@@ -155,6 +155,26 @@ pub(crate) struct Unwritten {
     pub(crate) place: Place,
 }
 
+/// The earlier of two accesses that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Earlier {
+    pub(crate) pc: u32,
+    pub(crate) by: By,
+    /// Whether it wrote.
+    pub(crate) wrote: bool,
+}
+
+/// Who accessed memory earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A lane of a warp.
+    Lane { warp: u32, lane: u32 },
+    /// A warp as a whole.
+    Warp(u32),
+    /// An asynchronous copy.
+    Copy,
+}
+
 /// A write through the generic proxy that no fence makes visible to the asynchronous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unfenced {
@@ -195,8 +215,8 @@ pub(crate) struct Details {
     /// A later write, without a barrier between, to shared memory that this warp had read:
     /// instruction, warp.
     pub(crate) later: Option<(u32, u32)>,
-    /// The earlier access of a race: instruction, warp, whether it wrote.
-    pub(crate) other: Option<(u32, u32, bool)>,
+    /// The earlier access of a race.
+    pub(crate) other: Option<Earlier>,
     /// A write of shared memory that the asynchronous proxy does not see.
     pub(crate) unfenced: Option<Unfenced>,
     /// The copy that is in flight: warp, instruction.

@@ -157,7 +157,7 @@ impl Launch<'_> {
 }
 
 /// A named barrier of a block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NamedBarrier {
     /// How often it completed.
     pub(crate) generation: u64,
@@ -176,7 +176,7 @@ pub(crate) struct NamedBarrier {
 }
 
 /// What those who arrive at an mbarrier hand on to those who wait for it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Handoff {
     /// In the current phase, and before.
     pub(crate) gathered: Clock,
@@ -187,7 +187,7 @@ pub(crate) struct Handoff {
 impl Handoff {
     /// The current phase is over.
     pub(crate) fn complete(&mut self) {
-        self.released = self.gathered;
+        self.released.clone_from(&self.gathered);
     }
 }
 

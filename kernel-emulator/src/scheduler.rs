@@ -19,7 +19,7 @@ use self::locate::locate;
 use crate::code::Place;
 use crate::exec::memory::hazards;
 use crate::exec::{barrier, bulk};
-use crate::fault::{Fault, FaultKind, Passed, Trap};
+use crate::fault::{By, Earlier, Fault, FaultKind, Passed, Trap};
 use crate::machine::multiprocessor::{Outlook, Wanted};
 use crate::machine::{Block, Cluster, Context, Counters, Launch, State, Warp, preset};
 use crate::memory::tensor::TensorMemory;
@@ -74,7 +74,7 @@ impl Unit {
             block.rank = rank;
             block.multiprocessor = launch.multiprocessors.seat(index, rank).multiprocessor;
             block.shared.reset(launch.shared_bytes());
-            block.races.reset(warps as usize, launch.shared_bytes(), launch.check_races);
+            block.races.reset(warps, launch.shared_bytes(), launch.check_races);
             let followed = if launch.code.reads_async { launch.shared_bytes() } else { 0 };
             block.proxies.reset(warps as usize, followed);
             block.mbarriers.clear();
@@ -213,10 +213,10 @@ impl Unit {
                 let current = barrier::parity(&self.cluster, barrier)?;
                 last(index, barrier).filter(|passed| passed.parity != current)
             }
-            (None, Some((_, reader, false))) => {
+            (None, Some(Earlier { by: By::Lane { warp: reader, .. }, wrote: false, .. })) => {
                 last(reader as usize, trap.barrier?).filter(|passed| passed.again)
             }
-            (None, Some((.., true)) | None) => None,
+            (None, Some(_) | None) => None,
         }
     }
 
@@ -236,7 +236,9 @@ impl Unit {
                     Ok(0) => break,
                     Ok(_) => {}
                     Err(trap) => match trap.other {
-                        Some((_, other, false)) if other == reader => {
+                        Some(Earlier {
+                            by: By::Lane { warp: other, .. }, wrote: false, ..
+                        }) if other == reader => {
                             return Some((trap.pc.unwrap_or(warp.pc), warp.index));
                         }
                         _ => break,

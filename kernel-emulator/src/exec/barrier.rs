@@ -10,7 +10,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Block, Cluster, Context, Flow, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
-use crate::memory::race::{Clock, Races, join};
+use crate::memory::race::{Clock, Epoch, Races};
 use crate::memory::shared::SHARED_BASE;
 
 /// The value of an operand that must be the same in every lane.
@@ -94,7 +94,7 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
     }
     let block = cx.block();
     let barrier = &mut block.barriers[id as usize];
-    block.races.release(warp.index, &mut barrier.gathered);
+    block.races.release(warp.threads(mask), &mut barrier.gathered);
     // A whole warp counts as 32 threads, also where the block ends inside it.
     barrier.arrived += if mask == warp.initial { 32 } else { mask.count_ones() };
     if barrier.arrived > barrier.required {
@@ -110,9 +110,9 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         barrier.required = 0;
         barrier.result = (barrier.popc, barrier.all, barrier.any);
         let gathered = std::mem::take(&mut barrier.gathered);
-        join(&mut barrier.released, &gathered);
-        let done = *barrier;
-        block.races.acquire(warp.index, &done.released);
+        barrier.released.join(&gathered);
+        let done = barrier.clone();
+        block.races.acquire(warp.threads(mask), &done.released);
         block.events += 1;
         results(warp, &op.kind, &done, mask);
         return Ok(Flow::Next);
@@ -160,7 +160,7 @@ pub(crate) fn cluster_arrive(
     barrier.arrived += mask.count_ones();
     cx.block().synchronises();
     if !relaxed {
-        cx.block().races.fence(warp.index);
+        cx.block().races.fence(warp.threads(mask));
     }
     cluster_check(cx);
     Ok(Flow::Next)
@@ -189,7 +189,7 @@ pub(crate) fn cluster_wait(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> 
     if cx.cluster.barrier.generation == generation {
         return Ok(Flow::Wait(State::Cluster { generation }));
     }
-    cx.block().races.fence(warp.index);
+    cx.block().races.fence(warp.threads(mask));
     Ok(Flow::Next)
 }
 
@@ -331,23 +331,42 @@ fn put(cx: &mut Context<'_>, (block, word): (usize, usize), value: u64) {
     block.events += 1;
 }
 
-/// What a warp did so far happens before threads that wait for this phase of the mbarrier continue; `before` is the
-/// mbarrier as the warp found it.
-fn publish(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usize), before: u64) {
-    let after = cx.cluster.blocks[block].shared.word(word).0;
-    let own = block == cx.block;
-    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[block];
-    if races.enabled() {
-        let handoff = mbarriers.entry(word).or_default();
-        if own {
-            races.release(warp.index, &mut handoff.gathered);
-        }
-        if parity_of(before) != parity_of(after) {
-            handoff.complete();
+/// Lanes with the same mbarrier: its block and word, and the lanes.
+fn by_barrier(
+    places: &[(usize, usize); LANES],
+    mask: u32,
+) -> impl Iterator<Item = ((usize, usize), u32)> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let first = *places.get(rest.trailing_zeros() as usize)?;
+        let same = |lane: &usize| places[*lane] == first;
+        let found = lanes(rest).filter(same).fold(0, |found, lane| found | 1 << lane);
+        rest &= !found;
+        Some((first, found))
+    })
+}
+
+/// What threads did so far happens before threads that wait for this phase of their mbarriers continue.
+fn hand_on(cx: &mut Context<'_>, warp: &Warp, places: &[(usize, usize); LANES], mask: u32) {
+    for ((block, word), same) in by_barrier(places, mask) {
+        if block == cx.block {
+            let Block { races, mbarriers, .. } = cx.block();
+            if races.enabled() {
+                let handoff = mbarriers.entry(word).or_default();
+                races.release(warp.threads(same), &mut handoff.gathered);
+            }
+        } else {
+            cx.block().synchronises();
         }
     }
-    if !own {
-        cx.block().synchronises();
+}
+
+/// An mbarrier was `before` until an operation on it: if that ended a phase, who waits learns what was handed on.
+fn settled(cx: &mut Context<'_>, (block, word): (usize, usize), before: u64) {
+    let after = cx.cluster.blocks[block].shared.word(word).0;
+    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[block];
+    if races.enabled() && parity_of(before) != parity_of(after) {
+        mbarriers.entry(word).or_default().complete();
     }
 }
 
@@ -373,6 +392,12 @@ pub(crate) fn mbarrier(
     ordered(cx, warp, op.kind, &places, mask)?;
     if let MbarrierKind::Wait { d, phase, parity, blocking } = op.kind {
         return wait(cx, warp, &places, (d, phase, parity, blocking), mask);
+    }
+    if let MbarrierKind::Arrive { .. }
+    | MbarrierKind::ExpectTx { .. }
+    | MbarrierKind::CompleteTx { .. } = op.kind
+    {
+        hand_on(cx, warp, &places, mask);
     }
     let mut states = [0; LANES];
     for lane in lanes(mask) {
@@ -482,7 +507,7 @@ fn one(
         }
     }
     put(cx, at, object.encode());
-    publish(cx, warp, at, before);
+    settled(cx, at, before);
     Ok(before)
 }
 
@@ -500,7 +525,7 @@ pub(crate) fn transactions(cx: &Context<'_>, at: (usize, usize)) -> Run<(u32, i6
 pub(crate) fn complete_bytes(
     cx: &mut Context<'_>,
     at: (usize, usize),
-    (bytes, epoch): (u32, u32),
+    (bytes, epoch): (u32, Epoch),
 ) -> Run<()> {
     let mut object = object(cx, at, 0)?;
     let before = object.phase;
@@ -527,7 +552,7 @@ pub(crate) fn arrive_once(cx: &mut Context<'_>, at: (usize, usize), known: &Cloc
     let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[at.0];
     if races.enabled() {
         let handoff = mbarriers.entry(at.1).or_default();
-        join(&mut handoff.gathered, known);
+        handoff.gathered.join(known);
         if before != object.phase {
             handoff.complete();
         }
@@ -563,12 +588,11 @@ fn wait(
         let word = u32::try_from(word).expect("shared memory is small");
         return Ok(Flow::Retry(State::Mbarrier { seen: cx.block().events, word, parity }));
     }
-    for lane in lanes(done) {
-        let (block, word) = places[lane];
-        if block == cx.block
-            && let Some(handoff) = cx.cluster.blocks[block].mbarriers.get(&word).copied()
-        {
-            cx.block().races.acquire(warp.index, &handoff.released);
+    for ((block, word), same) in by_barrier(places, done) {
+        let own = block == cx.block;
+        let Block { races, mbarriers, .. } = cx.block();
+        if own && let Some(handoff) = mbarriers.get(&word) {
+            races.acquire(warp.threads(same), &handoff.released);
         }
     }
     if done != 0 {
@@ -615,6 +639,7 @@ pub(crate) fn copy_arrive(
     mask: u32,
 ) -> Run<()> {
     let places = locate(cx, warp, &barrier, mask)?;
+    hand_on(cx, warp, &places, mask);
     for lane in lanes(mask) {
         let mut object = object(cx, places[lane], lane)?;
         let before = object.encode();
@@ -623,7 +648,7 @@ pub(crate) fn copy_arrive(
         }
         object.arrive(1)?;
         put(cx, places[lane], object.encode());
-        publish(cx, warp, places[lane], before);
+        settled(cx, places[lane], before);
     }
     Ok(())
 }

@@ -12,15 +12,15 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
     match op {
         Fence::Threads => {
             block.synchronises();
-            block.races.fence(warp.index);
+            block.races.fence(warp.threads(mask));
         }
         Fence::Init => {
             block.unseen.fence(warp.index, mask);
-            block.races.publish(warp.index);
+            block.races.publish(warp.threads(mask));
         }
         Fence::Proxy => {}
         Fence::AsyncProxy => {
-            let now = (block.races.time(warp.index), block.races.clock(warp.index));
+            let now = (block.races.time(warp.index, mask), block.races.clock(warp.index, mask));
             block.proxies.fence(warp.index, mask, now);
             block.unseen.fence(warp.index, mask);
         }

@@ -154,7 +154,7 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
     let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
     if let Err(trap) = hazards::race(cx, warp, block, &accessed) {
         // As with `st`: what another warp stored in the same place may be stored again.
-        let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
+        let wrote = trap.other.is_some_and(|earlier| earlier.wrote);
         if !wrote || !already_stored(cx, warp, op, (block, &offsets)) {
             return Err(trap);
         }

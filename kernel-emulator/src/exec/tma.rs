@@ -74,7 +74,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             let pieces = tile.pieces(from.address(), base(from.block));
             let source = ranges(&pieces);
             for piece in &source {
-                hazards::async_read(cx, warp, from.block, piece.offset, piece.bytes)?;
+                hazards::async_read(cx, (warp, lane), from.block, piece.offset, piece.bytes)?;
             }
             let mut data = vec![0; tile.bytes()];
             let mut start = 0;

@@ -13,6 +13,7 @@ use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::warpgroup::{Reads, Ticket, WARPS, Warpgroup};
 use crate::machine::{Block, Context, Flow, State, Warp};
+use crate::memory::race::Accessor;
 use crate::numeric::fragment;
 use crate::numeric::wgmma::{self, ROWS};
 
@@ -200,9 +201,9 @@ fn read(block: &mut Block, issuer: (u32, u32), op: &Product, ticket: &Ticket) ->
 /// One warp's rows of a product that was admitted.
 fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Product) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
-    let epoch = cx.block().races.epoch_of(warp.index);
+    let time = cx.block().races.time(warp.index, u32::MAX);
     let shape = (op.columns, op.accumulator);
-    let number = warp.products.issue((warp.pc, epoch), &op.d, shape, op.fragments());
+    let number = warp.products.issue((warp.pc, time), &op.d, shape, op.fragments());
     reads(cx, warp, number)?;
     let tensor_core = cx.launch.tensor_core;
     let here = &mut cx.block().warpgroups[index];
@@ -262,9 +263,9 @@ fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
     let Block { warpgroups, races, .. } = cx.block();
     let product = warpgroups[index].product(number);
-    let who = (warp.index, warp.pc);
-    races.read_units(who, product.quarter(member)).map_err(hazards::raced)?;
-    races.read_units(who, &product.b).map_err(hazards::raced)?;
+    let who = warp.accessor();
+    races.read_units(who, 0, product.quarter(member)).map_err(hazards::raced)?;
+    races.read_units(who, 0, &product.b).map_err(hazards::raced)?;
     if !cx.block().proxies.enabled() {
         return Ok(());
     }
@@ -359,18 +360,18 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
     let Block { warpgroups, shared, races, .. } = cx.block();
     let here = &mut warpgroups[index];
-    let now = races.epoch_of(warp.index);
-    for (number, pc, epoch) in done {
+    let now = races.time(warp.index, u32::MAX);
+    for (number, pc, time) in done {
         let reads = here.product(number);
         reads.open &= !(1 << member);
         shared.let_units_go(reads.quarter(member));
         shared.let_units_go(&reads.b);
-        if epoch != now {
+        if time != now {
             // It read until here, and not only when it was issued.
-            let who = (warp.index, pc);
+            let who = Accessor { warp: warp.index, pc };
             let raced = |conflict| hazards::raced(conflict).at(pc);
-            races.read_units(who, reads.quarter(member)).map_err(raced)?;
-            races.read_units(who, &reads.b).map_err(raced)?;
+            races.read_units(who, 0, reads.quarter(member)).map_err(raced)?;
+            races.read_units(who, 0, &reads.b).map_err(raced)?;
         }
     }
     while here.flight.front().is_some_and(|reads| reads.open == 0) {

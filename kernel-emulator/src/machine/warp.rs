@@ -16,6 +16,7 @@ use crate::exec::async_copy::Copies;
 use crate::exec::bulk::group::Groups;
 use crate::fault::{FaultKind, Passed, Run, Trap, Unwritten};
 use crate::memory::local::Local;
+use crate::memory::race::{Accessor, Threads};
 
 /// Instructions after which lanes stop waiting at a join for others that spin.
 const PATIENCE: u64 = 200_000;
@@ -169,6 +170,16 @@ impl Warp {
         self.passed.push(Passed { barrier, pc: self.pc, parity, again });
     }
 
+    /// Lanes of this warp, for the detector of races.
+    pub(crate) fn threads(&self, mask: u32) -> Threads {
+        Threads { warp: self.index, mask, live: self.live }
+    }
+
+    /// A lane of this warp, for the same.
+    pub(crate) fn accessor(&self) -> Accessor {
+        Accessor { warp: self.index, pc: self.pc }
+    }
+
     /// Whether every lane left.
     pub(crate) fn done(&self) -> bool {
         self.fragments.is_empty()
@@ -234,11 +245,12 @@ impl Warp {
                 if let State::Barrier { id, .. } = state {
                     let (pc, mask) = (fragment.pc, fragment.mask);
                     fragment.pc += 1;
-                    let barrier = block.barriers[usize::from(id)];
+                    let barrier = block.barriers[usize::from(id)].clone();
                     exec::barrier::finish(self, cx.inst(pc), &barrier, mask);
-                    cx.block().races.acquire(self.index, &barrier.released);
+                    cx.block().races.acquire(self.threads(mask), &barrier.released);
                 } else if let State::Cluster { .. } = state {
-                    cx.block().races.fence(self.index);
+                    let mask = fragment.mask;
+                    cx.block().races.fence(self.threads(mask));
                 }
                 return Some(index);
             }
@@ -512,6 +524,24 @@ impl Warp {
         Ok(mask & self.live)
     }
 
+    /// Lanes wait for one another: those with one member mask.
+    fn meet(&self, cx: &mut Context<'_>, members: Option<Members>, there: u32) {
+        let mut rest = if members.is_some() { there } else { 0 };
+        while rest != 0 {
+            let together = match members {
+                Some(Members::Mask(slot)) => {
+                    let masks = self.regs.w(slot);
+                    let first = masks[rest.trailing_zeros() as usize];
+                    let same = lanes(rest).filter(|&lane| masks[lane] == first);
+                    same.fold(0, |found, lane| found | 1 << lane)
+                }
+                Some(Members::All) | None => rest,
+            };
+            cx.block().races.meet(self.threads(together));
+            rest &= !together;
+        }
+    }
+
     /// Executes a warp-wide instruction once the lanes it needs are there. Whether the current fragment can go on.
     fn gather(
         &mut self,
@@ -530,7 +560,9 @@ impl Warp {
                 return Ok(false);
             }
         }
+        self.meet(cx, op.members(), there);
         let flow = exec::step(cx, self, op, there)?;
+        self.meet(cx, op.members(), there);
         if matches!(flow, Flow::Retry(_)) {
             // It counts when it is over.
             cx.counters.warp_instructions -= 1;

@@ -158,12 +158,12 @@ impl Proxies {
     /// Whether a warp of this block, which has a rank, executed a fence when it knew of a write. Of another block's
     /// writes only the order in which this block's fences were executed is known.
     pub(crate) fn fenced_by_reader(&self, warp: u32, writer: Writer, block: usize) -> bool {
-        self.fences[warp as usize].last.is_some_and(|(known, order)| {
+        self.fences[warp as usize].last.as_ref().is_some_and(|(known, order)| {
             let writing = u32::from(writer.warp);
             let knows = usize::from(writer.block) != block
                 || writing == warp
-                || known[writing as usize] >= writer.time;
-            knows && order > writer.order
+                || known.reaches(writing, writer.time);
+            knows && *order > writer.order
         })
     }
 

@@ -1,88 +1,59 @@
-//! Races on shared memory: which warp touched a word last, and whether a barrier is between.
+//! Races on shared memory: who touched a word last, and whether anything orders that before the next access.
 //!
-//! Every warp has a vector clock (Mattern 1989): for each warp of the block, how much of it happens
-//! before here. Barriers, mbarriers, fences and atomic operations join clocks. Every 4-byte word
-//! remembers its last write and its last two readers as an epoch, a warp and its own clock (Flanagan
-//! and Freund, "`FastTrack`", 2009). An access races with an earlier one of another warp that does
-//! not happen before it.
+//! Every warp has a vector clock (Mattern 1989): for each warp of the block, how much of it happens before here. Barriers, mbarriers,
+//! fences and atomic operations join clocks. Every 4-byte word remembers its last write as an epoch, a lane of a warp and the warp's own
+//! clock (Flanagan and Freund, "`FastTrack`", 2009), and every reader since. An access races with an earlier one that does not happen
+//! before it.
 //!
-//! Accesses of one and two bytes mostly cover whole words together with those of the neighbouring
-//! lanes, and count as such. Where they do not, the word is split into its bytes ([`Part`]) until all
-//! of them agree again, so that two warps may write the two halves of a word.
+//! Lanes of one warp are ordered where they meet: at `bar.warp.sync` and every other instruction that waits for lanes (PTX ISA,
+//! "bar.warp.sync"), not by running side by side. What one lane hands on or learns, at an mbarrier for instance, the others have no part
+//! in until they meet. A warp that its lanes keep together costs no more than one clock.
 //!
-//! An asynchronous copy whose bytes an mbarrier counts writes as a participant of its own, an agent: from
-//! its issue on, until a thread waits on the mbarrier.
+//! Accesses of one and two bytes mostly cover whole words together with those of the neighbouring lanes, and count as such. Where they
+//! do not, the word is split into its bytes ([`Part`]) until all of them agree again, so that two warps may write the two halves of a
+//! word.
 //!
-//! A store of what another warp stored in the same place is not a race: nothing depends on their order.
+//! An asynchronous copy whose bytes an mbarrier counts writes as a participant of its own, an agent: from its issue on, until a thread
+//! waits on the mbarrier.
 //!
-//! Not followed: lanes of one warp against each other, and a reader of whom two later ones are known.
-//! Where code synchronises through fences and flags, more is taken as ordered than is.
+//! A store of what another thread stored in the same place is not a race: nothing depends on their order.
+//!
+//! Not followed: lanes that one instruction at one place has write the same word. Where code synchronises through fences and flags, more
+//! is taken as ordered than is.
 
+mod clock;
 mod part;
+mod readers;
 #[cfg(test)]
 mod tests;
+mod warps;
 
-use part::{Earlier, Part};
+use clock::agent;
+pub(crate) use clock::{Clock, Epoch};
+use part::Part;
+use readers::Readers;
+use warps::Known;
+pub(crate) use warps::Threads;
 
 use crate::code::Doubles;
-use crate::machine::warp::lanes;
+use crate::fault::{By, Earlier};
+use crate::machine::warp::{lane_number, lanes};
 
-/// The most warps of a block.
-const WARPS: usize = 32;
-/// Those who write besides the warps: the asynchronous copies that one mbarrier counts the bytes of. Blocks
-/// with more mbarriers share them.
-const AGENTS: usize = 32;
-/// Threads whose operations on tensor memory count as participants; those of further ones share them.
-const TENSORS: usize = 16;
-/// Bits of the clock in an epoch; the rest is the warp, or after the warps the agent.
-const CLOCK_BITS: u32 = 26;
-
-/// A vector clock: of every warp and agent, how much of it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Clock([u32; WARPS + AGENTS + TENSORS]);
-
-impl Default for Clock {
-    fn default() -> Clock {
-        Clock([0; WARPS + AGENTS + TENSORS])
-    }
-}
-
-impl std::ops::Index<usize> for Clock {
-    type Output = u32;
-
-    fn index(&self, index: usize) -> &u32 {
-        &self.0[index]
-    }
-}
-
-impl std::ops::IndexMut<usize> for Clock {
-    fn index_mut(&mut self, index: usize) -> &mut u32 {
-        &mut self.0[index]
-    }
-}
-
-/// The epochs of 16 bytes, word by word; 0 is none.
-type Row = [u32; 4];
-
-/// In place of the last write: the word is split, and its last reader is the index of its [`Part`].
-const SPLIT: u32 = u32::MAX;
-
-/// Places of the two instructions that are known of a row.
-const WROTE: usize = 0;
-const READ: usize = 1;
+/// The words of 16 bytes.
+type Row<T> = [T; 4];
 
 /// What is known of a block's shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
-    /// Whether more than one warp is there, and the launch wants to know.
+    /// Whether more than one thread is there, and the launch wants to know.
     enabled: bool,
-    clocks: Vec<Clock>,
+    warps: Vec<Known>,
     /// How many copies of each agent departed.
-    agents: [u32; AGENTS],
-    writes: Vec<Row>,
-    reads: [Vec<Row>; 2],
-    /// The instructions of the last write and of the last read of each row.
-    sources: Vec<[u32; 2]>,
+    agents: Vec<u32>,
+    writes: Vec<Row<Epoch>>,
+    /// Sets of [`Readers`]; of a split word, the index of its [`Part`].
+    reads: Vec<Row<u32>>,
+    readers: Readers,
     /// The split words, and which of these places are free.
     parts: Vec<Part>,
     free: Vec<u32>,
@@ -90,53 +61,41 @@ pub(crate) struct Races {
     released: Clock,
 }
 
-/// Two accesses without a barrier between.
+/// Two accesses that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
     pub(crate) lane: u32,
-    /// The earlier access.
+    pub(crate) earlier: Earlier,
+}
+
+/// Lanes of a warp that execute an instruction which accesses memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accessor {
     pub(crate) warp: u32,
     pub(crate) pc: u32,
-    pub(crate) wrote: bool,
 }
 
-/// What the clock of `to` learns from `from`.
-pub(crate) fn join(to: &mut Clock, from: &Clock) {
-    for (to, from) in to.0.iter_mut().zip(&from.0) {
-        *to = (*to).max(*from);
-    }
-}
-
-const fn warp_of(epoch: u32) -> u32 {
-    epoch >> CLOCK_BITS
-}
-
-const fn time_of(epoch: u32) -> u32 {
-    epoch & ((1 << CLOCK_BITS) - 1)
-}
+/// An earlier access that does not happen before this one, and whether it wrote.
+type Unordered = (Epoch, bool);
 
 impl Races {
     /// Forgets everything, for a block of this many warps and bytes.
-    pub(crate) fn reset(&mut self, warps: usize, bytes: u32, enabled: bool) {
-        self.enabled = enabled && warps > 1 && bytes > 0;
+    pub(crate) fn reset(&mut self, warps: u32, bytes: u32, enabled: bool) {
+        self.enabled = enabled && bytes > 0;
         self.released = Clock::default();
-        self.agents = [0; AGENTS];
-        self.clocks.clear();
+        self.agents.clear();
+        self.warps.clear();
         if !self.enabled {
             return;
         }
-        for warp in 0..warps {
-            let mut clock = Clock::default();
-            clock[warp] = 1;
-            self.clocks.push(clock);
-        }
+        self.agents.resize(clock::AGENTS, 0);
+        self.warps.extend((0..warps).map(Known::new));
         let rows = bytes.div_ceil(16) as usize;
-        for list in std::iter::once(&mut self.writes).chain(&mut self.reads) {
-            list.clear();
-            list.resize(rows, [0; 4]);
-        }
-        self.sources.clear();
-        self.sources.resize(rows, [0; 2]);
+        self.writes.clear();
+        self.writes.resize(rows, [Epoch::NONE; 4]);
+        self.reads.clear();
+        self.reads.resize(rows, [0; 4]);
+        self.readers.reset();
         self.parts.clear();
         self.free.clear();
     }
@@ -146,163 +105,119 @@ impl Races {
         self.enabled
     }
 
-    /// What a warp knows, to be handed on; what it does from here on is not part of it.
-    pub(crate) fn release(&mut self, warp: u32, into: &mut Clock) {
+    /// What threads know and did, to be handed on; what they do from here on is not part of it.
+    pub(crate) fn release(&mut self, threads: Threads, into: &mut Clock) {
         if self.enabled {
-            let clock = &mut self.clocks[warp as usize];
-            join(into, clock);
-            clock[warp as usize] += 1;
+            self.warps[threads.warp as usize].release(threads.mask, into);
         }
     }
 
-    /// A warp learns what was handed on.
-    pub(crate) fn acquire(&mut self, warp: u32, from: &Clock) {
+    /// Threads learn what was handed on.
+    pub(crate) fn acquire(&mut self, threads: Threads, from: &Clock) {
         if self.enabled {
-            join(&mut self.clocks[warp as usize], from);
+            self.warps[threads.warp as usize].acquire(threads, from);
+        }
+    }
+
+    /// Threads of a warp wait for one another.
+    pub(crate) fn meet(&mut self, threads: Threads) {
+        if self.enabled {
+            self.warps[threads.warp as usize].meet(threads);
         }
     }
 
     /// A fence that hands on only.
-    pub(crate) fn publish(&mut self, warp: u32) {
-        let mut released = self.released;
-        self.release(warp, &mut released);
-        self.released = released;
-    }
-
-    /// A fence or an atomic operation: orders with every other one.
-    pub(crate) fn fence(&mut self, warp: u32) {
+    pub(crate) fn publish(&mut self, threads: Threads) {
         if self.enabled {
-            self.publish(warp);
-            let released = self.released;
-            self.acquire(warp, &released);
+            self.warps[threads.warp as usize].release(threads.mask, &mut self.released);
         }
     }
 
-    /// A warp's time; it stands for the same as long as the warp hands nothing on.
-    pub(crate) fn epoch_of(&self, warp: u32) -> u32 {
-        if self.enabled { self.epoch(warp) } else { 0 }
+    /// A fence or an atomic operation: orders with every other one.
+    pub(crate) fn fence(&mut self, threads: Threads) {
+        self.publish(threads);
+        if self.enabled {
+            self.warps[threads.warp as usize].acquire(threads, &self.released);
+        }
     }
 
-    fn epoch(&self, warp: u32) -> u32 {
-        warp << CLOCK_BITS | self.clocks[warp as usize][warp as usize]
-    }
-
-    /// Whether a warp knows what another warp of the block did up to a time on that warp's own clock.
+    /// Whether some lane of a warp knows what another warp of the block did at a time on that warp's own clock.
     pub(crate) fn knows(&self, warp: u32, other: u32, time: u32) -> bool {
-        !self.enabled || warp == other || self.clocks[warp as usize][other as usize] >= time
+        !self.enabled || warp == other || self.clock(warp, u32::MAX).reaches(other, time)
     }
 
-    /// A warp's own clock; 0 where races are not looked for.
-    pub(crate) fn time(&self, warp: u32) -> u32 {
-        if self.enabled { self.clocks[warp as usize][warp as usize] } else { 0 }
+    /// A warp's own clock, at which some of its lanes do something that others have to know of; 0 where races are not looked for.
+    /// It stands for the same as long as the warp hands nothing on.
+    pub(crate) fn time(&mut self, warp: u32, mask: u32) -> u32 {
+        if !self.enabled {
+            return 0;
+        }
+        let warp = &mut self.warps[warp as usize];
+        warp.act(mask);
+        warp.now()
     }
 
-    /// What a warp knows; nothing where races are not looked for.
-    pub(crate) fn clock(&self, warp: u32) -> Clock {
-        self.clocks.get(warp as usize).copied().unwrap_or_default()
+    /// What threads know; nothing where races are not looked for.
+    pub(crate) fn clock(&self, warp: u32, mask: u32) -> Clock {
+        self.warps.get(warp as usize).map(|known| known.of(mask)).unwrap_or_default()
     }
 
     /// An asynchronous copy departs, whose bytes the mbarrier at a word of shared memory counts: its epoch.
-    pub(crate) fn depart(&mut self, barrier: usize) -> u32 {
-        let agent = barrier % AGENTS;
-        self.agents[agent] += 1;
-        u32::try_from(WARPS + agent).expect("few agents") << CLOCK_BITS | self.agents[agent]
-    }
-
-    /// Whether the number of an earlier access is not that of a warp but of asynchronous copies.
-    pub(crate) const fn is_copy(warp: u32) -> bool {
-        warp as usize >= WARPS
+    pub(crate) fn depart(&mut self, barrier: usize, pc: u32) -> Epoch {
+        if !self.enabled {
+            return Epoch::NONE;
+        }
+        let count = &mut self.agents[barrier % clock::AGENTS];
+        *count += 1;
+        Epoch::new((agent(barrier), 0), 0, (*count, pc))
     }
 
     /// A copy landed: who waits for its mbarrier knows of it.
-    pub(crate) fn arrived(epoch: u32, into: &mut Clock) {
-        let known = &mut into[warp_of(epoch) as usize];
-        *known = time_of(epoch).max(*known);
+    pub(crate) fn arrived(epoch: Epoch, into: &mut Clock) {
+        into.learn(epoch.who(), epoch.time());
     }
 
-    /// Operations on tensor memory up to a number, of a thread with an index, are complete: who learns of `into` knows.
-    pub(crate) fn completed(thread: u32, number: u32, into: &mut Clock) {
-        let known = &mut into[WARPS + AGENTS + thread as usize % TENSORS];
-        *known = number.max(*known);
-    }
-
-    /// Whether a clock knows that an operation on tensor memory is complete.
-    pub(crate) fn holds_completed(clock: &Clock, thread: u32, number: u32) -> bool {
-        clock[WARPS + AGENTS + thread as usize % TENSORS] >= number
-    }
-
-    /// Whether a warp knows that an operation on tensor memory is complete.
+    /// Whether some lane of a warp knows that an operation on tensor memory is complete.
     pub(crate) fn knows_completed(&self, warp: u32, thread: u32, number: u32) -> bool {
-        let index = WARPS + AGENTS + thread as usize % TENSORS;
-        !self.enabled || self.clocks[warp as usize][index] >= number
+        !self.enabled || self.clock(warp, u32::MAX).knows_completed(thread, number)
     }
 
     /// Copies that wrote bytes last are no matter for the next one, since both are reductions.
-    pub(crate) fn meet(&mut self, offset: u32, bytes: u32) {
+    pub(crate) fn forget_copies(&mut self, offset: u32, bytes: u32) {
         if self.enabled {
             for word in offset as usize / 4..(offset + bytes) as usize / 4 {
                 let epoch = &mut self.writes[word / 4][word % 4];
-                if *epoch != SPLIT && Races::is_copy(warp_of(*epoch)) {
-                    *epoch = 0;
+                if epoch.is_copy() {
+                    *epoch = Epoch::NONE;
                 }
             }
         }
     }
 
-    /// An asynchronous copy is going to write bytes; a warp of the block issued it, or one of another
-    /// block, of which nothing is known. Offset and size are multiples of 4.
+    /// An asynchronous copy is going to write bytes; a lane of the block issued it, or one of another block, of which nothing is known.
+    /// Offset and size are multiples of 4.
     pub(crate) fn overwrite(
         &mut self,
-        epoch: u32,
-        (issuer, pc): (Option<u32>, u32),
+        epoch: Epoch,
+        issuer: Option<(Accessor, usize)>,
         offset: u32,
         bytes: u32,
     ) -> Result<(), Conflict> {
         if !self.enabled {
             return Ok(());
         }
-        // Rows that race with no access, one after another.
-        let rows = offset.div_ceil(16) as usize..((offset + bytes) / 16) as usize;
-        let mut fine = [0; 3];
-        let mut free = |row: usize| {
-            let epochs = [self.writes[row], self.reads[0][row], self.reads[1][row]];
-            epochs.iter().zip(&mut fine).all(|(epochs, fine)| {
-                let first = epochs[0];
-                let known = first == *fine
-                    || first != SPLIT
-                        && issuer.is_none_or(|warp| {
-                            !unordered(&self.clocks[warp as usize], warp, first)
-                        });
-                if known && *epochs == [first; 4] {
-                    *fine = first;
-                }
-                known && *epochs == [first; 4]
-            })
-        };
-        if offset.is_multiple_of(16) && bytes.is_multiple_of(16) && rows.clone().all(&mut free) {
-            self.writes[rows.clone()].fill([epoch; 4]);
-            for reads in &mut self.reads {
-                reads[rows.clone()].fill([0; 4]);
-            }
-            for sources in &mut self.sources[rows] {
-                sources[WROTE] = pc;
-            }
-            return Ok(());
-        }
-        if let Some(warp) = issuer {
+        if let Some((who, lane)) = issuer {
             let mut offsets = [0; crate::code::LANES];
-            offsets[0] = offset.into();
-            self.write_words((warp, pc), (&offsets, bytes, 1))?;
+            offsets[lane] = offset.into();
+            self.write_words(who, (&offsets, bytes, 1 << lane), 0)?;
         }
         for word in offset / 4..(offset + bytes) / 4 {
             let (row, k) = (word as usize / 4, word as usize % 4);
-            let [recent, older] = &mut self.reads;
-            if self.writes[row][k] == SPLIT {
-                self.free.push(recent[row][k]);
+            if self.writes[row][k] == Epoch::SPLIT {
+                self.free.push(self.reads[row][k]);
             }
             self.writes[row][k] = epoch;
-            (recent[row][k], older[row][k]) = (0, 0);
-            self.sources[row][WROTE] = pc;
+            self.reads[row][k] = 0;
         }
         Ok(())
     }
@@ -311,54 +226,35 @@ impl Races {
     #[inline]
     pub(crate) fn read(
         &mut self,
-        (warp, pc): (u32, u32),
+        who: Accessor,
         offsets: &Doubles,
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
+        self.warps[who.warp as usize].act(mask);
         if bytes >= 4 {
-            return self.read_words((warp, pc), (offsets, bytes, mask));
+            return self.read_words(who, (offsets, bytes, mask), 0);
         }
         let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.read_words((warp, pc), (offsets, 4, whole))?;
-        self.parts((warp, pc), (offsets, bytes, rest), Part::read)
+        self.read_words(who, (offsets, 4, whole), shared_by(bytes))?;
+        self.parts(who, (offsets, bytes, rest), Part::read)
     }
 
-    /// A warp reads units of 16 bytes. Nothing where no races are looked for.
+    /// A lane reads units of 16 bytes. Nothing where no races are looked for.
     pub(crate) fn read_units(
         &mut self,
-        (warp, pc): (u32, u32),
+        who: Accessor,
+        lane: usize,
         units: &[u32],
     ) -> Result<(), Conflict> {
         if !self.enabled {
             return Ok(());
         }
-        let now = self.epoch(warp);
+        self.warps[who.warp as usize].act(1 << lane);
+        let mut offsets = [0; crate::code::LANES];
         for &unit in units {
-            let row = unit as usize;
-            // The common case: one warp wrote all four words, or a copy did, and the order is known.
-            let writes = self.writes[row];
-            let first = writes[0];
-            if writes == [first; 4]
-                && first != SPLIT
-                && !unordered(&self.clocks[warp as usize], warp, first)
-            {
-                let [recent, older] = &mut self.reads;
-                let last = recent[row];
-                if last != [now; 4] {
-                    for (older, last) in older[row].iter_mut().zip(last) {
-                        if warp_of(last) != warp {
-                            *older = last;
-                        }
-                    }
-                    recent[row] = [now; 4];
-                }
-                self.sources[row][READ] = pc;
-                continue;
-            }
-            let mut offsets = [0; crate::code::LANES];
-            offsets[0] = 16 * u64::from(unit);
-            self.read_words((warp, pc), (&offsets, 16, 1))?;
+            offsets[lane] = 16 * u64::from(unit);
+            self.read_words(who, (&offsets, 16, 1 << lane), 0)?;
         }
         Ok(())
     }
@@ -367,112 +263,96 @@ impl Races {
     #[inline]
     pub(crate) fn write(
         &mut self,
-        (warp, pc): (u32, u32),
+        who: Accessor,
         offsets: &Doubles,
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
+        self.warps[who.warp as usize].act(mask);
         if bytes >= 4 {
-            return self.write_words((warp, pc), (offsets, bytes, mask));
+            return self.write_words(who, (offsets, bytes, mask), 0);
         }
         let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.write_words((warp, pc), (offsets, 4, whole))?;
-        self.parts((warp, pc), (offsets, bytes, rest), Part::write)
+        self.write_words(who, (offsets, 4, whole), shared_by(bytes))?;
+        self.parts(who, (offsets, bytes, rest), Part::write)
     }
 
-    fn read_words(&mut self, (warp, pc): (u32, u32), words: Lanes<'_>) -> Result<(), Conflict> {
-        let now = self.epoch(warp);
-        // The epoch seen last, and found to be ordered.
-        let mut fine = 0;
-        self.each_row(words, (READ, pc), |races, row, words| {
+    fn read_words(&mut self, who: Accessor, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
+        if self.readers.many() {
+            self.collect();
+        }
+        let time = self.warps[who.warp as usize].now();
+        each_row(words, |lane, row, words| {
+            let now = Epoch::new((who.warp, lane), group, (time, who.pc));
+            // The epoch and the set seen last, the one found to be ordered, and what the other becomes.
+            let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
             for k in words {
-                let epoch = races.writes[row][k];
+                let epoch = self.writes[row][k];
                 if epoch != fine {
-                    if epoch == SPLIT {
-                        races.part((now, pc), (row, k), 0..4, Part::read)?;
+                    if epoch == Epoch::SPLIT {
+                        self.part(now, (row, k), 0..4, Part::read)?;
                         continue;
                     }
-                    if unordered(&races.clocks[warp as usize], warp, epoch) {
-                        return Err((epoch, races.sources[row][WROTE], true));
+                    if !self.warps[who.warp as usize].ordered(now, epoch) {
+                        return Err((epoch, true));
                     }
                     fine = epoch;
                 }
-                let [recent, older] = &mut races.reads;
-                let last = recent[row][k];
-                if last != now {
-                    if warp_of(last) != warp {
-                        older[row][k] = last;
-                    }
-                    recent[row][k] = now;
+                let set = self.reads[row][k];
+                if read.0 != set {
+                    read = (set, self.readers.with(set, now, &self.warps[who.warp as usize]));
                 }
+                self.reads[row][k] = read.1;
             }
             Ok(())
         })
     }
 
-    fn write_words(&mut self, (warp, pc): (u32, u32), words: Lanes<'_>) -> Result<(), Conflict> {
-        let now = self.epoch(warp);
-        self.each_row(words, (WROTE, pc), |races, row, words| {
+    fn write_words(&mut self, who: Accessor, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
+        let time = self.warps[who.warp as usize].now();
+        each_row(words, |lane, row, words| {
+            let now = Epoch::new((who.warp, lane), group, (time, who.pc));
+            let (mut fine, mut unread) = (Epoch::NONE, 0);
             for k in words {
-                let epoch = races.writes[row][k];
-                if epoch == SPLIT {
-                    races.part((now, pc), (row, k), 0..4, Part::write)?;
+                let epoch = self.writes[row][k];
+                if epoch == Epoch::SPLIT {
+                    self.part(now, (row, k), 0..4, Part::write)?;
                     continue;
                 }
-                let clock = &races.clocks[warp as usize];
-                if epoch != now {
-                    if unordered(clock, warp, epoch) {
-                        return Err((epoch, races.sources[row][WROTE], true));
+                let known = &self.warps[who.warp as usize];
+                if epoch != fine {
+                    if !known.ordered(now, epoch) && !epoch.beside(now) {
+                        return Err((epoch, true));
                     }
-                    races.writes[row][k] = now;
+                    fine = epoch;
                 }
-                for reads in &mut races.reads {
-                    let epoch = reads[row][k];
-                    if epoch == 0 {
-                        continue;
+                self.writes[row][k] = now;
+                let set = self.reads[row][k];
+                if set != unread {
+                    if let Some(reader) = self.readers.unordered(set, known, now) {
+                        return Err((reader, false));
                     }
-                    if unordered(clock, warp, epoch) {
-                        return Err((epoch, races.sources[row][READ], false));
-                    }
-                    reads[row][k] = 0;
+                    unread = set;
                 }
+                self.reads[row][k] = 0;
             }
             Ok(())
         })
-    }
-
-    /// Does something for the whole words of an access, row by row, and notes the instruction as the last of its kind in each row.
-    #[inline]
-    fn each_row(
-        &mut self,
-        (offsets, bytes, mask): Lanes<'_>,
-        (kind, pc): (usize, u32),
-        mut words: impl FnMut(&mut Races, usize, part::Span) -> Result<(), Earlier>,
-    ) -> Result<(), Conflict> {
-        for lane in lanes(mask) {
-            let (mut row, mut first, mut left) = span(offsets[lane], bytes);
-            while left > 0 {
-                let here = left.min(4 - first);
-                words(self, row, first..first + here).map_err(|earlier| conflict(lane, earlier))?;
-                self.sources[row][kind] = pc;
-                (row, first, left) = (row + 1, 0, left - here);
-            }
-        }
-        Ok(())
     }
 
     /// Accesses of one or two bytes that cover no whole word.
     fn parts(
         &mut self,
-        (warp, pc): (u32, u32),
+        who: Accessor,
         (offsets, bytes, mask): Lanes<'_>,
         access: Access,
     ) -> Result<(), Conflict> {
-        let now = self.epoch(warp);
+        let time = self.warps[who.warp as usize].now();
         for lane in lanes(mask) {
             let (row, k, _) = span(offsets[lane], bytes);
             let first = (offsets[lane] % 4) as usize;
-            self.part((now, pc), (row, k), first..first + bytes as usize, access)
+            let now = Epoch::new((who.warp, lane), 0, (time, who.pc));
+            self.part(now, (row, k), first..first + bytes as usize, access)
                 .map_err(|earlier| conflict(lane, earlier))?;
         }
         Ok(())
@@ -481,38 +361,41 @@ impl Races {
     /// An access to bytes of one word, which is split for that, and whole again if its bytes agree.
     fn part(
         &mut self,
-        (now, pc): (u32, u32),
+        now: Epoch,
         (row, k): (usize, usize),
         bytes: part::Span,
         access: Access,
-    ) -> Result<(), Earlier> {
-        let [recent, older] = &mut self.reads;
-        if self.writes[row][k] != SPLIT {
-            let reads = [recent[row][k], older[row][k]];
-            let part = Part::of(self.writes[row][k], reads, self.sources[row]);
+    ) -> Result<(), Unordered> {
+        if self.writes[row][k] != Epoch::SPLIT {
+            let part = Part::of(self.writes[row][k], self.reads[row][k]);
             let index = self.free.pop().unwrap_or_else(|| {
                 self.parts.push(Part::default());
                 u32::try_from(self.parts.len() - 1).expect("shared memory is small")
             });
             self.parts[index as usize] = part;
-            (self.writes[row][k], recent[row][k]) = (SPLIT, index);
+            (self.writes[row][k], self.reads[row][k]) = (Epoch::SPLIT, index);
         }
-        let index = recent[row][k];
+        let index = self.reads[row][k];
         let part = &mut self.parts[index as usize];
-        access(part, &self.clocks[warp_of(now) as usize], (now, pc), bytes)?;
-        if let Some((write, reads)) = part.whole() {
-            (self.writes[row][k], [recent[row][k], older[row][k]]) = (write, reads);
-            // The row's other words have had accesses of their own: none of theirs is forgotten.
-            for ((to, from), epoch) in
-                self.sources[row].iter_mut().zip(part.sources()).zip([write, reads[0] | reads[1]])
-            {
-                if epoch != 0 {
-                    *to = from;
-                }
-            }
+        access(part, (&self.warps[now.who() as usize], &mut self.readers), now, bytes)?;
+        if let Some(whole) = part.whole() {
+            (self.writes[row][k], self.reads[row][k]) = whole;
             self.free.push(index);
         }
         Ok(())
+    }
+
+    /// Removes the sets of readers that no word has.
+    #[cold]
+    fn collect(&mut self) {
+        let split = |row: &Row<Epoch>, k: usize| row[k] == Epoch::SPLIT;
+        for index in &self.free {
+            self.parts[*index as usize] = Part::default();
+        }
+        let words = self.writes.iter().zip(&mut self.reads).flat_map(|(writes, reads)| {
+            reads.iter_mut().enumerate().filter(|(k, _)| !split(writes, *k)).map(|(_, set)| set)
+        });
+        self.readers.collect(words.chain(self.parts.iter_mut().flat_map(Part::reads)));
     }
 }
 
@@ -520,12 +403,28 @@ impl Races {
 type Lanes<'a> = (&'a Doubles, u32, u32);
 
 /// What a warp does to bytes of a word: [`Part::read`] or [`Part::write`].
-type Access = fn(&mut Part, &Clock, (u32, u32), part::Span) -> Result<(), Earlier>;
+type Access = fn(&mut Part, (&Known, &mut Readers), Epoch, part::Span) -> Result<(), Unordered>;
 
-/// Whether an earlier access does not happen before the warp's next.
+/// Does something for the whole words of an access, row by row.
 #[inline]
-fn unordered(clock: &Clock, warp: u32, epoch: u32) -> bool {
-    epoch != 0 && warp_of(epoch) != warp && time_of(epoch) > clock[warp_of(epoch) as usize]
+fn each_row(
+    (offsets, bytes, mask): Lanes<'_>,
+    mut words: impl FnMut(usize, usize, part::Span) -> Result<(), Unordered>,
+) -> Result<(), Conflict> {
+    for lane in lanes(mask) {
+        let (mut row, mut first, mut left) = span(offsets[lane], bytes);
+        while left > 0 {
+            let here = left.min(4 - first);
+            words(lane, row, first..first + here).map_err(|earlier| conflict(lane, earlier))?;
+            (row, first, left) = (row + 1, 0, left - here);
+        }
+    }
+    Ok(())
+}
+
+/// How many lanes share a word of accesses of one or two bytes, as a power of two.
+const fn shared_by(bytes: u32) -> u32 {
+    (4 / bytes).trailing_zeros()
 }
 
 /// Of accesses of one or two bytes: the lanes with which whole words begin that they and their
@@ -555,6 +454,12 @@ fn span(offset: u64, bytes: u32) -> (usize, usize, usize) {
 }
 
 #[cold]
-fn conflict(lane: usize, (epoch, pc, wrote): Earlier) -> Conflict {
-    Conflict { lane: crate::machine::warp::lane_number(lane), warp: warp_of(epoch), pc, wrote }
+fn conflict(lane: usize, (epoch, wrote): Unordered) -> Conflict {
+    let by = if epoch.is_copy() {
+        By::Copy
+    } else {
+        By::Lane { warp: epoch.who(), lane: lane_number(epoch.lane()) }
+    };
+    let earlier = Earlier { pc: epoch.pc(), by, wrote };
+    Conflict { lane: lane_number(lane), earlier }
 }

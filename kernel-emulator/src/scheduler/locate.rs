@@ -5,9 +5,8 @@ use std::fmt::Write;
 use crate::code::wgmma::Wgmma;
 use crate::code::{BulkCopy, Op, Place};
 use crate::exec::bulk;
-use crate::fault::{Fault, Passed, SourceLine, Trap, Unfenced, Unwritten};
+use crate::fault::{By, Earlier, Fault, Passed, SourceLine, Trap, Unfenced, Unwritten};
 use crate::machine::{Launch, Warp, slot_name};
-use crate::memory::race::Races;
 
 /// A fault with its place.
 pub(super) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
@@ -59,9 +58,10 @@ fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
         text.push_str(&never_written(launch, load, trap.later));
     }
     if let Some(other) = trap.other {
-        text.push_str(&earlier(launch, other));
-        if let Some(Passed { pc, parity, .. }) = trap.passed {
-            let (_, reader, _) = other;
+        text.push_str(&earlier(launch, other, warp.index));
+        if let (Some(Passed { pc, parity, .. }), By::Lane { warp: reader, .. }) =
+            (trap.passed, other.by)
+        {
             let (place, parity) = (instruction_place(launch, pc), u8::from(parity));
             let _ = write!(
                 text,
@@ -114,21 +114,30 @@ fn never_written(launch: &Launch<'_>, load: Unwritten, later: Option<(u32, u32)>
     }
 }
 
-/// The earlier access of a race: instruction, warp, whether it wrote.
-fn earlier(launch: &Launch<'_>, (pc, warp, wrote): (u32, u32, bool)) -> String {
+/// The earlier access of a race with one of a warp.
+fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: u32) -> String {
     let place = instruction_place(launch, pc);
-    if Races::is_copy(warp) {
-        return format!(
-            ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
-        );
-    }
+    let (warp, lane) = match by {
+        By::Lane { warp, lane } => (warp, Some(lane)),
+        By::Warp(warp) => (warp, None),
+        By::Copy => {
+            return format!(
+                ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
+            );
+        }
+    };
     if !wrote && matches!(launch.code.insts[pc as usize].op, Op::Bulk(BulkCopy::Wait { .. })) {
         return format!(
             ", which an asynchronous copy of warp {warp} read until the wait in {place}, and no barrier lies between that wait and this instruction"
         );
     }
     let what = if wrote { "wrote" } else { "read" };
-    format!(", which warp {warp} {what} in {place}, without a barrier between")
+    match lane {
+        Some(lane) if warp == this => format!(
+            ", which lane {lane} of this warp {what} in {place}, and the two lanes have not met since: is a `bar.warp.sync` missing between?"
+        ),
+        _ => format!(", which warp {warp} {what} in {place}, without a barrier between"),
+    }
 }
 
 /// An operation in flight that a warp meets: who issued it, and how to wait for it.

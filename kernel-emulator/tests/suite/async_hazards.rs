@@ -203,7 +203,7 @@ fn a_buffer_is_refilled_after_its_readers_are_done() {
         )
     };
     // Without a barrier warp 1 may still read while thread 0 refills. Warp 1 has to have read by then to show it.
-    let late = "setp.lt.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100;";
+    let late = "bar.warp.sync -1; setp.lt.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100;";
     let fault = twins(FaultKind::Race, &round(late), &round("bar.sync 0;"));
     says(&fault, "an asynchronous copy of 256 bytes");
     says(&fault, "which warp 1 read");
@@ -353,7 +353,7 @@ fn the_source_of_a_store_is_overwritten_after_the_wait() {
     says(&fault, "which an asynchronous operation has still to read");
     says(&fault, "cp.async.bulk.wait_group.read");
     // Other threads have to learn of the wait: a barrier after it.
-    let late = "setp.ge.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;";
+    let late = "bar.warp.sync -1; setp.ge.u32 %p2, %r0, 32; @%p2 nanosleep.u32 100; @%p2 nanosleep.u32 100;";
     let fault = twins(
         FaultKind::Race,
         &format!("{write} {STORE} {wait} {late} {again}"),

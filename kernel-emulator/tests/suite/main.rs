@@ -33,6 +33,7 @@ mod gather;
 mod harness;
 mod hopper_waits;
 mod host;
+mod lane_races;
 mod launch_control;
 mod matrix;
 mod memory;

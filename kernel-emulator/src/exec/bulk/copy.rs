@@ -51,7 +51,7 @@ fn one(
             let to = at_lane(warp, to, lane)?;
             let to = spot(cx, to, (bytes, UNIT.into()), "the destination of a bulk copy")?;
             let barrier = mbarrier(cx, at_lane(warp, barrier, lane)?, to.block, Group::One)?;
-            let (held, data) = own_source(cx, warp, (from, bytes))?;
+            let (held, data) = own_source(cx, (warp, lane), (from, bytes))?;
             let issuer = issuer(cx, warp, lane);
             let cargo = Cargo { op: op.op, held: Some(held), ..Cargo::of(issuer, data) };
             let pieces = vec![Piece { offset: to.offset, bytes }];
@@ -60,7 +60,7 @@ fn one(
             flight::depart(cx, Flight { cargo, barrier, block: to.block, pieces })
         }
         BulkWay::Store { to } => {
-            let (held, data) = own_source(cx, warp, (from, bytes))?;
+            let (held, data) = own_source(cx, (warp, lane), (from, bytes))?;
             let rows = source(cx, warp, (at_lane(warp, to, lane)?, bytes))?;
             let (lane, pc) = (lane_number(lane), warp.pc);
             group::issue(cx, warp, Store { lane, pc, source: vec![held], rows, data, op: op.op });
@@ -153,12 +153,12 @@ fn source(cx: &Context<'_>, warp: &mut Warp, (address, bytes): (u64, u32)) -> Ru
 /// Checks and reads bytes of the block's own shared memory.
 fn own_source(
     cx: &mut Context<'_>,
-    warp: &Warp,
+    (warp, lane): (&Warp, usize),
     (address, bytes): (u64, u32),
 ) -> Run<(Piece, Vec<u8>)> {
     let size = (bytes, u64::from(UNIT));
     let from = own_spot(cx, address, size, "the source of a bulk copy")?;
-    hazards::async_read(cx, warp, from.block, from.offset, bytes)?;
+    hazards::async_read(cx, (warp, lane), from.block, from.offset, bytes)?;
     let mut data = vec![0; bytes as usize];
     if let Some(offset) = cx.block().shared.read(from.offset, &mut data) {
         return Err(never_written(Spot { offset, ..from }));

@@ -9,6 +9,7 @@ use crate::exec::{
 };
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Block, Cluster, Context};
+use crate::memory::race::{Accessor, Epoch};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 
 /// What a copy carries to shared memory.
@@ -55,7 +56,7 @@ pub(crate) struct Flight {
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     /// Each with its epoch in the destination's race detector, in the order of issue.
-    pending: Vec<(Flight, u32)>,
+    pending: Vec<(Flight, Epoch)>,
 }
 
 impl Flights {
@@ -85,20 +86,21 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     for range in &ranges {
         check(cx, &flight, *range).map_err(|trap| trap.lane(lane))?;
     }
-    let own = (flight.cargo.issuer.block == block).then_some(warp);
+    let issuer = Accessor { warp, pc };
+    let own = (flight.cargo.issuer.block == block).then_some((issuer, lane as usize));
     cx.block().synchronises();
     let Block { shared, races, proxies, .. } = &mut cx.cluster.blocks[block];
-    let epoch = races.depart(flight.barrier.1);
+    let epoch = races.depart(flight.barrier.1, pc);
     for Piece { offset, bytes } in ranges {
         if flight.cargo.op.is_some() {
-            races.meet(offset, bytes);
+            races.forget_copies(offset, bytes);
         }
-        races.overwrite(epoch, (own, pc), offset, bytes).map_err(|conflict| {
+        races.overwrite(epoch, own, offset, bytes).map_err(|conflict| {
             let address = Spot { block, offset }.address();
             let detail =
                 format!("an asynchronous copy of {bytes} bytes to shared address {address:#x}");
             let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address.into());
-            trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+            trap.other = Some(conflict.earlier);
             trap.barrier = Some(flight.barrier);
             trap
         })?;
@@ -240,7 +242,7 @@ fn land_all(cx: &mut Context<'_>, meant: impl Fn(&Flight) -> bool) -> Run<()> {
     Ok(())
 }
 
-fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
+fn land(cx: &mut Context<'_>, flight: &Flight, epoch: Epoch) -> Run<()> {
     if !flight.cargo.rows.is_empty() {
         unchanged(cx, flight)?;
     }
@@ -294,8 +296,8 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: u32) -> Run<()> {
     if flight.barrier.0 != flight.block {
         // Who waits for an mbarrier of another block has no epochs of this one.
         let races = &mut cx.cluster.blocks[flight.block].races;
-        flight.pieces.iter().for_each(|piece| races.meet(piece.offset, piece.bytes));
-        epoch = 0;
+        flight.pieces.iter().for_each(|piece| races.forget_copies(piece.offset, piece.bytes));
+        epoch = Epoch::NONE;
     }
     barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
 }

@@ -99,7 +99,7 @@ pub(crate) fn wait(
                 cx.block().shared.let_go(offset, bytes);
                 // From here on it counts as the thread's own reading: a thread that overwrites the source has
                 // to synchronise with the thread.
-                hazards::async_read(cx, warp, cx.block, offset, bytes)?;
+                hazards::async_read(cx, (warp, lane), cx.block, offset, bytes)?;
             }
         }
         if over && !reads_only {

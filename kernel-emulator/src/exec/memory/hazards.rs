@@ -74,7 +74,7 @@ pub(crate) fn wrote(
         return;
     }
     let own = cx.block();
-    let time = own.races.time(warp.index);
+    let time = own.races.time(warp.index, mask);
     let before = own.proxies.writes(warp.index, time);
     let proxies = &mut cx.cluster.blocks[block].proxies;
     for lane in lanes(mask) {
@@ -85,7 +85,7 @@ pub(crate) fn wrote(
 }
 
 /// Checks what an instruction of the asynchronous proxy (a bulk copy, `wgmma`) is about to read from the shared
-/// memory of a block of the cluster, on behalf of the warp that issues it: no byte is in flight, no other warp
+/// memory of a block of the cluster, on behalf of the lane that issues it: no byte is in flight, no other warp
 /// writes it without a barrier between, and `fence.proxy.async` is between the barrier and what was written
 /// through the generic proxy, or between the barrier and this read. The bytes are in the block's memory;
 /// offset and size are multiples of 4.
@@ -94,7 +94,7 @@ pub(crate) fn wrote(
 /// [`FaultKind::AsyncInFlight`], [`FaultKind::Race`], [`FaultKind::ProxyFence`].
 pub(crate) fn async_read(
     cx: &mut Context<'_>,
-    warp: &Warp,
+    (warp, lane): (&Warp, usize),
     block: usize,
     offset: u32,
     bytes: u32,
@@ -114,14 +114,13 @@ pub(crate) fn async_read(
     }
     if block == cx.block && cx.cluster.blocks[block].races.enabled() {
         let races = &mut cx.cluster.blocks[block].races;
-        let who = (warp.index, warp.pc);
         let mut offsets = [0; LANES];
-        offsets[0] = offset.into();
-        races.read(who, &offsets, bytes, 1).map_err(|conflict| {
+        offsets[lane] = offset.into();
+        races.read(warp.accessor(), &offsets, bytes, 1 << lane).map_err(|conflict| {
             let at = address(cx, offset);
             let detail = format!("an asynchronous read of {bytes} bytes at shared address {at:#x}");
             let mut trap = Trap::new(FaultKind::Race, detail).address(at);
-            trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+            trap.other = Some(conflict.earlier);
             trap
         })?;
     }
@@ -193,7 +192,7 @@ pub(crate) fn fenced_units(
 /// The fault of a product whose factors race with another access.
 pub(crate) fn raced(conflict: Conflict) -> Trap {
     let mut trap = Trap::new(FaultKind::Race, "`wgmma` reads shared memory");
-    trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+    trap.other = Some(conflict.earlier);
     trap
 }
 
@@ -254,7 +253,7 @@ pub(crate) fn race(
         return Ok(());
     }
     let races = &mut cx.cluster.blocks[block].races;
-    let who = (warp.index, warp.pc);
+    let who = warp.accessor();
     let result = match access {
         Access::Load => races.read(who, offsets, bytes, mask),
         Access::Store | Access::Atomic => races.write(who, offsets, bytes, mask),
@@ -263,7 +262,7 @@ pub(crate) fn race(
         let address = addresses[conflict.lane as usize];
         let detail = format!("{} of {bytes} bytes at shared address {address:#x}", access.text());
         let mut trap = Trap::new(FaultKind::Race, detail).lane(conflict.lane).address(address);
-        trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+        trap.other = Some(conflict.earlier);
         trap
     })
 }

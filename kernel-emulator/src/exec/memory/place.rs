@@ -118,7 +118,7 @@ pub(crate) fn store<const N: usize>(
                 hazards::in_flight(memory, &accessed)?;
                 if !strong && let Err(trap) = hazards::race(cx, warp, block, &accessed) {
                     let memory = &cx.cluster.blocks[block].shared;
-                    let wrote = trap.other.is_some_and(|(.., wrote)| wrote);
+                    let wrote = trap.other.is_some_and(|earlier| earlier.wrote);
                     if !wrote || !access::holds(memory, offsets, bytes, lanes & defined, values) {
                         return Err(trap);
                     }

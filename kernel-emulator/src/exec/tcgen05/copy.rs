@@ -115,7 +115,7 @@ pub(super) fn issue(
                 }
             }
         }
-        flight::reads(cx, warp, (block, &read), "tcgen05.cp")?;
+        flight::reads(cx, (warp, lane), (block, &read), "tcgen05.cp")?;
         reads.push((block, read));
     }
     flight::depart(cx, warp, (number, signature), reads);

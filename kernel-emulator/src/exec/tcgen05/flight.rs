@@ -10,7 +10,7 @@ use crate::exec::memory::addresses;
 use crate::exec::{barrier, memory::hazards};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, SHARED_WINDOW, WINDOW_SHIFT, Warp};
-use crate::memory::race::{Clock, Races};
+use crate::memory::race::Clock;
 
 /// A thread that issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,15 +186,14 @@ pub(super) fn depart(
 /// it since, after a `fence.proxy.async` if it was an ordinary write.
 pub(super) fn reads(
     cx: &mut Context<'_>,
-    warp: &Warp,
+    (warp, lane): (&Warp, usize),
     (block, units): (usize, &[u32]),
     name: &str,
 ) -> Run<()> {
     if block == cx.block {
-        let who = (warp.index, warp.pc);
-        cx.block().races.read_units(who, units).map_err(|conflict| {
+        cx.block().races.read_units(warp.accessor(), lane, units).map_err(|conflict| {
             let mut trap = Trap::new(FaultKind::Race, format!("`{name}` reads shared memory"));
-            trap.other = Some((conflict.pc, conflict.warp, conflict.wrote));
+            trap.other = Some(conflict.earlier);
             trap
         })?;
     }
@@ -241,7 +240,7 @@ pub(super) fn commit(
     let own = |p: &&Pending| operations.signature(p.signature).thread == thread;
     let last = operations.pending.iter().rev().find(own).map_or(0, |pending| pending.number);
     let mut released = Clock::default();
-    cx.block().races.release(warp.index, &mut released);
+    cx.block().races.release(warp.threads(1 << lane), &mut released);
     cx.block().synchronises();
     for (block, _) in &barriers {
         // Who waits for the mbarrier looks again.
@@ -306,8 +305,8 @@ fn land(cx: &mut Context<'_>, commit: &Commit) -> Run<()> {
             return Err(Trap::new(FaultKind::AsyncInFlight, detail));
         }
         let mut known =
-            if at.0 == commit.thread.block { commit.released } else { Clock::default() };
-        Races::completed(agent, commit.last, &mut known);
+            if at.0 == commit.thread.block { commit.released.clone() } else { Clock::default() };
+        known.completed(agent, commit.last);
         barrier::arrive_once(cx, at, &known)?;
     }
     Ok(())

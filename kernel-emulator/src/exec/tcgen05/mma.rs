@@ -339,7 +339,7 @@ impl Product<'_> {
         block: usize,
         units: Vec<u32>,
     ) -> Run<()> {
-        flight::reads(cx, warp, (block, &units), "tcgen05.mma")?;
+        flight::reads(cx, (warp, self.lane), (block, &units), "tcgen05.mma")?;
         self.reads.push((block, units));
         Ok(())
     }

@@ -14,9 +14,8 @@
 
 use super::Place;
 use super::flight::{Signature, Work};
-use crate::fault::{FaultKind, Run, Trap};
+use crate::fault::{self, Earlier, FaultKind, Run, Trap};
 use crate::machine::{Context, Warp};
-use crate::memory::race::Races;
 use crate::memory::tensor::{By, Mark, Region};
 
 /// What is done to a unit.
@@ -92,11 +91,11 @@ fn unfenced(
             let Some(fenced) = fenced.filter(|at| here.races.knows(warp, index, *at)) else {
                 return Some(Conflict::Unfenced(BEFORE));
             };
-            known[index as usize] >= time.max(fenced)
+            known.reaches(index, time.max(fenced))
         }
         // A commit fences what comes before.
         Other::Thread { warp: issuer, .. } if issuer == warp => return None,
-        Other::Thread { agent, .. } => Races::holds_completed(known, agent, mark.number),
+        Other::Thread { agent, .. } => known.knows_completed(agent, mark.number),
     };
     (!time).then_some(Conflict::Unfenced(AFTER))
 }
@@ -111,14 +110,14 @@ enum Other {
 /// `tcgen05.fence::before_thread_sync`
 pub(super) fn fence_before(cx: &mut Context<'_>, warp: &Warp) {
     let block = cx.block();
-    let now = block.races.time(warp.index);
+    let now = block.races.time(warp.index, u32::MAX);
     block.tensor.warps[warp.index as usize].before.push(now);
 }
 
 /// `tcgen05.fence::after_thread_sync`
 pub(super) fn fence_after(cx: &mut Context<'_>, warp: &Warp) {
     let block = cx.block();
-    block.tensor.warps[warp.index as usize].after = block.races.clock(warp.index);
+    block.tensor.warps[warp.index as usize].after = block.races.clock(warp.index, u32::MAX);
 }
 
 /// Whether an operation is executed after an earlier one of the same thread without anybody waiting.
@@ -192,7 +191,7 @@ pub(super) fn access(
     check(cx, Some(actor), (block, region), (actor.warp(), access))?;
     let mark = match *actor {
         Actor::Warp { index, pc, number } => {
-            let time = cx.cluster.blocks[block].races.time(index);
+            let time = cx.cluster.blocks[block].races.time(index, u32::MAX);
             let fences = fences_of(cx, index);
             Mark { by: By::Warp { index, time }, number, pc, fences }
         }
@@ -310,7 +309,7 @@ fn fault(
         }
         (By::Warp { index, .. }, Conflict::Unordered) => {
             let mut trap = Trap::new(FaultKind::Race, format!("{what} {cells}"));
-            trap.other = Some((mark.pc, index, wrote));
+            trap.other = Some(Earlier { pc: mark.pc, by: fault::By::Warp(index), wrote });
             trap
         }
         (By::Operation { .. } | By::Nobody, Conflict::UnderWay) => {
@@ -345,7 +344,7 @@ pub(super) fn released(cx: &Context<'_>, warp: &Warp, region: Region) -> Run<()>
 pub(super) fn waited(cx: &mut Context<'_>, warp: &Warp, access: Access) {
     let fenced = fences_of(cx, warp.index);
     let block = cx.block();
-    let now = block.races.time(warp.index);
+    let now = block.races.time(warp.index, u32::MAX);
     let accesses = &mut block.tensor.warps[warp.index as usize];
     let issued = match access {
         Access::Read => &mut accesses.loads,

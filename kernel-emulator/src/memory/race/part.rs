@@ -1,89 +1,70 @@
 //! Words of which only some bytes were touched at a time: what is known of each byte.
 
-use super::{Clock, unordered, warp_of};
+use super::Unordered;
+use super::clock::Epoch;
+use super::readers::Readers;
+use super::warps::Known;
 
 /// The four bytes of a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
-    write: [u32; 4],
-    reads: [[u32; 4]; 2],
-    /// The instructions of the last write and of the last read.
-    sources: [[u32; 4]; 2],
+    writes: [Epoch; 4],
+    /// Sets of [`Readers`].
+    reads: [u32; 4],
 }
-
-/// An earlier access that does not happen before this one: its epoch and instruction, and whether it
-/// wrote.
-pub(super) type Earlier = (u32, u32, bool);
 
 /// Bytes of a word, from the first to after the last.
 pub(super) type Span = std::ops::Range<usize>;
 
 impl Part {
     /// All bytes know what the word knew.
-    pub(super) fn of(write: u32, reads: [u32; 2], sources: [u32; 2]) -> Part {
-        Part {
-            write: [write; 4],
-            reads: reads.map(|epoch| [epoch; 4]),
-            sources: sources.map(|pc| [pc; 4]),
-        }
+    pub(super) fn of(write: Epoch, reads: u32) -> Part {
+        Part { writes: [write; 4], reads: [reads; 4] }
     }
 
     /// What the word knows, where all of its bytes know the same.
-    pub(super) fn whole(&self) -> Option<(u32, [u32; 2])> {
-        let same = |bytes: &[u32; 4]| *bytes == [bytes[0]; 4];
-        let all = same(&self.write) && self.reads.iter().all(same);
-        all.then(|| (self.write[0], self.reads.map(|bytes| bytes[0])))
+    pub(super) fn whole(&self) -> Option<(Epoch, u32)> {
+        let all = self.writes == [self.writes[0]; 4] && self.reads == [self.reads[0]; 4];
+        all.then_some((self.writes[0], self.reads[0]))
     }
 
-    /// The instructions of the last write and of the last read of the first byte.
-    pub(super) fn sources(&self) -> [u32; 2] {
-        self.sources.map(|bytes| bytes[0])
+    /// The readers of each byte.
+    pub(super) fn reads(&mut self) -> impl Iterator<Item = &mut u32> {
+        self.reads.iter_mut()
     }
 
-    /// A warp reads bytes; `now` is its epoch.
+    /// A lane reads bytes; `now` is its epoch, and `known` what its warp knows.
     pub(super) fn read(
         &mut self,
-        clock: &Clock,
-        (now, pc): (u32, u32),
+        (known, readers): (&Known, &mut Readers),
+        now: Epoch,
         span: Span,
-    ) -> Result<(), Earlier> {
-        let warp = warp_of(now);
+    ) -> Result<(), Unordered> {
         for byte in span {
-            if unordered(clock, warp, self.write[byte]) {
-                return Err((self.write[byte], self.sources[0][byte], true));
+            if !known.ordered(now, self.writes[byte]) {
+                return Err((self.writes[byte], true));
             }
-            let last = self.reads[0][byte];
-            if last != now {
-                if warp_of(last) != warp {
-                    self.reads[1][byte] = last;
-                }
-                self.reads[0][byte] = now;
-            }
-            self.sources[1][byte] = pc;
+            self.reads[byte] = readers.with(self.reads[byte], now, known);
         }
         Ok(())
     }
 
-    /// A warp writes bytes; `now` is its epoch.
+    /// A lane writes bytes; `now` is its epoch, and `known` what its warp knows.
     pub(super) fn write(
         &mut self,
-        clock: &Clock,
-        (now, pc): (u32, u32),
+        (known, readers): (&Known, &mut Readers),
+        now: Epoch,
         span: Span,
-    ) -> Result<(), Earlier> {
-        let warp = warp_of(now);
+    ) -> Result<(), Unordered> {
         for byte in span {
-            if unordered(clock, warp, self.write[byte]) {
-                return Err((self.write[byte], self.sources[0][byte], true));
+            let write = self.writes[byte];
+            if !known.ordered(now, write) && !write.beside(now) {
+                return Err((write, true));
             }
-            for reads in &mut self.reads {
-                if unordered(clock, warp, reads[byte]) {
-                    return Err((reads[byte], self.sources[1][byte], false));
-                }
-                reads[byte] = 0;
+            if let Some(reader) = readers.unordered(self.reads[byte], known, now) {
+                return Err((reader, false));
             }
-            self.write[byte] = now;
-            self.sources[0][byte] = pc;
+            (self.writes[byte], self.reads[byte]) = (now, 0);
         }
         Ok(())
     }

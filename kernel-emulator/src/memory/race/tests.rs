@@ -1,8 +1,11 @@
-//! The detector against a list of all accesses since the last barrier, byte by byte.
+//! The detector against a list of all accesses, byte by byte, and of what each thread knows.
 #![expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
-use super::{Clock, Conflict, Races, whole_words};
+use std::collections::BTreeSet;
+
+use super::{Accessor, Clock, Conflict, Races, Threads, whole_words};
 use crate::code::{Doubles, LANES};
+use crate::fault::{By, Earlier};
 
 const BYTES: usize = 128;
 
@@ -33,66 +36,138 @@ impl Random {
     }
 }
 
-/// What happened to each byte since the last barrier: by which warps it was read, and written.
-type History = [[u32; 2]; BYTES];
+/// Threads of two warps, and every access that each knows of, its own included, by number.
+struct Model {
+    known: Vec<BTreeSet<usize>>,
+    /// Of each byte, the accesses: number, and whether it wrote.
+    bytes: Vec<Vec<(usize, bool)>>,
+    count: usize,
+}
 
-/// Whether another warp's access to the same bytes is in the way: a read, a write.
-fn in_the_way(history: &History, warp: u32, touched: &[usize], write: bool) -> [bool; 2] {
-    let others = |kind: usize| touched.iter().any(|&byte| history[byte][kind] & !(1 << warp) != 0);
-    [write && others(0), others(1)]
+impl Model {
+    fn new() -> Model {
+        Model { known: vec![BTreeSet::new(); 2 * LANES], bytes: vec![Vec::new(); BYTES], count: 0 }
+    }
+
+    fn threads(warp: u32, mask: u32) -> Vec<usize> {
+        let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
+        lanes.map(|lane| warp as usize * LANES + lane).collect()
+    }
+
+    /// What threads know goes to others.
+    fn hand_over(&mut self, from: &[usize], to: &[usize]) {
+        let all: BTreeSet<usize> = from.iter().flat_map(|t| self.known[*t].clone()).collect();
+        to.iter().for_each(|t| self.known[*t].extend(&all));
+    }
+
+    /// Lanes access bytes with one instruction: whether an access that one of them does not know of is in the way, a read and a write.
+    fn access(
+        &mut self,
+        (warp, mask): (u32, u32),
+        (offsets, bytes): (&Doubles, u64),
+        write: bool,
+    ) -> [bool; 2] {
+        let (first, mut found) = (self.count, [false; 2]);
+        for thread in Model::threads(warp, mask) {
+            let start = offsets[thread % LANES];
+            for byte in start as usize..(start + bytes) as usize {
+                let again = write && self.bytes[byte].iter().any(|(other, _)| *other >= first);
+                for &(other, wrote) in &self.bytes[byte] {
+                    if !again && (write || wrote) && !self.known[thread].contains(&other) {
+                        found[usize::from(wrote)] = true;
+                    }
+                }
+                // Of lanes that write one place with one instruction the first is looked at, and the last is known of later.
+                self.bytes[byte].retain(|(other, _)| !write || *other < first);
+                self.bytes[byte].push((self.count, write));
+            }
+            self.known[thread].insert(self.count);
+            self.count += 1;
+        }
+        found
+    }
+}
+
+/// All lanes, some, or one.
+fn some_lanes(random: &mut Random) -> u32 {
+    match random.below(3) {
+        0 => u32::MAX,
+        1 => random.next() as u32 | 1 << random.below(32),
+        _ => 1 << random.below(32),
+    }
+}
+
+fn threads(warp: u32, mask: u32) -> Threads {
+    Threads { warp, mask, live: u32::MAX }
+}
+
+/// Hands on between two warps, or between lanes of one, or at a barrier of all.
+fn synchronise(random: &mut Random, races: &mut Races, model: &mut Model) {
+    let (warp, mask) = (random.below(2) as u32, some_lanes(random));
+    match random.below(4) {
+        0 => {
+            let mut gathered = Clock::default();
+            (0..2).for_each(|warp| races.release(threads(warp, u32::MAX), &mut gathered));
+            (0..2).for_each(|warp| races.acquire(threads(warp, u32::MAX), &gathered));
+            let all: Vec<usize> = (0..2 * LANES).collect();
+            model.hand_over(&all, &all);
+        }
+        1 | 2 => {
+            races.meet(threads(warp, mask));
+            let those = Model::threads(warp, mask);
+            model.hand_over(&those, &those);
+        }
+        _ => {
+            let (to, who) = (random.below(2) as u32, some_lanes(random));
+            let mut handed = Clock::default();
+            races.release(threads(warp, mask), &mut handed);
+            races.acquire(threads(to, who), &handed);
+            model.hand_over(&Model::threads(warp, mask), &Model::threads(to, who));
+        }
+    }
 }
 
 #[test]
-fn every_race_of_two_warps_is_found_and_nothing_else() {
+fn every_race_of_two_threads_is_found_and_nothing_else() {
     let mut random = Random(71);
     let mut races = Races::default();
-    let (mut found, mut passed) = (0, 0);
-    for _ in 0..4000 {
+    let (mut found, mut passed) = ([0; 2], 0);
+    for _ in 0..6000 {
         races.reset(2, BYTES as u32, true);
-        let mut history: History = [[0; 2]; BYTES];
-        for _ in 0..30 {
-            if random.below(3) == 0 {
-                let mut gathered = Clock::default();
-                (0..2).for_each(|warp| races.release(warp, &mut gathered));
-                (0..2).for_each(|warp| races.acquire(warp, &gathered));
-                history = [[0; 2]; BYTES];
+        let mut model = Model::new();
+        for pc in 0..40 {
+            if random.below(2) == 0 {
+                synchronise(&mut random, &mut races, &mut model);
             }
             let warp = random.below(2) as u32;
-            let bytes = [1, 1, 2, 2, 2, 4, 8, 16][random.below(8) as usize];
-            let offsets = random.offsets(bytes);
-            let mask = match random.below(3) {
-                0 => u32::MAX,
-                1 => random.next() as u32,
-                _ => 1 << random.below(32),
+            // Lanes that share a word count as one: a narrow access is that of one lane here.
+            let bytes = [1, 2, 4, 4, 4, 8, 16][random.below(7) as usize];
+            let mask = match bytes {
+                1 | 2 => 1 << random.below(32),
+                _ => some_lanes(&mut random),
             };
+            let offsets = random.offsets(bytes);
             let write = random.below(2) == 0;
-            let touched: Vec<usize> = (0..LANES)
-                .filter(|lane| mask >> lane & 1 != 0)
-                .flat_map(|lane| (offsets[lane]..offsets[lane] + bytes).map(|byte| byte as usize))
-                .collect();
-            let required = in_the_way(&history, warp, &touched, write);
-            let size = bytes as u32;
+            let required = model.access((warp, mask), (&offsets, bytes), write);
+            let (who, size) = (Accessor { warp, pc }, bytes as u32);
             let actual = if write {
-                races.write((warp, 7), &offsets, size, mask)
+                races.write(who, &offsets, size, mask)
             } else {
-                races.read((warp, 7), &offsets, size, mask)
+                races.read(who, &offsets, size, mask)
             };
             match actual {
-                Ok(()) => assert_eq!(required, [false, false], "{warp} {write} {bytes}"),
-                Err(Conflict { warp: other, wrote, pc, .. }) => {
-                    assert!(required[usize::from(wrote)], "{warp} {write} {bytes}");
-                    assert_eq!((other, pc), (1 - warp, 7));
-                    found += 1;
+                Ok(()) => assert_eq!(required, [false, false], "{pc} {warp} {write} {bytes}"),
+                Err(Conflict { earlier, .. }) => {
+                    assert!(required[usize::from(earlier.wrote)], "{pc} {warp} {write} {bytes}");
+                    let By::Lane { warp: other, .. } = earlier.by else { panic!("no copies here") };
+                    found[usize::from(other == warp)] += 1;
                     break;
                 }
             }
             passed += 1;
-            for byte in touched {
-                history[byte][usize::from(write)] |= 1 << warp;
-            }
         }
     }
-    assert!(found > 1000 && passed > 10_000, "{found} {passed}");
+    assert!(found[0] > 1000 && found[1] > 1000 && passed > 10_000, "{found:?} {passed}");
 }
 
 #[test]
@@ -112,15 +187,17 @@ fn words_are_split_only_while_their_bytes_differ() {
     let mut races = Races::default();
     races.reset(2, 64, true);
     let at = |offset: u64| [offset; LANES];
-    races.write((0, 1), &at(0), 2, 1).expect("the first access");
-    races.write((1, 2), &at(2), 2, 1).expect("the other half");
+    let by = |warp, pc| Accessor { warp, pc };
+    races.write(by(0, 1), &at(0), 2, 1).expect("the first access");
+    races.write(by(1, 2), &at(2), 2, 1).expect("the other half");
     assert_eq!((races.parts.len(), races.free.len()), (1, 0));
-    let found = races.read((0, 3), &at(0), 4, 1).expect_err("half is the other warp's");
-    assert_eq!((found.warp, found.pc, found.wrote), (1, 2, true));
+    let found = races.read(by(0, 3), &at(0), 4, 1).expect_err("half is the other warp's");
+    let required = Earlier { pc: 2, by: By::Lane { warp: 1, lane: 0 }, wrote: true };
+    assert_eq!(found.earlier, required);
     let mut gathered = Clock::default();
-    (0..2).for_each(|warp| races.release(warp, &mut gathered));
-    (0..2).for_each(|warp| races.acquire(warp, &gathered));
-    races.write((1, 4), &at(0), 4, 1).expect("after a barrier");
+    (0..2).for_each(|warp| races.release(threads(warp, u32::MAX), &mut gathered));
+    (0..2).for_each(|warp| races.acquire(threads(warp, u32::MAX), &gathered));
+    races.write(by(1, 4), &at(0), 4, 1).expect("after a barrier");
     assert_eq!((races.parts.len(), races.free.len()), (1, 1));
-    assert!(races.read((0, 5), &at(1), 1, 1).is_err());
+    assert!(races.read(by(0, 5), &at(1), 1, 1).is_err());
 }

@@ -1,0 +1,203 @@
+//! Times of the participants of a block, and what is known of them.
+
+/// The most warps of a block.
+const WARPS: usize = 32;
+/// Those who write besides the warps: the asynchronous copies that one mbarrier counts the bytes of. Blocks with more mbarriers
+/// share them.
+pub(super) const AGENTS: usize = 32;
+/// Threads whose operations on tensor memory count as participants; those of further ones share them.
+const TENSORS: usize = 16;
+
+/// Bits of an [`Epoch`]: an instruction's index, a time, how many lanes share the word as a power of two, a lane, a participant.
+const PC_BITS: u32 = 22;
+const TIME_BITS: u32 = 26;
+const GROUP_BITS: u32 = 2;
+const LANE_BITS: u32 = 5;
+const WHO_BITS: u32 = 64 - PC_BITS - TIME_BITS - GROUP_BITS - LANE_BITS;
+
+/// The last time: a warp that hands on more often is not told apart any more, so that races are missed and none is invented.
+pub(super) const LAST: u32 = (1 << TIME_BITS) - 1;
+
+/// Who accessed memory, when on that participant's own clock, and with which instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Epoch(u64);
+
+impl Epoch {
+    /// Nobody. A participant's time starts at 1.
+    pub(crate) const NONE: Epoch = Epoch(0);
+    /// No access: the word is split into its bytes.
+    pub(super) const SPLIT: Epoch = Epoch(u64::MAX);
+
+    /// An access of a lane of a participant; the lane is the first of 1, 2 or 4 (`group` 0, 1 or 2) that access the word together.
+    #[inline]
+    pub(super) fn new((who, lane): (u32, usize), group: u32, (time, pc): (u32, u32)) -> Epoch {
+        // An instruction far behind in an enormous kernel is not named; the last index stands for it.
+        let pc = pc.min((1 << PC_BITS) - 1);
+        let who = u64::from(who) << LANE_BITS | lane as u64;
+        let when = (who << GROUP_BITS | u64::from(group)) << TIME_BITS | u64::from(time);
+        Epoch(when << PC_BITS | u64::from(pc))
+    }
+
+    /// The bits from a place on.
+    #[inline]
+    fn field(self, from: u32, bits: u32) -> u32 {
+        u32::try_from(self.0 >> from & ((1 << bits) - 1)).expect("a field has at most 32 bits")
+    }
+
+    /// The participant: a warp, or behind the warps an agent.
+    #[inline]
+    pub(super) fn who(self) -> u32 {
+        self.field(64 - WHO_BITS, WHO_BITS)
+    }
+
+    /// The first of the lanes.
+    #[inline]
+    pub(super) fn lane(self) -> usize {
+        self.field(PC_BITS + TIME_BITS + GROUP_BITS, LANE_BITS) as usize
+    }
+
+    /// All of the lanes.
+    #[inline]
+    pub(super) fn lanes(self) -> u32 {
+        let count = 1 << self.field(PC_BITS + TIME_BITS, GROUP_BITS);
+        ((1 << count) - 1) << self.lane()
+    }
+
+    #[inline]
+    pub(super) fn time(self) -> u32 {
+        self.field(PC_BITS, TIME_BITS)
+    }
+
+    pub(super) fn pc(self) -> u32 {
+        self.field(0, PC_BITS)
+    }
+
+    /// All of it in one number.
+    #[inline]
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether lanes of one warp did both, with one instruction and without meeting between.
+    pub(super) fn beside(self, other: Epoch) -> bool {
+        (self.who(), self.time(), self.pc()) == (other.who(), other.time(), other.pc())
+    }
+
+    /// Whether it is an asynchronous copy and no warp.
+    pub(super) fn is_copy(self) -> bool {
+        self != Epoch::SPLIT && self.who() as usize >= WARPS
+    }
+}
+
+/// What is known of the lanes of one warp, beyond what is known of all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lanes {
+    warp: u32,
+    times: [u32; 32],
+}
+
+/// A vector clock: of every participant, the time up to which all that it did is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clock {
+    times: [u32; WARPS + AGENTS + TENSORS],
+    /// Of warps of which more is known of some lanes than of others, which is rare.
+    lanes: Vec<Lanes>,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { times: [0; WARPS + AGENTS + TENSORS], lanes: Vec::new() }
+    }
+}
+
+impl Clock {
+    /// The time up to which all is known that a participant did.
+    #[inline]
+    pub(crate) fn time(&self, who: u32) -> u32 {
+        self.times[who as usize]
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, who: u32, time: u32) {
+        self.times[who as usize] = time;
+    }
+
+    /// Everything of a participant up to a time is known.
+    #[inline]
+    pub(super) fn learn(&mut self, who: u32, time: u32) {
+        let known = &mut self.times[who as usize];
+        *known = time.max(*known);
+    }
+
+    /// Everything of some lanes of a warp up to a time is known.
+    #[cold]
+    pub(super) fn learn_lanes(&mut self, warp: u32, mask: u32, time: u32) {
+        let index = self.lanes.iter().position(|lanes| lanes.warp == warp).unwrap_or_else(|| {
+            self.lanes.push(Lanes { warp, times: [0; 32] });
+            self.lanes.len() - 1
+        });
+        for lane in crate::machine::warp::lanes(mask) {
+            let known = &mut self.lanes[index].times[lane];
+            *known = time.max(*known);
+        }
+    }
+
+    /// Whether an access is known, and so happens before what the clock belongs to.
+    #[inline]
+    pub(super) fn knows(&self, epoch: Epoch) -> bool {
+        self.knows_lane(epoch.who(), epoch.lane(), epoch.time())
+    }
+
+    /// Whether everything is known that a lane of a participant did up to a time.
+    #[inline]
+    pub(super) fn knows_lane(&self, who: u32, lane: usize, time: u32) -> bool {
+        time <= self.times[who as usize]
+            || !self.lanes.is_empty()
+                && self.lanes.iter().any(|one| one.warp == who && one.times[lane] >= time)
+    }
+
+    /// Whether something is known that some lane of a participant did at a time.
+    pub(crate) fn reaches(&self, who: u32, time: u32) -> bool {
+        let some = |one: &Lanes| one.warp == who && one.times.iter().any(|known| *known >= time);
+        self.time(who) >= time || self.lanes.iter().any(some)
+    }
+
+    /// Learns what another clock knows.
+    pub(crate) fn join(&mut self, from: &Clock) {
+        for (to, from) in self.times.iter_mut().zip(&from.times) {
+            *to = (*to).max(*from);
+        }
+        for from in &from.lanes {
+            match self.lanes.iter_mut().find(|to| to.warp == from.warp) {
+                Some(to) => {
+                    for (to, from) in to.times.iter_mut().zip(&from.times) {
+                        *to = (*to).max(*from);
+                    }
+                }
+                None => self.lanes.push(from.clone()),
+            }
+        }
+        let times = &self.times;
+        self.lanes.retain(|one| one.times.iter().any(|time| *time > times[one.warp as usize]));
+    }
+
+    /// Operations on tensor memory up to a number, of a thread with an index, are complete.
+    pub(crate) fn completed(&mut self, thread: u32, number: u32) {
+        self.learn(tensor(thread), number);
+    }
+
+    /// Whether it is known that an operation on tensor memory is complete.
+    pub(crate) fn knows_completed(&self, thread: u32, number: u32) -> bool {
+        self.time(tensor(thread)) >= number
+    }
+}
+
+/// The participant that stands for a thread's operations on tensor memory.
+fn tensor(thread: u32) -> u32 {
+    u32::try_from(WARPS + AGENTS + thread as usize % TENSORS).expect("few participants")
+}
+
+/// The participant that stands for the asynchronous copies that the mbarrier at a word of shared memory counts.
+pub(super) fn agent(barrier: usize) -> u32 {
+    u32::try_from(WARPS + barrier % AGENTS).expect("few participants")
+}

@@ -1,0 +1,126 @@
+//! What each warp of a block knows of what others did, lane by lane where lanes know different things.
+
+use super::clock::{Clock, Epoch, LAST};
+
+/// Lanes of a warp that do something together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Threads {
+    /// The warp, in its block.
+    pub(crate) warp: u32,
+    /// The lanes.
+    pub(crate) mask: u32,
+    /// The lanes of the warp that have not left the kernel.
+    pub(crate) live: u32,
+}
+
+impl Threads {
+    /// Whether they are all that are left of the warp.
+    fn all(self) -> bool {
+        self.live & !self.mask == 0
+    }
+}
+
+/// What a warp knows.
+#[derive(Debug)]
+pub(super) struct Known {
+    warp: u32,
+    /// What every lane knows. Of the warp itself: up to where each lane knows what the others did.
+    all: Clock,
+    /// The warp's time: of all that its lanes do from now on.
+    now: u32,
+    /// The lanes that did something since all lanes met.
+    active: u32,
+    /// What only some lanes know, as masks.
+    some: Vec<(u32, Clock)>,
+}
+
+impl Known {
+    pub(super) fn new(warp: u32) -> Known {
+        Known { warp, all: Clock::default(), now: 1, active: 0, some: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn now(&self) -> u32 {
+        self.now
+    }
+
+    /// Lanes do something that others may have to know of.
+    #[inline]
+    pub(super) fn act(&mut self, mask: u32) {
+        self.active |= mask;
+    }
+
+    /// Whether every lane knows all that a participant did up to a time.
+    #[inline]
+    pub(super) fn knows_all(&self, who: u32, time: u32) -> bool {
+        self.all.time(who) >= time
+    }
+
+    /// Whether an earlier access happens before what lanes do next that count as one.
+    #[inline]
+    pub(super) fn ordered(&self, now: Epoch, earlier: Epoch) -> bool {
+        let lanes = now.lanes();
+        earlier.who() == self.warp && earlier.lanes() & lanes != 0
+            || self.all.knows(earlier)
+            || !self.some.is_empty()
+                && self.some.iter().any(|(mask, clock)| mask & lanes != 0 && clock.knows(earlier))
+    }
+
+    /// What these lanes know, each of them something of it.
+    pub(super) fn of(&self, mask: u32) -> Clock {
+        let mut clock = self.all.clone();
+        for (_, known) in self.some.iter().filter(|(lanes, _)| lanes & mask != 0) {
+            clock.join(known);
+        }
+        clock
+    }
+
+    /// What lanes know and did, to be handed on; what they do from here on is not part of it.
+    pub(super) fn release(&mut self, mask: u32, into: &mut Clock) {
+        into.join(&self.all);
+        for (_, known) in self.some.iter().filter(|(lanes, _)| lanes & mask != 0) {
+            into.join(known);
+        }
+        if self.active & !mask == 0 {
+            into.learn(self.warp, self.now);
+        } else if self.active & mask != 0 {
+            into.learn_lanes(self.warp, mask, self.now);
+        }
+        self.pass();
+    }
+
+    /// Lanes learn what was handed on.
+    pub(super) fn acquire(&mut self, threads: Threads, from: &Clock) {
+        if threads.all() {
+            self.all.join(from);
+            return;
+        }
+        match self.some.iter_mut().find(|(mask, _)| *mask == threads.mask) {
+            Some((_, known)) => known.join(from),
+            None => self.some.push((threads.mask, from.clone())),
+        }
+    }
+
+    /// Lanes meet: each knows from here on what the others knew and did.
+    pub(super) fn meet(&mut self, threads: Threads) {
+        if threads.all() {
+            if self.active == 0 && self.some.is_empty() {
+                return;
+            }
+            for (_, known) in std::mem::take(&mut self.some) {
+                self.all.join(&known);
+            }
+            self.all.set(self.warp, self.now);
+            self.active = 0;
+            self.pass();
+        } else if threads.mask.count_ones() > 1 {
+            let mut met = Clock::default();
+            self.release(threads.mask, &mut met);
+            self.acquire(threads, &met);
+        }
+    }
+
+    fn pass(&mut self) {
+        self.now = (self.now + 1).min(LAST);
+    }
+}
