@@ -206,6 +206,13 @@ impl Races {
         if !self.enabled {
             return Ok(());
         }
+        let rows = offset as usize / 16..(offset + bytes) as usize / 16;
+        let whole = offset.is_multiple_of(16) && bytes.is_multiple_of(16);
+        if whole && self.all_known(issuer, rows.clone()) {
+            self.writes[rows.clone()].fill([epoch; 4]);
+            self.reads[rows].fill([0; 4]);
+            return Ok(());
+        }
         if let Some((who, lane)) = issuer {
             let mut offsets = [0; crate::code::LANES];
             offsets[lane] = offset.into();
@@ -220,6 +227,34 @@ impl Races {
             self.reads[row][k] = 0;
         }
         Ok(())
+    }
+
+    /// Whether no word of some rows is split, and the issuer of a copy knows of every access to them.
+    fn all_known(
+        &self,
+        issuer: Option<(Accessor, usize)>,
+        mut rows: std::ops::Range<usize>,
+    ) -> bool {
+        let now = issuer.map(|(who, lane)| {
+            let known = &self.warps[who.warp as usize];
+            (known, Epoch::new((who.warp, lane), 0, (known.now(), who.pc)))
+        });
+        let (mut fine, mut unread) = (Epoch::NONE, 0);
+        rows.all(|row| {
+            let (write, set) = (self.writes[row][0], self.reads[row][0]);
+            if self.writes[row] != [write; 4]
+                || write == Epoch::SPLIT
+                || self.reads[row] != [set; 4]
+            {
+                return false;
+            }
+            let seen = (write, set) == (fine, unread)
+                || now.is_none_or(|(known, now)| {
+                    known.ordered(now, write) && self.readers.unordered(set, known, now).is_none()
+                });
+            (fine, unread) = (write, set);
+            seen
+        })
     }
 
     /// A warp reads `bytes` bytes of each lane.
@@ -250,9 +285,29 @@ impl Races {
         if !self.enabled {
             return Ok(());
         }
+        if self.readers.many() {
+            self.collect();
+        }
         self.warps[who.warp as usize].act(1 << lane);
+        let known = &self.warps[who.warp as usize];
+        let now = Epoch::new((who.warp, lane), 0, (known.now(), who.pc));
         let mut offsets = [0; crate::code::LANES];
+        let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
         for &unit in units {
+            // The common case: all four words have one writer, who is known, and the same readers.
+            let (writes, reads) = (&self.writes[unit as usize], &mut self.reads[unit as usize]);
+            let (write, set) = (writes[0], reads[0]);
+            if *writes == [write; 4] && write != Epoch::SPLIT && *reads == [set; 4] {
+                let known = &self.warps[who.warp as usize];
+                if write == fine || known.ordered(now, write) {
+                    fine = write;
+                    if read.0 != set {
+                        read = (set, self.readers.with(set, now, known));
+                    }
+                    *reads = [read.1; 4];
+                    continue;
+                }
+            }
             offsets[lane] = 16 * u64::from(unit);
             self.read_words(who, (&offsets, 16, 1 << lane), 0)?;
         }
