@@ -168,9 +168,11 @@ pub(crate) struct Earlier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// A lane of a warp.
-    Lane { warp: u32, lane: u32 },
-    /// A warp as a whole.
+    Lane { block: u32, warp: u32, lane: u32 },
+    /// A warp of the same block as a whole.
     Warp(u32),
+    /// Nobody: a block of the cluster may not have started.
+    Start { block: u32 },
     /// An asynchronous copy.
     Copy,
 }

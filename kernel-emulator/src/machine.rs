@@ -198,7 +198,6 @@ pub(crate) struct Block {
     pub(crate) rank: u32,
     pub(crate) multiprocessor: u64,
     pub(crate) shared: Shared,
-    pub(crate) races: Races,
     pub(crate) proxies: Proxies,
     /// By word of shared memory.
     pub(crate) mbarriers: BTreeMap<usize, Handoff>,
@@ -240,10 +239,12 @@ impl Block {
 }
 
 /// The barrier of a cluster.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ClusterBarrier {
     pub(crate) generation: u64,
     pub(crate) arrived: u32,
+    /// What those who arrive hand on to those who wait.
+    pub(crate) handoff: Handoff,
 }
 
 /// What the blocks of a cluster share.
@@ -253,6 +254,8 @@ pub(crate) struct Cluster {
     pub(crate) index: u64,
     pub(crate) blocks: Vec<Block>,
     pub(crate) barrier: ClusterBarrier,
+    /// What is known of accesses to the blocks' shared memory.
+    pub(crate) races: Races,
     /// Threads that the cluster barrier waits for: those that have not left.
     pub(crate) threads: u32,
     /// Asynchronous copies into the blocks' shared memory.

@@ -65,6 +65,8 @@ impl Unit {
         let warps = launch.warps();
         self.cluster.blocks.resize_with(blocks, Block::default);
         self.cluster.barrier = crate::machine::ClusterBarrier::default();
+        let bytes = launch.shared_bytes();
+        self.cluster.races.reset(launch.cluster_blocks(), warps, bytes, launch.check_races);
         self.cluster.flights.reset();
         self.cluster.tensor.reset();
         self.cluster.threads = launch.threads() * launch.cluster_blocks();
@@ -74,7 +76,6 @@ impl Unit {
             block.rank = rank;
             block.multiprocessor = launch.multiprocessors.seat(index, rank).multiprocessor;
             block.shared.reset(launch.shared_bytes());
-            block.races.reset(warps, launch.shared_bytes(), launch.check_races);
             let followed = if launch.code.reads_async { launch.shared_bytes() } else { 0 };
             block.proxies.reset(warps as usize, followed);
             block.mbarriers.clear();
@@ -92,10 +93,11 @@ impl Unit {
             block.scattered.clear();
             block.synchronised = 0;
         }
-        for (block, block_warps) in self.cluster.blocks.iter().zip(&mut self.warps) {
+        let blocks = (0u32..).zip(&self.cluster.blocks);
+        for ((index, block), block_warps) in blocks.zip(&mut self.warps) {
             block_warps.resize_with(warps as usize, Warp::default);
             for (i, warp) in (0u32..).zip(block_warps) {
-                warp.reset(i, launch.threads());
+                warp.reset((index, i), launch.threads());
                 warp.regs.reset(launch.code);
                 warp.local.reset(launch.code.local_bytes);
                 let watched = !launch.code.watched.is_empty();

@@ -10,7 +10,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Block, Cluster, Context, Flow, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
-use crate::memory::race::{Clock, Epoch, Races};
+use crate::memory::race::{Clock, Epoch, Races, Threads};
 use crate::memory::shared::SHARED_BASE;
 
 /// The value of an operand that must be the same in every lane.
@@ -92,9 +92,10 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         barrier.all &= yes == mask;
         barrier.any |= yes != 0;
     }
-    let block = cx.block();
+    let Cluster { races, blocks, .. } = cx.cluster;
+    let block = &mut blocks[cx.block];
     let barrier = &mut block.barriers[id as usize];
-    block.races.release(warp.threads(mask), &mut barrier.gathered);
+    races.release(warp.threads(mask), &mut barrier.gathered);
     // A whole warp counts as 32 threads, also where the block ends inside it.
     barrier.arrived += if mask == warp.initial { 32 } else { mask.count_ones() };
     if barrier.arrived > barrier.required {
@@ -112,7 +113,7 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         let gathered = std::mem::take(&mut barrier.gathered);
         barrier.released.join(&gathered);
         let done = barrier.clone();
-        block.races.acquire(warp.threads(mask), &done.released);
+        races.acquire(warp.threads(mask), &done.released);
         block.events += 1;
         results(warp, &op.kind, &done, mask);
         return Ok(Flow::Next);
@@ -149,7 +150,7 @@ pub(crate) fn cluster_arrive(
     relaxed: bool,
     mask: u32,
 ) -> Run<Flow> {
-    let barrier = &mut cx.cluster.barrier;
+    let Cluster { races, barrier, .. } = cx.cluster;
     let again = mask & warp.cluster_arrived;
     if again != 0 {
         let detail = "a thread arrives twice at the cluster barrier without waiting between";
@@ -158,10 +159,15 @@ pub(crate) fn cluster_arrive(
     warp.cluster_arrived |= mask;
     warp.cluster_generation = barrier.generation;
     barrier.arrived += mask.count_ones();
-    cx.block().synchronises();
-    if !relaxed {
-        cx.block().races.fence(warp.threads(mask));
+    if races.enabled() {
+        if relaxed {
+            // A fence before it hands on what comes before that fence.
+            barrier.handoff.gathered.join(races.published());
+        } else {
+            races.release(warp.threads(mask), &mut barrier.handoff.gathered);
+        }
     }
+    cx.block().synchronises();
     cluster_check(cx);
     Ok(Flow::Next)
 }
@@ -173,6 +179,7 @@ pub(crate) fn cluster_check(cx: &mut Context<'_>) {
     if barrier.arrived > 0 && barrier.arrived >= threads {
         barrier.arrived = 0;
         barrier.generation += 1;
+        barrier.handoff.complete();
     }
 }
 
@@ -185,12 +192,17 @@ pub(crate) fn cluster_wait(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> 
     }
     warp.cluster_arrived &= !mask;
     let generation = warp.cluster_generation;
-    // The blocks' threads have all arrived when the wait is over, and released by a fence.
     if cx.cluster.barrier.generation == generation {
         return Ok(Flow::Wait(State::Cluster { generation }));
     }
-    cx.block().races.fence(warp.threads(mask));
+    cluster_met(cx, warp.threads(mask));
     Ok(Flow::Next)
+}
+
+/// Threads continue after the cluster barrier: they learn what was handed on at it.
+pub(crate) fn cluster_met(cx: &mut Context<'_>, threads: Threads) {
+    let Cluster { races, barrier, .. } = cx.cluster;
+    races.acquire(threads, &barrier.handoff.released);
 }
 
 /// An mbarrier object, as it is in its 64 bits. The manual leaves the format open.
@@ -349,13 +361,12 @@ fn by_barrier(
 /// What threads did so far happens before threads that wait for this phase of their mbarriers continue.
 fn hand_on(cx: &mut Context<'_>, warp: &Warp, places: &[(usize, usize); LANES], mask: u32) {
     for ((block, word), same) in by_barrier(places, mask) {
-        if block == cx.block {
-            let Block { races, mbarriers, .. } = cx.block();
-            if races.enabled() {
-                let handoff = mbarriers.entry(word).or_default();
-                races.release(warp.threads(same), &mut handoff.gathered);
-            }
-        } else {
+        let Cluster { races, blocks, .. } = cx.cluster;
+        if races.enabled() {
+            let handoff = blocks[block].mbarriers.entry(word).or_default();
+            races.release(warp.threads(same), &mut handoff.gathered);
+        }
+        if block != cx.block {
             cx.block().synchronises();
         }
     }
@@ -364,7 +375,8 @@ fn hand_on(cx: &mut Context<'_>, warp: &Warp, places: &[(usize, usize); LANES], 
 /// An mbarrier was `before` until an operation on it: if that ended a phase, who waits learns what was handed on.
 fn settled(cx: &mut Context<'_>, (block, word): (usize, usize), before: u64) {
     let after = cx.cluster.blocks[block].shared.word(word).0;
-    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[block];
+    let Cluster { races, blocks, .. } = cx.cluster;
+    let mbarriers = &mut blocks[block].mbarriers;
     if races.enabled() && parity_of(before) != parity_of(after) {
         mbarriers.entry(word).or_default().complete();
     }
@@ -411,7 +423,7 @@ pub(crate) fn mbarrier(
     Ok(Flow::Next)
 }
 
-/// An mbarrier is made, and given back, in order with everything else that is done with it; the rest is atomic.
+/// An mbarrier is made, and given back, in order with everything else that is done with it, by other blocks too; the rest is atomic.
 /// Blocks wait for their own mbarriers only.
 fn ordered(
     cx: &mut Context<'_>,
@@ -444,9 +456,17 @@ fn ordered(
         | MbarrierKind::CompleteTx { .. }
         | MbarrierKind::PendingCount { .. } => Access::Load,
     };
-    let (offsets, addresses) = (&offsets, &addresses);
-    let accessed = hazards::Accessed { offsets, addresses, bytes: 8, mask: own, access };
-    hazards::race(cx, warp, cx.block, &accessed)
+    let mut rest = mask;
+    while rest != 0 {
+        let (block, _) = places[rest.trailing_zeros() as usize];
+        let there = lanes(rest).filter(|&lane| places[lane].0 == block);
+        let mask = there.fold(0, |found, lane| found | 1 << lane);
+        let (offsets, addresses) = (&offsets, &addresses);
+        let accessed = hazards::Accessed { offsets, addresses, bytes: 8, mask, access };
+        hazards::ordered(cx, warp, block, &accessed)?;
+        rest &= !mask;
+    }
+    Ok(())
 }
 
 /// One lane's operation; the state before it.
@@ -532,9 +552,9 @@ pub(crate) fn complete_bytes(
     object.add_bytes(-i64::from(bytes))?;
     object.settle();
     put(cx, at, object.encode());
-    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[at.0];
+    let Cluster { races, blocks, .. } = cx.cluster;
     if races.enabled() {
-        let handoff = mbarriers.entry(at.1).or_default();
+        let handoff = blocks[at.0].mbarriers.entry(at.1).or_default();
         Races::arrived(epoch, &mut handoff.gathered);
         if before != object.phase {
             handoff.complete();
@@ -549,9 +569,9 @@ pub(crate) fn arrive_once(cx: &mut Context<'_>, at: (usize, usize), known: &Cloc
     let before = object.phase;
     object.arrive(1)?;
     put(cx, at, object.encode());
-    let Block { races, mbarriers, .. } = &mut cx.cluster.blocks[at.0];
+    let Cluster { races, blocks, .. } = cx.cluster;
     if races.enabled() {
-        let handoff = mbarriers.entry(at.1).or_default();
+        let handoff = blocks[at.0].mbarriers.entry(at.1).or_default();
         handoff.gathered.join(known);
         if before != object.phase {
             handoff.complete();
@@ -589,9 +609,8 @@ fn wait(
         return Ok(Flow::Retry(State::Mbarrier { seen: cx.block().events, word, parity }));
     }
     for ((block, word), same) in by_barrier(places, done) {
-        let own = block == cx.block;
-        let Block { races, mbarriers, .. } = cx.block();
-        if own && let Some(handoff) = mbarriers.get(&word) {
+        let Cluster { races, blocks, .. } = cx.cluster;
+        if let Some(handoff) = blocks[block].mbarriers.get(&word) {
             races.acquire(warp.threads(same), &handoff.released);
         }
     }

@@ -107,7 +107,7 @@ pub(crate) fn load(cx: &mut Context<'_>, warp: &mut Warp, op: &Load, mask: u32) 
     }
     if op.strong {
         fence(Ordering::SeqCst);
-        cx.block().races.fence(warp.threads(mask));
+        cx.cluster.races.fence(warp.threads(mask));
     }
     Ok(())
 }
@@ -188,7 +188,7 @@ fn load_words<const N: usize>(
 pub(crate) fn store(cx: &mut Context<'_>, warp: &mut Warp, op: &Store, mask: u32) -> Run<()> {
     if op.strong {
         fence(Ordering::SeqCst);
-        cx.block().races.fence(warp.threads(mask));
+        cx.cluster.races.fence(warp.threads(mask));
     }
     let count = u32::try_from(op.sources.len()).expect("a vector has at most 8 elements");
     let bytes = op.bytes * count;

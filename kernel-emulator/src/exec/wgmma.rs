@@ -12,7 +12,7 @@ use crate::code::{D, LANES, Slot, W, Words};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::warpgroup::{Reads, Ticket, WARPS, Warpgroup};
-use crate::machine::{Block, Context, Flow, State, Warp};
+use crate::machine::{Block, Cluster, Context, Flow, State, Warp};
 use crate::memory::race::Accessor;
 use crate::numeric::fragment;
 use crate::numeric::wgmma::{self, ROWS};
@@ -201,7 +201,7 @@ fn read(block: &mut Block, issuer: (u32, u32), op: &Product, ticket: &Ticket) ->
 /// One warp's rows of a product that was admitted.
 fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Product) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
-    let time = cx.block().races.time(warp.index, u32::MAX);
+    let time = cx.cluster.races.time(warp.seat(), u32::MAX);
     let shape = (op.columns, op.accumulator);
     let number = warp.products.issue((warp.pc, time), &op.d, shape, op.fragments());
     reads(cx, warp, number)?;
@@ -261,9 +261,9 @@ fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Product) -> Run<()> {
 /// `fence.proxy.async` if it was an ordinary write.
 fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
-    let Block { warpgroups, races, .. } = cx.block();
-    let product = warpgroups[index].product(number);
-    let who = warp.accessor();
+    let Cluster { races, blocks, .. } = cx.cluster;
+    let product = blocks[cx.block].warpgroups[index].product(number);
+    let who = (warp.accessor(), cx.block);
     races.read_units(who, 0, product.quarter(member)).map_err(hazards::raced)?;
     races.read_units(who, 0, &product.b).map_err(hazards::raced)?;
     if !cx.block().proxies.enabled() {
@@ -358,9 +358,10 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
         return Ok(());
     }
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
-    let Block { warpgroups, shared, races, .. } = cx.block();
+    let Cluster { races, blocks, .. } = cx.cluster;
+    let Block { warpgroups, shared, .. } = &mut blocks[cx.block];
     let here = &mut warpgroups[index];
-    let now = races.time(warp.index, u32::MAX);
+    let now = races.time(warp.seat(), u32::MAX);
     for (number, pc, time) in done {
         let reads = here.product(number);
         reads.open &= !(1 << member);
@@ -368,7 +369,7 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
         shared.let_units_go(&reads.b);
         if time != now {
             // It read until here, and not only when it was issued.
-            let who = Accessor { warp: warp.index, pc };
+            let who = (Accessor { pc, ..warp.accessor() }, cx.block);
             let raced = |conflict| hazards::raced(conflict).at(pc);
             races.read_units(who, 0, reads.quarter(member)).map_err(raced)?;
             races.read_units(who, 0, &reads.b).map_err(raced)?;

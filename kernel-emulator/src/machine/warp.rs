@@ -92,6 +92,8 @@ pub(crate) enum Flow {
 /// One warp.
 #[derive(Debug, Default)]
 pub(crate) struct Warp {
+    /// The block, in its cluster.
+    pub(crate) block: u32,
     /// Index in the block.
     pub(crate) index: u32,
     /// The lanes that exist.
@@ -133,9 +135,9 @@ const REMEMBERED: usize = 32;
 
 impl Warp {
     /// Makes it the warp `index` of a block of `threads` threads, at the start of the kernel.
-    pub(crate) fn reset(&mut self, index: u32, threads: u32) {
+    pub(crate) fn reset(&mut self, (block, index): (u32, u32), threads: u32) {
         let lanes = (threads - index * 32).min(32);
-        self.index = index;
+        (self.block, self.index) = (block, index);
         self.initial = u32::MAX >> (32 - lanes);
         self.live = self.initial;
         self.fragments.clear();
@@ -172,12 +174,17 @@ impl Warp {
 
     /// Lanes of this warp, for the detector of races.
     pub(crate) fn threads(&self, mask: u32) -> Threads {
-        Threads { warp: self.index, mask, live: self.live }
+        Threads { block: self.block, warp: self.index, mask, live: self.live }
+    }
+
+    /// The block, in its cluster, and this warp.
+    pub(crate) fn seat(&self) -> (u32, u32) {
+        (self.block, self.index)
     }
 
     /// A lane of this warp, for the same.
     pub(crate) fn accessor(&self) -> Accessor {
-        Accessor { warp: self.index, pc: self.pc }
+        Accessor { block: self.block, warp: self.index, pc: self.pc }
     }
 
     /// Whether every lane left.
@@ -247,10 +254,10 @@ impl Warp {
                     fragment.pc += 1;
                     let barrier = block.barriers[usize::from(id)].clone();
                     exec::barrier::finish(self, cx.inst(pc), &barrier, mask);
-                    cx.block().races.acquire(self.threads(mask), &barrier.released);
+                    cx.cluster.races.acquire(self.threads(mask), &barrier.released);
                 } else if let State::Cluster { .. } = state {
                     let mask = fragment.mask;
-                    cx.block().races.fence(self.threads(mask));
+                    exec::barrier::cluster_met(cx, self.threads(mask));
                 }
                 return Some(index);
             }
@@ -537,7 +544,7 @@ impl Warp {
                 }
                 Some(Members::All) | None => rest,
             };
-            cx.block().races.meet(self.threads(together));
+            cx.cluster.races.meet(self.threads(together));
             rest &= !together;
         }
     }

@@ -162,7 +162,7 @@ impl Proxies {
             let writing = u32::from(writer.warp);
             let knows = usize::from(writer.block) != block
                 || writing == warp
-                || known.reaches(writing, writer.time);
+                || known.reaches(super::race::warp(writer.block.into(), writing), writer.time);
             knows && *order > writer.order
         })
     }

@@ -29,7 +29,7 @@ mod tests;
 mod warps;
 
 use clock::agent;
-pub(crate) use clock::{Clock, Epoch};
+pub(crate) use clock::{Clock, Epoch, warp};
 use part::Part;
 use readers::Readers;
 use warps::Known;
@@ -42,23 +42,32 @@ use crate::machine::warp::{lane_number, lanes};
 /// The words of 16 bytes.
 type Row<T> = [T; 4];
 
-/// What is known of a block's shared memory.
+/// What is known of the shared memory of a cluster's blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Races {
-    /// Whether more than one thread is there, and the launch wants to know.
+    /// Whether there is shared memory, and the launch wants to know.
     enabled: bool,
+    /// Warps of a block.
+    count: u32,
+    /// What the warps know, block by block.
     warps: Vec<Known>,
-    /// How many copies of each agent departed.
+    /// How many copies of each agent departed, block by block.
     agents: Vec<u32>,
+    spaces: Vec<Space>,
+    readers: Readers,
+    /// What was released by fences and atomic operations.
+    released: Clock,
+}
+
+/// What is known of the shared memory of a block.
+#[derive(Debug, Default)]
+struct Space {
     writes: Vec<Row<Epoch>>,
     /// Sets of [`Readers`]; of a split word, the index of its [`Part`].
     reads: Vec<Row<u32>>,
-    readers: Readers,
     /// The split words, and which of these places are free.
     parts: Vec<Part>,
     free: Vec<u32>,
-    /// What was released by fences and atomic operations.
-    released: Clock,
 }
 
 /// Two accesses that nothing orders.
@@ -68,9 +77,11 @@ pub(crate) struct Conflict {
     pub(crate) earlier: Earlier,
 }
 
-/// Lanes of a warp that execute an instruction which accesses memory.
+/// A warp that executes an instruction which accesses memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accessor {
+    /// The block, in its cluster.
+    pub(crate) block: u32,
     pub(crate) warp: u32,
     pub(crate) pc: u32,
 }
@@ -79,25 +90,31 @@ pub(crate) struct Accessor {
 type Unordered = (Epoch, bool);
 
 impl Races {
-    /// Forgets everything, for a block of this many warps and bytes.
-    pub(crate) fn reset(&mut self, warps: u32, bytes: u32, enabled: bool) {
+    /// Forgets everything, for so many blocks of this many warps and bytes.
+    pub(crate) fn reset(&mut self, blocks: u32, warps: u32, bytes: u32, enabled: bool) {
         self.enabled = enabled && bytes > 0;
+        self.count = warps;
         self.released = Clock::default();
         self.agents.clear();
         self.warps.clear();
         if !self.enabled {
             return;
         }
-        self.agents.resize(clock::AGENTS, 0);
-        self.warps.extend((0..warps).map(Known::new));
-        let rows = bytes.div_ceil(16) as usize;
-        self.writes.clear();
-        self.writes.resize(rows, [Epoch::NONE; 4]);
-        self.reads.clear();
-        self.reads.resize(rows, [0; 4]);
+        self.agents.resize((blocks * clock::AGENTS) as usize, 0);
+        self.spaces.resize_with(blocks as usize, Space::default);
         self.readers.reset();
-        self.parts.clear();
-        self.free.clear();
+        let rows = bytes.div_ceil(16) as usize;
+        for (block, space) in (0..).zip(&mut self.spaces) {
+            self.warps.extend((0..warps).map(|warp| Known::new(block, warp)));
+            space.writes.clear();
+            // Who accesses the memory of another block has to know that the block has started.
+            let first = if blocks > 1 { Epoch::start(block) } else { Epoch::NONE };
+            space.writes.resize(rows, [first; 4]);
+            space.reads.clear();
+            space.reads.resize(rows, [0; 4]);
+            space.parts.clear();
+            space.free.clear();
+        }
     }
 
     #[inline]
@@ -105,31 +122,43 @@ impl Races {
         self.enabled
     }
 
+    /// Where a warp stands in the list.
+    #[inline]
+    fn index(&self, block: u32, warp: u32) -> usize {
+        (block * self.count + warp) as usize
+    }
+
+    fn of(&mut self, threads: Threads) -> &mut Known {
+        let index = self.index(threads.block, threads.warp);
+        &mut self.warps[index]
+    }
+
     /// What threads know and did, to be handed on; what they do from here on is not part of it.
     pub(crate) fn release(&mut self, threads: Threads, into: &mut Clock) {
         if self.enabled {
-            self.warps[threads.warp as usize].release(threads.mask, into);
+            self.of(threads).release(threads.mask, into);
         }
     }
 
     /// Threads learn what was handed on.
     pub(crate) fn acquire(&mut self, threads: Threads, from: &Clock) {
         if self.enabled {
-            self.warps[threads.warp as usize].acquire(threads, from);
+            self.of(threads).acquire(threads, from);
         }
     }
 
     /// Threads of a warp wait for one another.
     pub(crate) fn meet(&mut self, threads: Threads) {
         if self.enabled {
-            self.warps[threads.warp as usize].meet(threads);
+            self.of(threads).meet(threads);
         }
     }
 
     /// A fence that hands on only.
     pub(crate) fn publish(&mut self, threads: Threads) {
         if self.enabled {
-            self.warps[threads.warp as usize].release(threads.mask, &mut self.released);
+            let index = self.index(threads.block, threads.warp);
+            self.warps[index].release(threads.mask, &mut self.released);
         }
     }
 
@@ -137,37 +166,48 @@ impl Races {
     pub(crate) fn fence(&mut self, threads: Threads) {
         self.publish(threads);
         if self.enabled {
-            self.warps[threads.warp as usize].acquire(threads, &self.released);
+            let index = self.index(threads.block, threads.warp);
+            self.warps[index].acquire(threads, &self.released);
         }
     }
 
-    /// Whether some lane of a warp knows what another warp of the block did at a time on that warp's own clock.
-    pub(crate) fn knows(&self, warp: u32, other: u32, time: u32) -> bool {
-        !self.enabled || warp == other || self.clock(warp, u32::MAX).reaches(other, time)
+    /// What fences and atomic operations have handed on so far, for who arrives without doing so.
+    pub(crate) fn published(&self) -> &Clock {
+        &self.released
+    }
+
+    /// Whether some lane of a warp of a block knows what another one did at a time on that warp's own clock.
+    pub(crate) fn knows(&self, (block, warp): Seat, other: Seat, time: u32) -> bool {
+        let who = clock::warp(other.0, other.1);
+        !self.enabled
+            || (block, warp) == other
+            || self.clock((block, warp), u32::MAX).reaches(who, time)
     }
 
     /// A warp's own clock, at which some of its lanes do something that others have to know of; 0 where races are not looked for.
     /// It stands for the same as long as the warp hands nothing on.
-    pub(crate) fn time(&mut self, warp: u32, mask: u32) -> u32 {
+    pub(crate) fn time(&mut self, (block, warp): Seat, mask: u32) -> u32 {
         if !self.enabled {
             return 0;
         }
-        let warp = &mut self.warps[warp as usize];
-        warp.act(mask);
-        warp.now()
+        let index = self.index(block, warp);
+        self.warps[index].act(mask);
+        self.warps[index].now()
     }
 
     /// What threads know; nothing where races are not looked for.
-    pub(crate) fn clock(&self, warp: u32, mask: u32) -> Clock {
-        self.warps.get(warp as usize).map(|known| known.of(mask)).unwrap_or_default()
+    pub(crate) fn clock(&self, (block, warp): Seat, mask: u32) -> Clock {
+        let known = self.warps.get(self.index(block, warp));
+        known.map(|known| known.of(mask)).unwrap_or_default()
     }
 
-    /// An asynchronous copy departs, whose bytes the mbarrier at a word of shared memory counts: its epoch.
-    pub(crate) fn depart(&mut self, barrier: usize, pc: u32) -> Epoch {
+    /// An asynchronous copy departs, whose bytes the mbarrier at a word of a block's shared memory counts: its epoch.
+    pub(crate) fn depart(&mut self, barrier: (usize, usize), pc: u32) -> Epoch {
         if !self.enabled {
             return Epoch::NONE;
         }
-        let count = &mut self.agents[barrier % clock::AGENTS];
+        let agents = clock::AGENTS as usize;
+        let count = &mut self.agents[barrier.0 * agents + barrier.1 % agents];
         *count += 1;
         Epoch::new((agent(barrier), 0), 0, (*count, pc))
     }
@@ -178,15 +218,15 @@ impl Races {
     }
 
     /// Whether some lane of a warp knows that an operation on tensor memory is complete.
-    pub(crate) fn knows_completed(&self, warp: u32, thread: u32, number: u32) -> bool {
+    pub(crate) fn knows_completed(&self, warp: Seat, thread: u32, number: u32) -> bool {
         !self.enabled || self.clock(warp, u32::MAX).knows_completed(thread, number)
     }
 
-    /// Copies that wrote bytes last are no matter for the next one, since both are reductions.
-    pub(crate) fn forget_copies(&mut self, offset: u32, bytes: u32) {
+    /// Copies that wrote bytes of a block last are no matter for the next one, since both are reductions.
+    pub(crate) fn forget_copies(&mut self, block: usize, offset: u32, bytes: u32) {
         if self.enabled {
             for word in offset as usize / 4..(offset + bytes) as usize / 4 {
-                let epoch = &mut self.writes[word / 4][word % 4];
+                let epoch = &mut self.spaces[block].writes[word / 4][word % 4];
                 if epoch.is_copy() {
                     *epoch = Epoch::NONE;
                 }
@@ -194,219 +234,262 @@ impl Races {
         }
     }
 
-    /// An asynchronous copy is going to write bytes; a lane of the block issued it, or one of another block, of which nothing is known.
-    /// Offset and size are multiples of 4.
+    /// The view of an access of a warp to the shared memory of a block. Races are looked for.
+    fn view(&mut self, who: Accessor, block: usize) -> View<'_> {
+        if self.readers.many() {
+            self.collect();
+        }
+        let index = self.index(who.block, who.warp);
+        View {
+            known: &mut self.warps[index],
+            space: &mut self.spaces[block],
+            readers: &mut self.readers,
+            pc: who.pc,
+        }
+    }
+
+    /// An asynchronous copy that a lane issues is going to write bytes of a block. Offset and size are multiples of 4.
     pub(crate) fn overwrite(
         &mut self,
         epoch: Epoch,
-        issuer: Option<(Accessor, usize)>,
-        offset: u32,
-        bytes: u32,
+        (who, lane): (Accessor, usize),
+        (block, offset, bytes): (usize, u32, u32),
     ) -> Result<(), Conflict> {
         if !self.enabled {
             return Ok(());
         }
-        let rows = offset as usize / 16..(offset + bytes) as usize / 16;
-        let whole = offset.is_multiple_of(16) && bytes.is_multiple_of(16);
-        if whole && self.all_known(issuer, rows.clone()) {
-            self.writes[rows.clone()].fill([epoch; 4]);
-            self.reads[rows].fill([0; 4]);
-            return Ok(());
-        }
-        if let Some((who, lane)) = issuer {
-            let mut offsets = [0; crate::code::LANES];
-            offsets[lane] = offset.into();
-            self.write_words(who, (&offsets, bytes, 1 << lane), 0)?;
-        }
-        for word in offset / 4..(offset + bytes) / 4 {
-            let (row, k) = (word as usize / 4, word as usize % 4);
-            if self.writes[row][k] == Epoch::SPLIT {
-                self.free.push(self.reads[row][k]);
-            }
-            self.writes[row][k] = epoch;
-            self.reads[row][k] = 0;
-        }
-        Ok(())
+        self.view(who, block).overwrite(epoch, lane, (offset, bytes))
     }
 
-    /// Whether no word of some rows is split, and the issuer of a copy knows of every access to them.
-    fn all_known(
-        &self,
-        issuer: Option<(Accessor, usize)>,
-        mut rows: std::ops::Range<usize>,
-    ) -> bool {
-        let now = issuer.map(|(who, lane)| {
-            let known = &self.warps[who.warp as usize];
-            (known, Epoch::new((who.warp, lane), 0, (known.now(), who.pc)))
-        });
-        let (mut fine, mut unread) = (Epoch::NONE, 0);
-        rows.all(|row| {
-            let (write, set) = (self.writes[row][0], self.reads[row][0]);
-            if self.writes[row] != [write; 4]
-                || write == Epoch::SPLIT
-                || self.reads[row] != [set; 4]
-            {
-                return false;
-            }
-            let seen = (write, set) == (fine, unread)
-                || now.is_none_or(|(known, now)| {
-                    known.ordered(now, write) && self.readers.unordered(set, known, now).is_none()
-                });
-            (fine, unread) = (write, set);
-            seen
-        })
-    }
-
-    /// A warp reads `bytes` bytes of each lane.
+    /// A warp reads `bytes` bytes of each lane of the shared memory of a block.
     #[inline]
     pub(crate) fn read(
         &mut self,
-        who: Accessor,
+        (who, block): (Accessor, usize),
         offsets: &Doubles,
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
-        self.warps[who.warp as usize].act(mask);
-        if bytes >= 4 {
-            return self.read_words(who, (offsets, bytes, mask), 0);
-        }
-        let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.read_words(who, (offsets, 4, whole), shared_by(bytes))?;
-        self.parts(who, (offsets, bytes, rest), Part::read)
+        self.view(who, block).read(offsets, bytes, mask)
     }
 
-    /// A lane reads units of 16 bytes. Nothing where no races are looked for.
+    /// A lane reads units of 16 bytes of the shared memory of a block. Nothing where no races are looked for.
     pub(crate) fn read_units(
         &mut self,
-        who: Accessor,
+        (who, block): (Accessor, usize),
         lane: usize,
         units: &[u32],
     ) -> Result<(), Conflict> {
         if !self.enabled {
             return Ok(());
         }
-        if self.readers.many() {
-            self.collect();
-        }
-        self.warps[who.warp as usize].act(1 << lane);
-        let known = &self.warps[who.warp as usize];
-        let now = Epoch::new((who.warp, lane), 0, (known.now(), who.pc));
-        let mut offsets = [0; crate::code::LANES];
-        let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
-        for &unit in units {
-            // The common case: all four words have one writer, who is known, and the same readers.
-            let (writes, reads) = (&self.writes[unit as usize], &mut self.reads[unit as usize]);
-            let (write, set) = (writes[0], reads[0]);
-            if *writes == [write; 4] && write != Epoch::SPLIT && *reads == [set; 4] {
-                let known = &self.warps[who.warp as usize];
-                if write == fine || known.ordered(now, write) {
-                    fine = write;
-                    if read.0 != set {
-                        read = (set, self.readers.with(set, now, known));
-                    }
-                    *reads = [read.1; 4];
-                    continue;
-                }
-            }
-            offsets[lane] = 16 * u64::from(unit);
-            self.read_words(who, (&offsets, 16, 1 << lane), 0)?;
-        }
-        Ok(())
+        self.view(who, block).read_units(lane, units)
     }
 
-    /// A warp writes `bytes` bytes of each lane.
+    /// A warp writes `bytes` bytes of each lane of the shared memory of a block.
     #[inline]
     pub(crate) fn write(
         &mut self,
-        who: Accessor,
+        (who, block): (Accessor, usize),
         offsets: &Doubles,
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
-        self.warps[who.warp as usize].act(mask);
-        if bytes >= 4 {
-            return self.write_words(who, (offsets, bytes, mask), 0);
-        }
-        let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.write_words(who, (offsets, 4, whole), shared_by(bytes))?;
-        self.parts(who, (offsets, bytes, rest), Part::write)
+        self.view(who, block).write(offsets, bytes, mask)
     }
 
-    fn read_words(&mut self, who: Accessor, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
-        if self.readers.many() {
-            self.collect();
+    /// Removes the sets of readers that no word has.
+    #[cold]
+    fn collect(&mut self) {
+        for space in &mut self.spaces {
+            for index in &space.free {
+                space.parts[*index as usize] = Part::default();
+            }
         }
-        let time = self.warps[who.warp as usize].now();
+        self.readers.collect(self.spaces.iter_mut().flat_map(|space| {
+            let words = space.writes.as_flattened().iter().zip(space.reads.as_flattened_mut());
+            let sets = words.filter(|(write, _)| **write != Epoch::SPLIT).map(|(_, set)| set);
+            sets.chain(space.parts.iter_mut().flat_map(Part::reads))
+        }));
+    }
+}
+
+/// A warp of a cluster: its block and its number there.
+pub(crate) type Seat = (u32, u32);
+
+/// An instruction of a warp, and the memory that it accesses.
+struct View<'r> {
+    known: &'r mut Known,
+    space: &'r mut Space,
+    readers: &'r mut Readers,
+    pc: u32,
+}
+
+impl View<'_> {
+    /// The epoch of lanes that count as one.
+    #[inline]
+    fn now(&self, lane: usize, group: u32) -> Epoch {
+        Epoch::new((self.known.who(), lane), group, (self.known.now(), self.pc))
+    }
+
+    fn overwrite(
+        &mut self,
+        epoch: Epoch,
+        lane: usize,
+        (offset, bytes): (u32, u32),
+    ) -> Result<(), Conflict> {
+        let rows = offset as usize / 16..(offset + bytes) as usize / 16;
+        let whole = offset.is_multiple_of(16) && bytes.is_multiple_of(16);
+        if whole && self.all_known(lane, rows.clone()) {
+            self.space.writes[rows.clone()].fill([epoch; 4]);
+            self.space.reads[rows].fill([0; 4]);
+            return Ok(());
+        }
+        let mut offsets = [0; crate::code::LANES];
+        offsets[lane] = offset.into();
+        self.write_words((&offsets, bytes, 1 << lane), 0)?;
+        for word in offset / 4..(offset + bytes) / 4 {
+            let (row, k) = (word as usize / 4, word as usize % 4);
+            if self.space.writes[row][k] == Epoch::SPLIT {
+                self.space.free.push(self.space.reads[row][k]);
+            }
+            self.space.writes[row][k] = epoch;
+            self.space.reads[row][k] = 0;
+        }
+        Ok(())
+    }
+
+    /// Whether no word of some rows is split, and the lane knows of every access to them.
+    fn all_known(&self, lane: usize, mut rows: std::ops::Range<usize>) -> bool {
+        let now = self.now(lane, 0);
+        let (mut fine, mut unread) = (Epoch::NONE, 0);
+        rows.all(|row| {
+            let (writes, reads) = (self.space.writes[row], self.space.reads[row]);
+            let (write, set) = (writes[0], reads[0]);
+            if writes != [write; 4] || write == Epoch::SPLIT || reads != [set; 4] {
+                return false;
+            }
+            let seen = (write, set) == (fine, unread)
+                || self.known.ordered(now, write)
+                    && self.readers.unordered(set, self.known, now).is_none();
+            (fine, unread) = (write, set);
+            seen
+        })
+    }
+
+    #[inline]
+    fn read(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
+        self.known.act(mask);
+        if bytes >= 4 {
+            return self.read_words((offsets, bytes, mask), 0);
+        }
+        let (whole, rest) = whole_words(offsets, bytes, mask);
+        self.read_words((offsets, 4, whole), shared_by(bytes))?;
+        self.parts((offsets, bytes, rest), Part::read)
+    }
+
+    fn read_units(&mut self, lane: usize, units: &[u32]) -> Result<(), Conflict> {
+        self.known.act(1 << lane);
+        let now = self.now(lane, 0);
+        let mut offsets = [0; crate::code::LANES];
+        let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
+        for &unit in units {
+            // The common case: all four words have one writer, who is known, and the same readers.
+            let (writes, reads) =
+                (&self.space.writes[unit as usize], &mut self.space.reads[unit as usize]);
+            let (write, set) = (writes[0], reads[0]);
+            if *writes == [write; 4]
+                && write != Epoch::SPLIT
+                && *reads == [set; 4]
+                && (write == fine || self.known.ordered(now, write))
+            {
+                fine = write;
+                if read.0 != set {
+                    read = (set, self.readers.with(set, now, self.known));
+                }
+                *reads = [read.1; 4];
+                continue;
+            }
+            offsets[lane] = 16 * u64::from(unit);
+            self.read_words((&offsets, 16, 1 << lane), 0)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
+        self.known.act(mask);
+        if bytes >= 4 {
+            return self.write_words((offsets, bytes, mask), 0);
+        }
+        let (whole, rest) = whole_words(offsets, bytes, mask);
+        self.write_words((offsets, 4, whole), shared_by(bytes))?;
+        self.parts((offsets, bytes, rest), Part::write)
+    }
+
+    fn read_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
         each_row(words, |lane, row, words| {
-            let now = Epoch::new((who.warp, lane), group, (time, who.pc));
+            let now = self.now(lane, group);
             // The epoch and the set seen last, the one found to be ordered, and what the other becomes.
             let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
             for k in words {
-                let epoch = self.writes[row][k];
+                let epoch = self.space.writes[row][k];
                 if epoch != fine {
                     if epoch == Epoch::SPLIT {
                         self.part(now, (row, k), 0..4, Part::read)?;
                         continue;
                     }
-                    if !self.warps[who.warp as usize].ordered(now, epoch) {
+                    if !self.known.ordered(now, epoch) {
                         return Err((epoch, true));
                     }
                     fine = epoch;
                 }
-                let set = self.reads[row][k];
-                if read.0 != set {
-                    read = (set, self.readers.with(set, now, &self.warps[who.warp as usize]));
+                let set = &mut self.space.reads[row][k];
+                if read.0 != *set {
+                    read = (*set, self.readers.with(*set, now, self.known));
                 }
-                self.reads[row][k] = read.1;
+                *set = read.1;
             }
             Ok(())
         })
     }
 
-    fn write_words(&mut self, who: Accessor, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
-        let time = self.warps[who.warp as usize].now();
+    fn write_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
         each_row(words, |lane, row, words| {
-            let now = Epoch::new((who.warp, lane), group, (time, who.pc));
+            let now = self.now(lane, group);
             let (mut fine, mut unread) = (Epoch::NONE, 0);
             for k in words {
-                let epoch = self.writes[row][k];
+                let epoch = self.space.writes[row][k];
                 if epoch == Epoch::SPLIT {
                     self.part(now, (row, k), 0..4, Part::write)?;
                     continue;
                 }
-                let known = &self.warps[who.warp as usize];
                 if epoch != fine {
-                    if !known.ordered(now, epoch) && !epoch.beside(now) {
+                    if !self.known.ordered(now, epoch) && !epoch.beside(now) {
                         return Err((epoch, true));
                     }
                     fine = epoch;
                 }
-                self.writes[row][k] = now;
-                let set = self.reads[row][k];
-                if set != unread {
-                    if let Some(reader) = self.readers.unordered(set, known, now) {
+                self.space.writes[row][k] = now;
+                let set = &mut self.space.reads[row][k];
+                if *set != unread {
+                    if let Some(reader) = self.readers.unordered(*set, self.known, now) {
                         return Err((reader, false));
                     }
-                    unread = set;
+                    unread = *set;
                 }
-                self.reads[row][k] = 0;
+                *set = 0;
             }
             Ok(())
         })
     }
 
     /// Accesses of one or two bytes that cover no whole word.
-    fn parts(
-        &mut self,
-        who: Accessor,
-        (offsets, bytes, mask): Lanes<'_>,
-        access: Access,
-    ) -> Result<(), Conflict> {
-        let time = self.warps[who.warp as usize].now();
+    fn parts(&mut self, (offsets, bytes, mask): Lanes<'_>, access: Access) -> Result<(), Conflict> {
         for lane in lanes(mask) {
             let (row, k, _) = span(offsets[lane], bytes);
             let first = (offsets[lane] % 4) as usize;
-            let now = Epoch::new((who.warp, lane), 0, (time, who.pc));
+            let now = self.now(lane, 0);
             self.part(now, (row, k), first..first + bytes as usize, access)
                 .map_err(|earlier| conflict(lane, earlier))?;
         }
@@ -421,36 +504,25 @@ impl Races {
         bytes: part::Span,
         access: Access,
     ) -> Result<(), Unordered> {
-        if self.writes[row][k] != Epoch::SPLIT {
-            let part = Part::of(self.writes[row][k], self.reads[row][k]);
-            let index = self.free.pop().unwrap_or_else(|| {
-                self.parts.push(Part::default());
-                u32::try_from(self.parts.len() - 1).expect("shared memory is small")
+        let Space { writes, reads, parts, free } = &mut *self.space;
+        let (write, read) = (&mut writes[row][k], &mut reads[row][k]);
+        if *write != Epoch::SPLIT {
+            let part = Part::of(*write, *read);
+            let index = free.pop().unwrap_or_else(|| {
+                parts.push(Part::default());
+                u32::try_from(parts.len() - 1).expect("shared memory is small")
             });
-            self.parts[index as usize] = part;
-            (self.writes[row][k], self.reads[row][k]) = (Epoch::SPLIT, index);
+            parts[index as usize] = part;
+            (*write, *read) = (Epoch::SPLIT, index);
         }
-        let index = self.reads[row][k];
-        let part = &mut self.parts[index as usize];
-        access(part, (&self.warps[now.who() as usize], &mut self.readers), now, bytes)?;
+        let index = *read;
+        let part = &mut parts[index as usize];
+        access(part, (self.known, self.readers), now, bytes)?;
         if let Some(whole) = part.whole() {
-            (self.writes[row][k], self.reads[row][k]) = whole;
-            self.free.push(index);
+            (*write, *read) = whole;
+            free.push(index);
         }
         Ok(())
-    }
-
-    /// Removes the sets of readers that no word has.
-    #[cold]
-    fn collect(&mut self) {
-        let split = |row: &Row<Epoch>, k: usize| row[k] == Epoch::SPLIT;
-        for index in &self.free {
-            self.parts[*index as usize] = Part::default();
-        }
-        let words = self.writes.iter().zip(&mut self.reads).flat_map(|(writes, reads)| {
-            reads.iter_mut().enumerate().filter(|(k, _)| !split(writes, *k)).map(|(_, set)| set)
-        });
-        self.readers.collect(words.chain(self.parts.iter_mut().flat_map(Part::reads)));
     }
 }
 
@@ -510,10 +582,13 @@ fn span(offset: u64, bytes: u32) -> (usize, usize, usize) {
 
 #[cold]
 fn conflict(lane: usize, (epoch, wrote): Unordered) -> Conflict {
+    let (block, warp) = epoch.place();
     let by = if epoch.is_copy() {
         By::Copy
+    } else if epoch.is_start() {
+        By::Start { block }
     } else {
-        By::Lane { warp: epoch.who(), lane: lane_number(epoch.lane()) }
+        By::Lane { block, warp, lane: lane_number(epoch.lane()) }
     };
     let earlier = Earlier { pc: epoch.pc(), by, wrote };
     Conflict { lane: lane_number(lane), earlier }

@@ -7,6 +7,7 @@ use crate::code::{BulkCopy, Op, Place};
 use crate::exec::bulk;
 use crate::fault::{By, Earlier, Fault, Passed, SourceLine, Trap, Unfenced, Unwritten};
 use crate::machine::{Launch, Warp, slot_name};
+use crate::memory::race::Seat;
 
 /// A fault with its place.
 pub(super) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
@@ -58,7 +59,7 @@ fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
         text.push_str(&never_written(launch, load, trap.later));
     }
     if let Some(other) = trap.other {
-        text.push_str(&earlier(launch, other, warp.index));
+        text.push_str(&earlier(launch, other, warp.seat()));
         if let (Some(Passed { pc, parity, .. }), By::Lane { warp: reader, .. }) =
             (trap.passed, other.by)
         {
@@ -115,11 +116,16 @@ fn never_written(launch: &Launch<'_>, load: Unwritten, later: Option<(u32, u32)>
 }
 
 /// The earlier access of a race with one of a warp.
-fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: u32) -> String {
+fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: Seat) -> String {
     let place = instruction_place(launch, pc);
-    let (warp, lane) = match by {
-        By::Lane { warp, lane } => (warp, Some(lane)),
-        By::Warp(warp) => (warp, None),
+    let (of, warp, lane) = match by {
+        By::Lane { block, warp, lane } => (block, warp, Some(lane)),
+        By::Warp(warp) => (this.0, warp, None),
+        By::Start { block } => {
+            return format!(
+                " of block {block} of the cluster, which may not have started: is a `barrier.cluster.arrive` and `.wait` missing at the start of the kernel?"
+            );
+        }
         By::Copy => {
             return format!(
                 ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
@@ -133,10 +139,15 @@ fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: u32) -
     }
     let what = if wrote { "wrote" } else { "read" };
     match lane {
-        Some(lane) if warp == this => format!(
+        Some(lane) if (of, warp) == this => format!(
             ", which lane {lane} of this warp {what} in {place}, and the two lanes have not met since: is a `bar.warp.sync` missing between?"
         ),
-        _ => format!(", which warp {warp} {what} in {place}, without a barrier between"),
+        _ if of == this.0 => {
+            format!(", which warp {warp} {what} in {place}, without a barrier between")
+        }
+        _ => format!(
+            ", which warp {warp} of block {of} of the cluster {what} in {place}, and nothing orders that before this instruction: is a cluster barrier, or an arrival at an mbarrier, missing between?"
+        ),
     }
 }
 

@@ -62,7 +62,7 @@ fn twins(kind: FaultKind, wrong: &str, right: &str) -> Box<Fault> {
 }
 
 #[track_caller]
-fn twins_in(
+pub(crate) fn twins_in(
     kind: FaultKind,
     wrong: &str,
     right: &str,
@@ -77,7 +77,7 @@ fn twins_in(
 }
 
 #[track_caller]
-fn says(fault: &Fault, part: &str) {
+pub(crate) fn says(fault: &Fault, part: &str) {
     assert!(fault.detail.contains(part), "{fault}");
 }
 

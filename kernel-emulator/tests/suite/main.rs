@@ -23,6 +23,7 @@ mod atomics;
 mod barriers;
 mod bits;
 mod bulk;
+mod cluster_races;
 mod compare;
 mod control;
 mod convert;

@@ -86,16 +86,17 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     for range in &ranges {
         check(cx, &flight, *range).map_err(|trap| trap.lane(lane))?;
     }
-    let issuer = Accessor { warp, pc };
-    let own = (flight.cargo.issuer.block == block).then_some((issuer, lane as usize));
+    let from = u32::try_from(flight.cargo.issuer.block).expect("clusters are small");
+    let issuer = (Accessor { block: from, warp, pc }, lane as usize);
     cx.block().synchronises();
-    let Block { shared, races, proxies, .. } = &mut cx.cluster.blocks[block];
-    let epoch = races.depart(flight.barrier.1, pc);
+    let Cluster { races, blocks, .. } = cx.cluster;
+    let Block { shared, proxies, .. } = &mut blocks[block];
+    let epoch = races.depart(flight.barrier, pc);
     for Piece { offset, bytes } in ranges {
         if flight.cargo.op.is_some() {
-            races.forget_copies(offset, bytes);
+            races.forget_copies(block, offset, bytes);
         }
-        races.overwrite(epoch, own, offset, bytes).map_err(|conflict| {
+        races.overwrite(epoch, issuer, (block, offset, bytes)).map_err(|conflict| {
             let address = Spot { block, offset }.address();
             let detail =
                 format!("an asynchronous copy of {bytes} bytes to shared address {address:#x}");
@@ -291,13 +292,6 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: Epoch) -> Run<()> {
                 }
             }
         }
-    }
-    let mut epoch = epoch;
-    if flight.barrier.0 != flight.block {
-        // Who waits for an mbarrier of another block has no epochs of this one.
-        let races = &mut cx.cluster.blocks[flight.block].races;
-        flight.pieces.iter().for_each(|piece| races.forget_copies(piece.offset, piece.bytes));
-        epoch = Epoch::NONE;
     }
     barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
 }

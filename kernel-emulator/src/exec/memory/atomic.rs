@@ -52,7 +52,7 @@ const fn reads(op: AtomOp) -> bool {
 /// `atom`, `red`.
 pub(crate) fn atom(cx: &mut Context<'_>, warp: &mut Warp, op: &Atom, mask: u32) -> Run<()> {
     cx.block().synchronises();
-    cx.block().races.fence(warp.threads(mask));
+    cx.cluster.races.fence(warp.threads(mask));
     let base = addresses(warp, &op.address, mask)?;
     let element = u64::from(op.op.bytes());
     let count = op.more.len() as u64 + 1;

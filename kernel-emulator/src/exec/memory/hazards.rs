@@ -73,9 +73,8 @@ pub(crate) fn wrote(
     if !cx.cluster.blocks[block].proxies.enabled() {
         return;
     }
-    let own = cx.block();
-    let time = own.races.time(warp.index, mask);
-    let before = own.proxies.writes(warp.index, time);
+    let time = cx.cluster.races.time(warp.seat(), mask);
+    let before = cx.block().proxies.writes(warp.index, time);
     let proxies = &mut cx.cluster.blocks[block].proxies;
     for lane in lanes(mask) {
         let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
@@ -112,11 +111,11 @@ pub(crate) fn async_read(
         trap.copy = memory.in_flight_from(offset, bytes);
         return Err(trap);
     }
-    if block == cx.block && cx.cluster.blocks[block].races.enabled() {
-        let races = &mut cx.cluster.blocks[block].races;
+    if cx.cluster.races.enabled() {
         let mut offsets = [0; LANES];
         offsets[lane] = offset.into();
-        races.read(warp.accessor(), &offsets, bytes, 1 << lane).map_err(|conflict| {
+        let races = &mut cx.cluster.races;
+        races.read((warp.accessor(), block), &offsets, bytes, 1 << lane).map_err(|conflict| {
             let at = address(cx, offset);
             let detail = format!("an asynchronous read of {bytes} bytes at shared address {at:#x}");
             let mut trap = Trap::new(FaultKind::Race, detail).address(at);
@@ -149,7 +148,7 @@ pub(crate) fn fenced(
         }
         Some(time)
             if from == cx.block
-                && !cx.block().races.knows(warp.index, u32::from(writer.warp), time) =>
+                && !cx.cluster.races.knows(warp.seat(), (warp.block, writer.warp.into()), time) =>
         {
             "has executed `fence.proxy.async` since, but no barrier lies between that fence and this instruction"
         }
@@ -232,8 +231,7 @@ pub(crate) fn leave(cx: &mut Context<'_>) -> Run<()> {
     Err(trap)
 }
 
-/// Checks that no other warp touches the same words without a barrier between. Accesses from other
-/// blocks of the cluster are not followed.
+/// Checks that nobody else touches the same words with nothing that orders the two.
 #[inline]
 pub(crate) fn race(
     cx: &mut Context<'_>,
@@ -241,19 +239,26 @@ pub(crate) fn race(
     block: usize,
     accessed: &Accessed<'_>,
 ) -> Run<()> {
+    if accessed.mask != 0 && block != cx.block {
+        reached(cx, warp, block, accessed.addresses, accessed.mask);
+    }
+    ordered(cx, warp, block, accessed)
+}
+
+/// The same for an access that a block need not stay for until it is over: an operation on an mbarrier.
+#[inline]
+pub(crate) fn ordered(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    accessed: &Accessed<'_>,
+) -> Run<()> {
     let Accessed { offsets, addresses, bytes, mask, access } = *accessed;
-    if mask == 0 {
+    if mask == 0 || !cx.cluster.races.enabled() {
         return Ok(());
     }
-    if block != cx.block {
-        reached(cx, warp, block, addresses, mask);
-        return Ok(());
-    }
-    if !cx.cluster.blocks[block].races.enabled() {
-        return Ok(());
-    }
-    let races = &mut cx.cluster.blocks[block].races;
-    let who = warp.accessor();
+    let races = &mut cx.cluster.races;
+    let who = (warp.accessor(), block);
     let result = match access {
         Access::Load => races.read(who, offsets, bytes, mask),
         Access::Store | Access::Atomic => races.write(who, offsets, bytes, mask),

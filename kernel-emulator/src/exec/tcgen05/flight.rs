@@ -190,13 +190,11 @@ pub(super) fn reads(
     (block, units): (usize, &[u32]),
     name: &str,
 ) -> Run<()> {
-    if block == cx.block {
-        cx.block().races.read_units(warp.accessor(), lane, units).map_err(|conflict| {
-            let mut trap = Trap::new(FaultKind::Race, format!("`{name}` reads shared memory"));
-            trap.other = Some(conflict.earlier);
-            trap
-        })?;
-    }
+    cx.cluster.races.read_units((warp.accessor(), block), lane, units).map_err(|conflict| {
+        let mut trap = Trap::new(FaultKind::Race, format!("`{name}` reads shared memory"));
+        trap.other = Some(conflict.earlier);
+        trap
+    })?;
     hazards::fenced_units(cx, warp, block, units)
 }
 
@@ -240,7 +238,7 @@ pub(super) fn commit(
     let own = |p: &&Pending| operations.signature(p.signature).thread == thread;
     let last = operations.pending.iter().rev().find(own).map_or(0, |pending| pending.number);
     let mut released = Clock::default();
-    cx.block().races.release(warp.threads(1 << lane), &mut released);
+    cx.cluster.races.release(warp.threads(1 << lane), &mut released);
     cx.block().synchronises();
     for (block, _) in &barriers {
         // Who waits for the mbarrier looks again.
@@ -304,8 +302,7 @@ fn land(cx: &mut Context<'_>, commit: &Commit) -> Run<()> {
             );
             return Err(Trap::new(FaultKind::AsyncInFlight, detail));
         }
-        let mut known =
-            if at.0 == commit.thread.block { commit.released.clone() } else { Clock::default() };
+        let mut known = commit.released.clone();
         known.completed(agent, commit.last);
         barrier::arrive_once(cx, at, &known)?;
     }

@@ -15,7 +15,8 @@
 use super::Place;
 use super::flight::{Signature, Work};
 use crate::fault::{self, Earlier, FaultKind, Run, Trap};
-use crate::machine::{Context, Warp};
+use crate::machine::{Cluster, Context, Warp};
+use crate::memory::race;
 use crate::memory::tensor::{By, Mark, Region};
 
 /// What is done to a unit.
@@ -77,8 +78,9 @@ fn unfenced(
     (block, mark): (usize, &Mark),
     (warp, other): (u32, Other),
 ) -> Option<Conflict> {
-    let here = &cx.cluster.blocks[block];
-    if !cx.launch.check_tensor_fences || block != cx.block || !here.races.enabled() {
+    let Cluster { races, blocks, .. } = &*cx.cluster;
+    let (here, own) = (&blocks[block], u32::try_from(block).expect("clusters are small"));
+    if !cx.launch.check_tensor_fences || block != cx.block || !cx.cluster.races.enabled() {
         return None;
     }
     let known = &here.tensor.warps[warp as usize].after;
@@ -88,10 +90,11 @@ fn unfenced(
             let fences = &here.tensor.warps[index as usize].before;
             // The fence comes first, then what hands it on.
             let fenced = fences.get(mark.fences as usize).copied();
-            let Some(fenced) = fenced.filter(|at| here.races.knows(warp, index, *at)) else {
+            let Some(fenced) = fenced.filter(|at| races.knows((own, warp), (own, index), *at))
+            else {
                 return Some(Conflict::Unfenced(BEFORE));
             };
-            known.reaches(index, time.max(fenced))
+            known.reaches(race::warp(own, index), time.max(fenced))
         }
         // A commit fences what comes before.
         Other::Thread { warp: issuer, .. } if issuer == warp => return None,
@@ -109,15 +112,15 @@ enum Other {
 
 /// `tcgen05.fence::before_thread_sync`
 pub(super) fn fence_before(cx: &mut Context<'_>, warp: &Warp) {
+    let now = cx.cluster.races.time(warp.seat(), u32::MAX);
     let block = cx.block();
-    let now = block.races.time(warp.index, u32::MAX);
     block.tensor.warps[warp.index as usize].before.push(now);
 }
 
 /// `tcgen05.fence::after_thread_sync`
 pub(super) fn fence_after(cx: &mut Context<'_>, warp: &Warp) {
-    let block = cx.block();
-    block.tensor.warps[warp.index as usize].after = block.races.clock(warp.index, u32::MAX);
+    let known = cx.cluster.races.clock(warp.seat(), u32::MAX);
+    cx.block().tensor.warps[warp.index as usize].after = known;
 }
 
 /// Whether an operation is executed after an earlier one of the same thread without anybody waiting.
@@ -143,7 +146,8 @@ fn conflict(
     actor: Option<&Actor>,
     (warp, access): (u32, Access),
 ) -> Option<Conflict> {
-    let here = &cx.cluster.blocks[block];
+    let Cluster { races, blocks, .. } = &*cx.cluster;
+    let (here, own) = (&blocks[block], u32::try_from(block).expect("clusters are small"));
     match mark.by {
         By::Nobody => None,
         By::Warp { index, time } => {
@@ -152,7 +156,7 @@ fn conflict(
             if mark.number > done {
                 return Some(Conflict::UnderWay);
             }
-            if block == cx.block && !here.races.knows(warp, index, time) {
+            if block == cx.block && !races.knows((own, warp), (own, index), time) {
                 return Some(Conflict::Unordered);
             }
             actor.and_then(|_| unfenced(cx, (block, mark), (warp, Other::Warp { index, time })))
@@ -172,7 +176,7 @@ fn conflict(
                 return None;
             }
             let agent = earlier.agent;
-            if !here.races.knows_completed(warp, agent, mark.number) {
+            if !races.knows_completed((own, warp), agent, mark.number) {
                 return Some(Conflict::Unordered);
             }
             let other = Other::Thread { warp: earlier.thread.warp, agent };
@@ -191,7 +195,8 @@ pub(super) fn access(
     check(cx, Some(actor), (block, region), (actor.warp(), access))?;
     let mark = match *actor {
         Actor::Warp { index, pc, number } => {
-            let time = cx.cluster.blocks[block].races.time(index, u32::MAX);
+            let own = u32::try_from(block).expect("clusters are small");
+            let time = cx.cluster.races.time((own, index), u32::MAX);
             let fences = fences_of(cx, index);
             Mark { by: By::Warp { index, time }, number, pc, fences }
         }
@@ -343,8 +348,8 @@ pub(super) fn released(cx: &Context<'_>, warp: &Warp, region: Region) -> Run<()>
 /// The loads, or the stores, of a warp are over: they took until here.
 pub(super) fn waited(cx: &mut Context<'_>, warp: &Warp, access: Access) {
     let fenced = fences_of(cx, warp.index);
+    let now = cx.cluster.races.time(warp.seat(), u32::MAX);
     let block = cx.block();
-    let now = block.races.time(warp.index, u32::MAX);
     let accesses = &mut block.tensor.warps[warp.index as usize];
     let issued = match access {
         Access::Read => &mut accesses.loads,

@@ -1,19 +1,26 @@
 //! Times of the participants of a block, and what is known of them.
 
 /// The most warps of a block.
-const WARPS: usize = 32;
-/// Those who write besides the warps: the asynchronous copies that one mbarrier counts the bytes of. Blocks with more mbarriers
-/// share them.
-pub(super) const AGENTS: usize = 32;
-/// Threads whose operations on tensor memory count as participants; those of further ones share them.
-const TENSORS: usize = 16;
+const WARPS: u32 = 32;
+/// Those who write besides the warps: the asynchronous copies that one mbarrier of the block counts the bytes of. Blocks with more
+/// mbarriers share them.
+pub(super) const AGENTS: u32 = 32;
+/// The warps and agents of a block.
+const BLOCK: u32 = WARPS + AGENTS;
+/// Threads of a cluster whose operations on tensor memory count as participants; those of further ones share them.
+const TENSORS: u32 = 16;
+/// The participants before those of the blocks.
+const FIRST: u32 = TENSORS;
 
 /// Bits of an [`Epoch`]: an instruction's index, a time, how many lanes share the word as a power of two, a lane, a participant.
-const PC_BITS: u32 = 22;
+const PC_BITS: u32 = 20;
 const TIME_BITS: u32 = 26;
 const GROUP_BITS: u32 = 2;
 const LANE_BITS: u32 = 5;
 const WHO_BITS: u32 = 64 - PC_BITS - TIME_BITS - GROUP_BITS - LANE_BITS;
+
+/// In place of an instruction: the block starts.
+const START: u32 = (1 << PC_BITS) - 1;
 
 /// The last time: a warp that hands on more often is not told apart any more, so that races are missed and none is invented.
 pub(super) const LAST: u32 = (1 << TIME_BITS) - 1;
@@ -32,10 +39,21 @@ impl Epoch {
     #[inline]
     pub(super) fn new((who, lane): (u32, usize), group: u32, (time, pc): (u32, u32)) -> Epoch {
         // An instruction far behind in an enormous kernel is not named; the last index stands for it.
-        let pc = pc.min((1 << PC_BITS) - 1);
+        let pc = pc.min(START - 1);
         let who = u64::from(who) << LANE_BITS | lane as u64;
         let when = (who << GROUP_BITS | u64::from(group)) << TIME_BITS | u64::from(time);
         Epoch(when << PC_BITS | u64::from(pc))
+    }
+
+    /// A block starts: the first time of its first warp.
+    pub(super) fn start(block: u32) -> Epoch {
+        let start = Epoch::new((warp(block, 0), 0), 0, (1, 0));
+        Epoch(start.0 | u64::from(START))
+    }
+
+    /// Whether it is the start of a block and no access.
+    pub(super) fn is_start(self) -> bool {
+        self != Epoch::SPLIT && self.pc() == START
     }
 
     /// The bits from a place on.
@@ -85,7 +103,13 @@ impl Epoch {
 
     /// Whether it is an asynchronous copy and no warp.
     pub(super) fn is_copy(self) -> bool {
-        self != Epoch::SPLIT && self.who() as usize >= WARPS
+        self != Epoch::SPLIT && self.who() >= FIRST && (self.who() - FIRST) % BLOCK >= WARPS
+    }
+
+    /// The block, and its warp or agent.
+    pub(super) fn place(self) -> (u32, u32) {
+        let who = self.who().saturating_sub(FIRST);
+        (who / BLOCK, who % BLOCK)
     }
 }
 
@@ -97,34 +121,27 @@ struct Lanes {
 }
 
 /// A vector clock: of every participant, the time up to which all that it did is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Clock {
-    times: [u32; WARPS + AGENTS + TENSORS],
+    /// As far as anything is known of a participant or of one behind it.
+    times: Vec<u32>,
     /// Of warps of which more is known of some lanes than of others, which is rare.
     lanes: Vec<Lanes>,
-}
-
-impl Default for Clock {
-    fn default() -> Clock {
-        Clock { times: [0; WARPS + AGENTS + TENSORS], lanes: Vec::new() }
-    }
 }
 
 impl Clock {
     /// The time up to which all is known that a participant did.
     #[inline]
     pub(crate) fn time(&self, who: u32) -> u32 {
-        self.times[who as usize]
-    }
-
-    #[inline]
-    pub(super) fn set(&mut self, who: u32, time: u32) {
-        self.times[who as usize] = time;
+        self.times.get(who as usize).copied().unwrap_or(0)
     }
 
     /// Everything of a participant up to a time is known.
     #[inline]
     pub(super) fn learn(&mut self, who: u32, time: u32) {
+        if self.times.len() <= who as usize {
+            self.times.resize(who as usize + 1, 0);
+        }
         let known = &mut self.times[who as usize];
         *known = time.max(*known);
     }
@@ -151,7 +168,7 @@ impl Clock {
     /// Whether everything is known that a lane of a participant did up to a time.
     #[inline]
     pub(super) fn knows_lane(&self, who: u32, lane: usize, time: u32) -> bool {
-        time <= self.times[who as usize]
+        time <= self.time(who)
             || !self.lanes.is_empty()
                 && self.lanes.iter().any(|one| one.warp == who && one.times[lane] >= time)
     }
@@ -164,6 +181,9 @@ impl Clock {
 
     /// Learns what another clock knows.
     pub(crate) fn join(&mut self, from: &Clock) {
+        if self.times.len() < from.times.len() {
+            self.times.resize(from.times.len(), 0);
+        }
         for (to, from) in self.times.iter_mut().zip(&from.times) {
             *to = (*to).max(*from);
         }
@@ -177,8 +197,9 @@ impl Clock {
                 None => self.lanes.push(from.clone()),
             }
         }
-        let times = &self.times;
-        self.lanes.retain(|one| one.times.iter().any(|time| *time > times[one.warp as usize]));
+        let Clock { times, lanes } = self;
+        let known = |one: &Lanes| times.get(one.warp as usize).copied().unwrap_or(0);
+        lanes.retain(|one| one.times.iter().any(|time| *time > known(one)));
     }
 
     /// Operations on tensor memory up to a number, of a thread with an index, are complete.
@@ -193,11 +214,17 @@ impl Clock {
 }
 
 /// The participant that stands for a thread's operations on tensor memory.
-fn tensor(thread: u32) -> u32 {
-    u32::try_from(WARPS + AGENTS + thread as usize % TENSORS).expect("few participants")
+const fn tensor(thread: u32) -> u32 {
+    thread % TENSORS
 }
 
-/// The participant that stands for the asynchronous copies that the mbarrier at a word of shared memory counts.
-pub(super) fn agent(barrier: usize) -> u32 {
-    u32::try_from(WARPS + barrier % AGENTS).expect("few participants")
+/// The participant that is a warp of a block.
+pub(crate) const fn warp(block: u32, warp: u32) -> u32 {
+    FIRST + block * BLOCK + warp
+}
+
+/// The participant that stands for the asynchronous copies that the mbarrier at a word of a block's shared memory counts.
+pub(super) fn agent((block, word): (usize, usize)) -> u32 {
+    let (block, word) = (u32::try_from(block), u32::try_from(word % AGENTS as usize));
+    warp(block.expect("clusters are small"), WARPS + word.expect("few agents"))
 }

@@ -39,14 +39,21 @@ impl Random {
 /// Threads of two warps, and every access that each knows of, its own included, by number.
 struct Model {
     known: Vec<BTreeSet<usize>>,
-    /// Of each byte, the accesses: number, and whether it wrote.
-    bytes: Vec<Vec<(usize, bool)>>,
+    /// Of each byte of each block, the accesses: number, and whether it wrote.
+    bytes: [Vec<Vec<(usize, bool)>>; 2],
     count: usize,
 }
 
 impl Model {
-    fn new() -> Model {
-        Model { known: vec![BTreeSet::new(); 2 * LANES], bytes: vec![Vec::new(); BYTES], count: 0 }
+    /// Two warps of one block, or of a block each: the start of a block counts as a write of all its memory, which its threads know of.
+    fn new(clustered: bool) -> Model {
+        let started = |block| if clustered { vec![(block, true)] } else { Vec::new() };
+        let known = |block| vec![BTreeSet::from([block]); LANES];
+        Model {
+            known: [known(0), known(1)].concat(),
+            bytes: [0, 1].map(|block| vec![started(block); BYTES]),
+            count: 2,
+        }
     }
 
     fn threads(warp: u32, mask: u32) -> Vec<usize> {
@@ -60,26 +67,27 @@ impl Model {
         to.iter().for_each(|t| self.known[*t].extend(&all));
     }
 
-    /// Lanes access bytes with one instruction: whether an access that one of them does not know of is in the way, a read and a write.
+    /// Lanes access bytes of a block with one instruction: whether an access that one of them does not know of is in the way, a read and a write.
     fn access(
         &mut self,
         (warp, mask): (u32, u32),
-        (offsets, bytes): (&Doubles, u64),
+        (block, offsets, bytes): (usize, &Doubles, u64),
         write: bool,
     ) -> [bool; 2] {
         let (first, mut found) = (self.count, [false; 2]);
         for thread in Model::threads(warp, mask) {
             let start = offsets[thread % LANES];
             for byte in start as usize..(start + bytes) as usize {
-                let again = write && self.bytes[byte].iter().any(|(other, _)| *other >= first);
-                for &(other, wrote) in &self.bytes[byte] {
+                let again =
+                    write && self.bytes[block][byte].iter().any(|(other, _)| *other >= first);
+                for &(other, wrote) in &self.bytes[block][byte] {
                     if !again && (write || wrote) && !self.known[thread].contains(&other) {
                         found[usize::from(wrote)] = true;
                     }
                 }
                 // Of lanes that write one place with one instruction the first is looked at, and the last is known of later.
-                self.bytes[byte].retain(|(other, _)| !write || *other < first);
-                self.bytes[byte].push((self.count, write));
+                self.bytes[block][byte].retain(|(other, _)| !write || *other < first);
+                self.bytes[block][byte].push((self.count, write));
             }
             self.known[thread].insert(self.count);
             self.count += 1;
@@ -97,12 +105,15 @@ fn some_lanes(random: &mut Random) -> u32 {
     }
 }
 
-fn threads(warp: u32, mask: u32) -> Threads {
-    Threads { warp, mask, live: u32::MAX }
+/// Lanes of the first or second of two warps, in one block or in two.
+fn threads(clustered: bool, warp: u32, mask: u32) -> Threads {
+    let (block, warp) = if clustered { (warp, 0) } else { (0, warp) };
+    Threads { block, warp, mask, live: u32::MAX }
 }
 
 /// Hands on between two warps, or between lanes of one, or at a barrier of all.
-fn synchronise(random: &mut Random, races: &mut Races, model: &mut Model) {
+fn synchronise(random: &mut Random, clustered: bool, races: &mut Races, model: &mut Model) {
+    let threads = |warp, mask| threads(clustered, warp, mask);
     let (warp, mask) = (random.below(2) as u32, some_lanes(random));
     match random.below(4) {
         0 => {
@@ -131,13 +142,15 @@ fn synchronise(random: &mut Random, races: &mut Races, model: &mut Model) {
 fn every_race_of_two_threads_is_found_and_nothing_else() {
     let mut random = Random(71);
     let mut races = Races::default();
-    let (mut found, mut passed) = ([0; 2], 0);
-    for _ in 0..6000 {
-        races.reset(2, BYTES as u32, true);
-        let mut model = Model::new();
+    let (mut found, mut passed) = ([0; 3], 0);
+    for round in 0..8000 {
+        let clustered = round % 2 == 1;
+        let (blocks, warps) = if clustered { (2, 1) } else { (1, 2) };
+        races.reset(blocks, warps, BYTES as u32, true);
+        let mut model = Model::new(clustered);
         for pc in 0..40 {
             if random.below(2) == 0 {
-                synchronise(&mut random, &mut races, &mut model);
+                synchronise(&mut random, clustered, &mut races, &mut model);
             }
             let warp = random.below(2) as u32;
             // Lanes that share a word count as one: a narrow access is that of one lane here.
@@ -148,8 +161,11 @@ fn every_race_of_two_threads_is_found_and_nothing_else() {
             };
             let offsets = random.offsets(bytes);
             let write = random.below(2) == 0;
-            let required = model.access((warp, mask), (&offsets, bytes), write);
-            let (who, size) = (Accessor { warp, pc }, bytes as u32);
+            let memory = if clustered { random.below(2) as usize } else { 0 };
+            let required = model.access((warp, mask), (memory, &offsets, bytes), write);
+            let seat = threads(clustered, warp, mask);
+            let who = (Accessor { block: seat.block, warp: seat.warp, pc }, memory);
+            let size = bytes as u32;
             let actual = if write {
                 races.write(who, &offsets, size, mask)
             } else {
@@ -159,15 +175,24 @@ fn every_race_of_two_threads_is_found_and_nothing_else() {
                 Ok(()) => assert_eq!(required, [false, false], "{pc} {warp} {write} {bytes}"),
                 Err(Conflict { earlier, .. }) => {
                     assert!(required[usize::from(earlier.wrote)], "{pc} {warp} {write} {bytes}");
-                    let By::Lane { warp: other, .. } = earlier.by else { panic!("no copies here") };
-                    found[usize::from(other == warp)] += 1;
+                    let kind = match earlier.by {
+                        By::Lane { block, warp, .. }
+                            if (block, warp) == (seat.block, seat.warp) =>
+                        {
+                            0
+                        }
+                        By::Lane { .. } => 1,
+                        By::Start { .. } => 2,
+                        By::Warp(_) | By::Copy => panic!("no copies here"),
+                    };
+                    found[kind] += 1;
                     break;
                 }
             }
             passed += 1;
         }
     }
-    assert!(found[0] > 1000 && found[1] > 1000 && passed > 10_000, "{found:?} {passed}");
+    assert!(found.iter().all(|count| *count > 500) && passed > 10_000, "{found:?} {passed}");
 }
 
 #[test]
@@ -185,19 +210,19 @@ fn lanes_side_by_side_count_as_words() {
 #[test]
 fn words_are_split_only_while_their_bytes_differ() {
     let mut races = Races::default();
-    races.reset(2, 64, true);
+    races.reset(1, 2, 64, true);
     let at = |offset: u64| [offset; LANES];
-    let by = |warp, pc| Accessor { warp, pc };
+    let by = |warp, pc| (Accessor { block: 0, warp, pc }, 0);
     races.write(by(0, 1), &at(0), 2, 1).expect("the first access");
     races.write(by(1, 2), &at(2), 2, 1).expect("the other half");
-    assert_eq!((races.parts.len(), races.free.len()), (1, 0));
+    assert_eq!((races.spaces[0].parts.len(), races.spaces[0].free.len()), (1, 0));
     let found = races.read(by(0, 3), &at(0), 4, 1).expect_err("half is the other warp's");
-    let required = Earlier { pc: 2, by: By::Lane { warp: 1, lane: 0 }, wrote: true };
+    let required = Earlier { pc: 2, by: By::Lane { block: 0, warp: 1, lane: 0 }, wrote: true };
     assert_eq!(found.earlier, required);
     let mut gathered = Clock::default();
-    (0..2).for_each(|warp| races.release(threads(warp, u32::MAX), &mut gathered));
-    (0..2).for_each(|warp| races.acquire(threads(warp, u32::MAX), &gathered));
+    (0..2).for_each(|warp| races.release(threads(false, warp, u32::MAX), &mut gathered));
+    (0..2).for_each(|warp| races.acquire(threads(false, warp, u32::MAX), &gathered));
     races.write(by(1, 4), &at(0), 4, 1).expect("after a barrier");
-    assert_eq!((races.parts.len(), races.free.len()), (1, 1));
+    assert_eq!((races.spaces[0].parts.len(), races.spaces[0].free.len()), (1, 1));
     assert!(races.read(by(0, 5), &at(1), 1, 1).is_err());
 }

@@ -1,10 +1,12 @@
 //! What each warp of a block knows of what others did, lane by lane where lanes know different things.
 
-use super::clock::{Clock, Epoch, LAST};
+use super::clock::{Clock, Epoch, LAST, warp};
 
 /// Lanes of a warp that do something together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads {
+    /// The block, in its cluster.
+    pub(crate) block: u32,
     /// The warp, in its block.
     pub(crate) warp: u32,
     /// The lanes.
@@ -23,7 +25,8 @@ impl Threads {
 /// What a warp knows.
 #[derive(Debug)]
 pub(super) struct Known {
-    warp: u32,
+    /// The warp, as a participant.
+    who: u32,
     /// What every lane knows. Of the warp itself: up to where each lane knows what the others did.
     all: Clock,
     /// The warp's time: of all that its lanes do from now on.
@@ -35,8 +38,17 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(warp: u32) -> Known {
-        Known { warp, all: Clock::default(), now: 1, active: 0, some: Vec::new() }
+    /// A warp that knows of nothing but of the start of its block, at the first time of the block's first warp.
+    pub(super) fn new(block: u32, index: u32) -> Known {
+        let mut all = Clock::default();
+        all.learn(warp(block, 0), 1);
+        Known { who: warp(block, index), all, now: 2, active: 0, some: Vec::new() }
+    }
+
+    /// The warp, as a participant.
+    #[inline]
+    pub(super) fn who(&self) -> u32 {
+        self.who
     }
 
     #[inline]
@@ -60,7 +72,7 @@ impl Known {
     #[inline]
     pub(super) fn ordered(&self, now: Epoch, earlier: Epoch) -> bool {
         let lanes = now.lanes();
-        earlier.who() == self.warp && earlier.lanes() & lanes != 0
+        earlier.who() == self.who && earlier.lanes() & lanes != 0
             || self.all.knows(earlier)
             || !self.some.is_empty()
                 && self.some.iter().any(|(mask, clock)| mask & lanes != 0 && clock.knows(earlier))
@@ -82,9 +94,9 @@ impl Known {
             into.join(known);
         }
         if self.active & !mask == 0 {
-            into.learn(self.warp, self.now);
+            into.learn(self.who, self.now);
         } else if self.active & mask != 0 {
-            into.learn_lanes(self.warp, mask, self.now);
+            into.learn_lanes(self.who, mask, self.now);
         }
         self.pass();
     }
@@ -110,7 +122,7 @@ impl Known {
             for (_, known) in std::mem::take(&mut self.some) {
                 self.all.join(&known);
             }
-            self.all.set(self.warp, self.now);
+            self.all.learn(self.who, self.now);
             self.active = 0;
             self.pass();
         } else if threads.mask.count_ones() > 1 {

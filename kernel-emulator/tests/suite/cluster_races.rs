@@ -1,0 +1,94 @@
+//! Races on the shared memory of other blocks of a cluster: kernels without the order that they need, beside their twins that have it.
+
+use kernel_emulator::{Fault, FaultKind};
+
+use crate::async_hazards::{says, twins_in};
+
+/// All threads of the cluster meet.
+const MEET: &str = "barrier.cluster.arrive; barrier.cluster.wait;";
+/// The address of the thread's word in the other block's `tile` in `%r13`, that of the other block's `bar` in `%r14`.
+const PEER: &str = "xor.b32 %r10, %r9, 1; mov.u32 %r12, bar;
+    mapa.shared::cluster.u32 %r13, %r1, %r10; mapa.shared::cluster.u32 %r14, %r12, %r10;";
+const WRITE: &str = "st.shared.u32 [%r1], %r0;";
+const READ: &str = "ld.shared.u32 %r3, [%r1];";
+const WRITE_PEER: &str = "st.shared::cluster.u32 [%r13], %r0;";
+const READ_PEER: &str = "ld.shared::cluster.u32 %r3, [%r13];";
+
+/// Two blocks of 32 threads each race with the first text and not with the second.
+#[track_caller]
+fn races(wrong: &str, right: &str) -> Box<Fault> {
+    let whole = |body: &str| format!("{PEER} {body} {MEET}");
+    twins_in(FaultKind::Race, &whole(wrong), &whole(right), (32, 2))
+}
+
+#[test]
+fn a_block_reads_what_another_one_wrote_after_the_cluster_barrier() {
+    let body = |between: &str| format!("{MEET} {WRITE} {between} {READ_PEER}");
+    let fault = races(&body(""), &body(MEET));
+    says(&fault, "of the cluster read in PTX line");
+    says(&fault, "is a cluster barrier, or an arrival at an mbarrier, missing between?");
+    // A barrier of the block is none, and a fence has nobody wait.
+    races(&body("bar.sync 0;"), &body(MEET));
+    // Nor does a relaxed arrival hand on what comes before it, but for what a fence has.
+    let relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;";
+    races(&body(relaxed), &body(&format!("fence.acq_rel.cluster; {relaxed}")));
+}
+
+#[test]
+fn a_block_overwrites_what_another_one_read_after_the_cluster_barrier() {
+    let body = |between: &str| format!("{WRITE} {MEET} {READ_PEER} {between} {WRITE}");
+    let fault = races(&body(""), &body(MEET));
+    says(&fault, "and nothing orders that before this instruction");
+    let push = |between: &str| format!("{MEET} {WRITE} {READ} {between} {WRITE_PEER}");
+    races(&push(""), &push(MEET));
+}
+
+#[test]
+fn a_block_has_started_before_others_touch_its_memory() {
+    let fault = races(WRITE_PEER, &format!("{MEET} {WRITE_PEER}"));
+    says(&fault, "which may not have started");
+}
+
+#[test]
+fn a_remote_arrival_hands_over_what_comes_before_it() {
+    let body = |first: &str, second: &str| {
+        format!(
+            "{MEET} setp.eq.u32 %p2, %r9, 0; @%p2 bra WRITER; bra READER;
+             WRITER: {first} {second} bra OVER;
+             READER: W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W$; {READ} OVER:"
+        )
+    };
+    let arrive =
+        "bar.warp.sync -1; @%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14];";
+    races(&body(arrive, WRITE_PEER), &body(WRITE_PEER, arrive));
+    // One thread arrives for its warp after the lanes have met.
+    let alone = "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14];";
+    races(&body(WRITE_PEER, alone), &body(WRITE_PEER, arrive));
+}
+
+#[test]
+fn the_cluster_knows_of_an_mbarrier_before_others_arrive_there() {
+    let arrive = "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14];";
+    races(&format!("{arrive} {MEET}"), &format!("{MEET} {arrive}"));
+    // The fence of the initialisation and a relaxed arrival are enough.
+    let relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;";
+    races(&format!("{arrive} {MEET}"), &format!("{relaxed} {arrive}"));
+}
+
+#[test]
+fn a_multicast_comes_after_the_readers_of_every_block() {
+    // Both blocks wait and read; then block 0 copies into both again.
+    let round = |parity: u32| {
+        format!(
+            "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256; {MEET} mov.b16 %h0, 3;
+             setp.eq.u32 %p2, %r9, 0; and.pred %p3, %p2, %p0;
+             @%p3 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
+                 [tile], [%d0, {{0}}], [bar], %h0;
+             W$: mbarrier.try_wait.parity.shared.b64 %p1, [bar], {parity}; @!%p1 bra W$;"
+        )
+    };
+    let (first, second) = (round(0), round(1));
+    let late = second.replace("barrier.cluster.arrive;", "barrier.cluster.arrive.relaxed;");
+    let fault = races(&format!("{first} {READ} {late}"), &format!("{first} {READ} {second}"));
+    says(&fault, "an asynchronous copy of 256 bytes");
+}
