@@ -1,6 +1,6 @@
 //! Races on shared memory: who touched a word last, and whether anything orders that before the next access.
 //!
-//! Every warp has a vector clock (Mattern 1989): for each warp of the block, how much of it happens before here. Barriers, mbarriers,
+//! Every warp has a vector clock (Mattern 1989): for each warp of the cluster, how much of it happens before here. Barriers, mbarriers,
 //! fences and atomic operations join clocks. Every 4-byte word remembers its last write as an epoch, a lane of a warp and the warp's own
 //! clock (Flanagan and Freund, "`FastTrack`", 2009), and every reader since. An access races with an earlier one that does not happen
 //! before it.
@@ -14,11 +14,11 @@
 //! word.
 //!
 //! An asynchronous copy whose bytes an mbarrier counts writes as a participant of its own, an agent: from its issue on, until a thread
-//! waits on the mbarrier.
+//! waits on the mbarrier. The start of a block counts as a write to all of its memory, so that other blocks have to know of it.
 //!
 //! A store of what another thread stored in the same place is not a race: nothing depends on their order.
 //!
-//! Not followed: lanes that one instruction at one place has write the same word. Where code synchronises through fences and flags, more
+//! Not followed: lanes that write the same word with one instruction. Where code synchronises through fences and flags, more
 //! is taken as ordered than is.
 
 mod clock;
