@@ -64,7 +64,9 @@ impl Model {
     /// What threads know goes to others.
     fn hand_over(&mut self, from: &[usize], to: &[usize]) {
         let all: BTreeSet<usize> = from.iter().flat_map(|t| self.known[*t].clone()).collect();
-        to.iter().for_each(|t| self.known[*t].extend(&all));
+        for thread in to {
+            self.known[*thread].extend(&all);
+        }
     }
 
     /// Lanes access bytes of a block with one instruction: whether an access that one of them does not know of is in the way, a read and a write.
