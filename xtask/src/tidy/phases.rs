@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_evaluator_names_the_ir_and_what_describes_a_layout() {
-        let path = "kernel-core/src/eval/block/blackwell.rs";
+        let path = "kernel-core/src/eval/block/tcgen05.rs";
         let right = "use kernel_layout::Form;\nuse kernel_layout::tile::{Iter, TileLayout};\nuse crate::eval::Fault;\nuse crate::ir::{Op, Value};\n";
         assert_eq!(found(path, right), []);
         for module in ["layouts", "lower", "schedule", "elaborate", "check", "compile"] {
