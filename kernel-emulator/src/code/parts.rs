@@ -117,6 +117,8 @@ pub(crate) struct Load {
     pub(crate) targets: Box<[Option<Slot>]>,
     /// `.volatile`, `.relaxed`, `.acquire`, `.mmio`
     pub(crate) strong: bool,
+    /// `.acquire`
+    pub(crate) orders: bool,
 }
 
 /// `st`.
@@ -127,6 +129,8 @@ pub(crate) struct Store {
     pub(crate) sources: Box<[Slot]>,
     /// `.volatile`, `.relaxed`, `.release`, `.mmio`
     pub(crate) strong: bool,
+    /// `.release`
+    pub(crate) orders: bool,
 }
 
 /// `atom` and `red`.
@@ -140,6 +144,10 @@ pub(crate) struct Atom {
     pub(crate) c: Option<Slot>,
     /// Further elements of `.v2`, `.v4`, `.v8`: source, and result if there is one.
     pub(crate) more: Box<[(Slot, Option<Slot>)]>,
+    /// `.release`, `.acq_rel`
+    pub(crate) releases: bool,
+    /// `.acquire`, `.acq_rel`
+    pub(crate) acquires: bool,
 }
 
 /// What an atomic operation does to the word in memory.
@@ -401,6 +409,7 @@ pub(crate) enum MbarrierKind {
         expect: Option<W>,
         drop: bool,
         no_complete: bool,
+        relaxed: bool,
     },
     ExpectTx {
         bytes: W,
@@ -414,6 +423,7 @@ pub(crate) enum MbarrierKind {
         phase: Slot,
         parity: bool,
         blocking: bool,
+        relaxed: bool,
     },
     PendingCount {
         d: W,

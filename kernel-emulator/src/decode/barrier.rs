@@ -103,7 +103,9 @@ pub(super) fn mbarrier(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]
     let arrive = mods.one_of(&[(Word::Arrive, false), (Word::ArriveDrop, true)]);
     let expect = mods.word(Word::ExpectTx);
     let wait = mods.one_of(&[(Word::TestWait, false), (Word::TryWait, true)]);
-    mods.ignore(&[Word::Relaxed, Word::Acquire, Word::Release]);
+    // An arrival releases, and a wait acquires, where they do not say `.relaxed`.
+    let relaxed = mods.word(Word::Relaxed);
+    mods.ignore(&[Word::Acquire, Word::Release]);
     mods.ignore(SCOPES);
     if mods.word(Word::PendingCount) {
         mods.ty()?;
@@ -137,14 +139,14 @@ pub(super) fn mbarrier(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]
             _ => return Err("the wrong number of operands".to_owned()),
         };
         let address = cx.address(a, place)?;
-        let kind = MbarrierKind::Arrive { state, count, expect, drop, no_complete };
+        let kind = MbarrierKind::Arrive { state, count, expect, drop, no_complete, relaxed };
         return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
     }
     if let Some(blocking) = wait {
         let [d, a, phase, ..] = ops else { return Err("operands are missing".to_owned()) };
         let phase = if parity { Slot::W(cx.w(phase)?) } else { Slot::D(cx.d(phase)?) };
         let address = cx.address(a, place)?;
-        let kind = MbarrierKind::Wait { d: cx.dest_p(d)?, phase, parity, blocking };
+        let kind = MbarrierKind::Wait { d: cx.dest_p(d)?, phase, parity, blocking, relaxed };
         return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
     }
     let [a, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };

@@ -56,20 +56,19 @@ pub(super) fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
     }
 }
 
-/// Whether an access may be part of a protocol between threads; `.weak` is the default.
-fn strong(mods: &mut Modifiers) -> bool {
+/// Whether an access may be part of a protocol between threads, and whether it also orders others; `.weak` is the default.
+fn strength(mods: &mut Modifiers) -> (bool, bool) {
     mods.ignore(&[Word::Weak]);
-    let table = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
-    let mut strong = false;
-    for word in table {
-        strong |= mods.word(word);
-    }
-    strong
+    let mut any = |table: &[Word]| table.iter().fold(false, |any, word| mods.word(*word) || any);
+    let relaxed = any(&[Word::Volatile, Word::Relaxed, Word::Mmio]);
+    let orders = any(&[Word::Acquire, Word::Release]);
+    (relaxed || orders, orders)
 }
 
 /// What the modifiers of `ld` and `st` say.
 struct Vector {
     strong: bool,
+    orders: bool,
     space: Option<Place>,
     count: usize,
     ty: Type,
@@ -79,18 +78,18 @@ struct Vector {
 
 impl Vector {
     fn of(mods: &mut Modifiers) -> Decoded<Vector> {
-        let strong = strong(mods);
+        let (strong, orders) = strength(mods);
         mods.ignore(SCOPES);
         let space = mods.space()?;
         mods.ignore(CACHE);
         let (count, ty) = (vector(mods), mods.ty()?);
-        Ok(Vector { strong, space, count, ty, bytes: bytes_of(ty)? })
+        Ok(Vector { strong, orders, space, count, ty, bytes: bytes_of(ty)? })
     }
 }
 
 /// `ld`, `ldu`.
 pub(super) fn ld(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let Vector { strong, space, count, ty, bytes } = Vector::of(mods)?;
+    let Vector { strong, orders, space, count, ty, bytes } = Vector::of(mods)?;
     let [d, a, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
     let mut extend = Extend::Zero;
@@ -108,7 +107,7 @@ pub(super) fn ld(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> D
         targets.push(cx.target(element)?);
     }
     let address = cx.address(a, space)?;
-    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), strong })))
+    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), strong, orders })))
 }
 
 fn bytes_of(ty: Type) -> Decoded<u32> {
@@ -125,14 +124,14 @@ pub(super) fn st(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> D
     if mods.word(Word::Async) {
         return super::bulk::st_async(cx, mods, ops);
     }
-    let Vector { strong, space, count, ty, bytes } = Vector::of(mods)?;
+    let Vector { strong, orders, space, count, ty, bytes } = Vector::of(mods)?;
     let [a, b, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let mut sources = Vec::new();
     for element in elements(b, count)? {
         sources.push(cx.wide_source(element, ty.bits())?);
     }
     let address = cx.address(a, space)?;
-    Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), strong })))
+    Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), strong, orders })))
 }
 
 /// An operation of `atom` and `red`.
@@ -153,7 +152,14 @@ pub(super) fn atom(
     if mods.word(Word::Async) {
         return super::bulk::red_async(cx, mods, ops);
     }
-    mods.ignore(&[Word::Relaxed, Word::Acquire, Word::Release, Word::AcqRel, Word::Noftz]);
+    // `.relaxed` is the default.
+    mods.ignore(&[Word::Relaxed, Word::Noftz]);
+    let order = mods.one_of(&[
+        (Word::Acquire, (false, true)),
+        (Word::Release, (true, false)),
+        (Word::AcqRel, (true, true)),
+    ]);
+    let (releases, acquires) = order.unwrap_or_default();
     mods.ignore(SCOPES);
     let space = mods.space()?;
     let verb = mods
@@ -200,7 +206,8 @@ pub(super) fn atom(
         parts.push((cx.source(source, bits)?, target));
     }
     let (b, d) = parts.remove(0);
-    Ok(Op::Atom(Box::new(Atom { address, op, d, b, c, more: parts.into() })))
+    let more = parts.into();
+    Ok(Op::Atom(Box::new(Atom { address, op, d, b, c, more, releases, acquires })))
 }
 
 pub(super) fn operation(verb: Verb, ty: Type) -> Decoded<AtomOp> {

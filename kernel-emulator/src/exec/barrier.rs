@@ -358,13 +358,23 @@ fn by_barrier(
     })
 }
 
-/// What threads did so far happens before threads that wait for this phase of their mbarriers continue.
-fn hand_on(cx: &mut Context<'_>, warp: &Warp, places: &[(usize, usize); LANES], mask: u32) {
+/// What threads did so far happens before threads that wait for this phase of their mbarriers continue; where they arrive relaxed, what
+/// fences handed on.
+fn hand_on(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    places: &[(usize, usize); LANES],
+    (mask, relaxed): (u32, bool),
+) {
     for ((block, word), same) in by_barrier(places, mask) {
         let Cluster { races, blocks, .. } = cx.cluster;
         if races.enabled() {
             let handoff = blocks[block].mbarriers.entry(word).or_default();
-            races.release(warp.threads(same), &mut handoff.gathered);
+            if relaxed {
+                handoff.gathered.join(races.published());
+            } else {
+                races.release(warp.threads(same), &mut handoff.gathered);
+            }
         }
         if block != cx.block {
             cx.block().synchronises();
@@ -402,14 +412,18 @@ pub(crate) fn mbarrier(
     }
     let places = locate(cx, warp, &op.address, mask)?;
     ordered(cx, warp, op.kind, &places, mask)?;
-    if let MbarrierKind::Wait { d, phase, parity, blocking } = op.kind {
-        return wait(cx, warp, &places, (d, phase, parity, blocking), mask);
+    if let MbarrierKind::Wait { .. } = op.kind {
+        return wait(cx, warp, &places, op.kind, mask);
     }
-    if let MbarrierKind::Arrive { .. }
-    | MbarrierKind::ExpectTx { .. }
-    | MbarrierKind::CompleteTx { .. } = op.kind
-    {
-        hand_on(cx, warp, &places, mask);
+    match op.kind {
+        MbarrierKind::Arrive { relaxed, .. } => hand_on(cx, warp, &places, (mask, relaxed)),
+        MbarrierKind::ExpectTx { .. } | MbarrierKind::CompleteTx { .. } => {
+            hand_on(cx, warp, &places, (mask, true));
+        }
+        MbarrierKind::Init { .. }
+        | MbarrierKind::Inval
+        | MbarrierKind::Wait { .. }
+        | MbarrierKind::PendingCount { .. } => {}
     }
     let mut states = [0; LANES];
     for lane in lanes(mask) {
@@ -585,9 +599,12 @@ fn wait(
     cx: &mut Context<'_>,
     warp: &mut Warp,
     places: &[(usize, usize); LANES],
-    (d, phase, parity, blocking): (crate::code::P, Slot, bool, bool),
+    kind: MbarrierKind,
     mask: u32,
 ) -> Run<Flow> {
+    let MbarrierKind::Wait { d, phase, parity, blocking, relaxed } = kind else {
+        unreachable!("the caller has asked")
+    };
     let mut done = 0;
     for lane in lanes(mask) {
         let waited = operand(warp, phase, lane)?;
@@ -611,7 +628,11 @@ fn wait(
     for ((block, word), same) in by_barrier(places, done) {
         let Cluster { races, blocks, .. } = cx.cluster;
         if let Some(handoff) = blocks[block].mbarriers.get(&word) {
-            races.acquire(warp.threads(same), &handoff.released);
+            if relaxed {
+                races.offer(&handoff.released);
+            } else {
+                races.acquire(warp.threads(same), &handoff.released);
+            }
         }
     }
     if done != 0 {
@@ -658,7 +679,7 @@ pub(crate) fn copy_arrive(
     mask: u32,
 ) -> Run<()> {
     let places = locate(cx, warp, &barrier, mask)?;
-    hand_on(cx, warp, &places, mask);
+    hand_on(cx, warp, &places, (mask, false));
     for lane in lanes(mask) {
         let mut object = object(cx, places[lane], lane)?;
         let before = object.encode();

@@ -107,7 +107,9 @@ pub(crate) fn load(cx: &mut Context<'_>, warp: &mut Warp, op: &Load, mask: u32) 
     }
     if op.strong {
         fence(Ordering::SeqCst);
-        cx.cluster.races.fence(warp.threads(mask));
+    }
+    if op.orders {
+        cx.cluster.races.learn(warp.threads(mask));
     }
     Ok(())
 }
@@ -188,7 +190,9 @@ fn load_words<const N: usize>(
 pub(crate) fn store(cx: &mut Context<'_>, warp: &mut Warp, op: &Store, mask: u32) -> Run<()> {
     if op.strong {
         fence(Ordering::SeqCst);
-        cx.cluster.races.fence(warp.threads(mask));
+    }
+    if op.orders {
+        cx.cluster.races.publish(warp.threads(mask));
     }
     let count = u32::try_from(op.sources.len()).expect("a vector has at most 8 elements");
     let bytes = op.bytes * count;

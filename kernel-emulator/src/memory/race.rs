@@ -154,7 +154,7 @@ impl Races {
         }
     }
 
-    /// A fence that hands on only.
+    /// A fence, store or atomic operation that hands on only.
     pub(crate) fn publish(&mut self, threads: Threads) {
         if self.enabled {
             let index = self.index(threads.block, threads.warp);
@@ -162,9 +162,21 @@ impl Races {
         }
     }
 
-    /// A fence or an atomic operation: orders with every other one.
+    /// A fence: orders with every other one.
     pub(crate) fn fence(&mut self, threads: Threads) {
         self.publish(threads);
+        self.learn(threads);
+    }
+
+    /// What was handed on is there for fences to come.
+    pub(crate) fn offer(&mut self, from: &Clock) {
+        if self.enabled {
+            self.released.join(from);
+        }
+    }
+
+    /// A load or an atomic operation that learns what was handed on.
+    pub(crate) fn learn(&mut self, threads: Threads) {
         if self.enabled {
             let index = self.index(threads.block, threads.warp);
             self.warps[index].acquire(threads, &self.released);

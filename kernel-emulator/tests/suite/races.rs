@@ -69,26 +69,75 @@ fn races_are_not_looked_for_where_they_are_not_wanted() {
     assert!(bench.try_launch(&one_block(64), &[0], &options).is_ok());
 }
 
+/// Thread 0 writes, and `hand` hands that on by `flag`; the second warp takes it over by `take` until `%r1` is not 0, and reads.
+fn by_flag(hand: &str, take: &str, after: &str) -> Result<(), Box<Fault>> {
+    let text = entry(
+        1,
+        &format!(
+            "{SETUP} .shared .b32 tile; .shared .b32 flag; setp.ne.u32 %p1, %r0, 0; @!%p1 st.shared.u32 [flag], 0; bar.sync 0;
+             setp.ge.u32 %p0, %r0, 32; @%p0 bra READ; @%p1 bra DONE; st.shared.u32 [tile], 7; {hand} bra DONE;
+             READ: {take} setp.eq.u32 %p2, %r1, 0; @%p2 bra READ; {after} ld.shared.u32 %r2, [tile]; DONE:"
+        ),
+    );
+    outcome(&text, &one_block(64), 256)
+}
+
 #[test]
-fn protocols_of_flags_and_atomics_are_no_races() {
-    for body in [
-        // A flag with release and acquire.
-        "setp.ge.u32 %p0, %r0, 32; @%p0 bra READ; @!%p1 st.shared.u32 [tile], 7; fence.acq_rel.cta; st.relaxed.cta.shared.u32 [flag], 1; bra DONE;
-         READ: ld.acquire.cta.shared.u32 %r1, [flag]; setp.eq.u32 %p2, %r1, 0; @%p2 bra READ; ld.shared.u32 %r2, [tile]; DONE:",
-        // A counter.
-        "setp.ge.u32 %p0, %r0, 32; @%p0 bra READ; @!%p1 st.shared.u32 [tile], 7; atom.shared.exch.b32 %r3, [flag], 1; bra DONE;
-         READ: atom.shared.or.b32 %r1, [flag], 0; setp.eq.u32 %p2, %r1, 0; @%p2 bra READ; ld.shared.u32 %r2, [tile]; DONE:",
-    ] {
-        let text = entry(
-            1,
-            &format!(
-                "{SETUP} .shared .b32 tile; .shared .b32 flag; setp.ne.u32 %p1, %r0, 0; @!%p1 st.shared.u32 [flag], 0; bar.sync 0; {body}"
-            ),
-        );
-        if let Err(fault) = outcome(&text, &one_block(64), 256) {
-            panic!("{fault}");
+fn flags_and_atomics_order_what_they_say() {
+    let (fence, none) = ("fence.acq_rel.cta;", "");
+    let hands = [
+        ("st.release.cta.shared.u32 [flag], 1;", true),
+        ("fence.acq_rel.cta; st.relaxed.cta.shared.u32 [flag], 1;", true),
+        ("st.relaxed.cta.shared.u32 [flag], 1;", false),
+        ("st.volatile.shared.u32 [flag], 1;", false),
+        ("atom.release.cta.shared.exch.b32 %r3, [flag], 1;", true),
+        ("fence.acq_rel.cta; red.shared.add.u32 [flag], 1;", true),
+        // `.relaxed` is what an atomic operation is that says nothing.
+        ("atom.shared.exch.b32 %r3, [flag], 1;", false),
+    ];
+    let takes = [
+        ("ld.acquire.cta.shared.u32 %r1, [flag];", none, true),
+        ("ld.relaxed.cta.shared.u32 %r1, [flag];", fence, true),
+        ("ld.relaxed.cta.shared.u32 %r1, [flag];", none, false),
+        ("ld.volatile.shared.u32 %r1, [flag];", none, false),
+        ("atom.acquire.cta.shared.or.b32 %r1, [flag], 0;", none, true),
+        ("atom.shared.or.b32 %r1, [flag], 0;", fence, true),
+        ("atom.shared.or.b32 %r1, [flag], 0;", none, false),
+    ];
+    for (hand, hands_on) in hands {
+        for (take, after, learns) in takes {
+            let actual = by_flag(hand, take, after).map_err(|fault| fault.kind);
+            let required = if hands_on && learns { Ok(()) } else { Err(FaultKind::Race) };
+            assert_eq!(actual, required, "{hand} {take} {after}");
         }
     }
+}
+
+#[test]
+fn relaxed_arrivals_and_waits_order_only_by_fences() {
+    let body = |arrive: &str, wait: &str| {
+        format!(
+            ".shared .b32 tile; .shared .align 8 .b64 bar; setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared.b64 [bar], 1; bar.sync 0;
+             setp.ge.u32 %p1, %r0, 32; @%p1 bra W; @!%p0 bra DONE; st.shared.u32 [tile], 7; {arrive} bra DONE;
+             W: {wait} ld.shared.u32 %r2, [tile]; DONE:"
+        )
+    };
+    let arrive = |order: &str| format!("mbarrier.arrive{order}.shared.b64 _, [bar];");
+    let wait = |order: &str| {
+        format!("mbarrier.try_wait.parity{order}.shared.b64 %p2, [bar], 0; @!%p2 bra W;")
+    };
+    let right = body(&arrive(""), &wait(""));
+    let fence = "fence.acq_rel.cta;";
+    twins(FaultKind::Race, 64, &body(&arrive(".relaxed.cta"), &wait("")), &right);
+    twins(FaultKind::Race, 64, &body(&arrive(""), &wait(".relaxed.cta")), &right);
+    let fenced =
+        body(&(fence.to_owned() + &arrive(".relaxed.cta")), &(wait(".relaxed.cta") + fence));
+    twins(
+        FaultKind::Race,
+        64,
+        &body(&arrive(".relaxed.cta"), &(wait(".relaxed.cta") + fence)),
+        &fenced,
+    );
 }
 
 /// Two warps and 64 elements of `bytes` bytes: `%r2` is the address of the thread's own one, `%r3` of
