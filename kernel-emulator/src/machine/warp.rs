@@ -559,7 +559,14 @@ impl Warp {
         needed: u32,
     ) -> Run<bool> {
         let mut there = active;
-        let waits = |f: &Fragment| matches!(f.state, State::Members(_)) && f.pc == pc;
+        let insts = &cx.launch.code.insts;
+        // `bar.warp.sync` is for one mask, and not for one place (PTX ISA, "bar.warp.sync").
+        let elsewhere = |f: &Fragment| {
+            matches!((op, &insts[f.pc as usize].op), (Op::WarpSync { .. }, Op::WarpSync { .. }))
+                && f.state == State::Members(needed)
+        };
+        let waits =
+            |f: &Fragment| matches!(f.state, State::Members(_)) && f.pc == pc || elsewhere(f);
         if needed & !active != 0 {
             there |= self.fragments.iter().filter(|f| waits(f)).fold(0, |m, f| m | f.mask);
             if needed & !there > 0 {
@@ -567,9 +574,14 @@ impl Warp {
                 return Ok(false);
             }
         }
-        self.meet(cx, op.members(), there);
+        let members = match op {
+            // The mask is in another register where another instruction names it.
+            Op::WarpSync { .. } if there != active => Some(Members::All),
+            _ => op.members(),
+        };
+        self.meet(cx, members, there);
         let flow = exec::step(cx, self, op, there)?;
-        self.meet(cx, op.members(), there);
+        self.meet(cx, members, there);
         if matches!(flow, Flow::Retry(_)) {
             // It counts when it is over.
             cx.counters.warp_instructions -= 1;
@@ -580,7 +592,7 @@ impl Warp {
             if index == current || there != active && waits(fragment) {
                 match flow {
                     Flow::Next | Flow::Yield => {
-                        fragment.pc = pc + 1;
+                        fragment.pc += 1;
                         fragment.state = State::Ready;
                     }
                     Flow::Wait(state) => {

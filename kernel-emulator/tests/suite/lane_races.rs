@@ -78,6 +78,22 @@ fn lanes_that_touch_their_own_words_need_not_meet() {
     }
 }
 
+#[test]
+fn lanes_meet_at_one_mask_wherever_they_are() {
+    // The two halves of the warp execute different instructions (PTX ISA, "bar.warp.sync": sm_70 and later).
+    let halves = |high: &str, low: &str| {
+        format!(
+            "{WRITE} setp.lt.u32 %p1, %r0, 16; xor.b32 %r3, %r0, 16; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r1; @%p1 bra LOW;
+             {high} bra DONE; LOW: {low} DONE: {READ}"
+        )
+    };
+    races(
+        32,
+        &halves("bar.warp.sync 0xFFFF0000;", "bar.warp.sync 0xFFFF;"),
+        &halves("bar.warp.sync -1;", "mov.b32 %r5, -1; bar.warp.sync %r5;"),
+    );
+}
+
 /// Warp 0 writes and one of its lanes arrives at an mbarrier for one; warp 1 waits there and reads.
 fn hand_over(before: &str) -> String {
     format!(
