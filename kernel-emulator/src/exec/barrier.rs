@@ -606,18 +606,27 @@ fn wait(
         unreachable!("the caller has asked")
     };
     let mut done = 0;
+    let mut asked = Vec::new();
     for lane in lanes(mask) {
         let waited = operand(warp, phase, lane)?;
         let waited = if parity { waited & 1 != 0 } else { parity_of(waited) };
         let mut current = object(cx, places[lane], lane)?.phase;
-        if current == waited {
+        if current == waited && !warp.asked.contains(&(places[lane], waited)) {
+            // Either instruction may say that the phase is not over, and the first time it does: a kernel looks again.
+            if !asked.contains(&(places[lane], waited)) {
+                asked.push((places[lane], waited));
+            }
+        } else if current == waited {
             // Who waits for another phase, by mistake perhaps, does not make this one's copies land.
             super::bulk::flight::awaited(cx, places[lane])?;
             current = object(cx, places[lane], lane)?.phase;
         }
         done |= u32::from(current != waited) << lane;
     }
-    if done == 0 && blocking && !warp.timeout {
+    let first = !asked.is_empty();
+    warp.asked.retain(|(barrier, _)| lanes(done).all(|lane| places[lane] != *barrier));
+    warp.asked.append(&mut asked);
+    if done == 0 && blocking && !first && !warp.timeout {
         let lane = mask.trailing_zeros() as usize;
         let (_, word) = places[lane];
         let waited = operand(warp, phase, lane)?;

@@ -128,6 +128,8 @@ pub(crate) struct Warp {
     pub(crate) pc: u32,
     /// The last wait for each of some mbarriers, for faults.
     pub(crate) passed: Vec<Passed>,
+    /// The phases of mbarriers that it has been told are not over: barrier and parity.
+    pub(crate) asked: Vec<((usize, usize), bool)>,
 }
 
 /// Mbarriers whose last wait a warp remembers.
@@ -159,6 +161,7 @@ impl Warp {
         self.cluster_arrived = 0;
         self.cluster_generation = 0;
         self.passed.clear();
+        self.asked.clear();
     }
 
     /// A wait for an mbarrier is over, the executing instruction.

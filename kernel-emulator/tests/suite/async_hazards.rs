@@ -105,6 +105,29 @@ fn a_loaded_tile_is_read_after_the_wait() {
 }
 
 #[test]
+fn a_wait_whose_result_nobody_looks_at_is_none() {
+    for wait in ["try_wait", "test_wait"] {
+        let look = format!("mbarrier.{wait}.parity.shared.b64 %p1, [bar], 0;");
+        twins(
+            FaultKind::AsyncInFlight,
+            &format!("{EXPECT} {LOAD} bar.sync 0; {look} ld.shared.b32 %r3, [%r1];"),
+            &format!(
+                "{EXPECT} {LOAD} bar.sync 0; W: {look} @!%p1 bra W; ld.shared.b32 %r3, [%r1];"
+            ),
+        );
+        // An arrival that comes later: warp 1 waits for warp 0.
+        let body = |behind: &str| {
+            format!(
+                "setp.ge.u32 %p2, %r0, 32; @%p2 bra READ; nanosleep.u32 100; nanosleep.u32 100; st.shared.b32 [%r1], 7;
+                 bar.warp.sync -1; @%p0 mbarrier.arrive.shared.b64 _, [bar]; bra DONE;
+                 READ: {look} {behind} ld.shared.b32 %r3, [tile]; DONE:"
+            )
+        };
+        twins(FaultKind::Race, &body(""), &body("@!%p1 bra READ;"));
+    }
+}
+
+#[test]
 fn a_wait_for_another_phase_is_none() {
     let read = "ld.shared.b32 %r3, [%r1];";
     let other = WAIT.replace("[bar], 0", "[bar], 1");
