@@ -36,7 +36,7 @@ pub enum FaultKind {
     TensorMemory,
     /// Warps synchronised, and touched the same tensor memory, without `tcgen05.fence` on both sides.
     TensorFence,
-    /// Two warps touched the same shared memory without a barrier between, one of them writing.
+    /// Two threads touched the same shared memory with nothing that orders the two, one of them writing.
     Race,
     /// The launch ran more instructions than [`Options`](crate::Options) permits.
     InstructionLimit,

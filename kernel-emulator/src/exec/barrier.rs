@@ -498,6 +498,13 @@ fn one(
             return Err(Trap::new(FaultKind::IllegalOperand, detail));
         }
         super::bulk::flight::unused(cx, at)?;
+        let offset = u32::try_from(8 * at.1).expect("shared memory is small");
+        let shared = &mut cx.cluster.blocks[at.0].shared;
+        if shared.mbarrier_in(offset, 8).is_some() {
+            let detail = "an mbarrier is initialised where one is valid: an `mbarrier.inval` of that one is missing before";
+            return Err(Trap::new(FaultKind::IllegalOperand, detail));
+        }
+        shared.make_mbarrier(offset);
         let object = Object { pending: count, expected: count, tx: 0, phase: false };
         put(cx, at, object.encode());
         init::made(cx, warp, at, lane_number(lane));
@@ -513,6 +520,8 @@ fn one(
         }
         MbarrierKind::Inval => {
             super::bulk::flight::unused(cx, at)?;
+            let offset = u32::try_from(8 * at.1).expect("shared memory is small");
+            cx.cluster.blocks[at.0].shared.end_mbarrier(offset);
             put(cx, at, 0);
             return Ok(0);
         }

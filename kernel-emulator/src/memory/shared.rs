@@ -26,7 +26,12 @@ pub(crate) struct Shared {
     holders: Vec<(u32, (u32, u32))>,
     /// How many such copies there are at all.
     holds: u32,
+    /// Where mbarriers are: their offsets.
+    mbarriers: Vec<u32>,
 }
+
+/// Bytes of an mbarrier.
+const MBARRIER: u32 = 8;
 
 impl Shared {
     /// Makes it `bytes` bytes, none of them written.
@@ -42,6 +47,24 @@ impl Shared {
         self.flying = 0;
         self.holders.clear();
         self.holds = 0;
+        self.mbarriers.clear();
+    }
+
+    /// An mbarrier is made at an offset.
+    pub(crate) fn make_mbarrier(&mut self, offset: u32) {
+        self.mbarriers.push(offset);
+    }
+
+    /// The mbarrier at an offset is none any more.
+    pub(crate) fn end_mbarrier(&mut self, offset: u32) {
+        self.mbarriers.retain(|at| *at != offset);
+    }
+
+    /// The offset of an mbarrier that has some of these bytes.
+    #[inline]
+    pub(crate) fn mbarrier_in(&self, offset: u32, bytes: u32) -> Option<u32> {
+        let touches = |at: &&u32| **at < offset + bytes && offset < **at + MBARRIER;
+        self.mbarriers.iter().find(touches).copied()
     }
 
     pub(crate) fn bytes(&self) -> u32 {

@@ -170,7 +170,7 @@ fn a_wait_for_another_phase_is_none() {
     // Nor does it order what threads wrote before they arrived in this phase, which is for two arrivals.
     let exchange = |parity: u32| {
         format!(
-            "@%p0 mbarrier.init.shared.b64 [bar+8], 2; bar.sync 0;
+            "@%p0 mbarrier.inval.shared.b64 [bar+8]; @%p0 mbarrier.init.shared.b64 [bar+8], 2; bar.sync 0;
              setp.ge.u32 %p2, %r0, 32; @%p2 bra SECOND; st.shared.b32 [%r1], 5;
              @%p0 mbarrier.arrive.shared.b64 _, [bar+8]; bra DONE;
              SECOND: nanosleep.u32 100; nanosleep.u32 100; setp.eq.u32 %p3, %r0, 32;
@@ -197,8 +197,41 @@ fn an_mbarrier_stays_as_long_as_copies_arrive_at_it() {
     twins(
         FaultKind::AsyncInFlight,
         &format!("{EXPECT} {LOAD} {init}"),
-        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT} bar.sync 0; {init}"),
+        &format!("{EXPECT} {LOAD} bar.sync 0; {WAIT} bar.sync 0; {inval} {init}"),
     );
+}
+
+#[test]
+fn a_valid_mbarrier_is_not_overwritten() {
+    let inval = "@%p0 mbarrier.inval.shared.b64 [bar+8];";
+    for (what, again) in [
+        ("is initialised where one is valid", "@%p0 mbarrier.init.shared.b64 [bar+8], 1;"),
+        ("a store of 4 bytes", "@%p0 st.shared.u32 [bar+12], 0;"),
+        (
+            "an atomic operation of 4 bytes",
+            "@%p0 st.shared.u32 [tile], 0; @%p0 red.shared.add.u32 [bar+8], 1;",
+        ),
+    ] {
+        let right = format!(
+            "{inval} {}",
+            again.replace("red.shared", "st.shared.u32 [bar+8], 0; @%p0 red.shared")
+        );
+        let fault = twins(FaultKind::IllegalOperand, again, &right);
+        says(&fault, what);
+        says(&fault, "an `mbarrier.inval`");
+    }
+    let copy = LOAD.replace("[tile]", "[wide]");
+    let body = |inval: &str| {
+        format!(
+            ".shared .align 128 .b8 wide[256]; @%p0 mbarrier.init.shared.b64 [wide+64], 1; {inval} {EXPECT} {copy} bar.sync 0; {WAIT}"
+        )
+    };
+    let fault = twins(
+        FaultKind::IllegalOperand,
+        &body(""),
+        &body("@%p0 mbarrier.inval.shared.b64 [wide+64];"),
+    );
+    says(&fault, "an asynchronous copy of 256 bytes");
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn deadlock() {
     twins(
         FaultKind::Deadlock,
         64,
-        "setp.ge.u32 %p0, %r0, 32; @%p0 bra OTHER; bar.sync 1, 64; bra DONE; OTHER: .shared .align 8 .b64 bar; mbarrier.init.shared.b64 [bar], 64; bar.warp.sync -1; W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra W; DONE:",
+        "setp.ge.u32 %p0, %r0, 32; @%p0 bra OTHER; bar.sync 1, 64; bra DONE; OTHER: .shared .align 8 .b64 bar; setp.eq.u32 %p3, %r0, 32; @%p3 mbarrier.init.shared.b64 [bar], 64; bar.warp.sync -1; W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra W; DONE:",
         "bar.sync 1, 64;",
     );
 }

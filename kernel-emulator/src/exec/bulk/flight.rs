@@ -128,6 +128,12 @@ fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
         trap.copy = copy;
         Err(trap)
     };
+    if memory.mbarrier_in(offset, bytes).is_some() {
+        let detail = format!(
+            "an asynchronous copy of {bytes} bytes to shared address {address:#x}, where a valid mbarrier is: an `mbarrier.inval` is missing before"
+        );
+        return Err(Trap::new(FaultKind::IllegalOperand, detail).address(address.into()));
+    }
     if let Some(reader) = memory.held(offset, bytes) {
         return fault("read", Some(reader));
     }

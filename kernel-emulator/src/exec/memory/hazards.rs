@@ -14,6 +14,9 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 #[inline]
 pub(crate) fn in_flight(memory: &Shared, accessed: &Accessed<'_>) -> Run<()> {
     let bytes = accessed.bytes;
+    if accessed.access != Access::Load {
+        accessed.no_mbarrier(memory)?;
+    }
     if accessed.access != Access::Load && memory.any_held() {
         accessed.untouched("an asynchronous operation has still to read", |offset| {
             memory.held(offset, bytes).map(Some)
@@ -41,6 +44,20 @@ pub(crate) struct Accessed<'a> {
 }
 
 impl Accessed<'_> {
+    /// No lane may change an mbarrier but by instructions for those (PTX ISA, "mbarrier").
+    fn no_mbarrier(&self, memory: &Shared) -> Run<()> {
+        let over = |lane: &usize| {
+            let offset = u32::try_from(self.offsets[*lane]).expect("shared memory is small");
+            memory.mbarrier_in(offset, self.bytes).is_some()
+        };
+        let Some(lane) = lanes(self.mask).find(over) else { return Ok(()) };
+        let (address, what, bytes) = (self.addresses[lane], self.access.text(), self.bytes);
+        let detail = format!(
+            "{what} of {bytes} bytes at shared address {address:#x}, where a valid mbarrier is: an `mbarrier.inval` is missing before"
+        );
+        Err(Trap::new(FaultKind::IllegalOperand, detail).lane(lane_number(lane)).address(address))
+    }
+
     /// The fault of the first lane for whose offset `pending` finds an operation.
     fn untouched(&self, still: &str, pending: impl Fn(u32) -> Option<Issuer>) -> Run<()> {
         for lane in lanes(self.mask) {
