@@ -59,7 +59,7 @@ pub(super) fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
 /// Whether an access may be part of a protocol between threads, and whether it also orders others; `.weak` is the default.
 fn strength(mods: &mut Modifiers) -> (bool, bool) {
     mods.ignore(&[Word::Weak]);
-    let mut any = |table: &[Word]| table.iter().fold(false, |any, word| mods.word(*word) || any);
+    let mut any = |table: &[Word]| table.iter().filter(|word| mods.word(**word)).count() > 0;
     let relaxed = any(&[Word::Volatile, Word::Relaxed, Word::Mmio]);
     let orders = any(&[Word::Acquire, Word::Release]);
     (relaxed || orders, orders)

@@ -577,11 +577,9 @@ impl Warp {
                 return Ok(false);
             }
         }
-        let members = match op {
-            // The mask is in another register where another instruction names it.
-            Op::WarpSync { .. } if there != active => Some(Members::All),
-            _ => op.members(),
-        };
+        // The mask is in another register where lanes are at another `bar.warp.sync`.
+        let everywhere = matches!(op, Op::WarpSync { .. }) && there != active;
+        let members = if everywhere { Some(Members::All) } else { op.members() };
         self.meet(cx, members, there);
         let flow = exec::step(cx, self, op, there)?;
         self.meet(cx, members, there);

@@ -40,10 +40,12 @@ pub(super) struct Readers {
 impl Readers {
     /// Forgets every set.
     pub(super) fn reset(&mut self) {
-        self.sets.clear();
-        self.sets.push(Vec::new());
-        self.given.clear();
-        self.given.resize(REMEMBERED, Given::default());
+        if self.sets.len() != 1 {
+            self.sets.clear();
+            self.sets.push(Vec::new());
+            self.given.clear();
+            self.given.resize(REMEMBERED, Given::default());
+        }
         self.limit = MANY;
     }
 

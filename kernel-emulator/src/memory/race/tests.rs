@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Accessor, Clock, Conflict, Races, Threads, whole_words};
+use super::view::whole_words;
+use super::{Accessor, Clock, Conflict, Races, Threads};
 use crate::code::{Doubles, LANES};
 use crate::fault::{By, Earlier};
 

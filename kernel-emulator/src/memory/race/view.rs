@@ -1,0 +1,301 @@
+//! One instruction's accesses to the shared memory of a block.
+
+use super::clock::Epoch;
+use super::part::{self, Part};
+use super::readers::Readers;
+use super::warps::Known;
+use super::{Conflict, Space, Unordered};
+use crate::code::Doubles;
+use crate::fault::{By, Earlier};
+use crate::machine::warp::{lane_number, lanes};
+
+/// An instruction of a warp, and the memory that it accesses.
+pub(super) struct View<'r> {
+    pub(super) known: &'r mut Known,
+    pub(super) space: &'r mut Space,
+    pub(super) readers: &'r mut Readers,
+    pub(super) pc: u32,
+}
+
+impl View<'_> {
+    /// The epoch of lanes that count as one.
+    #[inline]
+    fn now(&self, lane: usize, group: u32) -> Epoch {
+        Epoch::new((self.known.who(), lane), group, (self.known.now(), self.pc))
+    }
+
+    /// An asynchronous copy that a lane issues is going to write bytes. Offset and size are multiples of 4.
+    pub(super) fn overwrite(
+        &mut self,
+        epoch: Epoch,
+        lane: usize,
+        (offset, bytes): (u32, u32),
+    ) -> Result<(), Conflict> {
+        let rows = offset as usize / 16..(offset + bytes) as usize / 16;
+        let whole = offset.is_multiple_of(16) && bytes.is_multiple_of(16);
+        if whole && self.all_known(lane, rows.clone()) {
+            self.space.writes[rows.clone()].fill([epoch; 4]);
+            self.space.reads[rows].fill([0; 4]);
+            return Ok(());
+        }
+        let mut offsets = [0; crate::code::LANES];
+        offsets[lane] = offset.into();
+        self.write_words((&offsets, bytes, 1 << lane), 0)?;
+        for word in offset / 4..(offset + bytes) / 4 {
+            let (row, k) = (word as usize / 4, word as usize % 4);
+            if self.space.writes[row][k] == Epoch::SPLIT {
+                self.space.free.push(self.space.reads[row][k]);
+            }
+            self.space.writes[row][k] = epoch;
+            self.space.reads[row][k] = 0;
+        }
+        Ok(())
+    }
+
+    /// Whether no word of some rows is split, and the lane knows of every access to them.
+    fn all_known(&self, lane: usize, mut rows: std::ops::Range<usize>) -> bool {
+        let now = self.now(lane, 0);
+        let (mut fine, mut unread) = (Epoch::NONE, 0);
+        rows.all(|row| {
+            let (writes, reads) = (self.space.writes[row], self.space.reads[row]);
+            let (write, set) = (writes[0], reads[0]);
+            if writes != [write; 4] || write == Epoch::SPLIT || reads != [set; 4] {
+                return false;
+            }
+            let seen = (write, set) == (fine, unread)
+                || self.known.ordered(now, write)
+                    && self.readers.unordered(set, self.known, now).is_none();
+            (fine, unread) = (write, set);
+            seen
+        })
+    }
+
+    /// Reads `bytes` bytes of each lane.
+    #[inline]
+    pub(super) fn read(
+        &mut self,
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        self.known.act(mask);
+        if bytes >= 4 {
+            return self.read_words((offsets, bytes, mask), 0);
+        }
+        let (whole, rest) = whole_words(offsets, bytes, mask);
+        self.read_words((offsets, 4, whole), shared_by(bytes))?;
+        self.parts((offsets, bytes, rest), Part::read)
+    }
+
+    /// A lane reads units of 16 bytes.
+    pub(super) fn read_units(&mut self, lane: usize, units: &[u32]) -> Result<(), Conflict> {
+        self.known.act(1 << lane);
+        let now = self.now(lane, 0);
+        let mut offsets = [0; crate::code::LANES];
+        let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
+        for &unit in units {
+            // The common case: all four words have one writer, who is known, and the same readers.
+            let (writes, reads) =
+                (&self.space.writes[unit as usize], &mut self.space.reads[unit as usize]);
+            let (write, set) = (writes[0], reads[0]);
+            if *writes == [write; 4]
+                && write != Epoch::SPLIT
+                && *reads == [set; 4]
+                && (write == fine || self.known.ordered(now, write))
+            {
+                fine = write;
+                if read.0 != set {
+                    read = (set, self.readers.with(set, now, self.known));
+                }
+                *reads = [read.1; 4];
+                continue;
+            }
+            offsets[lane] = 16 * u64::from(unit);
+            self.read_words((&offsets, 16, 1 << lane), 0)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `bytes` bytes of each lane.
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        self.known.act(mask);
+        if bytes >= 4 {
+            return self.write_words((offsets, bytes, mask), 0);
+        }
+        let (whole, rest) = whole_words(offsets, bytes, mask);
+        self.write_words((offsets, 4, whole), shared_by(bytes))?;
+        self.parts((offsets, bytes, rest), Part::write)
+    }
+
+    fn read_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
+        each_row(words, |lane, row, words| {
+            let now = self.now(lane, group);
+            // The epoch and the set seen last, the one found to be ordered, and what the other becomes.
+            let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
+            for k in words {
+                let epoch = self.space.writes[row][k];
+                if epoch != fine {
+                    if epoch == Epoch::SPLIT {
+                        self.part(now, (row, k), 0..4, Part::read)?;
+                        continue;
+                    }
+                    if !self.known.ordered(now, epoch) {
+                        return Err((epoch, true));
+                    }
+                    fine = epoch;
+                }
+                let set = &mut self.space.reads[row][k];
+                if read.0 != *set {
+                    read = (*set, self.readers.with(*set, now, self.known));
+                }
+                *set = read.1;
+            }
+            Ok(())
+        })
+    }
+
+    fn write_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
+        each_row(words, |lane, row, words| {
+            let now = self.now(lane, group);
+            let (mut fine, mut unread) = (Epoch::NONE, 0);
+            for k in words {
+                let epoch = self.space.writes[row][k];
+                if epoch == Epoch::SPLIT {
+                    self.part(now, (row, k), 0..4, Part::write)?;
+                    continue;
+                }
+                if epoch != fine {
+                    if !self.known.ordered(now, epoch) && !epoch.beside(now) {
+                        return Err((epoch, true));
+                    }
+                    fine = epoch;
+                }
+                self.space.writes[row][k] = now;
+                let set = &mut self.space.reads[row][k];
+                if *set != unread {
+                    if let Some(reader) = self.readers.unordered(*set, self.known, now) {
+                        return Err((reader, false));
+                    }
+                    unread = *set;
+                }
+                *set = 0;
+            }
+            Ok(())
+        })
+    }
+
+    /// Accesses of one or two bytes that cover no whole word.
+    fn parts(&mut self, (offsets, bytes, mask): Lanes<'_>, access: Access) -> Result<(), Conflict> {
+        for lane in lanes(mask) {
+            let (row, k, _) = span(offsets[lane], bytes);
+            let first = (offsets[lane] % 4) as usize;
+            let now = self.now(lane, 0);
+            self.part(now, (row, k), first..first + bytes as usize, access)
+                .map_err(|earlier| conflict(lane, earlier))?;
+        }
+        Ok(())
+    }
+
+    /// An access to bytes of one word, which is split for that, and whole again if its bytes agree.
+    fn part(
+        &mut self,
+        now: Epoch,
+        (row, k): (usize, usize),
+        bytes: part::Span,
+        access: Access,
+    ) -> Result<(), Unordered> {
+        let Space { writes, reads, parts, free } = &mut *self.space;
+        let (write, read) = (&mut writes[row][k], &mut reads[row][k]);
+        if *write != Epoch::SPLIT {
+            let part = Part::of(*write, *read);
+            let index = free.pop().unwrap_or_else(|| {
+                parts.push(Part::default());
+                u32::try_from(parts.len() - 1).expect("shared memory is small")
+            });
+            parts[index as usize] = part;
+            (*write, *read) = (Epoch::SPLIT, index);
+        }
+        let index = *read;
+        let part = &mut parts[index as usize];
+        access(part, (self.known, self.readers), now, bytes)?;
+        if let Some(whole) = part.whole() {
+            (*write, *read) = whole;
+            free.push(index);
+        }
+        Ok(())
+    }
+}
+
+/// Where the lanes of a mask access as many bytes each: offsets, bytes, mask.
+type Lanes<'a> = (&'a Doubles, u32, u32);
+
+/// What a warp does to bytes of a word: [`Part::read`] or [`Part::write`].
+type Access = fn(&mut Part, (&Known, &mut Readers), Epoch, part::Span) -> Result<(), Unordered>;
+
+/// Does something for the whole words of an access, row by row.
+#[inline]
+fn each_row(
+    (offsets, bytes, mask): Lanes<'_>,
+    mut words: impl FnMut(usize, usize, part::Span) -> Result<(), Unordered>,
+) -> Result<(), Conflict> {
+    for lane in lanes(mask) {
+        let (mut row, mut first, mut left) = span(offsets[lane], bytes);
+        while left > 0 {
+            let here = left.min(4 - first);
+            words(lane, row, first..first + here).map_err(|earlier| conflict(lane, earlier))?;
+            (row, first, left) = (row + 1, 0, left - here);
+        }
+    }
+    Ok(())
+}
+
+/// How many lanes share a word of accesses of one or two bytes, as a power of two.
+const fn shared_by(bytes: u32) -> u32 {
+    (4 / bytes).trailing_zeros()
+}
+
+/// Of accesses of one or two bytes: the lanes with which whole words begin that they and their
+/// neighbours cover, and the lanes that belong to no such word.
+pub(super) fn whole_words(offsets: &Doubles, bytes: u32, mask: u32) -> (u32, u32) {
+    let group = (4 / bytes) as usize;
+    let members = u32::MAX >> (32 - group);
+    let (mut whole, mut rest) = (0, mask);
+    for (i, offsets) in offsets.chunks_exact(group).enumerate() {
+        let first = offsets[0];
+        let in_order =
+            (first..).step_by(bytes as usize).zip(offsets).all(|(at, offset)| at == *offset);
+        let lanes = members << (i * group);
+        if in_order && first % 4 == 0 && mask & lanes == lanes {
+            whole |= 1 << (i * group);
+            rest &= !lanes;
+        }
+    }
+    (whole, rest)
+}
+
+/// The row, the first word in it, and the number of words of an access.
+#[inline]
+fn span(offset: u64, bytes: u32) -> (usize, usize, usize) {
+    let offset = usize::try_from(offset).expect("shared memory is small");
+    (offset / 16, offset / 4 % 4, bytes as usize / 4)
+}
+
+#[cold]
+fn conflict(lane: usize, (epoch, wrote): Unordered) -> Conflict {
+    let (block, warp) = epoch.place();
+    let by = if epoch.is_copy() {
+        By::Copy
+    } else if epoch.is_start() {
+        By::Start { block }
+    } else {
+        By::Lane { block, warp, lane: lane_number(epoch.lane()) }
+    };
+    let earlier = Earlier { pc: epoch.pc(), by, wrote };
+    Conflict { lane: lane_number(lane), earlier }
+}
