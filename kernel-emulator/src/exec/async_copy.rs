@@ -114,7 +114,6 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
     let mut rest = mask;
     while rest != 0 {
         let (block, offsets, done) = place::shared(cx, &to, op.bytes, rest, Access::Store)?;
-        let memory = &mut cx.cluster.blocks[block].shared;
         let accessed = hazards::Accessed {
             offsets: &offsets,
             addresses: &to,
@@ -122,7 +121,10 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
             mask: done,
             access: Access::Store,
         };
-        hazards::in_flight(memory, &accessed)?;
+        hazards::in_flight(&cx.cluster.blocks[block].shared, &accessed)?;
+        // It may write at once, and as late as the wait.
+        hazards::race(cx, warp, block, &accessed)?;
+        let memory = &mut cx.cluster.blocks[block].shared;
         for lane in lanes(done) {
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
             memory.take_off(offset, op.bytes, (warp.index, warp.pc));

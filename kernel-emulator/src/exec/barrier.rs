@@ -160,6 +160,7 @@ pub(crate) fn cluster_arrive(
     warp.cluster_generation = barrier.generation;
     barrier.arrived += mask.count_ones();
     if races.enabled() {
+        Races::started(cx.block, &mut barrier.handoff.gathered);
         if relaxed {
             // A fence before it hands on what comes before that fence.
             barrier.handoff.gathered.join(races.published());

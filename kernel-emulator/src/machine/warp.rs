@@ -582,7 +582,10 @@ impl Warp {
         let members = if everywhere { Some(Members::All) } else { op.members() };
         self.meet(cx, members, there);
         let flow = exec::step(cx, self, op, there)?;
-        self.meet(cx, members, there);
+        // What it reads it has read; what it writes the other lanes may not see.
+        if !matches!(op, Op::Stmatrix(_)) {
+            self.meet(cx, members, there);
+        }
         if matches!(flow, Flow::Retry(_)) {
             // It counts when it is over.
             cx.counters.warp_instructions -= 1;

@@ -18,7 +18,8 @@
 //!
 //! A store of what another thread stored in the same place is not a race: nothing depends on their order.
 //!
-//! Not followed: lanes that write the same word with one instruction. Where code synchronises through fences and flags, more
+//! Not followed: lanes that write the same word with one instruction, and a store that an atomic operation of the same thread came after,
+//! against atomic operations of others. Where code synchronises through fences and flags, more
 //! is taken as ordered than is.
 
 mod clock;
@@ -184,6 +185,12 @@ impl Races {
         }
     }
 
+    /// A thread of a block is there: who learns of that knows that the block has started.
+    pub(crate) fn started(block: usize, into: &mut Clock) {
+        let start = Epoch::start(u32::try_from(block).expect("clusters are small"));
+        into.learn(start.who(), start.time());
+    }
+
     /// What fences and atomic operations have handed on so far, for who arrives without doing so.
     pub(crate) fn published(&self) -> &Clock {
         &self.released
@@ -258,6 +265,7 @@ impl Races {
             space: &mut self.spaces[block],
             readers: &mut self.readers,
             pc: who.pc,
+            atomic: false,
         }
     }
 
@@ -309,6 +317,19 @@ impl Races {
         mask: u32,
     ) -> Result<(), Conflict> {
         self.view(who, block).write(offsets, bytes, mask)
+    }
+
+    /// The same for an atomic operation, which others may race with and other atomic operations do not.
+    pub(crate) fn update(
+        &mut self,
+        (who, block): (Accessor, usize),
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        let mut view = self.view(who, block);
+        view.atomic = true;
+        view.write(offsets, bytes, mask)
     }
 
     /// Removes the sets of readers that no word has.

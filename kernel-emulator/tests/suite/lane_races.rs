@@ -94,6 +94,88 @@ fn lanes_meet_at_one_mask_wherever_they_are() {
     );
 }
 
+/// The address of the thread's element of so many bytes in `%r5`, of its neighbour's in `%r6`.
+fn narrow(bytes: u32, body: &str) -> String {
+    format!(
+        "mad.lo.u32 %r5, %r0, {bytes}, %r1; xor.b32 %r6, %r0, 1; mad.lo.u32 %r6, %r6, {bytes}, %r1; {body}"
+    )
+}
+
+#[test]
+fn lanes_that_share_a_word_are_told_apart() {
+    for (bytes, ty) in [(1, "u8"), (2, "u16")] {
+        let exchange = |between: &str| {
+            narrow(
+                bytes,
+                &format!("st.shared.{ty} [%r5], %r7; {between} ld.shared.{ty} %r8, [%r6];"),
+            )
+        };
+        races(32, &exchange(""), &exchange("bar.warp.sync -1;"));
+        // What neighbours read and write is theirs, also where only some lanes write again.
+        let own = format!(
+            "st.shared.{ty} [%r5], %r7; ld.shared.{ty} %r8, [%r5]; setp.lt.u32 %p1, %r0, 29; @%p1 st.shared.{ty} [%r5], %r8;"
+        );
+        races(32, &exchange(""), &narrow(bytes, &own));
+        // One lane reads the whole word.
+        let whole = |between: &str| {
+            narrow(
+                bytes,
+                &format!("st.shared.{ty} [%r5], %r7; {between} @%p0 ld.shared.u32 %r4, [tile];"),
+            )
+        };
+        races(32, &whole(""), &whole("bar.warp.sync -1;"));
+    }
+}
+
+#[test]
+fn atomic_operations_race_with_plain_accesses_and_not_with_one_another() {
+    let count = |before: &str, after: &str| {
+        format!(
+            "@%p0 st.shared.u32 [tile], 0; {before} red.shared.add.u32 [tile], 1; {after} ld.shared.u32 %r4, [tile];"
+        )
+    };
+    races(64, &count("bar.sync 0;", ""), &count("bar.sync 0;", "bar.sync 0;"));
+    // A store over what others count in.
+    let reset = |between: &str| {
+        format!(
+            "@%p0 st.shared.u32 [tile], 0; bar.sync 0; red.shared.add.u32 [tile], 1; {between} @%p0 st.shared.u32 [tile], 0;"
+        )
+    };
+    races(64, &reset(""), &reset("bar.sync 0;"));
+    races(32, &count("bar.warp.sync -1;", ""), &count("bar.warp.sync -1;", "bar.warp.sync -1;"));
+}
+
+#[test]
+fn a_copy_may_write_as_soon_as_it_is_issued() {
+    let refill = |between: &str| {
+        format!(
+            "{WRITE} bar.warp.sync -1; {READ} {between} cp.async.ca.shared.global [%r2], [%d1], 4; bar.warp.sync -1; cp.async.wait_all;"
+        )
+    };
+    races(32, &refill(""), &refill("bar.warp.sync -1;"));
+}
+
+#[test]
+fn lanes_that_left_have_met_nobody() {
+    let leave = |before: &str| {
+        format!(
+            "{WRITE} {before} setp.eq.u32 %p1, %r0, 31; @%p1 exit; bar.warp.sync 0x7fffffff; @%p0 ld.shared.u32 %r4, [tile+124];"
+        )
+    };
+    races(32, &leave(""), &leave("bar.warp.sync -1;"));
+}
+
+#[test]
+fn what_stmatrix_stores_the_other_lanes_read_after_they_have_met() {
+    let store = |between: &str| {
+        format!(
+            "{WRITE} bar.warp.sync -1; shl.b32 %r5, %r0, 4; and.b32 %r5, %r5, 127; add.u32 %r5, %r5, %r1;
+             stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {{%r0}}; {between} {READ}"
+        )
+    };
+    races(32, &store(""), &store("bar.warp.sync -1;"));
+}
+
 /// Warp 0 writes and one of its lanes arrives at an mbarrier for one; warp 1 waits there and reads.
 fn hand_over(before: &str) -> String {
     format!(

@@ -134,10 +134,11 @@ fn on(
         }
         Place::Shared => {
             let (owner, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
-            let block = &mut cx.cluster.blocks[owner];
             let access = Access::Atomic;
             let accessed = Accessed { offsets: &offsets, addresses, bytes, mask: done, access };
-            hazards::in_flight(&block.shared, &accessed)?;
+            hazards::in_flight(&cx.cluster.blocks[owner].shared, &accessed)?;
+            hazards::race(cx, warp, owner, &accessed)?;
+            let block = &mut cx.cluster.blocks[owner];
             for lane in lanes(done) {
                 let (index, at) = split(offsets[lane]);
                 let (b, c) = operand(lane);
@@ -277,11 +278,11 @@ fn wide(
         }
         Place::Shared => {
             let (block, offsets, done) = place::shared(cx, addresses, 16, mask, Access::Atomic)?;
-            let shared = &mut cx.cluster.blocks[block].shared;
             let access = Access::Atomic;
             let accessed = Accessed { offsets: &offsets, addresses, bytes: 16, mask: done, access };
-            hazards::in_flight(shared, &accessed)?;
-            step(shared, &offsets, done);
+            hazards::in_flight(&cx.cluster.blocks[block].shared, &accessed)?;
+            hazards::race(cx, warp, block, &accessed)?;
+            step(&mut cx.cluster.blocks[block].shared, &offsets, done);
             hazards::wrote(cx, warp, block, &offsets, 16, done);
             done
         }

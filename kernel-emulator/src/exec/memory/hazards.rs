@@ -278,7 +278,8 @@ pub(crate) fn ordered(
     let who = (warp.accessor(), block);
     let result = match access {
         Access::Load => races.read(who, offsets, bytes, mask),
-        Access::Store | Access::Atomic => races.write(who, offsets, bytes, mask),
+        Access::Store => races.write(who, offsets, bytes, mask),
+        Access::Atomic => races.update(who, offsets, bytes, mask),
     };
     result.map_err(|conflict| {
         let address = addresses[conflict.lane as usize];

@@ -12,12 +12,14 @@ const TENSORS: u32 = 16;
 /// The participants before those of the blocks.
 const FIRST: u32 = TENSORS;
 
-/// Bits of an [`Epoch`]: an instruction's index, a time, how many lanes share the word as a power of two, a lane, a participant.
-const PC_BITS: u32 = 20;
+/// Bits of an [`Epoch`]: whether the access was atomic, an instruction's index, a time, how many lanes share the word as a power of two, a
+/// lane, a participant.
+const ATOMIC_BITS: u32 = 1;
+const PC_BITS: u32 = 19;
 const TIME_BITS: u32 = 26;
 const GROUP_BITS: u32 = 2;
 const LANE_BITS: u32 = 5;
-const WHO_BITS: u32 = 64 - PC_BITS - TIME_BITS - GROUP_BITS - LANE_BITS;
+const WHO_BITS: u32 = 64 - ATOMIC_BITS - PC_BITS - TIME_BITS - GROUP_BITS - LANE_BITS;
 
 /// In place of an instruction: the block starts.
 const START: u32 = (1 << PC_BITS) - 1;
@@ -28,6 +30,15 @@ pub(super) const LAST: u32 = (1 << TIME_BITS) - 1;
 /// Who accessed memory, when on that participant's own clock, and with which instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Epoch(u64);
+
+/// Of lanes that access words together, those that access a byte of one.
+pub(super) const fn lanes_of_byte(group: u32, byte: usize) -> u32 {
+    match group {
+        0 => u32::MAX,
+        1 => 0x5555_5555 << (byte / 2),
+        _ => 0x1111_1111 << byte,
+    }
+}
 
 impl Epoch {
     /// Nobody. A participant's time starts at 1.
@@ -42,13 +53,23 @@ impl Epoch {
         let pc = pc.min(START - 1);
         let who = u64::from(who) << LANE_BITS | lane as u64;
         let when = (who << GROUP_BITS | u64::from(group)) << TIME_BITS | u64::from(time);
-        Epoch(when << PC_BITS | u64::from(pc))
+        Epoch((when << PC_BITS | u64::from(pc)) << ATOMIC_BITS)
+    }
+
+    /// The same access, as an atomic one.
+    pub(super) fn atomic(self) -> Epoch {
+        Epoch(self.0 | 1)
+    }
+
+    /// Whether it is an atomic access.
+    pub(super) fn is_atomic(self) -> bool {
+        self.0 & 1 != 0
     }
 
     /// A block starts: the first time of its first warp.
     pub(super) fn start(block: u32) -> Epoch {
         let start = Epoch::new((warp(block, 0), 0), 0, (1, 0));
-        Epoch(start.0 | u64::from(START))
+        Epoch(start.0 | u64::from(START) << ATOMIC_BITS)
     }
 
     /// Whether it is the start of a block and no access.
@@ -71,23 +92,44 @@ impl Epoch {
     /// The first of the lanes.
     #[inline]
     pub(super) fn lane(self) -> usize {
-        self.field(PC_BITS + TIME_BITS + GROUP_BITS, LANE_BITS) as usize
+        self.field(ATOMIC_BITS + PC_BITS + TIME_BITS + GROUP_BITS, LANE_BITS) as usize
     }
 
     /// All of the lanes.
     #[inline]
     pub(super) fn lanes(self) -> u32 {
-        let count = 1 << self.field(PC_BITS + TIME_BITS, GROUP_BITS);
-        ((1 << count) - 1) << self.lane()
+        ((1 << (1 << self.group())) - 1) << self.lane()
+    }
+
+    /// How many lanes access the word together, as a power of two.
+    #[inline]
+    pub(super) fn group(self) -> u32 {
+        self.field(ATOMIC_BITS + PC_BITS + TIME_BITS, GROUP_BITS)
+    }
+
+    /// The access of the lane that accesses a byte of the word.
+    pub(super) fn of_byte(self, byte: usize) -> Epoch {
+        if self == Epoch::NONE || self.group() == 0 {
+            return self;
+        }
+        let lane = self.lane() + (byte >> (2 - self.group()));
+        let alone = Epoch::new((self.who(), lane), 0, (self.time(), self.pc()));
+        Epoch(alone.0 | self.0 & 1)
+    }
+
+    /// The same access by lanes that count as one, from that of the first.
+    pub(super) fn together(self, group: u32) -> Epoch {
+        let epoch = Epoch::new((self.who(), self.lane()), group, (self.time(), self.pc()));
+        Epoch(epoch.0 | self.0 & 1)
     }
 
     #[inline]
     pub(super) fn time(self) -> u32 {
-        self.field(PC_BITS, TIME_BITS)
+        self.field(ATOMIC_BITS + PC_BITS, TIME_BITS)
     }
 
     pub(super) fn pc(self) -> u32 {
-        self.field(0, PC_BITS)
+        self.field(ATOMIC_BITS, PC_BITS)
     }
 
     /// All of it in one number.
@@ -96,9 +138,10 @@ impl Epoch {
         self.0
     }
 
-    /// Whether lanes of one warp did both, with one instruction and without meeting between.
+    /// Whether both are atomic, or lanes of one warp did both with one instruction and without meeting between.
     pub(super) fn beside(self, other: Epoch) -> bool {
-        (self.who(), self.time(), self.pc()) == (other.who(), other.time(), other.pc())
+        self.is_atomic() && other.is_atomic()
+            || (self.who(), self.time(), self.pc()) == (other.who(), other.time(), other.pc())
     }
 
     /// Whether it is an asynchronous copy and no warp.
@@ -157,12 +200,6 @@ impl Clock {
             let known = &mut self.lanes[index].times[lane];
             *known = time.max(*known);
         }
-    }
-
-    /// Whether an access is known, and so happens before what the clock belongs to.
-    #[inline]
-    pub(super) fn knows(&self, epoch: Epoch) -> bool {
-        self.knows_lane(epoch.who(), epoch.lane(), epoch.time())
     }
 
     /// Whether everything is known that a lane of a participant did up to a time.

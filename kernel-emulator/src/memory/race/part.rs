@@ -3,7 +3,7 @@
 use super::Unordered;
 use super::clock::Epoch;
 use super::readers::Readers;
-use super::warps::Known;
+use super::warps::{Known, Verdict};
 
 /// The four bytes of a word.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,15 +17,25 @@ pub(super) struct Part {
 pub(super) type Span = std::ops::Range<usize>;
 
 impl Part {
-    /// All bytes know what the word knew.
-    pub(super) fn of(write: Epoch, reads: u32) -> Part {
-        Part { writes: [write; 4], reads: [reads; 4] }
+    /// Each byte knows what the word knew of it.
+    pub(super) fn of(write: Epoch, reads: u32, readers: &mut Readers) -> Part {
+        Part {
+            writes: [0, 1, 2, 3].map(|byte| write.of_byte(byte)),
+            reads: [0, 1, 2, 3].map(|byte| readers.of_byte(reads, byte)),
+        }
     }
 
     /// What the word knows, where all of its bytes know the same.
     pub(super) fn whole(&self) -> Option<(Epoch, u32)> {
-        let all = self.writes == [self.writes[0]; 4] && self.reads == [self.reads[0]; 4];
-        all.then_some((self.writes[0], self.reads[0]))
+        let together = |group: &u32| {
+            let word = self.writes[0].together(*group);
+            (0..4).all(|byte| self.writes[byte] == word.of_byte(byte))
+        };
+        let alike = self.writes == [self.writes[0]; 4];
+        let group = if alike { Some(0) } else { [1, 2].into_iter().find(together) };
+        let group = group.filter(|_| self.reads == [self.reads[0]; 4])?;
+        let write = self.writes[0];
+        Some((if group == 0 { write } else { write.together(group) }, self.reads[0]))
     }
 
     /// The readers of each byte.
@@ -33,7 +43,7 @@ impl Part {
         self.reads.iter_mut()
     }
 
-    /// A lane reads bytes; `now` is its epoch, and `known` what its warp knows.
+    /// Lanes read bytes; `now` is their epoch, and `known` what its warp knows.
     pub(super) fn read(
         &mut self,
         (known, readers): (&Known, &mut Readers),
@@ -41,6 +51,7 @@ impl Part {
         span: Span,
     ) -> Result<(), Unordered> {
         for byte in span {
+            let now = now.of_byte(byte);
             if !known.ordered(now, self.writes[byte]) {
                 return Err((self.writes[byte], true));
             }
@@ -49,7 +60,7 @@ impl Part {
         Ok(())
     }
 
-    /// A lane writes bytes; `now` is its epoch, and `known` what its warp knows.
+    /// Lanes write bytes; `now` is their epoch, and `known` what its warp knows.
     pub(super) fn write(
         &mut self,
         (known, readers): (&Known, &mut Readers),
@@ -57,11 +68,12 @@ impl Part {
         span: Span,
     ) -> Result<(), Unordered> {
         for byte in span {
-            let write = self.writes[byte];
+            let (now, write) = (now.of_byte(byte), self.writes[byte]);
             if !known.ordered(now, write) && !write.beside(now) {
                 return Err((write, true));
             }
-            if let Some(reader) = readers.unordered(self.reads[byte], known, now) {
+            let (verdict, reader) = readers.judge(self.reads[byte], known, now);
+            if verdict != Verdict::Ordered {
                 return Err((reader, false));
             }
             (self.writes[byte], self.reads[byte]) = (now, 0);

@@ -3,13 +3,16 @@
 //! A set has a number, and 0 is the empty one. Adding a reader gives another set; what was given lately is remembered, so that the
 //! words of a tile, which the same lanes read in the same order, share their sets.
 
-use super::clock::Epoch;
-use super::warps::Known;
+use super::clock::{Epoch, lanes_of_byte};
+use super::warps::{Known, Verdict};
 
 /// Places for what was given lately; a power of two.
 const REMEMBERED: usize = 4096;
-/// With so many sets those that no word has are looked for.
-const MANY: usize = 1 << 16;
+/// With so many readers in all sets those sets that no word has are looked for.
+const MANY: usize = 1 << 19;
+/// How many readers of one warp a set tells apart. Beyond that the two oldest count as one, at the older time: a race may be missed, and
+/// none is invented.
+const OF_A_WARP: usize = 3;
 
 /// Lanes of a warp that read at a time, with one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ struct Reader {
     who: u32,
     time: u32,
     lanes: u32,
+    /// How many of them read a word together, as a power of two.
+    group: u32,
     pc: u32,
 }
 
@@ -33,7 +38,8 @@ struct Given {
 pub(super) struct Readers {
     sets: Vec<Vec<Reader>>,
     given: Vec<Given>,
-    /// How many sets there may be before those in use are counted.
+    /// How many readers all sets have, and how many they may have before the sets in use are counted.
+    count: usize,
     limit: usize,
 }
 
@@ -46,7 +52,7 @@ impl Readers {
             self.given.clear();
             self.given.resize(REMEMBERED, Given::default());
         }
-        self.limit = MANY;
+        (self.count, self.limit) = (0, MANY);
     }
 
     /// The set with one more reader, which knows what `known` says.
@@ -66,16 +72,16 @@ impl Readers {
 
     fn added(&mut self, set: u32, reader: Epoch, known: &Known) -> u32 {
         let (who, time, pc) = (reader.who(), reader.time(), reader.pc());
-        let lanes = reader.lanes();
+        let (lanes, group) = (reader.lanes(), reader.group());
         let before = &self.sets[set as usize];
-        let same = |one: &Reader| (one.who, one.time, one.pc) == (who, time, pc);
+        let same = |one: &Reader| (one.who, one.time, one.pc, one.group) == (who, time, pc, group);
         if before.iter().any(|one| same(one) && one.lanes & lanes == lanes) {
             return set;
         }
         let mut after = Vec::with_capacity(before.len() + 1);
         for one in before {
             let mut one = *one;
-            if one.who == who {
+            if one.who == who && one.group == group {
                 // A later read of the same lane stands for the earlier one.
                 one.lanes &= !lanes;
             } else if known.knows_all(one.who, one.time) {
@@ -88,33 +94,67 @@ impl Readers {
         }
         match after.iter_mut().find(|one| same(one)) {
             Some(one) => one.lanes |= lanes,
-            None => after.push(Reader { who, time, lanes, pc }),
+            None => after.push(Reader { who, time, lanes, group, pc }),
         }
-        self.sets.push(after);
+        let mut own =
+            after.iter().enumerate().filter(|(_, one)| one.who == who && one.group == group);
+        if let (Some((oldest, _)), Some((next, _))) = (own.next(), own.next())
+            && own.count() + 2 > OF_A_WARP
+        {
+            let gone = after.remove(next);
+            after[oldest].lanes |= gone.lanes;
+        }
+        self.put(after)
+    }
+
+    fn put(&mut self, set: Vec<Reader>) -> u32 {
+        if set.is_empty() {
+            return 0;
+        }
+        self.count += set.len();
+        self.sets.push(set);
         u32::try_from(self.sets.len() - 1).expect("sets that nobody has are removed")
     }
 
-    /// A reader of the set that those who access now do not know of.
-    #[inline]
-    pub(super) fn unordered(&self, set: u32, known: &Known, now: Epoch) -> Option<Epoch> {
-        if set == 0 {
-            return None;
+    /// Those of a set that read a byte of the word, each lane for itself.
+    pub(super) fn of_byte(&mut self, set: u32, byte: usize) -> u32 {
+        let before = &self.sets[set as usize];
+        if before.iter().all(|one| one.group == 0) {
+            return set;
         }
-        self.sets[set as usize].iter().find_map(|one| {
-            if known.knows_all(one.who, one.time) {
-                return None;
+        let alone = |one: &Reader| {
+            let lanes = one.lanes & lanes_of_byte(one.group, byte);
+            (lanes != 0).then_some(Reader { lanes, group: 0, ..*one })
+        };
+        let after = before.iter().filter_map(alone).collect();
+        self.put(after)
+    }
+
+    /// Whether all readers of the set happen before what comes next; the first that does not, lane by lane.
+    #[inline]
+    pub(super) fn judge(&self, set: u32, known: &Known, now: Epoch) -> (Verdict, Epoch) {
+        for one in &self.sets[set as usize] {
+            if known.knows_all(one.who, one.time)
+                || one.who == known.who() && one.group == now.group() && one.lanes == now.lanes()
+            {
+                continue;
             }
-            let epoch = |reader| Epoch::new((one.who, reader), 0, (one.time, one.pc));
-            crate::machine::warp::lanes(one.lanes)
-                .map(epoch)
-                .find(|reader| !known.ordered(now, *reader))
-        })
+            if one.group | now.group() != 0 {
+                return (Verdict::ByLane, Epoch::NONE);
+            }
+            let mut readers = crate::machine::warp::lanes(one.lanes)
+                .map(|lane| Epoch::new((one.who, lane), 0, (one.time, one.pc)));
+            if let Some(reader) = readers.find(|reader| !known.ordered(now, *reader)) {
+                return (Verdict::Unordered, reader);
+            }
+        }
+        (Verdict::Ordered, Epoch::NONE)
     }
 
     /// Whether it is time to remove sets that no word has.
     #[inline]
     pub(super) fn many(&self) -> bool {
-        self.sets.len() >= self.limit
+        self.count >= self.limit
     }
 
     /// Removes the sets that none of the words has, which are given new numbers.
@@ -129,8 +169,9 @@ impl Readers {
             }
             *word = numbers[*word as usize];
         }
+        self.count = sets.iter().map(Vec::len).sum();
         self.sets = sets;
         self.given.fill(Given::default());
-        self.limit = MANY.max(2 * self.sets.len());
+        self.limit = MANY.max(2 * self.count);
     }
 }

@@ -156,13 +156,15 @@ fn every_race_of_two_threads_is_found_and_nothing_else() {
                 synchronise(&mut random, clustered, &mut races, &mut model);
             }
             let warp = random.below(2) as u32;
-            // Lanes that share a word count as one: a narrow access is that of one lane here.
             let bytes = [1, 2, 4, 4, 4, 8, 16][random.below(7) as usize];
-            let mask = match bytes {
-                1 | 2 => 1 << random.below(32),
-                _ => some_lanes(&mut random),
-            };
-            let offsets = random.offsets(bytes);
+            let mask = some_lanes(&mut random);
+            let mut offsets = random.offsets(bytes);
+            if bytes < 4 {
+                // Lanes share words, and no two of them a place.
+                let (first, step) = (random.below(BYTES as u64), 1 + random.below(2));
+                let slot = |lane| (first + step * lane as u64) * bytes % BYTES as u64;
+                offsets = std::array::from_fn(slot);
+            }
             let write = random.below(2) == 0;
             let memory = if clustered { random.below(2) as usize } else { 0 };
             let required = model.access((warp, mask), (memory, &offsets, bytes), write);

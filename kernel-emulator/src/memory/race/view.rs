@@ -3,7 +3,7 @@
 use super::clock::Epoch;
 use super::part::{self, Part};
 use super::readers::Readers;
-use super::warps::Known;
+use super::warps::{Known, Verdict};
 use super::{Conflict, Space, Unordered};
 use crate::code::Doubles;
 use crate::fault::{By, Earlier};
@@ -15,13 +15,22 @@ pub(super) struct View<'r> {
     pub(super) space: &'r mut Space,
     pub(super) readers: &'r mut Readers,
     pub(super) pc: u32,
+    /// Whether it is an atomic operation.
+    pub(super) atomic: bool,
 }
 
 impl View<'_> {
+    /// Whether an earlier access happens before this one; of a split word each byte says so.
+    #[inline]
+    fn judge(&self, now: Epoch, earlier: Epoch) -> Verdict {
+        if earlier == Epoch::SPLIT { Verdict::ByLane } else { self.known.judge(now, earlier) }
+    }
+
     /// The epoch of lanes that count as one.
     #[inline]
     fn now(&self, lane: usize, group: u32) -> Epoch {
-        Epoch::new((self.known.who(), lane), group, (self.known.now(), self.pc))
+        let now = Epoch::new((self.known.who(), lane), group, (self.known.now(), self.pc));
+        if self.atomic { now.atomic() } else { now }
     }
 
     /// An asynchronous copy that a lane issues is going to write bytes. Offset and size are multiples of 4.
@@ -64,7 +73,7 @@ impl View<'_> {
             }
             let seen = (write, set) == (fine, unread)
                 || self.known.ordered(now, write)
-                    && self.readers.unordered(set, self.known, now).is_none();
+                    && self.readers.judge(set, self.known, now).0 == Verdict::Ordered;
             (fine, unread) = (write, set);
             seen
         })
@@ -141,11 +150,12 @@ impl View<'_> {
             for k in words {
                 let epoch = self.space.writes[row][k];
                 if epoch != fine {
-                    if epoch == Epoch::SPLIT {
+                    let verdict = self.judge(now, epoch);
+                    if verdict == Verdict::ByLane {
                         self.part(now, (row, k), 0..4, Part::read)?;
                         continue;
                     }
-                    if !self.known.ordered(now, epoch) {
+                    if verdict == Verdict::Unordered {
                         return Err((epoch, true));
                     }
                     fine = epoch;
@@ -166,25 +176,26 @@ impl View<'_> {
             let (mut fine, mut unread) = (Epoch::NONE, 0);
             for k in words {
                 let epoch = self.space.writes[row][k];
-                if epoch == Epoch::SPLIT {
+                let wrote = if epoch == fine { Verdict::Ordered } else { self.judge(now, epoch) };
+                if wrote == Verdict::Unordered && !epoch.beside(now) {
+                    return Err((epoch, true));
+                }
+                let set = self.space.reads[row][k];
+                let (read, reader) = if wrote == Verdict::ByLane || set == unread {
+                    (Verdict::Ordered, Epoch::NONE)
+                } else {
+                    self.readers.judge(set, self.known, now)
+                };
+                if read == Verdict::Unordered {
+                    return Err((reader, false));
+                }
+                if wrote == Verdict::ByLane || read == Verdict::ByLane {
                     self.part(now, (row, k), 0..4, Part::write)?;
                     continue;
                 }
-                if epoch != fine {
-                    if !self.known.ordered(now, epoch) && !epoch.beside(now) {
-                        return Err((epoch, true));
-                    }
-                    fine = epoch;
-                }
+                (fine, unread) = (epoch, set);
                 self.space.writes[row][k] = now;
-                let set = &mut self.space.reads[row][k];
-                if *set != unread {
-                    if let Some(reader) = self.readers.unordered(*set, self.known, now) {
-                        return Err((reader, false));
-                    }
-                    unread = *set;
-                }
-                *set = 0;
+                self.space.reads[row][k] = 0;
             }
             Ok(())
         })
@@ -213,7 +224,7 @@ impl View<'_> {
         let Space { writes, reads, parts, free } = &mut *self.space;
         let (write, read) = (&mut writes[row][k], &mut reads[row][k]);
         if *write != Epoch::SPLIT {
-            let part = Part::of(*write, *read);
+            let part = Part::of(*write, *read, self.readers);
             let index = free.pop().unwrap_or_else(|| {
                 parts.push(Part::default());
                 u32::try_from(parts.len() - 1).expect("shared memory is small")

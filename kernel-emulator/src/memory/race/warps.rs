@@ -22,6 +22,15 @@ impl Threads {
     }
 }
 
+/// Whether an earlier access happens before a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Ordered,
+    Unordered,
+    /// Several lanes share the word: each byte has an answer of its own.
+    ByLane,
+}
+
 /// What a warp knows.
 #[derive(Debug)]
 pub(super) struct Known {
@@ -68,14 +77,31 @@ impl Known {
         self.all.time(who) >= time
     }
 
-    /// Whether an earlier access happens before what lanes do next that count as one.
+    /// Whether an earlier access happens before what comes next. Of lanes that count as one that may have an answer each.
     #[inline]
+    pub(super) fn judge(&self, now: Epoch, earlier: Epoch) -> Verdict {
+        let (who, lane, group) = (earlier.who(), earlier.lane(), earlier.group());
+        if self.knows_all(who, earlier.time())
+            || who == self.who && (lane, group) == (now.lane(), now.group())
+        {
+            return Verdict::Ordered;
+        }
+        if group | now.group() != 0 {
+            return Verdict::ByLane;
+        }
+        let some = |(mask, clock): &(u32, Clock)| {
+            mask >> now.lane() & 1 != 0 && clock.knows_lane(who, lane, earlier.time())
+        };
+        if self.all.knows_lane(who, lane, earlier.time()) || self.some.iter().any(some) {
+            Verdict::Ordered
+        } else {
+            Verdict::Unordered
+        }
+    }
+
+    /// The same for an access of one lane alone.
     pub(super) fn ordered(&self, now: Epoch, earlier: Epoch) -> bool {
-        let lanes = now.lanes();
-        earlier.who() == self.who && earlier.lanes() & lanes != 0
-            || self.all.knows(earlier)
-            || !self.some.is_empty()
-                && self.some.iter().any(|(mask, clock)| mask & lanes != 0 && clock.knows(earlier))
+        self.judge(now, earlier) == Verdict::Ordered
     }
 
     /// What these lanes know, each of them something of it.
@@ -115,7 +141,8 @@ impl Known {
 
     /// Lanes meet: each knows from here on what the others knew and did.
     pub(super) fn meet(&mut self, threads: Threads) {
-        if threads.all() {
+        // Lanes that have left the kernel meet nobody any more.
+        if threads.all() && self.active & !threads.mask == 0 {
             if self.active == 0 && self.some.is_empty() {
                 return;
             }
