@@ -201,9 +201,9 @@ fn read(block: &mut Block, issuer: (u32, u32), op: &Product, ticket: &Ticket) ->
 /// One warp's rows of a product that was admitted.
 fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Product) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
-    let time = cx.cluster.races.time(warp.seat(), u32::MAX);
+    let handed_on = cx.cluster.races.handed_on(warp.seat());
     let shape = (op.columns, op.accumulator);
-    let number = warp.products.issue((warp.pc, time), &op.d, shape, op.fragments());
+    let number = warp.products.issue((warp.pc, handed_on), &op.d, shape, op.fragments());
     reads(cx, warp, number)?;
     let tensor_core = cx.launch.tensor_core;
     let here = &mut cx.block().warpgroups[index];
@@ -361,13 +361,13 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
     let Cluster { races, blocks, .. } = cx.cluster;
     let Block { warpgroups, shared, .. } = &mut blocks[cx.block];
     let here = &mut warpgroups[index];
-    let now = races.time(warp.seat(), u32::MAX);
-    for (number, pc, time) in done {
+    let now = races.handed_on(warp.seat());
+    for (number, pc, handed_on) in done {
         let reads = here.product(number);
         reads.open &= !(1 << member);
         shared.let_units_go(reads.quarter(member));
         shared.let_units_go(&reads.b);
-        if time != now {
+        if handed_on != now {
             // It read until here, and not only when it was issued.
             let who = (Accessor { pc, ..warp.accessor() }, cx.block);
             let raced = |conflict| hazards::raced(conflict).at(pc);

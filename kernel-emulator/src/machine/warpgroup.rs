@@ -109,8 +109,8 @@ struct Use {
 #[derive(Clone, Copy, Debug)]
 struct Issued {
     pc: u32,
-    /// The warp's time then, for races.
-    epoch: u32,
+    /// How often the warp had handed something on by then, for races.
+    handed_on: u32,
 }
 
 /// The products of one warp, numbered from 1 as in its [`Warpgroup`].
@@ -239,16 +239,16 @@ impl Products {
         Ok(())
     }
 
-    /// A product is issued; `epoch` is the warp's time. Its number.
+    /// A product is issued, when the warp has handed something on so often. Its number.
     pub(crate) fn issue(
         &mut self,
-        (pc, epoch): (u32, u32),
+        (pc, handed_on): (u32, u32),
         d: &[W],
         (columns, accumulator): (u32, Accumulator),
         a: &[W],
     ) -> u64 {
         self.issued += 1;
-        self.flight.push_back(Issued { pc, epoch });
+        self.flight.push_back(Issued { pc, handed_on });
         for (registers, role) in [(a, Role::Fragment), (d, Role::Sum(columns, accumulator))] {
             for register in registers {
                 let used = &mut self.uses[register.0 as usize];
@@ -267,6 +267,6 @@ impl Products {
         }
         let count = usize::try_from(self.waited - before).expect("few products are in flight");
         let done = self.flight.drain(..count).zip(before + 1..);
-        done.map(|(issued, number)| (number, issued.pc, issued.epoch)).collect()
+        done.map(|(issued, number)| (number, issued.pc, issued.handed_on)).collect()
     }
 }

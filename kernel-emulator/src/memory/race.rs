@@ -215,6 +215,19 @@ impl Races {
         self.warps[index].now()
     }
 
+    /// How often lanes of a warp handed something on: what it did since, nobody else knows of. 0 where races are not looked for.
+    pub(crate) fn handed_on(&self, (block, warp): Seat) -> u32 {
+        self.warps.get(self.index(block, warp)).map_or(0, Known::handed_on)
+    }
+
+    /// What a warp does from here on is told apart from what it did.
+    pub(crate) fn advance(&mut self, (block, warp): Seat) {
+        if self.enabled {
+            let index = self.index(block, warp);
+            self.warps[index].advance();
+        }
+    }
+
     /// What threads know; nothing where races are not looked for.
     pub(crate) fn clock(&self, (block, warp): Seat, mask: u32) -> Clock {
         let known = self.warps.get(self.index(block, warp));

@@ -95,6 +95,7 @@ pub(crate) fn wait(
             mask >> lane & 1 != 0 && pending.group + u64::from(keep) < warp.bulk.committed[lane];
         if over && pending.reading {
             pending.reading = false;
+            cx.cluster.races.advance(warp.seat());
             for &Piece { offset, bytes } in &pending.store.source {
                 cx.block().shared.let_go(offset, bytes);
                 // From here on it counts as the thread's own reading: a thread that overwrites the source has

@@ -132,10 +132,10 @@ impl Epoch {
         self.field(ATOMIC_BITS, PC_BITS)
     }
 
-    /// All of it in one number.
+    /// All of it but the instruction.
     #[inline]
-    pub(super) fn bits(self) -> u64 {
-        self.0
+    pub(super) fn without_pc(self) -> u64 {
+        self.0 >> (ATOMIC_BITS + PC_BITS)
     }
 
     /// Whether both are atomic, or lanes of one warp did both with one instruction and without meeting between.

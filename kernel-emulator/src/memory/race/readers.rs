@@ -7,14 +7,14 @@ use super::clock::{Epoch, lanes_of_byte};
 use super::warps::{Known, Verdict};
 
 /// Places for what was given lately; a power of two.
-const REMEMBERED: usize = 4096;
+const REMEMBERED: usize = 1024;
 /// With so many readers in all sets those sets that no word has are looked for.
 const MANY: usize = 1 << 19;
 /// How many readers of one warp a set tells apart. Beyond that the two oldest count as one, at the older time: a race may be missed, and
 /// none is invented.
 const OF_A_WARP: usize = 3;
 
-/// Lanes of a warp that read at a time, with one instruction.
+/// Lanes of a warp that read at a time, and the first instruction that did so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reader {
     who: u32,
@@ -25,7 +25,7 @@ struct Reader {
     pc: u32,
 }
 
-/// A set and a reader, and the set of both.
+/// A set and a reader, whichever its instruction, and the set of both.
 #[derive(Clone, Copy, Debug, Default)]
 struct Given {
     set: u32,
@@ -58,7 +58,7 @@ impl Readers {
     /// The set with one more reader, which knows what `known` says.
     #[inline]
     pub(super) fn with(&mut self, set: u32, reader: Epoch, known: &Known) -> u32 {
-        let key = reader.bits();
+        let key = reader.without_pc();
         let hash = (u64::from(set) << 32 ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let place = usize::try_from(hash).expect("few bits are left") % REMEMBERED;
         let given = self.given[place];
@@ -74,7 +74,7 @@ impl Readers {
         let (who, time, pc) = (reader.who(), reader.time(), reader.pc());
         let (lanes, group) = (reader.lanes(), reader.group());
         let before = &self.sets[set as usize];
-        let same = |one: &Reader| (one.who, one.time, one.pc, one.group) == (who, time, pc, group);
+        let same = |one: &Reader| (one.who, one.time, one.group) == (who, time, group);
         if before.iter().any(|one| same(one) && one.lanes & lanes == lanes) {
             return set;
         }

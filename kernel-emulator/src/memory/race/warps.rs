@@ -40,6 +40,8 @@ pub(super) struct Known {
     all: Clock,
     /// The warp's time: of all that its lanes do from now on.
     now: u32,
+    /// How often lanes handed something on.
+    handed_on: u32,
     /// The lanes that did something since all lanes met.
     active: u32,
     /// What only some lanes know, as masks.
@@ -51,7 +53,7 @@ impl Known {
     pub(super) fn new(block: u32, index: u32) -> Known {
         let mut all = Clock::default();
         all.learn(warp(block, 0), 1);
-        Known { who: warp(block, index), all, now: 2, active: 0, some: Vec::new() }
+        Known { who: warp(block, index), all, now: 2, handed_on: 0, active: 0, some: Vec::new() }
     }
 
     /// The warp, as a participant.
@@ -124,6 +126,17 @@ impl Known {
         } else if self.active & mask != 0 {
             into.learn_lanes(self.who, mask, self.now);
         }
+        self.handed_on += 1;
+        self.pass();
+    }
+
+    /// How often lanes handed something on.
+    pub(super) fn handed_on(&self) -> u32 {
+        self.handed_on
+    }
+
+    /// What lanes do from here on is told apart from what they did.
+    pub(super) fn advance(&mut self) {
         self.pass();
     }
 
