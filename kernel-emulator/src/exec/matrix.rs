@@ -65,8 +65,8 @@ fn rows(
 pub(crate) fn ldmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Ldmatrix, mask: u32) -> Run<()> {
     whole(mask)?;
     let lanes = u32::MAX >> (32 - 8 * op.count);
-    let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Load)?;
-    let access = Access::Load;
+    let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::MatrixLoad)?;
+    let access = Access::MatrixLoad;
     let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
     hazards::race(cx, warp, block, &accessed)?;
     if let MatrixShape::M8n16(bits) = op.shape {

@@ -17,6 +17,8 @@ use crate::memory::shared::RANK_SHIFT;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Load,
+    /// A load that the lanes of a warp execute together.
+    MatrixLoad,
     Store,
     Atomic,
 }
@@ -24,7 +26,7 @@ pub(crate) enum Access {
 impl Access {
     pub(crate) const fn text(self) -> &'static str {
         match self {
-            Access::Load => "a load",
+            Access::Load | Access::MatrixLoad => "a load",
             Access::Store => "a store",
             Access::Atomic => "an atomic operation",
         }

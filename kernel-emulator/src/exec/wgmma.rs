@@ -264,8 +264,8 @@ fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
     let Cluster { races, blocks, .. } = cx.cluster;
     let product = blocks[cx.block].warpgroups[index].product(number);
     let who = (warp.accessor(), cx.block);
-    races.read_units(who, 0, product.quarter(member)).map_err(hazards::raced)?;
-    races.read_units(who, 0, &product.b).map_err(hazards::raced)?;
+    races.read_units_together(who, product.quarter(member)).map_err(hazards::raced)?;
+    races.read_units_together(who, &product.b).map_err(hazards::raced)?;
     if !cx.block().proxies.enabled() {
         return Ok(());
     }
@@ -371,8 +371,8 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
             // It read until here, and not only when it was issued.
             let who = (Accessor { pc, ..warp.accessor() }, cx.block);
             let raced = |conflict| hazards::raced(conflict).at(pc);
-            races.read_units(who, 0, reads.quarter(member)).map_err(raced)?;
-            races.read_units(who, 0, &reads.b).map_err(raced)?;
+            races.read_units_together(who, reads.quarter(member)).map_err(raced)?;
+            races.read_units_together(who, &reads.b).map_err(raced)?;
         }
     }
     while here.flight.front().is_some_and(|reads| reads.open == 0) {

@@ -582,7 +582,7 @@ impl Warp {
         let members = if everywhere { Some(Members::All) } else { op.members() };
         self.meet(cx, members, there);
         let flow = exec::step(cx, self, op, there)?;
-        // What it reads it has read; what it writes the other lanes may not see.
+        // What it writes the lanes have all seen, but for `stmatrix`, whose rows they write each.
         if !matches!(op, Op::Stmatrix(_)) {
             self.meet(cx, members, there);
         }

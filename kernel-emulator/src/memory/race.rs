@@ -279,6 +279,7 @@ impl Races {
             readers: &mut self.readers,
             pc: who.pc,
             atomic: false,
+            whole: false,
         }
     }
 
@@ -318,6 +319,33 @@ impl Races {
             return Ok(());
         }
         self.view(who, block).read_units(lane, units)
+    }
+
+    /// The lanes of a warp read together, and are all done with it when the instruction is: `bytes` bytes at each offset of a mask.
+    pub(crate) fn read_together(
+        &mut self,
+        (who, block): (Accessor, usize),
+        offsets: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        let mut view = self.view(who, block);
+        view.whole = true;
+        view.read(offsets, bytes, mask)
+    }
+
+    /// The same for units of 16 bytes. Nothing where no races are looked for.
+    pub(crate) fn read_units_together(
+        &mut self,
+        (who, block): (Accessor, usize),
+        units: &[u32],
+    ) -> Result<(), Conflict> {
+        if !self.enabled {
+            return Ok(());
+        }
+        let mut view = self.view(who, block);
+        view.whole = true;
+        view.read_units(0, units)
     }
 
     /// A warp writes `bytes` bytes of each lane of the shared memory of a block.

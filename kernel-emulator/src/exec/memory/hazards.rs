@@ -14,10 +14,11 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 #[inline]
 pub(crate) fn in_flight(memory: &Shared, accessed: &Accessed<'_>) -> Run<()> {
     let bytes = accessed.bytes;
-    if accessed.access != Access::Load {
+    let changes = matches!(accessed.access, Access::Store | Access::Atomic);
+    if changes {
         accessed.no_mbarrier(memory)?;
     }
-    if accessed.access != Access::Load && memory.any_held() {
+    if changes && memory.any_held() {
         accessed.untouched("an asynchronous operation has still to read", |offset| {
             memory.held(offset, bytes).map(Some)
         })?;
@@ -278,6 +279,7 @@ pub(crate) fn ordered(
     let who = (warp.accessor(), block);
     let result = match access {
         Access::Load => races.read(who, offsets, bytes, mask),
+        Access::MatrixLoad => races.read_together(who, offsets, bytes, mask),
         Access::Store => races.write(who, offsets, bytes, mask),
         Access::Atomic => races.update(who, offsets, bytes, mask),
     };

@@ -21,6 +21,9 @@ const GROUP_BITS: u32 = 2;
 const LANE_BITS: u32 = 5;
 const WHO_BITS: u32 = 64 - ATOMIC_BITS - PC_BITS - TIME_BITS - GROUP_BITS - LANE_BITS;
 
+/// In place of how many lanes share a word: the whole warp accesses it, and all lanes are done when the instruction is.
+pub(super) const WHOLE: u32 = 3;
+
 /// In place of an instruction: the block starts.
 const START: u32 = (1 << PC_BITS) - 1;
 
@@ -34,7 +37,7 @@ pub(crate) struct Epoch(u64);
 /// Of lanes that access words together, those that access a byte of one.
 pub(super) const fn lanes_of_byte(group: u32, byte: usize) -> u32 {
     match group {
-        0 => u32::MAX,
+        0 | WHOLE => u32::MAX,
         1 => 0x5555_5555 << (byte / 2),
         _ => 0x1111_1111 << byte,
     }
@@ -98,6 +101,9 @@ impl Epoch {
     /// All of the lanes.
     #[inline]
     pub(super) fn lanes(self) -> u32 {
+        if self.group() == WHOLE {
+            return u32::MAX;
+        }
         ((1 << (1 << self.group())) - 1) << self.lane()
     }
 
@@ -107,9 +113,15 @@ impl Epoch {
         self.field(ATOMIC_BITS + PC_BITS + TIME_BITS, GROUP_BITS)
     }
 
+    /// Whether several lanes share the word, each with bytes of its own.
+    #[inline]
+    pub(super) fn is_shared(self) -> bool {
+        !matches!(self.group(), 0 | WHOLE)
+    }
+
     /// The access of the lane that accesses a byte of the word.
     pub(super) fn of_byte(self, byte: usize) -> Epoch {
-        if self == Epoch::NONE || self.group() == 0 {
+        if self == Epoch::NONE || !self.is_shared() {
             return self;
         }
         let lane = self.lane() + (byte >> (2 - self.group()));

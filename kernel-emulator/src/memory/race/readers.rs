@@ -3,7 +3,7 @@
 //! A set has a number, and 0 is the empty one. Adding a reader gives another set; what was given lately is remembered, so that the
 //! words of a tile, which the same lanes read in the same order, share their sets.
 
-use super::clock::{Epoch, lanes_of_byte};
+use super::clock::{Epoch, WHOLE, lanes_of_byte};
 use super::warps::{Known, Verdict};
 
 /// Places for what was given lately; a power of two.
@@ -119,12 +119,13 @@ impl Readers {
     /// Those of a set that read a byte of the word, each lane for itself.
     pub(super) fn of_byte(&mut self, set: u32, byte: usize) -> u32 {
         let before = &self.sets[set as usize];
-        if before.iter().all(|one| one.group == 0) {
+        if before.iter().all(|one| matches!(one.group, 0 | WHOLE)) {
             return set;
         }
         let alone = |one: &Reader| {
             let lanes = one.lanes & lanes_of_byte(one.group, byte);
-            (lanes != 0).then_some(Reader { lanes, group: 0, ..*one })
+            let group = if one.group == WHOLE { WHOLE } else { 0 };
+            (lanes != 0).then_some(Reader { lanes, group, ..*one })
         };
         let after = before.iter().filter_map(alone).collect();
         self.put(after)
@@ -139,11 +140,13 @@ impl Readers {
             {
                 continue;
             }
-            if one.group | now.group() != 0 {
+            let shared = !matches!(one.group, 0 | WHOLE);
+            if shared || now.is_shared() {
                 return (Verdict::ByLane, Epoch::NONE);
             }
-            let mut readers = crate::machine::warp::lanes(one.lanes)
-                .map(|lane| Epoch::new((one.who, lane), 0, (one.time, one.pc)));
+            let lanes = if one.group == WHOLE { 1 } else { one.lanes };
+            let mut readers = crate::machine::warp::lanes(lanes)
+                .map(|lane| Epoch::new((one.who, lane), one.group, (one.time, one.pc)));
             if let Some(reader) = readers.find(|reader| !known.ordered(now, *reader)) {
                 return (Verdict::Unordered, reader);
             }

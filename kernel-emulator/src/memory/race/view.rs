@@ -1,6 +1,6 @@
 //! One instruction's accesses to the shared memory of a block.
 
-use super::clock::Epoch;
+use super::clock::{Epoch, WHOLE};
 use super::part::{self, Part};
 use super::readers::Readers;
 use super::warps::{Known, Verdict};
@@ -17,6 +17,8 @@ pub(super) struct View<'r> {
     pub(super) pc: u32,
     /// Whether it is an atomic operation.
     pub(super) atomic: bool,
+    /// Whether the lanes of the warp execute it together, and are all done with it at once.
+    pub(super) whole: bool,
 }
 
 impl View<'_> {
@@ -29,6 +31,7 @@ impl View<'_> {
     /// The epoch of lanes that count as one.
     #[inline]
     fn now(&self, lane: usize, group: u32) -> Epoch {
+        let (lane, group) = if self.whole { (0, WHOLE) } else { (lane, group) };
         let now = Epoch::new((self.known.who(), lane), group, (self.known.now(), self.pc));
         if self.atomic { now.atomic() } else { now }
     }
@@ -87,7 +90,9 @@ impl View<'_> {
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
-        self.known.act(mask);
+        if !self.whole {
+            self.known.act(mask);
+        }
         if bytes >= 4 {
             return self.read_words((offsets, bytes, mask), 0);
         }
@@ -98,19 +103,22 @@ impl View<'_> {
 
     /// A lane reads units of 16 bytes.
     pub(super) fn read_units(&mut self, lane: usize, units: &[u32]) -> Result<(), Conflict> {
-        self.known.act(1 << lane);
+        if !self.whole {
+            self.known.act(1 << lane);
+        }
         let now = self.now(lane, 0);
         let mut offsets = [0; crate::code::LANES];
         let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
         for &unit in units {
-            // The common case: all four words have one writer, who is known, and the same readers.
+            // The common case: the warp knows of the four writers, mostly one, and the words have the same readers.
             let (writes, reads) =
                 (&self.space.writes[unit as usize], &mut self.space.reads[unit as usize]);
             let (write, set) = (writes[0], reads[0]);
-            if *writes == [write; 4]
-                && write != Epoch::SPLIT
-                && *reads == [set; 4]
-                && (write == fine || self.known.ordered(now, write))
+            let known = |write: &Epoch| {
+                *write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time())
+            };
+            if *reads == [set; 4]
+                && (*writes == [write; 4] && write == fine || writes.iter().all(known))
             {
                 fine = write;
                 if read.0 != set {

@@ -1,6 +1,6 @@
 //! What each warp of a block knows of what others did, lane by lane where lanes know different things.
 
-use super::clock::{Clock, Epoch, LAST, warp};
+use super::clock::{Clock, Epoch, LAST, WHOLE, warp};
 
 /// Lanes of a warp that do something together.
 #[derive(Clone, Copy, Debug)]
@@ -83,18 +83,20 @@ impl Known {
     #[inline]
     pub(super) fn judge(&self, now: Epoch, earlier: Epoch) -> Verdict {
         let (who, lane, group) = (earlier.who(), earlier.lane(), earlier.group());
-        if self.knows_all(who, earlier.time())
-            || who == self.who && (lane, group) == (now.lane(), now.group())
-        {
+        let own = who == self.who && (group == WHOLE || (lane, group) == (now.lane(), now.group()));
+        if own || self.knows_all(who, earlier.time()) {
             return Verdict::Ordered;
         }
-        if group | now.group() != 0 {
+        if earlier.is_shared() || now.is_shared() {
             return Verdict::ByLane;
         }
-        let some = |(mask, clock): &(u32, Clock)| {
-            mask >> now.lane() & 1 != 0 && clock.knows_lane(who, lane, earlier.time())
+        // What the whole warp did, each of its lanes has done.
+        let knows = |clock: &Clock| match group {
+            WHOLE => clock.reaches(who, earlier.time()),
+            _ => clock.knows_lane(who, lane, earlier.time()),
         };
-        if self.all.knows_lane(who, lane, earlier.time()) || self.some.iter().any(some) {
+        let some = |(mask, clock): &(u32, Clock)| mask & now.lanes() != 0 && knows(clock);
+        if knows(&self.all) || self.some.iter().any(some) {
             Verdict::Ordered
         } else {
             Verdict::Unordered
