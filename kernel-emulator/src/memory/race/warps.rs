@@ -129,7 +129,7 @@ impl Known {
             into.learn_lanes(self.who, mask, self.now);
         }
         self.handed_on += 1;
-        self.pass();
+        self.advance();
     }
 
     /// How often lanes handed something on.
@@ -139,7 +139,7 @@ impl Known {
 
     /// What lanes do from here on is told apart from what they did.
     pub(super) fn advance(&mut self) {
-        self.pass();
+        self.now = (self.now + 1).min(LAST);
     }
 
     /// Lanes learn what was handed on.
@@ -166,15 +166,11 @@ impl Known {
             }
             self.all.learn(self.who, self.now);
             self.active = 0;
-            self.pass();
+            self.advance();
         } else if threads.mask.count_ones() > 1 {
             let mut met = Clock::default();
             self.release(threads.mask, &mut met);
             self.acquire(threads, &met);
         }
-    }
-
-    fn pass(&mut self) {
-        self.now = (self.now + 1).min(LAST);
     }
 }
