@@ -47,6 +47,53 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// Whether it is a hazard: two operations with nothing that orders them as the manual demands, of which nothing need come. Under
+    /// [`Hazards::Warn`](crate::Hazards::Warn) hazards are findings, and the launch goes on.
+    pub const fn is_hazard(self) -> bool {
+        match self {
+            FaultKind::AsyncInFlight
+            | FaultKind::ProxyFence
+            | FaultKind::WgmmaFence
+            | FaultKind::TensorFence
+            | FaultKind::Race => true,
+            FaultKind::OutOfBounds
+            | FaultKind::Misaligned
+            | FaultKind::Uninitialised
+            | FaultKind::WrongSpace
+            | FaultKind::BarrierDivergence
+            | FaultKind::WarpDivergence
+            | FaultKind::Deadlock
+            | FaultKind::Trap
+            | FaultKind::TensorMemory
+            | FaultKind::InstructionLimit
+            | FaultKind::IllegalOperand
+            | FaultKind::Launch => false,
+        }
+    }
+
+    /// The code of a fault: H and two digits for hazards, F and two digits for all others.
+    pub const fn code(self) -> &'static str {
+        match self {
+            FaultKind::AsyncInFlight => "H01",
+            FaultKind::ProxyFence => "H02",
+            FaultKind::WgmmaFence => "H03",
+            FaultKind::TensorFence => "H04",
+            FaultKind::Race => "H05",
+            FaultKind::OutOfBounds => "F01",
+            FaultKind::Misaligned => "F02",
+            FaultKind::Uninitialised => "F03",
+            FaultKind::WrongSpace => "F04",
+            FaultKind::BarrierDivergence => "F05",
+            FaultKind::WarpDivergence => "F06",
+            FaultKind::Deadlock => "F07",
+            FaultKind::Trap => "F08",
+            FaultKind::TensorMemory => "F09",
+            FaultKind::InstructionLimit => "F10",
+            FaultKind::IllegalOperand => "F11",
+            FaultKind::Launch => "F12",
+        }
+    }
+
     /// The kind in a few words, as it starts a message.
     pub const fn text(self) -> &'static str {
         match self {
@@ -92,7 +139,21 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// A kernel stopped by the emulator, or a launch that it refused.
+/// The other one of two operations that nothing orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Site {
+    /// The kernel's source line, where the PTX has `.loc`.
+    pub source: Option<SourceLine>,
+    /// Line of the PTX text, from 1.
+    pub ptx_line: u32,
+    /// The instruction as it stands in the text.
+    pub ptx: String,
+    /// Who executes it, such as `lane 3 of warp 1` or `an asynchronous copy of warp 0`.
+    pub agent: String,
+}
+
+/// A kernel stopped by the emulator, a launch that it refused, or a hazard that it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
@@ -114,6 +175,12 @@ pub struct Fault {
     pub lane: Option<u32>,
     /// The address concerned, where one is.
     pub address: Option<u64>,
+    /// How many bytes of memory are concerned, where that is known.
+    pub bytes: Option<u32>,
+    /// Of a hazard: the operation with which it conflicts, where that is one instruction.
+    pub other: Option<Site>,
+    /// Of a hazard: the synchronising instruction that would order the two, where one would.
+    pub missing: Option<&'static str>,
     /// What happened, with the numbers: one sentence without a full stop.
     pub detail: String,
 }
@@ -208,6 +275,8 @@ pub(crate) struct Details {
     pub(crate) kind: FaultKind,
     pub(crate) lane: Option<u32>,
     pub(crate) address: Option<u64>,
+    /// How many bytes are concerned, where that is known.
+    pub(crate) bytes: Option<u32>,
     /// The instruction to blame, where it is not the one that executes.
     pub(crate) pc: Option<u32>,
     /// The register concerned: the sentence in `detail` goes on from its name.
@@ -257,6 +326,7 @@ impl Trap {
             kind,
             lane: None,
             address: None,
+            bytes: None,
             pc: None,
             slot: None,
             unwritten: None,
@@ -283,6 +353,20 @@ impl Trap {
     pub(crate) fn address(mut self, address: u64) -> Trap {
         self.address = Some(address);
         self
+    }
+
+    /// The same fault, about so many bytes.
+    pub(crate) fn bytes(mut self, bytes: u32) -> Trap {
+        self.bytes = Some(bytes);
+        self
+    }
+
+    /// The other instruction that takes part, if one does.
+    pub(crate) fn other_pc(&self) -> Option<u32> {
+        let earlier = self.other.map(|other| other.pc);
+        let unfenced = self.unfenced.map(|writer| writer.pc);
+        let copy = self.copy.map(|(_, pc)| pc);
+        earlier.or(unfenced).or(copy).or(self.product).or(self.touched)
     }
 
     /// The same fault, blamed on another instruction.

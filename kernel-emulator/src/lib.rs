@@ -68,6 +68,7 @@ mod compiled;
 mod decode;
 mod exec;
 mod fault;
+mod finding;
 mod machine;
 mod memory;
 pub mod numeric;
@@ -76,7 +77,8 @@ mod scheduler;
 mod tensor_map;
 
 pub use compiled::{Compiled, PROFILE};
-pub use fault::{Fault, FaultKind, SourceLine};
+pub use fault::{Fault, FaultKind, Site, SourceLine};
+pub use finding::Hazards;
 pub use memory::{DeviceMemory, MemoryError};
 pub use numeric::matrix::TensorCore;
 pub use program::{

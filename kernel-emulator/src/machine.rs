@@ -1,5 +1,6 @@
 //! The machine: what a launch, a cluster, a block and a warp consist of while they run.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -10,6 +11,7 @@ use crate::exec::bulk::flight::Flights;
 use crate::exec::bulk::group::Scattered;
 use crate::exec::tcgen05::flight::Operations;
 use crate::fault::{FaultKind, Run, Trap};
+use crate::finding::{Findings, Hazards};
 use crate::memory::Allocation;
 use crate::memory::proxy::Proxies;
 use crate::memory::race::{Clock, Races};
@@ -64,6 +66,7 @@ pub(crate) struct Launch<'a> {
     /// Warp instructions that may still run.
     pub(crate) budget: AtomicU64,
     pub(crate) grid_id: u64,
+    pub(crate) hazards: Hazards,
     pub(crate) check_races: bool,
     pub(crate) check_tensor_fences: bool,
     pub(crate) check_init_fences: bool,
@@ -74,6 +77,15 @@ pub(crate) struct Launch<'a> {
 }
 
 impl Launch<'_> {
+    /// Whether asynchronous operations act when they are issued: a kernel that goes on after a hazard finds what hardware mostly
+    /// leaves there.
+    pub(crate) fn eager(&self) -> bool {
+        match self.hazards {
+            Hazards::Error => false,
+            Hazards::Warn | Hazards::Off => true,
+        }
+    }
+
     /// Threads of a block.
     pub(crate) fn threads(&self) -> u32 {
         self.block.iter().product()
@@ -262,11 +274,14 @@ pub(crate) struct Cluster {
     pub(crate) flights: Flights,
     /// Operations on the blocks' tensor memory.
     pub(crate) tensor: Operations,
+    /// Hazards of the instruction that executes, which do not stop it.
+    pub(crate) found: RefCell<Vec<Trap>>,
 }
 
 /// Counters of one worker, added up at the end.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Counters {
+    pub(crate) findings: Findings,
     pub(crate) warp_instructions: u64,
     pub(crate) lane_instructions: u64,
     pub(crate) shared_bank_conflicts: u64,
@@ -290,6 +305,18 @@ impl Context<'_> {
     pub(crate) fn seats(&self) -> Vec<Seat> {
         let rank = self.cluster.blocks[self.block].rank;
         self.launch.multiprocessors.together(self.cluster.index, rank)
+    }
+
+    /// A check found something: a hazard need not stop the kernel.
+    pub(crate) fn found(&self, trap: Trap) -> Run<()> {
+        match self.launch.hazards {
+            Hazards::Warn if trap.kind.is_hazard() => {
+                self.cluster.found.borrow_mut().push(trap);
+                Ok(())
+            }
+            Hazards::Off if trap.kind.is_hazard() => Ok(()),
+            Hazards::Error | Hazards::Warn | Hazards::Off => Err(trap),
+        }
     }
 
     /// The instruction at an index.

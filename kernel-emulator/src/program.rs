@@ -10,6 +10,7 @@ use crate::code::tcgen05::Group;
 use crate::decode;
 use crate::decode::layout::{param_bytes, param_offsets, variable_bytes};
 use crate::fault::Fault;
+use crate::finding::Hazards;
 use crate::machine::{Launch, Multiprocessors};
 use crate::memory::{DeviceMemory, MemoryError};
 use crate::numeric::matrix::TensorCore;
@@ -113,6 +114,8 @@ pub struct Options {
     /// The device, such as `sm_90a`; `None` is the module's own target. PTX for one device does not
     /// run on an older one, and PTX for an `a` target on no other.
     pub target: Option<String>,
+    /// What becomes of hazards; [`Hazards::Error`] is the default.
+    pub hazards: Hazards,
     /// Whether accesses to shared memory by two warps without a barrier between are faults; the
     /// default. Kernels that are full of such accesses run somewhat faster without the check.
     pub check_races: bool,
@@ -140,6 +143,7 @@ impl Default for Options {
             threads: None,
             max_instructions: Some(1 << 36),
             target: None,
+            hazards: Hazards::Error,
             check_races: true,
             check_tensor_fences: false,
             check_init_fences: false,
@@ -161,6 +165,13 @@ impl Options {
     #[must_use]
     pub fn with_max_instructions(mut self, max: u64) -> Options {
         self.max_instructions = Some(max);
+        self
+    }
+
+    /// The same, where that becomes of hazards.
+    #[must_use]
+    pub fn with_hazards(mut self, hazards: Hazards) -> Options {
+        self.hazards = hazards;
         self
     }
 
@@ -220,6 +231,8 @@ pub struct Report {
     pub shared_bank_conflicts: u64,
     /// What the kernel printed, blocks in order of their index.
     pub output: String,
+    /// The hazards found under [`Hazards::Warn`], in the order of the text: each pair of instructions once, as the lowest block has it.
+    pub findings: Vec<Fault>,
 }
 
 /// A PTX module, ready to run.
@@ -376,9 +389,10 @@ impl Program {
             started: AtomicU64::new(0),
             budget: AtomicU64::new(options.max_instructions.unwrap_or(u64::MAX)),
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
-            check_races: options.check_races,
-            check_tensor_fences: options.check_tensor_fences,
-            check_init_fences: options.check_init_fences,
+            hazards: options.hazards,
+            check_races: options.check_races && options.hazards != Hazards::Off,
+            check_tensor_fences: options.check_tensor_fences || options.hazards == Hazards::Warn,
+            check_init_fences: options.check_init_fences || options.hazards == Hazards::Warn,
             tensor_core: options.tensor_core,
             multiprocessors: Multiprocessors::new(
                 options.resident_blocks,
@@ -393,6 +407,7 @@ impl Program {
             lane_instructions: finished.counters.lane_instructions,
             shared_bank_conflicts: finished.counters.shared_bank_conflicts,
             output: finished.output,
+            findings: finished.counters.findings.into_list(),
         })
     }
 

@@ -6,7 +6,7 @@
 //! one reported, so that it does not depend on that number either.
 
 mod crew;
-mod locate;
+pub(crate) mod locate;
 mod stuck;
 
 use std::collections::VecDeque;
@@ -69,6 +69,7 @@ impl Unit {
         self.cluster.races.reset(launch.cluster_blocks(), warps, bytes, launch.check_races);
         self.cluster.flights.reset();
         self.cluster.tensor.reset();
+        self.cluster.found.get_mut().clear();
         self.cluster.threads = launch.threads() * launch.cluster_blocks();
         self.warps.resize_with(blocks, Vec::new);
         for (rank, block) in (0u32..).zip(&mut self.cluster.blocks) {
@@ -167,10 +168,9 @@ impl Unit {
         let mut cx = Context { launch, cluster: &mut self.cluster, block, counters };
         let left =
             hazards::leave(&mut cx).and_then(|()| bulk::leave(&mut cx, &mut self.warps[block]));
-        left.map_err(|trap| {
-            let (id, warp) = (self.cluster.blocks[block].id, &self.warps[block][index]);
-            Box::new(locate(launch, &trap, id, warp))
-        })
+        let warp = &self.warps[block][index];
+        counters.findings.note(launch, (&self.cluster, block), warp);
+        left.map_err(|trap| Box::new(locate(launch, &trap, self.cluster.blocks[block].id, warp)))
     }
 
     /// Nothing can run: lets the asynchronous copies of the cluster land. Whether there were any.
@@ -194,10 +194,7 @@ impl Unit {
         if trap.unwritten.is_some_and(|load| load.place == Place::Shared) {
             trap.later = self.later_write(launch, (block, index));
         }
-        let from = trap
-            .copy
-            .and_then(|issuer| bulk::flight::issued_elsewhere(&self.cluster, block, issuer));
-        trap.from = from.map(|from| self.cluster.blocks[from].id);
+        locate::name_block(&mut trap, &self.cluster, block);
         trap.passed = self.last_wait(&trap, (block, index));
         locate(launch, &trap, self.cluster.blocks[block].id, &self.warps[block][index])
     }
@@ -446,6 +443,7 @@ fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
     state.counters.warp_instructions += counters.warp_instructions;
     state.counters.lane_instructions += counters.lane_instructions;
     state.counters.shared_bank_conflicts += counters.shared_bank_conflicts;
+    state.counters.findings.join(counters.findings);
     drop(state);
     changed.notify_all();
 }
@@ -462,6 +460,9 @@ pub(crate) fn refuse(entry: &str, detail: impl Into<String>) -> Fault {
         warp: 0,
         lane: None,
         address: None,
+        bytes: None,
+        other: None,
+        missing: None,
         detail: detail.into(),
     }
 }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kernel_core::diag::Code;
-use kernel_emulator::Options;
+use kernel_emulator::{Fault, Options};
 
+use crate::findings;
 use crate::launch::Launch;
 use crate::layout_picture;
 use crate::layout_shown::{Shown, written_for};
@@ -24,6 +25,8 @@ pub struct RunPtx {
     pub options: Options,
     /// What to print beside the verdicts.
     pub statistics: Statistics,
+    /// Where to save the hazards found, as JSON.
+    pub findings: Option<PathBuf>,
 }
 
 /// Whether a launch's counters are printed.
@@ -58,10 +61,11 @@ pub struct Tally {
 /// When `output` cannot be written; failures of launches are counted.
 pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
     let mut tally = Tally::default();
+    let mut found = Vec::new();
     for file in &command.files {
         let start = Instant::now();
         let (name, result) = verdict(file, command);
-        match result {
+        let findings = match result {
             Ok(outcome) => {
                 tally.passed += 1;
                 writeln!(output, "ok {name} ({})", took(outcome.cases, start.elapsed()))?;
@@ -77,33 +81,60 @@ pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
                 for line in outcome.output.lines() {
                     writeln!(output, "  | {line}")?;
                 }
+                outcome.findings
             }
-            Err(reason) => {
+            Err(Failed { reason, findings }) => {
                 tally.failed += 1;
                 writeln!(output, "FAILED {name}: {reason}")?;
+                findings
             }
+        };
+        for finding in &findings {
+            let text = finding.to_string().replace('\n', "\n    ");
+            writeln!(output, "  {}: {text}", finding.kind.code())?;
         }
+        found.push(findings::of_launch(&name, &findings));
         output.flush()?;
+    }
+    if let Some(file) = &command.findings {
+        let text = serde_json::Value::from(found).to_string();
+        std::fs::write(file, text + "\n").map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", file.display()))
+        })?;
     }
     writeln!(output, "{} passed, {} failed", tally.passed, tally.failed)?;
     Ok(tally)
 }
 
+/// A launch that failed: why, and the hazards found until then.
+struct Failed {
+    reason: String,
+    findings: Vec<Fault>,
+}
+
+impl Failed {
+    fn of(reason: String) -> Failed {
+        Failed { reason, findings: Vec::new() }
+    }
+}
+
 /// The name of a launch, or its file's where it has none, and how it went.
-fn verdict(file: &Path, command: &RunPtx) -> (String, Result<Outcome, String>) {
+fn verdict(file: &Path, command: &RunPtx) -> (String, Result<Outcome, Failed>) {
     let launch = match Launch::read(file) {
         Ok(launch) => launch,
         Err(error) => {
             let name = Launch::name_of(file).unwrap_or_else(|| file.display().to_string());
-            return (name, Err(error.to_string()));
+            return (name, Err(Failed::of(error.to_string())));
         }
     };
     // One launch that the emulator gives up on must not take the others' verdicts with it.
     let result =
         catch_unwind(AssertUnwindSafe(|| run(&launch, &command.options, command.out.as_deref())));
     let result = match result {
-        Ok(result) => result.map_err(|error| error.to_string()),
-        Err(panic) => Err(format!("the emulator failed: {}", panic_text(&*panic))),
+        Ok(result) => {
+            result.map_err(|error| Failed { reason: error.to_string(), findings: error.findings })
+        }
+        Err(panic) => Err(Failed::of(format!("the emulator failed: {}", panic_text(&*panic)))),
     };
     (launch.name, result)
 }

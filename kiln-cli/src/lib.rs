@@ -10,6 +10,7 @@ mod field;
 
 pub mod dtype;
 pub mod fill;
+pub mod findings;
 pub mod launch;
 
 pub mod check;

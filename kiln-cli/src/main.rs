@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+use kernel_emulator::Hazards;
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use kiln_cli::init::Package;
 use kiln_cli::{inspect, tune};
@@ -54,6 +55,13 @@ enum Command {
         /// Print how many instructions ran, and bank conflicts of shared memory.
         #[arg(long)]
         stats: bool,
+        /// What becomes of hazards, such as a data race or a missing proxy fence: the first one ends the launch (`error`); all are
+        /// listed below its verdict and the results are compared all the same (`warn`); or nobody looks for them (`off`).
+        #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnHazard::Error)]
+        hazards: OnHazard,
+        /// Save the hazards that `--hazards warn` finds, as JSON.
+        #[arg(long, value_name = "FILE")]
+        findings: Option<PathBuf>,
     },
     /// Explain a code of the compiler's messages, such as K0202: what it means, why, an example and its fix.
     Explain {
@@ -147,6 +155,27 @@ fn inspected(path: &Path) -> Result<String, String> {
     shown.collect()
 }
 
+/// What becomes of hazards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnHazard {
+    /// The first one ends the launch.
+    Error,
+    /// They are listed, and results are compared.
+    Warn,
+    /// Nobody looks for them.
+    Off,
+}
+
+impl From<OnHazard> for Hazards {
+    fn from(hazards: OnHazard) -> Hazards {
+        match hazards {
+            OnHazard::Error => Hazards::Error,
+            OnHazard::Warn => Hazards::Warn,
+            OnHazard::Off => Hazards::Off,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let mut output = io::stdout().lock();
     let status = match Arguments::parse().command {
@@ -158,10 +187,11 @@ fn main() -> ExitCode {
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }
-        Command::RunPtx { launches, out, threads, max_instructions, stats } => {
+        Command::RunPtx { launches, out, threads, max_instructions, stats, hazards, findings } => {
             let options = command::options(threads.map(usize::from), max_instructions);
+            let options = options.with_hazards(hazards.into());
             let statistics = if stats { Statistics::Shown } else { Statistics::Hidden };
-            let command = RunPtx { files: launches, out, options, statistics };
+            let command = RunPtx { files: launches, out, options, statistics, findings };
             command::run_ptx(&command, &mut output).map(|tally| tally.failed == 0)
         }
         Command::Explain { code } => match command::explain(code.as_deref()) {

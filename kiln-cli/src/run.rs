@@ -135,6 +135,8 @@ pub struct RunError {
     pub case: Option<String>,
     /// Why it failed.
     pub failure: Box<Failure>,
+    /// The hazards found until then.
+    pub findings: Vec<Fault>,
 }
 
 impl fmt::Display for RunError {
@@ -150,7 +152,7 @@ impl std::error::Error for RunError {}
 
 impl From<Failure> for RunError {
     fn from(failure: Failure) -> RunError {
-        RunError { case: None, failure: Box::new(failure) }
+        RunError { case: None, failure: Box::new(failure), findings: Vec::new() }
     }
 }
 
@@ -167,15 +169,25 @@ pub struct Outcome {
     pub shared_bank_conflicts: u64,
     /// What the kernel printed.
     pub output: String,
+    /// The hazards found where they do not end a launch: each pair of instructions once.
+    pub findings: Vec<Fault>,
 }
 
 impl Outcome {
-    fn add(&mut self, report: &Report) {
+    fn add(&mut self, report: Report) {
         self.cases += 1;
         self.warp_instructions += report.warp_instructions;
         self.lane_instructions += report.lane_instructions;
         self.shared_bank_conflicts += report.shared_bank_conflicts;
         self.output.push_str(&report.output);
+        let places = |fault: &Fault| {
+            (fault.kind, fault.ptx_line, fault.other.as_ref().map(|other| other.ptx_line))
+        };
+        for finding in report.findings {
+            if self.findings.iter().all(|known| places(known) != places(&finding)) {
+                self.findings.push(finding);
+            }
+        }
     }
 }
 
@@ -205,11 +217,13 @@ pub fn run(launch: &Launch, options: &Options, out: Option<&Path>) -> Result<Out
     let mut outcome = Outcome::default();
     for (index, case) in launch.cases.iter().enumerate() {
         let one = Run { launch, program: &program, entry, options, contents: &contents };
-        let report = one.case(case, out).map_err(|failure| RunError {
-            case: (launch.cases.len() > 1).then(|| describe(index, case)),
-            failure: Box::new(failure),
-        })?;
-        outcome.add(&report);
+        if let Err(failure) = one.case(case, out, &mut outcome) {
+            return Err(RunError {
+                case: (launch.cases.len() > 1).then(|| describe(index, case)),
+                failure: Box::new(failure),
+                findings: outcome.findings,
+            });
+        }
     }
     Ok(outcome)
 }
@@ -256,7 +270,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn case(self, case: &Case, out: Option<&Path>) -> Result<Report, Failure> {
+    /// Runs a case and checks it; what it did is added to the outcome, also where its results are wrong.
+    fn case(self, case: &Case, out: Option<&Path>, outcome: &mut Outcome) -> Result<(), Failure> {
         let Run { launch, .. } = self;
         let memory = DeviceMemory::new();
         let mut addresses = Vec::with_capacity(launch.buffers.len());
@@ -280,8 +295,8 @@ impl Run<'_> {
             .program
             .launch(&memory, &launch.entry, &config, &params, self.options)
             .map_err(|fault| Failure::Fault(Box::new(fault)))?;
-        self.check(case, &memory, &addresses, out)?;
-        Ok(report)
+        outcome.add(report);
+        self.check(case, &memory, &addresses, out)
     }
 
     /// Reads the buffers back, saves those that the kernel writes, and checks those that the case names.

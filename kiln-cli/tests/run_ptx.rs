@@ -442,6 +442,7 @@ fn a_launch_without_cases_runs_on_files_and_saves_what_it_writes() {
         out: Some(out.clone()),
         options: command::options(Some(1), None),
         statistics: Statistics::Shown,
+        findings: None,
     };
     let mut output = Vec::new();
     let tally = command::run_ptx(&command, &mut output).expect("a vector can be written");
@@ -494,4 +495,73 @@ fn layouts_are_shown_and_refused() {
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("order must name every axis exactly once, but is [1]"), "{text}");
+}
+
+/// The second warp reads what the first one stored in shared memory, with nothing that orders the two.
+const RACE: &str = "\
+.version 7.0
+.target sm_80
+.address_size 64
+
+.visible .entry race(.param .u64 y)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    .shared .b32 tile[64];
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 31;
+    shl.b32 %r2, %r2, 2;
+    mov.u32 %r3, tile;
+    add.u32 %r3, %r3, %r2;
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 st.shared.u32 [%r3], %r1;
+    ld.shared.u32 %r4, [%r3];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+";
+
+#[test]
+fn hazards_end_a_launch_or_are_listed_beside_its_results() {
+    let folder = folder("hazards");
+    let text = RACE.replace(".reg .b32 %r<6>;", ".reg .pred %p<2>; .reg .b32 %r<6>;");
+    fs::write(folder.join("race.ptx"), text).expect("the kernel can be written");
+    let launch = json!({
+        "schema": 1, "name": "race", "ptx": "race.ptx", "entry": "race",
+        "launch": {"grid": [2, 1, 1], "cluster": [1, 1, 1], "block": [64, 1, 1], "num_warps": 2,
+                   "dynamic_shared_bytes": 0, "tmem_columns": 0, "pdl": false},
+        "params": [{"name": "y", "kind": "pointer", "buffer": "y"}],
+        "buffers": {"y": {"dtype": "i32", "shape": [64], "role": "out",
+                          "init": {"kind": "fill_byte", "byte": 0xCD}}},
+        "cases": [{"scalars": {}, "expected": {"y": {
+            "tolerance": {"atol": 0.0, "rtol": 0.0, "bit_exact": true},
+            "sha256": sha256(&little_endian((0..64).map(|i| i % 32))),
+            "samples": [[0, 0], [63, 31]],
+        }}}],
+    });
+    let file = save(&folder, &launch);
+    let json = folder.join("findings.json");
+    let on = |hazards: &str| {
+        let (file, json) = (file.to_str().expect("text"), json.to_str().expect("text"));
+        let output = kiln(&["run-ptx", "--hazards", hazards, "--findings", json, file]);
+        (output.status.success(), String::from_utf8(output.stdout).expect("text"))
+    };
+    let (passed, text) = on("error");
+    assert!(!passed && text.contains("FAILED race: data race: a load of 4 bytes"), "{text}");
+    let (passed, text) = on("off");
+    assert!(passed && !text.contains("data race"), "{text}");
+    let (passed, text) = on("warn");
+    assert!(passed, "{text}");
+    assert!(text.contains("\n  H05: data race: a load of 4 bytes at shared address 0x"), "{text}");
+    let saved = fs::read_to_string(&json).expect("the findings are saved");
+    let saved: Value = serde_json::from_str(&saved).expect("they are JSON");
+    let found = &saved[0]["findings"];
+    assert_eq!(saved[0]["launch"], "race");
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{saved}");
+    assert_eq!((&found[0]["code"], &found[0]["missing"]), (&json!("H05"), &json!("bar.sync")));
+    assert_eq!((&found[0]["ptx_line"], &found[0]["other"]["ptx_line"]), (&json!(18), &json!(17)));
+    assert_eq!(found[0]["other"]["agent"], "lane 0 of warp 0");
 }

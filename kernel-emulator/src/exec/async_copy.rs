@@ -121,14 +121,14 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
             mask: done,
             access: Access::Store,
         };
-        hazards::in_flight(&cx.cluster.blocks[block].shared, &accessed)?;
+        hazards::in_flight(cx, block, &accessed)?;
         // It may write at once, and as late as the wait.
         hazards::race(cx, warp, block, &accessed)?;
         let memory = &mut cx.cluster.blocks[block].shared;
         for lane in lanes(done) {
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
             memory.take_off(offset, op.bytes, (warp.index, warp.pc));
-            warp.copies.pending.push(Copy {
+            let copy = Copy {
                 lane: lane_number(lane),
                 group: warp.copies.committed[lane],
                 pc: warp.pc,
@@ -138,7 +138,11 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
                 bytes: op.bytes,
                 read: read[lane],
                 data: source(launch, &mut warp.guess, from[lane], read[lane], lane_number(lane))?,
-            });
+            };
+            if launch.eager() {
+                memory.write(offset, &copy.data[..op.bytes as usize]);
+            }
+            warp.copies.pending.push(copy);
         }
         rest &= !done;
     }
@@ -230,7 +234,7 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
             "the {} bytes at {:#x} were overwritten while an asynchronous copy of them was in flight",
             copy.read, copy.from
         );
-        return Err(Trap::new(FaultKind::AsyncInFlight, detail).lane(copy.lane).address(copy.from));
+        cx.found(Trap::new(FaultKind::AsyncInFlight, detail).lane(copy.lane).address(copy.from))?;
     }
     let data = &copy.data[..copy.bytes as usize];
     let block = copy.block as usize;
@@ -246,7 +250,11 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
         access: Access::Store,
     };
     hazards::race(cx, warp, block, &accessed)?;
-    cx.cluster.blocks[block].shared.land(copy.to, data);
+    let shared = &mut cx.cluster.blocks[block].shared;
+    if !cx.launch.eager() {
+        shared.write(copy.to, data);
+    }
+    shared.land(copy.to, copy.bytes);
     hazards::wrote(cx, warp, block, &offsets, copy.bytes, accessed.mask);
     Ok(())
 }

@@ -478,7 +478,7 @@ fn ordered(
         let mask = there.fold(0, |found, lane| found | 1 << lane);
         let (offsets, addresses) = (&offsets, &addresses);
         let accessed = hazards::Accessed { offsets, addresses, bytes: 8, mask, access };
-        hazards::ordered(cx, warp, block, &accessed)?;
+        hazards::ordered(cx, warp, block, &accessed).or_else(|trap| cx.found(trap))?;
         rest &= !mask;
     }
     Ok(())
@@ -521,6 +521,7 @@ fn one(
         }
         MbarrierKind::Inval => {
             super::bulk::flight::unused(cx, at)?;
+            super::bulk::flight::abandon(cx, at);
             let offset = u32::try_from(8 * at.1).expect("shared memory is small");
             cx.cluster.blocks[at.0].shared.end_mbarrier(offset);
             put(cx, at, 0);

@@ -213,9 +213,32 @@ pub(crate) fn advice(op: &Op) -> &'static str {
         Op::Bulk(BulkCopy::Bytes(copy)) if matches!(copy.way, BulkWay::Store { .. }) => STORE,
         Op::Bulk(BulkCopy::Tensor(copy)) if matches!(copy.way, TensorWay::Store { .. }) => STORE,
         Op::Bulk(BulkCopy::Bytes(_) | BulkCopy::Tensor(_) | BulkCopy::Store(_)) => LOAD,
+        Op::Wgmma(_) => {
+            "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)"
+        }
+        Op::Tcgen05(_) => {
+            "wait for the mbarrier of its `tcgen05.commit` first (`mbarrier.try_wait`)"
+        }
         _ => "wait for the copy first (`cp.async.wait_group`, then a barrier)",
     }
 }
+
+/// The instruction that waits for an asynchronous operation.
+pub(crate) fn wait_of(op: &Op) -> &'static str {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
+    match op {
+        Op::Bulk(BulkCopy::Bytes(copy)) if matches!(copy.way, BulkWay::Store { .. }) => STORE_WAIT,
+        Op::Bulk(BulkCopy::Tensor(copy)) if matches!(copy.way, TensorWay::Store { .. }) => {
+            STORE_WAIT
+        }
+        Op::Bulk(_) | Op::Tcgen05(_) => "mbarrier.try_wait",
+        Op::Wgmma(_) => "wgmma.wait_group",
+        _ => "cp.async.wait_group",
+    }
+}
+
+/// What waits for a bulk copy out of shared memory.
+const STORE_WAIT: &str = "cp.async.bulk.wait_group.read";
 
 /// The last warp of a block left the kernel: what may be left of its copies.
 ///

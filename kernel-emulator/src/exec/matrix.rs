@@ -9,6 +9,7 @@ use crate::code::{
 };
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::{Context, Warp};
+use crate::memory::shared::Shared;
 use crate::numeric::fragment;
 use crate::numeric::matrix::{self, Accumulate};
 use crate::numeric::scaled::{self, Scales};
@@ -53,9 +54,8 @@ fn rows(
         let detail = "the rows of one matrix instruction lie in the shared memory of two blocks";
         return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane));
     }
-    let memory = &cx.cluster.blocks[block].shared;
     let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
-    hazards::in_flight(memory, &accessed)?;
+    hazards::in_flight(cx, block, &accessed)?;
     // Eight rows of 16 bytes are served at a time.
     cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, 16, lanes);
     Ok((block, offsets, at))
@@ -152,13 +152,9 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
     let (block, offsets, at) = rows(cx, warp, &op.address, lanes, Access::Store)?;
     let access = Access::Store;
     let accessed = Accessed { offsets: &offsets, addresses: &at, bytes: 16, mask: lanes, access };
-    if let Err(trap) = hazards::race(cx, warp, block, &accessed) {
-        // As with `st`: what another warp stored in the same place may be stored again.
-        let wrote = trap.other.is_some_and(|earlier| earlier.wrote);
-        if !wrote || !already_stored(cx, warp, op, (block, &offsets)) {
-            return Err(trap);
-        }
-    }
+    hazards::race_of_store(cx, warp, block, &accessed, |memory| {
+        already_stored(memory, warp, op, &offsets)
+    })?;
     hazards::wrote(cx, warp, block, &offsets, 16, lanes);
     let memory = &mut cx.cluster.blocks[block].shared;
     for (matrix, source) in op.sources.iter().enumerate() {
@@ -166,7 +162,7 @@ pub(crate) fn stmatrix(cx: &mut Context<'_>, warp: &mut Warp, op: &Stmatrix, mas
         for (row, tile) in tile.iter().enumerate() {
             let lane = fragment::row_address_lane(matrix, row);
             let offset = u32::try_from(offsets[lane]).expect("shared memory is small");
-            memory.land(offset, &row_bytes(tile));
+            memory.write(offset, &row_bytes(tile));
             // An undefined lane's elements count as never written, as with `st`.
             for lane in crate::machine::warp::lanes(!warp.regs.w_defined(*source)) {
                 for half in 0..2 {
@@ -192,13 +188,7 @@ fn row_bytes(row: &[u16; 8]) -> [u8; 16] {
 }
 
 /// Whether shared memory holds the rows that a `stmatrix` stores already.
-fn already_stored(
-    cx: &Context<'_>,
-    warp: &Warp,
-    op: &Stmatrix,
-    (block, offsets): (usize, &Doubles),
-) -> bool {
-    let memory = &cx.cluster.blocks[block].shared;
+fn already_stored(memory: &Shared, warp: &Warp, op: &Stmatrix, offsets: &Doubles) -> bool {
     (0..).zip(&op.sources).all(|(matrix, source)| {
         let tile = fragment::store_matrix(warp.regs.w(*source), op.trans);
         let held = |(row, tile): (usize, &[u16; 8])| {

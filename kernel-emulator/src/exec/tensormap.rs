@@ -135,7 +135,7 @@ fn read_shared(cx: &mut Context<'_>, warp: &Warp, address: u64) -> Run<Bytes> {
 
 fn write_shared(cx: &mut Context<'_>, warp: &Warp, address: u64, bytes: &Bytes) -> Run<()> {
     let offset = shared(cx, warp, address, Access::Store)?;
-    cx.block().shared.land(offset, bytes);
+    cx.block().shared.write(offset, bytes);
     Ok(())
 }
 
@@ -147,7 +147,7 @@ fn shared(cx: &mut Context<'_>, warp: &Warp, address: u64, access: Access) -> Ru
     let addresses = &addresses;
     let accessed =
         hazards::Accessed { offsets: &offsets, addresses, bytes: BYTES, mask: 1, access };
-    hazards::in_flight(&cx.block().shared, &accessed)?;
+    hazards::in_flight(cx, spot.block, &accessed)?;
     hazards::race(cx, warp, spot.block, &accessed)?;
     if access == Access::Store {
         hazards::wrote(cx, warp, spot.block, &offsets, BYTES, 1);

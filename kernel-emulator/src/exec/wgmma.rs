@@ -59,8 +59,10 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Product, mask: u32) -> Run<
         multiply(cx, warp, op)?;
         return Ok(Flow::Next);
     }
-    warp.products.check(&op.d, (op.columns, op.accumulator), op.fragments())?;
+    let permitted = warp.products.check(&op.d, (op.columns, op.accumulator), op.fragments());
+    permitted.or_else(|trap| cx.found(trap))?;
     let ticket = ticket(warp, op)?;
+    let block = cx.block();
     let here = &mut block.warpgroups[index];
     if here.waiting == 0 {
         here.ticket = ticket;
@@ -76,6 +78,10 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Product, mask: u32) -> Run<
     (here.admitted, here.waiting) = (here.waiting, 0);
     here.generation += 1;
     read(block, (warp.index, warp.pc), op, &ticket)?;
+    let block = &cx.cluster.blocks[cx.block];
+    let reads = block.warpgroups[index].flight.back().expect("it was just issued");
+    hazards::landed(cx, cx.block, &reads.a, "matrix A of `wgmma`")?;
+    hazards::landed(cx, cx.block, &reads.b, "matrix B of `wgmma`")?;
     multiply(cx, warp, op)?;
     Ok(Flow::Next)
 }
@@ -261,11 +267,12 @@ fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Product) -> Run<()> {
 /// `fence.proxy.async` if it was an ordinary write.
 fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
-    let Cluster { races, blocks, .. } = cx.cluster;
+    let Cluster { races, blocks, .. } = &mut *cx.cluster;
     let product = blocks[cx.block].warpgroups[index].product(number);
     let who = (warp.accessor(), cx.block);
-    races.read_units_together(who, product.quarter(member)).map_err(hazards::raced)?;
-    races.read_units_together(who, &product.b).map_err(hazards::raced)?;
+    let a = races.read_units_together(who, product.quarter(member));
+    let read = a.and_then(|()| races.read_units_together(who, &product.b));
+    read.or_else(|conflict| cx.found(hazards::raced(conflict)))?;
     if !cx.block().proxies.enabled() {
         return Ok(());
     }
@@ -358,11 +365,11 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
         return Ok(());
     }
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
-    let Cluster { races, blocks, .. } = cx.cluster;
-    let Block { warpgroups, shared, .. } = &mut blocks[cx.block];
-    let here = &mut warpgroups[index];
-    let now = races.handed_on(warp.seat());
+    let now = cx.cluster.races.handed_on(warp.seat());
     for (number, pc, handed_on) in done {
+        let Cluster { races, blocks, .. } = &mut *cx.cluster;
+        let Block { warpgroups, shared, .. } = &mut blocks[cx.block];
+        let here = &mut warpgroups[index];
         let reads = here.product(number);
         reads.open &= !(1 << member);
         shared.let_units_go(reads.quarter(member));
@@ -370,11 +377,12 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
         if handed_on != now {
             // It read until here, and not only when it was issued.
             let who = (Accessor { pc, ..warp.accessor() }, cx.block);
-            let raced = |conflict| hazards::raced(conflict).at(pc);
-            races.read_units_together(who, reads.quarter(member)).map_err(raced)?;
-            races.read_units_together(who, &reads.b).map_err(raced)?;
+            let a = races.read_units_together(who, reads.quarter(member));
+            let read = a.and_then(|()| races.read_units_together(who, &reads.b));
+            read.or_else(|conflict| cx.found(hazards::raced(conflict).at(pc)))?;
         }
     }
+    let here = &mut cx.block().warpgroups[index];
     while here.flight.front().is_some_and(|reads| reads.open == 0) {
         here.flight.pop_front();
         here.first += 1;
@@ -383,10 +391,10 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
 }
 
 /// The fault of leaving the kernel while products are in flight.
-pub(crate) fn leaves(warp: &Warp) -> Run<()> {
+pub(crate) fn leaves(cx: &Context<'_>, warp: &Warp) -> Run<()> {
     let Some(pc) = warp.products.in_flight() else { return Ok(()) };
     let detail = "the warp leaves the kernel while a `wgmma` is in flight: a `wgmma.commit_group` and a `wgmma.wait_group 0` are missing before";
     let mut trap = Trap::new(FaultKind::AsyncInFlight, detail);
     trap.product = Some(pc);
-    Err(trap)
+    cx.found(trap)
 }

@@ -319,9 +319,12 @@ impl Warp {
             }
             if inst.class != Class::Control {
                 if inst.class == Class::Watched {
-                    self.touch(pc, &launch.code.watched[pc as usize])?;
+                    let touched = self.touch(pc, &launch.code.watched[pc as usize]);
+                    touched.or_else(|trap| cx.found(trap))?;
                 }
-                match exec::step(cx, self, &inst.op, active)? {
+                let flow = exec::step(cx, self, &inst.op, active)?;
+                self.note(cx);
+                match flow {
                     Flow::Next => pc += 1,
                     Flow::Yield => {
                         self.fragments[self.current].pc = pc + 1;
@@ -334,12 +337,22 @@ impl Warp {
                 continue;
             }
             self.fragments[self.current].pc = pc;
-            if !self.control(cx, inst, pc, active)? {
+            let goes_on = self.control(cx, inst, pc, active)?;
+            self.note(cx);
+            if !goes_on {
                 return Ok(false);
             }
             let fragment = &self.fragments[self.current];
             (pc, mask) = (fragment.pc, fragment.mask);
             stop = self.stop();
+        }
+    }
+
+    /// Takes down the hazards that the instruction met.
+    #[inline]
+    fn note(&self, cx: &mut Context<'_>) {
+        if !cx.cluster.found.get_mut().is_empty() {
+            cx.counters.findings.note(cx.launch, (cx.cluster, cx.block), self);
         }
     }
 
@@ -463,7 +476,7 @@ impl Warp {
             self.part(pc + 1, &[(active, pc), (mask & !active, pc + 1)]);
         }
         if let Some(registers) = cx.launch.code.watched.get(pc as usize) {
-            self.touch(pc, registers)?;
+            self.touch(pc, registers).or_else(|trap| cx.found(trap))?;
         }
         #[expect(
             clippy::wildcard_enum_match_arm,
@@ -487,7 +500,7 @@ impl Warp {
                 Ok(true)
             }
             Op::Exit => {
-                exec::wgmma::leaves(self)?;
+                exec::wgmma::leaves(cx, self)?;
                 if self.live & !active == 0 && cx.launch.code.registers.is_some() {
                     exec::setmaxnreg::leaves(cx, self)?;
                 }

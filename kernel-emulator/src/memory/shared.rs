@@ -194,15 +194,11 @@ impl Shared {
         }
     }
 
-    /// Lets bytes land.
-    pub(crate) fn land(&mut self, offset: u32, data: &[u8]) {
+    /// Writes bytes.
+    pub(crate) fn write(&mut self, offset: u32, data: &[u8]) {
         let bytes = u32::try_from(data.len()).expect("copies are short");
         if let Some(words) = whole_words(offset, bytes) {
             self.written[words.clone()].fill(0xFF);
-            for in_flight in &mut self.in_flight[words.clone()] {
-                self.flying -= in_flight.count_ones();
-                *in_flight = 0;
-            }
             for (word, data) in self.words[words].iter_mut().zip(data.chunks_exact(8)) {
                 let data = data.first_chunk().expect("words have eight bytes");
                 *word = u64::from_le_bytes(*data);
@@ -210,12 +206,18 @@ impl Shared {
             return;
         }
         for (index, mask, start, from) in pieces(offset, bytes) {
-            self.flying -= (mask & self.in_flight[index]).count_ones();
-            self.in_flight[index] &= !mask;
             let mut word = [0; 8];
             let count = mask.count_ones() as usize;
             word[start..start + count].copy_from_slice(&data[from..from + count]);
             self.put(index, u64::from_le_bytes(word), mask);
+        }
+    }
+
+    /// Bytes are in flight no more.
+    pub(crate) fn land(&mut self, offset: u32, bytes: u32) {
+        for (index, mask, ..) in pieces(offset, bytes) {
+            self.flying -= (mask & self.in_flight[index]).count_ones();
+            self.in_flight[index] &= !mask;
         }
     }
 

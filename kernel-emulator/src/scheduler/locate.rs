@@ -4,13 +4,15 @@ use std::fmt::Write;
 
 use crate::code::wgmma::Wgmma;
 use crate::code::{BulkCopy, Op, Place};
-use crate::exec::bulk;
-use crate::fault::{By, Earlier, Fault, Passed, SourceLine, Trap, Unfenced, Unwritten};
-use crate::machine::{Launch, Warp, slot_name};
+use crate::exec::bulk::{self, flight};
+use crate::fault::{
+    By, Earlier, Fault, FaultKind, Passed, Site, SourceLine, Trap, Unfenced, Unwritten,
+};
+use crate::machine::{Cluster, Launch, Warp, slot_name};
 use crate::memory::race::Seat;
 
 /// A fault with its place.
-pub(super) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
+pub(crate) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &Warp) -> Fault {
     let pc = trap.pc.unwrap_or(warp.pc);
     let origin = launch.code.origins.get(pc as usize).copied().unwrap_or_default();
     Fault {
@@ -23,7 +25,78 @@ pub(super) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &W
         warp: warp.index,
         lane: trap.lane,
         address: trap.address,
+        bytes: trap.bytes,
+        other: trap.other_pc().map(|pc| site(launch, pc, other_agent(launch, trap, warp))),
+        missing: missing(launch, trap, warp),
         detail: detail(launch, trap, warp),
+    }
+}
+
+/// Names the block that issued the copy concerned, where it is another one.
+pub(crate) fn name_block(trap: &mut Trap, cluster: &Cluster, block: usize) {
+    let from = trap.copy.and_then(|issuer| flight::issued_elsewhere(cluster, block, issuer));
+    trap.from = from.map(|from| cluster.blocks[from].id);
+}
+
+/// Where an instruction stands, and who executes it.
+fn site(launch: &Launch<'_>, pc: u32, agent: String) -> Site {
+    let origin = launch.code.origins.get(pc as usize).copied().unwrap_or_default();
+    Site {
+        source: source_line(launch, origin.source),
+        ptx_line: origin.line,
+        ptx: crate::program::instruction_text(launch.text, origin.line),
+        agent,
+    }
+}
+
+/// Who executes the other instruction that takes part in a fault.
+fn other_agent(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
+    let of_block = |block: u32| {
+        if block == warp.block {
+            String::new()
+        } else {
+            format!(" of block {block} of the cluster")
+        }
+    };
+    if let Some(Earlier { by, .. }) = trap.other {
+        return match by {
+            By::Lane { block, warp, lane } => {
+                format!("lane {lane} of warp {warp}{}", of_block(block))
+            }
+            By::Warp(warp) => format!("warp {warp}"),
+            By::Start { block } => format!("the start of block {block} of the cluster"),
+            By::Copy => "an asynchronous copy".to_owned(),
+        };
+    }
+    if let Some(Unfenced { warp, lane, .. }) = trap.unfenced {
+        return format!("lane {lane} of warp {warp}");
+    }
+    if let Some((warp, pc)) = trap.copy {
+        let what = if matches!(launch.code.insts[pc as usize].op, Op::Wgmma(_)) {
+            "a `wgmma`"
+        } else {
+            "an asynchronous operation"
+        };
+        return format!("{what} of warp {warp}");
+    }
+    "this warp, or an operation that it issued".to_owned()
+}
+
+/// The synchronising instruction that would have ordered the two operations of a hazard.
+fn missing(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> Option<&'static str> {
+    match (trap.kind, trap.other, trap.copy) {
+        (FaultKind::ProxyFence, ..) => Some("fence.proxy.async"),
+        (FaultKind::WgmmaFence, ..) => Some("wgmma.fence"),
+        (FaultKind::TensorFence, ..) => Some("tcgen05.fence"),
+        (_, Some(Earlier { by, .. }), _) => Some(match by {
+            By::Lane { block, warp: other, .. } if (block, other) == warp.seat() => "bar.warp.sync",
+            By::Lane { block, .. } if block == warp.block => "bar.sync",
+            By::Warp(_) => "bar.sync",
+            By::Lane { .. } | By::Start { .. } => "barrier.cluster.arrive and barrier.cluster.wait",
+            By::Copy => "mbarrier.try_wait",
+        }),
+        (_, _, Some((_, pc))) => Some(bulk::wait_of(&launch.code.insts[pc as usize].op)),
+        (_, None, None) => None,
     }
 }
 
@@ -155,11 +228,7 @@ fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: Seat) 
 fn under_way(launch: &Launch<'_>, (other, pc): (u32, u32), trap: &Trap, warp: &Warp) -> String {
     let place = instruction_place(launch, pc);
     let op = &launch.code.insts[pc as usize].op;
-    let mut advice = if matches!(op, Op::Wgmma(Wgmma::Mma(_))) {
-        "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)".to_owned()
-    } else {
-        bulk::advice(op).to_owned()
-    };
+    let mut advice = bulk::advice(op).to_owned();
     if let Some(Passed { pc, parity, .. }) = trap.passed {
         let (before, now) = (u8::from(parity), u8::from(!parity));
         let place = instruction_place(launch, pc);

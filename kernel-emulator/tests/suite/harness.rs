@@ -1,6 +1,8 @@
 //! Running small kernels: one warp, operands by lane.
 
-use kernel_emulator::{DeviceMemory, Fault, LaunchConfig, Options, Program, ProgramError, Report};
+use kernel_emulator::{
+    DeviceMemory, Fault, Hazards, LaunchConfig, Options, Program, ProgramError, Report,
+};
 
 /// Values of 32 lanes.
 pub(crate) type W = [u32; 32];
@@ -106,7 +108,17 @@ impl Bench {
     ) -> Result<Report, Fault> {
         let entry = &self.program.entries()[0];
         let params: Vec<u8> = params.iter().flat_map(|p| p.to_le_bytes()).collect();
-        self.program.launch(&self.memory, &entry.name, config, &params, options)
+        let launch = |options: &Options| {
+            self.program.launch(&self.memory, &entry.name, config, &params, options)
+        };
+        let result = launch(options);
+        if let Err(fault) = &result
+            && fault.kind.is_hazard()
+        {
+            let warned = launch(&options.clone().with_hazards(Hazards::Warn));
+            found_again(fault, &warned);
+        }
+        result
     }
 
     pub(crate) fn launch(&self, config: &LaunchConfig, params: &[u64]) -> Report {
@@ -115,6 +127,26 @@ impl Bench {
             Err(fault) => panic!("{fault}"),
         }
     }
+}
+
+/// A hazard that ends a launch is the first finding of its instruction where it does not; the launch may still end for another reason.
+fn found_again(fault: &Fault, warned: &Result<Report, Fault>) {
+    let report = match warned {
+        Ok(report) => report,
+        Err(other) => {
+            assert!(!other.kind.is_hazard(), "the hazard ends the launch: {other}");
+            return;
+        }
+    };
+    // The first launch has changed global memory already, so that nothing changes any more.
+    if fault.detail.contains("overwritten while an asynchronous copy of") {
+        return;
+    }
+    let same = |one: &&Fault| (one.kind, one.ptx_line) == (fault.kind, fault.ptx_line);
+    let Some(found) = report.findings.iter().find(same) else {
+        panic!("not found: {fault}\nbut: {:?}", report.findings);
+    };
+    assert_eq!((&found.ptx, &found.entry), (&fault.ptx, &fault.entry));
 }
 
 /// One block of so many threads.

@@ -29,6 +29,7 @@ mod control;
 mod convert;
 mod exchange;
 mod faults;
+mod findings;
 mod floats;
 mod gather;
 mod harness;

@@ -53,5 +53,5 @@ pub(crate) fn seen(cx: &Context<'_>, (block, word): (usize, usize)) -> Run<()> {
     let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
     let missing = "has executed no `fence.mbarrier_init.release.cluster` since";
     trap.unfenced = Some(Unfenced { warp, lane, pc, did: "initialised", missing });
-    Err(trap)
+    cx.found(trap)
 }

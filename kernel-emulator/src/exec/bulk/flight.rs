@@ -78,35 +78,38 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
         let detail = format!(
             "an asynchronous copy into the shared memory of block {block} of the cluster, which has left the kernel"
         );
-        return Err(Trap::new(FaultKind::AsyncInFlight, detail).lane(lane));
+        cx.found(Trap::new(FaultKind::AsyncInFlight, detail).lane(lane))?;
     }
     barrier::transactions(cx, flight.barrier).map_err(|trap| trap.lane(lane))?;
     barrier::init::seen(cx, flight.barrier).map_err(|trap| trap.lane(lane))?;
     let ranges = ranges(&flight.pieces);
     for range in &ranges {
-        check(cx, &flight, *range).map_err(|trap| trap.lane(lane))?;
+        check(cx, &flight, *range).or_else(|trap| cx.found(trap.lane(lane)))?;
     }
     let from = u32::try_from(flight.cargo.issuer.block).expect("clusters are small");
     let issuer = (Accessor { block: from, warp, pc }, lane as usize);
     cx.block().synchronises();
-    let Cluster { races, blocks, .. } = cx.cluster;
-    let Block { shared, proxies, .. } = &mut blocks[block];
-    let epoch = races.depart(flight.barrier, pc);
+    let epoch = cx.cluster.races.depart(flight.barrier, pc);
     for Piece { offset, bytes } in ranges {
+        let races = &mut cx.cluster.races;
         if flight.cargo.op.is_some() {
             races.forget_copies(block, offset, bytes);
         }
-        races.overwrite(epoch, issuer, (block, offset, bytes)).map_err(|conflict| {
+        races.overwrite(epoch, issuer, (block, offset, bytes)).or_else(|conflict| {
             let address = Spot { block, offset }.address();
             let detail =
                 format!("an asynchronous copy of {bytes} bytes to shared address {address:#x}");
             let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address.into());
-            trap.other = Some(conflict.earlier);
+            (trap.bytes, trap.other) = (Some(bytes), Some(conflict.earlier));
             trap.barrier = Some(flight.barrier);
-            trap
+            cx.found(trap)
         })?;
+        let Block { shared, proxies, .. } = &mut cx.cluster.blocks[block];
         shared.take_off(offset, bytes, (warp, pc));
         proxies.forget(offset, bytes);
+    }
+    if cx.launch.eager() {
+        write(cx, &flight)?;
     }
     // Who waits for the mbarrier looks again.
     cx.cluster.blocks[flight.barrier.0].events += 1;
@@ -253,16 +256,38 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: Epoch) -> Run<()> {
     if !flight.cargo.rows.is_empty() {
         unchanged(cx, flight)?;
     }
+    if !cx.launch.eager() {
+        write(cx, flight)?;
+    }
     if let Some(Piece { offset, bytes }) = flight.cargo.held {
         cx.cluster.blocks[flight.cargo.issuer.block].shared.let_go(offset, bytes);
     }
+    for &Piece { offset, bytes } in &flight.pieces {
+        cx.cluster.blocks[flight.block].shared.land(offset, bytes);
+    }
+    if flight.cargo.op.is_some() {
+        // Other reductions of the same bytes are still in flight.
+        for (other, _) in &cx.cluster.flights.pending {
+            if other.block == flight.block && other.cargo.op.is_some() {
+                let issuer = (other.cargo.issuer.warp, other.cargo.issuer.pc);
+                for &Piece { offset, bytes } in &other.pieces {
+                    cx.cluster.blocks[flight.block].shared.take_off(offset, bytes, issuer);
+                }
+            }
+        }
+    }
+    barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
+}
+
+/// A copy writes its destination.
+fn write(cx: &mut Context<'_>, flight: &Flight) -> Run<()> {
     let mut start = 0;
     for &Piece { offset, bytes } in &flight.pieces {
         let end = start + bytes as usize;
         let shared = &mut cx.cluster.blocks[flight.block].shared;
         match flight.cargo.op {
             None => {
-                shared.land(offset, &flight.cargo.data[start..end]);
+                shared.write(offset, &flight.cargo.data[start..end]);
                 for place in
                     flight.cargo.missing.iter().filter(|place| (start..end).contains(place))
                 {
@@ -283,23 +308,12 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: Epoch) -> Run<()> {
                     return Err(trap.address(address.into()));
                 }
                 reduce(op, &mut data, &old);
-                shared.land(offset, &data);
+                shared.write(offset, &data);
             }
         }
         start = end;
     }
-    if flight.cargo.op.is_some() {
-        // Other reductions of the same bytes are still in flight.
-        for (other, _) in &cx.cluster.flights.pending {
-            if other.block == flight.block && other.cargo.op.is_some() {
-                let issuer = (other.cargo.issuer.warp, other.cargo.issuer.pc);
-                for &Piece { offset, bytes } in &other.pieces {
-                    cx.cluster.blocks[flight.block].shared.take_off(offset, bytes, issuer);
-                }
-            }
-        }
-    }
-    barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
+    Ok(())
 }
 
 /// An mbarrier is initialised or made invalid: no copy may be in flight that it is to count the bytes of.
@@ -315,7 +329,22 @@ pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
     );
     let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(address.into());
     trap.copy = Some((flight.cargo.issuer.warp, flight.cargo.issuer.pc));
-    Err(trap)
+    cx.found(trap)
+}
+
+/// What has still to arrive at an mbarrier does not: it ends, which was found.
+pub(crate) fn abandon(cx: &mut Context<'_>, at: (usize, usize)) {
+    tcgen05::flight::abandon(cx, at);
+    let Cluster { flights, blocks, .. } = &mut *cx.cluster;
+    flights.pending.retain(|(flight, _)| {
+        let goes_on = flight.barrier != at;
+        if !goes_on {
+            for &Piece { offset, bytes } in &flight.pieces {
+                blocks[flight.block].shared.land(offset, bytes);
+            }
+        }
+        goes_on
+    });
 }
 
 /// The global source must still hold what it held when the copy was issued: the copy may read it at any time.
@@ -332,7 +361,7 @@ fn unchanged(cx: &Context<'_>, flight: &Flight) -> Run<()> {
     let detail = format!(
         "the global memory at {address:#x} was overwritten while an asynchronous copy of it was in flight"
     );
-    Err(Trap::new(FaultKind::AsyncInFlight, detail).address(address))
+    cx.found(Trap::new(FaultKind::AsyncInFlight, detail).address(address))
 }
 
 /// Reduces old elements into the operands of `data`.
@@ -372,7 +401,7 @@ pub(crate) fn leave(cx: &Context<'_>) -> Run<()> {
         let detail = format!(
             "the block leaves the kernel while an asynchronous copy has still to {what} its shared memory: {cause}"
         );
-        return Err(Trap::new(FaultKind::AsyncInFlight, detail).at(pc).lane(lane));
+        cx.found(Trap::new(FaultKind::AsyncInFlight, detail).at(pc).lane(lane))?;
     }
     Ok(())
 }

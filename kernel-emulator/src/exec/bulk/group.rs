@@ -160,7 +160,7 @@ pub(crate) fn leave(cx: &mut Context<'_>, warp: &mut Warp) -> Run<()> {
         if pending.reading {
             let detail = "the block leaves the kernel while an asynchronous copy has still to read its shared memory: the thread that issued it has to wait (`cp.async.bulk.commit_group`, `cp.async.bulk.wait_group.read 0`)";
             let trap = Trap::new(FaultKind::AsyncInFlight, detail);
-            return Err(trap.at(pending.store.pc).lane(pending.store.lane));
+            cx.found(trap.at(pending.store.pc).lane(pending.store.lane))?;
         }
         land(cx.launch, warp, &pending.store)?;
     }

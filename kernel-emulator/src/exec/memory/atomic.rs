@@ -136,7 +136,7 @@ fn on(
             let (owner, offsets, done) = place::shared(cx, addresses, bytes, mask, Access::Atomic)?;
             let access = Access::Atomic;
             let accessed = Accessed { offsets: &offsets, addresses, bytes, mask: done, access };
-            hazards::in_flight(&cx.cluster.blocks[owner].shared, &accessed)?;
+            hazards::in_flight(cx, owner, &accessed)?;
             hazards::race(cx, warp, owner, &accessed)?;
             let block = &mut cx.cluster.blocks[owner];
             for lane in lanes(done) {
@@ -280,7 +280,7 @@ fn wide(
             let (block, offsets, done) = place::shared(cx, addresses, 16, mask, Access::Atomic)?;
             let access = Access::Atomic;
             let accessed = Accessed { offsets: &offsets, addresses, bytes: 16, mask: done, access };
-            hazards::in_flight(&cx.cluster.blocks[block].shared, &accessed)?;
+            hazards::in_flight(cx, block, &accessed)?;
             hazards::race(cx, warp, block, &accessed)?;
             step(&mut cx.cluster.blocks[block].shared, &offsets, done);
             hazards::wrote(cx, warp, block, &offsets, 16, done);

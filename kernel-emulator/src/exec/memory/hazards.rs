@@ -12,21 +12,25 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 /// Checks that no asynchronous operation has still to write these bytes nor, where they are about to change, to read
 /// them.
 #[inline]
-pub(crate) fn in_flight(memory: &Shared, accessed: &Accessed<'_>) -> Run<()> {
+pub(crate) fn in_flight(cx: &Context<'_>, block: usize, accessed: &Accessed<'_>) -> Run<()> {
+    let memory = &cx.cluster.blocks[block].shared;
     let bytes = accessed.bytes;
     let changes = matches!(accessed.access, Access::Store | Access::Atomic);
     if changes {
         accessed.no_mbarrier(memory)?;
     }
     if changes && memory.any_held() {
-        accessed.untouched("an asynchronous operation has still to read", |offset| {
-            memory.held(offset, bytes).map(Some)
-        })?;
+        let untouched = accessed
+            .untouched("an asynchronous operation has still to read", |offset| {
+                memory.held(offset, bytes).map(Some)
+            });
+        untouched.or_else(|trap| cx.found(trap))?;
     }
     if memory.any_in_flight() {
-        accessed.untouched("an asynchronous copy has still to write", |offset| {
+        let untouched = accessed.untouched("an asynchronous copy has still to write", |offset| {
             memory.in_flight(offset, bytes).then(|| memory.in_flight_from(offset, bytes))
-        })?;
+        });
+        untouched.or_else(|trap| cx.found(trap))?;
     }
     Ok(())
 }
@@ -70,7 +74,8 @@ impl Accessed<'_> {
                 format!("{what} of {bytes} bytes at shared address {address:#x}, which {still}");
             let mut trap = Trap::new(FaultKind::AsyncInFlight, detail)
                 .lane(lane_number(lane))
-                .address(address);
+                .address(address)
+                .bytes(bytes);
             trap.copy = issuer;
             return Err(trap);
         }
@@ -125,26 +130,45 @@ pub(crate) fn async_read(
         let detail = format!(
             "an asynchronous read of {bytes} bytes at shared address {at:#x}, which an asynchronous copy has still to write"
         );
-        let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(at);
+        let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(at).bytes(bytes);
         trap.copy = memory.in_flight_from(offset, bytes);
-        return Err(trap);
+        cx.found(trap)?;
     }
     if cx.cluster.races.enabled() {
         let mut offsets = [0; LANES];
         offsets[lane] = offset.into();
         let races = &mut cx.cluster.races;
-        races.read((warp.accessor(), block), &offsets, bytes, 1 << lane).map_err(|conflict| {
+        let read = races.read((warp.accessor(), block), &offsets, bytes, 1 << lane);
+        read.or_else(|conflict| {
             let at = address(cx, offset);
             let detail = format!("an asynchronous read of {bytes} bytes at shared address {at:#x}");
-            let mut trap = Trap::new(FaultKind::Race, detail).address(at);
+            let mut trap = Trap::new(FaultKind::Race, detail).address(at).bytes(bytes);
             trap.other = Some(conflict.earlier);
-            trap
+            cx.found(trap)
         })?;
     }
     for (offset, writer) in cx.cluster.blocks[block].proxies.writers(offset, bytes) {
         fenced(cx, warp, block, offset, writer)?;
     }
     Ok(())
+}
+
+/// Checks that no asynchronous copy has still to write units of 16 bytes of a block's memory, by number, which a product is to read.
+pub(crate) fn landed(cx: &Context<'_>, block: usize, units: &[u32], name: &str) -> Run<()> {
+    let memory = &cx.cluster.blocks[block].shared;
+    if !memory.any_in_flight() {
+        return Ok(());
+    }
+    let Some(unit) = units.iter().find(|unit| memory.in_flight(16 * **unit, 16)) else {
+        return Ok(());
+    };
+    let address = SHARED_BASE + 16 * unit;
+    let detail = format!(
+        "{name} has bytes at shared address {address:#x}, which an asynchronous copy has still to write"
+    );
+    let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(address.into()).bytes(16);
+    trap.copy = memory.in_flight_from(16 * unit, 16);
+    cx.found(trap)
 }
 
 /// Checks that a warp may read through the asynchronous proxy what a thread wrote through the generic one: that
@@ -174,10 +198,10 @@ pub(crate) fn fenced(
     };
     let at = u64::from(cx.cluster.blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset));
     let detail = format!("the asynchronous proxy reads the 16 bytes at shared address {at:#x}");
-    let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
+    let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at).bytes(16);
     let (warp, lane, pc) = (writer.warp.into(), writer.lane.into(), writer.pc);
     trap.unfenced = Some(Unfenced { warp, lane, pc, did: "wrote last", missing });
-    Err(trap)
+    cx.found(trap)
 }
 
 /// The same as [`fenced`] for all writers of units of 16 bytes of a block's memory, by number.
@@ -246,7 +270,7 @@ pub(crate) fn leave(cx: &mut Context<'_>) -> Run<()> {
     );
     let mut trap = Trap::new(FaultKind::Race, detail).address(address);
     trap.product = Some(pc);
-    Err(trap)
+    cx.found(trap)
 }
 
 /// Checks that nobody else touches the same words with nothing that orders the two.
@@ -257,10 +281,28 @@ pub(crate) fn race(
     block: usize,
     accessed: &Accessed<'_>,
 ) -> Run<()> {
+    race_of_store(cx, warp, block, accessed, |_| false)
+}
+
+/// The same for a store of what is there already, which may race with others that stored it: nothing depends on their order.
+#[inline]
+pub(crate) fn race_of_store(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    block: usize,
+    accessed: &Accessed<'_>,
+    changes_nothing: impl Fn(&Shared) -> bool,
+) -> Run<()> {
     if accessed.mask != 0 && block != cx.block {
         reached(cx, warp, block, accessed.addresses, accessed.mask);
     }
-    ordered(cx, warp, block, accessed)
+    ordered(cx, warp, block, accessed).or_else(|trap| {
+        let wrote = trap.other.is_some_and(|earlier| earlier.wrote);
+        if wrote && changes_nothing(&cx.cluster.blocks[block].shared) {
+            return Ok(());
+        }
+        cx.found(trap)
+    })
 }
 
 /// The same for an access that a block need not stay for until it is over: an operation on an mbarrier.
@@ -287,7 +329,7 @@ pub(crate) fn ordered(
         let address = addresses[conflict.lane as usize];
         let detail = format!("{} of {bytes} bytes at shared address {address:#x}", access.text());
         let mut trap = Trap::new(FaultKind::Race, detail).lane(conflict.lane).address(address);
-        trap.other = Some(conflict.earlier);
+        (trap.bytes, trap.other) = (Some(bytes), Some(conflict.earlier));
         trap
     })
 }

@@ -48,10 +48,9 @@ pub(crate) fn load<const N: usize>(
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Load)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
-                let memory = &cx.cluster.blocks[block].shared;
                 let (offsets, access) = (&offsets, Access::Load);
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
-                hazards::in_flight(memory, &accessed)?;
+                hazards::in_flight(cx, block, &accessed)?;
                 if !strong {
                     hazards::race(cx, warp, block, &accessed)?;
                 }
@@ -112,16 +111,13 @@ pub(crate) fn store<const N: usize>(
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Store)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
-                let memory = &cx.cluster.blocks[block].shared;
                 let (offsets, access) = (&offsets, Access::Store);
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
-                hazards::in_flight(memory, &accessed)?;
-                if !strong && let Err(trap) = hazards::race(cx, warp, block, &accessed) {
-                    let memory = &cx.cluster.blocks[block].shared;
-                    let wrote = trap.other.is_some_and(|earlier| earlier.wrote);
-                    if !wrote || !access::holds(memory, offsets, bytes, lanes & defined, values) {
-                        return Err(trap);
-                    }
+                hazards::in_flight(cx, block, &accessed)?;
+                if !strong {
+                    hazards::race_of_store(cx, warp, block, &accessed, |memory| {
+                        access::holds(memory, offsets, bytes, lanes & defined, values)
+                    })?;
                 }
                 let memory = &mut cx.cluster.blocks[block].shared;
                 access::store(memory, offsets, bytes, lanes, values);
@@ -303,7 +299,7 @@ pub(crate) fn shared(
         let detail = format!(
             "{what} at shared address {address:#x} of block ({x}, {y}, {z}), which has left the kernel: is a `barrier.cluster.arrive` and `.wait` missing at its end?"
         );
-        return Err(Trap::new(FaultKind::Race, detail).lane(first).address(address));
+        cx.found(Trap::new(FaultKind::Race, detail).lane(first).address(address))?;
     }
     let base = rank << RANK_SHIFT | u64::from(SHARED_BASE);
     let size = u64::from(cx.cluster.blocks[block].shared.bytes());

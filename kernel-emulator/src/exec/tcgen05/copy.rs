@@ -6,6 +6,7 @@ use super::order::{self, Access, Actor};
 use super::{Place, allocated, blocks, thread_address};
 use crate::code::tcgen05::{CopyShape, Expand, Group, TensorCopy};
 use crate::code::{Address, Slot};
+use crate::exec::memory::hazards;
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Warp};
 use crate::memory::tensor::Region;
@@ -115,6 +116,7 @@ pub(super) fn issue(
                 }
             }
         }
+        hazards::landed(cx, block, &read, "the source of `tcgen05.cp`")?;
         flight::reads(cx, (warp, lane), (block, &read), "tcgen05.cp")?;
         reads.push((block, read));
     }

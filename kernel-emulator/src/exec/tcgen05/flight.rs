@@ -190,10 +190,11 @@ pub(super) fn reads(
     (block, units): (usize, &[u32]),
     name: &str,
 ) -> Run<()> {
-    cx.cluster.races.read_units((warp.accessor(), block), lane, units).map_err(|conflict| {
+    let read = cx.cluster.races.read_units((warp.accessor(), block), lane, units);
+    read.or_else(|conflict| {
         let mut trap = Trap::new(FaultKind::Race, format!("`{name}` reads shared memory"));
         trap.other = Some(conflict.earlier);
-        trap
+        cx.found(trap)
     })?;
     hazards::fenced_units(cx, warp, block, units)
 }
@@ -300,7 +301,8 @@ fn land(cx: &mut Context<'_>, commit: &Commit) -> Run<()> {
                 "a `tcgen05.commit` arrives at an mbarrier of block {} of the cluster, which has left the kernel",
                 at.0
             );
-            return Err(Trap::new(FaultKind::AsyncInFlight, detail));
+            cx.found(Trap::new(FaultKind::AsyncInFlight, detail))?;
+            continue;
         }
         let mut known = commit.released.clone();
         known.completed(agent, commit.last);
@@ -320,7 +322,14 @@ pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
     );
     let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(address.into());
     trap.product = Some(commit.pc);
-    Err(trap)
+    cx.found(trap)
+}
+
+/// The commits that have still to arrive at an mbarrier do not.
+pub(crate) fn abandon(cx: &mut Context<'_>, at: (usize, usize)) {
+    for commit in &mut cx.cluster.tensor.commits {
+        commit.barriers.retain(|barrier| *barrier != at);
+    }
 }
 
 /// The executing block is about to be gone: no operation may read its shared memory or use its tensor memory any more.
@@ -339,5 +348,5 @@ pub(super) fn leave(cx: &Context<'_>) -> Run<()> {
     );
     let mut trap = Trap::new(FaultKind::AsyncInFlight, detail);
     trap.product = Some(pending.pc);
-    Err(trap)
+    cx.found(trap)
 }

@@ -10,6 +10,7 @@ use super::{Place, allocated, blocks, thread_address};
 use crate::code::tcgen05::{Group, TensorLeft, TensorMma};
 use crate::code::{D, Slot};
 use crate::exec::bulk::word;
+use crate::exec::memory::hazards;
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::lane_number;
 use crate::machine::{Context, Warp};
@@ -223,7 +224,7 @@ impl Product<'_> {
                     let name = "A of `tcgen05.mma`";
                     let read = operand::read(shared, name, (matrix, major), extents, put)?;
                     (a.unwritten, a.unwritten_at) = (read.unwritten, read.unwritten_at);
-                    self.hold(cx, warp, block, read.units)?;
+                    self.hold(cx, warp, (block, name), read.units)?;
                 }
                 TensorLeft::Tensor(address) => {
                     let place = thread_address(warp, address, self.lane)?;
@@ -326,7 +327,7 @@ impl Product<'_> {
             })?;
             b.unwritten.extend(read.unwritten.iter().map(|column| column + narrow(first)));
             b.unwritten_at = b.unwritten_at.or(read.unwritten_at);
-            self.hold(cx, warp, block, read.units)?;
+            self.hold(cx, warp, (block, name), read.units)?;
         }
         Ok(b)
     }
@@ -336,9 +337,10 @@ impl Product<'_> {
         &mut self,
         cx: &mut Context<'_>,
         warp: &Warp,
-        block: usize,
+        (block, name): (usize, &str),
         units: Vec<u32>,
     ) -> Run<()> {
+        hazards::landed(cx, block, &units, name)?;
         flight::reads(cx, (warp, self.lane), (block, &units), "tcgen05.mma")?;
         self.reads.push((block, units));
         Ok(())

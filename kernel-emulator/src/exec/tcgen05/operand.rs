@@ -152,14 +152,6 @@ pub(super) fn bytes(memory: &Shared, address: u32, used: u32, name: &str) -> Run
         );
         return Err(Trap::new(FaultKind::OutOfBounds, detail).address(u64::from(address)));
     }
-    if memory.any_in_flight() && memory.in_flight(offset, UNIT) {
-        let detail = format!(
-            "{name} has bytes at shared address {address:#x}, which an asynchronous copy has still to write"
-        );
-        let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(u64::from(address));
-        trap.copy = memory.in_flight_from(offset, UNIT);
-        return Err(trap);
-    }
     let ([low, high], whole) = memory.row(offset);
     let mut part = [0; UNIT as usize];
     let written = whole || memory.read(offset, &mut part[..used as usize]).is_none();

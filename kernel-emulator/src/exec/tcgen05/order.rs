@@ -262,7 +262,7 @@ fn check(
                     };
                     let gives_back = || "`tcgen05.dealloc` gives back".to_owned();
                     let what = actor.map_or_else(gives_back, |actor| actor.text(cx, access));
-                    return Err(fault(cx, (block, mark), wrote, (&what, place), &conflict));
+                    return cx.found(fault(cx, (block, mark), wrote, (&what, place), &conflict));
                 }
             }
         }

@@ -24,11 +24,11 @@ pub(super) fn apart(cx: &mut Context<'_>, warp: &Warp, lane: usize, rows: &[Row]
         );
         let mut trap = Trap::new(FaultKind::Race, detail).address(address);
         trap.touched = other;
-        Err(trap)
+        trap
     };
     for (i, row) in rows.iter().enumerate() {
         if rows[..i].iter().any(|earlier| meets(earlier, row)) {
-            return fault(row, "it writes for another of its rows too", None);
+            cx.found(fault(row, "it writes for another of its rows too", None))?;
         }
         for (index, block) in cx.cluster.blocks.iter().enumerate() {
             let other = block.scattered.iter().find(|one| one.rows.iter().any(|r| meets(r, row)));
@@ -36,7 +36,7 @@ pub(super) fn apart(cx: &mut Context<'_>, warp: &Warp, lane: usize, rows: &[Row]
                 let who =
                     if index == cx.block { String::new() } else { format!(" of block {index}") };
                 let what = format!("a scatter of warp {}{who} has still to write", other.warp);
-                return fault(row, &what, Some(other.pc));
+                cx.found(fault(row, &what, Some(other.pc)))?;
             }
         }
     }

@@ -96,9 +96,6 @@ pub(super) fn read(
             if address < SHARED_BASE || offset + UNIT > memory.bytes() {
                 return Err(outside(memory, name, bits, address));
             }
-            if memory.any_in_flight() && memory.in_flight(offset, UNIT) {
-                return Err(landing(memory, name, address));
-            }
             let (words, whole) = memory.row(offset);
             read.units.push(offset / UNIT);
             let (row, k) = match major {
@@ -136,14 +133,4 @@ fn outside(memory: &Shared, name: &str, bits: u64, address: u32) -> Trap {
         "matrix {name} of `wgmma`, with descriptor {bits:#018x}, has bytes at shared address {address:#x}, outside the block's shared memory of {size} bytes at {SHARED_BASE:#x}"
     );
     Trap::new(FaultKind::OutOfBounds, detail).address(u64::from(address))
-}
-
-#[cold]
-fn landing(memory: &Shared, name: &str, address: u32) -> Trap {
-    let detail = format!(
-        "matrix {name} of `wgmma` has bytes at shared address {address:#x}, which an asynchronous copy has still to write"
-    );
-    let mut trap = Trap::new(FaultKind::AsyncInFlight, detail).address(u64::from(address));
-    trap.copy = memory.in_flight_from(address - SHARED_BASE, UNIT);
-    trap
 }
