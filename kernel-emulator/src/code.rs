@@ -23,8 +23,9 @@ pub(crate) use ops::{
 };
 pub(crate) use parts::{
     Address, AsyncCopy, Atom, AtomOp, Bar, BarKind, Base, Call, Convert, ConvertKind, CpAsync,
-    Exchange, Extend, Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members, Mma,
-    MmaKind, MmaScales, Place, Redux, Shfl, ShflMode, Stmatrix, Store, Vote, VoteResult,
+    Exchange, Extend, Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members,
+    MemoryScope, Mma, MmaKind, MmaScales, Order, Place, Redux, Shfl, ShflMode, Stmatrix, Store,
+    Vote, VoteResult,
 };
 
 /// Lanes of a warp.
@@ -496,8 +497,8 @@ impl Op {
 /// Which accesses a fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// Those of different threads.
-    Threads,
+    /// Those of different threads (`fence`, `membar`).
+    Threads { scope: MemoryScope, releases: bool, acquires: bool },
     /// `fence.mbarrier_init`: the thread's earlier ones, for those who wait for it.
     Init,
     /// Those of one thread through different proxies.

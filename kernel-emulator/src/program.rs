@@ -12,6 +12,7 @@ use crate::decode::layout::{param_bytes, param_offsets, variable_bytes};
 use crate::fault::Fault;
 use crate::finding::Hazards;
 use crate::machine::{Launch, Multiprocessors};
+use crate::memory::race::Board;
 use crate::memory::{DeviceMemory, MemoryError};
 use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
@@ -399,6 +400,7 @@ impl Program {
                 config.cluster.iter().product(),
                 code.tensor_group == Some(Group::Pair),
             ),
+            board: Board::default(),
             wide_atomics: Mutex::new(()),
         };
         let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;

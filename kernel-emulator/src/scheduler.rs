@@ -66,7 +66,8 @@ impl Unit {
         self.cluster.blocks.resize_with(blocks, Block::default);
         self.cluster.barrier = crate::machine::ClusterBarrier::default();
         let bytes = launch.shared_bytes();
-        self.cluster.races.reset(launch.cluster_blocks(), warps, bytes, launch.check_races);
+        let size = (launch.cluster_blocks(), warps, bytes);
+        self.cluster.races.reset(index, size, launch.check_races);
         self.cluster.flights.reset();
         self.cluster.tensor.reset();
         self.cluster.found.get_mut().clear();

@@ -106,6 +106,36 @@ pub(crate) enum Extend {
     Sign(u32),
 }
 
+/// The threads among which an operation takes part in the order of memory (PTX ISA, "Scope").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum MemoryScope {
+    Cta,
+    Cluster,
+    Gpu,
+    Sys,
+}
+
+/// How an access takes part in the order of memory (PTX ISA, "Memory Consistency Model: Operation types").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// Of strong accesses; weak ones have none.
+    pub(crate) scope: Option<MemoryScope>,
+    /// `.release`, `.acq_rel`
+    pub(crate) releases: bool,
+    /// `.acquire`, `.acq_rel`
+    pub(crate) acquires: bool,
+}
+
+impl Order {
+    /// An ordinary access.
+    pub(crate) const WEAK: Order = Order { scope: None, releases: false, acquires: false };
+
+    /// Whether it is strong: `.volatile`, `.relaxed`, `.acquire`, `.release`, `.mmio`, and atomic operations.
+    pub(crate) const fn is_strong(self) -> bool {
+        self.scope.is_some()
+    }
+}
+
 /// `ld`.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
@@ -115,10 +145,7 @@ pub(crate) struct Load {
     pub(crate) extend: Extend,
     /// One per element; `None` for `_`.
     pub(crate) targets: Box<[Option<Slot>]>,
-    /// `.volatile`, `.relaxed`, `.acquire`, `.mmio`
-    pub(crate) strong: bool,
-    /// `.acquire`
-    pub(crate) orders: bool,
+    pub(crate) order: Order,
 }
 
 /// `st`.
@@ -127,10 +154,7 @@ pub(crate) struct Store {
     pub(crate) address: Address,
     pub(crate) bytes: u32,
     pub(crate) sources: Box<[Slot]>,
-    /// `.volatile`, `.relaxed`, `.release`, `.mmio`
-    pub(crate) strong: bool,
-    /// `.release`
-    pub(crate) orders: bool,
+    pub(crate) order: Order,
 }
 
 /// `atom` and `red`.
@@ -144,10 +168,7 @@ pub(crate) struct Atom {
     pub(crate) c: Option<Slot>,
     /// Further elements of `.v2`, `.v4`, `.v8`: source, and result if there is one.
     pub(crate) more: Box<[(Slot, Option<Slot>)]>,
-    /// `.release`, `.acq_rel`
-    pub(crate) releases: bool,
-    /// `.acquire`, `.acq_rel`
-    pub(crate) acquires: bool,
+    pub(crate) order: Order,
 }
 
 /// What an atomic operation does to the word in memory.

@@ -3,9 +3,11 @@
 use kernel_ptx::{Opcode, Operand, Type, Word};
 
 use super::count;
-use super::memory::{SCOPES, shared};
+use super::memory::{SCOPES, scope, shared};
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::{Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, Op, Place, Slot, W};
+use crate::code::{
+    Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, MemoryScope, Op, Place, Slot, W,
+};
 
 /// `bar`, `barrier`.
 pub(super) fn bar(
@@ -73,13 +75,13 @@ pub(super) fn fence(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -
         // Memory is coherent, so a tensor map that was changed is seen; its address has to be one.
         cx.address(map, None)?;
     }
-    mods.ignore(SCOPES);
+    // `membar.gl` is the older name.
+    let gl = mods.word(Word::Gl).then_some(MemoryScope::Gpu);
+    let scope = scope(mods).or(gl).unwrap_or(MemoryScope::Sys);
+    let (acquires, releases) = (mods.word(Word::Acquire), mods.word(Word::Release));
     mods.ignore(&[
-        Word::Gl,
         Word::Sc,
         Word::AcqRel,
-        Word::Acquire,
-        Word::Release,
         Word::Alias,
         Word::SyncRestrictSharedCta,
         Word::SyncRestrictSharedCluster,
@@ -92,7 +94,12 @@ pub(super) fn fence(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -
     Ok(Op::Fence(match (init, proxy) {
         (true, _) => Fence::Init,
         (_, true) => Fence::Proxy,
-        (false, false) => Fence::Threads,
+        // Without either it does both.
+        (false, false) => Fence::Threads {
+            scope,
+            releases: releases || !acquires,
+            acquires: acquires || !releases,
+        },
     }))
 }
 

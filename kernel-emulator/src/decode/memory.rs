@@ -5,7 +5,7 @@ use kernel_ptx::{Opcode, Operand, Type, Word};
 use super::arith::{Arithmetic, arithmetic};
 use super::matrix::list;
 use super::operands::{Decoded, Modifiers, Scope, register_bits};
-use crate::code::{Atom, AtomOp, Extend, Load, Op, Place, Preset, Store};
+use crate::code::{Atom, AtomOp, Extend, Load, MemoryScope, Op, Order, Place, Preset, Store};
 use crate::numeric::atomic::{FloatOp, IntOp};
 use crate::numeric::integer::Int;
 
@@ -56,19 +56,32 @@ pub(super) fn elements(operand: &Operand, count: usize) -> Decoded<&[Operand]> {
     }
 }
 
-/// Whether an access may be part of a protocol between threads, and whether it also orders others; `.weak` is the default.
-fn strength(mods: &mut Modifiers) -> (bool, bool) {
+/// The scope that modifiers name.
+pub(super) fn scope(mods: &mut Modifiers) -> Option<MemoryScope> {
+    mods.one_of(&[
+        (Word::Cta, MemoryScope::Cta),
+        (Word::Cluster, MemoryScope::Cluster),
+        (Word::Gpu, MemoryScope::Gpu),
+        (Word::Sys, MemoryScope::Sys),
+    ])
+}
+
+/// How a load or store takes part in the order of memory. `.volatile` and `.mmio` are relaxed in the scope of the system (PTX ISA, "Operation
+/// types").
+fn order(mods: &mut Modifiers) -> Order {
     mods.ignore(&[Word::Weak]);
     let mut any = |table: &[Word]| table.iter().filter(|word| mods.word(**word)).count() > 0;
-    let relaxed = any(&[Word::Volatile, Word::Relaxed, Word::Mmio]);
-    let orders = any(&[Word::Acquire, Word::Release]);
-    (relaxed || orders, orders)
+    let (anywhere, relaxed) = (any(&[Word::Volatile, Word::Mmio]), any(&[Word::Relaxed]));
+    let (acquires, releases) = (any(&[Word::Acquire]), any(&[Word::Release]));
+    let named = scope(mods);
+    let strong = anywhere || relaxed || acquires || releases;
+    let scope = if anywhere { None } else { named };
+    Order { scope: strong.then_some(scope.unwrap_or(MemoryScope::Sys)), releases, acquires }
 }
 
 /// What the modifiers of `ld` and `st` say.
 struct Vector {
-    strong: bool,
-    orders: bool,
+    order: Order,
     space: Option<Place>,
     count: usize,
     ty: Type,
@@ -78,18 +91,17 @@ struct Vector {
 
 impl Vector {
     fn of(mods: &mut Modifiers) -> Decoded<Vector> {
-        let (strong, orders) = strength(mods);
-        mods.ignore(SCOPES);
+        let order = order(mods);
         let space = mods.space()?;
         mods.ignore(CACHE);
         let (count, ty) = (vector(mods), mods.ty()?);
-        Ok(Vector { strong, orders, space, count, ty, bytes: bytes_of(ty)? })
+        Ok(Vector { order, space, count, ty, bytes: bytes_of(ty)? })
     }
 }
 
 /// `ld`, `ldu`.
 pub(super) fn ld(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
-    let Vector { strong, orders, space, count, ty, bytes } = Vector::of(mods)?;
+    let Vector { order, space, count, ty, bytes } = Vector::of(mods)?;
     let [d, a, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
     let mut extend = Extend::Zero;
@@ -107,7 +119,7 @@ pub(super) fn ld(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> D
         targets.push(cx.target(element)?);
     }
     let address = cx.address(a, space)?;
-    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), strong, orders })))
+    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), order })))
 }
 
 fn bytes_of(ty: Type) -> Decoded<u32> {
@@ -124,14 +136,14 @@ pub(super) fn st(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> D
     if mods.word(Word::Async) {
         return super::bulk::st_async(cx, mods, ops);
     }
-    let Vector { strong, orders, space, count, ty, bytes } = Vector::of(mods)?;
+    let Vector { order, space, count, ty, bytes } = Vector::of(mods)?;
     let [a, b, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let mut sources = Vec::new();
     for element in elements(b, count)? {
         sources.push(cx.wide_source(element, ty.bits())?);
     }
     let address = cx.address(a, space)?;
-    Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), strong, orders })))
+    Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), order })))
 }
 
 /// An operation of `atom` and `red`.
@@ -160,7 +172,9 @@ pub(super) fn atom(
         (Word::AcqRel, (true, true)),
     ]);
     let (releases, acquires) = order.unwrap_or_default();
-    mods.ignore(SCOPES);
+    // `.gpu` is the default too.
+    let scope = Some(scope(mods).unwrap_or(MemoryScope::Gpu));
+    let order = Order { scope, releases, acquires };
     let space = mods.space()?;
     let verb = mods
         .one_of(&[
@@ -207,7 +221,7 @@ pub(super) fn atom(
     }
     let (b, d) = parts.remove(0);
     let more = parts.into();
-    Ok(Op::Atom(Box::new(Atom { address, op, d, b, c, more, releases, acquires })))
+    Ok(Op::Atom(Box::new(Atom { address, op, d, b, c, more, order })))
 }
 
 pub(super) fn operation(verb: Verb, ty: Type) -> Decoded<AtomOp> {

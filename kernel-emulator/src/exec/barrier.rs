@@ -163,7 +163,7 @@ pub(crate) fn cluster_arrive(
         Races::started(cx.block, &mut barrier.handoff.gathered);
         if relaxed {
             // A fence before it hands on what comes before that fence.
-            barrier.handoff.gathered.join(races.published());
+            races.hand_on_fenced(warp.threads(mask), &mut barrier.handoff.gathered);
         } else {
             races.release(warp.threads(mask), &mut barrier.handoff.gathered);
         }
@@ -372,7 +372,7 @@ fn hand_on(
         if races.enabled() {
             let handoff = blocks[block].mbarriers.entry(word).or_default();
             if relaxed {
-                handoff.gathered.join(races.published());
+                races.hand_on_fenced(warp.threads(same), &mut handoff.gathered);
             } else {
                 races.release(warp.threads(same), &mut handoff.gathered);
             }
@@ -649,7 +649,7 @@ fn wait(
         let Cluster { races, blocks, .. } = cx.cluster;
         if let Some(handoff) = blocks[block].mbarriers.get(&word) {
             if relaxed {
-                races.offer(&handoff.released);
+                races.see(warp.threads(same), &handoff.released);
             } else {
                 races.acquire(warp.threads(same), &handoff.released);
             }

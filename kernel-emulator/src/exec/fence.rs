@@ -1,6 +1,6 @@
 //! Fences (PTX ISA, "Parallel Synchronization and Communication Instructions: membar, fence").
 
-use crate::code::Fence;
+use crate::code::{Fence, MemoryScope};
 use crate::machine::{Cluster, Context, Warp};
 
 /// `fence`, `membar`.
@@ -11,13 +11,13 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
     let Cluster { races, blocks, .. } = cx.cluster;
     let block = &mut blocks[cx.block];
     match op {
-        Fence::Threads => {
+        Fence::Threads { scope, releases, acquires } => {
             block.synchronises();
-            races.fence(warp.threads(mask));
+            races.fence(warp.threads(mask), scope, (releases, acquires));
         }
         Fence::Init => {
             block.unseen.fence(warp.index, mask);
-            races.publish(warp.threads(mask));
+            races.fence(warp.threads(mask), MemoryScope::Cluster, (true, false));
         }
         Fence::Proxy => {}
         Fence::AsyncProxy => {

@@ -3,6 +3,7 @@
 pub(crate) mod atomic;
 pub(crate) mod banks;
 pub(crate) mod hazards;
+pub(crate) mod order;
 pub(crate) mod place;
 
 use std::sync::atomic::{Ordering, fence};
@@ -107,11 +108,8 @@ pub(crate) fn load(cx: &mut Context<'_>, warp: &mut Warp, op: &Load, mask: u32) 
         16 => load_words::<2>(cx, warp, op, bytes, mask)?,
         _ => load_words::<4>(cx, warp, op, bytes, mask)?,
     }
-    if op.strong {
+    if op.order.is_strong() {
         fence(Ordering::SeqCst);
-    }
-    if op.orders {
-        cx.cluster.races.learn(warp.threads(mask));
     }
     Ok(())
 }
@@ -130,13 +128,13 @@ fn load_words<const N: usize>(
         let mut rest = mask;
         while rest != 0 {
             let (place, lanes, local) = resolve(&addresses, rest);
-            let at = place::At { place, strong: op.strong, addresses: &local, bytes };
+            let at = place::At { place, order: op.order, addresses: &local, bytes };
             defined |= place::load(cx, warp, at, lanes, &mut words)?;
             rest &= !lanes;
         }
     } else {
-        let (place, strong) = (op.address.place, op.strong);
-        let at = place::At { place, strong, addresses: &addresses, bytes };
+        let (place, order) = (op.address.place, op.order);
+        let at = place::At { place, order, addresses: &addresses, bytes };
         defined = place::load(cx, warp, at, mask, &mut words)?;
     }
     if defined != mask {
@@ -190,11 +188,8 @@ fn load_words<const N: usize>(
 
 /// `st`.
 pub(crate) fn store(cx: &mut Context<'_>, warp: &mut Warp, op: &Store, mask: u32) -> Run<()> {
-    if op.strong {
+    if op.order.is_strong() {
         fence(Ordering::SeqCst);
-    }
-    if op.orders {
-        cx.cluster.races.publish(warp.threads(mask));
     }
     let count = u32::try_from(op.sources.len()).expect("a vector has at most 8 elements");
     let bytes = op.bytes * count;
@@ -242,15 +237,15 @@ fn store_words<const N: usize>(
         while rest != 0 {
             let (place, lanes, local) = resolve(&addresses, rest);
             check_sources(warp, op, place, defined, lanes)?;
-            let at = place::At { place, strong: op.strong, addresses: &local, bytes };
+            let at = place::At { place, order: op.order, addresses: &local, bytes };
             place::store(cx, warp, at, (lanes, defined), &words)?;
             rest &= !lanes;
         }
         Ok(())
     } else {
         check_sources(warp, op, op.address.place, defined, mask)?;
-        let (place, strong) = (op.address.place, op.strong);
-        let at = place::At { place, strong, addresses: &addresses, bytes };
+        let (place, order) = (op.address.place, op.order);
+        let at = place::At { place, order, addresses: &addresses, bytes };
         place::store(cx, warp, at, (mask, defined), &words)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::memory::{place, resolve};
-use crate::code::{LANES, LocalSpot};
+use crate::code::{LANES, LocalSpot, Order};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Warp};
@@ -28,7 +28,7 @@ fn parameter(warp: &Warp, spot: LocalSpot, lane: usize, bytes: u32) -> Run<u64> 
 fn read(cx: &mut Context<'_>, warp: &mut Warp, lane: usize, address: u64, bytes: u32) -> Run<u64> {
     let (place, mask, local) = resolve(&[address; LANES], 1 << lane);
     let mut words = [[0; LANES]; 1];
-    let at = place::At { place, strong: false, addresses: &local, bytes };
+    let at = place::At { place, order: Order::WEAK, addresses: &local, bytes };
     let defined = place::load(cx, warp, at, mask, &mut words)?;
     if defined != mask {
         let detail = "an argument of a call points to bytes that were never written";
@@ -145,7 +145,7 @@ pub(crate) fn vprintf(
             let only = 1 << lane;
             let place = crate::code::Place::Local;
             let addresses = &[address; LANES];
-            let at = place::At { place, strong: false, addresses, bytes: 4 };
+            let at = place::At { place, order: Order::WEAK, addresses, bytes: 4 };
             place::store(cx, warp, at, (only, only), &words)?;
         }
     }

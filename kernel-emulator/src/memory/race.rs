@@ -25,6 +25,7 @@
 mod clock;
 mod part;
 mod readers;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -34,6 +35,8 @@ use clock::agent;
 pub(crate) use clock::{Clock, Epoch, warp};
 use part::Part;
 use readers::Readers;
+use sync::Kept;
+pub(crate) use sync::{Board, Locations};
 use view::View;
 use warps::Known;
 pub(crate) use warps::Threads;
@@ -57,8 +60,12 @@ pub(crate) struct Races {
     agents: Vec<u32>,
     spaces: Vec<Space>,
     readers: Readers,
-    /// What was released by fences and atomic operations.
-    released: Clock,
+    /// The cluster's number in the grid.
+    cluster: u32,
+    /// What each warp keeps for fences to come, and from those that it executed.
+    kept: Vec<Kept>,
+    /// What was handed on at locations of shared memory, by address.
+    pub(crate) signals: Locations,
 }
 
 /// What is known of the shared memory of a block.
@@ -92,16 +99,24 @@ pub(crate) struct Accessor {
 type Unordered = (Epoch, bool);
 
 impl Races {
-    /// Forgets everything, for so many blocks of this many warps and bytes.
-    pub(crate) fn reset(&mut self, blocks: u32, warps: u32, bytes: u32, enabled: bool) {
-        self.enabled = enabled && bytes > 0;
+    /// Forgets everything, for a cluster of so many blocks of this many warps and bytes.
+    pub(crate) fn reset(
+        &mut self,
+        cluster: u64,
+        (blocks, warps, bytes): (u32, u32, u32),
+        enabled: bool,
+    ) {
+        self.enabled = enabled;
         self.count = warps;
-        self.released = Clock::default();
+        self.cluster = u32::try_from(cluster).unwrap_or(u32::MAX);
+        self.signals.clear();
         self.agents.clear();
         self.warps.clear();
+        self.kept.clear();
         if !self.enabled {
             return;
         }
+        self.kept.resize_with((blocks * warps) as usize, Kept::default);
         self.agents.resize((blocks * clock::AGENTS) as usize, 0);
         self.spaces.resize_with(blocks as usize, Space::default);
         self.readers.reset();
@@ -156,44 +171,10 @@ impl Races {
         }
     }
 
-    /// A fence, store or atomic operation that hands on only.
-    pub(crate) fn publish(&mut self, threads: Threads) {
-        if self.enabled {
-            let index = self.index(threads.block, threads.warp);
-            self.warps[index].release(threads.mask, &mut self.released);
-        }
-    }
-
-    /// A fence: orders with every other one.
-    pub(crate) fn fence(&mut self, threads: Threads) {
-        self.publish(threads);
-        self.learn(threads);
-    }
-
-    /// What was handed on is there for fences to come.
-    pub(crate) fn offer(&mut self, from: &Clock) {
-        if self.enabled {
-            self.released.join(from);
-        }
-    }
-
-    /// A load or an atomic operation that learns what was handed on.
-    pub(crate) fn learn(&mut self, threads: Threads) {
-        if self.enabled {
-            let index = self.index(threads.block, threads.warp);
-            self.warps[index].acquire(threads, &self.released);
-        }
-    }
-
     /// A thread of a block is there: who learns of that knows that the block has started.
     pub(crate) fn started(block: usize, into: &mut Clock) {
         let start = Epoch::start(u32::try_from(block).expect("clusters are small"));
         into.learn(start.who(), start.time());
-    }
-
-    /// What fences and atomic operations have handed on so far, for who arrives without doing so.
-    pub(crate) fn published(&self) -> &Clock {
-        &self.released
     }
 
     /// Whether some lane of a warp of a block knows what another one did at a time on that warp's own clock.

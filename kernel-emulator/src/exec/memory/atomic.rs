@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::hazards::{self, Accessed};
 use super::place;
-use super::{Access, addresses, resolve};
+use super::{Access, addresses, order, resolve};
 use crate::code::{Atom, AtomOp, Doubles, LANES, Place, Slot};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
@@ -52,12 +52,6 @@ const fn reads(op: AtomOp) -> bool {
 /// `atom`, `red`.
 pub(crate) fn atom(cx: &mut Context<'_>, warp: &mut Warp, op: &Atom, mask: u32) -> Run<()> {
     cx.block().synchronises();
-    if op.releases {
-        cx.cluster.races.publish(warp.threads(mask));
-    }
-    if op.acquires {
-        cx.cluster.races.learn(warp.threads(mask));
-    }
     let base = addresses(warp, &op.address, mask)?;
     let element = u64::from(op.op.bytes());
     let count = op.more.len() as u64 + 1;
@@ -111,10 +105,27 @@ fn on(
     (place, addresses): (Place, &Doubles),
     mask: u32,
 ) -> Run<u32> {
+    order::leave(cx, warp, (place, addresses, mask), (op.order, true));
     let bytes = op.op.bytes();
-    if bytes == 16 {
-        return wide(cx, warp, op, (b, d), (place, addresses), mask);
-    }
+    let done = if bytes == 16 {
+        wide(cx, warp, op, (b, d), (place, addresses), mask)?
+    } else {
+        narrow(cx, warp, op, (b, d), (place, addresses), mask)?
+    };
+    order::see(cx, warp, (place, addresses, done), op.order);
+    Ok(done)
+}
+
+/// Up to 64 bits.
+fn narrow(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    op: &Atom,
+    (b, d): (Slot, Option<Slot>),
+    (place, addresses): (Place, &Doubles),
+    mask: u32,
+) -> Run<u32> {
+    let bytes = op.op.bytes();
     let (values, others) = (warp.regs.wide(b), op.c.map(|c| warp.regs.wide(c)));
     let operand = |lane: usize| (values[lane], others.map_or(0, |c| c[lane]));
     let mut old = [0; LANES];

@@ -1,8 +1,8 @@
 //! Accesses to one state space: bounds, alignment, hazards, then the bytes.
 
 use super::hazards::{self, Accessed};
-use super::{Access, banks};
-use crate::code::{Doubles, Place};
+use super::{Access, banks, order};
+use crate::code::{Doubles, Order, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, PARAM_BASE, Warp};
@@ -14,8 +14,7 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) place: Place,
-    /// Such accesses do not race.
-    pub(crate) strong: bool,
+    pub(crate) order: Order,
     pub(crate) addresses: &'a Doubles,
     pub(crate) bytes: u32,
 }
@@ -29,7 +28,7 @@ pub(crate) fn load<const N: usize>(
     mask: u32,
     out: &mut [Doubles; N],
 ) -> Run<u32> {
-    let At { place, strong, addresses, bytes } = at;
+    let At { place, order, addresses, bytes } = at;
     match place {
         Place::Global | Place::Const | Place::Generic => {
             let mut defined = 0;
@@ -40,6 +39,7 @@ pub(crate) fn load<const N: usize>(
                 defined |= access::load(&memory, &offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
+            order::see(cx, warp, (place, addresses, mask), order);
             Ok(defined)
         }
         Place::Shared => {
@@ -51,13 +51,14 @@ pub(crate) fn load<const N: usize>(
                 let (offsets, access) = (&offsets, Access::Load);
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(cx, block, &accessed)?;
-                if !strong {
+                if !order.is_strong() {
                     hazards::race(cx, warp, block, &accessed)?;
                 }
                 let memory = &cx.cluster.blocks[block].shared;
                 defined |= access::load(memory, offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
+            order::see(cx, warp, (place, addresses, mask), order);
             Ok(defined)
         }
         Place::Param => {
@@ -91,9 +92,10 @@ pub(crate) fn store<const N: usize>(
     (mask, defined): (u32, u32),
     values: &[Doubles; N],
 ) -> Run<()> {
-    let At { place, strong, addresses, bytes } = at;
-    if strong {
+    let At { place, order, addresses, bytes } = at;
+    if order.is_strong() {
         cx.block().synchronises();
+        order::leave(cx, warp, (place, addresses, mask), (order, false));
     }
     match place {
         Place::Global | Place::Generic => {
@@ -114,7 +116,7 @@ pub(crate) fn store<const N: usize>(
                 let (offsets, access) = (&offsets, Access::Store);
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(cx, block, &accessed)?;
-                if !strong {
+                if !order.is_strong() {
                     hazards::race_of_store(cx, warp, block, &accessed, |memory| {
                         access::holds(memory, offsets, bytes, lanes & defined, values)
                     })?;

@@ -3,8 +3,8 @@
 //! In a pair, a warp of each block executes them, and neither continues before the other has begun (PTX ISA, "Issue Granularity").
 
 use super::{Place, uniform};
-use crate::code::tcgen05::Group;
 use crate::code::{Address, LANES, W};
+use crate::code::{Order, tcgen05::Group};
 use crate::exec::memory::{addresses, place, resolve};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Flow, State, Warp};
@@ -102,7 +102,7 @@ pub(super) fn alloc(
         return Err(Trap::new(FaultKind::WrongSpace, detail).address(at[0]));
     }
     let words = [[u64::from(Place { lane: 0, column: start }.address()); LANES]];
-    let at = place::At { place, strong: false, addresses: &local, bytes: 4 };
+    let at = place::At { place, order: Order::WEAK, addresses: &local, bytes: 4 };
     place::store(cx, warp, at, (1, u32::MAX), &words)?;
     Ok(Flow::Next)
 }

@@ -1,4 +1,7 @@
-//! Times of the participants of a block, and what is known of them.
+//! Times of the participants of a cluster, and what is known of them and of other clusters.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most warps of a block.
 const WARPS: u32 = 32;
@@ -182,6 +185,8 @@ pub(crate) struct Clock {
     times: Vec<u32>,
     /// Of warps of which more is known of some lanes than of others, which is rare.
     lanes: Vec<Lanes>,
+    /// What is known of other clusters of the grid, by number: clocks of their own, without others.
+    others: BTreeMap<u32, Arc<Clock>>,
 }
 
 impl Clock {
@@ -246,9 +251,36 @@ impl Clock {
                 None => self.lanes.push(from.clone()),
             }
         }
-        let Clock { times, lanes } = self;
+        for (cluster, from) in &from.others {
+            self.learn_other(*cluster, from);
+        }
+        let Clock { times, lanes, .. } = self;
         let known = |one: &Lanes| times.get(one.warp as usize).copied().unwrap_or(0);
         lanes.retain(|one| one.times.iter().any(|time| *time > known(one)));
+    }
+
+    /// Learns what is known of another cluster.
+    fn learn_other(&mut self, cluster: u32, from: &Arc<Clock>) {
+        let known = self.others.entry(cluster).or_insert_with(|| Arc::clone(from));
+        if !Arc::ptr_eq(known, from) && **known != **from {
+            Arc::make_mut(known).join(from);
+        }
+    }
+
+    /// What is known of another cluster.
+    pub(super) fn other(&self, cluster: u32) -> Option<&Clock> {
+        self.others.get(&cluster).map(|clock| &**clock)
+    }
+
+    /// What a clock of one cluster says to another one.
+    pub(super) fn elsewhere(from: &Clock, author: u32, reader: u32) -> Clock {
+        let Clock { times, lanes, others } = from;
+        let own = Clock { times: times.clone(), lanes: lanes.clone(), others: BTreeMap::new() };
+        let mut clock = others.get(&reader).map(|clock| (**clock).clone()).unwrap_or_default();
+        clock.others.clone_from(others);
+        clock.others.remove(&reader);
+        clock.learn_other(author, &Arc::new(own));
+        clock
     }
 
     /// Operations on tensor memory up to a number, of a thread with an index, are complete.

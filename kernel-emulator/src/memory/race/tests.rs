@@ -149,7 +149,7 @@ fn every_race_of_two_threads_is_found_and_nothing_else() {
     for round in 0..8000 {
         let clustered = round % 2 == 1;
         let (blocks, warps) = if clustered { (2, 1) } else { (1, 2) };
-        races.reset(blocks, warps, BYTES as u32, true);
+        races.reset(0, (blocks, warps, BYTES as u32), true);
         let mut model = Model::new(clustered);
         for pc in 0..40 {
             if random.below(2) == 0 {
@@ -215,7 +215,7 @@ fn lanes_side_by_side_count_as_words() {
 #[test]
 fn words_are_split_only_while_their_bytes_differ() {
     let mut races = Races::default();
-    races.reset(1, 2, 64, true);
+    races.reset(0, (1, 2, 64), true);
     let at = |offset: u64| [offset; LANES];
     let by = |warp, pc| (Accessor { block: 0, warp, pc }, 0);
     races.write(by(0, 1), &at(0), 2, 1).expect("the first access");

@@ -1,0 +1,301 @@
+//! How strong accesses and fences order threads (PTX ISA, "Memory Consistency Model: Release and acquire patterns", "Causality order").
+//!
+//! A release leaves a signal at its location: what its thread knew and did, and the scope. So does a relaxed write that follows a fence of
+//! the same thread, with what the thread knew at the fence. An acquire learns the signals of its location, a relaxed read keeps them for a
+//! fence of the same thread that follows. Either needs both sides in the scope of the other ("Morally strong operations").
+//!
+//! A write replaces the signals of other threads, an atomic operation keeps them: the chain of atomic operations behind a release hands it
+//! on ("Observation order").
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::clock::Clock;
+use super::warps::Threads;
+use crate::code::{MemoryScope, Order};
+
+/// Who left a signal: cluster of the grid, block of the cluster, warp, lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Author {
+    pub(super) cluster: u32,
+    pub(super) threads: (u32, u32, u32),
+}
+
+impl Author {
+    pub(crate) fn new(cluster: u32, threads: Threads) -> Author {
+        Author { cluster, threads: (threads.block, threads.warp, threads.mask) }
+    }
+
+    /// Whether all that it is are among the threads.
+    fn within(self, other: Author) -> bool {
+        let ((block, warp, mask), (in_block, in_warp, lanes)) = (self.threads, other.threads);
+        (self.cluster, block, warp) == (other.cluster, in_block, in_warp) && mask & !lanes == 0
+    }
+
+    /// Whether two threads are in one scope.
+    fn shares(self, scope: MemoryScope, other: Author) -> bool {
+        match scope {
+            MemoryScope::Cta => (self.cluster, self.threads.0) == (other.cluster, other.threads.0),
+            MemoryScope::Cluster => self.cluster == other.cluster,
+            MemoryScope::Gpu | MemoryScope::Sys => true,
+        }
+    }
+}
+
+/// What was handed on at a location.
+#[derive(Clone, Debug)]
+pub(crate) struct Signal {
+    pub(super) author: Author,
+    pub(super) scope: MemoryScope,
+    pub(super) clock: Arc<Clock>,
+}
+
+impl Signal {
+    /// Whether an observer in a scope is ordered by it.
+    pub(super) fn reaches(&self, observer: Author, scope: MemoryScope) -> bool {
+        self.author.shares(self.scope.min(scope), observer)
+    }
+}
+
+/// The signals at one location.
+#[derive(Debug, Default)]
+pub(crate) struct Location(Vec<Signal>);
+
+impl Location {
+    /// A strong write of a thread leaves its signals, an atomic operation beside those that are there.
+    fn leave(&mut self, author: Author, signals: Vec<Signal>, atomic: bool) {
+        if !atomic {
+            self.0.retain(|signal| signal.author.within(author));
+        }
+        for signal in signals {
+            let same = |one: &&mut Signal| (one.author, one.scope) == (signal.author, signal.scope);
+            match self.0.iter_mut().find(same) {
+                Some(one) => *one = signal,
+                None => self.0.push(signal),
+            }
+        }
+    }
+}
+
+/// Locations of one kind of memory, by address.
+#[derive(Debug, Default)]
+pub(crate) struct Locations(BTreeMap<u64, Location>);
+
+impl Locations {
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(crate) fn leave(
+        &mut self,
+        address: u64,
+        author: Author,
+        (signals, atomic): (Vec<Signal>, bool),
+    ) {
+        // Nothing is kept where nobody ever handed anything on.
+        if !signals.is_empty() || self.0.contains_key(&address) {
+            self.0.entry(address).or_default().leave(author, signals, atomic);
+        }
+    }
+
+    pub(crate) fn at(&self, address: u64) -> Vec<Signal> {
+        self.0.get(&address).map(|location| location.0.clone()).unwrap_or_default()
+    }
+}
+
+/// Shards of [`Board`]; a power of two.
+const SHARDS: usize = 64;
+
+/// The locations of global memory, which the clusters of a launch share.
+#[derive(Debug)]
+pub(crate) struct Board {
+    shards: [Mutex<HashMap<u64, Location>>; SHARDS],
+    /// Whether anything was ever left.
+    used: AtomicBool,
+}
+
+impl Default for Board {
+    fn default() -> Board {
+        Board { shards: std::array::from_fn(|_| Mutex::default()), used: AtomicBool::new(false) }
+    }
+}
+
+impl Board {
+    fn shard(&self, address: u64) -> std::sync::MutexGuard<'_, HashMap<u64, Location>> {
+        let index =
+            usize::try_from(address / 4 % SHARDS as u64).expect("a shard has a small number");
+        self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A strong write leaves its signals, before what it writes can be seen.
+    pub(crate) fn leave(
+        &self,
+        address: u64,
+        author: Author,
+        (signals, atomic): (Vec<Signal>, bool),
+    ) {
+        if signals.is_empty() && !self.used.load(Relaxed) {
+            return;
+        }
+        self.used.store(true, Relaxed);
+        let mut shard = self.shard(address);
+        if !signals.is_empty() || shard.contains_key(&address) {
+            shard.entry(address).or_default().leave(author, signals, atomic);
+        }
+    }
+
+    /// The signals at a location, after what is there was read.
+    pub(crate) fn at(&self, address: u64) -> Vec<Signal> {
+        if !self.used.load(Relaxed) {
+            return Vec::new();
+        }
+        self.shard(address).get(&address).map(|location| location.0.clone()).unwrap_or_default()
+    }
+}
+
+/// What lanes of one warp keep for operations to come.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// Their fences: the lanes, the scope, what they knew and did by then.
+    fences: Vec<(u32, MemoryScope, Arc<Clock>)>,
+    /// What relaxed reads saw, and of which scope they were.
+    seen: Vec<(u32, MemoryScope, Signal)>,
+}
+
+impl Kept {
+    /// Lanes executed a fence that releases, knowing and having done so much.
+    pub(super) fn fence(&mut self, mask: u32, scope: MemoryScope, clock: Arc<Clock>) {
+        self.fences.retain(|(lanes, of, _)| lanes & !mask != 0 || *of > scope);
+        self.fences.push((mask, scope, clock));
+    }
+
+    /// What a relaxed write of lanes hands on: the scope, and what they knew and did at their fences.
+    pub(super) fn fenced(&self, mask: u32) -> impl Iterator<Item = (MemoryScope, &Arc<Clock>)> {
+        let of = move |(lanes, ..): &&(u32, MemoryScope, Arc<Clock>)| lanes & mask != 0;
+        self.fences.iter().filter(of).map(|(_, scope, clock)| (*scope, clock))
+    }
+
+    /// A relaxed read of lanes saw a signal.
+    pub(super) fn see(&mut self, mask: u32, scope: MemoryScope, signal: Signal) {
+        let like = |one: &&mut (u32, MemoryScope, Signal)| {
+            let (lanes, of, known) = &**one;
+            (*lanes, *of, known.author, known.scope) == (mask, scope, signal.author, signal.scope)
+        };
+        match self.seen.iter_mut().find(like) {
+            Some((.., known)) if Arc::ptr_eq(&known.clock, &signal.clock) => {}
+            Some((.., known)) => Arc::make_mut(&mut known.clock).join(&signal.clock),
+            None => self.seen.push((mask, scope, signal)),
+        }
+    }
+
+    /// Lanes execute a fence that acquires: what they saw, in whichever of the two scopes is smaller.
+    pub(super) fn take_seen(
+        &mut self,
+        mask: u32,
+        scope: MemoryScope,
+    ) -> Vec<(MemoryScope, Signal)> {
+        let of_lanes = self.seen.iter().filter(|(lanes, ..)| lanes & mask != 0);
+        let found = of_lanes.map(|(_, of, signal)| (scope.min(*of), signal.clone())).collect();
+        self.seen.retain(|(lanes, of, _)| lanes & !mask != 0 || *of > scope);
+        found
+    }
+}
+
+impl super::Races {
+    /// The threads, as those who leave signals.
+    pub(crate) fn author(&self, threads: Threads) -> Author {
+        Author::new(self.cluster, threads)
+    }
+
+    /// What a strong write of threads hands on.
+    pub(crate) fn signals(&mut self, threads: Threads, order: Order) -> Vec<Signal> {
+        let Some(scope) = order.scope.filter(|_| self.enabled) else { return Vec::new() };
+        let author = self.author(threads);
+        let index = self.index(threads.block, threads.warp);
+        let mut signals: Vec<Signal> = Vec::new();
+        if order.releases {
+            let mut clock = Clock::default();
+            self.warps[index].release(threads.mask, &mut clock);
+            signals.push(Signal { author, scope, clock: Arc::new(clock) });
+        }
+        for (of, clock) in self.kept[index].fenced(threads.mask) {
+            let scope = scope.min(of);
+            // What a release hands on has what an earlier fence would.
+            if !signals.iter().any(|signal| signal.scope >= scope) {
+                signals.push(Signal { author, scope, clock: Arc::clone(clock) });
+            }
+        }
+        signals
+    }
+
+    /// A strong read of threads saw signals.
+    pub(crate) fn observe(&mut self, threads: Threads, order: Order, signals: Vec<Signal>) {
+        let Some(scope) = order.scope.filter(|_| self.enabled) else { return };
+        let index = self.index(threads.block, threads.warp);
+        for signal in signals {
+            if order.acquires {
+                self.acquire_signal(threads, scope, &signal);
+            } else {
+                self.kept[index].see(threads.mask, scope, signal);
+            }
+        }
+    }
+
+    fn acquire_signal(&mut self, threads: Threads, scope: MemoryScope, signal: &Signal) {
+        let observer = self.author(threads);
+        if !signal.reaches(observer, scope) {
+            return;
+        }
+        let index = self.index(threads.block, threads.warp);
+        if signal.author.cluster == self.cluster {
+            self.warps[index].acquire(threads, &signal.clock);
+        } else {
+            let clock = Clock::elsewhere(&signal.clock, signal.author.cluster, self.cluster);
+            self.warps[index].acquire(threads, &clock);
+        }
+    }
+
+    /// Threads execute a fence.
+    pub(crate) fn fence(
+        &mut self,
+        threads: Threads,
+        scope: MemoryScope,
+        (releases, acquires): (bool, bool),
+    ) {
+        if !self.enabled {
+            return;
+        }
+        let index = self.index(threads.block, threads.warp);
+        if acquires {
+            for (scope, signal) in self.kept[index].take_seen(threads.mask, scope) {
+                self.acquire_signal(threads, scope, &signal);
+            }
+        }
+        if releases {
+            let mut clock = Clock::default();
+            self.warps[index].release(threads.mask, &mut clock);
+            self.kept[index].fence(threads.mask, scope, Arc::new(clock));
+        }
+    }
+
+    /// What threads hand on that arrive relaxed: what they knew and did at their fences.
+    pub(crate) fn hand_on_fenced(&self, threads: Threads, into: &mut Clock) {
+        if self.enabled {
+            let index = self.index(threads.block, threads.warp);
+            for (_, clock) in self.kept[index].fenced(threads.mask) {
+                into.join(clock);
+            }
+        }
+    }
+
+    /// Threads wait relaxed for what was handed on within the cluster: a fence that follows learns it.
+    pub(crate) fn see(&mut self, threads: Threads, from: &Clock) {
+        if self.enabled {
+            let index = self.index(threads.block, threads.warp);
+            let (author, scope) = (self.author(threads), MemoryScope::Sys);
+            let signal = Signal { author, scope, clock: Arc::new(from.clone()) };
+            self.kept[index].see(threads.mask, MemoryScope::Sys, signal);
+        }
+    }
+}
