@@ -238,6 +238,8 @@ pub(crate) enum By {
     Lane { block: u32, warp: u32, lane: u32 },
     /// A warp of the same block as a whole.
     Warp(u32),
+    /// A lane of a warp of a block of another cluster, by the coordinates of the block.
+    Elsewhere { block: [u32; 3], warp: u32, lane: u32 },
     /// Nobody: a block of the cluster may not have started.
     Start { block: u32 },
     /// An asynchronous copy.

@@ -14,7 +14,7 @@ use crate::fault::{FaultKind, Run, Trap};
 use crate::finding::{Findings, Hazards};
 use crate::memory::Allocation;
 use crate::memory::proxy::Proxies;
-use crate::memory::race::{Board, Clock, Races};
+use crate::memory::race::{Across, Board, Clock, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 use crate::memory::tensor::TensorMemory;
 use crate::numeric::matrix::TensorCore;
@@ -72,6 +72,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) check_init_fences: bool,
     pub(crate) tensor_core: TensorCore,
     pub(crate) multiprocessors: Multiprocessors,
+    /// What is known of accesses to global memory, where there are several clusters and races are looked for.
+    pub(crate) across: Option<Across>,
     /// What strong accesses hand on at locations of global memory.
     pub(crate) board: Board,
     /// Held by atomic operations on 128 bits of global memory.

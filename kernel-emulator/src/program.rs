@@ -12,7 +12,7 @@ use crate::decode::layout::{param_bytes, param_offsets, variable_bytes};
 use crate::fault::Fault;
 use crate::finding::Hazards;
 use crate::machine::{Launch, Multiprocessors};
-use crate::memory::race::Board;
+use crate::memory::race::{Across, Board};
 use crate::memory::{DeviceMemory, MemoryError};
 use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
@@ -374,6 +374,8 @@ impl Program {
             word[..chunk.len()].copy_from_slice(chunk);
             u64::from_le_bytes(word)
         });
+        let check_races = options.check_races && options.hazards != Hazards::Off;
+        let allocations = memory.snapshot();
         let launch = Launch {
             code,
             entry,
@@ -385,13 +387,15 @@ impl Program {
             dynamic_shared_bytes: config.dynamic_shared_bytes,
             params: words.collect(),
             param_bytes: info.param_bytes,
-            allocations: memory.snapshot(),
             variables,
             started: AtomicU64::new(0),
             budget: AtomicU64::new(options.max_instructions.unwrap_or(u64::MAX)),
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
             hazards: options.hazards,
-            check_races: options.check_races && options.hazards != Hazards::Off,
+            check_races,
+            across: (check_races && config.grid != config.cluster)
+                .then(|| Across::new(allocations.len())),
+            allocations,
             check_tensor_fences: options.check_tensor_fences || options.hazards == Hazards::Warn,
             check_init_fences: options.check_init_fences || options.hazards == Hazards::Warn,
             tensor_core: options.tensor_core,

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::memory::{Access, addresses, hazards, place};
+use super::memory::{Access, addresses, global, hazards, place};
 use crate::code::{Address, AsyncCopy, CpAsync, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
@@ -107,8 +107,13 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
     let mut rest = reading;
     while rest != 0 {
         let (local, same) = global_lanes(source_place, &from, rest)?;
-        let (_, _, done) =
-            place::global(cx.launch, &mut warp.guess, &local, op.bytes, same, Access::Load)?;
+        let (memory, offsets, done) =
+            place::allocation(cx.launch, &mut warp.guess, &local, op.bytes, same, Access::Load)?;
+        // It may read at once, and as late as the wait.
+        let (offsets, addresses, access) = (&offsets, &local, Access::Load);
+        let accessed =
+            hazards::Accessed { offsets, addresses, bytes: op.bytes, mask: done, access };
+        global::race(cx, warp, (warp.guess, memory), (&accessed, None), || false)?;
         rest &= !done;
     }
     let mut rest = mask;

@@ -2,16 +2,20 @@
 
 pub(crate) mod atomic;
 pub(crate) mod banks;
+pub(crate) mod global;
 pub(crate) mod hazards;
 pub(crate) mod order;
 pub(crate) mod place;
 
 use std::sync::atomic::{Ordering, fence};
 
-use crate::code::{Address, Base, D, Doubles, Extend, LANES, Load, P, Place, Slot, Store, W};
+use crate::code::{
+    Address, Base, D, Doubles, Extend, LANES, Load, Order, P, Place, Slot, Store, W,
+};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::base_slot;
 use crate::machine::{Context, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SHIFT, Warp};
+use crate::memory::race::Touch;
 use crate::memory::shared::RANK_SHIFT;
 
 /// What is done with a place, for messages.
@@ -20,16 +24,49 @@ pub(crate) enum Access {
     Load,
     /// A load that the lanes of a warp execute together.
     MatrixLoad,
+    /// A strong load.
+    LoadStrong,
     Store,
+    /// A strong store.
+    StoreStrong,
     Atomic,
 }
 
 impl Access {
     pub(crate) const fn text(self) -> &'static str {
         match self {
-            Access::Load | Access::MatrixLoad => "a load",
-            Access::Store => "a store",
+            Access::Load | Access::MatrixLoad | Access::LoadStrong => "a load",
+            Access::Store | Access::StoreStrong => "a store",
             Access::Atomic => "an atomic operation",
+        }
+    }
+
+    /// A load of an order.
+    pub(crate) const fn load(order: Order) -> Access {
+        if order.is_strong() { Access::LoadStrong } else { Access::Load }
+    }
+
+    /// A store of an order.
+    pub(crate) const fn store(order: Order) -> Access {
+        if order.is_strong() { Access::StoreStrong } else { Access::Store }
+    }
+
+    /// Whether it changes memory.
+    pub(crate) const fn writes(self) -> bool {
+        match self {
+            Access::Store | Access::StoreStrong | Access::Atomic => true,
+            Access::Load | Access::MatrixLoad | Access::LoadStrong => false,
+        }
+    }
+
+    /// The same, for the race detector.
+    pub(crate) const fn touch(self) -> Touch {
+        match self {
+            Access::Load => Touch::Read,
+            Access::MatrixLoad => Touch::ReadTogether,
+            Access::LoadStrong => Touch::ReadStrong,
+            Access::Store => Touch::Write,
+            Access::StoreStrong | Access::Atomic => Touch::WriteStrong,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::warpgroup::{Reads, Ticket, WARPS, Warpgroup};
 use crate::machine::{Block, Cluster, Context, Flow, State, Warp};
-use crate::memory::race::Accessor;
+use crate::memory::race::{Accessor, Touch};
 use crate::numeric::fragment;
 use crate::numeric::wgmma::{self, ROWS};
 
@@ -269,9 +269,9 @@ fn reads(cx: &mut Context<'_>, warp: &Warp, number: u64) -> Run<()> {
     let (index, member) = ((warp.index / WARPS) as usize, warp.index % WARPS);
     let Cluster { races, blocks, .. } = &mut *cx.cluster;
     let product = blocks[cx.block].warpgroups[index].product(number);
-    let who = (warp.accessor(), cx.block);
-    let a = races.read_units_together(who, product.quarter(member));
-    let read = a.and_then(|()| races.read_units_together(who, &product.b));
+    let who = (warp.accessor(), cx.block, Touch::ReadTogether);
+    let a = races.read_units(who, 0, product.quarter(member));
+    let read = a.and_then(|()| races.read_units(who, 0, &product.b));
     read.or_else(|conflict| cx.found(hazards::raced(conflict)))?;
     if !cx.block().proxies.enabled() {
         return Ok(());
@@ -376,9 +376,9 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: u32, mask: u32) -> Run<()> 
         shared.let_units_go(&reads.b);
         if handed_on != now {
             // It read until here, and not only when it was issued.
-            let who = (Accessor { pc, ..warp.accessor() }, cx.block);
-            let a = races.read_units_together(who, reads.quarter(member));
-            let read = a.and_then(|()| races.read_units_together(who, &reads.b));
+            let who = (Accessor { pc, ..warp.accessor() }, cx.block, Touch::ReadTogether);
+            let a = races.read_units(who, 0, reads.quarter(member));
+            let read = a.and_then(|()| races.read_units(who, 0, &reads.b));
             read.or_else(|conflict| cx.found(hazards::raced(conflict).at(pc)))?;
         }
     }

@@ -22,7 +22,9 @@
 //! against atomic operations of others. Where code synchronises through fences and flags, more
 //! is taken as ordered than is.
 
+mod across;
 mod clock;
+mod pages;
 mod part;
 mod readers;
 mod sync;
@@ -31,8 +33,10 @@ mod tests;
 mod view;
 mod warps;
 
+pub(crate) use across::{Across, Meeting, Other, Stamp};
 use clock::agent;
 pub(crate) use clock::{Clock, Epoch, warp};
+use pages::Pages;
 use part::Part;
 use readers::Readers;
 use sync::Kept;
@@ -59,6 +63,8 @@ pub(crate) struct Races {
     /// How many copies of each agent departed, block by block.
     agents: Vec<u32>,
     spaces: Vec<Space>,
+    /// What is known of the global memory that the cluster accessed.
+    pages: Pages,
     readers: Readers,
     /// The cluster's number in the grid.
     cluster: u32,
@@ -79,11 +85,63 @@ struct Space {
     free: Vec<u32>,
 }
 
+impl Space {
+    /// Forgets everything, for so many rows that were last written at an epoch.
+    fn reset(&mut self, rows: usize, first: Epoch) {
+        self.writes.clear();
+        self.writes.resize(rows, [first; 4]);
+        self.reads.clear();
+        self.reads.resize(rows, [0; 4]);
+        self.parts.clear();
+        self.free.clear();
+    }
+}
+
 /// Two accesses that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
     pub(crate) lane: u32,
     pub(crate) earlier: Earlier,
+}
+
+/// How lanes access memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    Read,
+    /// A read that the lanes of the warp execute together, and are all done with when the instruction is.
+    ReadTogether,
+    /// A strong read: it races with weak writes only.
+    ReadStrong,
+    Write,
+    /// A strong write or an atomic operation: it races with weak accesses only.
+    WriteStrong,
+}
+
+impl Touch {
+    /// Whether it changes memory.
+    const fn writes(self) -> bool {
+        match self {
+            Touch::Write | Touch::WriteStrong => true,
+            Touch::Read | Touch::ReadTogether | Touch::ReadStrong => false,
+        }
+    }
+
+    /// Whether it races with weak accesses only.
+    const fn is_strong(self) -> bool {
+        match self {
+            Touch::ReadStrong | Touch::WriteStrong => true,
+            Touch::Read | Touch::ReadTogether | Touch::Write => false,
+        }
+    }
+}
+
+/// The memory that a warp accesses.
+#[derive(Clone, Copy, Debug)]
+enum Area {
+    /// The shared memory of a block.
+    Shared(usize),
+    /// A page of global memory.
+    Global(u64),
 }
 
 /// A warp that executes an instruction which accesses memory.
@@ -119,18 +177,14 @@ impl Races {
         self.kept.resize_with((blocks * warps) as usize, Kept::default);
         self.agents.resize((blocks * clock::AGENTS) as usize, 0);
         self.spaces.resize_with(blocks as usize, Space::default);
+        self.pages.reset();
         self.readers.reset();
         let rows = bytes.div_ceil(16) as usize;
         for (block, space) in (0..).zip(&mut self.spaces) {
             self.warps.extend((0..warps).map(|warp| Known::new(block, warp)));
-            space.writes.clear();
             // Who accesses the memory of another block has to know that the block has started.
             let first = if blocks > 1 { Epoch::start(block) } else { Epoch::NONE };
-            space.writes.resize(rows, [first; 4]);
-            space.reads.clear();
-            space.reads.resize(rows, [0; 4]);
-            space.parts.clear();
-            space.free.clear();
+            space.reset(rows, first);
         }
     }
 
@@ -248,19 +302,21 @@ impl Races {
         }
     }
 
-    /// The view of an access of a warp to the shared memory of a block. Races are looked for.
-    fn view(&mut self, who: Accessor, block: usize) -> View<'_> {
+    /// The view of an access of a warp. Races are looked for.
+    fn view(&mut self, who: Accessor, area: Area, touch: Touch) -> View<'_> {
         if self.readers.many() {
             self.collect();
         }
         let index = self.index(who.block, who.warp);
         View {
             known: &mut self.warps[index],
-            space: &mut self.spaces[block],
+            space: match area {
+                Area::Shared(block) => &mut self.spaces[block],
+                Area::Global(page) => self.pages.space(page),
+            },
             readers: &mut self.readers,
             pc: who.pc,
-            atomic: false,
-            whole: false,
+            touch,
         }
     }
 
@@ -274,95 +330,81 @@ impl Races {
         if !self.enabled {
             return Ok(());
         }
-        self.view(who, block).overwrite(epoch, lane, (offset, bytes))
+        let mut view = self.view(who, Area::Shared(block), Touch::Write);
+        view.overwrite(epoch, lane, (offset, bytes))
     }
 
-    /// A warp reads `bytes` bytes of each lane of the shared memory of a block.
+    /// A warp accesses `bytes` bytes of each lane of the shared memory of a block.
     #[inline]
-    pub(crate) fn read(
+    pub(crate) fn access(
         &mut self,
-        (who, block): (Accessor, usize),
+        (who, block, touch): (Accessor, usize, Touch),
         offsets: &Doubles,
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
-        self.view(who, block).read(offsets, bytes, mask)
+        self.view(who, Area::Shared(block), touch).access(offsets, bytes, mask)
     }
 
-    /// A lane reads units of 16 bytes of the shared memory of a block. Nothing where no races are looked for.
+    /// A warp accesses `bytes` bytes of each lane of global memory; what other clusters do there is another question.
+    #[inline]
+    pub(crate) fn access_global(
+        &mut self,
+        (who, touch): (Accessor, Touch),
+        addresses: &Doubles,
+        bytes: u32,
+        mask: u32,
+    ) -> Result<(), Conflict> {
+        let mut rest = mask;
+        while rest != 0 {
+            let page = addresses[rest.trailing_zeros() as usize] / pages::BYTES;
+            let (mut same, mut offsets) = (0, [0; crate::code::LANES]);
+            for (lane, address) in addresses.iter().enumerate() {
+                same |= u32::from(address / pages::BYTES == page) << lane;
+                offsets[lane] = address % pages::BYTES;
+            }
+            self.view(who, Area::Global(page), touch).access(&offsets, bytes, same & rest)?;
+            rest &= !same;
+        }
+        Ok(())
+    }
+
+    /// The stamps of the lanes of a warp, for other clusters.
+    pub(crate) fn stamps(&self, (block, warp): Seat, strong: bool) -> [Stamp; crate::code::LANES] {
+        let known = &self.warps[self.index(block, warp)];
+        std::array::from_fn(|lane| {
+            Stamp::new(self.cluster, (known.who(), lane), known.now(), strong)
+        })
+    }
+
+    /// Whether a lane of a warp knows of an access of another cluster.
+    pub(crate) fn knows_elsewhere(&self, (block, warp): Seat, lane: usize, other: Stamp) -> bool {
+        let known = &self.warps[self.index(block, warp)];
+        let who = (other.who(), other.lane() as usize);
+        known.knows_elsewhere(lane, other.cluster(), who, other.time())
+    }
+
+    /// A lane reads units of 16 bytes of the shared memory of a block, or a warp does together. Nothing where no races are looked for.
     pub(crate) fn read_units(
         &mut self,
-        (who, block): (Accessor, usize),
+        (who, block, touch): (Accessor, usize, Touch),
         lane: usize,
         units: &[u32],
     ) -> Result<(), Conflict> {
         if !self.enabled {
             return Ok(());
         }
-        self.view(who, block).read_units(lane, units)
-    }
-
-    /// The lanes of a warp read together, and are all done with it when the instruction is: `bytes` bytes at each offset of a mask.
-    pub(crate) fn read_together(
-        &mut self,
-        (who, block): (Accessor, usize),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
-        let mut view = self.view(who, block);
-        view.whole = true;
-        view.read(offsets, bytes, mask)
-    }
-
-    /// The same for units of 16 bytes. Nothing where no races are looked for.
-    pub(crate) fn read_units_together(
-        &mut self,
-        (who, block): (Accessor, usize),
-        units: &[u32],
-    ) -> Result<(), Conflict> {
-        if !self.enabled {
-            return Ok(());
-        }
-        let mut view = self.view(who, block);
-        view.whole = true;
-        view.read_units(0, units)
-    }
-
-    /// A warp writes `bytes` bytes of each lane of the shared memory of a block.
-    #[inline]
-    pub(crate) fn write(
-        &mut self,
-        (who, block): (Accessor, usize),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
-        self.view(who, block).write(offsets, bytes, mask)
-    }
-
-    /// The same for an atomic operation, which others may race with and other atomic operations do not.
-    pub(crate) fn update(
-        &mut self,
-        (who, block): (Accessor, usize),
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
-        let mut view = self.view(who, block);
-        view.atomic = true;
-        view.write(offsets, bytes, mask)
+        self.view(who, Area::Shared(block), touch).read_units(lane, units)
     }
 
     /// Removes the sets of readers that no word has.
     #[cold]
     fn collect(&mut self) {
-        for space in &mut self.spaces {
+        let spaces = self.spaces.iter_mut().chain(self.pages.spaces());
+        self.readers.collect(spaces.flat_map(|space| {
             for index in &space.free {
                 space.parts[*index as usize] = Part::default();
             }
-        }
-        self.readers.collect(self.spaces.iter_mut().flat_map(|space| {
             let words = space.writes.as_flattened().iter().zip(space.reads.as_flattened_mut());
             let sets = words.filter(|(write, _)| **write != Epoch::SPLIT).map(|(_, set)| set);
             sets.chain(space.parts.iter_mut().flat_map(Part::reads))

@@ -63,6 +63,9 @@ fn other_agent(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
             By::Lane { block, warp, lane } => {
                 format!("lane {lane} of warp {warp}{}", of_block(block))
             }
+            By::Elsewhere { block: [x, y, z], warp, lane } => {
+                format!("lane {lane} of warp {warp} of block ({x}, {y}, {z})")
+            }
             By::Warp(warp) => format!("warp {warp}"),
             By::Start { block } => format!("the start of block {block} of the cluster"),
             By::Copy => "an asynchronous copy".to_owned(),
@@ -93,6 +96,7 @@ fn missing(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> Option<&'static str
             By::Lane { block, .. } if block == warp.block => "bar.sync",
             By::Warp(_) => "bar.sync",
             By::Lane { .. } | By::Start { .. } => "barrier.cluster.arrive and barrier.cluster.wait",
+            By::Elsewhere { .. } => "a release and an acquire in the scope .gpu",
             By::Copy => "mbarrier.try_wait",
         }),
         (_, _, Some((_, pc))) => Some(bulk::wait_of(&launch.code.insts[pc as usize].op)),
@@ -194,6 +198,12 @@ fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: Seat) 
     let (of, warp, lane) = match by {
         By::Lane { block, warp, lane } => (block, warp, Some(lane)),
         By::Warp(warp) => (this.0, warp, None),
+        By::Elsewhere { block: [x, y, z], warp, lane } => {
+            let what = if wrote { "wrote" } else { "read" };
+            return format!(
+                ", which lane {lane} of warp {warp} of block ({x}, {y}, {z}) {what} in {place}, and nothing orders that before this instruction: there a release in scope `.gpu` has to follow (such as `fence.acq_rel.gpu` and an atomic operation on a flag), and here an acquire of the same flag has to come before"
+            );
+        }
         By::Start { block } => {
             return format!(
                 " of block {block} of the cluster, which may not have started: is a `barrier.cluster.arrive` and `.wait` missing at the start of the kernel?"

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use super::hazards::{self, Accessed};
 use super::place;
 use super::{Access, addresses, order, resolve};
-use crate::code::{Atom, AtomOp, Doubles, LANES, Place, Slot};
+use crate::code::{Atom, AtomOp, Doubles, LANES, Order, Place, Slot};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Warp};
@@ -132,8 +132,15 @@ fn narrow(
     let mut unwritten = 0;
     let done = match place {
         Place::Global | Place::Generic => {
-            let (memory, offsets, done) =
-                place::global(cx.launch, &mut warp.guess, addresses, bytes, mask, Access::Atomic)?;
+            let (memory, offsets, done) = place::allocation(
+                cx.launch,
+                &mut warp.guess,
+                addresses,
+                bytes,
+                mask,
+                Access::Atomic,
+            )?;
+            race(cx, warp, memory, (op.order, bytes), (&offsets, addresses, done))?;
             for lane in lanes(done) {
                 let (b, c) = operand(lane);
                 let written;
@@ -175,6 +182,19 @@ fn narrow(
     };
     finish(warp, op.op, d, (place, addresses), (&old, done, unwritten))?;
     Ok(done)
+}
+
+/// Checks lanes on global memory; see [`super::global::race`].
+fn race(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    memory: &Allocation,
+    (order, bytes): (Order, u32),
+    (offsets, addresses, mask): (&Doubles, &Doubles, u32),
+) -> Run<()> {
+    let accessed = Accessed { offsets, addresses, bytes, mask, access: Access::Atomic };
+    let accessed = (&accessed, order.scope);
+    super::global::race(cx, warp, (warp.guess, memory), accessed, || false)
 }
 
 /// The result, or the fault of an operation on bytes that were never written.
@@ -281,7 +301,8 @@ fn wide(
     let done = match place {
         Place::Global | Place::Generic => {
             let (mut memory, offsets, done) =
-                place::global(cx.launch, &mut warp.guess, addresses, 16, mask, Access::Atomic)?;
+                place::allocation(cx.launch, &mut warp.guess, addresses, 16, mask, Access::Atomic)?;
+            race(cx, warp, memory, (op.order, 16), (&offsets, addresses, done))?;
             let lock = cx.launch.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
             step(&mut memory, &offsets, done);
             drop(lock);

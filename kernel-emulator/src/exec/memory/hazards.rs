@@ -6,7 +6,7 @@ use crate::fault::{FaultKind, Run, Trap, Unfenced};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Reached, Warp};
 use crate::memory::proxy::Writer;
-use crate::memory::race::Conflict;
+use crate::memory::race::{Conflict, Touch};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 
 /// Checks that no asynchronous operation has still to write these bytes nor, where they are about to change, to read
@@ -15,7 +15,7 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 pub(crate) fn in_flight(cx: &Context<'_>, block: usize, accessed: &Accessed<'_>) -> Run<()> {
     let memory = &cx.cluster.blocks[block].shared;
     let bytes = accessed.bytes;
-    let changes = matches!(accessed.access, Access::Store | Access::Atomic);
+    let changes = accessed.access.writes();
     if changes {
         accessed.no_mbarrier(memory)?;
     }
@@ -138,7 +138,7 @@ pub(crate) fn async_read(
         let mut offsets = [0; LANES];
         offsets[lane] = offset.into();
         let races = &mut cx.cluster.races;
-        let read = races.read((warp.accessor(), block), &offsets, bytes, 1 << lane);
+        let read = races.access((warp.accessor(), block, Touch::Read), &offsets, bytes, 1 << lane);
         read.or_else(|conflict| {
             let at = address(cx, offset);
             let detail = format!("an asynchronous read of {bytes} bytes at shared address {at:#x}");
@@ -318,13 +318,7 @@ pub(crate) fn ordered(
         return Ok(());
     }
     let races = &mut cx.cluster.races;
-    let who = (warp.accessor(), block);
-    let result = match access {
-        Access::Load => races.read(who, offsets, bytes, mask),
-        Access::MatrixLoad => races.read_together(who, offsets, bytes, mask),
-        Access::Store => races.write(who, offsets, bytes, mask),
-        Access::Atomic => races.update(who, offsets, bytes, mask),
-    };
+    let result = races.access((warp.accessor(), block, access.touch()), offsets, bytes, mask);
     result.map_err(|conflict| {
         let address = addresses[conflict.lane as usize];
         let detail = format!("{} of {bytes} bytes at shared address {address:#x}", access.text());

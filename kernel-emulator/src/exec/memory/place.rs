@@ -1,7 +1,7 @@
 //! Accesses to one state space: bounds, alignment, hazards, then the bytes.
 
 use super::hazards::{self, Accessed};
-use super::{Access, banks, order};
+use super::{Access, banks, global, order};
 use crate::code::{Doubles, Order, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
@@ -35,7 +35,13 @@ pub(crate) fn load<const N: usize>(
             let mut rest = mask;
             while rest != 0 {
                 let (memory, offsets, lanes) =
-                    global(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Load)?;
+                    allocation(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Load)?;
+                if place != Place::Const {
+                    let (offsets, access) = (&offsets, Access::load(order));
+                    let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
+                    let accessed = (&accessed, order.scope);
+                    global::race(cx, warp, (warp.guess, memory), accessed, || false)?;
+                }
                 defined |= access::load(&memory, &offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
@@ -48,12 +54,10 @@ pub(crate) fn load<const N: usize>(
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Load)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
-                let (offsets, access) = (&offsets, Access::Load);
+                let (offsets, access) = (&offsets, Access::load(order));
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(cx, block, &accessed)?;
-                if !order.is_strong() {
-                    hazards::race(cx, warp, block, &accessed)?;
-                }
+                hazards::race(cx, warp, block, &accessed)?;
                 let memory = &cx.cluster.blocks[block].shared;
                 defined |= access::load(memory, offsets, bytes, lanes, out);
                 rest &= !lanes;
@@ -102,8 +106,14 @@ pub(crate) fn store<const N: usize>(
             let mut rest = mask;
             while rest != 0 {
                 let (mut memory, offsets, lanes) =
-                    global(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Store)?;
-                access::store(&mut memory, &offsets, bytes, lanes, values);
+                    allocation(cx.launch, &mut warp.guess, addresses, bytes, rest, Access::Store)?;
+                let (offsets, access) = (&offsets, Access::store(order));
+                let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
+                let accessed = (&accessed, order.scope);
+                global::race(cx, warp, (warp.guess, memory), accessed, || {
+                    access::holds(&memory, offsets, bytes, lanes, values)
+                })?;
+                access::store(&mut memory, offsets, bytes, lanes, values);
                 rest &= !lanes;
             }
             Ok(())
@@ -113,14 +123,12 @@ pub(crate) fn store<const N: usize>(
             while rest != 0 {
                 let (block, offsets, lanes) = shared(cx, addresses, bytes, rest, Access::Store)?;
                 cx.counters.shared_bank_conflicts += banks::conflicts(&offsets, bytes, lanes);
-                let (offsets, access) = (&offsets, Access::Store);
+                let (offsets, access) = (&offsets, Access::store(order));
                 let accessed = Accessed { offsets, addresses, bytes, mask: lanes, access };
                 hazards::in_flight(cx, block, &accessed)?;
-                if !order.is_strong() {
-                    hazards::race_of_store(cx, warp, block, &accessed, |memory| {
-                        access::holds(memory, offsets, bytes, lanes & defined, values)
-                    })?;
-                }
+                hazards::race_of_store(cx, warp, block, &accessed, |memory| {
+                    access::holds(memory, offsets, bytes, lanes & defined, values)
+                })?;
                 let memory = &mut cx.cluster.blocks[block].shared;
                 access::store(memory, offsets, bytes, lanes, values);
                 hazards::wrote(cx, warp, block, offsets, bytes, lanes);
@@ -173,7 +181,7 @@ impl WordMemory for Parameters<'_> {
 
 /// The allocation of the first lane, with the offsets of all lanes that are in it.
 #[inline]
-pub(crate) fn global<'a>(
+pub(crate) fn allocation<'a>(
     launch: &'a Launch<'_>,
     guess: &mut usize,
     addresses: &Doubles,

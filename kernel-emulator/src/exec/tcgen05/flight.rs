@@ -11,6 +11,7 @@ use crate::exec::{barrier, memory::hazards};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, SHARED_WINDOW, WINDOW_SHIFT, Warp};
 use crate::memory::race::Clock;
+use crate::memory::race::Touch;
 
 /// A thread that issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +191,7 @@ pub(super) fn reads(
     (block, units): (usize, &[u32]),
     name: &str,
 ) -> Run<()> {
-    let read = cx.cluster.races.read_units((warp.accessor(), block), lane, units);
+    let read = cx.cluster.races.read_units((warp.accessor(), block, Touch::Read), lane, units);
     read.or_else(|conflict| {
         let mut trap = Trap::new(FaultKind::Race, format!("`{name}` reads shared memory"));
         trap.other = Some(conflict.earlier);

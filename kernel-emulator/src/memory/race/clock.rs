@@ -166,9 +166,14 @@ impl Epoch {
 
     /// The block, and its warp or agent.
     pub(super) fn place(self) -> (u32, u32) {
-        let who = self.who().saturating_sub(FIRST);
-        (who / BLOCK, who % BLOCK)
+        place_of(self.who())
     }
+}
+
+/// The block of a participant, and its warp or agent.
+pub(super) fn place_of(who: u32) -> (u32, u32) {
+    let who = who.saturating_sub(FIRST);
+    (who / BLOCK, who % BLOCK)
 }
 
 /// What is known of the lanes of one warp, beyond what is known of all of them.

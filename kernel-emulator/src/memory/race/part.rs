@@ -52,7 +52,7 @@ impl Part {
     ) -> Result<(), Unordered> {
         for byte in span {
             let now = now.of_byte(byte);
-            if !known.ordered(now, self.writes[byte]) {
+            if !known.ordered(now, self.writes[byte]) && !self.writes[byte].beside(now) {
                 return Err((self.writes[byte], true));
             }
             self.reads[byte] = readers.with(self.reads[byte], now, known);

@@ -22,6 +22,8 @@ struct Reader {
     lanes: u32,
     /// How many of them read a word together, as a power of two.
     group: u32,
+    /// Whether they did so strongly.
+    atomic: bool,
     pc: u32,
 }
 
@@ -58,7 +60,7 @@ impl Readers {
     /// The set with one more reader, which knows what `known` says.
     #[inline]
     pub(super) fn with(&mut self, set: u32, reader: Epoch, known: &Known) -> u32 {
-        let key = reader.without_pc();
+        let key = reader.without_pc() | u64::from(reader.is_atomic()) << 63;
         let hash = (u64::from(set) << 32 ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let place = usize::try_from(hash).expect("few bits are left") % REMEMBERED;
         let given = self.given[place];
@@ -74,14 +76,16 @@ impl Readers {
         let (who, time, pc) = (reader.who(), reader.time(), reader.pc());
         let (lanes, group) = (reader.lanes(), reader.group());
         let before = &self.sets[set as usize];
-        let same = |one: &Reader| (one.who, one.time, one.group) == (who, time, group);
+        let atomic = reader.is_atomic();
+        let same =
+            |one: &Reader| (one.who, one.time, one.group, one.atomic) == (who, time, group, atomic);
         if before.iter().any(|one| same(one) && one.lanes & lanes == lanes) {
             return set;
         }
         let mut after = Vec::with_capacity(before.len() + 1);
         for one in before {
             let mut one = *one;
-            if one.who == who && one.group == group {
+            if one.who == who && one.group == group && (one.atomic || !atomic) {
                 // A later read of the same lane stands for the earlier one.
                 one.lanes &= !lanes;
             } else if known.knows_all(one.who, one.time) {
@@ -94,7 +98,7 @@ impl Readers {
         }
         match after.iter_mut().find(|one| same(one)) {
             Some(one) => one.lanes |= lanes,
-            None => after.push(Reader { who, time, lanes, group, pc }),
+            None => after.push(Reader { who, time, lanes, group, atomic, pc }),
         }
         let mut own =
             after.iter().enumerate().filter(|(_, one)| one.who == who && one.group == group);
@@ -136,6 +140,7 @@ impl Readers {
     pub(super) fn judge(&self, set: u32, known: &Known, now: Epoch) -> (Verdict, Epoch) {
         for one in &self.sets[set as usize] {
             if known.knows_all(one.who, one.time)
+                || one.atomic && now.is_atomic()
                 || one.who == known.who() && one.group == now.group() && one.lanes == now.lanes()
             {
                 continue;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::view::whole_words;
-use super::{Accessor, Clock, Conflict, Races, Threads};
+use super::{Accessor, Clock, Conflict, Races, Threads, Touch};
 use crate::code::{Doubles, LANES};
 use crate::fault::{By, Earlier};
 
@@ -169,13 +169,9 @@ fn every_race_of_two_threads_is_found_and_nothing_else() {
             let memory = if clustered { random.below(2) as usize } else { 0 };
             let required = model.access((warp, mask), (memory, &offsets, bytes), write);
             let seat = threads(clustered, warp, mask);
-            let who = (Accessor { block: seat.block, warp: seat.warp, pc }, memory);
-            let size = bytes as u32;
-            let actual = if write {
-                races.write(who, &offsets, size, mask)
-            } else {
-                races.read(who, &offsets, size, mask)
-            };
+            let touch = if write { Touch::Write } else { Touch::Read };
+            let who = (Accessor { block: seat.block, warp: seat.warp, pc }, memory, touch);
+            let actual = races.access(who, &offsets, bytes as u32, mask);
             match actual {
                 Ok(()) => assert_eq!(required, [false, false], "{pc} {warp} {write} {bytes}"),
                 Err(Conflict { earlier, .. }) => {
@@ -188,7 +184,9 @@ fn every_race_of_two_threads_is_found_and_nothing_else() {
                         }
                         By::Lane { .. } => 1,
                         By::Start { .. } => 2,
-                        By::Warp(_) | By::Copy => panic!("no copies here"),
+                        By::Elsewhere { .. } | By::Warp(_) | By::Copy => {
+                            panic!("one cluster, and no copies")
+                        }
                     };
                     found[kind] += 1;
                     break;
@@ -217,17 +215,18 @@ fn words_are_split_only_while_their_bytes_differ() {
     let mut races = Races::default();
     races.reset(0, (1, 2, 64), true);
     let at = |offset: u64| [offset; LANES];
-    let by = |warp, pc| (Accessor { block: 0, warp, pc }, 0);
-    races.write(by(0, 1), &at(0), 2, 1).expect("the first access");
-    races.write(by(1, 2), &at(2), 2, 1).expect("the other half");
+    let write = |warp, pc| (Accessor { block: 0, warp, pc }, 0, Touch::Write);
+    let read = |warp, pc| (Accessor { block: 0, warp, pc }, 0, Touch::Read);
+    races.access(write(0, 1), &at(0), 2, 1).expect("the first access");
+    races.access(write(1, 2), &at(2), 2, 1).expect("the other half");
     assert_eq!((races.spaces[0].parts.len(), races.spaces[0].free.len()), (1, 0));
-    let found = races.read(by(0, 3), &at(0), 4, 1).expect_err("half is the other warp's");
+    let found = races.access(read(0, 3), &at(0), 4, 1).expect_err("half is the other warp's");
     let required = Earlier { pc: 2, by: By::Lane { block: 0, warp: 1, lane: 0 }, wrote: true };
     assert_eq!(found.earlier, required);
     let mut gathered = Clock::default();
     (0..2).for_each(|warp| races.release(threads(false, warp, u32::MAX), &mut gathered));
     (0..2).for_each(|warp| races.acquire(threads(false, warp, u32::MAX), &gathered));
-    races.write(by(1, 4), &at(0), 4, 1).expect("after a barrier");
+    races.access(write(1, 4), &at(0), 4, 1).expect("after a barrier");
     assert_eq!((races.spaces[0].parts.len(), races.spaces[0].free.len()), (1, 1));
-    assert!(races.read(by(0, 5), &at(1), 1, 1).is_err());
+    assert!(races.access(read(0, 5), &at(1), 1, 1).is_err());
 }

@@ -4,7 +4,7 @@ use super::clock::{Epoch, WHOLE};
 use super::part::{self, Part};
 use super::readers::Readers;
 use super::warps::{Known, Verdict};
-use super::{Conflict, Space, Unordered};
+use super::{Conflict, Space, Touch, Unordered};
 use crate::code::Doubles;
 use crate::fault::{By, Earlier};
 use crate::machine::warp::{lane_number, lanes};
@@ -15,10 +15,7 @@ pub(super) struct View<'r> {
     pub(super) space: &'r mut Space,
     pub(super) readers: &'r mut Readers,
     pub(super) pc: u32,
-    /// Whether it is an atomic operation.
-    pub(super) atomic: bool,
-    /// Whether the lanes of the warp execute it together, and are all done with it at once.
-    pub(super) whole: bool,
+    pub(super) touch: Touch,
 }
 
 impl View<'_> {
@@ -31,9 +28,10 @@ impl View<'_> {
     /// The epoch of lanes that count as one.
     #[inline]
     fn now(&self, lane: usize, group: u32) -> Epoch {
-        let (lane, group) = if self.whole { (0, WHOLE) } else { (lane, group) };
+        let together = self.touch == Touch::ReadTogether;
+        let (lane, group) = if together { (0, WHOLE) } else { (lane, group) };
         let now = Epoch::new((self.known.who(), lane), group, (self.known.now(), self.pc));
-        if self.atomic { now.atomic() } else { now }
+        if self.touch.is_strong() { now.atomic() } else { now }
     }
 
     /// An asynchronous copy that a lane issues is going to write bytes. Offset and size are multiples of 4.
@@ -82,15 +80,24 @@ impl View<'_> {
         })
     }
 
-    /// Reads `bytes` bytes of each lane.
+    /// Accesses `bytes` bytes of each lane.
     #[inline]
-    pub(super) fn read(
+    pub(super) fn access(
         &mut self,
         offsets: &Doubles,
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
-        if !self.whole {
+        if self.touch.writes() {
+            self.write(offsets, bytes, mask)
+        } else {
+            self.read(offsets, bytes, mask)
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
+        if self.touch != Touch::ReadTogether {
             self.known.act(mask);
         }
         if bytes >= 4 {
@@ -103,7 +110,7 @@ impl View<'_> {
 
     /// A lane reads units of 16 bytes.
     pub(super) fn read_units(&mut self, lane: usize, units: &[u32]) -> Result<(), Conflict> {
-        if !self.whole {
+        if self.touch != Touch::ReadTogether {
             self.known.act(1 << lane);
         }
         let now = self.now(lane, 0);
@@ -133,14 +140,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Writes `bytes` bytes of each lane.
     #[inline]
-    pub(super) fn write(
-        &mut self,
-        offsets: &Doubles,
-        bytes: u32,
-        mask: u32,
-    ) -> Result<(), Conflict> {
+    fn write(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
         self.known.act(mask);
         if bytes >= 4 {
             return self.write_words((offsets, bytes, mask), 0);
@@ -163,7 +164,7 @@ impl View<'_> {
                         self.part(now, (row, k), 0..4, Part::read)?;
                         continue;
                     }
-                    if verdict == Verdict::Unordered {
+                    if verdict == Verdict::Unordered && !epoch.beside(now) {
                         return Err((epoch, true));
                     }
                     fine = epoch;

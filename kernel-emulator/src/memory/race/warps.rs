@@ -108,6 +108,21 @@ impl Known {
         self.judge(now, earlier) == Verdict::Ordered
     }
 
+    /// Whether a lane knows what a lane of another cluster did up to a time.
+    pub(super) fn knows_elsewhere(
+        &self,
+        lane: usize,
+        cluster: u32,
+        (who, of): (u32, usize),
+        time: u32,
+    ) -> bool {
+        let knows = |clock: &Clock| {
+            clock.other(cluster).is_some_and(|clock| clock.knows_lane(who, of, time))
+        };
+        knows(&self.all)
+            || self.some.iter().any(|(mask, clock)| mask >> lane & 1 != 0 && knows(clock))
+    }
+
     /// What these lanes know, each of them something of it.
     pub(super) fn of(&self, mask: u32) -> Clock {
         let mut clock = self.all.clone();
