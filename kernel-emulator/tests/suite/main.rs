@@ -32,6 +32,7 @@ mod faults;
 mod findings;
 mod floats;
 mod gather;
+mod global_races;
 mod harness;
 mod hopper_waits;
 mod host;

@@ -1,0 +1,288 @@
+//! Races on global memory, between blocks and within one: the litmus tests of the PTX memory model, and more.
+//!
+//! The shapes are those of the formal analysis of the model (Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory
+//! Consistency Model", 2019): message passing, store buffering, load buffering, independent reads of independent writes, coherence. Each test
+//! says whether two accesses race, which is what the emulator looks for; the weak outcomes themselves do not come up.
+
+use kernel_emulator::{Fault, FaultKind, LaunchConfig, Options};
+
+use crate::harness::{Bench, entry};
+
+/// Where the threads of a test are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Together {
+    /// Warps of one block.
+    Block,
+    /// Blocks of one cluster.
+    Cluster,
+    /// Blocks of different clusters.
+    Grid,
+}
+
+const PLACES: [Together; 3] = [Together::Block, Together::Cluster, Together::Grid];
+
+/// The scopes, each with the farthest threads that are in it.
+const SCOPES: [(&str, Together); 4] = [
+    ("cta", Together::Block),
+    ("cluster", Together::Cluster),
+    ("gpu", Together::Grid),
+    ("sys", Together::Grid),
+];
+
+/// Runs texts, each in a thread of its own, on words of zeros: `%d0` is the data, `%d1` and `%d2` are flags. `FLAG` polls.
+#[expect(clippy::result_large_err, reason = "the fault is what the tests look at")]
+fn run(texts: &[&str], together: Together) -> Result<(), Fault> {
+    let count = u32::try_from(texts.len()).expect("few threads");
+    let (blocks, threads, cluster) = match together {
+        Together::Block => (1, 32 * count, 1),
+        Together::Cluster => (count, 32, count),
+        Together::Grid => (count, 32, 1),
+    };
+    let role = if together == Together::Block { "%r1" } else { "%ctaid.x" };
+    let mut body = format!(
+        ".reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %d<8>;
+        ld.param.u64 %d0, [p0]; add.u64 %d1, %d0, 1024; add.u64 %d2, %d0, 2048; mov.u32 %r0, %tid.x;
+        shr.u32 %r1, %r0, 5; mov.u32 %r2, {role}; and.b32 %r3, %r0, 31; setp.ne.u32 %p0, %r3, 0; @%p0 ret;\n"
+    );
+    for (index, text) in texts.iter().enumerate() {
+        let text = text.replace("AGAIN", &format!("AGAIN{index}"));
+        body += &format!(
+            "setp.ne.u32 %p7, %r2, {index}; @%p7 bra NEXT{index};\n{text}\nNEXT{index}:\n"
+        );
+    }
+    let bench = Bench::new(&entry(1, &body));
+    let data = bench.upload_words(&[0; 1024]);
+    let mut config = LaunchConfig::new([blocks, 1, 1], [threads, 1, 1]);
+    config.cluster = [cluster, 1, 1];
+    let options = Options::default().with_max_instructions(1 << 24);
+    bench.try_launch(&config, &[data], &options).map(drop)
+}
+
+/// The texts race, or do not.
+#[track_caller]
+fn races(texts: &[&str], together: Together, required: bool) {
+    match run(texts, together) {
+        Ok(()) => assert!(!required, "a race is missed, {together:?}: {texts:#?}"),
+        Err(fault) => {
+            assert_eq!(fault.kind, FaultKind::Race, "{fault}");
+            assert!(required, "{together:?}: {texts:#?}\n{fault}");
+        }
+    }
+}
+
+/// Message passing: the data are stored, the flag is written and polled, the data are loaded.
+fn passing(write: &str, read: &str) -> [String; 2] {
+    [
+        format!("st.global.u32 [%d0], 42; mov.u32 %r5, 1; {write}"),
+        format!(
+            "AGAIN: {} setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN; {} ld.global.u32 %r6, [%d0];",
+            read.split('|').next().expect("a load"),
+            read.split('|').nth(1).unwrap_or_default()
+        ),
+    ]
+}
+
+#[test]
+fn message_passing_at_each_scope() {
+    for together in PLACES {
+        for (of_writer, farthest) in SCOPES {
+            for (of_reader, reader_farthest) in SCOPES {
+                let wide = farthest >= together && reader_farthest >= together;
+                for (write, read) in [
+                    ("st.release.S.global.u32 [%d1], %r5;", "ld.acquire.S.global.u32 %r4, [%d1];"),
+                    (
+                        "fence.acq_rel.S; st.relaxed.S.global.u32 [%d1], %r5;",
+                        "ld.relaxed.S.global.u32 %r4, [%d1];| fence.acq_rel.S;",
+                    ),
+                    (
+                        "fence.sc.S; red.relaxed.S.global.add.u32 [%d1], %r5;",
+                        "atom.acquire.S.global.or.b32 %r4, [%d1], 0;",
+                    ),
+                    (
+                        "atom.release.S.global.exch.b32 %r7, [%d1], %r5;",
+                        "ld.relaxed.S.global.u32 %r4, [%d1];| fence.sc.S;",
+                    ),
+                ] {
+                    let (write, read) = (
+                        write.replace(".S", &format!(".{of_writer}")),
+                        read.replace(".S", &format!(".{of_reader}")),
+                    );
+                    let [writer, reader] = passing(&write, &read);
+                    races(&[&writer, &reader], together, !wide);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn message_passing_without_a_release_or_an_acquire() {
+    for together in PLACES {
+        for (write, read) in [
+            // Weak flags.
+            ("st.global.u32 [%d1], %r5;", "ld.global.u32 %r4, [%d1];"),
+            (
+                "fence.acq_rel.gpu; st.global.u32 [%d1], %r5;",
+                "ld.acquire.gpu.global.u32 %r4, [%d1];",
+            ),
+            (
+                "st.release.gpu.global.u32 [%d1], %r5;",
+                "ld.global.u32 %r4, [%d1];| fence.acq_rel.gpu;",
+            ),
+            // Neither side may be relaxed.
+            ("st.relaxed.gpu.global.u32 [%d1], %r5;", "ld.acquire.gpu.global.u32 %r4, [%d1];"),
+            ("st.volatile.global.u32 [%d1], %r5;", "ld.volatile.global.u32 %r4, [%d1];"),
+            ("st.release.gpu.global.u32 [%d1], %r5;", "ld.relaxed.gpu.global.u32 %r4, [%d1];"),
+            ("red.global.add.u32 [%d1], %r5;", "atom.acquire.gpu.global.or.b32 %r4, [%d1], 0;"),
+            // A fence on the wrong side of the access.
+            (
+                "st.relaxed.gpu.global.u32 [%d1], %r5; fence.acq_rel.gpu;",
+                "ld.acquire.gpu.global.u32 %r4, [%d1];",
+            ),
+            (
+                "membar.gl; st.relaxed.gpu.global.u32 [%d1], %r5;",
+                "fence.acq_rel.gpu; ld.relaxed.gpu.global.u32 %r4, [%d1];",
+            ),
+            // A fence too narrow.
+            (
+                "membar.cta; st.volatile.global.u32 [%d1], %r5;",
+                "ld.volatile.global.u32 %r4, [%d1];| membar.gl;",
+            ),
+        ] {
+            let [writer, reader] = passing(write, read);
+            let narrow = write.contains("membar.cta") && together == Together::Block;
+            races(&[&writer, &reader], together, !narrow);
+        }
+        let fences = passing(
+            "membar.gl; st.volatile.global.u32 [%d1], %r5;",
+            "ld.volatile.global.u32 %r4, [%d1];| membar.gl;",
+        );
+        races(&[&fences[0], &fences[1]], together, false);
+    }
+}
+
+#[test]
+fn a_chain_of_threads_hands_on_what_the_first_one_did() {
+    let [first, _] = passing("st.release.gpu.global.u32 [%d1], %r5;", "ld");
+    let middle = |order: &str| {
+        format!(
+            "AGAIN: ld.{order}.gpu.global.u32 %r4, [%d1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;
+            st.release.gpu.global.u32 [%d2], 1;"
+        )
+    };
+    let last =
+        "AGAIN: ld.acquire.gpu.global.u32 %r4, [%d2]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;
+        ld.global.u32 %r6, [%d0];";
+    for together in PLACES {
+        races(&[&first, &middle("acquire"), last], together, false);
+        races(&[&first, &middle("relaxed"), last], together, true);
+    }
+    // Atomic operations behind a release hand it on; a store of another thread does not.
+    let counts = |write: &str| {
+        let second = format!(
+            "AGAIN: ld.relaxed.gpu.global.u32 %r4, [%d1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN; {write}"
+        );
+        let third =
+            "AGAIN: ld.acquire.gpu.global.u32 %r4, [%d1]; setp.lt.u32 %p1, %r4, 2; @%p1 bra AGAIN;
+            ld.global.u32 %r6, [%d0];"
+                .to_owned();
+        [second, third]
+    };
+    for together in PLACES {
+        let [second, third] = counts("red.relaxed.gpu.global.add.u32 [%d1], 1;");
+        races(&[&first, &second, &third], together, false);
+        let [second, third] = counts("st.relaxed.gpu.global.u32 [%d1], 2;");
+        races(&[&first, &second, &third], together, true);
+    }
+}
+
+#[test]
+fn buffering_and_coherence_race_where_an_access_is_weak_or_its_scope_too_small() {
+    // Store buffering, load buffering, two writes of one word in both orders, reads of a word that is written.
+    let shapes: [&[&str]; 4] = [
+        &[
+            "st.S.global.u32 [%d1], 1; ld.L.global.u32 %r4, [%d2];",
+            "st.S.global.u32 [%d2], 1; ld.L.global.u32 %r4, [%d1];",
+        ],
+        &[
+            "ld.L.global.u32 %r4, [%d1]; st.S.global.u32 [%d2], 1;",
+            "ld.L.global.u32 %r4, [%d2]; st.S.global.u32 [%d1], 1;",
+        ],
+        &[
+            "st.S.global.u32 [%d1], 1; st.S.global.u32 [%d2], 2;",
+            "st.S.global.u32 [%d2], 1; st.S.global.u32 [%d1], 2;",
+        ],
+        &[
+            "st.S.global.u32 [%d1], 1; st.S.global.u32 [%d1], 2;",
+            "ld.L.global.u32 %r4, [%d1]; ld.L.global.u32 %r5, [%d1];",
+        ],
+    ];
+    // Independent reads of independent writes.
+    let independent: &[&str] = &[
+        "st.S.global.u32 [%d1], 1;",
+        "st.S.global.u32 [%d2], 1;",
+        "ld.L.global.u32 %r4, [%d1]; ld.L.global.u32 %r5, [%d2];",
+        "ld.L.global.u32 %r4, [%d2]; ld.L.global.u32 %r5, [%d1];",
+    ];
+    for together in PLACES {
+        for shape in shapes.into_iter().chain([independent]) {
+            let with = |store: &str, load: &str| -> Vec<String> {
+                let text = |text: &&str| text.replace("st.S", store).replace("ld.L", load);
+                shape.iter().map(text).collect()
+            };
+            let check = |store: &str, load: &str, required: bool| {
+                let texts = with(store, load);
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                races(&texts, together, required);
+            };
+            for (scope, farthest) in SCOPES {
+                let (store, load) = (format!("st.relaxed.{scope}"), format!("ld.relaxed.{scope}"));
+                check(&store, &load, farthest < together);
+            }
+            check("st.volatile", "ld.volatile", false);
+            check("st", "ld", true);
+            check("st.weak", "ld.relaxed.sys", true);
+            if shape.iter().any(|text| text.contains("ld.L")) {
+                check("st.relaxed.sys", "ld", true);
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_that_write_one_word_race_unless_they_write_the_same() {
+    let store = |value: u32| format!("st.global.u32 [%d0], {value};");
+    for together in PLACES {
+        races(&[&store(1), &store(2)], together, true);
+        races(&[&store(7), &store(7)], together, false);
+        // Halves of one word are two places.
+        let half = |at: u32| {
+            format!("mov.b32 %r5, {at}; cvt.u16.u32 %h0, %r5; st.global.u16 [%d0+{at}], %h0;")
+        };
+        let halves = |at: u32| format!(".reg .b16 %h<2>; {}", half(at));
+        races(&[&format!("{{ {} }}", halves(0)), &format!("{{ {} }}", halves(2))], together, false);
+        races(&[&format!("{{ {} }}", halves(2)), &store(9)], together, true);
+        // Who reads may not be overwritten, in either order.
+        races(&["ld.global.u32 %r4, [%d0];", &store(3)], together, true);
+        races(&[&store(3), "ld.global.u32 %r4, [%d0];"], together, true);
+        races(&["ld.global.u32 %r4, [%d0];", "ld.global.u32 %r4, [%d0];"], together, false);
+        // An atomic operation races with weak accesses only.
+        let add = "red.global.add.u32 [%d0], 1;";
+        races(&[add, add], together, false);
+        races(&[add, &store(3)], together, true);
+        races(&[add, "ld.global.u32 %r4, [%d0];"], together, true);
+        races(&[add, "ld.relaxed.gpu.global.u32 %r4, [%d0];"], together, false);
+    }
+}
+
+#[test]
+fn a_message_names_both_blocks_and_what_is_missing() {
+    let fault = run(&["st.global.u32 [%d0], 1;", "ld.global.u32 %r4, [%d0];"], Together::Grid);
+    let fault = fault.expect_err("nothing orders the two");
+    let (block, other) =
+        if fault.block == [0; 3] { ("(1, 0, 0)", "read") } else { ("(0, 0, 0)", "wrote") };
+    let said = format!("lane 0 of warp 0 of block {block} {other} in PTX line ");
+    assert!(fault.detail.contains(&said), "{fault}");
+    assert!(fault.detail.contains("a release in scope `.gpu` has to follow"), "{fault}");
+    assert_eq!(fault.missing, Some("a release and an acquire in the scope .gpu"));
+}
