@@ -503,8 +503,8 @@ pub(crate) enum Fence {
     Init,
     /// Those of one thread through different proxies.
     Proxy,
-    /// `fence.proxy.async` of shared memory: what the thread wrote may be read asynchronously.
-    AsyncProxy,
+    /// `fence.proxy.async`, of shared or of global memory alone or of both: what the thread wrote may be read asynchronously.
+    AsyncProxy { shared: bool, global: bool },
 }
 
 /// What `setmaxnreg` does.

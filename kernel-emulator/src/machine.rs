@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
@@ -72,6 +72,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) check_init_fences: bool,
     pub(crate) tensor_core: TensorCore,
     pub(crate) multiprocessors: Multiprocessors,
+    /// Whether anything was written to each allocation, where races are looked for.
+    pub(crate) written: Vec<AtomicBool>,
     /// What is known of accesses to global memory, where there are several clusters and races are looked for.
     pub(crate) across: Option<Across>,
     /// What strong accesses hand on at locations of global memory.

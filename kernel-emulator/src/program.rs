@@ -1,6 +1,6 @@
 //! Programs: PTX text, parsed and decoded, and launching its entries.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use kernel_ptx::{Directive, Initial, Linkage, Module, Space, Target};
@@ -393,6 +393,7 @@ impl Program {
             grid_id: NEXT_GRID.fetch_add(1, Relaxed),
             hazards: options.hazards,
             check_races,
+            written: allocations.iter().map(|_| AtomicBool::new(false)).collect(),
             across: (check_races && config.grid != config.cluster)
                 .then(|| Across::new(allocations.len())),
             allocations,

@@ -88,8 +88,9 @@ pub(super) fn fence(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -
     ]);
     let init = mods.word(Word::MbarrierInit);
     let space = mods.space()?;
-    if asynchronous && space != Some(Place::Global) {
-        return Ok(Op::Fence(Fence::AsyncProxy));
+    if asynchronous {
+        let (shared, global) = (space != Some(Place::Global), space != Some(Place::Shared));
+        return Ok(Op::Fence(Fence::AsyncProxy { shared, global }));
     }
     Ok(Op::Fence(match (init, proxy) {
         (true, _) => Fence::Init,

@@ -210,8 +210,7 @@ pub(crate) fn advice(op: &Op) -> &'static str {
         "its thread waits for it first (`cp.async.bulk.wait_group.read`, then a barrier)";
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
     match op {
-        Op::Bulk(BulkCopy::Bytes(copy)) if matches!(copy.way, BulkWay::Store { .. }) => STORE,
-        Op::Bulk(BulkCopy::Tensor(copy)) if matches!(copy.way, TensorWay::Store { .. }) => STORE,
+        _ if is_store(op) => STORE,
         Op::Bulk(BulkCopy::Bytes(_) | BulkCopy::Tensor(_) | BulkCopy::Store(_)) => LOAD,
         Op::Wgmma(_) => {
             "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)"
@@ -227,18 +226,25 @@ pub(crate) fn advice(op: &Op) -> &'static str {
 pub(crate) fn wait_of(op: &Op) -> &'static str {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
     match op {
-        Op::Bulk(BulkCopy::Bytes(copy)) if matches!(copy.way, BulkWay::Store { .. }) => STORE_WAIT,
-        Op::Bulk(BulkCopy::Tensor(copy)) if matches!(copy.way, TensorWay::Store { .. }) => {
-            STORE_WAIT
-        }
+        _ if is_store(op) => STORE_WAIT,
         Op::Bulk(_) | Op::Tcgen05(_) => "mbarrier.try_wait",
         Op::Wgmma(_) => "wgmma.wait_group",
         _ => "cp.async.wait_group",
     }
 }
 
-/// What waits for a bulk copy out of shared memory.
-const STORE_WAIT: &str = "cp.async.bulk.wait_group.read";
+/// What waits for a bulk copy from shared to global memory.
+const STORE_WAIT: &str = "cp.async.bulk.wait_group";
+
+/// Whether it is a bulk copy from shared to global memory.
+pub(crate) fn is_store(op: &Op) -> bool {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
+    match op {
+        Op::Bulk(BulkCopy::Bytes(copy)) => matches!(copy.way, BulkWay::Store { .. }),
+        Op::Bulk(BulkCopy::Tensor(copy)) => matches!(copy.way, TensorWay::Store { .. }),
+        _ => false,
+    }
+}
 
 /// The last warp of a block left the kernel: what may be left of its copies.
 ///

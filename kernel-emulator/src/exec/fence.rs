@@ -5,7 +5,7 @@ use crate::machine::{Cluster, Context, Warp};
 
 /// `fence`, `membar`.
 pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
-    if op != Fence::AsyncProxy {
+    if !matches!(op, Fence::AsyncProxy { .. }) {
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     }
     let Cluster { races, blocks, .. } = cx.cluster;
@@ -20,10 +20,15 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
             races.fence(warp.threads(mask), MemoryScope::Cluster, (true, false));
         }
         Fence::Proxy => {}
-        Fence::AsyncProxy => {
-            let now = (races.time(warp.seat(), mask), races.clock(warp.seat(), mask));
-            block.proxies.fence(warp.index, mask, now);
-            block.unseen.fence(warp.index, mask);
+        Fence::AsyncProxy { shared, global } => {
+            if shared {
+                let now = (races.time(warp.seat(), mask), races.clock(warp.seat(), mask));
+                block.proxies.fence(warp.index, mask, now);
+                block.unseen.fence(warp.index, mask);
+            }
+            if global {
+                races.fence_proxy(warp.threads(mask));
+            }
         }
     }
 }

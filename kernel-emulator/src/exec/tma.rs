@@ -8,7 +8,7 @@ use super::bulk::copy::{at_lane, issuer, land_in, never_written};
 use super::bulk::flight::Cargo;
 use super::bulk::group::{self, Store};
 use super::bulk::{Spot, global, own_spot, ranges, read_rows, word};
-use super::memory::{hazards, resolve};
+use super::memory::{self, hazards, resolve};
 use super::tensormap;
 use crate::code::{AtomOp, Elements, LANES, Place, Tensor, TensorWay};
 use crate::fault::{FaultKind, Run, Trap};
@@ -52,6 +52,9 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
         TensorWay::Load(landing) => {
             let mut data = fill(&map, tile.bytes());
             let rows = tile.inside.clone();
+            for row in &rows {
+                memory::global::async_read(cx, warp, lane, (row.address, row.bytes as u64))?;
+            }
             let missing = read_rows(cx.launch, &mut warp.guess, &rows, &mut data)?;
             let to = at_lane(warp, landing.to, lane)?;
             let cargo = Cargo { missing, rows, ..Cargo::of(issuer(cx, warp, lane), data) };
@@ -90,8 +93,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
             }
             let (lane, pc) = (lane_number(lane), warp.pc);
             let store = Store { lane, pc, source, rows: tile.inside, data, op };
-            group::issue(cx, warp, store);
-            Ok(())
+            group::issue(cx, warp, store)
         }
         TensorWay::Prefetch => Ok(()),
     }

@@ -62,6 +62,8 @@ pub(crate) struct Races {
     warps: Vec<Known>,
     /// How many copies of each agent departed, block by block.
     agents: Vec<u32>,
+    /// How many copies out of shared memory each warp issued.
+    stores: Vec<u32>,
     spaces: Vec<Space>,
     /// What is known of the global memory that the cluster accessed.
     pages: Pages,
@@ -174,6 +176,8 @@ impl Races {
         if !self.enabled {
             return;
         }
+        self.stores.clear();
+        self.stores.resize((blocks * warps) as usize, 0);
         self.kept.resize_with((blocks * warps) as usize, Kept::default);
         self.agents.resize((blocks * clock::AGENTS) as usize, 0);
         self.spaces.resize_with(blocks as usize, Space::default);
@@ -367,6 +371,90 @@ impl Races {
             rest &= !same;
         }
         Ok(())
+    }
+
+    /// An asynchronous copy out of shared memory departs: its epoch.
+    pub(crate) fn store_departs(&mut self, who: Accessor, lane: usize, reduces: bool) -> Epoch {
+        if !self.enabled {
+            return Epoch::NONE;
+        }
+        let index = self.index(who.block, who.warp);
+        self.stores[index] += 1;
+        let participant = (clock::stores(who.block, who.warp), lane);
+        let epoch = Epoch::new(participant, 0, (self.stores[index], who.pc));
+        if reduces { epoch.atomic() } else { epoch }
+    }
+
+    /// The copy has written, and a thread knows: the only one of `threads`.
+    pub(crate) fn store_landed(&mut self, threads: Threads, epoch: Epoch) {
+        if self.enabled {
+            let mut landed = Clock::default();
+            landed.learn_lanes(epoch.who(), epoch.lanes(), epoch.time());
+            self.of(threads).acquire(threads, &landed);
+        }
+    }
+
+    /// The copy is going to write bytes of global memory, none of them behind the end of their page.
+    pub(crate) fn overwrite_global(
+        &mut self,
+        epoch: Epoch,
+        (who, lane): (Accessor, usize),
+        (address, bytes): (u64, u32),
+    ) -> Result<(), Conflict> {
+        let touch = if epoch.is_atomic() { Touch::WriteStrong } else { Touch::Write };
+        let mut view = self.view(who, Area::Global(address / pages::BYTES), touch);
+        let offset = u32::try_from(address % pages::BYTES).expect("a page is small");
+        view.overwrite(epoch, lane, (offset, bytes))
+    }
+
+    /// Threads execute a proxy fence: what they know and did is known to the asynchronous proxy.
+    pub(crate) fn fence_proxy(&mut self, threads: Threads) {
+        if self.enabled {
+            self.of(threads).fence_proxy(threads);
+        }
+    }
+
+    /// The first write of the cluster to words of global memory, none of them behind the end of their page, that a lane knows of and whose
+    /// proxy fence it does not.
+    pub(crate) fn unfenced(
+        &mut self,
+        (block, warp): Seat,
+        lane: usize,
+        (address, bytes): (u64, u32),
+    ) -> Option<Earlier> {
+        let index = self.index(block, warp);
+        let known = &self.warps[index];
+        let space = self.pages.space(address / pages::BYTES);
+        let first = usize::try_from(address % pages::BYTES / 4).expect("a page is small");
+        let words = &space.writes.as_flattened()[first..first + bytes as usize / 4];
+        let unfenced = |epoch: &&Epoch| {
+            **epoch != Epoch::NONE
+                && **epoch != Epoch::SPLIT
+                && clock::is_warp(epoch.who())
+                && !known.knows(lane, (clock::fences(epoch.who()), epoch.lane()), epoch.time())
+        };
+        let epoch = *words.iter().find(unfenced)?;
+        Some(view::earlier((epoch, true)))
+    }
+
+    /// The same for the write of another cluster.
+    pub(crate) fn unfenced_elsewhere(
+        &self,
+        (block, warp): Seat,
+        lane: usize,
+        other: Stamp,
+    ) -> bool {
+        let known = &self.warps[self.index(block, warp)];
+        let who = (clock::fences(other.who()), other.lane() as usize);
+        other.cluster() != self.cluster
+            && clock::is_warp(other.who())
+            && !known.knows_elsewhere(lane, other.cluster(), who, other.time())
+    }
+
+    /// The stamp of a copy, for other clusters.
+    pub(crate) fn stamp_of(&self, epoch: Epoch) -> Stamp {
+        let who = (epoch.who(), epoch.lane());
+        Stamp::new(self.cluster, who, epoch.time(), epoch.is_atomic())
     }
 
     /// The stamps of the lanes of a warp, for other clusters.

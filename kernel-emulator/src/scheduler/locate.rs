@@ -91,13 +91,13 @@ fn missing(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> Option<&'static str
         (FaultKind::ProxyFence, ..) => Some("fence.proxy.async"),
         (FaultKind::WgmmaFence, ..) => Some("wgmma.fence"),
         (FaultKind::TensorFence, ..) => Some("tcgen05.fence"),
-        (_, Some(Earlier { by, .. }), _) => Some(match by {
+        (_, Some(Earlier { by, pc: other_pc, .. }), _) => Some(match by {
             By::Lane { block, warp: other, .. } if (block, other) == warp.seat() => "bar.warp.sync",
             By::Lane { block, .. } if block == warp.block => "bar.sync",
             By::Warp(_) => "bar.sync",
             By::Lane { .. } | By::Start { .. } => "barrier.cluster.arrive and barrier.cluster.wait",
             By::Elsewhere { .. } => "a release and an acquire in the scope .gpu",
-            By::Copy => "mbarrier.try_wait",
+            By::Copy => bulk::wait_of(&launch.code.insts[other_pc as usize].op),
         }),
         (_, _, Some((_, pc))) => Some(bulk::wait_of(&launch.code.insts[pc as usize].op)),
         (_, None, None) => None,
@@ -207,6 +207,11 @@ fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: Seat) 
         By::Start { block } => {
             return format!(
                 " of block {block} of the cluster, which may not have started: is a `barrier.cluster.arrive` and `.wait` missing at the start of the kernel?"
+            );
+        }
+        By::Copy if bulk::is_store(&launch.code.insts[pc as usize].op) => {
+            return format!(
+                ", which an asynchronous copy writes that was issued in {place}: its thread has to wait until it has written (`cp.async.bulk.wait_group`, without `.read`), and this thread to synchronise with that one"
             );
         }
         By::Copy => {

@@ -426,11 +426,12 @@ fn the_source_of_a_store_is_overwritten_after_the_wait() {
     // Reading the source meanwhile is fine.
     let read = "ld.shared.b32 %r3, [%r1];";
     assert!(launch(&format!("{write} {STORE} {read} {wait}"), 64, 1).is_ok());
-    // A load into it is not.
+    // A load into it is not, here one from behind the tensor.
+    let behind = LOAD.replace("{0}", "{64}");
     let fault = twins(
         FaultKind::AsyncInFlight,
-        &format!("{write} {STORE} {EXPECT} {LOAD} {wait} bar.sync 0; {WAIT}"),
-        &format!("{write} {STORE} {wait} {EXPECT} {LOAD} bar.sync 0; {WAIT}"),
+        &format!("{write} {STORE} {EXPECT} {behind} {wait} bar.sync 0; {WAIT}"),
+        &format!("{write} {STORE} {wait} {EXPECT} {behind} bar.sync 0; {WAIT}"),
     );
     says(&fault, "which another asynchronous operation has still to read");
 }

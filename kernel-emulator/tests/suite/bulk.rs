@@ -76,26 +76,37 @@ fn from_shared_to_global_memory() {
 
 #[test]
 fn a_store_is_seen_by_its_thread_after_the_wait_for_its_group_and_no_earlier() {
-    let body = |wait: &str| {
+    let body = |wait: &str, load: &str| {
         format!(
             "@!%p0 bra DONE; st.shared.v4.b32 [tile], {{1, 2, 3, 4}}; st.shared.v4.b32 [tile+16], {{5, 6, 7, 8}};
-             fence.proxy.async.shared::cta;
+             fence.proxy.async.shared::cta; mov.b32 %r3, 0; mov.b32 %r4, 0;
              cp.async.bulk.global.shared::cta.bulk_group [%d0], [tile], 16; cp.async.bulk.commit_group;
              cp.async.bulk.global.shared::cta.bulk_group [%d0+16], [tile+16], 16; cp.async.bulk.commit_group;
-             {wait} ld.global.b32 %r3, [%d0]; ld.global.b32 %r4, [%d0+16];
+             {wait} {load}
              st.global.v2.b32 [%d1], {{%r3, %r4}}; cp.async.bulk.wait_group.read 0; DONE:"
         )
     };
-    for (wait, required) in [
-        ("", [0, 0]),
-        ("cp.async.bulk.wait_group 2;", [0, 0]),
-        ("cp.async.bulk.wait_group.read 0;", [0, 0]),
-        ("cp.async.bulk.wait_group 1;", [1, 0]),
-        ("cp.async.bulk.wait_group 0;", [1, 5]),
+    let (first, second) = ("ld.global.b32 %r3, [%d0];", "ld.global.b32 %r4, [%d0+16];");
+    let both = format!("{first} {second}");
+    for (wait, load, required) in [
+        ("", "", [0, 0]),
+        ("cp.async.bulk.wait_group 1;", first, [1, 0]),
+        ("cp.async.bulk.wait_group 0;", &both, [1, 5]),
     ] {
-        let (first, second) = right(&body(wait), &[0; 8], &[0; 2]);
-        assert_eq!(second, required, "{wait}");
-        assert_eq!(first, [1, 2, 3, 4, 5, 6, 7, 8], "in the end all is there, {wait}");
+        let (data, loaded) = right(&body(wait, load), &[0; 8], &[0; 2]);
+        assert_eq!(loaded, required, "{wait}");
+        assert_eq!(data, [1, 2, 3, 4, 5, 6, 7, 8], "in the end all is there, {wait}");
+    }
+    for (wait, load) in [
+        ("", first),
+        ("", second),
+        ("cp.async.bulk.wait_group 2;", first),
+        ("cp.async.bulk.wait_group.read 0;", first),
+        ("cp.async.bulk.wait_group 1;", second),
+    ] {
+        let fault = run(&body(wait, load), &[0; 8], &[0; 2]).expect_err("it comes too early");
+        assert_eq!(fault.kind, FaultKind::Race, "{fault}");
+        assert_eq!(fault.missing, Some("cp.async.bulk.wait_group"), "{fault}");
     }
 }
 

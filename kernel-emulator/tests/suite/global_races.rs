@@ -286,3 +286,90 @@ fn a_message_names_both_blocks_and_what_is_missing() {
     assert!(fault.detail.contains("a release in scope `.gpu` has to follow"), "{fault}");
     assert_eq!(fault.missing, Some("a release and an acquire in the scope .gpu"));
 }
+
+/// 16 bytes of the block's own shared memory to the data, by `%p0`'s thread, and its group.
+const STORE: &str =
+    "fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r9], 16;
+    cp.async.bulk.commit_group;";
+/// 16 bytes from the data to shared memory, and the wait.
+const LOAD: &str = "mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster;
+    mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d0], 16, [bar];
+    LAND: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra LAND;";
+
+/// A text before which shared memory is declared and filled.
+fn with_tile(text: &str) -> String {
+    let declared = ".shared .align 16 .b32 tile[8]; .shared .b64 bar;";
+    format!("{{ {declared} mov.u32 %r9, tile; st.shared.v4.b32 [%r9], {{1, 2, 3, 4}}; {text} }}")
+}
+
+const RELEASE: &str = "st.release.gpu.global.u32 [%d1], 1;";
+const ACQUIRE: &str =
+    "AGAIN: ld.acquire.gpu.global.u32 %r4, [%d1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;";
+
+#[test]
+fn a_bulk_store_is_over_after_the_wait_for_its_group() {
+    let read = "ld.global.u32 %r4, [%d0];";
+    for (wait, wrong) in [
+        ("cp.async.bulk.wait_group 0;", false),
+        ("cp.async.bulk.wait_group.read 0;", true),
+        ("", true),
+    ] {
+        let last = "cp.async.bulk.wait_group 0;";
+        let writer = with_tile(&format!("{STORE} {wait} {RELEASE} {last}"));
+        for together in [Together::Block, Together::Grid] {
+            races(&[&writer, &format!("{ACQUIRE} {read}")], together, wrong);
+        }
+    }
+    // Two copies to one place: of one thread, and of two blocks.
+    let twice = with_tile(&format!("{STORE} {STORE} cp.async.bulk.wait_group 0;"));
+    races(&[&twice], Together::Grid, true);
+    let apart = with_tile(&format!(
+        "{STORE} cp.async.bulk.wait_group 0; {STORE} cp.async.bulk.wait_group 0;"
+    ));
+    races(&[&apart], Together::Grid, false);
+    let once = with_tile(&format!("{STORE} cp.async.bulk.wait_group 0;"));
+    races(&[&once, &once], Together::Grid, true);
+    // Reductions may meet, a reduction and a copy may not.
+    let reduce = once.replace(
+        "cp.async.bulk.global.shared::cta.bulk_group",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32",
+    );
+    races(&[&reduce, &reduce], Together::Grid, false);
+    races(&[&reduce, &once], Together::Grid, true);
+    races(&[&reduce, read], Together::Grid, true);
+}
+
+#[test]
+fn a_bulk_load_needs_a_proxy_fence_behind_a_store() {
+    let store = "st.global.v4.u32 [%d0], {5, 6, 7, 8};";
+    let fence = "fence.proxy.async;";
+    let missing = |texts: &[&str], together: Together| {
+        let fault = run(texts, together).expect_err("the fence is missing");
+        assert_eq!(fault.kind, FaultKind::ProxyFence, "{fault}");
+        assert_eq!(fault.missing, Some("fence.proxy.async"), "{fault}");
+    };
+    // In one thread, and on either side of a flag.
+    for between in ["fence.proxy.async;", "fence.proxy.async.global;"] {
+        races(&[&with_tile(&format!("{store} {between} {LOAD}"))], Together::Grid, false);
+    }
+    for between in ["", "fence.proxy.async.shared::cta;", "fence.acq_rel.gpu;"] {
+        missing(&[&with_tile(&format!("{store} {between} {LOAD}"))], Together::Grid);
+    }
+    missing(&[&with_tile(&format!("{fence} {store} {LOAD}"))], Together::Grid);
+    for together in [Together::Block, Together::Cluster, Together::Grid] {
+        let reader = |fence: &str| with_tile(&format!("{ACQUIRE} {fence} {LOAD}"));
+        let writer = |fence: &str| format!("{store} {fence} {RELEASE}");
+        races(&[&writer(fence), &reader("")], together, false);
+        races(&[&writer(""), &reader(fence)], together, false);
+        missing(&[&writer(""), &reader("")], together);
+        // A fence before what it is for has come.
+        let early = with_tile(&format!("{fence} {ACQUIRE} {LOAD}"));
+        missing(&[&writer(""), &early], together);
+        let late = format!("{store} {RELEASE} {fence}");
+        missing(&[&late, &reader("")], together);
+    }
+    // What a bulk store wrote needs none.
+    let copied = with_tile(&format!("{STORE} cp.async.bulk.wait_group 0; {LOAD}"));
+    races(&[&copied], Together::Grid, false);
+}

@@ -5,7 +5,7 @@ use super::group::{self, Store};
 use super::{Issuer, Piece, Row, Spot, global, own_spot, read_rows, spot, word};
 use crate::code::tcgen05::Group;
 use crate::code::{AsyncStore, Bulk, BulkWay, Landing};
-use crate::exec::memory::{addresses, hazards};
+use crate::exec::memory::{self, addresses, hazards};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Warp};
@@ -40,6 +40,9 @@ fn one(
         BulkWay::Load(landing) => {
             let rows = source(cx, warp, (from, bytes))?;
             let mut data = vec![0; bytes as usize];
+            for row in &rows {
+                memory::global::async_read(cx, warp, lane, (row.address, row.bytes as u64))?;
+            }
             let missing = read_rows(cx.launch, &mut warp.guess, &rows, &mut data)?;
             let to = at_lane(warp, landing.to, lane)?;
             let size = (bytes, u64::from(UNIT));
@@ -63,8 +66,7 @@ fn one(
             let (held, data) = own_source(cx, (warp, lane), (from, bytes))?;
             let rows = source(cx, warp, (at_lane(warp, to, lane)?, bytes))?;
             let (lane, pc) = (lane_number(lane), warp.pc);
-            group::issue(cx, warp, Store { lane, pc, source: vec![held], rows, data, op: op.op });
-            Ok(())
+            group::issue(cx, warp, Store { lane, pc, source: vec![held], rows, data, op: op.op })
         }
         BulkWay::Prefetch => source(cx, warp, (from, bytes)).map(drop),
     }

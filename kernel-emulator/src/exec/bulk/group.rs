@@ -3,12 +3,14 @@
 use super::{Piece, Row, global};
 use crate::code::{AtomOp, LANES};
 use crate::exec::memory::{
+    self,
     atomic::{self, Subnormals},
     hazards,
 };
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, Warp};
+use crate::memory::race::Epoch;
 
 /// A copy in flight.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ struct Pending {
     store: Store,
     /// The group of its thread that it belongs to.
     group: u64,
+    /// What the race detector knows it as.
+    epoch: Epoch,
     /// Whether it has still to read its source.
     reading: bool,
 }
@@ -72,12 +76,21 @@ pub(crate) fn current(warp: &Warp, lane: u32) -> u64 {
 }
 
 /// Issues a copy; its source was checked.
-pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, store: Store) {
+///
+/// # Errors
+/// Somebody else accesses the destination with nothing that orders the two.
+pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, store: Store) -> Run<()> {
+    let lane = store.lane as usize;
+    let epoch = cx.cluster.races.store_departs(warp.accessor(), lane, store.op.is_some());
+    for row in &store.rows {
+        memory::global::overwrite(cx, warp, (epoch, lane), (row.address, row.bytes as u64))?;
+    }
     for &Piece { offset, bytes } in &store.source {
         cx.block().shared.hold(offset, bytes, (warp.index, store.pc));
     }
     let group = current(warp, store.lane);
-    warp.bulk.pending.push(Pending { store, group, reading: true });
+    warp.bulk.pending.push(Pending { store, group, epoch, reading: true });
+    Ok(())
 }
 
 /// `cp.async.bulk.wait_group`, which lets that many groups of each thread go on; with `reads_only` the others
@@ -105,6 +118,7 @@ pub(crate) fn wait(
         }
         if over && !reads_only {
             land(cx.launch, warp, &pending.store)?;
+            cx.cluster.races.store_landed(warp.threads(1 << lane), pending.epoch);
         } else {
             flying.push(pending);
         }

@@ -2,11 +2,13 @@
 
 use super::Access;
 use super::hazards::Accessed;
-use crate::code::MemoryScope;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::code::{LANES, MemoryScope};
 use crate::fault::{By, Earlier, FaultKind, Run, Trap};
 use crate::machine::{Context, Warp};
 use crate::memory::Allocation;
-use crate::memory::race::{Meeting, Other, Touch};
+use crate::memory::race::{Epoch, Meeting, Other, Touch};
 
 /// Checks that nobody else touches the same bytes of an allocation, which has a number in the launch, with nothing that orders the two; a store that
 /// changes nothing may race with others that stored the same.
@@ -31,6 +33,9 @@ pub(crate) fn race(
         (true, false) => Touch::Write,
         (true, true) => Touch::WriteStrong,
     };
+    if access.writes() {
+        cx.launch.written[index].store(true, Relaxed);
+    }
     let races = &mut cx.cluster.races;
     let inside = races.access_global((warp.accessor(), touch), addresses, bytes, mask);
     let mut earlier = inside.err().map(|conflict| (conflict.lane, conflict.earlier));
@@ -50,6 +55,92 @@ pub(crate) fn race(
     let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address).bytes(bytes);
     trap.other = Some(earlier);
     cx.found(trap)
+}
+
+/// Parts of bytes of global memory none of which is behind the end of a page of the race detector.
+fn parts(address: u64, bytes: u64) -> impl Iterator<Item = (u64, u32)> {
+    const PART: u64 = 256;
+    let end = address + bytes;
+    let mut at = address;
+    std::iter::from_fn(move || {
+        let next = (at / PART * PART + PART).min(end);
+        let part = (at, u32::try_from(next - at).expect("a part is small"));
+        at = next;
+        (part.1 > 0).then_some(part)
+    })
+}
+
+/// Checks that nobody else touches bytes of global memory that an asynchronous copy of a lane is going to write, as its epoch, with nothing that
+/// orders the two. The bytes are in one allocation; where they begin is a multiple of 4, and what is left of their number behind such a multiple is not followed.
+pub(crate) fn overwrite(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    (epoch, lane): (Epoch, usize),
+    (address, bytes): (u64, u64),
+) -> Run<()> {
+    if !cx.cluster.races.enabled() {
+        return Ok(());
+    }
+    let mut guess = warp.guess;
+    let memory = cx.launch.allocation(address, &mut guess).expect("the rows were checked");
+    cx.launch.written[guess].store(true, Relaxed);
+    for (at, bytes) in parts(address, bytes / 4 * 4) {
+        let races = &mut cx.cluster.races;
+        let inside = races.overwrite_global(epoch, (warp.accessor(), lane), (at, bytes));
+        let mut earlier = inside.err().map(|conflict| conflict.earlier);
+        if let Some(across) = &cx.launch.across {
+            let stamps = &[races.stamp_of(epoch); LANES];
+            let meeting = Meeting { stamps, pc: warp.pc, writes: true };
+            let knows = |lane, stamp| races.knows_elsewhere(warp.seat(), lane, stamp);
+            let offsets = &[at - memory.base; LANES];
+            let met = across.access((guess, memory), (offsets, bytes, 1 << lane), meeting, knows);
+            earlier = earlier.or_else(|| met.map(|(lane, other)| elsewhere(cx, lane, other).1));
+        }
+        let Some(earlier) = earlier else { continue };
+        let detail = format!("an asynchronous copy of {bytes} bytes to global address {at:#x}");
+        let lane = crate::machine::warp::lane_number(lane);
+        let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(at).bytes(bytes);
+        trap.other = Some(earlier);
+        cx.found(trap)?;
+    }
+    Ok(())
+}
+
+/// Checks what an asynchronous copy that a lane issues is about to read from global memory: who wrote it in this launch has synchronised with the lane
+/// since, and a proxy fence is between if that was a write through the generic proxy. The bytes are in one allocation.
+pub(crate) fn async_read(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    lane: usize,
+    (address, bytes): (u64, u64),
+) -> Run<()> {
+    let mut guess = warp.guess;
+    let memory = cx.launch.allocation(address, &mut guess).expect("the rows were checked");
+    if !cx.cluster.races.enabled() || !cx.launch.written[guess].load(Relaxed) {
+        return Ok(());
+    }
+    for (at, bytes) in parts(address / 4 * 4, (address % 4 + bytes) / 4 * 4) {
+        let (offsets, addresses) = (&[at - memory.base; LANES], &[at; LANES]);
+        let (mask, access) = (1 << lane, Access::Load);
+        let accessed = Accessed { offsets, addresses, bytes, mask, access };
+        race(cx, warp, (guess, memory), (&accessed, None), || false)?;
+        let races = &mut cx.cluster.races;
+        let mut unfenced = races.unfenced(warp.seat(), lane, (at, bytes));
+        if let Some(across) = &cx.launch.across {
+            let wanted = |stamp| races.unfenced_elsewhere(warp.seat(), lane, stamp);
+            let other = across.writer(guess, (at - memory.base, bytes), wanted);
+            unfenced = unfenced.or_else(|| other.map(|other| elsewhere(cx, lane, other).1));
+        }
+        let Some(earlier) = unfenced else { continue };
+        let detail = format!(
+            "an asynchronous copy reads the {bytes} bytes at global address {at:#x} through the asynchronous proxy"
+        );
+        let lane = crate::machine::warp::lane_number(lane);
+        let mut trap = Trap::new(FaultKind::ProxyFence, detail).lane(lane).address(at).bytes(bytes);
+        trap.other = Some(earlier);
+        cx.found(trap)?;
+    }
+    Ok(())
 }
 
 /// An access of another cluster, for messages.

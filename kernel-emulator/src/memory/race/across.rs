@@ -146,6 +146,24 @@ impl Across {
         Across { areas }
     }
 
+    /// The first write to bytes of an allocation of which `wanted` says so, and its instruction.
+    pub(crate) fn writer(
+        &self,
+        index: usize,
+        (offset, bytes): (u64, u32),
+        wanted: impl Fn(Stamp) -> bool,
+    ) -> Option<Other> {
+        let mut found = None;
+        self.areas[index].get()?.each_word(offset, bytes, |cell, _, _| {
+            let stamp = Stamp(cell.write.load(Relaxed));
+            let somebody = stamp != Stamp::NOBODY && stamp != Stamp::SPLIT;
+            if found.is_none() && somebody && wanted(stamp) {
+                found = Some(Other { stamp, pc: cell.write_pc.load(Relaxed), wrote: true });
+            }
+        });
+        found
+    }
+
     /// Lanes of a mask access `bytes` bytes each of an allocation. The first lane that meets an access of another cluster which its warp does not
     /// know of, and that access.
     pub(crate) fn access(

@@ -8,8 +8,12 @@ const WARPS: u32 = 32;
 /// Those who write besides the warps: the asynchronous copies that one mbarrier of the block counts the bytes of. Blocks with more
 /// mbarriers share them.
 pub(super) const AGENTS: u32 = 32;
-/// The warps and agents of a block.
-const BLOCK: u32 = WARPS + AGENTS;
+/// The warps and agents of a block, the copies out of shared memory of each warp, and the proxy fences of each: up to when what a warp did through
+/// the generic proxy is known to the asynchronous one.
+const BLOCK: u32 = WARPS + AGENTS + 2 * WARPS;
+/// Where the copies out of shared memory begin among the participants of a block, and the fences.
+const STORES: u32 = WARPS + AGENTS;
+const FENCES: u32 = STORES + WARPS;
 /// Threads of a cluster whose operations on tensor memory count as participants; those of further ones share them.
 const TENSORS: u32 = 16;
 /// The participants before those of the blocks.
@@ -238,6 +242,25 @@ impl Clock {
         self.time(who) >= time || self.lanes.iter().any(some)
     }
 
+    /// What is known of warps is known to the asynchronous proxy as well.
+    pub(super) fn fence_proxy(&mut self) {
+        for who in warps_below(self.times.len()) {
+            let time = self.time(who);
+            if time > self.time(fences(who)) {
+                self.learn(fences(who), time);
+            }
+        }
+        let of_warps = |one: &&Lanes| is_warp(one.warp);
+        let fenced = |one: &Lanes| Lanes { warp: fences(one.warp), times: one.times };
+        let partly: Vec<Lanes> = self.lanes.iter().filter(of_warps).map(fenced).collect();
+        if !partly.is_empty() {
+            self.join(&Clock { lanes: partly, ..Clock::default() });
+        }
+        for other in self.others.values_mut() {
+            Arc::make_mut(other).fence_proxy();
+        }
+    }
+
     /// Learns what another clock knows.
     pub(crate) fn join(&mut self, from: &Clock) {
         if self.times.len() < from.times.len() {
@@ -307,6 +330,27 @@ const fn tensor(thread: u32) -> u32 {
 /// The participant that is a warp of a block.
 pub(crate) const fn warp(block: u32, warp: u32) -> u32 {
     FIRST + block * BLOCK + warp
+}
+
+/// The participant that stands for the asynchronous copies out of shared memory that a warp of a block issues.
+pub(super) const fn stores(block: u32, index: u32) -> u32 {
+    warp(block, STORES + index)
+}
+
+/// The participant that stands for the proxy fences of a warp, itself a participant.
+pub(super) const fn fences(warp: u32) -> u32 {
+    warp + FENCES
+}
+
+/// The warps of a clock's own cluster of which something is known, as participants.
+pub(super) fn warps_below(participants: usize) -> impl Iterator<Item = u32> {
+    let end = u32::try_from(participants).expect("a cluster has few participants");
+    (FIRST..end).filter(|who| (who - FIRST) % BLOCK < WARPS)
+}
+
+/// Whether a participant is a warp.
+pub(super) const fn is_warp(who: u32) -> bool {
+    who >= FIRST && (who - FIRST) % BLOCK < WARPS
 }
 
 /// The participant that stands for the asynchronous copies that the mbarrier at a word of a block's shared memory counts.

@@ -307,7 +307,12 @@ fn span(offset: u64, bytes: u32) -> (usize, usize, usize) {
 }
 
 #[cold]
-fn conflict(lane: usize, (epoch, wrote): Unordered) -> Conflict {
+fn conflict(lane: usize, unordered: Unordered) -> Conflict {
+    Conflict { lane: lane_number(lane), earlier: earlier(unordered) }
+}
+
+/// An earlier access, for messages.
+pub(super) fn earlier((epoch, wrote): Unordered) -> Earlier {
     let (block, warp) = epoch.place();
     let by = if epoch.is_copy() {
         By::Copy
@@ -316,6 +321,5 @@ fn conflict(lane: usize, (epoch, wrote): Unordered) -> Conflict {
     } else {
         By::Lane { block, warp, lane: lane_number(epoch.lane()) }
     };
-    let earlier = Earlier { pc: epoch.pc(), by, wrote };
-    Conflict { lane: lane_number(lane), earlier }
+    Earlier { pc: epoch.pc(), by, wrote }
 }

@@ -108,6 +108,22 @@ impl Known {
         self.judge(now, earlier) == Verdict::Ordered
     }
 
+    /// Lanes execute a proxy fence: what they know and did is known to the asynchronous proxy, for who learns of the fence.
+    pub(super) fn fence_proxy(&mut self, threads: Threads) {
+        let mut fenced = self.of(threads.mask);
+        fenced.learn_lanes(self.who, threads.mask, self.now);
+        fenced.fence_proxy();
+        self.acquire(threads, &fenced);
+        self.advance();
+    }
+
+    /// Whether a lane knows what a lane of a participant did up to a time.
+    pub(super) fn knows(&self, lane: usize, (who, of): (u32, usize), time: u32) -> bool {
+        let knows = |clock: &Clock| clock.knows_lane(who, of, time);
+        knows(&self.all)
+            || self.some.iter().any(|(mask, clock)| mask >> lane & 1 != 0 && knows(clock))
+    }
+
     /// Whether a lane knows what a lane of another cluster did up to a time.
     pub(super) fn knows_elsewhere(
         &self,
