@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
+use crate::exec::async_copy::Tracked;
 use crate::exec::barrier::init::Unseen;
 use crate::exec::bulk::flight::Flights;
 use crate::exec::bulk::group::Scattered;
@@ -280,6 +281,8 @@ pub(crate) struct Cluster {
     pub(crate) flights: Flights,
     /// Operations on the blocks' tensor memory.
     pub(crate) tensor: Operations,
+    /// Copies of `cp.async` that mbarriers track.
+    pub(crate) tracked: Vec<Tracked>,
     /// Hazards of the instruction that executes, which do not stop it.
     pub(crate) found: RefCell<Vec<Trap>>,
 }

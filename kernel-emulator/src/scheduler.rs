@@ -70,6 +70,7 @@ impl Unit {
         self.cluster.races.reset(index, size, launch.check_races);
         self.cluster.flights.reset();
         self.cluster.tensor.reset();
+        self.cluster.tracked.clear();
         self.cluster.found.get_mut().clear();
         self.cluster.threads = launch.threads() * launch.cluster_blocks();
         self.warps.resize_with(blocks, Vec::new);

@@ -11,6 +11,7 @@ use crate::code::{Address, AsyncCopy, CpAsync, LANES, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, Launch, Warp};
+use crate::memory::race::{Clock, Epoch, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 
 /// One lane's share of a `cp.async`.
@@ -32,7 +33,14 @@ struct Copy {
     data: [u8; 16],
 }
 
-/// The copies of a warp that nothing waited for.
+impl Copy {
+    /// The shared address of the destination.
+    fn address(&self) -> u64 {
+        u64::from(self.block << RANK_SHIFT | (SHARED_BASE + self.to))
+    }
+}
+
+/// The copies of a warp that nothing waited for, but for those that an mbarrier tracks.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     pending: Vec<Copy>,
@@ -190,10 +198,43 @@ fn wait(cx: &mut Context<'_>, warp: &mut Warp, keep: Option<u32>, mask: u32) -> 
         }
     }
     warp.copies.pending = flying;
+    let seat = warp.seat();
+    let all = |tracked: &Tracked| tracked.seat == seat && tracked.copies.iter().all(lands);
+    let mut over = Vec::new();
+    for tracked in cx.cluster.tracked.iter().filter(|tracked| all(tracked)) {
+        over.push((tracked.copies.first().map_or(0, |copy| copy.lane), tracked.epoch));
+    }
+    land_tracked(cx, |tracked| !tracked.copies.is_empty() && all(tracked))?;
+    for (lane, epoch) in over {
+        let mut landed = Clock::default();
+        Races::arrived(epoch, &mut landed);
+        cx.cluster.races.acquire(warp.threads(1 << lane), &landed);
+    }
     Ok(())
 }
 
-/// `cp.async.mbarrier.arrive`: every earlier copy of each lane lands, then the lane arrives.
+/// Copies of a lane that an mbarrier tracks: it arrives when all of them have landed.
+#[derive(Debug)]
+pub(crate) struct Tracked {
+    /// Block and warp that issued them.
+    seat: (u32, u32),
+    copies: Vec<Copy>,
+    /// What the race detector knows them as.
+    epoch: Epoch,
+    /// The mbarrier: block and word.
+    barrier: (usize, usize),
+    /// What the thread knew and did before.
+    released: Clock,
+}
+
+impl Tracked {
+    /// Whether it is to arrive at that mbarrier.
+    pub(crate) fn arrives_at(&self, at: (usize, usize)) -> bool {
+        self.barrier == at
+    }
+}
+
+/// `cp.async.mbarrier.arrive`: the mbarrier arrives once for each lane when every earlier copy of the lane has landed.
 fn arrive(
     cx: &mut Context<'_>,
     warp: &mut Warp,
@@ -201,8 +242,87 @@ fn arrive(
     noinc: bool,
     mask: u32,
 ) -> Run<()> {
-    wait(cx, warp, None, mask)?;
-    super::barrier::copy_arrive(cx, warp, barrier, noinc, mask)
+    let places = super::barrier::track(cx, warp, barrier, noinc, mask)?;
+    for lane in lanes(mask) {
+        let at = places[lane];
+        let mut released = Clock::default();
+        cx.cluster.races.release(warp.threads(1 << lane), &mut released);
+        let own = |copy: &Copy| copy.lane as usize == lane;
+        let (copies, others) = std::mem::take(&mut warp.copies.pending).into_iter().partition(own);
+        warp.copies.pending = others;
+        let copies: Vec<Copy> = copies;
+        let epoch = cx.cluster.races.depart(at, warp.pc);
+        for copy in &copies {
+            let (block, who) = (copy.block as usize, (warp.accessor(), lane));
+            let races = &mut cx.cluster.races;
+            let place = (block, copy.to, copy.bytes);
+            races.overwrite(epoch, who, place).or_else(|conflict| {
+                let address = copy.address();
+                let detail = format!(
+                    "an asynchronous copy of {} bytes to shared address {address:#x}",
+                    copy.bytes
+                );
+                let trap = Trap::new(FaultKind::Race, detail).lane(copy.lane).address(address);
+                let mut trap = trap.bytes(copy.bytes);
+                trap.other = Some(conflict.earlier);
+                cx.found(trap)
+            })?;
+            let mut offsets = [0; LANES];
+            offsets[lane] = u64::from(copy.to);
+            hazards::wrote(cx, warp, block, &offsets, copy.bytes, 1 << lane);
+            let issuer = (warp.index, warp.pc);
+            cx.cluster.blocks[block].shared.take_off(copy.to, copy.bytes, issuer);
+        }
+        let seat = warp.seat();
+        cx.cluster.tracked.push(Tracked { seat, copies, epoch, barrier: at, released });
+        // Who waits for the mbarrier looks again.
+        cx.cluster.blocks[at.0].events += 1;
+    }
+    Ok(())
+}
+
+/// How many arrivals of tracked copies an mbarrier has still to get.
+pub(crate) fn arrivals(cx: &Context<'_>, at: (usize, usize)) -> u32 {
+    let to = cx.cluster.tracked.iter().filter(|tracked| tracked.barrier == at);
+    u32::try_from(to.count()).expect("few copies are in flight")
+}
+
+/// Tracked copies that are meant land, and their mbarriers arrive, in the order of issue. Whether there were any.
+pub(crate) fn land_tracked(cx: &mut Context<'_>, meant: impl Fn(&Tracked) -> bool) -> Run<bool> {
+    let tracked = std::mem::take(&mut cx.cluster.tracked);
+    let (landing, flying): (Vec<_>, Vec<_>) = tracked.into_iter().partition(meant);
+    cx.cluster.tracked = flying;
+    let any = !landing.is_empty();
+    for Tracked { copies, epoch, barrier, mut released, .. } in landing {
+        for copy in &copies {
+            put(cx, copy).map_err(|trap| trap.at(copy.pc))?;
+        }
+        Races::arrived(epoch, &mut released);
+        super::barrier::arrive_once(cx, barrier, &released)?;
+    }
+    Ok(any)
+}
+
+/// The copies land that an mbarrier tracks.
+pub(crate) fn awaited(cx: &mut Context<'_>, at: (usize, usize)) -> Run<()> {
+    land_tracked(cx, |tracked| tracked.barrier == at).map(drop)
+}
+
+/// An mbarrier is initialised or made invalid: it may track no copy.
+pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
+    let Some(tracked) = cx.cluster.tracked.iter().find(|one| one.barrier == at) else {
+        return Ok(());
+    };
+    let detail = "an mbarrier ends that tracks copies of `cp.async` in flight";
+    let mut trap = Trap::new(FaultKind::AsyncInFlight, detail);
+    trap.copy = tracked.copies.first().map(|copy| (tracked.seat.1, copy.pc));
+    cx.found(trap)
+}
+
+/// A block leaves the kernel: its copies are gone with its shared memory.
+pub(crate) fn leave(cx: &mut Context<'_>) {
+    let block = u32::try_from(cx.block).expect("clusters are small");
+    cx.cluster.tracked.retain(|tracked| tracked.seat.0 != block);
 }
 
 /// The bytes at a source that was checked; they must all have been written.
@@ -233,20 +353,10 @@ fn source(
 }
 
 fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
-    let now = source(cx.launch, &mut warp.guess, copy.from, copy.read, copy.lane)?;
-    if now != copy.data {
-        let detail = format!(
-            "the {} bytes at {:#x} were overwritten while an asynchronous copy of them was in flight",
-            copy.read, copy.from
-        );
-        cx.found(Trap::new(FaultKind::AsyncInFlight, detail).lane(copy.lane).address(copy.from))?;
-    }
-    let data = &copy.data[..copy.bytes as usize];
     let block = copy.block as usize;
     let (mut offsets, mut addresses) = ([0; LANES], [0; LANES]);
     let lane = copy.lane as usize;
-    offsets[lane] = u64::from(copy.to);
-    addresses[lane] = u64::from(copy.block << RANK_SHIFT | (SHARED_BASE + copy.to));
+    (offsets[lane], addresses[lane]) = (u64::from(copy.to), copy.address());
     let accessed = hazards::Accessed {
         offsets: &offsets,
         addresses: &addresses,
@@ -255,11 +365,25 @@ fn land(cx: &mut Context<'_>, warp: &mut Warp, copy: &Copy) -> Run<()> {
         access: Access::Store,
     };
     hazards::race(cx, warp, block, &accessed)?;
-    let shared = &mut cx.cluster.blocks[block].shared;
+    put(cx, copy)?;
+    hazards::wrote(cx, warp, block, &offsets, copy.bytes, accessed.mask);
+    Ok(())
+}
+
+/// A copy writes its destination.
+fn put(cx: &mut Context<'_>, copy: &Copy) -> Run<()> {
+    let now = source(cx.launch, &mut 0, copy.from, copy.read, copy.lane)?;
+    if now != copy.data {
+        let detail = format!(
+            "the {} bytes at {:#x} were overwritten while an asynchronous copy of them was in flight",
+            copy.read, copy.from
+        );
+        cx.found(Trap::new(FaultKind::AsyncInFlight, detail).lane(copy.lane).address(copy.from))?;
+    }
+    let shared = &mut cx.cluster.blocks[copy.block as usize].shared;
     if !cx.launch.eager() {
-        shared.write(copy.to, data);
+        shared.write(copy.to, &copy.data[..copy.bytes as usize]);
     }
     shared.land(copy.to, copy.bytes);
-    hazards::wrote(cx, warp, block, &offsets, copy.bytes, accessed.mask);
     Ok(())
 }

@@ -690,25 +690,22 @@ pub(crate) fn pending(block: &Block, word: u32, parity: bool) -> String {
     format!("{name}: {pending} of {expected} arrivals{bytes} are missing{cause}")
 }
 
-/// The arrival of `cp.async.mbarrier.arrive`, whose copies have landed.
-pub(crate) fn copy_arrive(
+/// `cp.async.mbarrier.arrive`: mbarriers get an arrival to come for each lane, which they wait for one more of unless it counts already. Where they
+/// are.
+pub(crate) fn track(
     cx: &mut Context<'_>,
     warp: &mut Warp,
     barrier: Address,
     noinc: bool,
     mask: u32,
-) -> Run<()> {
+) -> Run<[(usize, usize); LANES]> {
     let places = locate(cx, warp, &barrier, mask)?;
-    hand_on(cx, warp, &places, (mask, false));
     for lane in lanes(mask) {
         let mut object = object(cx, places[lane], lane)?;
-        let before = object.encode();
         if !noinc {
             object.pending += 1;
+            put(cx, places[lane], object.encode());
         }
-        object.arrive(1)?;
-        put(cx, places[lane], object.encode());
-        settled(cx, places[lane], before);
     }
-    Ok(())
+    Ok(places)
 }

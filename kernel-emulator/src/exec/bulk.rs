@@ -10,7 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod flight;
 pub(crate) mod group;
 
-use crate::code::{BulkCopy, BulkWay, Op, Slot, TensorWay, W};
+use crate::code::{AsyncCopy, BulkCopy, BulkWay, Op, Slot, TensorWay, W};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Launch, Warp};
 use crate::memory::Allocation;
@@ -211,7 +211,8 @@ pub(crate) fn advice(op: &Op) -> &'static str {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
     match op {
         _ if is_store(op) => STORE,
-        Op::Bulk(BulkCopy::Bytes(_) | BulkCopy::Tensor(_) | BulkCopy::Store(_)) => LOAD,
+        Op::Bulk(BulkCopy::Bytes(_) | BulkCopy::Tensor(_) | BulkCopy::Store(_))
+        | Op::CpAsync(AsyncCopy::Arrive { .. }) => LOAD,
         Op::Wgmma(_) => {
             "each of the four warps waits for it first (`wgmma.wait_group`, then a barrier)"
         }
@@ -227,7 +228,7 @@ pub(crate) fn wait_of(op: &Op) -> &'static str {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others copy nothing")]
     match op {
         _ if is_store(op) => STORE_WAIT,
-        Op::Bulk(_) | Op::Tcgen05(_) => "mbarrier.try_wait",
+        Op::Bulk(_) | Op::Tcgen05(_) | Op::CpAsync(AsyncCopy::Arrive { .. }) => "mbarrier.try_wait",
         Op::Wgmma(_) => "wgmma.wait_group",
         _ => "cp.async.wait_group",
     }
@@ -252,6 +253,7 @@ pub(crate) fn is_store(op: &Op) -> bool {
 /// A copy that has still to read or write the block's shared memory, which is another block's from here on.
 pub(crate) fn leave(cx: &mut Context<'_>, warps: &mut [Warp]) -> Run<()> {
     flight::leave(cx)?;
+    super::async_copy::leave(cx);
     super::tcgen05::leave(cx)?;
     for warp in warps {
         group::leave(cx, warp)?;

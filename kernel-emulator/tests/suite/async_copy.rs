@@ -1,6 +1,6 @@
 //! `cp.async`.
 
-use kernel_emulator::FaultKind;
+use kernel_emulator::{Fault, FaultKind, Options};
 
 use crate::harness::{Bench, entry, one_block, outcome};
 
@@ -126,4 +126,51 @@ fn arrival_on_an_mbarrier() {
          ld.shared.u32 %r, [tile]; st.global.u32 [%d+4], %r;",
     );
     assert!(outcome(&text, &one_block(1), 8).is_ok());
+}
+
+/// 64 threads copy a word each into `tile`, and read the word of the other warp; what they read.
+fn tracked(count: u32, arrive: &str, wait: &str) -> Result<Vec<u32>, Box<Fault>> {
+    let body = format!(
+        ".shared .align 8 .b64 bar; .shared .align 16 .b32 tile[64]; .reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %p<4>;
+         ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.u64 %d1, %d0, %d1;
+         mov.u32 %r1, tile; shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; xor.b32 %r4, %r2, 128; add.u32 %r4, %r4, %r1;
+         setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared.b64 [bar], {count}; bar.sync 0;
+         cp.async.ca.shared.global [%r3], [%d1], 4; {arrive}
+         {wait} ld.shared.u32 %r5, [%r4]; st.global.u32 [%d1+256], %r5; cp.async.wait_all;"
+    );
+    let bench = Bench::new(&entry(1, &body));
+    let data = bench.upload_words(&(0..128).collect::<Vec<u32>>());
+    let options = Options::default().with_max_instructions(1 << 22);
+    bench.try_launch(&one_block(64), &[data], &options).map_err(Box::new)?;
+    Ok(bench.words(data + 256, 64))
+}
+
+const TRY: &str =
+    "W: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W; bar.warp.sync -1;";
+
+#[test]
+fn copies_that_an_mbarrier_tracks_have_landed_after_the_wait_for_it() {
+    let noinc = "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];";
+    let counted = "cp.async.mbarrier.arrive.shared.b64 [bar]; mbarrier.arrive.shared.b64 _, [bar];";
+    let exchanged: Vec<u32> = (0..64).map(|i| i ^ 32).collect();
+    // The arrival that a copy adds is one more than those of the threads.
+    for arrive in [noinc, counted] {
+        assert_eq!(tracked(64, arrive, TRY).expect("it is right"), exchanged);
+    }
+    // Without the wait, and with a barrier in its place.
+    for wait in ["", "bar.sync 0;"] {
+        let fault = tracked(64, noinc, wait).expect_err("nobody waited");
+        assert_eq!(fault.kind, FaultKind::AsyncInFlight, "{fault}");
+        assert_eq!(fault.missing, Some("mbarrier.try_wait"), "{fault}");
+    }
+    // The threads\' own wait and a barrier do as well.
+    let own = "cp.async.wait_all; bar.sync 0;";
+    assert_eq!(tracked(64, noinc, own).expect("it is right"), exchanged);
+    // Each thread knows of its own copy, and no other one\'s.
+    let fault = tracked(64, noinc, "cp.async.wait_all;").expect_err("there is no barrier");
+    assert!(matches!(fault.kind, FaultKind::AsyncInFlight | FaultKind::Race), "{fault}");
+    // A count too small lets go before all have arrived, one too large never does.
+    assert!(tracked(32, noinc, TRY).is_err());
+    let fault = tracked(65, noinc, TRY).expect_err("one arrival is missing");
+    assert_eq!(fault.kind, FaultKind::Deadlock, "{fault}");
 }

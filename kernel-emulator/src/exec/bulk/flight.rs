@@ -3,7 +3,7 @@
 use super::{Issuer, Piece, Row, Spot, ranges, read_rows};
 use crate::code::AtomOp;
 use crate::exec::{
-    barrier,
+    async_copy, barrier,
     memory::atomic::{self, Subnormals},
     tcgen05,
 };
@@ -161,19 +161,22 @@ fn check(cx: &Context<'_>, flight: &Flight, range: Piece) -> Run<()> {
 /// they do.
 #[inline]
 pub(crate) fn awaited(cx: &mut Context<'_>, at: (usize, usize)) -> Run<()> {
-    if cx.cluster.flights.is_empty() && !cx.cluster.tensor.any_commits() {
+    let Cluster { flights, tensor, tracked, .. } = &*cx.cluster;
+    if flights.is_empty() && !tensor.any_commits() && tracked.is_empty() {
         return Ok(());
     }
     let (bytes, commits) = (under_way(cx, at), tcgen05::flight::arrivals(cx, at));
-    if bytes == 0 && commits == 0 {
+    let tracked = async_copy::arrivals(cx, at);
+    if bytes == 0 && commits == 0 && tracked == 0 {
         return Ok(());
     }
     let (pending, expected) = barrier::transactions(cx, at)?;
-    if pending > commits || expected != bytes {
+    if pending > commits + tracked || expected != bytes {
         return Ok(());
     }
     land_all(cx, |flight| flight.barrier == at)?;
-    tcgen05::flight::arrive(cx, at, pending)
+    async_copy::awaited(cx, at)?;
+    tcgen05::flight::arrive(cx, at, pending.saturating_sub(tracked))
 }
 
 /// The bytes in flight that an mbarrier is to count.
@@ -204,7 +207,8 @@ pub(crate) fn stuck(cx: &mut Context<'_>) -> Run<bool> {
     }
     let any = index > 0;
     land_all(cx, |_| true)?;
-    Ok(tcgen05::flight::stuck(cx)? || any)
+    let tracked = async_copy::land_tracked(cx, |_| true)?;
+    Ok(tcgen05::flight::stuck(cx)? || tracked || any)
 }
 
 fn barrier_address((block, word): (usize, usize)) -> u32 {
@@ -319,6 +323,7 @@ fn write(cx: &mut Context<'_>, flight: &Flight) -> Run<()> {
 /// An mbarrier is initialised or made invalid: no copy may be in flight that it is to count the bytes of.
 pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
     tcgen05::flight::unused(cx, at)?;
+    async_copy::unused(cx, at)?;
     let mut pending = cx.cluster.flights.pending.iter();
     let Some((flight, _)) = pending.find(|(flight, _)| flight.barrier == at) else {
         return Ok(());
@@ -335,6 +340,7 @@ pub(crate) fn unused(cx: &Context<'_>, at: (usize, usize)) -> Run<()> {
 /// What has still to arrive at an mbarrier does not: it ends, which was found.
 pub(crate) fn abandon(cx: &mut Context<'_>, at: (usize, usize)) {
     tcgen05::flight::abandon(cx, at);
+    cx.cluster.tracked.retain(|tracked| !tracked.arrives_at(at));
     let Cluster { flights, blocks, .. } = &mut *cx.cluster;
     flights.pending.retain(|(flight, _)| {
         let goes_on = flight.barrier != at;

@@ -45,7 +45,7 @@ impl Stamp {
         let time = time.min((1 << TIME_BITS) - 1);
         let who = u64::from(who) << LANE_BITS | lane as u64;
         let whose = (u64::from(cluster) + 1) << 1 | u64::from(strong);
-        Stamp(((whose << WHO_BITS + LANE_BITS | who) << TIME_BITS | u64::from(time)) << MASK_BITS)
+        Stamp(((whose << (WHO_BITS + LANE_BITS) | who) << TIME_BITS | u64::from(time)) << MASK_BITS)
     }
 
     fn with_bytes(self, mask: u64) -> Stamp {
@@ -193,7 +193,9 @@ impl Across {
                 area.each_word(offsets[lane], bytes, |cell, index, bytes| {
                     let stamp = (meeting.stamps[lane], bytes);
                     let others = area.write(cell, index, stamp, meeting.pc);
-                    others.into_iter().for_each(|other| judge(lane, other));
+                    for other in others {
+                        judge(lane, other);
+                    }
                 });
             }
         } else {
@@ -206,7 +208,9 @@ impl Across {
             for lane in lanes(mask) {
                 area.each_word(offsets[lane], bytes, |cell, index, bytes| {
                     let others = area.writers(cell, index, (meeting.stamps[lane], bytes));
-                    others.into_iter().for_each(|other| judge(lane, other));
+                    for other in others {
+                        judge(lane, other);
+                    }
                 });
             }
         }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::Space;
 use super::clock::Epoch;
 
+/// Rows of 16 bytes of a page.
+const ROWS: usize = 32;
 /// Bytes of a page; no access of a lane crosses the end of one.
-pub(super) const BYTES: u64 = 512;
-/// Rows of 16 bytes.
-const ROWS: usize = BYTES as usize / 16;
+pub(super) const BYTES: u64 = 16 * ROWS as u64;
 /// How many pages are found without looking them up; a power of two.
 const RECENT: usize = 64;
 
