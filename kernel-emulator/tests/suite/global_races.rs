@@ -46,8 +46,9 @@ fn run(texts: &[&str], together: Together) -> Result<(), Fault> {
     );
     for (index, text) in texts.iter().enumerate() {
         let text = text.replace("AGAIN", &format!("AGAIN{index}"));
-        body += &format!(
-            "setp.ne.u32 %p7, %r2, {index}; @%p7 bra NEXT{index};\n{text}\nNEXT{index}:\n"
+        body.push_str(&["setp.ne.u32 %p7, %r2, ", &index.to_string(), "; @%p7 bra NEXT"].concat());
+        body.push_str(
+            &[&index.to_string(), ";\n", &text, "\nNEXT", &index.to_string(), ":\n"].concat(),
         );
     }
     let bench = Bench::new(&entry(1, &body));
