@@ -26,7 +26,8 @@ use crate::code::{Op, Slot};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Flow, Warp};
 
-/// Executes an instruction that the warp's loop does not handle itself.
+/// Executes an instruction that the warp's loop does not handle itself. What changes more than the warp's registers and local memory
+/// says so; atomic operations and mbarriers do that where they change something.
 #[inline]
 pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) -> Run<Flow> {
     match op {
@@ -79,43 +80,43 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
             moves::unpack(&mut warp.regs, parts, *a, *part_bits, mask);
         }
         Op::Logic { op, d, a, b } => compare::logic(&mut warp.regs, *op, *d, (*a, *b), mask),
-        Op::Clock { d, what } => moves::clock(cx, warp, *d, *what, mask),
+        Op::Clock { d, what } => moves::clock(cx.changing(), warp, *d, *what, mask),
         Op::Convert(convert) => convert::convert(&mut warp.regs, convert, mask),
         Op::Load(load) => memory::load(cx, warp, load, mask)?,
-        Op::Store(store) => memory::store(cx, warp, store, mask)?,
+        Op::Store(store) => memory::store(cx.changing(), warp, store, mask)?,
         Op::Atom(atom) => memory::atomic::atom(cx, warp, atom, mask)?,
         Op::Isspacep { d, a, space } => memory::isspacep(cx, warp, *d, *a, *space, mask),
         Op::Mapa { d, a, rank } => memory::mapa(cx, warp, *d, (*a, *rank), mask)?,
         Op::CtaRank { d, a } => memory::cta_rank(warp, *d, *a, mask),
-        Op::CpAsync(op) => async_copy::step(cx, warp, op, mask)?,
-        Op::Bulk(op) => bulk::step(cx, warp, op, mask)?,
-        Op::TryCancel(op) => launch_control::try_cancel(cx, warp, op, mask)?,
+        Op::CpAsync(op) => async_copy::step(cx.changing(), warp, op, mask)?,
+        Op::Bulk(op) => bulk::step(cx.changing(), warp, op, mask)?,
+        Op::TryCancel(op) => launch_control::try_cancel(cx.changing(), warp, op, mask)?,
         Op::QueryCancel(op) => launch_control::query(warp, op, mask),
-        Op::TensormapReplace(replace) => tensormap::replace(cx, warp, replace, mask)?,
-        Op::TensormapCopy { to, from } => tensormap::copy(cx, warp, (*to, *from), mask)?,
+        Op::TensormapReplace(replace) => tensormap::replace(cx.changing(), warp, replace, mask)?,
+        Op::TensormapCopy { to, from } => tensormap::copy(cx.changing(), warp, (*to, *from), mask)?,
         Op::Exchange(op) => control::exchange(warp, op, mask)?,
         Op::Activemask { d } => warp.regs.set_w(*d, &[mask; 32], mask, mask),
         Op::Ldmatrix(op) => matrix::ldmatrix(cx, warp, op, mask)?,
-        Op::Stmatrix(op) => matrix::stmatrix(cx, warp, op, mask)?,
+        Op::Stmatrix(op) => matrix::stmatrix(cx.changing(), warp, op, mask)?,
         Op::Movmatrix { d, a } => matrix::movmatrix(warp, *d, *a, mask)?,
         Op::Mma(mma) => matrix::mma(cx, warp, mma, mask)?,
-        Op::Wgmma(op) => return wgmma::step(cx, warp, op, mask),
-        Op::Tcgen05(op) => return tcgen05::step(cx, warp, op, mask),
+        Op::Wgmma(op) => return wgmma::step(cx.changing(), warp, op, mask),
+        Op::Tcgen05(op) => return tcgen05::step(cx.changing(), warp, op, mask),
         Op::Setmaxnreg { change, count } => {
-            return setmaxnreg::set(cx, warp, *change, *count, mask);
+            return setmaxnreg::set(cx.changing(), warp, *change, *count, mask);
         }
         Op::WarpSync { .. } | Op::Hint => {}
-        Op::Bar(bar) => return barrier::bar(cx, warp, bar, mask),
+        Op::Bar(bar) => return barrier::bar(cx.changing(), warp, bar, mask),
         Op::ClusterArrive { relaxed, .. } => {
-            return barrier::cluster_arrive(cx, warp, *relaxed, mask);
+            return barrier::cluster_arrive(cx.changing(), warp, *relaxed, mask);
         }
-        Op::ClusterWait { .. } => return barrier::cluster_wait(cx, warp, mask),
+        Op::ClusterWait { .. } => return barrier::cluster_wait(cx.changing(), warp, mask),
         Op::Mbarrier(op) => return barrier::mbarrier(cx, warp, op, mask),
         Op::Fence(fence) => fence::fence(cx, warp, *fence, mask),
         Op::Nanosleep => return Ok(Flow::Yield),
         Op::Trap { breakpoint } => return Err(control::trap(*breakpoint, mask)),
         Op::Vprintf { format, arguments, result } => {
-            print::vprintf(cx, warp, *format, *arguments, *result, mask)?;
+            print::vprintf(cx.changing(), warp, *format, *arguments, *result, mask)?;
         }
         Op::AssertFail { message, file, line } => {
             return Err(print::assert_fail(cx, warp, [*message, *file, *line], mask));

@@ -23,6 +23,8 @@ pub enum FaultKind {
     WarpDivergence,
     /// Nothing can run and nothing is about to complete.
     Deadlock,
+    /// Every warp that can run repeats a loop, and nothing that could end one of these loops happens any more.
+    Livelock,
     /// `trap`, `brkpt` or a failed assertion.
     Trap,
     /// A byte of an asynchronous copy, or what an asynchronous product uses, was touched before it was
@@ -104,6 +106,7 @@ impl FaultKind {
             FaultKind::BarrierDivergence => "barrier divergence",
             FaultKind::WarpDivergence => "warp-wide instruction in diverged code",
             FaultKind::Deadlock => "deadlock",
+            FaultKind::Livelock => "livelock",
             FaultKind::Trap => "trap",
             FaultKind::AsyncInFlight => "asynchronous operation in flight",
             FaultKind::ProxyFence => "missing proxy fence",

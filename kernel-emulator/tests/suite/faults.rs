@@ -285,11 +285,6 @@ fn a_copy_in_flight_of_another_warp_is_named() {
 }
 
 #[test]
-fn instruction_limit() {
-    twins(FaultKind::InstructionLimit, 1, "LOOP: bra LOOP;", "");
-}
-
-#[test]
 fn illegal_operands() {
     twins(FaultKind::IllegalOperand, 32, "bar.sync 16;", "bar.sync 15;");
     twins(FaultKind::IllegalOperand, 32, "bar.sync 1, 33;", "bar.sync 1, 32;");
