@@ -227,6 +227,7 @@ impl Warp {
     }
 
     /// Whether a fragment waits for nothing, or for what has happened.
+    #[inline]
     fn can_run(&self, cx: &Context<'_>, fragment: &Fragment) -> bool {
         let block = &cx.cluster.blocks[cx.block];
         match fragment.state {

@@ -17,8 +17,9 @@ use crate::memory::local::Local;
 /// Branches back before a fragment's state is kept for the first time, and once it was seen to repeat itself.
 const FIRST: u32 = 1024;
 const AGAIN: u32 = 16;
-/// Branches back between two states that are kept, at most.
-const MOST: u32 = 1 << 16;
+/// Branches back between two states that are kept, at most; during one in `SHARE` of them the state is compared.
+const MOST: u32 = 1 << 18;
+const SHARE: u32 = 16;
 /// Instructions of a round that are looked at for a message.
 const LONGEST: usize = 1 << 14;
 /// Before anything changed in a cluster: its count of changes starts above.
@@ -27,7 +28,7 @@ const NEVER: u64 = 0;
 /// What is known of a fragment's way through loops.
 #[derive(Clone, Debug)]
 pub(super) struct Spin {
-    /// Branches back since the state was kept, and how many there are until it is kept again.
+    /// Branches back since the state was kept, and after how many it is kept again.
     branches: u32,
     limit: u32,
     kept: Option<Arc<Kept>>,
@@ -94,6 +95,7 @@ impl Warp {
     }
 
     /// Compares the state of the current fragment with the one that was kept. Whether the fragment goes on.
+    #[cold]
     fn compare(&mut self, cx: &mut Context<'_>, target: u32) -> bool {
         let changes = cx.cluster.changes;
         let fragment = &self.fragments[self.current];
@@ -110,17 +112,18 @@ impl Warp {
         let spin = &mut self.fragments[self.current].spin;
         spin.differs = differs;
         if same {
-            *spin = Spin { limit: AGAIN, repeats: changes, ..Spin::default() };
+            (spin.kept, spin.repeats) = (None, changes);
+            spin.branches = spin.limit - AGAIN;
             cx.cluster.repeats = changes;
             return false;
         }
         spin.repeats = NEVER;
         if spin.branches >= spin.limit {
             spin.branches = 0;
-            spin.limit = (spin.limit * 2).min(MOST);
             self.keep(changes, target);
-        } else if !valid {
+        } else if spin.kept.is_some() && (!valid || spin.branches > spin.limit / SHARE) {
             spin.kept = None;
+            spin.limit = (spin.limit * 2).min(MOST);
         }
         true
     }
