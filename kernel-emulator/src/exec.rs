@@ -37,6 +37,9 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::D1 { op, d, a } => arith::d1(&mut warp.regs, *op, *d, *a, mask),
         Op::D2 { op, d, a, b } => arith::d2(&mut warp.regs, *op, *d, *a, *b, mask),
         Op::D3 { op, d, a, b, c } => arith::d3(&mut warp.regs, *op, *d, [*a, *b, *c], mask),
+        Op::Divide { remainder, ty, d, a, b } => {
+            arith::divide(warp, (*remainder, *ty), *d, (*a, *b), mask);
+        }
         Op::ShiftD { op, d, a, b } => arith::shift_d(&mut warp.regs, *op, *d, *a, *b, mask),
         Op::CountD { op, d, a } => arith::count_d(&mut warp.regs, *op, *d, *a, mask),
         Op::Wide { signed, d, a, b, c } => {
@@ -128,12 +131,23 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
     Ok(Flow::Next)
 }
 
-/// The fault of using lanes of a register that were never written.
+/// The fault of using lanes of a register that were never written, or that a division by zero wrote.
 #[cold]
 pub(crate) fn uninitialised(warp: &Warp, slot: Slot, lanes: u32, use_: &str) -> Trap {
-    let detail = format!("was never written, or comes from a value that was not, and {use_}");
-    let mut trap = Trap::new(FaultKind::Uninitialised, detail).lane(lanes.trailing_zeros());
+    let by_zero = warp.by_zero.filter(|division| division.lanes & lanes != 0);
+    let (kind, detail) = if by_zero.is_some() && warp.unwritten.is_none() {
+        let detail = format!(
+            "comes from the result of a division by zero, which is not specified, and {use_}"
+        );
+        (FaultKind::Unspecified, detail)
+    } else {
+        let detail = format!("was never written, or comes from a value that was not, and {use_}");
+        (FaultKind::Uninitialised, detail)
+    };
+    let lane = by_zero.map_or(lanes, |division| division.lanes & lanes).trailing_zeros();
+    let mut trap = Trap::new(kind, detail).lane(lane);
     trap.slot = Some(slot);
     trap.unwritten = warp.unwritten;
+    trap.by_zero = by_zero;
     trap
 }

@@ -14,6 +14,8 @@ pub enum FaultKind {
     Misaligned,
     /// A value that was never written reached memory, an address, a branch or a barrier.
     Uninitialised,
+    /// A result that the manual leaves open, as of a division by zero, reached memory, an address, a branch or a barrier.
+    Unspecified,
     /// An address of one state space used as one of another.
     WrongSpace,
     /// A barrier that some threads reached while others left or wait elsewhere.
@@ -102,6 +104,7 @@ impl FaultKind {
             FaultKind::OutOfBounds => "out-of-bounds access",
             FaultKind::Misaligned => "misaligned address",
             FaultKind::Uninitialised => "use of a value that was never written",
+            FaultKind::Unspecified => "use of a result that is not specified",
             FaultKind::WrongSpace => "address of the wrong state space",
             FaultKind::BarrierDivergence => "barrier divergence",
             FaultKind::WarpDivergence => "warp-wide instruction in diverged code",
@@ -225,6 +228,15 @@ pub(crate) struct Unwritten {
     pub(crate) place: Place,
 }
 
+/// A division of an integer by zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByZero {
+    pub(crate) pc: u32,
+    /// The lanes that divided by zero, and what the first of them divided.
+    pub(crate) lanes: u32,
+    pub(crate) dividend: i128,
+}
+
 /// The earlier of two accesses that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Earlier {
@@ -288,6 +300,8 @@ pub(crate) struct Details {
     pub(crate) slot: Option<Slot>,
     /// A load that brought bytes never written.
     pub(crate) unwritten: Option<Unwritten>,
+    /// A division by zero in the lanes concerned.
+    pub(crate) by_zero: Option<ByZero>,
     /// A later write, without a barrier between, to shared memory that this warp had read:
     /// instruction, warp.
     pub(crate) later: Option<(u32, u32)>,
@@ -335,6 +349,7 @@ impl Trap {
             pc: None,
             slot: None,
             unwritten: None,
+            by_zero: None,
             later: None,
             other: None,
             unfenced: None,

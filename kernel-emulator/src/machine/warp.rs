@@ -17,7 +17,7 @@ use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot, W}
 use crate::exec;
 use crate::exec::async_copy::Copies;
 use crate::exec::bulk::group::Groups;
-use crate::fault::{FaultKind, Passed, Run, Trap, Unwritten};
+use crate::fault::{ByZero, FaultKind, Passed, Run, Trap, Unwritten};
 use crate::memory::local::Local;
 use crate::memory::race::{Accessor, Threads};
 
@@ -121,6 +121,8 @@ pub(crate) struct Warp {
     pub(crate) guess: usize,
     /// The last load that brought bytes never written.
     pub(crate) unwritten: Option<Unwritten>,
+    /// The last division of an integer by zero.
+    pub(crate) by_zero: Option<ByZero>,
     /// Instructions that ran while lanes waited at joins.
     waited: u64,
     /// Lanes whose waits return without result, because nothing else can run.
@@ -160,7 +162,7 @@ impl Warp {
         self.carry = 0;
         self.copies.reset();
         self.bulk.reset();
-        self.unwritten = None;
+        (self.unwritten, self.by_zero) = (None, None);
         self.waited = 0;
         self.timeout = false;
         self.cluster_arrived = 0;
