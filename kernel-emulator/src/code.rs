@@ -5,6 +5,7 @@
 //! when a warp starts, so that an operand is always read in the same way.
 
 use crate::numeric::compare::Join;
+use crate::numeric::integer::Int;
 use crate::numeric::scalar::Property;
 
 pub(crate) mod bulk;
@@ -134,6 +135,14 @@ pub(crate) enum Op {
         a: D,
         b: D,
         c: D,
+    },
+    /// `div`, `rem` of integers.
+    Divide {
+        remainder: bool,
+        ty: Int,
+        d: Slot,
+        a: Slot,
+        b: Slot,
     },
     /// 64-bit shifts, whose amount is 32 bits wide.
     ShiftD {
@@ -409,6 +418,7 @@ impl Op {
             | Op::D1 { .. }
             | Op::D2 { .. }
             | Op::D3 { .. }
+            | Op::Divide { .. }
             | Op::ShiftD { .. }
             | Op::CountD { .. }
             | Op::Wide { .. }

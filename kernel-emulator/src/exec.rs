@@ -26,7 +26,8 @@ use crate::code::{Op, Slot};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, Flow, Warp};
 
-/// Executes an instruction that the warp's loop does not handle itself.
+/// Executes an instruction that the warp's loop does not handle itself. What changes more than the warp's registers and local memory
+/// says so; atomic operations and mbarriers do that where they change something.
 #[inline]
 pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) -> Run<Flow> {
     match op {
@@ -36,6 +37,9 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::D1 { op, d, a } => arith::d1(&mut warp.regs, *op, *d, *a, mask),
         Op::D2 { op, d, a, b } => arith::d2(&mut warp.regs, *op, *d, *a, *b, mask),
         Op::D3 { op, d, a, b, c } => arith::d3(&mut warp.regs, *op, *d, [*a, *b, *c], mask),
+        Op::Divide { remainder, ty, d, a, b } => {
+            arith::divide(warp, (*remainder, *ty), *d, (*a, *b), mask);
+        }
         Op::ShiftD { op, d, a, b } => arith::shift_d(&mut warp.regs, *op, *d, *a, *b, mask),
         Op::CountD { op, d, a } => arith::count_d(&mut warp.regs, *op, *d, *a, mask),
         Op::Wide { signed, d, a, b, c } => {
@@ -79,43 +83,43 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
             moves::unpack(&mut warp.regs, parts, *a, *part_bits, mask);
         }
         Op::Logic { op, d, a, b } => compare::logic(&mut warp.regs, *op, *d, (*a, *b), mask),
-        Op::Clock { d, what } => moves::clock(cx, warp, *d, *what, mask),
+        Op::Clock { d, what } => moves::clock(cx.changing(), warp, *d, *what, mask),
         Op::Convert(convert) => convert::convert(&mut warp.regs, convert, mask),
         Op::Load(load) => memory::load(cx, warp, load, mask)?,
-        Op::Store(store) => memory::store(cx, warp, store, mask)?,
+        Op::Store(store) => memory::store(cx.changing(), warp, store, mask)?,
         Op::Atom(atom) => memory::atomic::atom(cx, warp, atom, mask)?,
         Op::Isspacep { d, a, space } => memory::isspacep(cx, warp, *d, *a, *space, mask),
         Op::Mapa { d, a, rank } => memory::mapa(cx, warp, *d, (*a, *rank), mask)?,
         Op::CtaRank { d, a } => memory::cta_rank(warp, *d, *a, mask),
-        Op::CpAsync(op) => async_copy::step(cx, warp, op, mask)?,
-        Op::Bulk(op) => bulk::step(cx, warp, op, mask)?,
-        Op::TryCancel(op) => launch_control::try_cancel(cx, warp, op, mask)?,
+        Op::CpAsync(op) => async_copy::step(cx.changing(), warp, op, mask)?,
+        Op::Bulk(op) => bulk::step(cx.changing(), warp, op, mask)?,
+        Op::TryCancel(op) => launch_control::try_cancel(cx.changing(), warp, op, mask)?,
         Op::QueryCancel(op) => launch_control::query(warp, op, mask),
-        Op::TensormapReplace(replace) => tensormap::replace(cx, warp, replace, mask)?,
-        Op::TensormapCopy { to, from } => tensormap::copy(cx, warp, (*to, *from), mask)?,
+        Op::TensormapReplace(replace) => tensormap::replace(cx.changing(), warp, replace, mask)?,
+        Op::TensormapCopy { to, from } => tensormap::copy(cx.changing(), warp, (*to, *from), mask)?,
         Op::Exchange(op) => control::exchange(warp, op, mask)?,
         Op::Activemask { d } => warp.regs.set_w(*d, &[mask; 32], mask, mask),
         Op::Ldmatrix(op) => matrix::ldmatrix(cx, warp, op, mask)?,
-        Op::Stmatrix(op) => matrix::stmatrix(cx, warp, op, mask)?,
+        Op::Stmatrix(op) => matrix::stmatrix(cx.changing(), warp, op, mask)?,
         Op::Movmatrix { d, a } => matrix::movmatrix(warp, *d, *a, mask)?,
         Op::Mma(mma) => matrix::mma(cx, warp, mma, mask)?,
-        Op::Wgmma(op) => return wgmma::step(cx, warp, op, mask),
-        Op::Tcgen05(op) => return tcgen05::step(cx, warp, op, mask),
+        Op::Wgmma(op) => return wgmma::step(cx.changing(), warp, op, mask),
+        Op::Tcgen05(op) => return tcgen05::step(cx.changing(), warp, op, mask),
         Op::Setmaxnreg { change, count } => {
-            return setmaxnreg::set(cx, warp, *change, *count, mask);
+            return setmaxnreg::set(cx.changing(), warp, *change, *count, mask);
         }
         Op::WarpSync { .. } | Op::Hint => {}
-        Op::Bar(bar) => return barrier::bar(cx, warp, bar, mask),
+        Op::Bar(bar) => return barrier::bar(cx.changing(), warp, bar, mask),
         Op::ClusterArrive { relaxed, .. } => {
-            return barrier::cluster_arrive(cx, warp, *relaxed, mask);
+            return barrier::cluster_arrive(cx.changing(), warp, *relaxed, mask);
         }
-        Op::ClusterWait { .. } => return barrier::cluster_wait(cx, warp, mask),
+        Op::ClusterWait { .. } => return barrier::cluster_wait(cx.changing(), warp, mask),
         Op::Mbarrier(op) => return barrier::mbarrier(cx, warp, op, mask),
         Op::Fence(fence) => fence::fence(cx, warp, *fence, mask),
         Op::Nanosleep => return Ok(Flow::Yield),
         Op::Trap { breakpoint } => return Err(control::trap(*breakpoint, mask)),
         Op::Vprintf { format, arguments, result } => {
-            print::vprintf(cx, warp, *format, *arguments, *result, mask)?;
+            print::vprintf(cx.changing(), warp, *format, *arguments, *result, mask)?;
         }
         Op::AssertFail { message, file, line } => {
             return Err(print::assert_fail(cx, warp, [*message, *file, *line], mask));
@@ -127,12 +131,23 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
     Ok(Flow::Next)
 }
 
-/// The fault of using lanes of a register that were never written.
+/// The fault of using lanes of a register that were never written, or that a division by zero wrote.
 #[cold]
 pub(crate) fn uninitialised(warp: &Warp, slot: Slot, lanes: u32, use_: &str) -> Trap {
-    let detail = format!("was never written, or comes from a value that was not, and {use_}");
-    let mut trap = Trap::new(FaultKind::Uninitialised, detail).lane(lanes.trailing_zeros());
+    let by_zero = warp.by_zero.filter(|division| division.lanes & lanes != 0);
+    let (kind, detail) = if by_zero.is_some() && warp.unwritten.is_none() {
+        let detail = format!(
+            "comes from the result of a division by zero, which is not specified, and {use_}"
+        );
+        (FaultKind::Unspecified, detail)
+    } else {
+        let detail = format!("was never written, or comes from a value that was not, and {use_}");
+        (FaultKind::Uninitialised, detail)
+    };
+    let lane = by_zero.map_or(lanes, |division| division.lanes & lanes).trailing_zeros();
+    let mut trap = Trap::new(kind, detail).lane(lane);
     trap.slot = Some(slot);
     trap.unwritten = warp.unwritten;
+    trap.by_zero = by_zero;
     trap
 }

@@ -14,6 +14,8 @@ pub enum FaultKind {
     Misaligned,
     /// A value that was never written reached memory, an address, a branch or a barrier.
     Uninitialised,
+    /// A result that the manual leaves open, as of a division by zero, reached memory, an address, a branch or a barrier.
+    Unspecified,
     /// An address of one state space used as one of another.
     WrongSpace,
     /// A barrier that some threads reached while others left or wait elsewhere.
@@ -23,6 +25,8 @@ pub enum FaultKind {
     WarpDivergence,
     /// Nothing can run and nothing is about to complete.
     Deadlock,
+    /// Every warp that can run repeats a loop, and nothing that could end one of these loops happens any more.
+    Livelock,
     /// `trap`, `brkpt` or a failed assertion.
     Trap,
     /// A byte of an asynchronous copy, or what an asynchronous product uses, was touched before it was
@@ -100,10 +104,12 @@ impl FaultKind {
             FaultKind::OutOfBounds => "out-of-bounds access",
             FaultKind::Misaligned => "misaligned address",
             FaultKind::Uninitialised => "use of a value that was never written",
+            FaultKind::Unspecified => "use of a result that is not specified",
             FaultKind::WrongSpace => "address of the wrong state space",
             FaultKind::BarrierDivergence => "barrier divergence",
             FaultKind::WarpDivergence => "warp-wide instruction in diverged code",
             FaultKind::Deadlock => "deadlock",
+            FaultKind::Livelock => "livelock",
             FaultKind::Trap => "trap",
             FaultKind::AsyncInFlight => "asynchronous operation in flight",
             FaultKind::ProxyFence => "missing proxy fence",
@@ -222,6 +228,15 @@ pub(crate) struct Unwritten {
     pub(crate) place: Place,
 }
 
+/// A division of an integer by zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ByZero {
+    pub(crate) pc: u32,
+    /// The lanes that divided by zero, and what the first of them divided.
+    pub(crate) lanes: u32,
+    pub(crate) dividend: i128,
+}
+
 /// The earlier of two accesses that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Earlier {
@@ -285,6 +300,8 @@ pub(crate) struct Details {
     pub(crate) slot: Option<Slot>,
     /// A load that brought bytes never written.
     pub(crate) unwritten: Option<Unwritten>,
+    /// A division by zero in the lanes concerned.
+    pub(crate) by_zero: Option<ByZero>,
     /// A later write, without a barrier between, to shared memory that this warp had read:
     /// instruction, warp.
     pub(crate) later: Option<(u32, u32)>,
@@ -332,6 +349,7 @@ impl Trap {
             pc: None,
             slot: None,
             unwritten: None,
+            by_zero: None,
             later: None,
             other: None,
             unfenced: None,

@@ -13,11 +13,11 @@ use crate::exec::bulk::group::Scattered;
 use crate::exec::tcgen05::flight::Operations;
 use crate::fault::{FaultKind, Run, Trap};
 use crate::finding::{Findings, Hazards};
-use crate::memory::Allocation;
 use crate::memory::proxy::Proxies;
 use crate::memory::race::{Across, Board, Clock, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 use crate::memory::tensor::TensorMemory;
+use crate::memory::{Allocation, InFlight};
 use crate::numeric::matrix::TensorCore;
 
 mod join;
@@ -81,6 +81,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) board: Board,
     /// Held by atomic operations on 128 bits of global memory.
     pub(crate) wide_atomics: Mutex<()>,
+    /// This launch, beside others on the same memory.
+    pub(crate) in_flight: InFlight<'a>,
 }
 
 impl Launch<'_> {
@@ -91,6 +93,11 @@ impl Launch<'_> {
             Hazards::Error => false,
             Hazards::Warn | Hazards::Off => true,
         }
+    }
+
+    /// Whether no other launch can change its memory.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.in_flight.launches() == 1
     }
 
     /// Threads of a block.
@@ -277,6 +284,10 @@ pub(crate) struct Cluster {
     pub(crate) races: Races,
     /// Threads that the cluster barrier waits for: those that have not left.
     pub(crate) threads: u32,
+    /// Counts what its warps did that others may see, or that takes time; see `machine/warp/spin.rs`.
+    pub(crate) changes: u64,
+    /// What that count was when last a warp was seen to repeat itself.
+    pub(crate) repeats: u64,
     /// Asynchronous copies into the blocks' shared memory.
     pub(crate) flights: Flights,
     /// Operations on the blocks' tensor memory.
@@ -308,6 +319,13 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     pub(crate) fn block(&mut self) -> &mut Block {
         &mut self.cluster.blocks[self.block]
+    }
+
+    /// For an instruction that changes what others see, or whose result changes with time.
+    #[inline]
+    pub(crate) fn changing(&mut self) -> &mut Self {
+        self.cluster.changes += 1;
+        self
     }
 
     /// The blocks that allocate tensor memory together with this one, itself first.

@@ -6,7 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU8, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub(crate) mod access;
@@ -198,6 +201,24 @@ pub struct DeviceMemory {
     next: Mutex<u64>,
     /// Module-scope variables, by program: they live as long as the device.
     modules: Mutex<BTreeMap<u64, Arc<Vec<u64>>>>,
+    launches: AtomicU64,
+}
+
+/// A launch in flight, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct InFlight<'a>(&'a AtomicU64);
+
+impl InFlight<'_> {
+    /// How many there are on the same memory.
+    pub(crate) fn launches(&self) -> u64 {
+        self.0.load(SeqCst)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
 }
 
 impl Default for DeviceMemory {
@@ -213,7 +234,14 @@ impl DeviceMemory {
             allocations: RwLock::new(BTreeMap::new()),
             next: Mutex::new(HEAP),
             modules: Mutex::new(BTreeMap::new()),
+            launches: AtomicU64::new(0),
         }
+    }
+
+    /// A launch that begins.
+    pub(crate) fn begin(&self) -> InFlight<'_> {
+        self.launches.fetch_add(1, SeqCst);
+        InFlight(&self.launches)
     }
 
     /// Bytes of the largest allocation that is tried: 4 TiB.

@@ -344,6 +344,9 @@ impl Program {
 
     /// Runs an entry to its end.
     ///
+    /// A kernel that waits for another launch on the same memory is in flight together with that one; one that waits for a write of the
+    /// host does not end: nothing else can change what it waits for.
+    ///
     /// `params` is the parameter block: [`EntryInfo::param_bytes`] bytes, each parameter at its
     /// [`offset`](ParamInfo::offset).
     ///
@@ -407,6 +410,7 @@ impl Program {
             ),
             board: Board::default(),
             wide_atomics: Mutex::new(()),
+            in_flight: memory.begin(),
         };
         let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;
         Ok(Report {

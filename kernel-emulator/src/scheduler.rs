@@ -6,6 +6,7 @@
 //! one reported, so that it does not depend on that number either.
 
 mod crew;
+mod livelock;
 pub(crate) mod locate;
 mod stuck;
 
@@ -45,14 +46,18 @@ struct Unit {
     /// How often in a row nothing could run but waits that time out, and what had happened by then.
     stalls: u32,
     stalled_events: u64,
+    /// Where nothing can change any more but by another cluster: the grid's count of changes then.
+    idle_since: Option<u64>,
+    /// Whether lanes and waits that give way to others no longer do so.
+    stirred: bool,
 }
 
 /// What happened to a cluster in its turn.
 enum Turn {
     Done,
     Preempted,
-    /// Nothing can run before another cluster gives something back.
-    Waits,
+    /// Nothing can change before another cluster changes something.
+    Idle,
 }
 
 impl Unit {
@@ -61,6 +66,8 @@ impl Unit {
         self.index = index;
         self.cluster.index = index;
         (self.stalls, self.stalled_events) = (0, 0);
+        (self.idle_since, self.stirred) = (None, false);
+        (self.cluster.changes, self.cluster.repeats) = (1, 0);
         let blocks = launch.cluster_blocks() as usize;
         let warps = launch.warps();
         self.cluster.blocks.resize_with(blocks, Block::default);
@@ -115,6 +122,8 @@ impl Unit {
     /// Runs until every thread left, or the cluster's turn is over.
     fn run(&mut self, launch: &Launch<'_>, counters: &mut Counters) -> Result<Turn, Box<Fault>> {
         let mut spent = 0;
+        // What lanes saw of other clusters' memory in an earlier turn may have changed.
+        self.cluster.changes += 1;
         loop {
             let mut ran = 0;
             let mut alive = false;
@@ -144,7 +153,7 @@ impl Unit {
             if ran == 0 {
                 match self.unstick(launch)? {
                     Outlook::Now => continue,
-                    Outlook::Later => return Ok(Turn::Waits),
+                    Outlook::Later => return Ok(Turn::Idle),
                     Outlook::Never => return Err(Box::new(self.stuck(launch))),
                 }
             }
@@ -154,10 +163,31 @@ impl Unit {
                 let Some((block, warp)) = self.somebody() else { return Ok(Turn::Done) };
                 return Err(Box::new(locate(launch, &trap, block, warp)));
             }
+            if self.idles(launch, counters) {
+                let helped = if self.stirred {
+                    self.unstick(launch)? == Outlook::Now
+                } else {
+                    self.land_copies(launch)?
+                };
+                if !helped {
+                    return Ok(Turn::Idle);
+                }
+            }
             if spent > CLUSTER_TURN {
                 return Ok(Turn::Preempted);
             }
         }
+    }
+
+    /// Whether every warp waits, or repeats itself as long as nothing changes.
+    fn idles(&mut self, launch: &Launch<'_>, counters: &mut Counters) -> bool {
+        if self.cluster.repeats != self.cluster.changes {
+            return false;
+        }
+        self.warps.iter().enumerate().all(|(block, warps)| {
+            let cx = Context { launch, cluster: &mut self.cluster, block, counters };
+            warps.iter().all(|warp| warp.idles(&cx))
+        })
     }
 
     /// The last warp of a block left.
@@ -167,6 +197,7 @@ impl Unit {
         (block, index): (usize, usize),
         counters: &mut Counters,
     ) -> Result<(), Box<Fault>> {
+        self.cluster.changes += 1;
         let mut cx = Context { launch, cluster: &mut self.cluster, block, counters };
         let left =
             hazards::leave(&mut cx).and_then(|()| bulk::leave(&mut cx, &mut self.warps[block]));
@@ -180,10 +211,12 @@ impl Unit {
         let mut counters = Counters::default();
         let cluster = &mut self.cluster;
         let mut cx = Context { launch, cluster, block: 0, counters: &mut counters };
-        bulk::flight::stuck(&mut cx).map_err(|trap| {
+        let landed = bulk::flight::stuck(&mut cx).map_err(|trap| {
             let (id, warp) = self.somebody().expect("nothing can run, so somebody waits");
             Box::new(locate(launch, &trap, id, warp))
-        })
+        })?;
+        self.cluster.changes += u64::from(landed);
+        Ok(landed)
     }
 
     /// The fault of a warp's trap.
@@ -260,8 +293,13 @@ impl Unit {
     /// Nothing can run: lets lanes that wait for others at a join go on, then waits time out; then only other clusters can help.
     fn unstick(&mut self, launch: &Launch<'_>) -> Result<Outlook, Box<Fault>> {
         let mut released = false;
-        for warp in self.warps.iter_mut().flatten() {
-            released |= warp.release_joins();
+        let mut counters = Counters::default();
+        for (block, warps) in self.warps.iter_mut().enumerate() {
+            let (cluster, counters) = (&mut self.cluster, &mut counters);
+            let cx = Context { launch, cluster, block, counters };
+            for warp in warps {
+                released |= warp.release_joins(&cx);
+            }
         }
         if released || self.land_copies(launch)? {
             return Ok(Outlook::Now);
@@ -304,15 +342,50 @@ impl Unit {
 }
 
 /// What the workers share.
+#[derive(Default)]
 struct Queue {
     parked: VecDeque<Unit>,
     free: Vec<Unit>,
     /// Clusters that a worker runs right now.
     running: usize,
+    /// Turns in which a cluster changed what others may see.
+    changes: u64,
     /// The fault of the lowest cluster.
     fault: Option<(u64, Box<Fault>)>,
     output: Vec<(u64, String)>,
     counters: Counters,
+}
+
+impl Queue {
+    /// A parked cluster in which something may change: its own doing, or what another one changed since.
+    fn unpark(&mut self, lowest_fault: u64) -> Option<Unit> {
+        let changes = self.changes;
+        let moves = |unit: &Unit| unit.idle_since != Some(changes) || unit.index > lowest_fault;
+        let at = self.parked.iter().position(moves)?;
+        let mut unit = self.parked.remove(at)?;
+        (unit.idle_since, unit.stirred) = (None, false);
+        Some(unit)
+    }
+
+    /// No cluster runs, and all that are parked wait for others. A cluster whose lanes and waits can give up giving way; where there is
+    /// none, the launch is over.
+    fn stir(&mut self, launch: &Launch<'_>, total: u64) -> Option<Unit> {
+        if let Some(at) = self.parked.iter().position(|unit| !unit.stirred) {
+            let mut unit = self.parked.remove(at)?;
+            (unit.idle_since, unit.stirred) = (None, true);
+            return Some(unit);
+        }
+        let mut parked = Vec::from(std::mem::take(&mut self.parked));
+        if self.fault.is_none() && !parked.is_empty() {
+            parked.sort_by_key(|unit| unit.index);
+            let waiting = total.saturating_sub(launch.started.load(Relaxed));
+            let fault = livelock::fault(launch, &mut parked, waiting);
+            self.fault = Some((parked[0].index, Box::new(fault)));
+        }
+        // None starts any more.
+        launch.started.fetch_max(total, Relaxed);
+        None
+    }
 }
 
 /// A grid in flight, as its workers see it.
@@ -337,14 +410,7 @@ pub(crate) struct Finished {
 /// Runs every cluster of the grid.
 pub(crate) fn run(launch: &Launch<'_>, threads: Option<usize>) -> Result<Finished, Box<Fault>> {
     let total: u64 = launch.clusters().iter().map(|&n| u64::from(n)).product();
-    let queue = Mutex::new(Queue {
-        parked: VecDeque::new(),
-        free: Vec::new(),
-        running: 0,
-        fault: None,
-        output: Vec::new(),
-        counters: Counters::default(),
-    });
+    let queue = Mutex::new(Queue::default());
     let changed = Condvar::new();
     let lowest_fault = AtomicU64::new(u64::MAX);
     let resident = residents(launch);
@@ -389,16 +455,24 @@ fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
         let unit = if let Ok(index) = launch.started.fetch_update(Relaxed, Relaxed, next) {
             let unit = state.free.pop().unwrap_or_default();
             Some((unit, Some(index)))
-        } else if let Some(unit) = state.parked.pop_front() {
+        } else if let Some(unit) = state.unpark(lowest_fault.load(Relaxed)) {
             Some((unit, None))
-        } else if state.running == 0 {
-            None
-        } else {
+        } else if state.running > 0 {
             state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             continue;
+        } else if launch.is_alone() {
+            state.stir(launch, total).map(|unit| (unit, None))
+        } else {
+            // Another launch may change what these wait for.
+            state.changes += 1;
+            drop(state);
+            std::thread::yield_now();
+            state = lock();
+            if state.parked.is_empty() { None } else { continue }
         };
         let Some((mut unit, start)) = unit else { break };
         state.running += 1;
+        let since = state.changes;
         let left = !state.parked.is_empty()
             || launch.started.load(Relaxed) < lowest_fault.load(Relaxed).min(total);
         drop(state);
@@ -408,6 +482,7 @@ fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
         if let Some(index) = start {
             unit.reset(launch, index);
         }
+        let changes = unit.cluster.changes + 1;
         let result = if unit.index > lowest_fault.load(Relaxed) {
             Ok(Turn::Done)
         } else {
@@ -415,14 +490,13 @@ fn worker<'scope>(grid: &'scope Grid<'_>, scope: &'scope Scope<'scope, '_>) {
         };
         state = lock();
         state.running -= 1;
+        let changed_something = unit.cluster.changes != changes;
+        state.changes += u64::from(changed_something);
         match result {
             Ok(Turn::Preempted) => state.parked.push_back(unit),
-            Ok(Turn::Waits) => {
+            Ok(Turn::Idle) => {
+                unit.idle_since = Some(since + u64::from(changed_something));
                 state.parked.push_back(unit);
-                // Other threads run those for which it waits.
-                drop(state);
-                std::thread::yield_now();
-                state = lock();
             }
             Ok(Turn::Done) => {
                 for (rank, block) in (0u64..).zip(&mut unit.cluster.blocks) {

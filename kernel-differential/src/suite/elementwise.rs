@@ -35,6 +35,8 @@ enum Source {
     Count,
     /// A value of the type that the first operand has, often near it.
     Near(Type),
+    /// The same, and not zero: what a division by zero gives is not specified (PTX ISA, "div").
+    Divisor(Type),
     /// One immediate for the whole launch.
     Immediate(u64),
 }
@@ -64,7 +66,7 @@ fn wide(ty: Type) -> Option<Type> {
 
 /// What a form reads and writes, if it computes on the registers of one thread.
 fn signature(form: &str) -> Option<Signature> {
-    use Source::{Any, Count, Near};
+    use Source::{Any, Count, Divisor, Near};
     let (opcode, words, marks) = words(form);
     let types: Vec<Type> = words.iter().filter_map(|word| type_named(word)).collect();
     let ty = *types.last()?;
@@ -79,6 +81,7 @@ fn signature(form: &str) -> Option<Signature> {
         | "sin" | "cos" | "tanh" => make(&[ty], &[Any(ty)]),
         "popc" | "clz" | "bfind" => make(&[Type::U32], &[Any(ty)]),
         "mul" if words.contains(&"wide") => make(&[wide(ty)?], &[Any(ty), Near(ty)]),
+        "div" | "rem" if ty.is_integer() => make(&[ty], &[Any(ty), Divisor(ty)]),
         "add" | "sub" | "mul" | "min" | "max" | "and" | "or" | "xor" | "div" | "rem"
         | "copysign" | "mul24" => make(&[ty], &[Any(ty), Near(ty)]),
         "mad" if words.contains(&"wide") => {
@@ -289,9 +292,19 @@ fn stored(ty: Type) -> Type {
 impl Source {
     fn ty(self) -> Type {
         match self {
-            Source::Any(ty) | Source::Near(ty) => ty,
+            Source::Any(ty) | Source::Near(ty) | Source::Divisor(ty) => ty,
             Source::Count | Source::Immediate(_) => Type::U32,
         }
+    }
+}
+
+/// A value, often one near another: the same, its opposite, neighbours.
+fn near(random: &mut Random, first: u64, ty: Type) -> u64 {
+    match random.below(8) {
+        0 => first,
+        1 => first ^ 1 << (ty.bits() - 1),
+        2 => (first ^ random.below(4)) & ones(ty.bits()),
+        _ => random.value(ty),
     }
 }
 
@@ -311,13 +324,8 @@ fn operands(form: &str, sources: &[Source]) -> Vec<u8> {
                     0 => random.value(Type::U32),
                     _ => random.below(70),
                 },
-                Source::Near(ty) => match random.below(8) {
-                    // The same, its opposite, neighbours.
-                    0 => first,
-                    1 => first ^ 1 << (ty.bits() - 1),
-                    2 => (first ^ random.below(4)) & ones(ty.bits()),
-                    _ => random.value(ty),
-                },
+                Source::Near(ty) => near(&mut random, first, ty),
+                Source::Divisor(ty) => near(&mut random, first, ty).max(1),
                 Source::Immediate(_) => 0,
             };
             if n == 0 {

@@ -16,8 +16,6 @@ pub(crate) enum IntBinary {
     MulHi,
     /// The whole product, in a register of twice the width.
     MulWide,
-    Div,
-    Rem,
     Min,
     Max,
 }

@@ -6,7 +6,8 @@ use super::operands::{Decoded, Modifiers, Scope};
 use super::{count, look_up};
 use crate::code::ops::{Carry, CarryKind};
 use crate::code::{
-    D1, D2, D3, IntBinary, IntTernary, NarrowBinary, NarrowTernary, NarrowUnary, Op, W1, W2, W3,
+    D1, D2, D3, IntBinary, IntTernary, NarrowBinary, NarrowTernary, NarrowUnary, Op, Slot, W1, W2,
+    W3,
 };
 use crate::numeric::format::Round;
 use crate::numeric::integer::Int;
@@ -155,12 +156,9 @@ fn int2(cx: &mut Scope<'_>, op: IntBinary, ty: Int, ops: &[Operand]) -> Decoded<
                 IntBinary::Add => D2::Add,
                 IntBinary::Sub => D2::Sub,
                 IntBinary::MulLo => D2::Mul,
-                IntBinary::MulHi
-                | IntBinary::MulWide
-                | IntBinary::Div
-                | IntBinary::Rem
-                | IntBinary::Min
-                | IntBinary::Max => D2::Int(op, ty),
+                IntBinary::MulHi | IntBinary::MulWide | IntBinary::Min | IntBinary::Max => {
+                    D2::Int(op, ty)
+                }
             };
             d2(cx, op, ops)
         }
@@ -394,9 +392,7 @@ pub(super) fn div(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> 
     let (approx, full) = (mods.word(Word::Approx), mods.word(Word::Full));
     let mode = mode(mods);
     match arithmetic(mods.ty()?)? {
-        Arithmetic::Int(ty) if !approx && !full && mode == Mode::RN => {
-            int2(cx, IntBinary::Div, ty, ops)
-        }
+        Arithmetic::Int(ty) if !approx && !full && mode == Mode::RN => divide(cx, false, ty, ops),
         Arithmetic::F32 if approx => w2(cx, W2::FDivApprox { ftz: mode.flush }, ops, false),
         Arithmetic::F32 if full => w2(cx, W2::FDivFull { ftz: mode.flush }, ops, false),
         Arithmetic::F32 => w2(cx, W2::FDiv(mode), ops, false),
@@ -413,7 +409,17 @@ pub(super) fn div(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> 
 /// `rem`.
 pub(super) fn rem(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     let ty = int(mods)?;
-    int2(cx, IntBinary::Rem, ty, ops)
+    divide(cx, true, ty, ops)
+}
+
+fn divide(cx: &mut Scope<'_>, remainder: bool, ty: Int, ops: &[Operand]) -> Decoded<Op> {
+    let [d, a, b] = count(ops)?;
+    let (a, b, d) = match ty.bits() {
+        64 => (Slot::D(cx.d(a)?), Slot::D(cx.d(b)?), Slot::D(cx.dest_d(d)?)),
+        32 => (Slot::W(cx.w(a)?), Slot::W(cx.w(b)?), Slot::W(cx.dest_w(d)?)),
+        _ => (Slot::W(cx.h(a)?), Slot::W(cx.h(b)?), Slot::W(cx.dest_w(d)?)),
+    };
+    Ok(Op::Divide { remainder, ty, d, a, b })
 }
 
 /// `.ftz`, `.NaN`, `.xorsign.abs`.

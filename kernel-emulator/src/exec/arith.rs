@@ -6,8 +6,9 @@
 use crate::code::ops::{BitField, Carry, CarryKind};
 use crate::code::{
     CountOp, D, D1, D2, D3, Doubles, IntBinary, IntTernary, LANES, Lop3Pred, NarrowBinary,
-    NarrowTernary, NarrowUnary, ShiftOp, W, W1, W2, W3, Words,
+    NarrowTernary, NarrowUnary, ShiftOp, Slot, W, W1, W2, W3, Words,
 };
+use crate::fault::ByZero;
 use crate::machine::{Registers, Warp};
 use crate::numeric::approx;
 use crate::numeric::integer::{self, Int};
@@ -152,8 +153,6 @@ fn int2(op: IntBinary, ty: Int, a: u64, b: u64) -> u64 {
         IntBinary::MulLo => integer::mul_lo(ty, a, b),
         IntBinary::MulHi => integer::mul_hi(ty, a, b),
         IntBinary::MulWide => integer::mul_wide(ty, a, b),
-        IntBinary::Div => integer::div(ty, a, b),
-        IntBinary::Rem => integer::rem(ty, a, b),
         IntBinary::Min => integer::min(ty, a, b),
         IntBinary::Max => integer::max(ty, a, b),
     }
@@ -228,6 +227,32 @@ pub(crate) fn w2(regs: &mut Registers, op: W2, d: W, a: W, b: W, mask: u32) {
     };
     let defined = regs.w_defined(a) & regs.w_defined(b);
     regs.set_w(d, &out, mask, defined);
+}
+
+/// `div`, `rem` of integers. A result by zero is not specified (PTX ISA, "div", "rem"): the lanes count as never written, so that it may be
+/// computed where nothing uses it.
+pub(crate) fn divide(
+    warp: &mut Warp,
+    (remainder, ty): (bool, Int),
+    d: Slot,
+    (a, b): (Slot, Slot),
+    mask: u32,
+) {
+    let (xs, ys) = (warp.regs.wide(a), warp.regs.wide(b));
+    let out = if remainder {
+        zip_d(&xs, &ys, |a, b| integer::rem(ty, a, b))
+    } else {
+        zip_d(&xs, &ys, |a, b| integer::div(ty, a, b))
+    };
+    let mut defined = warp.regs.defined(a) & warp.regs.defined(b);
+    let by_zero = (0..LANES).fold(0, |m, lane| m | u32::from(ys[lane] == 0) << lane);
+    let by_zero = by_zero & mask & defined;
+    if by_zero != 0 {
+        let dividend = ty.value(xs[by_zero.trailing_zeros() as usize]);
+        warp.by_zero = Some(ByZero { pc: warp.pc, lanes: by_zero, dividend });
+        defined &= !by_zero;
+    }
+    warp.regs.set_wide(d, &out, mask, defined);
 }
 
 /// Three 32-bit operands.

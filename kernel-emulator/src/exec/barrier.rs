@@ -339,6 +339,7 @@ fn object(cx: &Context<'_>, (block, word): (usize, usize), lane: usize) -> Run<O
 }
 
 fn put(cx: &mut Context<'_>, (block, word): (usize, usize), value: u64) {
+    cx.cluster.changes += 1;
     let block = &mut cx.cluster.blocks[block];
     block.shared.put(word, value, 0xFF);
     block.events += 1;
@@ -644,6 +645,9 @@ fn wait(
         let parity = if parity { waited & 1 != 0 } else { waited >> 62 & 1 != 0 };
         let word = u32::try_from(word).expect("shared memory is small");
         return Ok(Flow::Retry(State::Mbarrier { seen: cx.block().events, word, parity }));
+    }
+    if done == 0 && blocking && warp.timeout {
+        warp.time_out();
     }
     for ((block, word), same) in by_barrier(places, done) {
         let Cluster { races, blocks, .. } = cx.cluster;

@@ -23,7 +23,12 @@ pub(super) fn read(
     address: u64,
 ) -> Run<TensorMap> {
     let bytes = fetch(cx, guess, place, address)?;
-    encoded::decode(&bytes).ok_or_else(|| not_a_map(address))
+    encoded::decode(&bytes).map_err(|problem| wrong_map(address, &problem))
+}
+
+fn wrong_map(address: u64, problem: &str) -> Trap {
+    let detail = format!("the tensor map at {address:#x}: {problem}");
+    Trap::new(FaultKind::IllegalOperand, detail).address(address)
 }
 
 fn not_a_map(address: u64) -> Trap {
@@ -104,10 +109,7 @@ fn one(
         (op.map.place, address)
     };
     let change = |bytes: &mut Bytes| {
-        encoded::replace(bytes, op.field, value).map_err(|problem| {
-            let detail = format!("the tensor map at {address:#x}: {problem}");
-            Trap::new(FaultKind::IllegalOperand, detail).address(address)
-        })
+        encoded::replace(bytes, op.field, value).map_err(|problem| wrong_map(address, &problem))
     };
     if place == Place::Shared {
         let mut bytes = read_shared(cx, warp, address)?;

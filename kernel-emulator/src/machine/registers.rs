@@ -3,7 +3,7 @@
 use crate::code::{Code, D, Doubles, LANES, P, Pred, Q, Slot, W, Words};
 
 /// The registers of a warp, and which lanes of each hold a value that derives from written data only.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Registers {
     pub(crate) w: Vec<Words>,
     pub(crate) d: Vec<Doubles>,
@@ -180,6 +180,34 @@ impl Registers {
                 self.set_p(s, bits, mask, defined);
             }
         }
+    }
+
+    /// Whether lanes of a slot differ from those of another warp's, or whether they hold a value.
+    fn slot_differs(&self, other: &Registers, slot: Slot, mask: u32) -> bool {
+        let any =
+            |differs: &dyn Fn(usize) -> bool| (0..LANES).any(|i| mask >> i & 1 != 0 && differs(i));
+        let value = match slot {
+            Slot::W(s) => self.w(s) != other.w(s) && any(&|i| self.w(s)[i] != other.w(s)[i]),
+            Slot::D(s) => self.d(s) != other.d(s) && any(&|i| self.d(s)[i] != other.d(s)[i]),
+            Slot::Q(s) => self.q(s) != other.q(s) && any(&|i| self.q(s)[i] != other.q(s)[i]),
+            Slot::P(s) => (self.p(s) ^ other.p(s)) & mask != 0,
+        };
+        value || (self.defined(slot) ^ other.defined(slot)) & mask != 0
+    }
+
+    /// A slot of which lanes differ from those of a state of the same kernel, if there is one; `guess` is tried first.
+    pub(crate) fn difference(
+        &self,
+        other: &Registers,
+        mask: u32,
+        guess: Option<Slot>,
+    ) -> Option<Slot> {
+        let differs = |slot: &Slot| self.slot_differs(other, *slot, mask);
+        let all = (0u32..).take(self.w.len()).map(|i| Slot::W(W(i)));
+        let all = all.chain((0u32..).take(self.d.len()).map(|i| Slot::D(D(i))));
+        let all = all.chain((0u32..).take(self.p.len()).map(|i| Slot::P(P(i))));
+        let all = all.chain((0u32..).take(self.q.len()).map(|i| Slot::Q(Q(i))));
+        guess.into_iter().chain(all).find(differs)
     }
 
     /// Copies a slot to another of the same bank.

@@ -6,6 +6,9 @@
 //! waited for spin for long, the waiting lanes go on alone, so that a lane that holds a lock can
 //! always release it. Warp-wide instructions gather the lanes they need wherever those are.
 
+pub(crate) mod spin;
+
+use self::spin::Spin;
 use super::join::Joins;
 use super::loads::Loads;
 use super::warpgroup::Products;
@@ -14,7 +17,7 @@ use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot, W}
 use crate::exec;
 use crate::exec::async_copy::Copies;
 use crate::exec::bulk::group::Groups;
-use crate::fault::{FaultKind, Passed, Run, Trap, Unwritten};
+use crate::fault::{ByZero, FaultKind, Passed, Run, Trap, Unwritten};
 use crate::memory::local::Local;
 use crate::memory::race::{Accessor, Threads};
 
@@ -31,6 +34,7 @@ pub(crate) struct Fragment {
     joins: Vec<u32>,
     /// Return addresses, innermost last, as indices of the calling instructions.
     calls: Vec<u32>,
+    spin: Spin,
 }
 
 /// What a fragment waits for.
@@ -117,6 +121,8 @@ pub(crate) struct Warp {
     pub(crate) guess: usize,
     /// The last load that brought bytes never written.
     pub(crate) unwritten: Option<Unwritten>,
+    /// The last division of an integer by zero.
+    pub(crate) by_zero: Option<ByZero>,
     /// Instructions that ran while lanes waited at joins.
     waited: u64,
     /// Lanes whose waits return without result, because nothing else can run.
@@ -149,13 +155,14 @@ impl Warp {
             state: State::Ready,
             joins: Vec::new(),
             calls: Vec::new(),
+            spin: Spin::default(),
         });
         self.current = 0;
         self.joins.reset();
         self.carry = 0;
         self.copies.reset();
         self.bulk.reset();
-        self.unwritten = None;
+        (self.unwritten, self.by_zero) = (None, None);
         self.waited = 0;
         self.timeout = false;
         self.cluster_arrived = 0;
@@ -202,11 +209,11 @@ impl Warp {
             let Some(index) = self.ready(cx) else { break };
             self.current = index;
             let before = left;
-            let yielded = self.run_fragment(cx, &mut left)?;
+            let yielded = self.run_fragment(cx, &mut left)? || self.spins(cx);
             if self.fragments.iter().any(|f| f.state == State::Join) {
                 self.waited += before - left;
                 if self.waited > PATIENCE {
-                    self.release_joins();
+                    self.release_joins(cx);
                 }
             }
             if yielded {
@@ -221,41 +228,44 @@ impl Warp {
         Ok(budget - left)
     }
 
+    /// Whether a fragment waits for nothing, or for what has happened.
+    #[inline]
+    fn can_run(&self, cx: &Context<'_>, fragment: &Fragment) -> bool {
+        let block = &cx.cluster.blocks[cx.block];
+        match fragment.state {
+            State::Ready => true,
+            State::Join | State::Members(_) => false,
+            State::Barrier { id, generation } => {
+                block.barriers[usize::from(id)].generation != generation
+            }
+            State::Cluster { generation } => cx.cluster.barrier.generation != generation,
+            State::Warpgroup { group, generation } => {
+                block.warpgroups[usize::from(group)].generation != generation
+            }
+            State::Registers { count } => {
+                let own = block.registers.warps[self.index as usize];
+                block.registers.free >= 32 * (count - own)
+            }
+            State::Partner { begun } => cx.cluster.blocks[cx.block ^ 1].tensor.begun.len() > begun,
+            State::Columns { count } => {
+                cx.launch.multiprocessors.room(&cx.seats(), count).is_some()
+            }
+            State::Mbarrier { seen, .. } => block.events != seen || self.timeout,
+        }
+    }
+
     /// The next fragment that can run, from the current one on.
     fn ready(&mut self, cx: &mut Context<'_>) -> Option<usize> {
         let count = self.fragments.len();
         for step in 0..count {
             let index = (self.current + step) % count;
-            let fragment = &mut self.fragments[index];
-            let block = &cx.cluster.blocks[cx.block];
-            let ready = match fragment.state {
-                State::Ready => true,
-                State::Join | State::Members(_) => false,
-                State::Barrier { id, generation } => {
-                    block.barriers[usize::from(id)].generation != generation
-                }
-                State::Cluster { generation } => cx.cluster.barrier.generation != generation,
-                State::Warpgroup { group, generation } => {
-                    block.warpgroups[usize::from(group)].generation != generation
-                }
-                State::Registers { count } => {
-                    let own = block.registers.warps[self.index as usize];
-                    block.registers.free >= 32 * (count - own)
-                }
-                State::Partner { begun } => {
-                    cx.cluster.blocks[cx.block ^ 1].tensor.begun.len() > begun
-                }
-                State::Columns { count } => {
-                    cx.launch.multiprocessors.room(&cx.seats(), count).is_some()
-                }
-                State::Mbarrier { seen, .. } => block.events != seen || self.timeout,
-            };
-            if ready {
+            if self.can_run(cx, &self.fragments[index]) {
+                let fragment = &mut self.fragments[index];
                 let state = std::mem::replace(&mut fragment.state, State::Ready);
                 if let State::Barrier { id, .. } = state {
                     let (pc, mask) = (fragment.pc, fragment.mask);
                     fragment.pc += 1;
-                    let barrier = block.barriers[usize::from(id)].clone();
+                    let barrier = cx.block().barriers[usize::from(id)].clone();
                     exec::barrier::finish(self, cx.inst(pc), &barrier, mask);
                     cx.cluster.races.acquire(self.threads(mask), &barrier.released);
                 } else if let State::Cluster { .. } = state {
@@ -268,12 +278,13 @@ impl Warp {
         None
     }
 
-    /// Lets lanes that wait at joins go on alone. Whether there were any.
-    pub(crate) fn release_joins(&mut self) -> bool {
+    /// Lets lanes that wait at joins go on alone, unless those for which they wait are seen to come. Whether there were any.
+    pub(crate) fn release_joins(&mut self, cx: &Context<'_>) -> bool {
         self.waited = 0;
         let mut any = false;
         for fragment in &mut self.fragments {
-            if fragment.state == State::Join {
+            if fragment.state == State::Join && !fragment.repeats(cx.cluster.changes) {
+                fragment.unsettle();
                 let join = fragment.joins.pop().expect("a fragment waits at its innermost join");
                 self.joins.forget(join, fragment.mask);
                 fragment.state = State::Ready;
@@ -429,9 +440,9 @@ impl Warp {
             Op::Bra { target } => {
                 if active == mask {
                     self.fragments[self.current].pc = *target;
-                } else {
-                    self.part(joins[pc as usize], &[(active, *target), (mask & !active, pc + 1)]);
+                    return Ok(*target > pc || self.branch_back(cx, *target));
                 }
+                self.part(joins[pc as usize], &[(active, *target), (mask & !active, pc + 1)]);
                 return Ok(true);
             }
             Op::BrxIdx { index, targets } => {

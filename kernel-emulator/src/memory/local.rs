@@ -8,7 +8,7 @@ use crate::code::LANES;
 pub(crate) const LOCAL_BASE: u32 = 64;
 
 /// The local memory of a warp: word `i` of lane `l` at `32 i + l`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Local {
     words: Vec<u64>,
     written: Vec<u8>,

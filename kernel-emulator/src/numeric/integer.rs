@@ -62,8 +62,9 @@ impl Int {
         }
     }
 
+    /// The number that the low bits stand for.
     #[inline]
-    const fn value(self, bits: u64) -> i128 {
+    pub(crate) const fn value(self, bits: u64) -> i128 {
         let extended = self.extend(bits);
         if self.is_signed() { extended.cast_signed() as i128 } else { extended as i128 }
     }

@@ -6,7 +6,7 @@ use crate::code::wgmma::Wgmma;
 use crate::code::{BulkCopy, Op, Place};
 use crate::exec::bulk::{self, flight};
 use crate::fault::{
-    By, Earlier, Fault, FaultKind, Passed, Site, SourceLine, Trap, Unfenced, Unwritten,
+    By, ByZero, Earlier, Fault, FaultKind, Passed, Site, SourceLine, Trap, Unfenced, Unwritten,
 };
 use crate::machine::{Cluster, Launch, Warp, slot_name};
 use crate::memory::race::Seat;
@@ -134,6 +134,10 @@ fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
     }
     if let Some(load) = trap.unwritten {
         text.push_str(&never_written(launch, load, trap.later));
+    }
+    if let Some(ByZero { pc, lanes, dividend }) = trap.by_zero {
+        let (lane, place) = (lanes.trailing_zeros(), instruction_place(launch, pc));
+        let _ = write!(text, "; lane {lane} last divided {dividend} by 0 in {place}");
     }
     if let Some(other) = trap.other {
         text.push_str(&earlier(launch, other, warp.seat()));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::livelock::{Polling, Polls};
 use super::{Unit, locate};
 use crate::code::Op;
 use crate::exec::barrier::pending;
@@ -11,40 +12,39 @@ use crate::machine::warpgroup::WARPS;
 use crate::machine::{Block, Launch, State, Warp};
 
 /// Waits that a message lists at most.
-const LISTED: usize = 8;
+pub(super) const LISTED: usize = 8;
 
 /// Lanes that wait.
 #[derive(Clone, Copy)]
-struct Waiting<'a> {
+pub(super) struct Waiting<'a> {
     /// The place of the block in the cluster.
-    block: usize,
-    warp: &'a Warp,
-    fragment: &'a Fragment,
+    pub(super) block: usize,
+    pub(super) warp: &'a Warp,
+    pub(super) fragment: &'a Fragment,
+    /// Where they repeat a loop: what they look at in it.
+    pub(super) polls: Option<&'a Polls>,
 }
 
 impl Waiting<'_> {
     /// The instruction that waits.
-    fn pc(&self) -> u32 {
+    pub(super) fn pc(&self) -> u32 {
+        if let Some(look) = self.polls.and_then(Polls::decisive) {
+            return look.pc;
+        }
         // A fragment at the cluster barrier continues with the next one.
         self.fragment.pc - u32::from(matches!(self.fragment.state, State::Cluster { .. }))
     }
 }
 
 impl Unit {
-    fn block_of(&self, waiting: Waiting<'_>) -> &Block {
+    pub(super) fn block_of(&self, waiting: Waiting<'_>) -> &Block {
         &self.cluster.blocks[waiting.block]
     }
 
     /// The fault of a cluster in which nothing can run.
     pub(super) fn stuck(&self, launch: &Launch<'_>) -> Fault {
-        let mut all = Vec::new();
-        for (block, warps) in self.warps.iter().enumerate() {
-            for warp in warps {
-                for fragment in &warp.fragments {
-                    all.push(Waiting { block, warp, fragment });
-                }
-            }
-        }
+        let polling = Polling::new();
+        let all = self.waiting(&polling);
         let of = |f: &dyn Fn(State) -> bool| all.iter().find(|w| f(w.fragment.state)).copied();
         // Lanes that wait for other lanes of their warp come first: theirs is the local cause.
         let members = of(&|s| matches!(s, State::Members(_)));
@@ -99,7 +99,12 @@ impl Unit {
     }
 
     /// What the others wait for: those at one place for one thing together.
-    fn others(&self, launch: &Launch<'_>, first: Waiting<'_>, all: &[Waiting<'_>]) -> String {
+    pub(super) fn others(
+        &self,
+        launch: &Launch<'_>,
+        first: Waiting<'_>,
+        all: &[Waiting<'_>],
+    ) -> String {
         let mut groups: Vec<(usize, u32, String, Vec<String>)> = Vec::new();
         for waiting in all {
             if std::ptr::eq(waiting.fragment, first.fragment) {
@@ -155,8 +160,11 @@ impl Unit {
     }
 
     /// What lanes wait for.
-    fn wait(&self, launch: &Launch<'_>, waiting: Waiting<'_>) -> String {
+    pub(super) fn wait(&self, launch: &Launch<'_>, waiting: Waiting<'_>) -> String {
         let block = self.block_of(waiting);
+        if let Some(polls) = waiting.polls {
+            return polls.text(block);
+        }
         match waiting.fragment.state {
             State::Members(needed) => {
                 format!("waits for lanes {:#010x}", needed & !waiting.fragment.mask)

@@ -23,6 +23,58 @@ const RANK: usize = 113;
 const INTERLEAVE: usize = 114;
 const SWIZZLE: usize = 115;
 const OOB_FILL: usize = 116;
+/// A bit for each field that a map has not got yet which a kernel makes from zeroes.
+const MISSING: usize = 120;
+
+/// The fields, as `tensormap.replace` names them, and how many of each there are.
+const FIELDS: [(&str, u32); 10] = [
+    ("global_address", 1),
+    ("rank", 1),
+    ("box_dim", 5),
+    ("global_dim", 5),
+    ("element_stride", 5),
+    ("global_stride", 4),
+    ("elemtype", 1),
+    ("interleave_layout", 1),
+    ("swizzle_mode", 1),
+    ("fill_mode", 1),
+];
+
+/// The bit of a field that is missing: the fields that one name stands for are beside one another.
+fn bit(name: &str, index: usize) -> u32 {
+    let before = FIELDS.iter().take_while(|field| field.0 != name).map(|field| field.1);
+    let index = u32::try_from(index).expect("a map has at most five dimensions");
+    1 << (before.sum::<u32>() + index)
+}
+
+/// The bit of a field.
+fn bit_of(field: MapField) -> u32 {
+    match field {
+        MapField::GlobalAddress => bit("global_address", 0),
+        MapField::Rank => bit("rank", 0),
+        MapField::BoxDim(dim) => bit("box_dim", dim),
+        MapField::GlobalDim(dim) => bit("global_dim", dim),
+        MapField::ElementStride(dim) => bit("element_stride", dim),
+        MapField::GlobalStride(dim) => bit("global_stride", dim),
+        MapField::ElementType => bit("elemtype", 0),
+        MapField::Interleave => bit("interleave_layout", 0),
+        MapField::Swizzle => bit("swizzle_mode", 0),
+        MapField::Fill => bit("fill_mode", 0),
+    }
+}
+
+/// The first field without which a map of that rank is not complete.
+fn missing(bits: u32, rank: usize) -> Option<String> {
+    for (name, count) in FIELDS {
+        let dims = if name == "global_stride" { rank - 1 } else { rank };
+        let needed = if count == 1 { 1 } else { dims };
+        if let Some(index) = (0..needed).find(|&index| bits & bit(name, index) != 0) {
+            let dim = if count == 1 { String::new() } else { format!(" {index}") };
+            return Some(format!("`.{name}`{dim}"));
+        }
+    }
+    None
+}
 
 /// `CUtensorMapDataType` of the element types as `tensormap.replace` numbers them, 0 to 12 (PTX ISA,
 /// "tensormap.replace").
@@ -58,8 +110,11 @@ pub(super) fn encode(map: &TensorMap) -> [u8; TENSOR_MAP_BYTES] {
     bytes
 }
 
-/// The map that the bytes are of, which a kernel may have changed; `None` where they are of none.
-pub(crate) fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<TensorMap> {
+/// The map that the bytes are of, which a kernel may have made or changed.
+///
+/// # Errors
+/// They are of none, or of one that is not complete.
+pub(crate) fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<TensorMap, String> {
     let word = |at: usize| {
         let part = bytes[at..].first_chunk::<4>().expect("the fields lie in the map");
         u32::from_le_bytes(*part)
@@ -67,10 +122,15 @@ pub(crate) fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<TensorMap> {
     let double = |at: usize| u64::from(word(at + 4)) << 32 | u64::from(word(at));
     let rank = usize::from(bytes[RANK]) + 1;
     if bytes[..8] != MAGIC || rank > MAX_RANK {
-        return None;
+        return Err(no_map());
+    }
+    if let Some(field) = missing(word(MISSING), rank) {
+        return Err(format!(
+            "the kernel made the tensor map from zeroes, and its field {field} was never set: a `tensormap.replace` of it is missing before"
+        ));
     }
     let words = |start: usize| (0..rank).map(|i| word(start + 4 * i)).collect();
-    Some(TensorMap {
+    Ok(TensorMap {
         dtype: bytes[DTYPE].into(),
         address: double(ADDRESS),
         dims: (0..rank).map(|i| u64::from(word(DIMS + 4 * i)) + 1).collect(),
@@ -83,7 +143,11 @@ pub(crate) fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<TensorMap> {
     })
 }
 
-/// Changes a field. What the fields mean together is checked when a copy uses the map.
+fn no_map() -> String {
+    format!("its {TENSOR_MAP_BYTES} bytes are not a tensor map")
+}
+
+/// Changes a field; of zeroes, it begins a map. What the fields mean together is checked when a copy uses the map.
 ///
 /// # Errors
 /// What is wrong: the bytes are no map, or the field cannot have the value.
@@ -92,8 +156,13 @@ pub(crate) fn replace(
     field: MapField,
     value: u64,
 ) -> Result<(), String> {
+    if *bytes == [0; TENSOR_MAP_BYTES] {
+        bytes[..8].copy_from_slice(&MAGIC);
+        let all = FIELDS.iter().map(|field| field.1).sum::<u32>();
+        put_word(bytes, MISSING, (1 << all) - 1);
+    }
     if bytes[..8] != MAGIC {
-        return Err(format!("its {TENSOR_MAP_BYTES} bytes are not a tensor map"));
+        return Err(no_map());
     }
     let within = |what: &str, low: u64, high: u64| {
         if (low..=high).contains(&value) {
@@ -133,6 +202,9 @@ pub(crate) fn replace(
         MapField::Swizzle => bytes[SWIZZLE] = narrow(within("the swizzle", 0, 3)?),
         MapField::Fill => bytes[OOB_FILL] = narrow(within("the fill", 0, 1)?),
     }
+    let missing = bytes[MISSING..].first_chunk::<4>().expect("it lies in the map");
+    let missing = u32::from_le_bytes(*missing) & !bit_of(field);
+    put_word(bytes, MISSING, missing);
     Ok(())
 }
 

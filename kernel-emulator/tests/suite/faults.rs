@@ -285,11 +285,6 @@ fn a_copy_in_flight_of_another_warp_is_named() {
 }
 
 #[test]
-fn instruction_limit() {
-    twins(FaultKind::InstructionLimit, 1, "LOOP: bra LOOP;", "");
-}
-
-#[test]
 fn illegal_operands() {
     twins(FaultKind::IllegalOperand, 32, "bar.sync 16;", "bar.sync 15;");
     twins(FaultKind::IllegalOperand, 32, "bar.sync 1, 33;", "bar.sync 1, 32;");
@@ -349,4 +344,53 @@ fn the_lowest_block_is_reported() {
         let fault = bench.try_launch(&config, &[0], &options).expect_err("block 3 traps");
         assert_eq!(fault.block, [3, 0, 0]);
     }
+}
+
+/// What a division by zero gives may be computed, moved, stored to shared memory and selected away, and is a fault where it is a result,
+/// an address or a condition.
+#[test]
+fn the_result_of_a_division_by_zero() {
+    let prepare =
+        "sub.u32 %r1, %r0, 5; mul.lo.u32 %r9, %r0, 7; cvt.u64.u32 %d2, %r1; cvt.u64.u32 %d3, %r9;
+         setp.eq.u32 %p1, %r0, 5; cvt.s64.s32 %d4, %r1;";
+    let narrow = ".reg .b16 %s<3>; cvt.u16.u32 %s0, %r1; cvt.u16.u32 %s1, %r9;";
+    for (divide, value) in [
+        ("div.u32 %r2, %r9, %r1;", "%r2"),
+        ("rem.s32 %r2, %r9, %r1;", "%r2"),
+        ("div.s64 %d5, %d3, %d4; cvt.u32.u64 %r2, %d5;", "%r2"),
+        ("rem.u64 %d5, %d3, %d2; cvt.u32.u64 %r2, %d5;", "%r2"),
+        ("div.s16 %s2, %s1, %s0; cvt.u32.u16 %r2, %s2;", "%r2"),
+        ("rem.u16 %s2, %s1, %s0; cvt.u32.u16 %r2, %s2;", "%r2"),
+    ] {
+        let body = |rest: &str| {
+            format!("{prepare} {narrow} {divide} {rest} st.global.u32 [%d1], {value};")
+        };
+        let fault = twins(
+            FaultKind::Unspecified,
+            32,
+            &body("add.u32 %r2, %r2, 1;"),
+            &body("selp.u32 %r2, 0, %r2, %p1;"),
+        );
+        assert_eq!(fault.lane, Some(5), "{fault}");
+        let part = "lane 5 last divided 35 by 0 in PTX line";
+        assert!(fault.detail.contains(part), "{divide}: {fault}");
+    }
+    // Only lanes that execute it divide.
+    twins(
+        FaultKind::Unspecified,
+        32,
+        &format!(
+            "{prepare} mov.u32 %r2, 1; @%p1 div.u32 %r2, %r9, %r1; setp.eq.u32 %p2, %r2, 1; @%p2 bra T; T:"
+        ),
+        &format!(
+            "{prepare} mov.u32 %r2, 1; @!%p1 div.u32 %r2, %r9, %r1; setp.eq.u32 %p2, %r2, 1; @%p2 bra T; T:"
+        ),
+    );
+    // The smallest number by minus one is itself, in two's complement.
+    twins(
+        FaultKind::Unspecified,
+        1,
+        "mov.s32 %r1, 0x80000000; mov.s32 %r2, 0; div.s32 %r3, %r1, %r2; st.global.u32 [%d0], %r3;",
+        "mov.s32 %r1, 0x80000000; mov.s32 %r2, -1; div.s32 %r3, %r1, %r2; st.global.u32 [%d0], %r3;",
+    );
 }

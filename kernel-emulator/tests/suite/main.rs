@@ -38,6 +38,7 @@ mod hopper_waits;
 mod host;
 mod lane_races;
 mod launch_control;
+mod livelock;
 mod matrix;
 mod memory;
 mod mma_narrow;

@@ -231,6 +231,48 @@ fn a_map_that_the_kernel_fills_in_is_as_good_as_an_encoded_one() {
     assert_eq!(read(&memory, out), box_of_64());
 }
 
+/// As compilers do it that make maps in a kernel: 128 zeroes in shared memory, then every field.
+#[test]
+fn a_map_may_be_made_from_zeroes() {
+    let memory = DeviceMemory::new();
+    let data = tensor(&memory);
+    let from = memory.allocate(128).expect("small");
+    memory.write(from, &[0; 128]).expect("just allocated");
+    let (to, out) = (memory.allocate(128).expect("small"), memory.allocate(512).expect("small"));
+    let fields = [
+        ("global_address", 64, data.to_string()),
+        ("rank", 32, "1".to_owned()),
+        ("global_dim", 32, "0, 64".to_owned()),
+        ("global_dim", 32, "1, 32".to_owned()),
+        ("global_stride", 64, "0, 128".to_owned()),
+        ("box_dim", 32, "0, 32".to_owned()),
+        ("box_dim", 32, "1, 8".to_owned()),
+        ("element_stride", 32, "0, 1".to_owned()),
+        ("element_stride", 32, "1, 1".to_owned()),
+        ("elemtype", 32, "6".to_owned()),
+        ("interleave_layout", 32, "0".to_owned()),
+        ("swizzle_mode", 32, "0".to_owned()),
+        ("fill_mode", 32, "1".to_owned()),
+    ];
+    let text = |without: Option<usize>| {
+        let kept = fields.iter().enumerate().filter(|(i, _)| Some(*i) != without);
+        let replace = kept.map(|(_, (name, bits, rest))| {
+            format!("tensormap.replace.tile.{name}.shared::cta.b1024.b{bits} [%r1], {rest};")
+        });
+        format!("{} {LOAD}", made(&replace.collect::<String>()))
+    };
+    let run = |text: &str| launch(text, &memory, &[to, from, out]);
+    run(&text(None)).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(read(&memory, out), box_of_64());
+    for (without, (name, _, rest)) in fields.iter().enumerate() {
+        let fault = run(&text(Some(without))).expect_err("a field is missing");
+        assert_eq!(fault.kind, FaultKind::IllegalOperand, "{fault}");
+        let dim = rest.split_once(',').map(|(dim, _)| format!(" {dim}")).unwrap_or_default();
+        let part = format!("its field `.{name}`{dim} was never set");
+        assert!(fault.detail.contains(&part), "{part}: {fault}");
+    }
+}
+
 #[test]
 fn element_types_of_replaced_maps_have_numbers_of_their_own() {
     // bf16 is 10 there, and 9 in the encoding, whose 10 is a type that rounds.

@@ -168,7 +168,6 @@ fn narrow(
                 let new = apply(op.op, Subnormals::Kept, old[lane], b, c) & keep;
                 block.shared.put(index, new << (8 * at), bits);
             }
-            block.events += 1;
             hazards::wrote(cx, warp, owner, &offsets, bytes, done);
             done
         }
@@ -180,6 +179,15 @@ fn narrow(
                 .address(addresses[lane as usize]));
         }
     };
+    // One that leaves everything as it is, such as a failing `.cas`, only looks.
+    let changes = |lane: usize| {
+        let (b, c) = operand(lane);
+        let keep = u64::MAX >> (64 - 8 * bytes);
+        apply(op.op, Subnormals::Kept, old[lane], b, c) & keep != old[lane]
+    };
+    if unwritten != 0 || lanes(done).any(changes) {
+        cx.changing().block().events += 1;
+    }
     finish(warp, op.op, d, (place, addresses), (&old, done, unwritten))?;
     Ok(done)
 }
@@ -284,6 +292,7 @@ fn wide(
             }
         }
     };
+    let mut changes = false;
     let mut step = |memory: &mut dyn WordMemory, offsets: &Doubles, done: u32| {
         for lane in lanes(done) {
             let (index, _) = split(offsets[lane]);
@@ -291,6 +300,7 @@ fn wide(
             unwritten |= u32::from(a & b != 0xFF) << lane;
             old[lane] = u128::from(high) << 64 | u128::from(low);
             let new = new_value(old[lane], lane);
+            changes |= new != old[lane] || a & b != 0xFF;
             #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
             {
                 memory.put(index, new as u64, 0xFF);
@@ -324,6 +334,9 @@ fn wide(
             return Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane));
         }
     };
+    if changes {
+        cx.changing();
+    }
     finish(warp, op.op, None, (place, addresses), (&[0; LANES], done, unwritten))?;
     if let Some(Slot::Q(d)) = d {
         warp.regs.set_q(d, &old, done, done & !unwritten);
