@@ -329,6 +329,9 @@ fn raw_elsewhere(compiled: &[Vec<CompiledInstance>]) -> Option<Diagnostic> {
         RawAccess::Text(at) => of_kernel("a device function touches memory with `ptx!`")
             .place(at, "this text accesses memory")
             .help("give it the address: f(x.ptr())"),
+        RawAccess::TextPointer(at) => of_kernel("a device function makes a pointer with `ptx!`")
+            .place(at, "this text gives a pointer")
+            .help("give it the address: f(x.ptr())"),
     })
 }
 

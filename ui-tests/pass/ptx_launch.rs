@@ -1,4 +1,4 @@
-//! Texts that compute leave the launch safe; with one that touches memory it is `unsafe`.
+//! Texts that compute leave the launch safe; with one that touches memory or gives a pointer it is `unsafe`.
 use kiln::prelude::*;
 
 #[device]
@@ -22,6 +22,13 @@ pub fn writes(x: TensorMut<i32, 1>) {
     x.tile([0], [32]).store(zeros([32]));
 }
 
+/// A pointer made of a number reaches any memory.
+#[kernel(target = sm_80, warps = 1, grid = 1)]
+pub fn forges(x: TensorMut<i32, 1>, address: u64) {
+    let first = load(ptx!("mov.b64 {out}, {a};", a = address => Ptr<i32>));
+    x.tile([0], [32]).store(arange(0, 32) + first);
+}
+
 /// The text is elsewhere; the address shows.
 #[kernel(target = sm_80, warps = 1, grid = 1)]
 pub fn counts(x: TensorMut<i32, 1>) {
@@ -43,6 +50,8 @@ pub fn run(stream: &Stream, x: &mut DeviceTensor<f32, 1>) -> Result<()> {
 pub unsafe fn run_writes(stream: &Stream, x: &mut DeviceTensor<i32, 1>) -> Result<()> {
     // SAFETY: this is what the function asks for.
     unsafe { writes(writes::Args { x: &mut *x }).launch(stream)? };
+    // SAFETY: and nothing there is what it asks for here, too.
+    unsafe { forges(forges::Args { x: &mut *x, address: 64 }).launch(stream)? };
     // SAFETY: the kernel changes the first element.
     unsafe { counts(counts::Args { x }).launch(stream) }
 }

@@ -34,7 +34,8 @@ impl FreePath {
 pub struct Needs {
     /// The free paths, each once, in the order in which they are first written.
     pub paths: Vec<FreePath>,
-    /// `.ptr()` is written somewhere, or a `ptx!` that does more than compute: the kernel may touch memory without bounds.
+    /// `.ptr()` is written somewhere, or a `ptx!` that does more than compute or gives a pointer: the kernel may touch memory without
+    /// bounds.
     pub takes_pointers: bool,
 }
 
@@ -316,6 +317,7 @@ impl Free {
                     self.expr(value);
                 }
                 if let Some(ty) = &call.output {
+                    self.takes_pointers |= has_pointer(ty);
                     self.ty(ty);
                 }
             }
@@ -480,6 +482,15 @@ impl Free {
         if !self.found.iter().any(|other| other.key() == path.key()) {
             self.found.push(path);
         }
+    }
+}
+
+/// Whether a pointer is among the results of a `ptx!` of this type.
+fn has_pointer(output: &TypeExpr) -> bool {
+    match &output.kind {
+        TypeKind::Path(path) => path.segments.last().is_some_and(|last| last.name == "Ptr"),
+        TypeKind::Tuple(parts) => parts.iter().any(has_pointer),
+        TypeKind::Array(..) | TypeKind::Ref(..) | TypeKind::Infer | TypeKind::Opaque => false,
     }
 }
 

@@ -186,4 +186,9 @@ fn addresses_of_tensors_are_seen_wherever_they_are_taken() {
     // So are texts that touch memory.
     assert!(of(quote!(f(ptx!("ld.shared.b32 {out}, [{a}];", a = 0 => i32));)));
     assert!(!of(quote!(f(ptx!("mov.u32 {out}, %laneid;" => i32));)));
+    // And texts that make a pointer of a number.
+    assert!(of(quote!(f(ptx!("mov.b64 {out}, {a};", a = 64u64 => Ptr<f32>));)));
+    assert!(of(quote!(f(
+        ptx!("mov.b64 {out0}, {a}; mov.u32 {out1}, 1;", a = 64u64 => (Ptr<f32>, i32))
+    );)));
 }
