@@ -251,7 +251,7 @@ mod items {
         pub fn ask(self) {
             let mut claim = self.first();
             while claim.more {
-                let slot = claim.turn % 2;
+                let slot = claim.turn & 1;
                 if cluster::rank() == 0 {
                     self.empty[slot].wait(1 - claim.turn / 2 % 2);
                 }
@@ -269,7 +269,7 @@ mod items {
 
         /// Waits for the next tile of the block.
         pub fn next(self, claim: Claim) -> Claim {
-            let slot = claim.turn % 2;
+            let slot = claim.turn & 1;
             self.full[slot].wait(claim.turn / 2 % 2);
             let taken = cluster::is_canceled(self.answers[slot]);
             let number = cluster::canceled_block_id(self.answers[slot], 0) / cluster::size();

@@ -38,6 +38,7 @@ mod partition;
 mod per_thread;
 mod pipelined;
 mod print;
+mod ranges;
 mod raw_access;
 mod regions;
 mod snippet;
@@ -63,6 +64,7 @@ pub use op::{
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use pipelined::Staged;
 pub use print::Annotations;
+pub use ranges::{Fork, Range, Ranges};
 pub use raw_access::RawAccess;
 pub use snippet::{Snippet, register_type, text_touches_memory};
 pub use verify::verify;

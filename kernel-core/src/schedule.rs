@@ -26,6 +26,7 @@ use crate::ir::{
     SyncOp, Terminator, Type, Value, ValueData,
 };
 
+mod bounds;
 mod cluster;
 mod fences;
 mod issuing_thread;
@@ -36,6 +37,7 @@ mod tensor_meetings;
 #[cfg(test)]
 mod tests;
 
+pub use bounds::bounds;
 pub use cluster::meet_at_the_end;
 pub use fences::fences;
 pub use issuing_thread::order_issuing_thread;

@@ -25,8 +25,8 @@ use super::stub;
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier(());
 
-/// Several mbarriers: `bars[i]` is one, with an `i32` that may be known only at run time. For buffers that are filled
-/// and read in turns, [`Ring`](crate::Ring) keeps the index and the phase.
+/// Several mbarriers: `bars[i]` is one, with an `i32` that may be known only at run time; one out of range
+/// stops the kernel, like that of a [ring](super::Shared#rings). For buffers that are filled and read in turns, [`Ring`](crate::Ring) keeps the index and the phase.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

@@ -137,7 +137,7 @@ impl Copying {
     }
 
     /// The tile goes to the same place in every block of the cluster whose bit is set in `mask`, and its bytes count on
-    /// the barrier of each.
+    /// the barrier of each. A mask with other bits stops the kernel, like an [index](super::Shared#rings) out of range.
     ///
     /// # PTX
     /// `.multicast::cluster` (PTX ISA, `cp.async.bulk.tensor`).

@@ -17,8 +17,10 @@ use super::tile::{Shape, Tile};
 /// # Rings
 ///
 /// `bufs[i]`, with an `i32` that may be known only at run time, is the array without its leading axis: of
-/// `shared([STAGES, BM, BK])` a tile of shape `(BM, BK)`. `i` must be in range; the emulator checks it. It costs
-/// `mul.lo.s32` (or a shift) and `add.s32`, and nothing if `i` is a constant. Errors: K0206 for an index that is not an
+/// `shared([STAGES, BM, BK])` a tile of shape `(BM, BK)`. It costs `mul.lo.s32` (or a shift) and `add.s32`, and nothing
+/// if `i` is a constant. `i` must be in range: the kernel stops with a `trap` if it is not. The check, `setp.lt.u32`,
+/// is left out if the text proves it, like `i & 3`, `block_id(0) % 4`, a counter of `0..4`, and the slot of a
+/// [`Ring`](crate::Ring) do. Errors: K0206 for an index that is not an
 /// `i32`, K0207 for a constant past the end, K0402 for an array of one axis or a transposed one.
 ///
 /// # Order between threads
@@ -155,7 +157,8 @@ impl<T: Scalar> Shared<T> {
     ///
     /// A block may read what another block wrote after the blocks have synchronised
     /// ([`cluster::sync`](super::cluster::sync())), or after waiting on one of its [barriers](Barrier::of_block) at
-    /// which the writer arrived. `rank` may be this block's own.
+    /// which the writer arrived. `rank` may be this block's own. A rank that no block has stops the kernel, like an index
+    /// out of range.
     ///
     /// A block must be running while others access it. If a kernel does not synchronise its cluster before it accesses
     /// another block, and after, the compiler puts a `cluster::sync()` at its start and at its end.

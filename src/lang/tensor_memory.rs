@@ -19,8 +19,8 @@ use super::tile::{Shape, Tile};
 ///
 /// # Several tiles
 ///
-/// `accs[i]`, with an `i32` that may be known only at run time, is one tile of `tmem([2, BM, BN])`. Errors: K0206 for
-/// an index that is not an `i32`, K0207 for a constant past the end, K0414 for memory of one tile.
+/// `accs[i]`, with an `i32` that may be known only at run time, is one tile of `tmem([2, BM, BN])`; an index out of
+/// range stops the kernel, like that of a [ring](super::Shared#rings). Errors: K0206 for an index that is not an `i32`, K0207 for a constant past the end, K0414 for memory of one tile.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

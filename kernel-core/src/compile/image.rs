@@ -206,6 +206,7 @@ fn lower_variant(begun: Begun, label: &str, left: &mut Left, around: Around<'_>)
     keep("ir", &|| kernel.to_string());
     holds(ir::verify(&kernel), "building", &mut left.problems)?;
     around.ended(Phase::Verify);
+    schedule::bounds(&mut kernel);
     schedule::pipeline::pipeline(&mut kernel);
     schedule::rotate(&mut kernel);
     let scheduled = schedule::meet_at_the_end(&mut kernel)

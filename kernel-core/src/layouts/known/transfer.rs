@@ -4,8 +4,8 @@ use super::{
     Analysis, Axis, Info, MAX_LOG2, Subject, log2_alignment, log2_divisor, log2_fact, stride,
 };
 use crate::ir::{
-    Binary, Compare, Const, Elem, ElementwiseOp, Op, ParamKind, SourceOp, SyncOp, TileOp, Type,
-    Unary, Value,
+    Binary, Compare, Const, Elem, ElementwiseOp, Op, ParamKind, Range, SourceOp, SyncOp, TileOp,
+    Type, Unary, Value,
 };
 
 impl Analysis<'_> {
@@ -14,7 +14,11 @@ impl Analysis<'_> {
         match op {
             Op::Source(op) => self.source(op, ty),
             Op::Tile(op) => self.tile(op, args[0], ty),
-            Op::Elementwise(op) => self.elementwise(op, args, ty),
+            Op::Elementwise(op) => {
+                // What does not fit wraps: it is another constant.
+                let info = self.elementwise(op, args, ty);
+                Info { value: info.value.filter(|value| fits(*value, ty)), ..info }
+            }
             Op::Sync(SyncOp::Cluster(op)) if op.is_position() => Info::position(),
             Op::Memory(_)
             | Op::Window(_)
@@ -202,7 +206,7 @@ impl Analysis<'_> {
                 let by = b
                     .value
                     .and_then(|by| u32::try_from(by).ok())
-                    .filter(|by| *by < MAX_LOG2)
+                    .filter(|by| *by < MAX_LOG2.min(bits_of(ty)))
                     .unwrap_or(0);
                 Info {
                     log2_multiple: (a.log2_multiple + by).min(MAX_LOG2),
@@ -275,6 +279,20 @@ fn log2_of(op: Binary, left: u32, right: u32, value: Option<i128>) -> u32 {
             .filter(|by| by.count_ones() == 1)
             .map_or(0, |by| left.saturating_sub(by.trailing_zeros())),
         Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl | Binary::Min | Binary::Max => 0,
+    }
+}
+
+/// Whether a type has a number.
+fn fits(value: i128, ty: &Type) -> bool {
+    let Some(Elem::Number(dtype)) = ty.elem() else { return false };
+    Range::of_type(dtype).is_some_and(|all| all.least <= value && value <= all.most)
+}
+
+/// The width of an element, modulo which shifts count.
+fn bits_of(ty: &Type) -> u32 {
+    match ty.elem() {
+        Some(Elem::Number(dtype)) => 8 * dtype.bytes(),
+        Some(Elem::Ptr(_)) | None => 0,
     }
 }
 
