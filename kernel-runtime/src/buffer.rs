@@ -267,3 +267,65 @@ impl fmt::Debug for Buffer {
         write!(f, "{} bytes at {:#x} on {}", self.bytes, self.address, self.home.device().label())
     }
 }
+
+/// Two launches on two streams that share a tensor: `docs/safety.md` says what they may rely on. The emulator runs what it is given at once,
+/// so that these tests look at what a use waits for, and not at results.
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+    use crate::{Device, Target};
+
+    /// Three streams, and a buffer of the first.
+    fn three() -> ([Stream; 3], Buffer) {
+        let device = Device::emulator(Target::Sm80).expect("the emulator is built in");
+        let streams = [(); 3].map(|()| device.stream().expect("the emulator has streams"));
+        let buffer = Buffer::new(&streams[0], 64).expect("memory");
+        (streams, buffer)
+    }
+
+    /// The streams that a write on another one waits for: that of the last write, and those of the reads since.
+    fn waited(buffer: &Buffer) -> (u64, Vec<u64>) {
+        let users = buffer.users.lock().expect("no test panics with it");
+        (users.writer.id(), users.readers.iter().map(Stream::id).collect())
+    }
+
+    #[test]
+    fn a_read_is_noted_once_and_a_write_waits_for_all_reads() {
+        let ([first, second, third], buffer) = three();
+        for stream in [&second, &third, &second, &first] {
+            buffer.use_on(stream, Access::Read).expect("an order");
+        }
+        assert_eq!(waited(&buffer), (first.id(), vec![second.id(), third.id()]));
+        buffer.use_on(&second, Access::Write).expect("an order");
+        assert_eq!(waited(&buffer), (second.id(), vec![]));
+    }
+
+    #[test]
+    fn after_a_write_on_another_stream_the_first_one_is_as_any_other() {
+        let ([first, second, _], buffer) = three();
+        buffer.use_on(&second, Access::Write).expect("an order");
+        buffer.use_on(&first, Access::Read).expect("an order");
+        assert_eq!(waited(&buffer), (second.id(), vec![first.id()]));
+        // Another read on the stream of the write needs no order; a write there waits for the read.
+        buffer.use_on(&second, Access::Read).expect("an order");
+        assert_eq!(waited(&buffer), (second.id(), vec![first.id()]));
+        buffer.use_on(&second, Access::Write).expect("an order");
+        assert_eq!(waited(&buffer), (second.id(), vec![]));
+    }
+
+    #[test]
+    fn the_streams_of_a_shared_buffer_are_never_taken_for_one() {
+        let ([first, second, _], buffer) = three();
+        let one = |buffer: &Buffer| buffer.only.load(Ordering::Acquire);
+        assert_eq!(one(&buffer), first.id());
+        buffer.use_on(&second, Access::Read).expect("an order");
+        assert_eq!(one(&buffer), SEVERAL);
+        buffer.use_on(&first, Access::Write).expect("an order");
+        assert_eq!(one(&buffer), first.id());
+        // A graph holds the memory, and is launched on the second stream: freeing waits for it.
+        buffer.hold_elsewhere();
+        buffer.used_on(&second).expect("an order");
+        assert_eq!(waited(&buffer), (first.id(), vec![second.id()]));
+        assert_eq!(one(&buffer), SEVERAL);
+    }
+}

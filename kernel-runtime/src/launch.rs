@@ -44,7 +44,7 @@ pub(crate) enum Blocks {
 /// Like [`Launch`], for a kernel that works with raw addresses: the launch itself is `unsafe`.
 ///
 /// These are kernels with a `Ptr` argument, with `.ptr()` of a tensor, or with a `ptx!` text that does more than
-/// compute: their reads and writes have no bounds check.
+/// compute or gives a pointer: their reads and writes have no bounds check.
 #[derive(Debug)]
 #[must_use = "nothing runs before `.launch(&stream)`"]
 pub struct UnsafeLaunch<'a>(Launch<'a>);

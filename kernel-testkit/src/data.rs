@@ -150,8 +150,9 @@ impl Buffer {
     pub fn new(dtype: Dtype, shape: Vec<u32>, strides: Vec<i64>, offset: usize) -> Buffer {
         let steps =
             shape.iter().zip(&strides).map(|(extent, stride)| (i64::from(*extent) - 1) * stride);
-        let last = usize::try_from(steps.sum::<i64>()).expect("strides are not negative");
-        let bytes = (offset + last + 1) * dtype.bytes() as usize;
+        let reach = if shape.contains(&0) { 0 } else { steps.sum::<i64>() + 1 };
+        let reach = usize::try_from(reach).expect("strides are not negative");
+        let bytes = (offset + reach) * dtype.bytes() as usize;
         Buffer { dtype, shape, strides, offset, data: vec![GAP; bytes], poisoned: false }
     }
 

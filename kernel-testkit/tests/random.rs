@@ -25,6 +25,8 @@ mod operations;
 mod order;
 #[path = "random/pairs.rs"]
 mod pairs;
+#[path = "random/positions.rs"]
+mod positions;
 #[path = "random/product.rs"]
 mod product;
 #[path = "random/program.rs"]
@@ -45,7 +47,7 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 8] = [
+const FAMILIES: [(&str, Maker); 9] = [
     ("seed", program::kernel),
     ("copies", copies::kernel),
     ("hopper", hopper::kernel),
@@ -54,6 +56,7 @@ const FAMILIES: [(&str, Maker); 8] = [
     ("pairs", pairs::kernel),
     ("scaled", scaled::kernel),
     ("memory", tensor_memory::kernel),
+    ("positions", positions::kernel),
 ];
 
 /// The families that are only emulated, and whose forms are their own.
