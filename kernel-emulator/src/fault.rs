@@ -66,7 +66,9 @@ impl FaultKind {
             | FaultKind::WrongSpace
             | FaultKind::BarrierDivergence
             | FaultKind::WarpDivergence
+            | FaultKind::Unspecified
             | FaultKind::Deadlock
+            | FaultKind::Livelock
             | FaultKind::Trap
             | FaultKind::TensorMemory
             | FaultKind::InstructionLimit
@@ -95,6 +97,8 @@ impl FaultKind {
             FaultKind::InstructionLimit => "F10",
             FaultKind::IllegalOperand => "F11",
             FaultKind::Launch => "F12",
+            FaultKind::Livelock => "F13",
+            FaultKind::Unspecified => "F14",
         }
     }
 
