@@ -219,8 +219,7 @@ pub fn emulate(
     args: &mut [Argument],
     most_instructions: u64,
 ) -> Result<Report, Stop> {
-    let program =
-        Program::parse(&variant.ptx).map_err(|error| Stop::Refused(error.to_string()))?;
+    let program = Program::parse(&variant.ptx).map_err(|error| Stop::Refused(error.to_string()))?;
     let entry = program.entry(&variant.entry);
     let entry = entry.ok_or_else(|| Stop::Refused("the PTX has no such entry".to_owned()))?;
     let memory = DeviceMemory::new();
@@ -274,11 +273,7 @@ pub fn emulate(
 }
 
 /// Reads the results of a launch into the arguments.
-fn results(
-    memory: &DeviceMemory,
-    args: &mut [Argument],
-    addresses: &[u64],
-) -> Result<(), String> {
+fn results(memory: &DeviceMemory, args: &mut [Argument], addresses: &[u64]) -> Result<(), String> {
     for (arg, address) in args.iter_mut().zip(addresses) {
         let Some(buffer) = arg.buffer_mut() else { continue };
         let live = buffer.live();

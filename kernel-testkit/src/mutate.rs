@@ -47,6 +47,8 @@ pub struct Mutant {
     pub instruction: String,
     /// The file and the line of the kernel's source, where the PTX says them.
     pub source: Option<(String, u32)>,
+    /// `@%p0` with the space after it; empty without one.
+    guard: String,
     /// What is replaced, in the order of the text.
     edits: Vec<(Range<usize>, String)>,
 }
@@ -54,17 +56,27 @@ pub struct Mutant {
 impl Mutant {
     /// The text with the change. Every line stays where it is.
     pub fn apply(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len() + 64);
-        let mut at = 0;
-        for (span, new) in &self.edits {
-            out.push_str(&text[at..span.start]);
-            out.push_str(new);
-            out.extend(text[span.clone()].chars().filter(|c| *c == '\n'));
-            at = span.end;
-        }
-        out.push_str(&text[at..]);
-        out
+        replaced(text, &self.edits)
     }
+
+    /// The text with a trap in place of the instruction: it goes wrong wherever the instruction is executed.
+    pub fn trapped(&self, text: &str) -> String {
+        let span = self.edits[0].0.clone();
+        replaced(text, &[(span, format!("{}trap;", self.guard))])
+    }
+}
+
+fn replaced(text: &str, edits: &[(Range<usize>, String)]) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut at = 0;
+    for (span, new) in edits {
+        out.push_str(&text[at..span.start]);
+        out.push_str(new);
+        out.extend(text[span.clone()].chars().filter(|c| *c == '\n'));
+        at = span.end;
+    }
+    out.push_str(&text[at..]);
+    out
 }
 
 /// A synchronising instruction, and where it stands.
@@ -95,6 +107,7 @@ pub fn mutants(text: &str) -> Result<Vec<Mutant>, String> {
                 ptx_line: site.instruction.line,
                 instruction: text[site.statement.span.clone()].to_owned(),
                 source: site.source.clone(),
+                guard: site.statement.guard.to_owned(),
                 edits,
             });
         }
@@ -248,8 +261,7 @@ impl Changed {
 
     /// Puts words after the last of others; none where there is none of them.
     fn insert(&mut self, after: &[Word], words: &[Word]) -> Option<()> {
-        let is =
-            |modifier: &Modifier| after.iter().any(|word| *modifier == Modifier::Word(*word));
+        let is = |modifier: &Modifier| after.iter().any(|word| *modifier == Modifier::Word(*word));
         let modifiers = &mut self.instruction.modifiers;
         let at = modifiers.iter().rposition(is)? + 1;
         modifiers.splice(at..at, words.iter().copied().map(Modifier::Word));
@@ -287,9 +299,7 @@ impl Changed {
     fn weaken(&mut self) -> Option<()> {
         match self.instruction.opcode {
             Opcode::Fence => self.replace(Word::Sc, &[Word::AcqRel]),
-            Opcode::Cp if !self.has(Word::Read) => {
-                self.insert(&[Word::WaitGroup], &[Word::Read])
-            }
+            Opcode::Cp if !self.has(Word::Read) => self.insert(&[Word::WaitGroup], &[Word::Read]),
             Opcode::Ld | Opcode::St => {
                 for word in SCOPES {
                     let _ = self.replace(word, &[]);
@@ -331,10 +341,11 @@ impl Changed {
     fn id(&mut self, site: &Site<'_>, sites: &[Site<'_>]) -> Option<()> {
         let &Operand::Int(own) = site.instruction.operands.get(barrier(site))? else { return None };
         let others = sites.iter().filter(|other| other.class.name.starts_with("bar."));
-        let others = others.filter_map(|other| match other.instruction.operands.get(barrier(other)) {
-            Some(Operand::Int(id)) if other.class.name != "bar.warp.sync" => Some(*id),
-            _ => None,
-        });
+        let others =
+            others.filter_map(|other| match other.instruction.operands.get(barrier(other)) {
+                Some(Operand::Int(id)) if other.class.name != "bar.warp.sync" => Some(*id),
+                _ => None,
+            });
         // The next one, or else the first.
         let mut ids: Vec<i128> = others.filter(|id| *id != own).collect();
         ids.sort_unstable();

@@ -36,25 +36,6 @@ pub enum Mutation {
 }
 
 impl Mutation {
-    /// Every mutation.
-    pub const ALL: [Mutation; 15] = [
-        Mutation::Delete,
-        Mutation::DeleteBoth,
-        Mutation::Relax,
-        Mutation::Weaken,
-        Mutation::Scope,
-        Mutation::OneMore,
-        Mutation::Parity,
-        Mutation::MoreBytes,
-        Mutation::FewerBytes,
-        Mutation::MoreCount,
-        Mutation::FewerCount,
-        Mutation::Id,
-        Mutation::MoreThreads,
-        Mutation::FewerThreads,
-        Mutation::Noinc,
-    ];
-
     /// Its name in reports and in the list of survivors.
     pub const fn name(self) -> &'static str {
         match self {

@@ -143,6 +143,8 @@ pub enum Verdict {
     Refused(String),
     /// The emulator itself failed.
     Panicked(String),
+    /// The instruction is not executed on the inputs that there are.
+    NotReached,
     /// Nothing showed.
     Survived,
 }
@@ -154,6 +156,20 @@ impl Verdict {
             Err(Stop::Fault(fault)) => Verdict::Fault(fault.kind, fault.to_string()),
             Err(Stop::Wrong(words)) => Verdict::Wrong(words),
             Err(Stop::Refused(words)) => Verdict::Refused(words),
+        }
+    }
+}
+
+impl Verdict {
+    /// What happened, and what was said of it.
+    pub fn words(&self) -> (&'static str, &str) {
+        match self {
+            Verdict::Fault(kind, words) => (kind.text(), words),
+            Verdict::Wrong(words) => ("wrong results", words),
+            Verdict::Refused(words) => ("refused", words),
+            Verdict::Panicked(words) => ("panicked", words),
+            Verdict::NotReached => ("not reached", ""),
+            Verdict::Survived => ("survived", ""),
         }
     }
 }
@@ -193,16 +209,23 @@ impl Subject<'_> {
             return Ok(Vec::new());
         }
         let judged = mutants.into_iter().map(|mutant| {
-            let ptx = mutant.apply(self.ptx);
-            let run = || match (&reference, &described) {
-                (Some(reference), _) => reference.run(ptx),
-                (None, Some(described)) => described.run(ptx),
-                (None, None) => unreachable!("a text is of a file or of a description"),
+            let run = |ptx: String| {
+                let run = || match (&reference, &described) {
+                    (Some(reference), _) => reference.run(ptx),
+                    (None, Some(described)) => described.run(ptx),
+                    (None, None) => unreachable!("a text is of a file or of a description"),
+                };
+                match catch_unwind(AssertUnwindSafe(run)) {
+                    Ok(outcome) => Verdict::of(outcome),
+                    Err(panic) => Verdict::Panicked(words_of(&*panic)),
+                }
             };
-            let verdict = match catch_unwind(AssertUnwindSafe(run)) {
-                Ok(outcome) => Verdict::of(outcome),
-                Err(panic) => Verdict::Panicked(words_of(&*panic)),
-            };
+            let mut verdict = run(mutant.apply(self.ptx));
+            if matches!(verdict, Verdict::Survived)
+                && matches!(run(mutant.trapped(self.ptx)), Verdict::Survived)
+            {
+                verdict = Verdict::NotReached;
+            }
             Outcome { mutant, verdict }
         });
         Ok(judged.collect())

@@ -9,6 +9,8 @@ use std::{
     thread,
 };
 
+use sha2::{Digest as _, Sha256};
+
 use super::{
     Mutant,
     subject::{Kernel, Origin, Outcome, Subject},
@@ -51,7 +53,7 @@ pub fn judge(kernels: &[Kernel], choice: Choice) -> Vec<Judged> {
         subjects.map(|subject| subject.mutants().map(|mutants| (subject, mutants))).collect()
     });
     if let Choice::Sample { size, seed } = choice {
-        sample(&mut made, size, seed);
+        sample(&mut made, kernels, size, seed);
     }
     let mut jobs = Vec::new();
     let mut judged = Vec::new();
@@ -79,36 +81,31 @@ pub fn judge(kernels: &[Kernel], choice: Choice) -> Vec<Judged> {
     judged
 }
 
-/// Keeps only a sample of the mutants.
-fn sample(made: &mut [Made<'_>], size: usize, seed: u64) {
-    let all: usize = made.iter().flatten().flatten().map(|(_, mutants)| mutants.len()).sum();
-    // The first of a shuffled list.
-    let mut numbers: Vec<usize> = (0..all).collect();
-    let mut state = seed;
-    for place in 0..size.min(all) {
-        let left = (all - place) as u64;
-        let step = usize::try_from(next(&mut state) % left).expect("it is less than a usize");
-        numbers.swap(place, place + step);
+/// Keeps only a sample of the mutants: those with the least hashes, so that a new kernel changes little of the sample.
+fn sample(made: &mut [Made<'_>], kernels: &[Kernel], size: usize, seed: u64) {
+    let hash = |kernel: &Kernel, subject: &Subject<'_>, mutant: &Mutant| {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        for text in [kernel.name(), &subject.variant, mutant.class.name, mutant.mutation.name()] {
+            hash.update(text);
+            hash.update([0]);
+        }
+        hash.update((mutant.ordinal as u64).to_le_bytes());
+        hash.finalize()
+    };
+    let mut hashes = Vec::new();
+    for (kernel, made) in kernels.iter().zip(&*made) {
+        for (subject, mutants) in made.iter().flatten() {
+            hashes.extend(mutants.iter().map(|mutant| hash(kernel, subject, mutant)));
+        }
     }
-    numbers.truncate(size);
-    numbers.sort_unstable();
-    let mut chosen = numbers.into_iter().peekable();
-    let mut number = 0;
+    let mut sorted = hashes.clone();
+    sorted.sort_unstable();
+    let Some(first_left_out) = sorted.get(size) else { return };
+    let mut hashes = hashes.iter();
     for (_, mutants) in made.iter_mut().flatten().flatten() {
-        mutants.retain(|_| {
-            number += 1;
-            chosen.next_if_eq(&(number - 1)).is_some()
-        });
+        mutants.retain(|_| hashes.next().is_some_and(|hash| hash < first_left_out));
     }
-}
-
-/// The next number of a sequence (`SplitMix64`).
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Does something with each of a list, on all cores. The results are in the order of the list.
