@@ -425,7 +425,8 @@ impl Changed {
             }
         }
         let (guard, name) = (site.statement.guard, self.instruction.name());
-        let text = format!("{guard}{name} {};", operands.join(", "));
+        let space = if operands.is_empty() { "" } else { " " };
+        let text = format!("{guard}{name}{space}{};", operands.join(", "));
         match &self.before {
             Some(before) => format!("{{ {before} {text} }}"),
             None => text,

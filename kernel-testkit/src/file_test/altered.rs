@@ -31,8 +31,26 @@ struct Case {
 }
 
 impl FileTest {
-    /// Runs a variant of the test on the emulator. It has no cases where the test does not name the emulator, or where the variant
-    /// fits none; cases that are to fail are left out.
+    /// The variants of an instance that a case fits which is to end well, where the test names the emulator.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments of a case.
+    pub fn emulated<'b>(&self, build: &'b Build) -> Result<Vec<&'b Variant>, String> {
+        let directives = &self.loaded()?.directives;
+        let mut fits = vec![false; build.variants.len()];
+        if directives.run.contains(&Executor::Emulate) {
+            for case in directives.cases.iter().filter(|case| case.fails.is_none()) {
+                let (args, _) = self.arguments(build, case)?;
+                for (fits, variant) in fits.iter_mut().zip(&build.variants) {
+                    *fits |= variant.requires.iter().all(|fact| executors::holds(*fact, &args));
+                }
+            }
+        }
+        let variants = build.variants.iter().zip(fits);
+        Ok(variants.filter_map(|(variant, fits)| fits.then_some(variant)).collect())
+    }
+
+    /// Runs a variant of the test on the emulator, in the cases that it fits; cases that are to fail are left out.
     ///
     /// # Errors
     /// What the compiler says of the file, or the emulator of the variant.
@@ -44,9 +62,6 @@ impl FileTest {
         let loaded = self.loaded()?;
         let directives = &loaded.directives;
         let mut reference = Reference { directives, build, variant, cases: Vec::new() };
-        if !directives.run.contains(&Executor::Emulate) {
-            return Ok(reference);
-        }
         for case in directives.cases.iter().filter(|case| case.fails.is_none()) {
             let (args, names) = self.arguments(build, case)?;
             if !variant.requires.iter().all(|fact| executors::holds(*fact, &args)) {
@@ -64,11 +79,6 @@ impl FileTest {
 }
 
 impl Reference<'_> {
-    /// Whether there is something to run.
-    pub fn is_empty(&self) -> bool {
-        self.cases.is_empty()
-    }
-
     /// Runs other PTX in place of the variant's, in each case until one goes wrong.
     ///
     /// # Errors

@@ -91,22 +91,22 @@ impl Kernel {
         }
     }
 
-    /// Every PTX text of it.
+    /// Every PTX text of it that there are inputs for.
     ///
     /// # Errors
     /// What the compiler says of a file test.
     pub fn subjects(&self) -> Result<Vec<Subject<'_>>, String> {
         match self {
             Kernel::File(file) => {
-                let builds = file.builds()?.iter();
-                let subjects = builds.flat_map(|build| {
-                    build.variants.iter().map(move |variant| Subject {
+                let mut subjects = Vec::new();
+                for build in file.builds()? {
+                    subjects.extend(file.emulated(build)?.into_iter().map(|variant| Subject {
                         variant: format!("{}, {}", build.label, variant.name),
                         ptx: &variant.ptx,
                         run: Way::File { file, build, variant },
-                    })
-                });
-                Ok(subjects.collect())
+                    }));
+                }
+                Ok(subjects)
             }
             Kernel::Described(launch) => {
                 let variant = launch.target.clone().unwrap_or_default();
@@ -192,28 +192,20 @@ impl Subject<'_> {
         mutants(self.ptx)
     }
 
-    /// Runs the text as it is, and then mutants of it. Gives nothing where there are no inputs to run it on.
+    /// Runs the text as it is, and then mutants of it.
     ///
     /// # Errors
     /// What the emulator says of the text as it is.
     pub fn judge(&self, mutants: Vec<Mutant>) -> Result<Vec<Outcome>, String> {
-        let reference = match self.run {
-            Way::File { file, build, variant } => Some(file.reference(build, variant)?),
-            Way::Described(_) => None,
+        let original = match self.run {
+            Way::File { file, build, variant } => Original::File(file.reference(build, variant)?),
+            Way::Described(launch) => Original::Described(Described::of(launch)?),
         };
-        let described = match self.run {
-            Way::File { .. } => None,
-            Way::Described(launch) => Some(Described::of(launch)?),
-        };
-        if reference.as_ref().is_some_and(Reference::is_empty) {
-            return Ok(Vec::new());
-        }
         let judged = mutants.into_iter().map(|mutant| {
             let run = |ptx: String| {
-                let run = || match (&reference, &described) {
-                    (Some(reference), _) => reference.run(ptx),
-                    (None, Some(described)) => described.run(ptx),
-                    (None, None) => unreachable!("a text is of a file or of a description"),
+                let run = || match &original {
+                    Original::File(reference) => reference.run(ptx),
+                    Original::Described(described) => described.run(ptx),
                 };
                 match catch_unwind(AssertUnwindSafe(run)) {
                     Ok(outcome) => Verdict::of(outcome),
@@ -235,6 +227,12 @@ impl Subject<'_> {
 fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
     let words = panic.downcast_ref::<String>().map(String::as_str);
     words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words").to_owned()
+}
+
+/// A text as it is, which passes.
+enum Original<'k> {
+    File(Reference<'k>),
+    Described(Described<'k>),
 }
 
 /// A launch description that passes as it is.
