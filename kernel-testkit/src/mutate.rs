@@ -246,12 +246,10 @@ impl Changed {
                 let parity = changed.has(Word::Parity);
                 parity.then(|| changed.compute(site, 2, "xor.b32", |value| value ^ 1))?
             }
-            Mutation::MoreBytes | Mutation::MoreCount => {
-                changed.add(site, amount(site), step(mutation))
-            }
-            Mutation::FewerBytes | Mutation::FewerCount => {
-                changed.add(site, amount(site), -step(mutation))
-            }
+            Mutation::MoreBytes => changed.add(site, amount(site), 16),
+            Mutation::FewerBytes => changed.add(site, amount(site), -16),
+            Mutation::MoreCount => changed.add(site, amount(site), 1),
+            Mutation::FewerCount => changed.add(site, amount(site), -1),
             Mutation::Id => changed.id(site, sites),
             Mutation::MoreThreads => changed.add(site, amount(site), 32),
             Mutation::FewerThreads => changed.add(site, amount(site), -32),
@@ -284,6 +282,10 @@ impl Changed {
         Some(())
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "two opcodes hand on what comes before without a word"
+    )]
     fn relax(&mut self) -> Option<()> {
         for word in [Word::AcqRel, Word::Acquire, Word::Release] {
             if self.has(word) {
@@ -312,6 +314,7 @@ impl Changed {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the table of classes weakens few opcodes")]
     fn weaken(&mut self) -> Option<()> {
         match self.instruction.opcode {
             Opcode::Fence => self.replace(Word::Sc, &[Word::AcqRel]),
@@ -381,10 +384,12 @@ impl Changed {
         if index == site.instruction.operands.len() && site.class.name == "mbarrier.arrive" {
             self.instruction.operands.push(Operand::Int(1));
         }
-        match self.instruction.operands.get(index)? {
-            Operand::Int(value) if value + step < 1 => None,
-            _ => self.compute(site, index, "add.s32", |value| value + step),
+        if let Operand::Int(value) = self.instruction.operands.get(index)?
+            && value + step < 1
+        {
+            return None;
         }
+        self.compute(site, index, "add.s32", |value| value + step)
     }
 
     /// Computes an operand anew: here where it is a number, and else by an instruction before.
@@ -395,22 +400,19 @@ impl Changed {
         by: &str,
         new: impl Fn(i128) -> i128,
     ) -> Option<()> {
-        match self.instruction.operands.get(index)? {
-            Operand::Int(value) => {
-                let value = new(*value);
-                self.set(index, value);
-            }
-            Operand::Reg(_) => {
-                let register = u32::try_from(self.registers.len()).ok()?;
-                self.registers.push(Register { ty: Type::B32, name: None });
-                self.instruction.operands[index] = Operand::Reg(Reg(register));
-                let (old, step) = (site.statement.operands[index], new(0));
-                self.before =
-                    Some(format!(".reg .b32 {REGISTER}; {by} {REGISTER}, {old}, {step};"));
-                self.operands.push((index, REGISTER.to_owned()));
-            }
-            _ => return None,
+        let operand = self.instruction.operands.get(index)?;
+        if let Operand::Int(value) = operand {
+            let value = new(*value);
+            self.set(index, value);
+            return Some(());
         }
+        let Operand::Reg(_) = operand else { return None };
+        let register = u32::try_from(self.registers.len()).ok()?;
+        self.registers.push(Register { ty: Type::B32, name: None });
+        self.instruction.operands[index] = Operand::Reg(Reg(register));
+        let (old, step) = (site.statement.operands[index], new(0));
+        self.before = Some(format!(".reg .b32 {REGISTER}; {by} {REGISTER}, {old}, {step};"));
+        self.operands.push((index, REGISTER.to_owned()));
         Some(())
     }
 
@@ -436,14 +438,6 @@ impl Changed {
 
 /// Words of a scope, the widest first.
 const SCOPES: [Word; 5] = [Word::Sys, Word::Gl, Word::Gpu, Word::Cluster, Word::Cta];
-
-/// By how much a count or a number of bytes changes.
-fn step(mutation: Mutation) -> i128 {
-    match mutation {
-        Mutation::MoreBytes | Mutation::FewerBytes => 16,
-        _ => 1,
-    }
-}
 
 /// Where a barrier of a block says which one it is.
 fn barrier(site: &Site<'_>) -> usize {

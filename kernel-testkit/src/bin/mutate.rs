@@ -118,7 +118,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     ] {
         if !lines.is_empty() {
             println!("\n{what}: {}", lines.len());
-            lines.iter().for_each(|line| println!("  {line}"));
+            for line in lines {
+                println!("  {line}");
+            }
         }
     }
     Ok(unlisted.is_empty() && stale.is_empty() && problems.is_empty())

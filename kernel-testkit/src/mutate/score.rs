@@ -194,13 +194,12 @@ impl<'a> Score<'a> {
         let mut kernels: BTreeMap<&str, Needed<'_>> = BTreeMap::new();
         for (judged, _, outcome, fate) in self.outcomes() {
             let class = outcome.mutant.class.name;
-            let counted = match outcome.mutant.mutation {
-                Mutation::Delete => !class.starts_with("barrier.cluster."),
-                mutation => mutation == Mutation::DeleteBoth,
-            };
+            let mutation = outcome.mutant.mutation;
+            let counted = mutation == Mutation::DeleteBoth
+                || (mutation == Mutation::Delete && !class.starts_with("barrier.cluster."));
             if counted {
                 let key = Key::of(&judged.kernel, &outcome.mutant);
-                kernels.entry(&judged.kernel).or_default().add(key, fate);
+                kernels.entry(&judged.kernel).or_default().add(&key, fate);
             }
         }
         let mut text = format!(
@@ -237,7 +236,7 @@ struct Needed<'a> {
 }
 
 impl Needed<'_> {
-    fn add(&mut self, key: Key, fate: Fate) {
+    fn add(&mut self, key: &Key, fate: Fate) {
         self.present += 1;
         match fate {
             Fate::NotReached => self.not_reached += 1,
@@ -256,10 +255,9 @@ fn line(judged: &Judged, variant: &str, outcome: &Outcome) -> String {
     let key = Key::of(&judged.kernel, mutant);
     let instruction = mutant.instruction.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut line = format!("{key} ({variant}, PTX line {}: {instruction})", mutant.ptx_line);
-    match &outcome.verdict {
-        Verdict::Refused(words) => line += &format!(": refused: {words}"),
-        Verdict::Panicked(words) => line += &format!(": the emulator panicked: {words}"),
-        Verdict::Fault(..) | Verdict::Wrong(_) | Verdict::NotReached | Verdict::Survived => {}
+    let (verdict, words) = outcome.verdict.words();
+    if !words.is_empty() {
+        let _ = write!(line, ": {verdict}: {words}");
     }
     line
 }

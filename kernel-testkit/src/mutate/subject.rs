@@ -38,7 +38,7 @@ impl Origin {
 #[derive(Debug)]
 pub enum Kernel {
     /// A file test.
-    File(FileTest),
+    File(Box<FileTest>),
     /// A launch description with its PTX.
     Described(Box<Launch>),
 }
@@ -51,7 +51,7 @@ impl Kernel {
     pub fn of_tests(folder: &Path) -> Result<Vec<Kernel>, String> {
         let files = FileTest::all(folder);
         let files = files.map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(files.into_iter().map(Kernel::File).collect())
+        Ok(files.into_iter().map(|file| Kernel::File(Box::new(file))).collect())
     }
 
     /// Those of the launch descriptions (`*.json`) in a folder, in the order of their names.
@@ -246,12 +246,11 @@ impl<'k> Described<'k> {
     fn of(launch: &'k Launch) -> Result<Described<'k>, String> {
         let options = Options::default().with_threads(1);
         let strict = options.clone().with_check_tensor_fences(true).with_check_init_fences(true);
-        let (options, outcome) = match run::run(launch, &strict, None) {
-            Ok(outcome) => (strict, outcome),
-            Err(_) => {
-                let outcome = run::run(launch, &options, None);
-                (options, outcome.map_err(|error| error.to_string())?)
-            }
+        let (options, outcome) = if let Ok(outcome) = run::run(launch, &strict, None) {
+            (strict, outcome)
+        } else {
+            let outcome = run::run(launch, &options, None);
+            (options, outcome.map_err(|error| error.to_string())?)
         };
         let most = super::most_instructions(outcome.warp_instructions);
         Ok(Described { launch, options: options.with_max_instructions(most) })
@@ -264,7 +263,16 @@ impl<'k> Described<'k> {
             Err(error) => Err(match *error.failure {
                 Failure::Fault(fault) => Stop::Fault(fault),
                 Failure::Mismatch(mismatch) => Stop::Wrong(mismatch.to_string()),
-                failure => Stop::Refused(failure.to_string()),
+                failure @ (Failure::Ptx { .. }
+                | Failure::NoEntry { .. }
+                | Failure::Target { .. }
+                | Failure::Param { .. }
+                | Failure::TensorMap { .. }
+                | Failure::ParamCount { .. }
+                | Failure::Init { .. }
+                | Failure::InitDigest { .. }
+                | Failure::Memory { .. }
+                | Failure::Write { .. }) => Stop::Refused(failure.to_string()),
             }),
         }
     }

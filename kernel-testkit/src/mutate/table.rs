@@ -23,9 +23,7 @@ impl Class {
     /// The class of an instruction; none where it does not synchronise.
     pub fn of(instruction: &Instruction) -> Option<&'static Class> {
         let has = |word: &Word| instruction.modifiers.contains(&Modifier::Word(*word));
-        let is = |class: &&Class| {
-            class.opcode == instruction.opcode && class.words.iter().all(|word| has(word))
-        };
+        let is = |class: &&Class| class.opcode == instruction.opcode && class.words.iter().all(has);
         CLASSES.iter().find(is)
     }
 }
