@@ -1,7 +1,7 @@
 //! Kernels for Hopper that are wrong, each beside its twin that is right: what the emulator says of the first, and that it runs the second.
 //!
 //! A missing fence is none of them: the compiler puts fences where they are missing. What is said of a kernel without them, see
-//! `kernel-testkit/tests/left_out.rs`.
+//! `kernel-testkit/tests/mutants.rs`.
 
 use kiln::prelude::*;
 

@@ -6,7 +6,7 @@ use kernel_core::{
     ir,
     layouts::tma::{MapExtent, MapStride, TensorMap},
 };
-use kernel_emulator::{DeviceMemory, LaunchConfig, MemoryError, Program, Report};
+use kernel_emulator::{DeviceMemory, Fault, LaunchConfig, MemoryError, Program, Report};
 
 use crate::{
     data::{Argument, Buffer, Number, encode},
@@ -176,7 +176,36 @@ pub fn holds(fact: ir::Fact, args: &[Argument]) -> bool {
     }
 }
 
-/// Runs the PTX of a variant in the emulator and leaves the results in `args`.
+/// Why a run on the emulator gave no results.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// The PTX is no program of the emulator's, or the launch does not fit it.
+    Refused(String),
+    /// The emulator stopped the kernel.
+    Fault(Box<Fault>),
+    /// The kernel wrote what it must not, or did not write what it must.
+    Wrong(String),
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stop::Refused(words) | Stop::Wrong(words) => f.write_str(words),
+            Stop::Fault(fault) => write!(f, "{fault}"),
+        }
+    }
+}
+
+impl From<Stop> for String {
+    fn from(stop: Stop) -> String {
+        stop.to_string()
+    }
+}
+
+/// The warp instructions that a test may execute.
+pub const MOST_INSTRUCTIONS: u64 = 1 << 28;
+
+/// Runs the PTX of a variant in the emulator, with so many warp instructions at most, and leaves the results in `args`.
 ///
 /// What is poisoned is memory that was never written, and so are the bytes between elements: reading them stops the
 /// kernel, and afterwards the former have to be written and the latter not.
@@ -188,11 +217,13 @@ pub fn emulate(
     variant: &Variant,
     grid: [u32; 3],
     args: &mut [Argument],
-) -> Result<Report, String> {
-    let program = Program::parse(&variant.ptx).map_err(|error| error.to_string())?;
-    let entry = program.entry(&variant.entry).ok_or("the PTX has no such entry")?;
+    most_instructions: u64,
+) -> Result<Report, Stop> {
+    let program = Program::parse(&variant.ptx).map_err(|error| Stop::Refused(error.to_string()))?;
+    let entry = program.entry(&variant.entry);
+    let entry = entry.ok_or_else(|| Stop::Refused("the PTX has no such entry".to_owned()))?;
     let memory = DeviceMemory::new();
-    let failed = |error: MemoryError| error.to_string();
+    let failed = |error: MemoryError| Stop::Refused(error.to_string());
     let mut addresses = Vec::new();
     for arg in &*args {
         let Some(buffer) = arg.buffer() else {
@@ -212,10 +243,11 @@ pub fn emulate(
         .map(|value| value.to_le_bytes().to_vec())
         .collect();
     for map in &variant.maps {
-        values.push(map_bytes(map, args, &addresses)?.to_vec());
+        values.push(map_bytes(map, args, &addresses).map_err(Stop::Refused)?.to_vec());
     }
     if values.len() != entry.params.len() {
-        return Err(format!("{} values for {} parameters", values.len(), entry.params.len()));
+        let what = format!("{} values for {} parameters", values.len(), entry.params.len());
+        return Err(Stop::Refused(what));
     }
     let mut params = vec![0; entry.param_bytes as usize];
     for (param, value) in entry.params.iter().zip(values) {
@@ -232,10 +264,16 @@ pub fn emulate(
         .with_check_tensor_fences(true)
         .with_check_init_fences(true)
         .with_threads(1)
-        .with_max_instructions(1 << 28);
+        .with_max_instructions(most_instructions);
     let report = program
         .launch(&memory, &variant.entry, &config, &params, &options)
-        .map_err(|fault| fault.to_string())?;
+        .map_err(|fault| Stop::Fault(Box::new(fault)))?;
+    results(&memory, args, &addresses).map_err(Stop::Wrong)?;
+    Ok(report)
+}
+
+/// Reads the results of a launch into the arguments.
+fn results(memory: &DeviceMemory, args: &mut [Argument], addresses: &[u64]) -> Result<(), String> {
     for (arg, address) in args.iter_mut().zip(addresses) {
         let Some(buffer) = arg.buffer_mut() else { continue };
         let live = buffer.live();
@@ -257,7 +295,7 @@ pub fn emulate(
             }
         }
     }
-    Ok(report)
+    Ok(())
 }
 
 /// A tensor map of an argument, as the emulator keeps it.

@@ -5,8 +5,6 @@ use std::{
     sync::OnceLock,
 };
 
-use kernel_core::host::Variant;
-
 use crate::{
     Assembler, arguments, compare,
     data::{Argument, Buffer, Number, Random, encode},
@@ -16,6 +14,10 @@ use crate::{
     expression::Scope,
     prepare::{self, Build, Prepared},
 };
+
+mod altered;
+
+pub use altered::Reference;
 
 /// A file test. It is compiled once, when it is first asked for.
 #[derive(Debug)]
@@ -204,7 +206,8 @@ impl FileTest {
                 Executor::Emulate => {
                     for (number, variant) in variants.enumerate() {
                         add(format!("emulate, {}", variant.name), &|args| {
-                            let report = executors::emulate(build, variant, grid, args)?;
+                            let most = executors::MOST_INSTRUCTIONS;
+                            let report = executors::emulate(build, variant, grid, args, most)?;
                             let conflicts = report.shared_bank_conflicts;
                             match directives.conflicts {
                                 Some(required) if number == 0 && required != conflicts => {
@@ -230,31 +233,6 @@ impl FileTest {
             }
         }
         judge(directives, build, case, &args, &names, runs)
-    }
-
-    /// What the emulator says of the first case of each instance, of the variants whose PTX `alter` changes.
-    ///
-    /// # Errors
-    /// What is wrong with the file, or that `alter` changes nothing.
-    pub fn altered(
-        &self,
-        alter: impl Fn(&str) -> Option<String>,
-    ) -> Result<Vec<Result<(), String>>, String> {
-        let loaded = self.loaded()?;
-        let mut outcomes = Vec::new();
-        for build in &loaded.prepared.builds {
-            let case = &loaded.directives.cases[0];
-            let (args, names) = self.arguments(build, case)?;
-            let grid = grid(loaded, build, case, &args, &names)?;
-            let fits = |v: &&Variant| v.requires.iter().all(|f| executors::holds(*f, &args));
-            for variant in build.variants.iter().filter(fits) {
-                let Some(ptx) = alter(&variant.ptx) else { continue };
-                let variant = Variant { ptx, ..variant.clone() };
-                let outcome = executors::emulate(build, &variant, grid, &mut args.clone());
-                outcomes.push(outcome.map(|_| ()));
-            }
-        }
-        if outcomes.is_empty() { Err("nothing was altered".to_owned()) } else { Ok(outcomes) }
     }
 
     fn snapshots(&self, loaded: &Loaded) {
@@ -432,17 +410,26 @@ fn judge(
             reference = Some(result);
             continue;
         };
-        for ((param, required), actual) in build.kernel.params.iter().zip(reference).zip(&result) {
-            let (Some(required), Some(actual)) = (required.buffer(), actual.buffer()) else {
-                continue;
-            };
-            let tolerance = directives.tolerance(&param.name, required.dtype.name());
-            if let Err(error) = compare::buffers(&param.name, required, actual, tolerance) {
-                failures.push(format!("{name}: {error}"));
-            }
-        }
+        let differ = differences(directives, build, reference, &result);
+        failures.extend(differ.into_iter().map(|error| format!("{name}: {error}")));
     }
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n  ")) }
+}
+
+/// How results differ from a reference, as far as the header forbids it.
+fn differences(
+    directives: &Directives,
+    build: &Build,
+    reference: &[Argument],
+    results: &[Argument],
+) -> Vec<String> {
+    let pairs = build.kernel.params.iter().zip(reference).zip(results);
+    let differ = pairs.filter_map(|((param, required), actual)| {
+        let (required, actual) = (required.buffer()?, actual.buffer()?);
+        let tolerance = directives.tolerance(&param.name, required.dtype.name());
+        compare::buffers(&param.name, required, actual, tolerance).err()
+    });
+    differ.collect()
 }
 
 fn buffer_named<'a>(build: &Build, args: &'a [Argument], name: &str) -> Option<&'a Buffer> {

@@ -25,7 +25,8 @@ pub mod expression;
 mod file_test;
 pub mod ideal;
 pub mod instructions;
+pub mod mutate;
 pub mod prepare;
 
 pub use assembler::Assembler;
-pub use file_test::{FileTest, gpu};
+pub use file_test::{FileTest, Reference, gpu};

@@ -13,7 +13,7 @@ use kernel_testkit::{
     digest::Digest,
     directives::Executor,
     examples::{self, Example},
-    gpu,
+    gpu, mutate,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -43,6 +43,11 @@ fn main() -> ExitCode {
         trials.push(trial("deterministic", file, FileTest::deterministic));
         let committed = Arc::clone(&digest);
         trials.push(trial("digest", file, move |file| committed.compare(&file.name, file)));
+        if let Some(assembler) = assembler.clone()
+            && MUTATED.contains(&file.name.as_str())
+        {
+            trials.push(trial("mutants", file, move |file| mutants_assemble(file, &assembler)));
+        }
         if let Some(assembler) = assembler.clone() {
             trials.push(trial("ptxas", file, move |file| {
                 let spills = file.assemble(&assembler)?;
@@ -65,6 +70,38 @@ fn main() -> ExitCode {
         Err(format!("no such kernels: {}; `cargo xtask ptx-digest`", unknown.join(", ")).into())
     }));
     libtest_mimic::run(&args, trials).exit_code()
+}
+
+/// Kernels with most of the classes of synchronising instructions between them: their mutants are assembled.
+const MUTATED: [&str; 6] = [
+    "atomic/once_a_block",
+    "blackwell/pair_ring",
+    "copy/ring",
+    "grid/dependents",
+    "hopper/gemm_specialized",
+    "hopper/wgmma_cluster",
+];
+
+/// One mutant of each kind of the first variant is what the assembler takes.
+fn mutants_assemble(file: &FileTest, assembler: &Assembler) -> Result<(), String> {
+    let texts = file.ptx()?;
+    let (target, ptx) = texts.first().ok_or("there is no variant")?;
+    let mut seen = Vec::new();
+    for mutant in mutate::mutants(ptx)? {
+        let kind = (mutant.class.name, mutant.mutation);
+        // Without what belongs to `wgmma` the assembler rewrites the kernel, or refuses it.
+        if seen.contains(&kind) || mutant.class.name.starts_with("wgmma.") {
+            continue;
+        }
+        seen.push(kind);
+        // A weaker form may be newer than the kernel's own.
+        let text = mutant.apply(ptx);
+        let (version, rest) = text.split_once('\n').ok_or("there is one line")?;
+        let version = if version.starts_with(".version") { ".version 9.0" } else { version };
+        let assembled = assembler.assemble(&file.name, &format!("{version}\n{rest}"), target);
+        assembled.map_err(|error| format!("{kind:?}: {error}"))?;
+    }
+    Ok(())
 }
 
 fn trial(

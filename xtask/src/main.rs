@@ -1,5 +1,5 @@
 //! Repository chores: `cargo xtask tidy`, `cargo xtask licences`, `cargo xtask ptxas`, `cargo xtask loops`,
-//! `cargo xtask ptx-digest`, `cargo xtask programs`.
+//! `cargo xtask ptx-digest`, `cargo xtask mutate`, `cargo xtask programs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its findings")]
 
@@ -28,6 +28,8 @@ cargo xtask COMMAND
   ptxas     assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
   loops     print what the kernels of the examples cost on Blackwell, or those of PTX files: registers, instructions of loops
   ptx-digest [FOLDER]  write tests/ptx-digest.txt anew: a hash of the PTX of every kernel of the tests and examples; and the PTX into the folder
+  mutate [OPTIONS] [KERNEL]..  leave out or weaken each synchronising instruction of the kernels of the file tests, and say which of these
+            mutants the emulator does not stop; `cargo xtask mutate --help` has the options
   programs  run every program for Blackwell on the emulator, optimised, in all configurations; products of 4096 in each extent with --large
 ";
 
@@ -43,17 +45,23 @@ fn print(findings: &[tidy::Finding]) -> usize {
 ///
 /// # Errors
 /// A cargo that cannot be run.
-fn of_testkit(bin: &str, paths: &[OsString]) -> Result<usize> {
+fn of_testkit(bin: &str, arguments: &[OsString]) -> Result<usize> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args(["run", "--quiet", "--package", "kiln-gpu-testkit", "--bin", bin, "--"])
-        .args(paths)
+        .args(arguments)
         .status()
         .context("cargo run")?;
     Ok(usize::from(!status.success()))
 }
 
 fn main() -> Result<ExitCode> {
+    // Its own program reads what comes after it.
+    if std::env::args_os().nth(1).is_some_and(|command| command == "mutate") {
+        let rest: Vec<OsString> = std::env::args_os().skip(2).collect();
+        let failed = of_testkit("mutate", &rest)?;
+        return Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let mut arguments = lexopt::Parser::from_env();
     let mut command = None;
     let mut paths = Vec::new();

@@ -11,6 +11,9 @@
 //@ case: the odd ones
 //@ arg steps: i32 scalar 10
 //@ expect c: sum(n, 16, 32, a(i, n) * b(n, j)) + sum(n, 48, 64, a(i, n) * b(n, j))
+//@ case: two of the first three
+//@ arg steps: i32 scalar 5
+//@ expect c: sum(n, 0, 16, a(i, n) * b(n, j)) + sum(n, 32, 48, a(i, n) * b(n, j))
 //@ case: none
 //@ arg steps: i32 scalar 0
 //@ expect c: 0

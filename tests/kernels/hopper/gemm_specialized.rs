@@ -8,7 +8,7 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 8, grid = 2,
-         instances((M, N, K) = [(136, 72, 64), (128, 40, 128)], BN = [64], STAGES = [3]))]
+         instances((M, N, K) = [(136, 72, 192), (264, 40, 192)], BN = [64], STAGES = [3]))]
 pub fn gemm_specialized<const M: i32, const N: i32, const K: i32, const BN: i32, const STAGES: i32>(
     #[block(128, 64)] a: TensorMap<bf16, 2>,
     #[block(64, BN)] b: TensorMap<bf16, 2>,

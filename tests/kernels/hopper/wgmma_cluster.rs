@@ -9,7 +9,7 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 4, grid = [2 * cdiv(c.dim(0), 128), cdiv(c.dim(1), 64)], cluster = [2, 1],
-         instances((M, N, K) = [(128, 64, 64), (168, 72, 264)]))]
+         instances((M, N, K) = [(128, 64, 320), (168, 72, 264)]))]
 pub fn wgmma_cluster<const M: i32, const N: i32, const K: i32>(
     #[block(64, 64)] a: TensorMap<bf16, 2>,
     #[block(64, 64)] b: TensorMap<bf16, 2>,

@@ -7,7 +7,7 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 8, grid = [cdiv(c.dim(0), 128), cdiv(c.dim(1), BN)],
-         instances((M, N, K, BN) = [(136, 72, 128, 64), (128, 136, 192, 128)], STAGES = [3]))]
+         instances((M, N, K, BN) = [(136, 72, 512, 64), (128, 136, 448, 128)], STAGES = [3]))]
 pub fn wgmma_ring<const M: i32, const N: i32, const K: i32, const BN: i32, const STAGES: i32>(
     #[block(128, 64)] a: TensorMap<bf16, 2>,
     #[block(64, BN)] b: TensorMap<bf16, 2>,
