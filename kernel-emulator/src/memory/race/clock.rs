@@ -300,15 +300,20 @@ impl Clock {
         self.others.get(&cluster).map(|clock| &**clock)
     }
 
-    /// What a clock of one cluster says to another one.
-    pub(super) fn elsewhere(from: &Clock, author: u32, reader: u32) -> Clock {
-        let Clock { times, lanes, others } = from;
+    /// The clock of a cluster, as that of none: what it knows of its own it knows of another one.
+    pub(super) fn of_none(&self, cluster: u32) -> Clock {
+        let Clock { times, lanes, others } = self;
         let own = Clock { times: times.clone(), lanes: lanes.clone(), others: BTreeMap::new() };
-        let mut clock = others.get(&reader).map(|clock| (**clock).clone()).unwrap_or_default();
-        clock.others.clone_from(others);
-        clock.others.remove(&reader);
-        clock.learn_other(author, &Arc::new(own));
+        let mut clock = Clock { others: others.clone(), ..Clock::default() };
+        clock.learn_other(cluster, &Arc::new(own));
         clock
+    }
+
+    /// The clock of no cluster, as that of one.
+    pub(super) fn within(&self, cluster: u32) -> Clock {
+        let mut others = self.others.clone();
+        let own = others.remove(&cluster);
+        Clock { others, ..own.map(|own| (*own).clone()).unwrap_or_default() }
     }
 
     /// Operations on tensor memory up to a number, of a thread with an index, are complete.

@@ -33,9 +33,13 @@ impl Author {
         (self.cluster, block, warp) == (other.cluster, in_block, in_warp) && mask & !lanes == 0
     }
 
-    /// Whether two threads are in one scope.
+    /// Threads of several warps.
+    const SEVERAL: Author = Author { cluster: u32::MAX, threads: (0, 0, 0) };
+
+    /// Whether two threads are in one scope. Where several left a signal, more is taken as ordered than is.
     fn shares(self, scope: MemoryScope, other: Author) -> bool {
         match scope {
+            _ if self == Author::SEVERAL => true,
             MemoryScope::Cta => (self.cluster, self.threads.0) == (other.cluster, other.threads.0),
             MemoryScope::Cluster => self.cluster == other.cluster,
             MemoryScope::Gpu | MemoryScope::Sys => true,
@@ -43,7 +47,7 @@ impl Author {
     }
 }
 
-/// What was handed on at a location.
+/// What was handed on at a location. The clock of one in a scope of at least the GPU is that of no cluster: all that it knows, it knows of other ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Signal {
     pub(super) author: Author,
@@ -52,6 +56,11 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
+    /// The clock, as that of no cluster.
+    fn of_no_cluster(&self) -> Arc<Clock> {
+        Arc::new(self.clock.of_none(self.author.cluster))
+    }
+
     /// Whether an observer in a scope is ordered by it.
     pub(super) fn reaches(&self, observer: Author, scope: MemoryScope) -> bool {
         self.author.shares(self.scope.min(scope), observer)
@@ -68,10 +77,21 @@ impl Location {
         if !atomic {
             self.0.retain(|signal| signal.author.within(author));
         }
-        for signal in signals {
-            let same = |one: &&mut Signal| (one.author, one.scope) == (signal.author, signal.scope);
+        for mut signal in signals {
+            let wide = signal.scope >= MemoryScope::Gpu;
+            if wide {
+                (signal.scope, signal.clock) = (MemoryScope::Gpu, signal.of_no_cluster());
+            }
+            let same = |one: &&mut Signal| {
+                one.scope == signal.scope && (wide || one.author == signal.author)
+            };
             match self.0.iter_mut().find(same) {
-                Some(one) => *one = signal,
+                Some(one) if one.author == signal.author => *one = signal,
+                // Thousands of blocks may count at one location: what they hand on is kept together.
+                Some(one) => {
+                    Arc::make_mut(&mut one.clock).join(&signal.clock);
+                    one.author = Author::SEVERAL;
+                }
                 None => self.0.push(signal),
             }
         }
@@ -161,6 +181,8 @@ pub(super) struct Kept {
     fences: Vec<(u32, MemoryScope, Arc<Clock>)>,
     /// What relaxed reads saw, and of which scope they were.
     seen: Vec<(u32, MemoryScope, Signal)>,
+    /// The last clock that was learned, by which lanes: who polls a flag mostly finds what was there before.
+    learned: Option<(u32, Arc<Clock>)>,
 }
 
 impl Kept {
@@ -248,12 +270,18 @@ impl super::Races {
             return;
         }
         let index = self.index(threads.block, threads.warp);
-        if signal.author.cluster == self.cluster {
-            self.warps[index].acquire(threads, &signal.clock);
-        } else {
-            let clock = Clock::elsewhere(&signal.clock, signal.author.cluster, self.cluster);
-            self.warps[index].acquire(threads, &clock);
+        let same = |(mask, clock): &(u32, Arc<Clock>)| {
+            *mask == threads.mask && Arc::ptr_eq(clock, &signal.clock)
+        };
+        if self.kept[index].learned.as_ref().is_some_and(same) {
+            return;
         }
+        if signal.scope >= MemoryScope::Gpu {
+            self.warps[index].acquire(threads, &signal.clock.within(self.cluster));
+        } else {
+            self.warps[index].acquire(threads, &signal.clock);
+        }
+        self.kept[index].learned = Some((threads.mask, Arc::clone(&signal.clock)));
     }
 
     /// Threads execute a fence.
@@ -293,7 +321,7 @@ impl super::Races {
     pub(crate) fn see(&mut self, threads: Threads, from: &Clock) {
         if self.enabled {
             let index = self.index(threads.block, threads.warp);
-            let (author, scope) = (self.author(threads), MemoryScope::Sys);
+            let (author, scope) = (self.author(threads), MemoryScope::Cta);
             let signal = Signal { author, scope, clock: Arc::new(from.clone()) };
             self.kept[index].see(threads.mask, MemoryScope::Sys, signal);
         }
