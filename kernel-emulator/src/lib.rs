@@ -35,13 +35,16 @@
 //! What makes mistakes visible: memory starts unwritten, and a value that comes from unwritten bytes
 //! is a [`Fault`] when it reaches global memory, an address or a branch (in shared and local memory it
 //! stays unwritten); asynchronous copies land as late as the program's own waits permit; addresses are
-//! checked against the allocation that they are in. Two warps of a block that touch the same byte of
-//! shared memory without a barrier between, one of them writing, are a race, whatever the size of the
-//! accesses. Bulk and tensor copies into shared memory write as participants of their own, of which only
+//! checked against the allocation that they are in. Two threads of a launch that touch the same byte of shared or global memory, one
+//! of them writing, with nothing between that orders the two, are a race, whatever the size of the accesses: barriers, mbarriers, and
+//! releases and acquires in scopes that include both order threads, as the PTX memory model says. Bulk and tensor copies into shared memory write as participants of their own, of which only
 //! those learn who wait for the mbarrier; what stores wrote is copied asynchronously only after the writing
 //! thread's `fence.proxy.async`. A [`TensorMap`] is passed to a kernel in the form that
-//! [`TensorMap::encode`] gives it. Races on global memory, between blocks of a cluster and among the lanes of one warp are
-//! not looked for, but for rows that two scatters of a cluster write while both are in flight. An instruction or modifier that is not modelled is a [`ProgramError`] that names it.
+//! [`TensorMap::encode`] gives it. An instruction or modifier that is not modelled is a [`ProgramError`] that names it.
+//!
+//! Races, missing fences and missing waits are hazards: of what comes of them nothing is certain. [`Hazards`] chooses whether the first one is
+//! the launch's fault, or all are listed in [`Report::findings`] beside the results. Which of two blocks that race is blamed is a matter of time
+//! where they run on several host threads.
 //!
 //! The same holds of `wgmma`: the registers of a product in flight must not be touched, nor what it reads be
 //! written, before each of its warps has waited, and `wgmma.fence` and `fence.proxy.async` are asked for where

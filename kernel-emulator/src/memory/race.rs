@@ -1,4 +1,4 @@
-//! Races on shared memory: who touched a word last, and whether anything orders that before the next access.
+//! Races on shared and global memory: who touched a word last, and whether anything orders that before the next access.
 //!
 //! Every warp has a vector clock (Mattern 1989): for each warp of the cluster, how much of it happens before here. Barriers, mbarriers,
 //! fences and atomic operations join clocks. Every 4-byte word remembers its last write as an epoch, a lane of a warp and the warp's own
@@ -18,9 +18,13 @@
 //!
 //! A store of what another thread stored in the same place is not a race: nothing depends on their order.
 //!
+//! Of global memory a cluster follows what it accessed itself, page by page ([`Pages`]); what clusters do to each other is told by
+//! [`Across`], and what they hand on to each other by [`sync`]. A clock says as well up to when the writes of a warp are known to the asynchronous
+//! proxy: a proxy fence passes on what its threads know.
+//!
 //! Not followed: lanes that write the same word with one instruction, and a store that an atomic operation of the same thread came after,
-//! against atomic operations of others. Where code synchronises through fences and flags, more
-//! is taken as ordered than is.
+//! against atomic operations of others. Where several threads hand on at one location in the scope of the GPU, a reader in a smaller scope learns
+//! from all of them.
 
 mod across;
 mod clock;

@@ -93,15 +93,14 @@ fn elsewhere(launch: &Launch<'_>, units: &mut [Unit]) -> String {
         let all = unit.waiting(&polling);
         let first = foremost(&all);
         let pc = first.pc();
-        match groups.iter_mut().find(|(at, ..)| *at == pc) {
-            Some((.., more)) => *more += 1,
-            None => {
-                let [x, y, z] = unit.block_of(first).id;
-                let line = launch.code.origins[pc as usize].line;
-                let what = unit.wait(launch, first);
-                groups.push((pc, format!("block ({x}, {y}, {z}) at PTX line {line}: {what}"), 0));
-            }
+        if let Some((.., more)) = groups.iter_mut().find(|(at, ..)| *at == pc) {
+            *more += 1;
+            continue;
         }
+        let [x, y, z] = unit.block_of(first).id;
+        let line = launch.code.origins[pc as usize].line;
+        let what = unit.wait(launch, first);
+        groups.push((pc, format!("block ({x}, {y}, {z}) at PTX line {line}: {what}"), 0));
     }
     let mut text = String::new();
     let blocks = launch.cluster_blocks();

@@ -2,6 +2,7 @@
 //! gaps, transposed, and repeated. Launches of these kernels are safe, so that no access may be outside of a tensor.
 
 use kernel_testkit::data::Random;
+use std::fmt::Write as _;
 
 /// Values of scalars at which arithmetic wraps, and those around edges of tensors.
 const EXTREMES: [i32; 14] = [
@@ -114,8 +115,9 @@ pub(crate) fn kernel(seed: u64) -> String {
         } else {
             format!("let v = x.tile({from}, {window:?}).load();")
         };
-        body += &format!(
-            "    for i in {counter} {{\n        {read}\n        out.tile({to}, {window:?}).store(v);\n    }}\n"
+        let _ = writeln!(
+            body,
+            "    for i in {counter} {{\n        {read}\n        out.tile({to}, {window:?}).store(v);\n    }}"
         );
     }
     let shared = if body.contains(", s)") {

@@ -42,11 +42,13 @@ pub(super) fn made(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usi
 ///
 /// # Errors
 /// [`FaultKind::ProxyFence`].
-pub(crate) fn seen(cx: &Context<'_>, (block, word): (usize, usize)) -> Run<()> {
-    let mut unseen = cx.cluster.blocks[block].unseen.0.iter();
-    let Some(&Made { warp, lane, pc, .. }) = unseen.find(|made| made.word == word) else {
+pub(crate) fn seen(cx: &mut Context<'_>, (block, word): (usize, usize)) -> Run<()> {
+    let unseen = &mut cx.cluster.blocks[block].unseen.0;
+    let Some(place) = unseen.iter().position(|made| made.word == word) else {
         return Ok(());
     };
+    // Once is enough, where the launch goes on.
+    let Made { warp, lane, pc, .. } = unseen.remove(place);
     let offset = u32::try_from(8 * word).expect("shared memory is small");
     let at = u64::from(Spot { block, offset }.address());
     let detail = format!("an asynchronous copy arrives at the mbarrier at shared address {at:#x}");
