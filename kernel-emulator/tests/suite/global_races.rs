@@ -270,6 +270,16 @@ fn blocks_that_write_one_word_race_unless_they_write_the_same() {
         // An atomic operation races with weak accesses only.
         let add = "red.global.add.u32 [%d0], 1;";
         races(&[add, add], together, false);
+        let narrow = "atom.relaxed.cta.global.add.u32 %r4, [%d0], 1;";
+        races(&[narrow, narrow], together, together != Together::Block);
+        races(&[narrow, add], together, together != Together::Block);
+        // A strong access of the same thread behind it changes nothing.
+        for weak in [narrow, "st.global.u32 [%d0], 3;"] {
+            let between = format!("{add} {weak} {add}");
+            let required = together != Together::Block || weak != narrow;
+            races(&[add, &between], together, required);
+            races(&[&between, add], together, required);
+        }
         races(&[add, &store(3)], together, true);
         races(&[add, "ld.global.u32 %r4, [%d0];"], together, true);
         races(&[add, "ld.relaxed.gpu.global.u32 %r4, [%d0];"], together, false);

@@ -85,6 +85,15 @@ impl Stamp {
         self.field(MASK_BITS + TIME_BITS + LANE_BITS + WHO_BITS, 1) != 0
     }
 
+    /// Whether it and a later one of another cluster are strong.
+    fn is_strong_beside(self, later: Stamp) -> bool {
+        self != Stamp::NOBODY
+            && self != Stamp::SPLIT
+            && self.is_strong()
+            && later.is_strong()
+            && self.cluster() != later.cluster()
+    }
+
     /// Whether it is of another cluster than a later access to bytes, and shares some; strong accesses do not meet each other.
     fn meets(self, later: Stamp, bytes: u64) -> bool {
         self != Stamp::NOBODY
@@ -289,6 +298,7 @@ impl Area {
         pc: u32,
     ) -> [Option<Other>; 6] {
         let mut found = [None; 6];
+        let mut strong = None;
         if stamp == Stamp::NOBODY {
             return found;
         }
@@ -308,11 +318,16 @@ impl Area {
                 break;
             }
             let others = if alike(before, stamp) { before.bytes() } else { 0 };
-            let after = stamp.with_bytes(bytes | others);
+            // A weak access stays one behind a strong one of the same threads.
+            let weak = alike(before, stamp) && stamp.is_strong() && !before.is_strong();
+            let after = if weak { before } else { stamp }.with_bytes(bytes | others);
             let write_pc = cell.write_pc.load(Relaxed);
             if cell.write.compare_exchange(before.0, after.0, SeqCst, Relaxed).is_ok() {
-                cell.write_pc.store(pc, Relaxed);
+                cell.write_pc.store(if weak { write_pc } else { pc }, Relaxed);
                 let earlier = Other { stamp: before, pc: write_pc, wrote: true };
+                if before.is_strong_beside(stamp) {
+                    strong = Some((before, write_pc));
+                }
                 found[0] = before.meets(stamp, bytes).then_some(earlier);
                 break;
             }
@@ -320,6 +335,10 @@ impl Area {
         fence(SeqCst);
         let [first, second] = cell.take_readers((stamp, bytes));
         (found[4], found[5]) = (first, second);
+        // A strong write of another cluster is not forgotten: weak ones that follow race with it.
+        if let Some((before, pc)) = strong {
+            cell.note_read(before, pc);
+        }
         found
     }
 
@@ -369,7 +388,5 @@ impl Area {
 /// Whether two accesses are known together.
 fn alike(a: Stamp, b: Stamp) -> bool {
     let somebody = a != Stamp::NOBODY && a != Stamp::SPLIT;
-    somebody
-        && (a.cluster(), a.who(), a.time(), a.is_strong())
-            == (b.cluster(), b.who(), b.time(), b.is_strong())
+    somebody && (a.cluster(), a.who(), a.time()) == (b.cluster(), b.who(), b.time())
 }

@@ -163,6 +163,11 @@ impl Epoch {
             || (self.who(), self.time(), self.pc()) == (other.who(), other.time(), other.pc())
     }
 
+    /// Whether it is a weak access of the lane that makes a strong one now, and nobody can have learned of it between: others race with it still.
+    pub(super) fn weaker(self, now: Epoch) -> bool {
+        now.is_atomic() && !self.is_atomic() && self.without_pc() == now.without_pc()
+    }
+
     /// Whether it is an asynchronous copy and no warp.
     pub(super) fn is_copy(self) -> bool {
         self != Epoch::SPLIT && self.who() >= FIRST && (self.who() - FIRST) % BLOCK >= WARPS

@@ -203,8 +203,11 @@ impl View<'_> {
                     continue;
                 }
                 (fine, unread) = (epoch, set);
-                self.space.writes[row][k] = now;
-                self.space.reads[row][k] = 0;
+                self.space.writes[row][k] = if epoch.weaker(now) { epoch } else { now };
+                // A strong write that another one does not know of is not forgotten: weak ones that follow race with it.
+                let both = wrote == Verdict::Unordered && epoch.is_atomic() && now.is_atomic();
+                self.space.reads[row][k] =
+                    if both { self.readers.with(set, epoch, self.known) } else { 0 };
             }
             Ok(())
         })
