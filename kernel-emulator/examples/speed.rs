@@ -4,12 +4,12 @@
 //! `cargo run --release -p kiln-gpu-emulator --example speed`
 //!
 //! Every line is the best of several runs, by the time that the thread ran, so that other work on the
-//! machine disturbs little.
+//! machine disturbs little. The last column is how many times longer the launch takes than without looking for hazards.
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
 use std::time::Instant;
 
-use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program, TensorCore};
+use kernel_emulator::{DeviceMemory, Hazards, LaunchConfig, Options, Program, TensorCore};
 
 const HEAD: &str = ".version 8.4\n.target sm_90\n.address_size 64\n";
 /// Rounds of the measured loop: the host counts a thread's time in steps of some milliseconds.
@@ -68,27 +68,39 @@ fn measure_with(options: &Options, name: &str, body: &str, flops_per_round: f64)
     memory.fill(data, 0, 1 << 16).expect("it was just allocated");
     let config = LaunchConfig::new([1, 1, 1], [128, 1, 1]);
     let options = options.clone().with_threads(1);
+    let unchecked = options.clone().with_hazards(Hazards::Off);
     let clock = Instant::now();
-    let run = || {
+    let run = |options: &Options| {
         let start = seconds(clock);
         let report = program
-            .launch(&memory, "k", &config, &data.to_le_bytes(), &options)
+            .launch(&memory, "k", &config, &data.to_le_bytes(), options)
             .unwrap_or_else(|fault| panic!("{fault}"));
         (seconds(clock) - start, report)
     };
-    let runs = (0..RUNS).map(|_| run());
-    let (seconds, report) = runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("several runs");
+    // In turn, so that both meet the same machine.
+    let runs: Vec<_> = (0..RUNS).map(|_| (run(&unchecked).0, run(&options))).collect();
+    let without = runs.iter().map(|(off, _)| *off).min_by(f64::total_cmp).expect("several runs");
+    let checked = runs.into_iter().map(|(_, on)| on);
+    let (seconds, report) = checked.min_by(|a, b| a.0.total_cmp(&b.0)).expect("several runs");
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     let (lanes, warps) = (report.lane_instructions as f64, report.warp_instructions as f64);
     println!(
-        "{name:24} {:8.1} M lane instructions/s {:7.1} ns each warp instruction",
+        "{name:24} {:8.1} M lane instructions/s {:7.1} ns each warp instruction {:6.2} times",
         lanes / seconds / 1e6,
-        seconds / warps * 1e9
+        seconds / warps * 1e9,
+        seconds / without
     );
     if flops_per_round > 0.0 {
         let flops = flops_per_round * f64::from(ROUNDS) * 4.0;
         println!("{:24} {:8.2} G operations/s", "", flops / seconds / 1e9);
     }
+}
+
+/// The best times of several runs, each without and with looking for hazards, in turn.
+fn best(run: impl Fn() -> (f64, f64)) -> (f64, f64) {
+    let runs: Vec<(f64, f64)> = (0..RUNS).map(|_| run()).collect();
+    let least = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min);
+    (least(&mut runs.iter().map(|run| run.0)), least(&mut runs.iter().map(|run| run.1)))
 }
 
 /// How long it takes to start a block that does next to nothing.
@@ -110,13 +122,21 @@ fn blocks() {
     let mut params = data.to_le_bytes().to_vec();
     params.extend((128_u32 * 10_000).to_le_bytes());
     let config = LaunchConfig::new([10_000, 1, 1], [128, 1, 1]);
-    let options = Options::default().with_threads(1);
     let clock = Instant::now();
-    let start = seconds(clock);
-    program
-        .launch(&memory, "k", &config, &params, &options)
-        .unwrap_or_else(|fault| panic!("{fault}"));
-    println!("blocks of 4 warps        {:8.2} us each", (seconds(clock) - start) / 10_000.0 * 1e6);
+    let run = |hazards: Hazards| {
+        let options = Options::default().with_threads(1).with_hazards(hazards);
+        let start = seconds(clock);
+        program
+            .launch(&memory, "k", &config, &params, &options)
+            .unwrap_or_else(|fault| panic!("{fault}"));
+        seconds(clock) - start
+    };
+    let (without, with) = best(|| (run(Hazards::Off), run(Hazards::Error)));
+    println!(
+        "blocks of 4 warps        {:8.2} us each {:6.2} times",
+        with / 10_000.0 * 1e6,
+        with / without
+    );
 }
 
 fn main() {
@@ -228,16 +248,20 @@ fn warpgroups() {
         let program = Program::parse(&text).expect("the kernel is well formed");
         let memory = DeviceMemory::new();
         let config = LaunchConfig::new([1, 1, 1], [128, 1, 1]);
-        let options = Options::default().with_threads(1);
         let clock = Instant::now();
-        let run = || {
+        let run = |hazards: Hazards| {
+            let options = Options::default().with_threads(1).with_hazards(hazards);
             let start = seconds(clock);
             program
                 .launch(&memory, "k", &config, &[0; 8], &options)
                 .unwrap_or_else(|fault| panic!("{fault}"));
             seconds(clock) - start
         };
-        let best = (0..RUNS).map(|_| run()).min_by(f64::total_cmp).expect("several runs");
-        println!("{name:24} {:8.1} us each", best / f64::from(GROUPS * 16) * 1e6);
+        let (without, with) = best(|| (run(Hazards::Off), run(Hazards::Error)));
+        println!(
+            "{name:24} {:8.1} us each {:6.2} times",
+            with / f64::from(GROUPS * 16) * 1e6,
+            with / without
+        );
     }
 }

@@ -201,8 +201,15 @@ impl Across {
             for lane in lanes(mask) {
                 area.each_word(offsets[lane], bytes, |cell, index, bytes| {
                     let stamp = (meeting.stamps[lane], bytes);
-                    let others = area.write(cell, index, stamp, meeting.pc);
-                    for other in others {
+                    for other in area.write(cell, index, stamp, meeting.pc) {
+                        judge(lane, other);
+                    }
+                });
+            }
+            fence(SeqCst);
+            for lane in lanes(mask) {
+                area.each_word(offsets[lane], bytes, |cell, _, bytes| {
+                    for other in cell.take_readers((meeting.stamps[lane], bytes)) {
                         judge(lane, other);
                     }
                 });
@@ -260,7 +267,11 @@ impl Cell {
     fn take_readers(&self, (stamp, bytes): (Stamp, u64)) -> [Option<Other>; 2] {
         [0, 1].map(|i| {
             let reader = Stamp(self.reads[i].load(Relaxed));
-            if reader == Stamp::NOBODY || reader.bytes() & bytes == 0 {
+            // Strong accesses stay behind a strong write: weak ones that follow race with them.
+            if reader == Stamp::NOBODY
+                || reader.bytes() & bytes == 0
+                || reader.is_strong_beside(stamp)
+            {
                 return None;
             }
             self.reads[i].store(0, Relaxed);
@@ -289,16 +300,15 @@ impl Area {
         }
     }
 
-    /// Writes a word: those of other clusters who wrote or read it before.
+    /// Writes a word: those of other clusters who wrote it before.
     fn write(
         &self,
         cell: &Cell,
         index: usize,
         (stamp, bytes): (Stamp, u64),
         pc: u32,
-    ) -> [Option<Other>; 6] {
-        let mut found = [None; 6];
-        let mut strong = None;
+    ) -> [Option<Other>; 4] {
+        let mut found = [None; 4];
         if stamp == Stamp::NOBODY {
             return found;
         }
@@ -325,19 +335,13 @@ impl Area {
             if cell.write.compare_exchange(before.0, after.0, SeqCst, Relaxed).is_ok() {
                 cell.write_pc.store(if weak { write_pc } else { pc }, Relaxed);
                 let earlier = Other { stamp: before, pc: write_pc, wrote: true };
+                // A strong write of another cluster is not forgotten: weak ones that follow race with it.
                 if before.is_strong_beside(stamp) {
-                    strong = Some((before, write_pc));
+                    cell.note_read(before, write_pc);
                 }
                 found[0] = before.meets(stamp, bytes).then_some(earlier);
                 break;
             }
-        }
-        fence(SeqCst);
-        let [first, second] = cell.take_readers((stamp, bytes));
-        (found[4], found[5]) = (first, second);
-        // A strong write of another cluster is not forgotten: weak ones that follow race with it.
-        if let Some((before, pc)) = strong {
-            cell.note_read(before, pc);
         }
         found
     }
