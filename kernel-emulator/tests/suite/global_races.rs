@@ -117,6 +117,29 @@ fn message_passing_at_each_scope() {
 }
 
 #[test]
+fn a_fence_reaches_as_far_as_its_scope() {
+    // The flag alone reaches everywhere.
+    for together in PLACES {
+        for (scope, farthest) in SCOPES {
+            for (write, read) in [
+                (
+                    "fence.acq_rel.S; st.relaxed.sys.global.u32 [%d1], %r5;",
+                    "ld.acquire.sys.global.u32 %r4, [%d1];",
+                ),
+                (
+                    "st.release.sys.global.u32 [%d1], %r5;",
+                    "ld.relaxed.sys.global.u32 %r4, [%d1];| fence.acq_rel.S;",
+                ),
+            ] {
+                let named = |text: &str| text.replace(".S", &format!(".{scope}"));
+                let [writer, reader] = passing(&named(write), &named(read));
+                races(&[&writer, &reader], together, farthest < together);
+            }
+        }
+    }
+}
+
+#[test]
 fn message_passing_without_a_release_or_an_acquire() {
     for together in PLACES {
         for (write, read) in [
