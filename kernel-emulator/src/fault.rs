@@ -32,7 +32,7 @@ pub enum FaultKind {
     /// A byte of an asynchronous copy, or what an asynchronous product uses, was touched before it was
     /// waited for.
     AsyncInFlight,
-    /// Shared memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between.
+    /// Memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between.
     ProxyFence,
     /// A `wgmma` uses registers that something else touched without `wgmma.fence` between.
     WgmmaFence,
@@ -40,7 +40,7 @@ pub enum FaultKind {
     TensorMemory,
     /// Warps synchronised, and touched the same tensor memory, without `tcgen05.fence` on both sides.
     TensorFence,
-    /// Two threads touched the same shared memory with nothing that orders the two, one of them writing.
+    /// Two threads touched the same shared or global memory with nothing that orders the two, one of them writing.
     Race,
     /// The launch ran more instructions than [`Options`](crate::Options) permits.
     InstructionLimit,

@@ -15,7 +15,7 @@ pub enum Hazards {
     /// They are listed in [`Report::findings`](crate::Report::findings), and the launch goes on as if the operations had been ordered:
     /// asynchronous operations act when they are issued. All checks are on.
     Warn,
-    /// They are not looked for where that costs anything, and are of no consequence.
+    /// None is reported, and most are not looked for.
     Off,
 }
 

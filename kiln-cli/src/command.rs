@@ -98,9 +98,10 @@ pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
     }
     if let Some(file) = &command.findings {
         let text = serde_json::Value::from(found).to_string();
-        std::fs::write(file, text + "\n").map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", file.display()))
-        })?;
+        if let Err(error) = std::fs::write(file, text + "\n") {
+            tally.failed += 1;
+            writeln!(output, "FAILED to save the findings as {}: {error}", file.display())?;
+        }
     }
     writeln!(output, "{} passed, {} failed", tally.passed, tally.failed)?;
     Ok(tally)

@@ -551,6 +551,11 @@ fn hazards_end_a_launch_or_are_listed_beside_its_results() {
     };
     let (passed, text) = on("error");
     assert!(!passed && text.contains("FAILED race: data race: a load of 4 bytes"), "{text}");
+    let nowhere = folder.join("nowhere/findings.json");
+    let (file_text, nowhere) = (file.to_str().expect("text"), nowhere.to_str().expect("text"));
+    let output = kiln(&["run-ptx", "--hazards", "warn", "--findings", nowhere, file_text]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(!output.status.success() && text.contains("FAILED to save the findings as"), "{text}");
     let (passed, text) = on("off");
     assert!(passed && !text.contains("data race"), "{text}");
     let (passed, text) = on("warn");

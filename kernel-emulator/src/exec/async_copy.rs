@@ -117,11 +117,17 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &CpAsync, mask: u32) -> Run<
         let (local, same) = global_lanes(source_place, &from, rest)?;
         let (memory, offsets, done) =
             place::allocation(cx.launch, &mut warp.guess, &local, op.bytes, same, Access::Load)?;
-        // It may read at once, and as late as the wait.
-        let (offsets, addresses, access) = (&offsets, &local, Access::Load);
-        let accessed =
-            hazards::Accessed { offsets, addresses, bytes: op.bytes, mask: done, access };
-        global::race(cx, warp, (warp.guess, memory), (&accessed, None), || false)?;
+        // It may read at once, and as late as the wait, and nothing behind the bytes that it reads.
+        let mut left = done;
+        while left != 0 {
+            let bytes = read[left.trailing_zeros() as usize];
+            let mask = lanes(left).filter(|lane| read[*lane] == bytes).fold(0, |m, l| m | 1 << l);
+            left &= !mask;
+            let (bytes, access) = (bytes.next_multiple_of(4), Access::Load);
+            let (offsets, addresses) = (&offsets, &local);
+            let accessed = hazards::Accessed { offsets, addresses, bytes, mask, access };
+            global::race(cx, warp, (warp.guess, memory), (&accessed, None), || false)?;
+        }
         rest &= !done;
     }
     let mut rest = mask;

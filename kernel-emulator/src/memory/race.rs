@@ -284,7 +284,7 @@ impl Races {
         }
         let agents = clock::AGENTS as usize;
         let count = &mut self.agents[barrier.0 * agents + barrier.1 % agents];
-        *count += 1;
+        *count = (*count + 1).min(clock::LAST);
         Epoch::new((agent(barrier), 0), 0, (*count, pc))
     }
 
@@ -383,7 +383,7 @@ impl Races {
             return Epoch::NONE;
         }
         let index = self.index(who.block, who.warp);
-        self.stores[index] += 1;
+        self.stores[index] = (self.stores[index] + 1).min(clock::LAST);
         let participant = (clock::stores(who.block, who.warp), lane);
         let epoch = Epoch::new(participant, 0, (self.stores[index], who.pc));
         if reduces { epoch.atomic() } else { epoch }
@@ -411,6 +411,20 @@ impl Races {
         view.overwrite(epoch, lane, (offset, bytes))
     }
 
+    /// The first write of the cluster to words of global memory, none of them behind the end of their page, that a lane does not know of.
+    pub(crate) fn unknown(
+        &mut self,
+        (block, warp): Seat,
+        lane: usize,
+        place: (u64, u32),
+    ) -> Option<Earlier> {
+        let known = &self.warps[self.index(block, warp)];
+        let now = Epoch::new((known.who(), lane), 0, (known.now(), 0));
+        let words = self.pages.words(place);
+        let unknown = |epoch: &&Epoch| **epoch != Epoch::SPLIT && !known.ordered(now, **epoch);
+        words.iter().find(unknown).map(|epoch| view::earlier((*epoch, true)))
+    }
+
     /// Threads execute a proxy fence: what they know and did is known to the asynchronous proxy.
     pub(crate) fn fence_proxy(&mut self, threads: Threads) {
         if self.enabled {
@@ -424,13 +438,10 @@ impl Races {
         &mut self,
         (block, warp): Seat,
         lane: usize,
-        (address, bytes): (u64, u32),
+        place: (u64, u32),
     ) -> Option<Earlier> {
-        let index = self.index(block, warp);
-        let known = &self.warps[index];
-        let space = self.pages.space(address / pages::BYTES);
-        let first = usize::try_from(address % pages::BYTES / 4).expect("a page is small");
-        let words = &space.writes.as_flattened()[first..first + bytes as usize / 4];
+        let known = &self.warps[self.index(block, warp)];
+        let words = self.pages.words(place);
         let unfenced = |epoch: &&Epoch| {
             **epoch != Epoch::NONE
                 && **epoch != Epoch::SPLIT
@@ -472,8 +483,10 @@ impl Races {
     /// Whether a lane of a warp knows of an access of another cluster.
     pub(crate) fn knows_elsewhere(&self, (block, warp): Seat, lane: usize, other: Stamp) -> bool {
         let known = &self.warps[self.index(block, warp)];
-        let who = (other.who(), other.lane() as usize);
-        known.knows_elsewhere(lane, other.cluster(), who, other.time())
+        // Neighbours may have written the bytes of one word, and the stamp names the last of them: who knows of one is taken to know of all.
+        let first = other.lane() as usize / 4 * 4;
+        (first..first + 4)
+            .any(|of| known.knows_elsewhere(lane, other.cluster(), (other.who(), of), other.time()))
     }
 
     /// A lane reads units of 16 bytes of the shared memory of a block, or a warp does together. Nothing where no races are looked for.

@@ -261,7 +261,8 @@ fn buffering_and_coherence_race_where_an_access_is_weak_or_its_scope_too_small()
             };
             for (scope, farthest) in SCOPES {
                 let (store, load) = (format!("st.relaxed.{scope}"), format!("ld.relaxed.{scope}"));
-                check(&store, &load, farthest < together);
+                // Whether `.cta` has both is not asked within a cluster.
+                check(&store, &load, farthest < together && together == Together::Grid);
             }
             check("st.volatile", "ld.volatile", false);
             check("st", "ld", true);
@@ -294,12 +295,12 @@ fn blocks_that_write_one_word_race_unless_they_write_the_same() {
         let add = "red.global.add.u32 [%d0], 1;";
         races(&[add, add], together, false);
         let narrow = "atom.relaxed.cta.global.add.u32 %r4, [%d0], 1;";
-        races(&[narrow, narrow], together, together != Together::Block);
-        races(&[narrow, add], together, together != Together::Block);
+        races(&[narrow, narrow], together, together == Together::Grid);
+        races(&[narrow, add], together, together == Together::Grid);
         // A strong access of the same thread behind it changes nothing.
         for weak in [narrow, "st.global.u32 [%d0], 3;"] {
             let between = format!("{add} {weak} {add}");
-            let required = together != Together::Block || weak != narrow;
+            let required = together == Together::Grid || weak != narrow;
             races(&[add, &between], together, required);
             races(&[&between, add], together, required);
         }
@@ -406,4 +407,71 @@ fn a_bulk_load_needs_a_proxy_fence_behind_a_store() {
     // What a bulk store wrote needs none.
     let copied = with_tile(&format!("{STORE} cp.async.bulk.wait_group 0; {LOAD}"));
     races(&[&copied], Together::Grid, false);
+}
+
+/// Two blocks run texts with all of their 32 lanes: `%p0` holds for lane 0, `%d3` is the lane's word of the data, `%d4` that of the flags.
+#[track_caller]
+fn whole_warps_do_not_race(first: &str, second: &str) {
+    let body = format!(
+        ".reg .pred %p<8>; .reg .b16 %h<2>; .reg .b32 %r<16>; .reg .b64 %d<8>;
+        ld.param.u64 %d0, [p0]; add.u64 %d1, %d0, 1024; add.u64 %d2, %d0, 2048; mov.u32 %r0, %tid.x;
+        setp.eq.u32 %p0, %r0, 0; mul.wide.u32 %d5, %r0, 4; add.u64 %d3, %d0, %d5; add.u64 %d4, %d1, %d5;
+        mov.u32 %r5, 1; mov.u32 %r2, %ctaid.x; setp.ne.u32 %p7, %r2, 0; @%p7 bra SECOND;
+        {first} ret; SECOND: {second}"
+    );
+    let bench = Bench::new(&entry(1, &body));
+    let data = bench.upload_words(&[0; 1024]);
+    let options = Options::default().with_max_instructions(1 << 24);
+    let config = LaunchConfig::new([2, 1, 1], [32, 1, 1]);
+    if let Err(fault) = bench.try_launch(&config, &[data], &options) {
+        panic!("{fault}");
+    }
+}
+
+#[test]
+fn what_lanes_hand_on_together_and_alone() {
+    let acquire =
+        "AGAIN: ld.acquire.gpu.global.u32 %r4, [%d1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;";
+    let read = "@%p0 ld.global.u32 %r6, [%d0];";
+    // A fence of one lane behind one of the whole warp, and one in a smaller scope.
+    for fences in ["fence.acq_rel.gpu;", "membar.gl; @%p0 st.global.u32 [%d0], 2; @%p0 membar.gl;"]
+    {
+        let first = format!(
+            "{fences} @%p0 st.global.u32 [%d0], 1; @%p0 fence.acq_rel.gpu; @%p0 membar.cta;
+            @%p0 st.relaxed.gpu.global.u32 [%d1], 1;"
+        );
+        whole_warps_do_not_race(&first, &format!("{acquire} {read}"));
+    }
+    // What a thread released stays when it polls by a relaxed atomic operation.
+    let first = "@%p0 fence.acq_rel.gpu; @%p0 st.global.u32 [%d0], 1; @%p0 red.release.gpu.global.add.u32 [%d1], 1;
+        @%p0 atom.relaxed.gpu.global.add.u32 %r4, [%d1], 0;";
+    whole_warps_do_not_race(first, &format!("{acquire} {read}"));
+    // A vector counts as its elements, on either side.
+    let first = "@%p0 st.global.u32 [%d0], 1; @%p0 fence.acq_rel.gpu;
+        @%p0 st.relaxed.gpu.global.v2.u32 [%d1], {%r5, %r5};";
+    whole_warps_do_not_race(first, &format!("{} {read}", acquire.replace("[%d1]", "[%d1+4]")));
+    // Lanes write the halves of one word, and each hands on its own.
+    let first =
+        "mul.wide.u32 %d5, %r0, 2; add.u64 %d5, %d5, %d0; mov.u16 %h0, 1; setp.lt.u32 %p2, %r0, 2;
+        @%p2 st.global.u16 [%d5], %h0; @%p2 st.release.gpu.global.u32 [%d4], 1;";
+    whole_warps_do_not_race(first, &format!("{acquire} @%p0 ld.global.u16 %h1, [%d0];"));
+}
+
+#[test]
+fn who_waits_for_a_bulk_load_may_overwrite_its_source() {
+    // The data were written once in this launch, so that the copy is looked at.
+    let load = format!("st.global.u32 [%d0+512], 1; {LOAD} st.global.u32 [%d0], 5;");
+    races(&[&with_tile(&load)], Together::Grid, false);
+    let source = "st.global.u32 [%d0+512], 1; mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster;
+        mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d0], 16, [bar];
+        LAND: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra LAND; st.release.gpu.global.u32 [%d1], 1;";
+    for together in PLACES {
+        let writer = format!("{ACQUIRE} st.global.u32 [%d0], 5;");
+        races(&[&with_tile(source), &writer], together, false);
+    }
+    // `cp.async` reads no more than it is told.
+    let copy = "cp.async.ca.shared.global [tile], [%d0], 16, 4; cp.async.wait_all;";
+    races(&[&with_tile(copy), "st.global.u32 [%d0+8], 1;"], Together::Grid, false);
+    races(&[&with_tile(copy), "st.global.u32 [%d0], 1;"], Together::Grid, true);
 }

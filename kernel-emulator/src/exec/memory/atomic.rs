@@ -7,8 +7,9 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::hazards::{self, Accessed};
+use super::order::{self, Places};
 use super::place;
-use super::{Access, addresses, order, resolve};
+use super::{Access, addresses, resolve};
 use crate::code::{Atom, AtomOp, Doubles, LANES, Order, Place, Slot};
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::{lane_number, lanes};
@@ -105,14 +106,15 @@ fn on(
     (place, addresses): (Place, &Doubles),
     mask: u32,
 ) -> Run<u32> {
-    order::leave(cx, warp, (place, addresses, mask), (op.order, true));
     let bytes = op.op.bytes();
+    let places = Places { place, addresses, bytes, mask };
+    order::leave(cx, warp, places, (op.order, true));
     let done = if bytes == 16 {
         wide(cx, warp, op, (b, d), (place, addresses), mask)?
     } else {
         narrow(cx, warp, op, (b, d), (place, addresses), mask)?
     };
-    order::see(cx, warp, (place, addresses, done), op.order);
+    order::see(cx, warp, Places { mask: done, ..places }, op.order);
     Ok(done)
 }
 

@@ -25,9 +25,8 @@ pub(crate) fn race(
     }
     // Strong accesses are morally strong together where each is in the scope of the other.
     let within = |wide: MemoryScope| scope.is_some_and(|scope| scope >= wide);
-    let alone = cx.cluster.blocks.len() == 1;
-    let strong = within(if alone { MemoryScope::Cta } else { MemoryScope::Cluster });
-    let touch = match (access.writes(), strong) {
+    // Whether the scope `.cta` has both is not asked within a cluster.
+    let touch = match (access.writes(), within(MemoryScope::Cta)) {
         (false, false) => Touch::Read,
         (false, true) => Touch::ReadStrong,
         (true, false) => Touch::Write,
@@ -71,7 +70,8 @@ fn parts(address: u64, bytes: u64) -> impl Iterator<Item = (u64, u32)> {
 }
 
 /// Checks that nobody else touches bytes of global memory that an asynchronous copy of a lane is going to write, as its epoch, with nothing that
-/// orders the two. The bytes are in one allocation; where they begin is a multiple of 4, and what is left of their number behind such a multiple is not followed.
+/// orders the two. The bytes are in one allocation, and begin at a multiple of 4. Up to three bytes at their end that make no whole word are not
+/// followed.
 pub(crate) fn overwrite(
     cx: &mut Context<'_>,
     warp: &Warp,
@@ -120,16 +120,26 @@ pub(crate) fn async_read(
         return Ok(());
     }
     for (at, bytes) in parts(address / 4 * 4, (address % 4 + bytes) / 4 * 4) {
-        let (offsets, addresses) = (&[at - memory.base; LANES], &[at; LANES]);
-        let (mask, access) = (1 << lane, Access::Load);
-        let accessed = Accessed { offsets, addresses, bytes, mask, access };
-        race(cx, warp, (guess, memory), (&accessed, None), || false)?;
-        let races = &mut cx.cluster.races;
-        let mut unfenced = races.unfenced(warp.seat(), lane, (at, bytes));
+        // It is no access of the lane, which others would have to know of: that nothing writes meanwhile is checked where the copy lands.
+        let (races, seat) = (&mut cx.cluster.races, warp.seat());
+        let mut unknown = races.unknown(seat, lane, (at, bytes));
+        let mut unfenced = races.unfenced(seat, lane, (at, bytes));
         if let Some(across) = &cx.launch.across {
-            let wanted = |stamp| races.unfenced_elsewhere(warp.seat(), lane, stamp);
-            let other = across.writer(guess, (at - memory.base, bytes), wanted);
-            unfenced = unfenced.or_else(|| other.map(|other| elsewhere(cx, lane, other).1));
+            let (place, own) = ((at - memory.base, bytes), cx.cluster.index);
+            let late = across.writer(guess, place, |stamp| {
+                u64::from(stamp.cluster()) != own && !races.knows_elsewhere(seat, lane, stamp)
+            });
+            let open =
+                across.writer(guess, place, |stamp| races.unfenced_elsewhere(seat, lane, stamp));
+            unknown = unknown.or_else(|| late.map(|other| elsewhere(cx, lane, other).1));
+            unfenced = unfenced.or_else(|| open.map(|other| elsewhere(cx, lane, other).1));
+        }
+        if let Some(earlier) = unknown {
+            let detail = format!("an asynchronous read of {bytes} bytes at global address {at:#x}");
+            let lane = crate::machine::warp::lane_number(lane);
+            let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(at).bytes(bytes);
+            trap.other = Some(earlier);
+            cx.found(trap)?;
         }
         let Some(earlier) = unfenced else { continue };
         let detail = format!(
@@ -148,6 +158,7 @@ fn elsewhere(cx: &Context<'_>, lane: usize, other: Other) -> (u32, Earlier) {
     let Other { stamp, pc, wrote } = other;
     let (rank, warp) = stamp.place();
     let block = cx.launch.block_id(stamp.cluster().into(), rank);
-    let by = By::Elsewhere { block, warp, lane: stamp.lane() };
+    let by =
+        if stamp.is_copy() { By::Copy } else { By::Elsewhere { block, warp, lane: stamp.lane() } };
     (crate::machine::warp::lane_number(lane), Earlier { pc, by, wrote })
 }

@@ -4,33 +4,47 @@ use crate::code::{Doubles, Order, Place};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Warp};
 
-/// The different addresses of lanes, with the lanes that have each.
-fn by_address(addresses: &Doubles, mask: u32) -> impl Iterator<Item = (u64, u32)> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        let address = addresses[lanes(rest).next()?];
-        let same = lanes(rest).filter(|lane| addresses[*lane] == address);
-        let same = same.fold(0, |mask, lane| mask | 1 << lane);
-        rest &= !same;
-        Some((address, same))
-    })
+/// Where the lanes of a mask access a space, each as many bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    pub(crate) place: Place,
+    pub(crate) addresses: &'a Doubles,
+    pub(crate) bytes: u32,
+    pub(crate) mask: u32,
+}
+
+impl Places<'_> {
+    /// The different addresses, word by word since a vector counts as its elements, with the lanes that have each.
+    fn words(self) -> impl Iterator<Item = (u64, u32)> {
+        let Places { addresses, bytes, mask, .. } = self;
+        let mut rest = mask;
+        let different = std::iter::from_fn(move || {
+            let address = addresses[lanes(rest).next()?];
+            let same = lanes(rest).filter(|lane| addresses[*lane] == address);
+            let same = same.fold(0, |mask, lane| mask | 1 << lane);
+            rest &= !same;
+            Some((address, same))
+        });
+        let words = (0..u64::from(bytes)).step_by(4);
+        different.flat_map(move |(address, same)| words.clone().map(move |at| (address + at, same)))
+    }
 }
 
 /// Lanes are about to write strongly to addresses of a space, atomically or not: who reads that may learn what they hand on.
 pub(crate) fn leave(
     cx: &mut Context<'_>,
     warp: &Warp,
-    (place, addresses, mask): (Place, &Doubles, u32),
+    places: Places<'_>,
     (order, atomic): (Order, bool),
 ) {
     if !order.is_strong() || !cx.cluster.races.enabled() {
         return;
     }
     let races = &mut cx.cluster.races;
-    for (address, same) in by_address(addresses, mask) {
+    for (address, same) in places.words() {
         let author = races.author(warp.threads(same));
         let signals = (races.signals(warp.threads(same), order), atomic);
-        match place {
+        match places.place {
             Place::Global | Place::Generic => cx.launch.board.leave(address, author, signals),
             Place::Shared => races.signals.leave(address, author, signals),
             Place::Const | Place::Param | Place::Local => {}
@@ -39,18 +53,13 @@ pub(crate) fn leave(
 }
 
 /// Lanes have read strongly from addresses of a space.
-pub(crate) fn see(
-    cx: &mut Context<'_>,
-    warp: &Warp,
-    (place, addresses, mask): (Place, &Doubles, u32),
-    order: Order,
-) {
+pub(crate) fn see(cx: &mut Context<'_>, warp: &Warp, places: Places<'_>, order: Order) {
     if !order.is_strong() || !cx.cluster.races.enabled() {
         return;
     }
     let races = &mut cx.cluster.races;
-    for (address, same) in by_address(addresses, mask) {
-        let signals = match place {
+    for (address, same) in places.words() {
+        let signals = match places.place {
             Place::Global | Place::Generic => cx.launch.board.at(address),
             Place::Shared => races.signals.at(address),
             Place::Const | Place::Param | Place::Local => Vec::new(),

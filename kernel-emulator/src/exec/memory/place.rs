@@ -1,7 +1,8 @@
 //! Accesses to one state space: bounds, alignment, hazards, then the bytes.
 
 use super::hazards::{self, Accessed};
-use super::{Access, banks, global, order};
+use super::order::{self, Places};
+use super::{Access, banks, global};
 use crate::code::{Doubles, Order, Place};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
@@ -45,7 +46,7 @@ pub(crate) fn load<const N: usize>(
                 defined |= access::load(&memory, &offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
-            order::see(cx, warp, (place, addresses, mask), order);
+            order::see(cx, warp, Places { place, addresses, bytes, mask }, order);
             Ok(defined)
         }
         Place::Shared => {
@@ -62,7 +63,7 @@ pub(crate) fn load<const N: usize>(
                 defined |= access::load(memory, offsets, bytes, lanes, out);
                 rest &= !lanes;
             }
-            order::see(cx, warp, (place, addresses, mask), order);
+            order::see(cx, warp, Places { place, addresses, bytes, mask }, order);
             Ok(defined)
         }
         Place::Param => {
@@ -99,7 +100,7 @@ pub(crate) fn store<const N: usize>(
     let At { place, order, addresses, bytes } = at;
     if order.is_strong() {
         cx.block().synchronises();
-        order::leave(cx, warp, (place, addresses, mask), (order, false));
+        order::leave(cx, warp, Places { place, addresses, bytes, mask }, (order, false));
     }
     match place {
         Place::Global | Place::Generic => {

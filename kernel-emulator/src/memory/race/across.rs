@@ -81,6 +81,11 @@ impl Stamp {
         super::clock::place_of(self.who())
     }
 
+    /// Whether it is a copy and no warp.
+    pub(crate) fn is_copy(self) -> bool {
+        !super::clock::is_warp(self.who())
+    }
+
     fn is_strong(self) -> bool {
         self.field(MASK_BITS + TIME_BITS + LANE_BITS + WHO_BITS, 1) != 0
     }

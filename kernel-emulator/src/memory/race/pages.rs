@@ -58,6 +58,13 @@ impl Pages {
         number
     }
 
+    /// The last writes of words, none of them behind the end of their page.
+    pub(super) fn words(&mut self, (address, bytes): (u64, u32)) -> &[Epoch] {
+        let first = usize::try_from(address % BYTES / 4).expect("a page is small");
+        let space = self.space(address / BYTES);
+        &space.writes.as_flattened()[first..first + bytes as usize / 4]
+    }
+
     /// All pages.
     pub(super) fn spaces(&mut self) -> impl Iterator<Item = &mut Space> {
         let used = self.numbers.len();

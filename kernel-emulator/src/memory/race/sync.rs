@@ -27,7 +27,7 @@ impl Author {
         Author { cluster, threads: (threads.block, threads.warp, threads.mask) }
     }
 
-    /// Whether all that it is are among the threads.
+    /// Whether the other threads include these.
     fn within(self, other: Author) -> bool {
         let ((block, warp, mask), (in_block, in_warp, lanes)) = (self.threads, other.threads);
         (self.cluster, block, warp) == (other.cluster, in_block, in_warp) && mask & !lanes == 0
@@ -47,7 +47,8 @@ impl Author {
     }
 }
 
-/// What was handed on at a location. The clock of one in a scope of at least the GPU is that of no cluster: all that it knows, it knows of other ones.
+/// What was handed on at a location. In the scope of the GPU, where any cluster may read it, its clock belongs to no cluster: it has an entry for each
+/// cluster of which something is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Signal {
     pub(super) author: Author,
@@ -86,11 +87,13 @@ impl Location {
                 one.scope == signal.scope && (wide || one.author == signal.author)
             };
             match self.0.iter_mut().find(same) {
-                Some(one) if one.author == signal.author => *one = signal,
+                Some(one) if one.author == signal.author && !atomic => *one = signal,
                 // Thousands of blocks may count at one location: what they hand on is kept together.
                 Some(one) => {
                     Arc::make_mut(&mut one.clock).join(&signal.clock);
-                    one.author = Author::SEVERAL;
+                    if one.author != signal.author {
+                        one.author = Author::SEVERAL;
+                    }
                 }
                 None => self.0.push(signal),
             }
@@ -188,7 +191,12 @@ pub(super) struct Kept {
 impl Kept {
     /// Lanes executed a fence that releases, knowing and having done so much.
     pub(super) fn fence(&mut self, mask: u32, scope: MemoryScope, clock: Arc<Clock>) {
-        self.fences.retain(|(lanes, of, _)| lanes & !mask != 0 || *of > scope);
+        for (lanes, of, _) in &mut self.fences {
+            if *of <= scope {
+                *lanes &= !mask;
+            }
+        }
+        self.fences.retain(|(lanes, ..)| *lanes != 0);
         self.fences.push((mask, scope, clock));
     }
 
@@ -243,9 +251,13 @@ impl super::Races {
         }
         for (of, clock) in self.kept[index].fenced(threads.mask) {
             let scope = scope.min(of);
-            // What a release hands on has what an earlier fence would.
-            if !signals.iter().any(|signal| signal.scope >= scope) {
-                signals.push(Signal { author, scope, clock: Arc::clone(clock) });
+            // A release hands on all that a fence before it would.
+            if order.releases && signals[0].scope >= scope {
+                continue;
+            }
+            match signals.iter_mut().find(|signal| signal.scope == scope) {
+                Some(signal) => Arc::make_mut(&mut signal.clock).join(clock),
+                None => signals.push(Signal { author, scope, clock: Arc::clone(clock) }),
             }
         }
         signals

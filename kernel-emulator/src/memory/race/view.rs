@@ -1,4 +1,4 @@
-//! One instruction's accesses to the shared memory of a block.
+//! One instruction's accesses to the shared memory of a block, or to a page of global memory.
 
 use super::clock::{Epoch, WHOLE};
 use super::part::{self, Part};
