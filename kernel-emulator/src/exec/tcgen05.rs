@@ -60,8 +60,8 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Tcgen05, mask: u3
             whole(mask, "tcgen05.wait::st")?;
             access::wait_stores(cx, warp);
         }
-        Tcgen05::FenceBefore => order::fence_before(cx, warp),
-        Tcgen05::FenceAfter => order::fence_after(cx, warp),
+        Tcgen05::FenceBefore => cx.cluster.races.fence_tensor_before(warp.threads(mask)),
+        Tcgen05::FenceAfter => order::fence_after(cx, (warp, mask)),
         Tcgen05::Mma(mma) => each(mask, |lane| mma::issue(cx, warp, mma, lane))?,
         Tcgen05::Copy(copy) => each(mask, |lane| copy::issue(cx, warp, copy, lane))?,
         Tcgen05::Shift { group, address } => {

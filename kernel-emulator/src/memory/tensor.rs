@@ -25,6 +25,8 @@ pub(crate) enum By {
     Warp { index: u32, time: u32 },
     /// An operation of the tensor core, by the index of its signature.
     Operation { signature: u32 },
+    /// A warp of the block allocated it: its number, and its time in the race detector.
+    Allocation { index: u32, time: u32 },
 }
 
 /// An access to a unit.
@@ -34,8 +36,6 @@ pub(crate) struct Mark {
     /// The number of the load or store of the warp, or of the operation.
     pub(crate) number: u32,
     pub(crate) pc: u32,
-    /// How often the warp had executed `tcgen05.fence::before_thread_sync`.
-    pub(crate) fences: u32,
 }
 
 /// The last accesses to sixteen lanes of a column.
@@ -90,8 +90,6 @@ pub(crate) struct Issued {
 pub(crate) struct Accesses {
     pub(crate) loads: Issued,
     pub(crate) stores: Issued,
-    /// When the warp executed `tcgen05.fence::before_thread_sync`, on its own clock in the race detector.
-    pub(crate) before: Vec<u32>,
     /// What it knew when it last executed `tcgen05.fence::after_thread_sync`.
     pub(crate) after: Clock,
 }

@@ -47,6 +47,7 @@ mod races;
 mod resident_blocks;
 mod tcgen05_faults;
 mod tcgen05_mma;
+mod tcgen05_order;
 mod tcgen05_pairs;
 mod tcgen05_scales;
 mod tensor_maps;

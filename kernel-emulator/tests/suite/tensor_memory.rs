@@ -21,11 +21,11 @@ pub(crate) fn kernel(columns: u32, body: &str) -> String {
          setp.eq.u32 %p0, %r1, 0; setp.eq.u32 %p1, %r0, 0;
          @%p1 mbarrier.init.shared::cta.b64 [%r2], 1; @%p1 mbarrier.init.shared::cta.b64 [%r2+8], 1;
          @%p0 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2+32], {columns};
-         bar.sync 0;
+         bar.sync 0; tcgen05.fence::after_thread_sync;
          ld.shared.b32 %r4, [%r2+32]; shl.b32 %r5, %r1, 21; add.u32 %r5, %r5, %r4;
          ld.param.u64 %d0, [p0]; mul.wide.u32 %d1, %r0, 512; add.u64 %d0, %d0, %d1;
          {body}
-         bar.sync 0;
+         tcgen05.fence::before_thread_sync; bar.sync 0;
          @%p0 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r4, {columns};
          ret;
          }}"

@@ -59,7 +59,7 @@ reasons! {
     Resources = "resources", Equivalent;
     /// Order between the accesses of blocks, or of warps, to global memory is not followed.
     GlobalMemory = "global-memory", Missed;
-    /// The scope of an operation is not followed.
+    /// The scope of an operation, or what a restricted fence covers, is not followed.
     Scope = "scope", Missed;
     /// Order between lanes of a warp is not followed here.
     Lanes = "lanes", Missed;
@@ -67,8 +67,6 @@ reasons! {
     Proxy = "proxy", Missed;
     /// Order between a grid and the one before it is not followed.
     DependentLaunch = "dependent-launch", Missed;
-    /// Order between tensor memory's allocation and its use is not followed.
-    TensorMemory = "tensor-memory", Missed;
     /// Another order of events than the emulator's would show it.
     Schedule = "schedule", Missed;
     /// The kernel ends before the fault can show.

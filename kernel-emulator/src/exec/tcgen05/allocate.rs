@@ -92,6 +92,7 @@ pub(super) fn alloc(
         return Ok(Flow::Retry(State::Columns { count: columns }));
     };
     cx.block().tensor.allocate(start, columns);
+    super::order::allocated(cx, warp, Region { shares: u8::MAX, column: start, columns });
     done(cx, warp);
     let (mut place, mut local) = (to.place, at);
     if place == crate::code::Place::Generic {

@@ -240,6 +240,8 @@ pub(super) fn commit(
     let own = |p: &&Pending| operations.signature(p.signature).thread == thread;
     let last = operations.pending.iter().rev().find(own).map_or(0, |pending| pending.number);
     let mut released = Clock::default();
+    // A commit fences what comes before it.
+    cx.cluster.races.fence_tensor_before(warp.threads(1 << lane));
     cx.cluster.races.release(warp.threads(1 << lane), &mut released);
     cx.block().synchronises();
     for (block, _) in &barriers {

@@ -8,16 +8,22 @@
 //!   after a product; a copy after a copy, a shift or a product (the manual lists copy and product as a pair that is
 //!   pipelined, and Gluon's tutorial of `tcgen05_copy` copies over what the product before reads);
 //! - or it is over, but nothing orders that before the later one: who accesses has neither waited itself nor
-//!   synchronised with who has. That is asked where races are looked for, and within one block;
+//!   synchronised with who has. That is asked where races are looked for;
 //! - or, where the launch asks for it, `tcgen05.fence` does not stand on both sides of where two warps synchronise. A commit
-//!   fences what comes before it.
+//!   fences what comes before it, and who waits for its mbarrier needs the other fence even in the thread that committed
+//!   ("Non-pipelined instructions, same thread"). Between fences a relaxed operation synchronises as well as a release does: all that the
+//!   fences compose with orders execution, and the tensor core needs no more.
+//!
+//! `tcgen05.alloc` and `tcgen05.dealloc` are synchronous. So the first access of another warp to columns needs the fence that follows the
+//! synchronisation only, and giving columns back needs the one before it only. A pair allocates and gives back together: each
+//! block answers for its own columns.
 
 use super::Place;
 use super::flight::{Signature, Work};
 use crate::fault::{self, Earlier, FaultKind, Run, Trap};
 use crate::machine::{Cluster, Context, Warp};
 use crate::memory::race;
-use crate::memory::tensor::{By, Mark, Region};
+use crate::memory::tensor::{By, Mark, Region, Unit};
 
 /// What is done to a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,54 +78,30 @@ enum Conflict {
 const BEFORE: &str = "tcgen05.fence::before_thread_sync";
 const AFTER: &str = "tcgen05.fence::after_thread_sync";
 
-/// The fence that is missing between an access of another warp and one of this warp, which knows of it.
-fn unfenced(
-    cx: &Context<'_>,
-    (block, mark): (usize, &Mark),
-    (warp, other): (u32, Other),
-) -> Option<Conflict> {
-    let Cluster { races, blocks, .. } = &*cx.cluster;
-    let (here, own) = (&blocks[block], u32::try_from(block).expect("clusters are small"));
-    if !cx.launch.check_tensor_fences || block != cx.block || !cx.cluster.races.enabled() {
-        return None;
-    }
-    let known = &here.tensor.warps[warp as usize].after;
-    let time = match other {
-        Other::Warp { index, .. } if index == warp => return None,
-        Other::Warp { index, time } => {
-            let fences = &here.tensor.warps[index as usize].before;
-            // The fence comes first, then what hands it on.
-            let fenced = fences.get(mark.fences as usize).copied();
-            let Some(fenced) = fenced.filter(|at| races.knows((own, warp), (own, index), *at))
-            else {
-                return Some(Conflict::Unfenced(BEFORE));
-            };
-            known.reaches(race::warp(own, index), time.max(fenced))
+/// What a thread knows of an earlier access that is over.
+struct Heard {
+    /// The fences around a synchronisation have told it.
+    fenced: bool,
+    /// Some synchronisation has told it.
+    ordered: bool,
+    /// The fence that is missing if the synchronisation has told and the fences have not.
+    missing: &'static str,
+}
+
+impl Heard {
+    /// What stands against the next access of who heard so much.
+    fn conflict(&self, asked: bool) -> Option<Conflict> {
+        match (self.fenced, self.ordered) {
+            (true, _) => None,
+            (false, false) => Some(Conflict::Unordered),
+            (false, true) => asked.then_some(Conflict::Unfenced(self.missing)),
         }
-        // A commit fences what comes before.
-        Other::Thread { warp: issuer, .. } if issuer == warp => return None,
-        Other::Thread { agent, .. } => known.knows_completed(agent, mark.number),
-    };
-    (!time).then_some(Conflict::Unfenced(AFTER))
-}
-
-/// Who accessed earlier.
-#[derive(Clone, Copy)]
-enum Other {
-    Warp { index: u32, time: u32 },
-    Thread { warp: u32, agent: u32 },
-}
-
-/// `tcgen05.fence::before_thread_sync`
-pub(super) fn fence_before(cx: &mut Context<'_>, warp: &Warp) {
-    let now = cx.cluster.races.time(warp.seat(), u32::MAX);
-    let block = cx.block();
-    block.tensor.warps[warp.index as usize].before.push(now);
+    }
 }
 
 /// `tcgen05.fence::after_thread_sync`
-pub(super) fn fence_after(cx: &mut Context<'_>, warp: &Warp) {
-    let known = cx.cluster.races.clock(warp.seat(), u32::MAX);
+pub(super) fn fence_after(cx: &mut Context<'_>, (warp, mask): (&Warp, u32)) {
+    let known = cx.cluster.races.fence_tensor_after(warp.threads(mask));
     cx.block().tensor.warps[warp.index as usize].after = known;
 }
 
@@ -147,19 +129,44 @@ fn conflict(
     (warp, access): (u32, Access),
 ) -> Option<Conflict> {
     let Cluster { races, blocks, .. } = &*cx.cluster;
-    let (here, own) = (&blocks[block], u32::try_from(block).expect("clusters are small"));
+    let seat = |block: usize| u32::try_from(block).expect("clusters are small");
+    let here = (seat(cx.block), warp);
+    let known = &blocks[cx.block].tensor.warps[warp as usize].after;
+    let asked = cx.launch.check_tensor_fences && races.enabled();
     match mark.by {
         By::Nobody => None,
+        By::Allocation { index, time } => {
+            let other = (seat(block), index);
+            // Of a pair, the block has allocated together with the other one.
+            if block != cx.block || other == here {
+                return None;
+            }
+            let who = race::warp(other.0, other.1);
+            let heard = Heard {
+                fenced: known.reaches(who, time),
+                ordered: races.knows(here, other, time),
+                missing: AFTER,
+            };
+            heard.conflict(asked && actor.is_some())
+        }
         By::Warp { index, time } => {
-            let accesses = &here.tensor.warps[index as usize];
+            let accesses = &blocks[block].tensor.warps[index as usize];
             let done = if wrote { accesses.stores.waited } else { accesses.loads.waited };
             if mark.number > done {
                 return Some(Conflict::UnderWay);
             }
-            if block == cx.block && !races.knows((own, warp), (own, index), time) {
-                return Some(Conflict::Unordered);
+            let other = (seat(block), index);
+            if other == here {
+                return None;
             }
-            actor.and_then(|_| unfenced(cx, (block, mark), (warp, Other::Warp { index, time })))
+            let who = race::warp(other.0, other.1);
+            let before = races.clock(here, u32::MAX).knows_fence(who, time);
+            let heard = Heard {
+                fenced: known.knows_fence(who, time) || actor.is_none() && before,
+                ordered: races.knows(here, other, time),
+                missing: if before { AFTER } else { BEFORE },
+            };
+            heard.conflict(asked)
         }
         By::Operation { signature } => {
             let operations = &cx.cluster.tensor;
@@ -172,15 +179,13 @@ fn conflict(
             if operations.under_way(mark.number).is_some() {
                 return Some(Conflict::UnderWay);
             }
-            if block != cx.block || earlier.thread.block != block {
-                return None;
-            }
-            let agent = earlier.agent;
-            if !races.knows_completed((own, warp), agent, mark.number) {
-                return Some(Conflict::Unordered);
-            }
-            let other = Other::Thread { warp: earlier.thread.warp, agent };
-            actor.and_then(|_| unfenced(cx, (block, mark), (warp, other)))
+            // A commit fences what comes before.
+            let heard = Heard {
+                fenced: known.knows_completed(earlier.agent, mark.number),
+                ordered: races.knows_completed(here, earlier.agent, mark.number),
+                missing: AFTER,
+            };
+            heard.conflict(asked && actor.is_some())
         }
     }
 }
@@ -197,11 +202,10 @@ pub(super) fn access(
         Actor::Warp { index, pc, number } => {
             let own = u32::try_from(block).expect("clusters are small");
             let time = cx.cluster.races.time((own, index), u32::MAX);
-            let fences = fences_of(cx, index);
-            Mark { by: By::Warp { index, time }, number, pc, fences }
+            Mark { by: By::Warp { index, time }, number, pc }
         }
         Actor::Operation { number, pc, signature, .. } => {
-            Mark { by: By::Operation { signature }, number, pc, fences: 0 }
+            Mark { by: By::Operation { signature }, number, pc }
         }
     };
     let tensor = &mut cx.cluster.blocks[block].tensor;
@@ -219,10 +223,14 @@ pub(super) fn access(
     Ok(())
 }
 
-/// How often a warp executed `tcgen05.fence::before_thread_sync`.
-fn fences_of(cx: &Context<'_>, warp: u32) -> u32 {
-    let fences = &cx.cluster.blocks[cx.block].tensor.warps[warp as usize].before;
-    u32::try_from(fences.len()).unwrap_or(u32::MAX)
+/// Notes that a warp of the executing block has allocated columns.
+pub(super) fn allocated(cx: &mut Context<'_>, warp: &Warp, region: Region) {
+    let time = cx.cluster.races.time(warp.seat(), u32::MAX);
+    let by = By::Allocation { index: warp.index, time };
+    let mark = Mark { by, number: 0, pc: warp.pc };
+    for index in region.units() {
+        *cx.block().tensor.unit_mut(index) = Unit { write: mark, reads: [Mark::default(); 2] };
+    }
 }
 
 fn same_reader(a: &Mark, b: &Mark) -> bool {
@@ -230,8 +238,7 @@ fn same_reader(a: &Mark, b: &Mark) -> bool {
         (By::Warp { index: a, .. }, By::Warp { index: b, .. })
         | (By::Operation { signature: a }, By::Operation { signature: b }) => a == b,
         (By::Nobody, _) => true,
-        (By::Warp { .. }, By::Operation { .. } | By::Nobody)
-        | (By::Operation { .. }, By::Warp { .. } | By::Nobody) => false,
+        (By::Warp { .. } | By::Operation { .. } | By::Allocation { .. }, _) => false,
     }
 }
 
@@ -285,7 +292,7 @@ fn fault(
         if wrote { ("wrote", "has still to write") } else { ("read", "has still to read") };
     let operation = match mark.by {
         By::Operation { signature } => cx.cluster.tensor.signature(signature).work.text(),
-        By::Warp { .. } | By::Nobody => "`tcgen05` operation",
+        By::Warp { .. } | By::Allocation { .. } | By::Nobody => "`tcgen05` operation",
     };
     let mut trap = match (mark.by, conflict) {
         (By::Warp { index, .. }, Conflict::UnderWay) => {
@@ -300,6 +307,7 @@ fn fault(
         (_, Conflict::Unfenced(fence)) => {
             let who = match mark.by {
                 By::Warp { index, .. } => format!("warp {index} {did}"),
+                By::Allocation { index, .. } => format!("warp {index} allocated"),
                 By::Operation { .. } | By::Nobody => format!("a {operation} {did}"),
             };
             let by = if *fence == BEFORE {
@@ -315,6 +323,14 @@ fn fault(
         (By::Warp { index, .. }, Conflict::Unordered) => {
             let mut trap = Trap::new(FaultKind::Race, format!("{what} {cells}"));
             trap.other = Some(Earlier { pc: mark.pc, by: fault::By::Warp(index), wrote });
+            trap
+        }
+        (By::Allocation { index, .. }, Conflict::Unordered | Conflict::UnderWay) => {
+            let detail = format!(
+                "{what} {cells}, which warp {index} allocated, and nothing orders the two: a barrier is missing between"
+            );
+            let mut trap = Trap::new(FaultKind::Race, detail);
+            trap.product = Some(mark.pc);
             trap
         }
         (By::Operation { .. } | By::Nobody, Conflict::UnderWay) => {
@@ -347,7 +363,6 @@ pub(super) fn released(cx: &Context<'_>, warp: &Warp, region: Region) -> Run<()>
 
 /// The loads, or the stores, of a warp are over: they took until here.
 pub(super) fn waited(cx: &mut Context<'_>, warp: &Warp, access: Access) {
-    let fenced = fences_of(cx, warp.index);
     let now = cx.cluster.races.time(warp.seat(), u32::MAX);
     let block = cx.block();
     let accesses = &mut block.tensor.warps[warp.index as usize];
@@ -362,7 +377,6 @@ pub(super) fn waited(cx: &mut Context<'_>, warp: &Warp, access: Access) {
             && *index == warp.index
         {
             *time = now;
-            mark.fences = fenced;
         }
     };
     for index in open.into_iter().flat_map(Region::units) {

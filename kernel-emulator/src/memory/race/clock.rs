@@ -14,10 +14,8 @@ const BLOCK: u32 = WARPS + AGENTS + 2 * WARPS;
 /// Where the copies out of shared memory begin among the participants of a block, and the fences.
 const STORES: u32 = WARPS + AGENTS;
 const FENCES: u32 = STORES + WARPS;
-/// Threads of a cluster whose operations on tensor memory count as participants; those of further ones share them.
+/// Threads of a cluster whose operations on tensor memory are told apart; further ones share their times.
 const TENSORS: u32 = 16;
-/// The participants before those of the blocks.
-const FIRST: u32 = TENSORS;
 
 /// Bits of an [`Epoch`]: whether the access was atomic, an instruction's index, a time, how many lanes share the word as a power of two, a
 /// lane, a participant.
@@ -170,7 +168,7 @@ impl Epoch {
 
     /// Whether it is an asynchronous copy and no warp.
     pub(super) fn is_copy(self) -> bool {
-        self != Epoch::SPLIT && self.who() >= FIRST && (self.who() - FIRST) % BLOCK >= WARPS
+        self != Epoch::SPLIT && self.who() % BLOCK >= WARPS
     }
 
     /// The block, and its warp or agent.
@@ -181,7 +179,6 @@ impl Epoch {
 
 /// The block of a participant, and its warp or agent.
 pub(super) fn place_of(who: u32) -> (u32, u32) {
-    let who = who.saturating_sub(FIRST);
     (who / BLOCK, who % BLOCK)
 }
 
@@ -201,6 +198,9 @@ pub(crate) struct Clock {
     lanes: Vec<Lanes>,
     /// What is known of other clusters of the grid, by number: clocks of their own, without others.
     others: BTreeMap<u32, Arc<Clock>>,
+    /// What is known of tensor memory: of each thread that issues operations, the last one that is complete; then of each warp, the time of
+    /// its last `tcgen05.fence::before_thread_sync`.
+    tensor: Vec<u32>,
 }
 
 impl Clock {
@@ -213,11 +213,7 @@ impl Clock {
     /// Everything of a participant up to a time is known.
     #[inline]
     pub(super) fn learn(&mut self, who: u32, time: u32) {
-        if self.times.len() <= who as usize {
-            self.times.resize(who as usize + 1, 0);
-        }
-        let known = &mut self.times[who as usize];
-        *known = time.max(*known);
+        learn(&mut self.times, who, time);
     }
 
     /// Everything of some lanes of a warp up to a time is known.
@@ -268,12 +264,8 @@ impl Clock {
 
     /// Learns what another clock knows.
     pub(crate) fn join(&mut self, from: &Clock) {
-        if self.times.len() < from.times.len() {
-            self.times.resize(from.times.len(), 0);
-        }
-        for (to, from) in self.times.iter_mut().zip(&from.times) {
-            *to = (*to).max(*from);
-        }
+        join(&mut self.times, &from.times);
+        join(&mut self.tensor, &from.tensor);
         for from in &from.lanes {
             match self.lanes.iter_mut().find(|to| to.warp == from.warp) {
                 Some(to) => {
@@ -307,9 +299,8 @@ impl Clock {
 
     /// The clock of a cluster, as that of none: what it knows of its own it knows of another one.
     pub(super) fn of_none(&self, cluster: u32) -> Clock {
-        let Clock { times, lanes, others } = self;
-        let own = Clock { times: times.clone(), lanes: lanes.clone(), others: BTreeMap::new() };
-        let mut clock = Clock { others: others.clone(), ..Clock::default() };
+        let own = Clock { others: BTreeMap::new(), ..self.clone() };
+        let mut clock = Clock { others: self.others.clone(), ..Clock::default() };
         clock.learn_other(cluster, &Arc::new(own));
         clock
     }
@@ -323,23 +314,58 @@ impl Clock {
 
     /// Operations on tensor memory up to a number, of a thread with an index, are complete.
     pub(crate) fn completed(&mut self, thread: u32, number: u32) {
-        self.learn(tensor(thread), number);
+        learn(&mut self.tensor, thread % TENSORS, number);
     }
 
     /// Whether it is known that an operation on tensor memory is complete.
     pub(crate) fn knows_completed(&self, thread: u32, number: u32) -> bool {
-        self.time(tensor(thread)) >= number
+        self.tensor.get((thread % TENSORS) as usize).is_some_and(|known| *known >= number)
+    }
+
+    /// A warp, as a participant, executed `tcgen05.fence::before_thread_sync` at a time.
+    pub(super) fn fence_tensor(&mut self, warp: u32, time: u32) {
+        learn(&mut self.tensor, fence_of_tensor(warp), time);
+    }
+
+    /// Whether a fence is known that a warp, as a participant, executed for tensor memory at a time or later.
+    pub(crate) fn knows_fence(&self, warp: u32, time: u32) -> bool {
+        self.tensor.get(fence_of_tensor(warp) as usize).is_some_and(|known| *known >= time)
+    }
+
+    /// What it says of tensor memory, and nothing else.
+    pub(super) fn of_tensor(&self) -> Clock {
+        Clock { tensor: self.tensor.clone(), ..Clock::default() }
     }
 }
 
-/// The participant that stands for a thread's operations on tensor memory.
-const fn tensor(thread: u32) -> u32 {
-    thread % TENSORS
+/// Raises one of some times.
+#[inline]
+fn learn(times: &mut Vec<u32>, index: u32, time: u32) {
+    if times.len() <= index as usize {
+        times.resize(index as usize + 1, 0);
+    }
+    let known = &mut times[index as usize];
+    *known = time.max(*known);
+}
+
+/// Raises times to others.
+fn join(times: &mut Vec<u32>, from: &[u32]) {
+    if times.len() < from.len() {
+        times.resize(from.len(), 0);
+    }
+    for (to, from) in times.iter_mut().zip(from) {
+        *to = (*to).max(*from);
+    }
+}
+
+/// Where the fences of a warp, a participant, stand among what is known of tensor memory.
+const fn fence_of_tensor(warp: u32) -> u32 {
+    TENSORS + warp / BLOCK * WARPS + warp % BLOCK
 }
 
 /// The participant that is a warp of a block.
 pub(crate) const fn warp(block: u32, warp: u32) -> u32 {
-    FIRST + block * BLOCK + warp
+    block * BLOCK + warp
 }
 
 /// The participant that stands for the asynchronous copies out of shared memory that a warp of a block issues.
@@ -355,12 +381,12 @@ pub(super) const fn fences(warp: u32) -> u32 {
 /// The warps of a clock's own cluster of which something is known, as participants.
 pub(super) fn warps_below(participants: usize) -> impl Iterator<Item = u32> {
     let end = u32::try_from(participants).expect("a cluster has few participants");
-    (FIRST..end).filter(|who| (who - FIRST) % BLOCK < WARPS)
+    (0..end).filter(|who| is_warp(*who))
 }
 
 /// Whether a participant is a warp.
 pub(super) const fn is_warp(who: u32) -> bool {
-    who >= FIRST && (who - FIRST) % BLOCK < WARPS
+    who % BLOCK < WARPS
 }
 
 /// The participant that stands for the asynchronous copies that the mbarrier at a word of a block's shared memory counts.

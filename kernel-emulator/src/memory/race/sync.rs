@@ -182,6 +182,8 @@ impl Board {
 pub(super) struct Kept {
     /// Their fences: the lanes, the scope, what they knew and did by then.
     fences: Vec<(u32, MemoryScope, Arc<Clock>)>,
+    /// Their fences of tensor memory: the lanes, what they knew of it by then.
+    tensor: Vec<(u32, Arc<Clock>)>,
     /// What relaxed reads saw, and of which scope they were.
     seen: Vec<(u32, MemoryScope, Signal)>,
     /// The last clock that was learned, by which lanes: who polls a flag mostly finds what was there before.
@@ -200,10 +202,27 @@ impl Kept {
         self.fences.push((mask, scope, clock));
     }
 
-    /// What a relaxed write of lanes hands on: the scope, and what they knew and did at their fences.
+    /// Lanes executed `tcgen05.fence::before_thread_sync`, knowing so much of tensor memory.
+    pub(super) fn fence_tensor(&mut self, mask: u32, clock: Clock) {
+        for (lanes, _) in &mut self.tensor {
+            *lanes &= !mask;
+        }
+        self.tensor.retain(|(lanes, _)| *lanes != 0);
+        self.tensor.push((mask, Arc::new(clock)));
+    }
+
+    /// What a relaxed write of lanes hands on: the scope, and what they knew and did at their fences. Those of tensor memory have no scope.
     pub(super) fn fenced(&self, mask: u32) -> impl Iterator<Item = (MemoryScope, &Arc<Clock>)> {
-        let of = move |(lanes, ..): &&(u32, MemoryScope, Arc<Clock>)| lanes & mask != 0;
-        self.fences.iter().filter(of).map(|(_, scope, clock)| (*scope, clock))
+        let fences = self.fences.iter().map(|(lanes, scope, clock)| (*lanes, *scope, clock));
+        let tensor = self.tensor.iter().map(|(lanes, clock)| (*lanes, MemoryScope::Sys, clock));
+        let of_lanes = fences.chain(tensor).filter(move |(lanes, ..)| lanes & mask != 0);
+        of_lanes.map(|(_, scope, clock)| (scope, clock))
+    }
+
+    /// What relaxed reads of lanes saw, and of which scope they were.
+    fn seen(&self, mask: u32) -> impl Iterator<Item = (MemoryScope, &Signal)> {
+        let of_lanes = self.seen.iter().filter(move |(lanes, ..)| lanes & mask != 0);
+        of_lanes.map(|(_, scope, signal)| (*scope, signal))
     }
 
     /// A relaxed read of lanes saw a signal.
@@ -274,6 +293,36 @@ impl super::Races {
                 self.kept[index].see(threads.mask, scope, signal);
             }
         }
+    }
+
+    /// Threads execute `tcgen05.fence::before_thread_sync`: relaxed writes that follow hand on what they know of tensor memory.
+    pub(crate) fn fence_tensor_before(&mut self, threads: Threads) {
+        if self.enabled {
+            let index = self.index(threads.block, threads.warp);
+            let fenced = self.warps[index].fence_tensor(threads);
+            self.kept[index].fence_tensor(threads.mask, fenced);
+        }
+    }
+
+    /// Threads execute `tcgen05.fence::after_thread_sync`: they learn what relaxed reads before it saw of tensor memory. What they know.
+    pub(crate) fn fence_tensor_after(&mut self, threads: Threads) -> Clock {
+        if !self.enabled {
+            return Clock::default();
+        }
+        let (observer, index) = (self.author(threads), self.index(threads.block, threads.warp));
+        let mut learned = Clock::default();
+        for (scope, signal) in self.kept[index].seen(threads.mask) {
+            if !signal.reaches(observer, scope) {
+                continue;
+            }
+            if signal.scope >= MemoryScope::Gpu {
+                learned.join(&signal.clock.within(self.cluster).of_tensor());
+            } else {
+                learned.join(&signal.clock.of_tensor());
+            }
+        }
+        self.warps[index].acquire(threads, &learned);
+        self.warps[index].of(threads.mask)
     }
 
     fn acquire_signal(&mut self, threads: Threads, scope: MemoryScope, signal: &Signal) {

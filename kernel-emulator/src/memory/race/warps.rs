@@ -117,6 +117,15 @@ impl Known {
         self.advance();
     }
 
+    /// Lanes execute `tcgen05.fence::before_thread_sync`: what they know of tensor memory from here on.
+    pub(super) fn fence_tensor(&mut self, threads: Threads) -> Clock {
+        let mut fenced = self.of(threads.mask).of_tensor();
+        fenced.fence_tensor(self.who, self.now);
+        self.acquire(threads, &fenced);
+        self.advance();
+        fenced
+    }
+
     /// Whether a lane knows what a lane of a participant did up to a time.
     pub(super) fn knows(&self, lane: usize, (who, of): (u32, usize), time: u32) -> bool {
         let knows = |clock: &Clock| clock.knows_lane(who, of, time);
