@@ -1,12 +1,14 @@
 //! Running a kernel in each of the ways that there are.
 
+use std::time::{Duration, Instant};
+
 use kernel_core::{
     eval,
     host::Variant,
     ir,
     layouts::tma::{MapExtent, MapStride, TensorMap},
 };
-use kernel_emulator::{DeviceMemory, Fault, LaunchConfig, MemoryError, Program, Report};
+use kernel_emulator::{DeviceMemory, Fault, LaunchConfig, MemoryError, Options, Program, Report};
 
 use crate::{
     data::{Argument, Buffer, Number, encode},
@@ -205,7 +207,25 @@ impl From<Stop> for String {
 /// The warp instructions that a test may execute.
 pub const MOST_INSTRUCTIONS: u64 = 1 << 28;
 
-/// Runs the PTX of a variant in the emulator, with so many warp instructions at most, and leaves the results in `args`.
+/// What a run on the emulator says, and how long the launch took.
+#[derive(Debug)]
+pub struct Emulated {
+    /// The emulator's counts.
+    pub report: Report,
+    /// The launch alone, without reading the PTX and filling memory.
+    pub took: Duration,
+}
+
+/// All checks, for so many warp instructions at most. Tests run side by side: each on one thread of the host.
+pub fn checked(most_instructions: u64) -> Options {
+    Options::default()
+        .with_check_tensor_fences(true)
+        .with_check_init_fences(true)
+        .with_threads(1)
+        .with_max_instructions(most_instructions)
+}
+
+/// Runs the PTX of a variant in the emulator and leaves the results in `args`.
 ///
 /// What is poisoned is memory that was never written, and so are the bytes between elements: reading them stops the
 /// kernel, and afterwards the former have to be written and the latter not.
@@ -217,8 +237,8 @@ pub fn emulate(
     variant: &Variant,
     grid: [u32; 3],
     args: &mut [Argument],
-    most_instructions: u64,
-) -> Result<Report, Stop> {
+    options: &Options,
+) -> Result<Emulated, Stop> {
     let program = Program::parse(&variant.ptx).map_err(|error| Stop::Refused(error.to_string()))?;
     let entry = program.entry(&variant.entry);
     let entry = entry.ok_or_else(|| Stop::Refused("the PTX has no such entry".to_owned()))?;
@@ -259,17 +279,13 @@ pub fn emulate(
         cluster: build.kernel.cluster,
         ..LaunchConfig::new(grid, [build.kernel.threads(), 1, 1])
     };
-    // Tests run side by side; each on one thread of the host.
-    let options = kernel_emulator::Options::default()
-        .with_check_tensor_fences(true)
-        .with_check_init_fences(true)
-        .with_threads(1)
-        .with_max_instructions(most_instructions);
+    let start = Instant::now();
     let report = program
-        .launch(&memory, &variant.entry, &config, &params, &options)
+        .launch(&memory, &variant.entry, &config, &params, options)
         .map_err(|fault| Stop::Fault(Box::new(fault)))?;
+    let took = start.elapsed();
     results(&memory, args, &addresses).map_err(Stop::Wrong)?;
-    Ok(report)
+    Ok(Emulated { report, took })
 }
 
 /// Reads the results of a launch into the arguments.

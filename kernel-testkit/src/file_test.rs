@@ -206,9 +206,9 @@ impl FileTest {
                 Executor::Emulate => {
                     for (number, variant) in variants.enumerate() {
                         add(format!("emulate, {}", variant.name), &|args| {
-                            let most = executors::MOST_INSTRUCTIONS;
-                            let report = executors::emulate(build, variant, grid, args, most)?;
-                            let conflicts = report.shared_bank_conflicts;
+                            let options = executors::checked(executors::MOST_INSTRUCTIONS);
+                            let run = executors::emulate(build, variant, grid, args, &options)?;
+                            let conflicts = run.report.shared_bank_conflicts;
                             match directives.conflicts {
                                 Some(required) if number == 0 && required != conflicts => {
                                     Err(format!("{conflicts} bank conflicts, required {required}"))

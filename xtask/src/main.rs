@@ -1,5 +1,5 @@
 //! Repository chores: `cargo xtask tidy`, `cargo xtask licences`, `cargo xtask ptxas`, `cargo xtask loops`,
-//! `cargo xtask ptx-digest`, `cargo xtask mutate`, `cargo xtask programs`.
+//! `cargo xtask ptx-digest`, `cargo xtask mutate`, `cargo xtask launches`, `cargo xtask programs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its findings")]
 
@@ -30,6 +30,7 @@ cargo xtask COMMAND
   ptx-digest [FOLDER]  write tests/ptx-digest.txt anew: a hash of the PTX of every kernel of the tests and examples; and the PTX into the folder
   mutate [OPTIONS] [KERNEL]..  leave out or weaken each synchronising instruction of the kernels of the file tests, and say which of these
             mutants the emulator does not stop; `cargo xtask mutate --help` has the options
+  launches [KERNEL]..  print how much longer the launches of the file tests take on the emulator, optimised, with its checks than without
   programs  run every program for Blackwell on the emulator, optimised, in all configurations; products of 4096 in each extent with --large
 ";
 
@@ -46,9 +47,15 @@ fn print(findings: &[tidy::Finding]) -> usize {
 /// # Errors
 /// A cargo that cannot be run.
 fn of_testkit(bin: &str, arguments: &[OsString]) -> Result<usize> {
+    testkit(&["--bin", bin], arguments)
+}
+
+fn testkit(options: &[&str], arguments: &[OsString]) -> Result<usize> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "kiln-gpu-testkit", "--bin", bin, "--"])
+        .args(["run", "--quiet", "--package", "kiln-gpu-testkit"])
+        .args(options)
+        .arg("--")
         .args(arguments)
         .status()
         .context("cargo run")?;
@@ -74,7 +81,11 @@ fn main() -> Result<ExitCode> {
             }
             Long("large") if command.as_deref() == Some("programs") => extents = Extents::Large,
             Value(name) if command.is_none() => command = Some(name.string()?),
-            Value(path) if command.as_deref() == Some("loops") => paths.push(path),
+            Value(path)
+                if matches!(command.as_deref(), Some("loops" | "ptx-digest" | "launches")) =>
+            {
+                paths.push(path);
+            }
             other @ (Short(_) | Long(_) | Value(_)) => return Err(other.unexpected().into()),
         }
     }
@@ -88,6 +99,7 @@ fn main() -> Result<ExitCode> {
         Some("ptxas") => ptxas::run()?,
         Some("loops") => of_testkit("loops", &paths)?,
         Some("ptx-digest") => of_testkit("ptx_digest", &paths)?,
+        Some("launches") => testkit(&["--release", "--bin", "launches"], &paths)?,
         Some("programs") => programs::run(&repository::root(), extents)?,
         Some(other) => bail!("there is no command `{other}`\n\n{USAGE}"),
         None => bail!("{USAGE}"),

@@ -1,7 +1,10 @@
 //! PTX that was changed, on the inputs of a file test: what the emulator says, and whether the results are still those of the
 //! PTX that the compiler made.
 
+use std::time::Duration;
+
 use kernel_core::host::Variant;
+use kernel_emulator::Options;
 
 use super::{FileTest, differences, grid};
 use crate::{
@@ -69,9 +72,9 @@ impl FileTest {
             }
             let grid = grid(loaded, build, case, &args, &names)?;
             let mut results = args.clone();
-            let most = executors::MOST_INSTRUCTIONS;
-            let report = executors::emulate(build, variant, grid, &mut results, most)?;
-            let instructions = report.warp_instructions;
+            let options = executors::checked(executors::MOST_INSTRUCTIONS);
+            let run = executors::emulate(build, variant, grid, &mut results, &options)?;
+            let instructions = run.report.warp_instructions;
             reference.cases.push(Case { args, grid, results, instructions });
         }
         Ok(reference)
@@ -79,6 +82,21 @@ impl FileTest {
 }
 
 impl Reference<'_> {
+    /// How long the launches of all cases take.
+    ///
+    /// # Errors
+    /// What the emulator says.
+    pub fn time(&self, options: &Options) -> Result<Duration, Stop> {
+        let mut sum = Duration::ZERO;
+        for case in &self.cases {
+            let mut results = case.args.clone();
+            let run =
+                executors::emulate(self.build, self.variant, case.grid, &mut results, options)?;
+            sum += run.took;
+        }
+        Ok(sum)
+    }
+
     /// Runs other PTX in place of the variant's, in each case until one goes wrong.
     ///
     /// # Errors
@@ -87,8 +105,8 @@ impl Reference<'_> {
         let variant = Variant { ptx, ..self.variant.clone() };
         for case in &self.cases {
             let mut results = case.args.clone();
-            let most = mutate::most_instructions(case.instructions);
-            executors::emulate(self.build, &variant, case.grid, &mut results, most)?;
+            let options = executors::checked(mutate::most_instructions(case.instructions));
+            executors::emulate(self.build, &variant, case.grid, &mut results, &options)?;
             let differ = differences(self.directives, self.build, &case.results, &results);
             if !differ.is_empty() {
                 return Err(Stop::Wrong(differ.join("\n")));
