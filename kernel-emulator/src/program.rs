@@ -124,7 +124,7 @@ pub struct Options {
     /// manual asks for the fences, but compilers that are proven on the hardware leave them out where a barrier is between, so
     /// the default is not to ask. Without [`check_races`](Self::check_races) nothing is asked.
     pub check_tensor_fences: bool,
-    /// Whether a copy that arrives at an mbarrier is a fault as long as the thread that initialised the mbarrier has executed neither
+    /// Whether a copy or a `tcgen05.commit` that arrives at an mbarrier is a fault as long as the thread that initialised it has executed neither
     /// `fence.mbarrier_init` nor `fence.proxy.async`. The manual asks for the fence; some compilers leave it out, so the default is not to
     /// ask.
     pub check_init_fences: bool,

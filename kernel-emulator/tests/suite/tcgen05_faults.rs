@@ -253,6 +253,27 @@ fn fences_stand_around(store: &str, operation: &str) {
 }
 
 #[test]
+fn commits_arrive_at_mbarriers_that_a_fence_made_visible() {
+    let run = |fence: &str, asked: bool| {
+        let body = format!("setp.eq.u32 %p2, %r0, 64; {fence} {BARRIER} {COMMIT} {WAIT}");
+        let options = Options::default().with_check_init_fences(asked);
+        launch_with(&kernel(64, &body), &vec![0; 128 * 128], &options)
+    };
+    let fence = "@%p1 fence.mbarrier_init.release.cluster;";
+    for right in [fence, "@%p1 fence.proxy.async.shared::cta;"] {
+        run(right, true).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    run("", false).unwrap_or_else(|fault| panic!("nobody asked: {fault}"));
+    for wrong in ["", "@!%p1 fence.mbarrier_init.release.cluster;"] {
+        let fault = run(wrong, true).expect_err("the fence is missing");
+        assert_eq!(fault.kind, FaultKind::ProxyFence, "{fault}");
+        let says = "a `tcgen05.commit` arrives at the mbarrier at shared address 0x400, which";
+        assert!(fault.detail.contains(says), "{fault}");
+        assert!(fault.ptx.contains("tcgen05.commit"), "{fault}");
+    }
+}
+
+#[test]
 fn columns_are_given_back_when_nothing_uses_them() {
     let fault = filled(
         FaultKind::AsyncInFlight,

@@ -1,4 +1,4 @@
-//! `mbarrier.init` writes through the generic proxy, and copies arrive through the asynchronous one: the thread that initialises an
+//! `mbarrier.init` writes through the generic proxy, and copies and `tcgen05.commit` arrive through the asynchronous one: the thread that initialises an
 //! mbarrier executes `fence.mbarrier_init` before others use it (PTX ISA, "membar, fence"), or a proxy fence, which does more.
 
 use super::super::bulk::Spot;
@@ -38,11 +38,11 @@ pub(super) fn made(cx: &mut Context<'_>, warp: &Warp, (block, word): (usize, usi
     }
 }
 
-/// A copy is about to be issued that arrives at an mbarrier.
+/// An asynchronous operation is about to be issued that arrives at an mbarrier.
 ///
 /// # Errors
 /// [`FaultKind::ProxyFence`].
-pub(crate) fn seen(cx: &mut Context<'_>, (block, word): (usize, usize)) -> Run<()> {
+pub(crate) fn seen(cx: &mut Context<'_>, (block, word): (usize, usize), what: &str) -> Run<()> {
     let unseen = &mut cx.cluster.blocks[block].unseen.0;
     let Some(place) = unseen.iter().position(|made| made.word == word) else {
         return Ok(());
@@ -51,7 +51,7 @@ pub(crate) fn seen(cx: &mut Context<'_>, (block, word): (usize, usize)) -> Run<(
     let Made { warp, lane, pc, .. } = unseen.remove(place);
     let offset = u32::try_from(8 * word).expect("shared memory is small");
     let at = u64::from(Spot { block, offset }.address());
-    let detail = format!("an asynchronous copy arrives at the mbarrier at shared address {at:#x}");
+    let detail = format!("{what} arrives at the mbarrier at shared address {at:#x}");
     let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at);
     let missing = "has executed no `fence.mbarrier_init.release.cluster` since";
     trap.unfenced = Some(Unfenced { warp, lane, pc, did: "initialised", missing });

@@ -234,6 +234,7 @@ pub(super) fn commit(
     };
     for at in &barriers {
         barrier::transactions(cx, *at)?;
+        barrier::init::seen(cx, *at, "a `tcgen05.commit`")?;
     }
     let thread = thread(cx, warp, lane);
     let operations = &cx.cluster.tensor;
