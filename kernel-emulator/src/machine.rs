@@ -201,7 +201,7 @@ pub(crate) struct NamedBarrier {
     pub(crate) released: Clock,
 }
 
-/// What those who arrive at an mbarrier hand on to those who wait for it.
+/// What those who arrive at a barrier hand on to those who wait for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handoff {
     /// In the current phase, and before.
@@ -217,6 +217,28 @@ impl Handoff {
     }
 }
 
+/// What those who arrive at an mbarrier hand on to the threads of its block, who alone wait for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrivals {
+    /// What the block's own threads, copies and commits hand on.
+    pub(crate) own: Handoff,
+    /// What other blocks hand on: only a wait in the scope of the cluster learns of it.
+    pub(crate) others: Handoff,
+}
+
+impl Arrivals {
+    /// What is handed on in the current phase from one block to the mbarrier of another, or the same.
+    pub(crate) fn gathered(&mut self, (from, to): (usize, usize)) -> &mut Clock {
+        if from == to { &mut self.own.gathered } else { &mut self.others.gathered }
+    }
+
+    /// The current phase is over.
+    pub(crate) fn complete(&mut self) {
+        self.own.complete();
+        self.others.complete();
+    }
+}
+
 /// What the warps of a block share.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
@@ -226,7 +248,7 @@ pub(crate) struct Block {
     pub(crate) shared: Shared,
     pub(crate) proxies: Proxies,
     /// By word of shared memory.
-    pub(crate) mbarriers: BTreeMap<usize, Handoff>,
+    pub(crate) mbarriers: BTreeMap<usize, Arrivals>,
     pub(crate) unseen: Unseen,
     pub(crate) barriers: [NamedBarrier; 16],
     /// Those that a `wgmma` was executed in, and those before them.
@@ -271,6 +293,8 @@ pub(crate) struct ClusterBarrier {
     pub(crate) arrived: u32,
     /// What those who arrive hand on to those who wait.
     pub(crate) handoff: Handoff,
+    /// What those who arrive relaxed hand on within their block, by fences of its scope.
+    pub(crate) within: BTreeMap<usize, Handoff>,
 }
 
 /// What the blocks of a cluster share.

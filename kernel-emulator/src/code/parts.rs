@@ -430,7 +430,7 @@ pub(crate) enum MbarrierKind {
         expect: Option<W>,
         drop: bool,
         no_complete: bool,
-        relaxed: bool,
+        order: Order,
     },
     ExpectTx {
         bytes: W,
@@ -444,7 +444,7 @@ pub(crate) enum MbarrierKind {
         phase: Slot,
         parity: bool,
         blocking: bool,
-        relaxed: bool,
+        order: Order,
     },
     PendingCount {
         d: W,

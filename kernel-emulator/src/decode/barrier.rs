@@ -3,10 +3,10 @@
 use kernel_ptx::{Opcode, Operand, Type, Word};
 
 use super::count;
-use super::memory::{SCOPES, scope, shared};
+use super::memory::{scope, shared};
 use super::operands::{Decoded, Modifiers, Scope};
 use crate::code::{
-    Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, MemoryScope, Op, Place, Slot, W,
+    Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, MemoryScope, Op, Order, Place, Slot, W,
 };
 
 /// `bar`, `barrier`.
@@ -111,10 +111,11 @@ pub(super) fn mbarrier(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]
     let arrive = mods.one_of(&[(Word::Arrive, false), (Word::ArriveDrop, true)]);
     let expect = mods.word(Word::ExpectTx);
     let wait = mods.one_of(&[(Word::TestWait, false), (Word::TryWait, true)]);
-    // An arrival releases, and a wait acquires, where they do not say `.relaxed`.
+    // An arrival releases, and a wait acquires, where they do not say `.relaxed`. Without a scope the manual takes `.cta`; but
+    // compilers leave it out at mbarriers of other blocks too, and kernels that are proven on the hardware rely on that.
     let relaxed = mods.word(Word::Relaxed);
     mods.ignore(&[Word::Acquire, Word::Release]);
-    mods.ignore(SCOPES);
+    let scope = Some(scope(mods).unwrap_or(MemoryScope::Cluster));
     if mods.word(Word::PendingCount) {
         mods.ty()?;
         let [d, state] = count(ops)?;
@@ -147,14 +148,16 @@ pub(super) fn mbarrier(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]
             _ => return Err("the wrong number of operands".to_owned()),
         };
         let address = cx.address(a, place)?;
-        let kind = MbarrierKind::Arrive { state, count, expect, drop, no_complete, relaxed };
+        let order = Order { scope, releases: !relaxed, acquires: false };
+        let kind = MbarrierKind::Arrive { state, count, expect, drop, no_complete, order };
         return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
     }
     if let Some(blocking) = wait {
         let [d, a, phase, ..] = ops else { return Err("operands are missing".to_owned()) };
         let phase = if parity { Slot::W(cx.w(phase)?) } else { Slot::D(cx.d(phase)?) };
         let address = cx.address(a, place)?;
-        let kind = MbarrierKind::Wait { d: cx.dest_p(d)?, phase, parity, blocking, relaxed };
+        let order = Order { scope, releases: false, acquires: !relaxed };
+        let kind = MbarrierKind::Wait { d: cx.dest_p(d)?, phase, parity, blocking, order };
         return Ok(Op::Mbarrier(Box::new(Mbarrier { address, kind })));
     }
     let [a, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };

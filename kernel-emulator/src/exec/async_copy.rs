@@ -299,12 +299,12 @@ pub(crate) fn land_tracked(cx: &mut Context<'_>, meant: impl Fn(&Tracked) -> boo
     let (landing, flying): (Vec<_>, Vec<_>) = tracked.into_iter().partition(meant);
     cx.cluster.tracked = flying;
     let any = !landing.is_empty();
-    for Tracked { copies, epoch, barrier, mut released, .. } in landing {
+    for Tracked { seat: (from, _), copies, epoch, barrier, mut released } in landing {
         for copy in &copies {
             put(cx, copy).map_err(|trap| trap.at(copy.pc))?;
         }
         Races::arrived(epoch, &mut released);
-        super::barrier::arrive_once(cx, barrier, &released)?;
+        super::barrier::arrive_once(cx, (from as usize, barrier), &released)?;
     }
     Ok(any)
 }

@@ -5,10 +5,13 @@ pub(crate) mod init;
 
 use super::bulk::Spot;
 use super::memory::{Access, addresses, hazards, place, resolve};
-use crate::code::{Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, Op, Place, Slot, W};
+use crate::code::{
+    Address, Bar, BarKind, Inst, LANES, Mbarrier, MbarrierKind, MemoryScope, Op, Order, Place,
+    Slot, W,
+};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
-use crate::machine::{Block, Cluster, Context, Flow, NamedBarrier, State, Warp};
+use crate::machine::{Block, Cluster, Context, Flow, Handoff, NamedBarrier, State, Warp};
 use crate::memory::access::WordMemory;
 use crate::memory::race::{Clock, Epoch, Races, Threads};
 use crate::memory::shared::SHARED_BASE;
@@ -163,7 +166,10 @@ pub(crate) fn cluster_arrive(
         Races::started(cx.block, &mut barrier.handoff.gathered);
         if relaxed {
             // A fence before it hands on what comes before that fence.
-            races.hand_on_fenced(warp.threads(mask), &mut barrier.handoff.gathered);
+            let within = barrier.within.entry(cx.block).or_default();
+            races.hand_on_fenced(warp.threads(mask), MemoryScope::Cta, &mut within.gathered);
+            let all = &mut barrier.handoff.gathered;
+            races.hand_on_fenced(warp.threads(mask), MemoryScope::Cluster, all);
         } else {
             races.release(warp.threads(mask), &mut barrier.handoff.gathered);
         }
@@ -181,6 +187,7 @@ pub(crate) fn cluster_check(cx: &mut Context<'_>) {
         barrier.arrived = 0;
         barrier.generation += 1;
         barrier.handoff.complete();
+        barrier.within.values_mut().for_each(Handoff::complete);
     }
 }
 
@@ -204,6 +211,9 @@ pub(crate) fn cluster_wait(cx: &mut Context<'_>, warp: &mut Warp, mask: u32) -> 
 pub(crate) fn cluster_met(cx: &mut Context<'_>, threads: Threads) {
     let Cluster { races, barrier, .. } = cx.cluster;
     races.acquire(threads, &barrier.handoff.released);
+    if let Some(within) = barrier.within.get(&cx.block) {
+        races.acquire(threads, &within.released);
+    }
 }
 
 /// An mbarrier object, as it is in its 64 bits. The manual leaves the format open.
@@ -366,16 +376,18 @@ fn hand_on(
     cx: &mut Context<'_>,
     warp: &Warp,
     places: &[(usize, usize); LANES],
-    (mask, relaxed): (u32, bool),
+    (mask, order): (u32, Order),
 ) {
     for ((block, word), same) in by_barrier(places, mask) {
         let Cluster { races, blocks, .. } = cx.cluster;
-        if races.enabled() {
-            let handoff = blocks[block].mbarriers.entry(word).or_default();
-            if relaxed {
-                races.hand_on_fenced(warp.threads(same), &mut handoff.gathered);
+        let reach = if block == cx.block { MemoryScope::Cta } else { MemoryScope::Cluster };
+        if races.enabled() && order.scope >= Some(reach) {
+            let arrivals = blocks[block].mbarriers.entry(word).or_default();
+            let gathered = arrivals.gathered((cx.block, block));
+            if order.releases {
+                races.release(warp.threads(same), gathered);
             } else {
-                races.release(warp.threads(same), &mut handoff.gathered);
+                races.hand_on_fenced(warp.threads(same), reach, gathered);
             }
         }
         if block != cx.block {
@@ -418,9 +430,10 @@ pub(crate) fn mbarrier(
         return wait(cx, warp, &places, op.kind, mask);
     }
     match op.kind {
-        MbarrierKind::Arrive { relaxed, .. } => hand_on(cx, warp, &places, (mask, relaxed)),
+        MbarrierKind::Arrive { order, .. } => hand_on(cx, warp, &places, (mask, order)),
         MbarrierKind::ExpectTx { .. } | MbarrierKind::CompleteTx { .. } => {
-            hand_on(cx, warp, &places, (mask, true));
+            let scope = Some(MemoryScope::Cluster);
+            hand_on(cx, warp, &places, (mask, Order { scope, ..Order::WEAK }));
         }
         MbarrierKind::Init { .. }
         | MbarrierKind::Inval
@@ -567,10 +580,10 @@ pub(crate) fn transactions(cx: &Context<'_>, at: (usize, usize)) -> Run<(u32, i6
     }
 }
 
-/// Bytes of an asynchronous copy of that epoch, see `memory/race.rs`, arrive at an mbarrier.
+/// Bytes of an asynchronous copy that a block issued, of that epoch, see `memory/race.rs`, arrive at an mbarrier.
 pub(crate) fn complete_bytes(
     cx: &mut Context<'_>,
-    at: (usize, usize),
+    (from, at): (usize, (usize, usize)),
     (bytes, epoch): (u32, Epoch),
 ) -> Run<()> {
     let mut object = object(cx, at, 0)?;
@@ -580,27 +593,31 @@ pub(crate) fn complete_bytes(
     put(cx, at, object.encode());
     let Cluster { races, blocks, .. } = cx.cluster;
     if races.enabled() {
-        let handoff = blocks[at.0].mbarriers.entry(at.1).or_default();
-        Races::arrived(epoch, &mut handoff.gathered);
+        let arrivals = blocks[at.0].mbarriers.entry(at.1).or_default();
+        Races::arrived(epoch, arrivals.gathered((from, at.0)));
         if before != object.phase {
-            handoff.complete();
+            arrivals.complete();
         }
     }
     Ok(())
 }
 
-/// A `tcgen05.commit` arrives at an mbarrier: who waits for it learns what is `known`.
-pub(crate) fn arrive_once(cx: &mut Context<'_>, at: (usize, usize), known: &Clock) -> Run<()> {
+/// An asynchronous operation that a block issued arrives at an mbarrier: who waits for it learns what is `known`.
+pub(crate) fn arrive_once(
+    cx: &mut Context<'_>,
+    (from, at): (usize, (usize, usize)),
+    known: &Clock,
+) -> Run<()> {
     let mut object = object(cx, at, 0)?;
     let before = object.phase;
     object.arrive(1)?;
     put(cx, at, object.encode());
     let Cluster { races, blocks, .. } = cx.cluster;
     if races.enabled() {
-        let handoff = blocks[at.0].mbarriers.entry(at.1).or_default();
-        handoff.gathered.join(known);
+        let arrivals = blocks[at.0].mbarriers.entry(at.1).or_default();
+        arrivals.gathered((from, at.0)).join(known);
         if before != object.phase {
-            handoff.complete();
+            arrivals.complete();
         }
     }
     Ok(())
@@ -614,7 +631,7 @@ fn wait(
     kind: MbarrierKind,
     mask: u32,
 ) -> Run<Flow> {
-    let MbarrierKind::Wait { d, phase, parity, blocking, relaxed } = kind else {
+    let MbarrierKind::Wait { d, phase, parity, blocking, order } = kind else {
         unreachable!("the caller has asked")
     };
     let mut done = 0;
@@ -651,12 +668,15 @@ fn wait(
     }
     for ((block, word), same) in by_barrier(places, done) {
         let Cluster { races, blocks, .. } = cx.cluster;
-        if let Some(handoff) = blocks[block].mbarriers.get(&word) {
-            if relaxed {
-                races.see(warp.threads(same), &handoff.released);
-            } else {
-                races.acquire(warp.threads(same), &handoff.released);
+        let Some(arrivals) = blocks[block].mbarriers.get(&word) else { continue };
+        let (own, others) = (&arrivals.own.released, &arrivals.others.released);
+        if order.acquires {
+            races.acquire(warp.threads(same), own);
+            if order.scope >= Some(MemoryScope::Cluster) {
+                races.acquire(warp.threads(same), others);
             }
+        } else {
+            races.see(warp.threads(same), order, (own, others));
         }
     }
     if done != 0 {

@@ -69,6 +69,67 @@ fn a_remote_arrival_hands_over_what_comes_before_it() {
     races(&body(WRITE_PEER, alone), &body(WRITE_PEER, arrive));
 }
 
+/// The first block writes to the second one's memory and arrives there; the second one waits, and reads.
+fn hand_over(arrive: &str, wait: &str) -> String {
+    format!(
+        "{MEET} setp.eq.u32 %p2, %r9, 0; @%p2 bra WRITER; bra READER;
+         WRITER: {WRITE_PEER} bar.warp.sync -1; {arrive} bra OVER;
+         READER: W$: mbarrier.{wait}.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W$; {READ} OVER:"
+    )
+}
+
+#[test]
+fn arrivals_and_waits_order_blocks_in_the_scope_of_the_cluster_only() {
+    let arrive = "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14];";
+    let (wait, near) = ("try_wait.parity.acquire.cluster", "try_wait.parity.acquire.cta");
+    let right = hand_over(arrive, wait);
+    races(&hand_over(arrive, near), &right);
+    races(&hand_over(&arrive.replace("release.cluster", "release.cta"), wait), &right);
+    // So it is where fences do the same for relaxed operations.
+    let relaxed = arrive.replace("release.cluster", "relaxed.cluster");
+    let fenced = |scope: &str| hand_over(&format!("fence.acq_rel.{scope}; {relaxed}"), wait);
+    races(&fenced("cta"), &fenced("cluster"));
+    let (look, read) = ("try_wait.parity.relaxed.cluster", format!(" {READ}"));
+    let late = |scope: &str| {
+        let fence = format!(" fence.acq_rel.{scope}; {READ}");
+        hand_over(arrive, look).replace(&read, &fence)
+    };
+    races(&late("cta"), &late("cluster"));
+    // Within a block the smaller scope is enough.
+    let own = "@%p0 mbarrier.arrive.release.cta.shared::cta.b64 _, [bar];";
+    let inside = |wait: &str| {
+        format!(
+            "{WRITE} {own} W$: mbarrier.{wait}.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W$;
+             mov.u32 %r1, tile; {READ}"
+        )
+    };
+    races(&inside("try_wait.parity.relaxed.cta"), &inside(near));
+}
+
+#[test]
+fn bytes_of_another_block_are_waited_for_in_the_scope_of_the_cluster() {
+    let body = |wait: &str| {
+        format!(
+            "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128; {MEET}
+             st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r13], %r0, [%r14];
+             W$: mbarrier.{wait}.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W$; {READ}"
+        )
+    };
+    let right = body("try_wait.parity.acquire.cluster");
+    let fault = races(&body("try_wait.parity.acquire.cta"), &right);
+    says(&fault, "wrote");
+}
+
+#[test]
+fn a_fence_of_the_block_before_a_relaxed_cluster_barrier_orders_the_block() {
+    let relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;";
+    let read = "xor.b32 %r1, %r1, 4; ld.shared.u32 %r3, [%r1];";
+    let inside = |fence: &str| format!("{WRITE} {fence} {relaxed} {read}");
+    races(&inside(""), &inside("fence.acq_rel.cta;"));
+    let across = |scope: &str| format!("{MEET} {WRITE} fence.acq_rel.{scope}; {relaxed} {READ_PEER}");
+    races(&across("cta"), &across("cluster"));
+}
+
 #[test]
 fn the_cluster_knows_of_an_mbarrier_before_others_arrive_there() {
     let arrive = "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14];";

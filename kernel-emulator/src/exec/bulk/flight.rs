@@ -280,7 +280,8 @@ fn land(cx: &mut Context<'_>, flight: &Flight, epoch: Epoch) -> Run<()> {
             }
         }
     }
-    barrier::complete_bytes(cx, flight.barrier, (flight.cargo.bytes(), epoch))
+    let from = flight.cargo.issuer.block;
+    barrier::complete_bytes(cx, (from, flight.barrier), (flight.cargo.bytes(), epoch))
 }
 
 /// A copy writes its destination.

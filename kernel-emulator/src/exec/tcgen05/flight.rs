@@ -310,7 +310,7 @@ fn land(cx: &mut Context<'_>, commit: &Commit) -> Run<()> {
         }
         let mut known = commit.released.clone();
         known.completed(agent, commit.last);
-        barrier::arrive_once(cx, at, &known)?;
+        barrier::arrive_once(cx, (commit.thread.block, at), &known)?;
     }
     Ok(())
 }

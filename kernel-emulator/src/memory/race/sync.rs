@@ -368,23 +368,26 @@ impl super::Races {
         }
     }
 
-    /// What threads hand on that arrive relaxed: what they knew and did at their fences.
-    pub(crate) fn hand_on_fenced(&self, threads: Threads, into: &mut Clock) {
+    /// What threads hand on that arrive relaxed, to those who are within a scope: what they knew and did at their fences of at least that scope.
+    pub(crate) fn hand_on_fenced(&self, threads: Threads, to: MemoryScope, into: &mut Clock) {
         if self.enabled {
             let index = self.index(threads.block, threads.warp);
-            for (_, clock) in self.kept[index].fenced(threads.mask) {
+            for (_, clock) in self.kept[index].fenced(threads.mask).filter(|(of, _)| *of >= to) {
                 into.join(clock);
             }
         }
     }
 
-    /// Threads wait relaxed for what was handed on within the cluster: a fence that follows learns it.
-    pub(crate) fn see(&mut self, threads: Threads, from: &Clock) {
-        if self.enabled {
-            let index = self.index(threads.block, threads.warp);
-            let (author, scope) = (self.author(threads), MemoryScope::Cta);
-            let signal = Signal { author, scope, clock: Arc::new(from.clone()) };
-            self.kept[index].see(threads.mask, MemoryScope::Sys, signal);
+    /// Threads wait relaxed for what their own block handed on, and other blocks of the cluster: a fence that follows learns it.
+    pub(crate) fn see(&mut self, threads: Threads, order: Order, (own, others): (&Clock, &Clock)) {
+        let Some(scope) = order.scope.filter(|_| self.enabled) else { return };
+        let index = self.index(threads.block, threads.warp);
+        let author = self.author(threads);
+        let elsewhere = Author { threads: (u32::MAX, 0, 0), ..author };
+        for (author, clock) in [(author, own), (elsewhere, others)] {
+            let clock = Arc::new(clock.clone());
+            let signal = Signal { author, scope: MemoryScope::Cluster, clock };
+            self.kept[index].see(threads.mask, scope, signal);
         }
     }
 }
