@@ -224,6 +224,9 @@ pub(crate) struct Arrivals {
     pub(crate) own: Handoff,
     /// What other blocks hand on: only a wait in the scope of the cluster learns of it.
     pub(crate) others: Handoff,
+    /// Whether other blocks arrived in the current phase, and in one that is over and that nobody has waited for.
+    arrived: bool,
+    open: bool,
 }
 
 impl Arrivals {
@@ -232,10 +235,26 @@ impl Arrivals {
         if from == to { &mut self.own.gathered } else { &mut self.others.gathered }
     }
 
+    /// Threads of another block arrive.
+    pub(crate) fn arrive_from_afar(&mut self) {
+        self.arrived = true;
+    }
+
     /// The current phase is over.
     pub(crate) fn complete(&mut self) {
         self.own.complete();
         self.others.complete();
+        self.open |= std::mem::take(&mut self.arrived);
+    }
+
+    /// Somebody has waited for the phases that are over.
+    pub(crate) fn waited(&mut self) {
+        self.open = false;
+    }
+
+    /// Whether all arrivals of other blocks belong to phases that somebody has waited for.
+    pub(crate) fn all_waited_for(&self) -> bool {
+        !self.arrived && !self.open
     }
 }
 
@@ -260,30 +279,8 @@ pub(crate) struct Block {
     pub(crate) left: bool,
     /// What scatters by tensor map have still to write.
     pub(crate) scattered: Vec<Scattered>,
-    /// How often a thread did something that threads of other blocks may wait for.
-    pub(crate) synchronised: u64,
-    /// The last ordinary access of each other block of the cluster to this one's shared memory.
-    pub(crate) reached: BTreeMap<usize, Reached>,
     /// Counts up whenever something happens that a waiting warp may wait for.
     pub(crate) events: u64,
-}
-
-/// An access to the shared memory of another block.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reached {
-    pub(crate) warp: u32,
-    pub(crate) pc: u32,
-    pub(crate) lane: u32,
-    pub(crate) address: u64,
-    /// How often the accessing block had synchronised.
-    pub(crate) synchronised: u64,
-}
-
-impl Block {
-    /// A thread did something that threads of other blocks may wait for.
-    pub(crate) fn synchronises(&mut self) {
-        self.synchronised += 1;
-    }
 }
 
 /// The barrier of a cluster.

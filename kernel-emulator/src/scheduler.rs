@@ -99,9 +99,7 @@ impl Unit {
             block.output.clear();
             block.events = 0;
             block.left = false;
-            block.reached.clear();
             block.scattered.clear();
-            block.synchronised = 0;
         }
         let blocks = (0u32..).zip(&self.cluster.blocks);
         for ((index, block), block_warps) in blocks.zip(&mut self.warps) {

@@ -174,7 +174,6 @@ pub(crate) fn cluster_arrive(
             races.release(warp.threads(mask), &mut barrier.handoff.gathered);
         }
     }
-    cx.block().synchronises();
     cluster_check(cx);
     Ok(Flow::Next)
 }
@@ -390,8 +389,8 @@ fn hand_on(
                 races.hand_on_fenced(warp.threads(same), reach, gathered);
             }
         }
-        if block != cx.block {
-            cx.block().synchronises();
+        if races.enabled() && block != cx.block {
+            blocks[block].mbarriers.entry(word).or_default().arrive_from_afar();
         }
     }
 }
@@ -668,7 +667,8 @@ fn wait(
     }
     for ((block, word), same) in by_barrier(places, done) {
         let Cluster { races, blocks, .. } = cx.cluster;
-        let Some(arrivals) = blocks[block].mbarriers.get(&word) else { continue };
+        let Some(arrivals) = blocks[block].mbarriers.get_mut(&word) else { continue };
+        arrivals.waited();
         let (own, others) = (&arrivals.own.released, &arrivals.others.released);
         if order.acquires {
             races.acquire(warp.threads(same), own);

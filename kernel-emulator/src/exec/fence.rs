@@ -12,7 +12,6 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
     let block = &mut blocks[cx.block];
     match op {
         Fence::Threads { scope, releases, acquires } => {
-            block.synchronises();
             races.fence(warp.threads(mask), scope, (releases, acquires));
         }
         Fence::Init => {

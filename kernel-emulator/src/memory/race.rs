@@ -342,6 +342,17 @@ impl Races {
         view.overwrite(epoch, lane, (offset, bytes))
     }
 
+    /// A block leaves with its shared memory, as if it overwrote all of it but for some words of 8 bytes: the offset of the first of the others that
+    /// another block accessed and none of this one's warps knows of.
+    pub(crate) fn leave(&mut self, block: usize, except: &[usize]) -> Result<(), (u32, Earlier)> {
+        let own = u32::try_from(block).expect("clusters are small");
+        let warps = self.index(own, 0)..self.index(own + 1, 0);
+        let mut known = Known::of_all(own, &mut self.warps[warps]);
+        let (space, readers) = (&mut self.spaces[block], &mut self.readers);
+        let touch = Touch::Write;
+        View { known: &mut known, space, readers, pc: 0, touch }.overwrite_all(except)
+    }
+
     /// A warp accesses `bytes` bytes of each lane of the shared memory of a block.
     #[inline]
     pub(crate) fn access(

@@ -60,6 +60,11 @@ impl Shared {
         self.mbarriers.retain(|at| *at != offset);
     }
 
+    /// The offsets of the mbarriers.
+    pub(crate) fn mbarriers(&self) -> impl Iterator<Item = u32> {
+        self.mbarriers.iter().copied()
+    }
+
     /// The offset of an mbarrier that has some of these bytes.
     #[inline]
     pub(crate) fn mbarrier_in(&self, offset: u32, bytes: u32) -> Option<u32> {

@@ -192,10 +192,16 @@ fn a_block_stays_while_others_use_its_shared_memory() {
             &format!("{begin} {read}"),
             &format!("{begin} {read} {CLUSTER_SYNC}"),
         );
-        assert!(
-            fault.detail.contains("is a `barrier.cluster.arrive` and `.wait` missing"),
-            "{fault}"
-        );
+        assert!(fault.detail.contains("the block leaves the kernel, and gives up"), "{fault}");
+        assert!(fault.detail.contains("of block") && fault.detail.contains("read in"), "{fault}");
+        // Neither a fence nor a relaxed arrival says that the read is over.
+        for other in ["fence.acq_rel.cluster;", &CLUSTER_SYNC.replace("release", "relaxed")] {
+            cluster_twins(
+                FaultKind::Race,
+                &format!("{begin} {read} {other}"),
+                &format!("{begin} {read} {CLUSTER_SYNC}"),
+            );
+        }
     }
     // The other block is gone already.
     let late = format!(
@@ -216,6 +222,20 @@ fn a_block_stays_while_others_use_its_shared_memory() {
     };
     let arrive = "@!%p2 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];";
     assert_eq!(in_cluster(&handed(arrive)), Ok(()));
+    // The lanes meet before one of them arrives for all.
+    let all = |meet: &str| {
+        handed(&format!("{meet} {arrive}")).replace("@!%p2 ld.shared::cluster", "ld.shared::cluster")
+    };
+    cluster_twins(FaultKind::Race, &all(""), &all("bar.sync 0;"));
+    // Who exits last has waited for what arrives at its own mbarrier.
+    let arrived = |wait: &str| {
+        format!(
+            ".shared .align 8 .b64 bar; setp.ne.u32 %p2, %r0, 0; @!%p2 mbarrier.init.shared.b64 [bar], 1; {begin}
+             mov.u32 %r4, bar; mapa.shared::cluster.u32 %r5, %r4, %r9; {arrive} {wait}"
+        )
+    };
+    let wait = "W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W;";
+    cluster_twins(FaultKind::Race, &arrived(""), &arrived(wait));
     // Nothing comes: the waiting block names its mbarrier.
     let fault = in_cluster(&handed("")).expect_err("the arrival is missing");
     assert_eq!(fault.kind, FaultKind::Deadlock, "{fault}");

@@ -88,7 +88,6 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     }
     let from = u32::try_from(flight.cargo.issuer.block).expect("clusters are small");
     let issuer = (Accessor { block: from, warp, pc }, lane as usize);
-    cx.block().synchronises();
     let epoch = cx.cluster.races.depart(flight.barrier, pc);
     for Piece { offset, bytes } in ranges {
         let races = &mut cx.cluster.races;

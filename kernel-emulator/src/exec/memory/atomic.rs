@@ -52,7 +52,6 @@ const fn reads(op: AtomOp) -> bool {
 
 /// `atom`, `red`.
 pub(crate) fn atom(cx: &mut Context<'_>, warp: &mut Warp, op: &Atom, mask: u32) -> Run<()> {
-    cx.block().synchronises();
     let base = addresses(warp, &op.address, mask)?;
     let element = u64::from(op.op.bytes());
     let count = op.more.len() as u64 + 1;

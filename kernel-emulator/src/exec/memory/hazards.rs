@@ -4,7 +4,7 @@ use super::Access;
 use crate::code::{Doubles, LANES};
 use crate::fault::{FaultKind, Run, Trap, Unfenced};
 use crate::machine::warp::{lane_number, lanes};
-use crate::machine::{Context, Reached, Warp};
+use crate::machine::{Arrivals, Cluster, Context, Warp};
 use crate::memory::proxy::Writer;
 use crate::memory::race::{Conflict, Touch};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
@@ -237,39 +237,27 @@ pub(crate) fn raced(conflict: Conflict) -> Trap {
     trap
 }
 
-/// Notes an access to the shared memory of another block, which must stay until it is over.
-#[cold]
-fn reached(cx: &mut Context<'_>, warp: &Warp, block: usize, addresses: &Doubles, mask: u32) {
-    let (lane, from) = (mask.trailing_zeros(), cx.block);
-    let access = Reached {
-        warp: warp.index,
-        pc: warp.pc,
-        lane,
-        address: addresses[lane as usize],
-        synchronised: cx.block().synchronised,
-    };
-    cx.cluster.blocks[block].reached.insert(from, access);
-}
-
 /// A block leaves the kernel.
 ///
 /// # Errors
-/// Another block of the cluster accessed its shared memory, and has done nothing since that this block could have
-/// waited for.
+/// Another block of the cluster accessed its shared memory, and no thread of this block knows that the access is over.
 pub(crate) fn leave(cx: &mut Context<'_>) -> Run<()> {
-    let blocks = &cx.cluster.blocks;
-    let late = blocks[cx.block]
-        .reached
-        .iter()
-        .find(|(from, access)| blocks[**from].synchronised == access.synchronised);
-    let Some((&from, &access)) = late else { return Ok(()) };
-    let [x, y, z] = cx.cluster.blocks[from].id;
-    let Reached { warp, pc, lane, address, .. } = access;
-    let detail = format!(
-        "the block leaves the kernel, and nothing orders that behind the access of block ({x}, {y}, {z}), warp {warp}, lane {lane}, to its shared memory at {address:#x}: is a `barrier.cluster.arrive` and `.wait` missing at the end of the kernel?"
-    );
-    let mut trap = Trap::new(FaultKind::Race, detail).address(address);
-    trap.product = Some(pc);
+    let own = cx.block;
+    let Cluster { races, blocks, .. } = &mut *cx.cluster;
+    if !races.enabled() || blocks.len() == 1 {
+        return Ok(());
+    }
+    // Arrivals of a phase that was waited for are over, whether they release or not.
+    let here = &blocks[own];
+    let quiet = |word: &usize| here.mbarriers.get(word).is_none_or(Arrivals::all_waited_for);
+    let words: Vec<usize> =
+        here.shared.mbarriers().map(|offset| offset as usize / 8).filter(quiet).collect();
+    let Err((offset, earlier)) = races.leave(own, &words) else { return Ok(()) };
+    let address = u64::from(blocks[own].rank << RANK_SHIFT | (SHARED_BASE + offset));
+    let detail =
+        format!("the block leaves the kernel, and gives up 8 bytes at shared address {address:#x}");
+    let mut trap = Trap::new(FaultKind::Race, detail).address(address).bytes(8);
+    trap.other = Some(earlier);
     cx.found(trap)
 }
 
@@ -293,9 +281,6 @@ pub(crate) fn race_of_store(
     accessed: &Accessed<'_>,
     changes_nothing: impl Fn(&Shared) -> bool,
 ) -> Run<()> {
-    if accessed.mask != 0 && block != cx.block {
-        reached(cx, warp, block, accessed.addresses, accessed.mask);
-    }
     ordered(cx, warp, block, accessed).or_else(|trap| {
         let wrote = trap.other.is_some_and(|earlier| earlier.wrote);
         if wrote && changes_nothing(&cx.cluster.blocks[block].shared) {
@@ -305,7 +290,7 @@ pub(crate) fn race_of_store(
     })
 }
 
-/// The same for an access that a block need not stay for until it is over: an operation on an mbarrier.
+/// The same, without a look at the hazards that the launch lets pass.
 #[inline]
 pub(crate) fn ordered(
     cx: &mut Context<'_>,

@@ -99,7 +99,6 @@ pub(crate) fn store<const N: usize>(
 ) -> Run<()> {
     let At { place, order, addresses, bytes } = at;
     if order.is_strong() {
-        cx.block().synchronises();
         order::leave(cx, warp, Places { place, addresses, bytes, mask }, (order, false));
     }
     match place {

@@ -244,7 +244,6 @@ pub(super) fn commit(
     // A commit fences what comes before it.
     cx.cluster.races.fence_tensor_before(warp.threads(1 << lane));
     cx.cluster.races.release(warp.threads(1 << lane), &mut released);
-    cx.block().synchronises();
     for (block, _) in &barriers {
         // Who waits for the mbarrier looks again.
         cx.cluster.blocks[*block].events += 1;

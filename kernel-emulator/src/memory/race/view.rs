@@ -62,6 +62,21 @@ impl View<'_> {
         Ok(())
     }
 
+    /// Everything is gone but for some words of 8 bytes: the offset of the first of the others that was accessed unknown to this warp.
+    pub(super) fn overwrite_all(&mut self, except: &[usize]) -> Result<(), (u32, Earlier)> {
+        let rows = self.space.writes.len();
+        if self.all_known(0, 0..rows) {
+            return Ok(());
+        }
+        for word in (0..2 * rows).filter(|word| !except.contains(word)) {
+            let offset = u32::try_from(8 * word).expect("shared memory is small");
+            let offsets = [u64::from(offset); crate::code::LANES];
+            let written = self.write_words((&offsets, 8, 1), 0);
+            written.map_err(|conflict| (offset, conflict.earlier))?;
+        }
+        Ok(())
+    }
+
     /// Whether no word of some rows is split, and the lane knows of every access to them.
     fn all_known(&self, lane: usize, mut rows: std::ops::Range<usize>) -> bool {
         let now = self.now(lane, 0);

@@ -56,6 +56,15 @@ impl Known {
         Known { who: warp(block, index), all, now: 2, handed_on: 0, active: 0, some: Vec::new() }
     }
 
+    /// What warps of a block know and did together.
+    pub(super) fn of_all(block: u32, warps: &mut [Known]) -> Known {
+        let mut known = Known::new(block, 0);
+        for warp in warps {
+            warp.release(u32::MAX, &mut known.all);
+        }
+        known
+    }
+
     /// The warp, as a participant.
     #[inline]
     pub(super) fn who(&self) -> u32 {
