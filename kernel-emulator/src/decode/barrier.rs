@@ -6,7 +6,8 @@ use super::count;
 use super::memory::{scope, shared};
 use super::operands::{Decoded, Modifiers, Scope};
 use crate::code::{
-    Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, MemoryScope, Op, Order, Place, Slot, W,
+    Address, Bar, BarKind, Base, Fence, Mbarrier, MbarrierKind, MemoryScope, Op, Order, Place,
+    Slot, W,
 };
 
 /// `bar`, `barrier`.

@@ -522,6 +522,7 @@ fn one(
         let object = Object { pending: count, expected: count, tx: 0, phase: false };
         put(cx, at, object.encode());
         init::made(cx, warp, at, lane_number(lane));
+        cx.cluster.races.initialised((warp.threads(1 << lane), warp.pc), (at.0, offset));
         return Ok(0);
     }
     let mut object = object(cx, at, lane)?;

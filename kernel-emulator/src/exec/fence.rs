@@ -1,6 +1,6 @@
 //! Fences (PTX ISA, "Parallel Synchronization and Communication Instructions: membar, fence").
 
-use crate::code::{Fence, MemoryScope};
+use crate::code::Fence;
 use crate::machine::{Cluster, Context, Warp};
 
 /// `fence`, `membar`.
@@ -16,7 +16,7 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
         }
         Fence::Init => {
             block.unseen.fence(warp.index, mask);
-            races.fence(warp.threads(mask), MemoryScope::Cluster, (true, false));
+            races.fence_inits(warp.threads(mask));
         }
         Fence::Proxy => {}
         Fence::AsyncProxy { shared, global } => {

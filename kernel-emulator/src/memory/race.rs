@@ -66,8 +66,9 @@ pub(crate) struct Races {
     warps: Vec<Known>,
     /// How many copies of each agent departed, block by block.
     agents: Vec<u32>,
-    /// How many copies out of shared memory each warp issued.
+    /// How many copies out of shared memory each warp issued, and how many mbarriers it initialised.
     stores: Vec<u32>,
+    inits: Vec<u32>,
     spaces: Vec<Space>,
     /// What is known of the global memory that the cluster accessed.
     pages: Pages,
@@ -100,6 +101,16 @@ impl Space {
         self.reads.resize(rows, [0; 4]);
         self.parts.clear();
         self.free.clear();
+    }
+
+    /// A word was written last at an epoch, and not read since.
+    fn overwrite(&mut self, word: usize, epoch: Epoch) {
+        let (row, k) = (word / 4, word % 4);
+        if self.writes[row][k] == Epoch::SPLIT {
+            self.free.push(self.reads[row][k]);
+        }
+        self.writes[row][k] = epoch;
+        self.reads[row][k] = 0;
     }
 }
 
@@ -182,6 +193,8 @@ impl Races {
         }
         self.stores.clear();
         self.stores.resize((blocks * warps) as usize, 0);
+        self.inits.clear();
+        self.inits.resize((blocks * warps) as usize, 0);
         self.kept.resize_with((blocks * warps) as usize, Kept::default);
         self.agents.resize((blocks * clock::AGENTS) as usize, 0);
         self.spaces.resize_with(blocks as usize, Space::default);
@@ -298,6 +311,12 @@ impl Races {
         !self.enabled || self.clock(warp, u32::MAX).knows_completed(thread, number)
     }
 
+    /// Whether some warp of a block knows that an operation on tensor memory is complete.
+    pub(crate) fn block_knows_completed(&self, block: usize, thread: u32, number: u32) -> bool {
+        let block = u32::try_from(block).expect("clusters are small");
+        (0..self.count).any(|warp| self.knows_completed((block, warp), thread, number))
+    }
+
     /// Copies that wrote bytes of a block last are no matter for the next one, since both are reductions.
     pub(crate) fn forget_copies(&mut self, block: usize, offset: u32, bytes: u32) {
         if self.enabled {
@@ -394,10 +413,32 @@ impl Races {
             return Epoch::NONE;
         }
         let index = self.index(who.block, who.warp);
-        self.stores[index] = (self.stores[index] + 1).min(clock::LAST);
+        self.stores[index] = (self.stores[index] + 1).min(clock::LAST - clock::INITS);
         let participant = (clock::stores(who.block, who.warp), lane);
-        let epoch = Epoch::new(participant, 0, (self.stores[index], who.pc));
+        let time = clock::INITS + self.stores[index];
+        let epoch = Epoch::new(participant, 0, (time, who.pc));
         if reduces { epoch.atomic() } else { epoch }
+    }
+
+    /// A lane has initialised the mbarrier at an offset of the shared memory of a block, which it may write: a fence for mbarriers hands on that, and
+    /// nothing else that the lane did.
+    pub(crate) fn initialised(
+        &mut self,
+        (threads, pc): (Threads, u32),
+        (block, offset): (usize, u32),
+    ) {
+        if !self.enabled {
+            return;
+        }
+        let index = self.index(threads.block, threads.warp);
+        self.inits[index] = (self.inits[index] + 1).min(clock::INITS);
+        let lane = threads.mask.trailing_zeros() as usize;
+        let participant = (clock::stores(threads.block, threads.warp), lane);
+        let epoch = Epoch::new(participant, 0, (self.inits[index], pc));
+        for word in offset as usize / 4..offset as usize / 4 + 2 {
+            self.spaces[block].overwrite(word, epoch);
+        }
+        self.store_landed(threads, epoch);
     }
 
     /// The copy has written, and a thread knows: the only one of `threads`.

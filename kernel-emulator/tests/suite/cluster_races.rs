@@ -126,7 +126,8 @@ fn a_fence_of_the_block_before_a_relaxed_cluster_barrier_orders_the_block() {
     let read = "xor.b32 %r1, %r1, 4; ld.shared.u32 %r3, [%r1];";
     let inside = |fence: &str| format!("{WRITE} {fence} {relaxed} {read}");
     races(&inside(""), &inside("fence.acq_rel.cta;"));
-    let across = |scope: &str| format!("{MEET} {WRITE} fence.acq_rel.{scope}; {relaxed} {READ_PEER}");
+    let across =
+        |scope: &str| format!("{MEET} {WRITE} fence.acq_rel.{scope}; {relaxed} {READ_PEER}");
     races(&across("cta"), &across("cluster"));
 }
 
@@ -137,6 +138,25 @@ fn the_cluster_knows_of_an_mbarrier_before_others_arrive_there() {
     // The fence of the initialisation and a relaxed arrival are enough.
     let relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;";
     races(&format!("{arrive} {MEET}"), &format!("{relaxed} {arrive}"));
+}
+
+#[test]
+fn the_fence_of_an_initialisation_hands_on_that_and_nothing_else() {
+    let relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;";
+    let body = |fence: &str| format!("{MEET} {WRITE} {fence} {relaxed} {READ_PEER}");
+    races(&body("fence.mbarrier_init.release.cluster;"), &body("fence.acq_rel.cluster;"));
+    // What is handed on is the initialisation of the thread that fences, before the fence.
+    let arrive = "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r14+8];";
+    let init = "@%p0 mbarrier.init.shared::cta.b64 [bar+8], 1;";
+    let fence = "fence.mbarrier_init.release.cluster;";
+    let made = |before: &str, after: &str| {
+        format!(
+            "@%p0 mbarrier.inval.shared::cta.b64 [bar+8]; {before} {init} {after} {relaxed} {arrive}"
+        )
+    };
+    for wrong in [made("", ""), made(fence, ""), made("", &format!("@!%p0 {fence}"))] {
+        races(&wrong, &made("", fence));
+    }
 }
 
 #[test]

@@ -224,7 +224,8 @@ fn a_block_stays_while_others_use_its_shared_memory() {
     assert_eq!(in_cluster(&handed(arrive)), Ok(()));
     // The lanes meet before one of them arrives for all.
     let all = |meet: &str| {
-        handed(&format!("{meet} {arrive}")).replace("@!%p2 ld.shared::cluster", "ld.shared::cluster")
+        handed(&format!("{meet} {arrive}"))
+            .replace("@!%p2 ld.shared::cluster", "ld.shared::cluster")
     };
     cluster_twins(FaultKind::Race, &all(""), &all("bar.sync 0;"));
     // Who exits last has waited for what arrives at its own mbarrier.
@@ -234,7 +235,8 @@ fn a_block_stays_while_others_use_its_shared_memory() {
              mov.u32 %r4, bar; mapa.shared::cluster.u32 %r5, %r4, %r9; {arrive} {wait}"
         )
     };
-    let wait = "W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W;";
+    let wait =
+        "W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W;";
     cluster_twins(FaultKind::Race, &arrived(""), &arrived(wait));
     // Nothing comes: the waiting block names its mbarrier.
     let fault = in_cluster(&handed("")).expect_err("the arrival is missing");

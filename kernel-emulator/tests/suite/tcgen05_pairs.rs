@@ -200,3 +200,45 @@ fn a_pair_allocates_and_gives_back_together() {
         assert!(fault.detail.contains(says), "{fault}");
     }
 }
+
+/// Block 0 copies into its tensor memory and commits to mbarriers of both blocks; block 1 does something else, and both end.
+fn commits_to_both(second: &str, end: &str) -> Result<(), Box<Fault>> {
+    together(&format!(
+        ".reg .b32 %w<8>; .reg .b64 %d<4>; .reg .pred %q1; .reg .b16 %h0;
+         .shared .align 1024 .b8 tile[2048]; .shared .align 8 .b64 bar;
+         mov.u32 %w0, %tid.x; setp.eq.u32 %p1, %w0, 0; mov.u32 %w1, tile; shl.b32 %w2, %w0, 6; add.u32 %w2, %w2, %w1;
+         mov.u32 %w3, 0;
+         st.shared.v4.b32 [%w2], {{%w3,%w3,%w3,%w3}}; st.shared.v4.b32 [%w2+16], {{%w3,%w3,%w3,%w3}};
+         st.shared.v4.b32 [%w2+32], {{%w3,%w3,%w3,%w3}}; st.shared.v4.b32 [%w2+48], {{%w3,%w3,%w3,%w3}};
+         @%p1 mbarrier.init.shared::cta.b64 [bar], 1; @%p1 fence.mbarrier_init.release.cluster;
+         tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;
+         fence.proxy.async.shared::cta; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+         ld.shared.b32 %r2, [%r1]; mov.u32 %r3, bar;
+         bfe.u32 %w4, %w1, 4, 14; cvt.u64.u32 %d0, %w4; add.u64 %d0, %d0, 0x400800080000; mov.b16 %h0, 3;
+         @!%p0 bra SECOND; @!%p1 bra FIRST;
+         tcgen05.cp.cta_group::1.128x128b [%r2], %d0;
+         tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r3], %h0;
+         FIRST: mbarrier.try_wait.parity.shared::cta.b64 %q1, [%r3], 0; @!%q1 bra FIRST; bra OVER;
+         SECOND: {second}
+         OVER: bar.warp.sync -1; {end}
+         tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 32;"
+    ))
+}
+
+#[test]
+fn a_block_stays_until_the_commits_of_another_one_have_arrived() {
+    let wait = "mbarrier.try_wait.parity.shared::cta.b64 %q1, [%r3], 0; @!%q1 bra SECOND;";
+    let meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
+    for (second, end) in [(wait, ""), ("", meet)] {
+        commits_to_both(second, end).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    // The commit has arrived by then, but block 1 does not know.
+    let fault = commits_to_both("nanosleep.u32 20000;", "").expect_err("nothing orders the two");
+    assert_eq!(fault.kind, FaultKind::Race, "{fault}");
+    assert!(
+        fault.detail.contains(
+            "the block leaves the kernel, and nothing orders that behind the `tcgen05.commit`"
+        ),
+        "{fault}"
+    );
+}

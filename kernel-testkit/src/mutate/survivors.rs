@@ -59,8 +59,6 @@ reasons! {
     Resources = "resources", Equivalent;
     /// Order between the accesses of blocks, or of warps, to global memory is not followed.
     GlobalMemory = "global-memory", Missed;
-    /// The scope of an operation, or what a restricted fence covers, is not followed.
-    Scope = "scope", Missed;
     /// Order between lanes of a warp is not followed here.
     Lanes = "lanes", Missed;
     /// Order between the generic proxy and another is not followed in this direction.

@@ -81,7 +81,8 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
         cx.found(Trap::new(FaultKind::AsyncInFlight, detail).lane(lane))?;
     }
     barrier::transactions(cx, flight.barrier).map_err(|trap| trap.lane(lane))?;
-    barrier::init::seen(cx, flight.barrier, "an asynchronous copy").map_err(|trap| trap.lane(lane))?;
+    barrier::init::seen(cx, flight.barrier, "an asynchronous copy")
+        .map_err(|trap| trap.lane(lane))?;
     let ranges = ranges(&flight.pieces);
     for range in &ranges {
         check(cx, &flight, *range).or_else(|trap| cx.found(trap.lane(lane)))?;

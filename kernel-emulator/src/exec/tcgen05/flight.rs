@@ -89,6 +89,18 @@ pub(crate) struct Operations {
     /// In order of issue.
     pending: Vec<Pending>,
     commits: Vec<Commit>,
+    /// Commits that arrived at mbarriers of other blocks.
+    afar: Vec<Afar>,
+}
+
+/// A commit that arrived at an mbarrier of a block other than its thread's.
+#[derive(Debug)]
+struct Afar {
+    at: (usize, usize),
+    /// The index of its thread, and its last operation.
+    agent: u32,
+    last: u32,
+    pc: u32,
 }
 
 impl Operations {
@@ -98,6 +110,7 @@ impl Operations {
         self.threads.clear();
         self.pending.clear();
         self.commits.clear();
+        self.afar.clear();
     }
 
     pub(crate) fn signature(&self, index: u32) -> &Signature {
@@ -309,6 +322,10 @@ fn land(cx: &mut Context<'_>, commit: &Commit) -> Run<()> {
         }
         let mut known = commit.released.clone();
         known.completed(agent, commit.last);
+        if at.0 != commit.thread.block {
+            let (last, pc) = (commit.last, commit.pc);
+            cx.cluster.tensor.afar.push(Afar { at, agent, last, pc });
+        }
         barrier::arrive_once(cx, (commit.thread.block, at), &known)?;
     }
     Ok(())
@@ -335,8 +352,10 @@ pub(crate) fn abandon(cx: &mut Context<'_>, at: (usize, usize)) {
     }
 }
 
-/// The executing block is about to be gone: no operation may read its shared memory or use its tensor memory any more.
+/// The executing block is about to be gone: no operation may read its shared memory or use its tensor memory any more, and no commit may
+/// have still to arrive.
 pub(super) fn leave(cx: &Context<'_>) -> Run<()> {
+    arrived(cx)?;
     let operations = &cx.cluster.tensor;
     let own = |pending: &&Pending| {
         let thread = operations.signature(pending.signature).thread;
@@ -351,5 +370,22 @@ pub(super) fn leave(cx: &Context<'_>) -> Run<()> {
     );
     let mut trap = Trap::new(FaultKind::AsyncInFlight, detail);
     trap.product = Some(pending.pc);
+    cx.found(trap)
+}
+
+/// The executing block knows of all commits that arrived at its mbarriers.
+fn arrived(cx: &Context<'_>) -> Run<()> {
+    let unknown = |afar: &&Afar| {
+        afar.at.0 == cx.block
+            && !cx.cluster.races.block_knows_completed(cx.block, afar.agent, afar.last)
+    };
+    let Some(afar) = cx.cluster.tensor.afar.iter().find(unknown) else { return Ok(()) };
+    let offset = 8 * u32::try_from(afar.at.1).expect("shared memory is small");
+    let address = Spot { block: afar.at.0, offset }.address();
+    let detail = format!(
+        "the block leaves the kernel, and nothing orders that behind the `tcgen05.commit` of another block that arrives at its mbarrier at shared address {address:#x}: a wait for it, or a `barrier.cluster.arrive` and `.wait` at the end of the kernel, is missing"
+    );
+    let mut trap = Trap::new(FaultKind::Race, detail).address(address.into());
+    trap.product = Some(afar.pc);
     cx.found(trap)
 }

@@ -8,10 +8,10 @@ const WARPS: u32 = 32;
 /// Those who write besides the warps: the asynchronous copies that one mbarrier of the block counts the bytes of. Blocks with more
 /// mbarriers share them.
 pub(super) const AGENTS: u32 = 32;
-/// The warps and agents of a block, the copies out of shared memory of each warp, and the proxy fences of each: up to when what a warp did through
-/// the generic proxy is known to the asynchronous one.
+/// The warps and agents of a block; of each warp the initialisations of mbarriers and, at later times, the copies out of shared memory; and of each
+/// warp the proxy fences: up to when what it did through the generic proxy is known to the asynchronous one.
 const BLOCK: u32 = WARPS + AGENTS + 2 * WARPS;
-/// Where the copies out of shared memory begin among the participants of a block, and the fences.
+/// Where the initialisations and copies out of shared memory begin among the participants of a block, and the fences.
 const STORES: u32 = WARPS + AGENTS;
 const FENCES: u32 = STORES + WARPS;
 /// Threads of a cluster whose operations on tensor memory are told apart; further ones share their times.
@@ -34,6 +34,9 @@ const START: u32 = (1 << PC_BITS) - 1;
 
 /// The last time: a warp that hands on more often is not told apart any more, so that races are missed and none is invented.
 pub(super) const LAST: u32 = (1 << TIME_BITS) - 1;
+
+/// The time before that of a warp's first copy out of shared memory: who learns of a copy may count as knowing all initialisations of mbarriers.
+pub(super) const INITS: u32 = LAST / 2;
 
 /// Who accessed memory, when on that participant's own clock, and with which instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,12 +171,18 @@ impl Epoch {
 
     /// Whether it is an asynchronous copy and no warp.
     pub(super) fn is_copy(self) -> bool {
-        self != Epoch::SPLIT && self.who() % BLOCK >= WARPS
+        self != Epoch::SPLIT && self.who() % BLOCK >= WARPS && !self.is_init()
+    }
+
+    /// Whether it initialised an mbarrier.
+    pub(super) fn is_init(self) -> bool {
+        self != Epoch::SPLIT && self.who() % BLOCK >= STORES && self.time() <= INITS
     }
 
     /// The block, and its warp or agent.
     pub(super) fn place(self) -> (u32, u32) {
-        place_of(self.who())
+        let (block, index) = place_of(self.who());
+        (block, if self.is_init() { index - STORES } else { index })
     }
 }
 
@@ -368,7 +377,8 @@ pub(crate) const fn warp(block: u32, warp: u32) -> u32 {
     block * BLOCK + warp
 }
 
-/// The participant that stands for the asynchronous copies out of shared memory that a warp of a block issues.
+/// The participant that stands for the mbarriers that a warp of a block initialises, and the asynchronous copies out of shared memory that it
+/// issues.
 pub(super) const fn stores(block: u32, index: u32) -> u32 {
     warp(block, STORES + index)
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::clock::Clock;
+use super::clock::{self, Clock};
 use super::warps::Threads;
 use crate::code::{MemoryScope, Order};
 
@@ -182,8 +182,8 @@ impl Board {
 pub(super) struct Kept {
     /// Their fences: the lanes, the scope, what they knew and did by then.
     fences: Vec<(u32, MemoryScope, Arc<Clock>)>,
-    /// Their fences of tensor memory: the lanes, what they knew of it by then.
-    tensor: Vec<(u32, Arc<Clock>)>,
+    /// Fences that hand on only some of what they knew and did.
+    narrow: Vec<(u32, MemoryScope, Arc<Clock>)>,
     /// What relaxed reads saw, and of which scope they were.
     seen: Vec<(u32, MemoryScope, Signal)>,
     /// The last clock that was learned, by which lanes: who polls a flag mostly finds what was there before.
@@ -202,21 +202,20 @@ impl Kept {
         self.fences.push((mask, scope, clock));
     }
 
-    /// Lanes executed `tcgen05.fence::before_thread_sync`, knowing so much of tensor memory.
-    pub(super) fn fence_tensor(&mut self, mask: u32, clock: Clock) {
-        for (lanes, _) in &mut self.tensor {
-            *lanes &= !mask;
+    /// Lanes executed a fence that hands on only so much.
+    pub(super) fn narrow_fence(&mut self, mask: u32, scope: MemoryScope, clock: Clock) {
+        let same = |one: &&mut (u32, MemoryScope, Arc<Clock>)| (one.0, one.1) == (mask, scope);
+        match self.narrow.iter_mut().find(same) {
+            Some((.., known)) => Arc::make_mut(known).join(&clock),
+            None => self.narrow.push((mask, scope, Arc::new(clock))),
         }
-        self.tensor.retain(|(lanes, _)| *lanes != 0);
-        self.tensor.push((mask, Arc::new(clock)));
     }
 
-    /// What a relaxed write of lanes hands on: the scope, and what they knew and did at their fences. Those of tensor memory have no scope.
+    /// What a relaxed write of lanes hands on: the scope, and what they knew and did at their fences.
     pub(super) fn fenced(&self, mask: u32) -> impl Iterator<Item = (MemoryScope, &Arc<Clock>)> {
-        let fences = self.fences.iter().map(|(lanes, scope, clock)| (*lanes, *scope, clock));
-        let tensor = self.tensor.iter().map(|(lanes, clock)| (*lanes, MemoryScope::Sys, clock));
-        let of_lanes = fences.chain(tensor).filter(move |(lanes, ..)| lanes & mask != 0);
-        of_lanes.map(|(_, scope, clock)| (scope, clock))
+        let fences = self.fences.iter().chain(&self.narrow);
+        let of_lanes = fences.filter(move |(lanes, ..)| lanes & mask != 0);
+        of_lanes.map(|(_, scope, clock)| (*scope, clock))
     }
 
     /// What relaxed reads of lanes saw, and of which scope they were.
@@ -295,12 +294,24 @@ impl super::Races {
         }
     }
 
+    /// Threads execute `fence.mbarrier_init`: relaxed arrivals that follow hand on which mbarriers they initialised.
+    pub(crate) fn fence_inits(&mut self, threads: Threads) {
+        if self.enabled {
+            let index = self.index(threads.block, threads.warp);
+            let (who, time) = (clock::stores(threads.block, threads.warp), self.inits[index]);
+            let mut made = Clock::default();
+            made.learn_lanes(who, threads.mask, time);
+            self.kept[index].narrow_fence(threads.mask, MemoryScope::Cluster, made);
+        }
+    }
+
     /// Threads execute `tcgen05.fence::before_thread_sync`: relaxed writes that follow hand on what they know of tensor memory.
     pub(crate) fn fence_tensor_before(&mut self, threads: Threads) {
         if self.enabled {
             let index = self.index(threads.block, threads.warp);
             let fenced = self.warps[index].fence_tensor(threads);
-            self.kept[index].fence_tensor(threads.mask, fenced);
+            // What it is composed with decides the scope.
+            self.kept[index].narrow_fence(threads.mask, MemoryScope::Sys, fenced);
         }
     }
 

@@ -52,12 +52,7 @@ impl View<'_> {
         offsets[lane] = offset.into();
         self.write_words((&offsets, bytes, 1 << lane), 0)?;
         for word in offset / 4..(offset + bytes) / 4 {
-            let (row, k) = (word as usize / 4, word as usize % 4);
-            if self.space.writes[row][k] == Epoch::SPLIT {
-                self.space.free.push(self.space.reads[row][k]);
-            }
-            self.space.writes[row][k] = epoch;
-            self.space.reads[row][k] = 0;
+            self.space.overwrite(word as usize, epoch);
         }
         Ok(())
     }
