@@ -274,3 +274,34 @@ fn a_row_of_any_stride_is_read_where_it_is_alone() {
     assert!(after[..64].iter().all(|value| *value == f16::of(3.0)));
     assert!(after[64..].iter().all(|value| *value == f16::of(0.0)));
 }
+
+#[kernel(target = sm_80, warps = 2, grid = 4)]
+fn counted(at: i32, counts: TensorMut<i32, 1>, old: TensorMut<i32, 1>) {
+    let before = counts.tile([at], [64]).atomic_add(full([64], 1));
+    if block_id(0) == 0 {
+        old.tile([0], [64]).store(before);
+    }
+}
+
+#[test]
+fn atomics_on_a_window_need_no_unsafe_and_stay_inside_the_tensor() {
+    const EXTENT: i32 = 100;
+    let stream = stream(Target::Sm80);
+    for at in EXTREMES.into_iter().chain([37, EXTENT - 1, EXTENT]) {
+        let mut counts = stream.zeros([100]).expect("memory");
+        let mut old = stream.zeros([64]).expect("memory");
+        let args = counted::Args { at, counts: &mut counts, old: &mut old };
+        counted(args).launch(&stream).expect("what is outside is left out");
+        let (counts, old) =
+            (counts.to_vec(&stream).expect("results"), old.to_vec(&stream).expect("results"));
+        for (index, count) in (0..EXTENT).zip(counts) {
+            let inside = i64::from(index) - i64::from(at);
+            assert_eq!(count, if (0..64).contains(&inside) { 4 } else { 0 }, "{at}: {index}");
+        }
+        for (index, before) in (0..64).zip(old) {
+            let inside = i64::from(at) + index;
+            let most = if (0..i64::from(EXTENT)).contains(&inside) { 3 } else { 0 };
+            assert!((0..=most).contains(&before), "{at}, {index}: {before}");
+        }
+    }
+}

@@ -324,6 +324,9 @@ impl Lower<'_> {
                 return Some(Data::Tile(self.load_shared(args[0], target(result))));
             }
             MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
+            MemoryOp::AtomicTensor { param, op } => {
+                return self.atomic_tensor((*op, *param), args, result);
+            }
             MemoryOp::StoreTensor(param) => {
                 let (value, offsets) = args.split_last().expect("the tile comes last");
                 self.tensor_store(*param, offsets, *value);

@@ -4,6 +4,9 @@
 //! gives the **old** value. On a tile, the operation is done once for every element, in no particular order, even if
 //! addresses repeat. On one address it is done once for the whole block, and every thread gets the old value.
 //!
+//! Addresses make the launch unsafe. Windows of a [`TensorMut`](super::TensorMut) have the same operations as methods, such as
+//! [`atomic_add`](super::ViewMut::atomic_add), which do not.
+//!
 //! | function | element types |
 //! |---|---|
 //! | [`add`] | `i32`, `u32`, `i64`, `u64`, `f16`, `f32`, `f64`; `bf16` from `sm_90a` |

@@ -425,4 +425,148 @@ impl<T: Scalar> ViewMut<T> {
     pub fn store(self, value: Tile<T>) {
         stub()
     }
+
+    /// Adds `value` to the elements of the window, each in one step that no other thread of the device can interrupt, and gives the
+    /// **old** values.
+    ///
+    /// Elements outside of the tensor are left out, and zero in the result. Blocks may change the same elements, in any
+    /// order; what else they read and write is not ordered by it. This block's own later reads of the window see the
+    /// sums. Integers wrap; floats round to nearest even, so that their sum depends on the order in which blocks arrive.
+    ///
+    /// Unlike [`atomic::add`](super::atomic::add) on addresses, it keeps the launch safe.
+    ///
+    /// # Layout
+    /// The result has the layout of `value`. If several threads hold an element, one of them does the operation; if the
+    /// old value is used, the others get it through shared memory.
+    ///
+    /// # PTX
+    /// `@%p0 atom.global.add.f32` and the like, one for each element, where `%p0` is as in [`View::load`](View::load).
+    ///
+    /// # Errors
+    /// K0204 for an element type that [atomics](super::atomic) do not have for this operation; K0202, K0203 and K0206 as
+    /// for [`store`](Self::store); K0401 for a window of a `Tensor`.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// #[kernel(warps = 4, grid = (cdiv(x.dim(0), 64),))]
+    /// pub fn column_sums(x: Tensor<f32, 2>, sums: TensorMut<f32, 1>) {
+    ///     let rows = x.tile([block_id(0) * 64, 0], [64, 128]).load();
+    ///     sums.tile([0], [128]).atomic_add(rows.sum(0));
+    /// }
+    /// ```
+    pub fn atomic_add(self, value: Tile<T>) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes the larger of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits.
+    ///
+    /// `atom.global.max.s32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn change(words: TensorMut<i32, 1>, value: Tile<i32>) -> Tile<i32> {
+    ///     words.tile([0], [128]).atomic_max(value)
+    /// }
+    /// ```
+    pub fn atomic_max(self, value: Tile<T>) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes the smaller of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits.
+    ///
+    /// `atom.global.min.s32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn change(words: TensorMut<i32, 1>, value: Tile<i32>) -> Tile<i32> {
+    ///     words.tile([0], [128]).atomic_min(value)
+    /// }
+    /// ```
+    pub fn atomic_min(self, value: Tile<T>) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes the bitwise and of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits.
+    ///
+    /// `atom.global.and.b32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn change(words: TensorMut<i32, 1>, value: Tile<i32>) -> Tile<i32> {
+    ///     words.tile([0], [128]).atomic_and(value)
+    /// }
+    /// ```
+    pub fn atomic_and(self, value: Tile<T>) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes the bitwise or of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits.
+    ///
+    /// `atom.global.or.b32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn change(words: TensorMut<i32, 1>, value: Tile<i32>) -> Tile<i32> {
+    ///     words.tile([0], [128]).atomic_or(value)
+    /// }
+    /// ```
+    pub fn atomic_or(self, value: Tile<T>) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes the bitwise exclusive or of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits.
+    ///
+    /// `atom.global.xor.b32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn change(words: TensorMut<i32, 1>, value: Tile<i32>) -> Tile<i32> {
+    ///     words.tile([0], [128]).atomic_xor(value)
+    /// }
+    /// ```
+    pub fn atomic_xor(self, value: Tile<T>) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes `value`, in one step for each element of the window, and gives the **old** values: for element types of 4 and 8 bytes.
+    ///
+    /// `atom.global.exch.b32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn change(words: TensorMut<i32, 1>, value: Tile<i32>) -> Tile<i32> {
+    ///     words.tile([0], [128]).atomic_exchange(value)
+    /// }
+    /// ```
+    pub fn atomic_exchange(self, value: Tile<T>) -> Tile<T> {
+        stub()
+    }
+
+    /// Writes `new` where the element equals `current`, in one step for each element of the window, and gives the **old** values: for
+    /// element types of 4 and 8 bytes.
+    ///
+    /// An element was written if the old value equals `current`. Floats are compared by value: -0 equals 0, and NaN equals
+    /// nothing.
+    ///
+    /// `atom.global.cas.b32`, `.b64`; for floats a loop around it. PTX and errors: [those of `atomic_add`](Self::atomic_add).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Which of 128 jobs this block is the first to claim; -1 marks a free one.
+    /// fn claim(owners: TensorMut<i32, 1>) -> Tile<bool> {
+    ///     let free = full([128], -1);
+    ///     owners.tile([0], [128]).atomic_compare_exchange(free, full([128], block_id(0))).eq(free)
+    /// }
+    /// ```
+    pub fn atomic_compare_exchange(self, current: Tile<T>, new: Tile<T>) -> Tile<T> {
+        stub()
+    }
 }

@@ -34,6 +34,13 @@ fn together<'a>(
     let corner = &args[..args.len().saturating_sub(1)];
     Some(if let Op::Memory(MemoryOp::LoadTensor(_)) = op {
         (COORDINATE, args, TOGETHER, "load(p + full([128], lane))")
+    } else if let Op::Memory(MemoryOp::AtomicTensor { op, .. }) = op {
+        (
+            COORDINATE,
+            &args[..args.len() - op.values()],
+            TOGETHER,
+            "atomic::add(p + full([128], lane), x)",
+        )
     } else if let Op::Memory(MemoryOp::StoreTensor(_)) = op {
         (COORDINATE, corner, TOGETHER, "store(p + full([128], lane), x)")
     } else if let Op::Copy(CopyOp::Async(_)) = op {

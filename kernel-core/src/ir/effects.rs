@@ -356,6 +356,9 @@ fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
             vec![by_address(Writes, args[0], masked.then(|| args[2]))]
         }
         MemoryOp::Atomic(_) => [Reads, Writes].map(|does| by_address(does, args[0], None)).to_vec(),
+        MemoryOp::AtomicTensor { param, .. } => {
+            [Reads, Writes].map(|does| by_threads(does, Memory::Tensor(*param))).to_vec()
+        }
         MemoryOp::LoadShared => vec![by_threads(Reads, Memory::Shared(args[0]))],
         MemoryOp::StoreShared => vec![by_threads(Writes, Memory::Shared(args[0]))],
     }

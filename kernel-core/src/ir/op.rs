@@ -1,7 +1,7 @@
 //! The operations of the IR, in families.
 
 use super::{
-    BarrierOp, Bulk, ClusterOp, GridOp, Named, NamedOp, Scaled, Shared, StoreWait, Tcgen05,
+    BarrierOp, Bulk, ClusterOp, Dtype, GridOp, Named, NamedOp, Scaled, Shared, StoreWait, Tcgen05,
     TensorMemoryOp, Tma,
 };
 
@@ -171,6 +171,31 @@ named! {
     }
 }
 
+impl Atomic {
+    /// How many values it takes, beside the address.
+    pub const fn values(self) -> usize {
+        match self {
+            Atomic::CompareExchange => 2,
+            Atomic::Add
+            | Atomic::Max
+            | Atomic::Min
+            | Atomic::And
+            | Atomic::Or
+            | Atomic::Xor
+            | Atomic::Exchange => 1,
+        }
+    }
+
+    /// Whether it is defined for an element type.
+    pub fn takes(self, dtype: Dtype) -> bool {
+        match self {
+            Atomic::Add | Atomic::Max | Atomic::Min => dtype.has_arithmetic(),
+            Atomic::And | Atomic::Or | Atomic::Xor => dtype.is_int(),
+            Atomic::Exchange | Atomic::CompareExchange => true,
+        }
+    }
+}
+
 /// An operation with its compile-time attributes, in the families of the language.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
@@ -277,6 +302,14 @@ pub enum MemoryOp {
     /// Read-modify-write of the addresses in operand 0; the result is the old value.
     /// On a tile each element is done once; on a scalar one thread does it for the block.
     Atomic(Atomic),
+    /// The same for a tile of a tensor: at the offsets given by the first operands, with the tiles behind them. Outside the tensor: nothing is
+    /// done, and the old value is zero.
+    AtomicTensor {
+        /// The tensor, which is written.
+        param: u32,
+        /// What is done.
+        op: Atomic,
+    },
     /// Reads the whole window into registers.
     LoadShared,
     /// Writes a tile (operand 1) to the window (operand 0).

@@ -20,8 +20,13 @@ impl Kernel {
             },
             // One thread changes memory, and gives the others what it found.
             &mut |stmt| {
-                let is_atomic =
-                    matches!(stmt.kind, StmtKind::Op { op: Op::Memory(MemoryOp::Atomic(_)), .. });
+                let is_atomic = matches!(
+                    stmt.kind,
+                    StmtKind::Op {
+                        op: Op::Memory(MemoryOp::Atomic(_) | MemoryOp::AtomicTensor { .. }),
+                        ..
+                    }
+                );
                 if is_atomic { Vec::new() } else { stmt.kind.results() }
             },
         )

@@ -403,6 +403,10 @@ impl<'a> Printer<'a> {
                 format!("store_ptr {stored} where {mask}")
             }
             MemoryOp::Atomic(op) => format!("atomic_{} {all}", op.name()),
+            MemoryOp::AtomicTensor { param, op } => {
+                let (offsets, tiles) = split(args, args.len().saturating_sub(op.values()));
+                format!("atomic_{} {} [{offsets}] {tiles}", op.name(), self.param(*param))
+            }
             MemoryOp::LoadShared => format!("load_shared {all}"),
             MemoryOp::StoreShared => format!("store_shared {all}"),
         }

@@ -217,9 +217,10 @@ pub(super) fn to_operands(
     result_shape: &[u32],
 ) -> Option<Transfer> {
     match op {
-        Op::Elementwise(_) | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_)) => {
-            Some(Transfer::Same)
-        }
+        Op::Elementwise(_)
+        | Op::Memory(
+            MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_) | MemoryOp::AtomicTensor { .. },
+        ) => Some(Transfer::Same),
         Op::Tile(op) => match op {
             TileOp::Expand(axis) => Some(Transfer::Slice(*axis)),
             TileOp::Broadcast => {

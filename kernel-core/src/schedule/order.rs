@@ -143,6 +143,15 @@ impl PartialEq for Iteration {
     }
 }
 
+/// What an access does to the elements of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Touches {
+    Reads,
+    Writes,
+    /// Each in one step, in no order among themselves.
+    Atomically,
+}
+
 /// An access to a tensor since the last barrier.
 #[derive(Clone, Debug, PartialEq)]
 struct Access {
@@ -152,7 +161,7 @@ struct Access {
     extents: Vec<u32>,
     /// The tile that is read or written; none for a copy to shared memory.
     tile: Option<Value>,
-    write: bool,
+    does: Touches,
     /// Whether it was in an earlier iteration.
     earlier: Option<Iteration>,
 }
@@ -185,15 +194,19 @@ impl Order<'_> {
     /// The access of a statement, if it is one to a tensor that the kernel writes.
     fn access(&self, kind: &StmtKind) -> Option<Access> {
         let StmtKind::Op { op, args, result } = kind else { return None };
-        let (param, coordinates, tile, write) = match (op, &args[..], result) {
+        let (param, coordinates, tile, does) = match (op, &args[..], result) {
             (Op::Memory(MemoryOp::LoadTensor(param)), coordinates, Some(tile)) => {
-                (*param, coordinates, Some(*tile), false)
+                (*param, coordinates, Some(*tile), Touches::Reads)
             }
             (Op::Memory(MemoryOp::StoreTensor(param)), [coordinates @ .., tile], _) => {
-                (*param, coordinates, Some(*tile), true)
+                (*param, coordinates, Some(*tile), Touches::Writes)
+            }
+            (Op::Memory(MemoryOp::AtomicTensor { param, op }), args, _) => {
+                let (coordinates, tiles) = args.split_at(args.len() - op.values());
+                (*param, coordinates, tiles.first().copied(), Touches::Atomically)
             }
             (Op::Copy(CopyOp::Async(param)), [coordinates @ .., _], _) => {
-                (*param, coordinates, None, false)
+                (*param, coordinates, None, Touches::Reads)
             }
             _ => return None,
         };
@@ -207,7 +220,7 @@ impl Order<'_> {
             (None, None) => Vec::new(),
         };
         let start = coordinates.iter().map(|&value| self.sums.get(value).0).collect();
-        Some(Access { param, start, extents, tile, write, earlier: None })
+        Some(Access { param, start, extents, tile, does, earlier: None })
     }
 
     /// Whether a barrier comes before a statement; `pending` becomes that after it.
@@ -260,7 +273,11 @@ impl Order<'_> {
 
     /// Whether threads other than those of the earlier access may access what it has accessed.
     fn conflict(&self, earlier: &Access, later: &Access) -> bool {
-        if earlier.param != later.param || !(earlier.write || later.write) {
+        let apart = matches!(
+            (earlier.does, later.does),
+            (Touches::Reads, Touches::Reads) | (Touches::Atomically, Touches::Atomically)
+        );
+        if earlier.param != later.param || apart {
             return false;
         }
         if earlier.start.len() != later.start.len()

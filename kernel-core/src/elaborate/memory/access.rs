@@ -86,25 +86,53 @@ impl Builder<'_> {
         Some(Val::Value(tile))
     }
 
+    /// The element type of the tensor of a window that is written.
+    fn writable(&mut self, view: &ViewVal, what: &str, loc: Loc) -> Option<Dtype> {
+        let param = &self.params[view.param as usize];
+        let ParamKind::Tensor { dtype, mutable, rank } = param.kind else { return None };
+        if mutable {
+            return Some(dtype);
+        }
+        let name = &param.name;
+        let (required, actual) =
+            ["TensorMut", "Tensor"].map(|kind| format!("{kind}<{}, {rank}>", dtype.name())).into();
+        let diagnostic = Code::ReadOnly
+            .at(loc, format!("{what} `{name}`, which is read-only"))
+            .compare("", format!("a `{required}`"), format!("a `{actual}`"))
+            .place(param.loc, "declared here")
+            .why(
+                "the launch borrows a `Tensor` with `&`: other kernels may read it at the same time",
+            )
+            .help(format!("{name}: {required}"));
+        self.refuse(diagnostic)
+    }
+
+    /// `view.atomic_add(value)` and the like.
+    pub(crate) fn atomic_tensor(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
+        let view = given.view();
+        let dtype = self.writable(view, "an atomic on", given.loc)?;
+        self.wants_atomic(op, dtype, given)?;
+        let (mut args, ty) = (view.corner()?, Type::Tile(Elem::Number(dtype), view.shape.clone()));
+        self.note_corner(view, given.loc);
+        self.check_budget(&view.shape, Num::Known(dtype), given.loc)?;
+        let headline = "the tile does not have the element type of its destination";
+        for index in 0..given.args.len() {
+            let (value, loc) = given.arg(index);
+            if let Val::Value(tile) = self.plain(value.clone())
+                && self.stores_literal(Destination::Param(view.param), tile, headline, loc)
+            {
+                return None;
+            }
+            args.push(self.tile_to_store(value, dtype, &view.shape, loc)?);
+        }
+        let op = MemoryOp::AtomicTensor { param: view.param, op };
+        Some(Val::Value(self.emit(op, args, ty, given.loc)))
+    }
+
     /// `view.store(value)`
     pub(crate) fn store_tensor(&mut self, given: &Given<'_>) -> Option<()> {
         let (view, (value, value_loc)) = (given.view(), given.arg(0));
-        let param = &self.params[view.param as usize];
-        let ParamKind::Tensor { dtype, mutable, rank } = param.kind else { return None };
-        if !mutable {
-            let name = &param.name;
-            let (required, actual) = ["TensorMut", "Tensor"]
-                .map(|kind| format!("{kind}<{}, {rank}>", dtype.name()))
-                .into();
-            let diagnostic = Code::ReadOnly.at(given.loc,
-                format!("a store to `{name}`, which is read-only"),
-            )
-            .compare("", format!("a `{required}`"), format!("a `{actual}`"))
-            .place(param.loc, "declared here")
-            .why("the launch borrows a `Tensor` with `&`: other kernels may read it at the same time")
-            .help(format!("{name}: {required}"));
-            return self.refuse(diagnostic);
-        }
+        let dtype = self.writable(view, "a store to", given.loc)?;
         let headline = "the tile does not have the element type of its destination";
         if let Val::Value(tile) = self.plain(value.clone())
             && self.stores_literal(Destination::Param(view.param), tile, headline, value_loc)
@@ -348,6 +376,18 @@ impl Builder<'_> {
     pub(crate) fn atomic(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
         let at = given.value(0);
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
+        self.wants_atomic(op, dtype, given)?;
+        let mut args = vec![at];
+        for index in 1..given.args.len() {
+            args.push(self.stored_value(at, given.arg(index), "an atomic")?.1);
+        }
+        self.note_write(at);
+        let ty = self.ty(at).with_elem(Elem::Number(dtype));
+        Some(Val::Value(self.emit(MemoryOp::Atomic(op), args, ty, given.loc)))
+    }
+
+    /// The element types that hardware changes in one step.
+    fn wants_atomic(&mut self, op: Atomic, dtype: Dtype, given: &Given<'_>) -> Option<()> {
         let words = dtype.has_arithmetic() && dtype.bytes() >= 4;
         let legal = match op {
             Atomic::Add => words || dtype.is_half(),
@@ -367,13 +407,7 @@ impl Builder<'_> {
             let what = format!("`{}`", given.path());
             return self.refuse_dtype(&what, wants, Num::Known(dtype), given.loc);
         }
-        let mut args = vec![at];
-        for index in 1..given.args.len() {
-            args.push(self.stored_value(at, given.arg(index), "an atomic")?.1);
-        }
-        self.note_write(at);
-        let ty = self.ty(at).with_elem(Elem::Number(dtype));
-        Some(Val::Value(self.emit(MemoryOp::Atomic(op), args, ty, given.loc)))
+        Some(())
     }
 
     // -------------------------------------------------------------------------------- shared memory

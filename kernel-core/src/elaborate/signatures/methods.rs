@@ -10,8 +10,8 @@ use crate::{
     diag::Code,
     elaborate::{Builder, array, language::value::Val, tiles::along::Purpose},
     ir::{
-        BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, TileOp, Transcendental,
-        Type, Unary,
+        Atomic, BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, TileOp,
+        Transcendental, Type, Unary,
     },
 };
 
@@ -320,8 +320,20 @@ pub(super) const MAP: &[Signature] = &[
     }),
 ];
 
-pub(super) const VIEW: &[Signature] =
-    &[gives("load", &[], |b, g| b.load_tensor(g)), does("store", STORED, |b, g| b.store_tensor(g))];
+const CHANGED: &[Parameter] = &[param("current", Kind::Any), param("new", Kind::Any)];
+
+pub(super) const VIEW: &[Signature] = &[
+    gives("load", &[], |b, g| b.load_tensor(g)),
+    does("store", STORED, |b, g| b.store_tensor(g)),
+    gives("atomic_add", STORED, |b, g| b.atomic_tensor(Atomic::Add, g)),
+    gives("atomic_max", STORED, |b, g| b.atomic_tensor(Atomic::Max, g)),
+    gives("atomic_min", STORED, |b, g| b.atomic_tensor(Atomic::Min, g)),
+    gives("atomic_and", STORED, |b, g| b.atomic_tensor(Atomic::And, g)),
+    gives("atomic_or", STORED, |b, g| b.atomic_tensor(Atomic::Or, g)),
+    gives("atomic_xor", STORED, |b, g| b.atomic_tensor(Atomic::Xor, g)),
+    gives("atomic_exchange", STORED, |b, g| b.atomic_tensor(Atomic::Exchange, g)),
+    gives("atomic_compare_exchange", CHANGED, |b, g| b.atomic_tensor(Atomic::CompareExchange, g)),
+];
 
 // --------------------------------------------------------------------- copies, products, commits in flight
 

@@ -130,6 +130,34 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Behind the offsets, the tiles that change the elements of a tensor.
+    pub(super) fn atomic_tile(
+        &mut self,
+        op: Atomic,
+        param: u32,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Result<Option<Data>, Fault> {
+        let (offsets, values) = args.split_at(args.len() - op.values());
+        let (dtype, shape) = (self.tensor_dtype(param), self.shape(values[0]));
+        let offsets = self.offsets(offsets)?;
+        let mut old_values = Vec::new();
+        for (index, at) in coordinates(shape).enumerate() {
+            let place =
+                memory::element_of(self.world.args, param as usize, dtype, &shifted(&offsets, &at));
+            let Some(pointer) = place else {
+                old_values.push(Element::zero(dtype));
+                continue;
+            };
+            let old = memory::load(self.world.args, dtype, pointer)?;
+            let operands = values.iter().map(|&value| self.elements(value)[index]);
+            let new = atomic(op, dtype, old, &operands.collect::<Vec<_>>())?;
+            memory::store(self.world.args, dtype, pointer, new)?;
+            old_values.push(old);
+        }
+        Ok(result.map(|result| self.shaped(result, old_values)))
+    }
+
     pub(super) fn atomic(
         &mut self,
         op: Atomic,

@@ -113,6 +113,9 @@ impl Machine<'_> {
             }
             MemoryOp::LoadShared => return Ok(Some(Data::Tile(self.read_shared(args[0])))),
             MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
+            MemoryOp::AtomicTensor { param, op } => {
+                return self.atomic_tile(*op, *param, args, result);
+            }
             MemoryOp::StoreTensor(param) => self.write_tile(*param, args)?,
             MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args)?,
             MemoryOp::StoreShared => {

@@ -1,7 +1,7 @@
 //! The typing rule of each operation.
 
 use crate::ir::{
-    Atomic, Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind,
+    Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind,
     SharedType, SourceOp, TileOp, Type, Unary, WindowOp,
 };
 
@@ -199,16 +199,22 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
             none(result)
         }
         MemoryOp::Atomic(atomic) => {
-            count(args, if *atomic == Atomic::CompareExchange { 3 } else { 2 })?;
+            count(args, 1 + atomic.values())?;
             let (value, _) = pointed(args[0])?;
             holds(args[1..].iter().all(|arg| **arg == value), "the value does not fit")?;
-            let takes = number(&value).is_some_and(|dtype| match atomic {
-                Atomic::Add | Atomic::Max | Atomic::Min => dtype.has_arithmetic(),
-                Atomic::And | Atomic::Or | Atomic::Xor => dtype.is_int(),
-                Atomic::Exchange | Atomic::CompareExchange => true,
-            });
+            let takes = number(&value).is_some_and(|dtype| atomic.takes(dtype));
             holds(takes, "wrong element type")?;
             result.map_or(Ok(()), |_| gives(result, &value))
+        }
+        MemoryOp::AtomicTensor { param, op } => {
+            let (dtype, rank, mutable) = tensor(kernel, *param)?;
+            count(args, rank + op.values())?;
+            offsets(&args[..rank])?;
+            holds(tile_of(args[rank], dtype, rank), "the tile does not fit the tensor")?;
+            holds(args[rank..].iter().all(|arg| *arg == args[rank]), "the tiles differ")?;
+            holds(mutable, "the tensor is read-only")?;
+            holds(op.takes(dtype), "wrong element type")?;
+            result.map_or(Ok(()), |_| gives(result, args[rank]))
         }
         MemoryOp::LoadShared => {
             count(args, 1)?;

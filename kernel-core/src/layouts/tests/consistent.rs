@@ -141,7 +141,10 @@ impl<'a> Checker<'a> {
         }
         let elementwise = matches!(
             op,
-            Op::Elementwise(_) | Op::Memory(MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_))
+            Op::Elementwise(_)
+                | Op::Memory(
+                    MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_) | MemoryOp::AtomicTensor { .. }
+                )
         );
         if elementwise {
             self.all_same("elementwise", args, &vec![result; args.len()]);

@@ -13,7 +13,7 @@ use crate::ir::dtype::{Class, Float, Register};
 use crate::ir::{Atomic, Binary, Dtype, Elem, Value};
 use crate::lower::emitter::{FrameKind, Val, mods};
 use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
-use crate::lower::tiles::scalar::{arithmetic, held};
+use crate::lower::tiles::scalar::{arithmetic, held, zero};
 use crate::lower::{Data, Lower};
 
 /// A read-modify-write of one element, in the threads for which `one` holds.
@@ -67,6 +67,44 @@ impl Lower<'_> {
             return Some(Data::Tile(old));
         }
         Some(Data::Tile(self.broadcast(dtype, &layout, &old, one)))
+    }
+
+    /// A read-modify-write of a tensor's tile, of which one thread does each element; the result is the old value, if something reads it.
+    pub(crate) fn atomic_tensor(
+        &mut self,
+        (op, param): (Atomic, u32),
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Option<Data> {
+        let (offsets, values) = args.split_at(args.len() - op.values());
+        let wanted = result.filter(|&result| self.used.contains_idx(result));
+        let tile = self.tensor_tile(param, offsets, self.kernel.ty(values[0]).shape());
+        let layout = self.layout(values[0]).clone();
+        let repeated = repeated_threads(&layout, self.crew.warps);
+        let free = layout.free_variable_mask(Dim::Register);
+        let one = self.e.first_of(repeated);
+        let elem = Elem::Number(tile.dtype);
+        let registers = (0..layout.in_size(Dim::Register)).filter(|register| register & free == 0);
+        let kept_at = Self::kept_at(registers.clone().count());
+        let mut old = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
+        for register in registers {
+            let (address, mask) = self.element_place(&tile, &layout, register, kept_at, one);
+            let mut operands = vec![address];
+            operands.extend(values.iter().map(|&value| self.register(value, register)));
+            let change =
+                Change { op, dtype: tile.dtype, operands: &operands, one: mask, order: &[] };
+            let new = self.modify(change);
+            // Elements outside of the tensor have no old value.
+            old[register as usize] = match wanted {
+                Some(_) => self.e.select(held(elem), mask, new, zero(elem)),
+                None => new,
+            };
+        }
+        wanted?;
+        if repeated == 0 && free == 0 {
+            return Some(Data::Tile(old));
+        }
+        Some(Data::Tile(self.broadcast(tile.dtype, &layout, &old, one)))
     }
 
     fn register(&self, value: Value, register: u32) -> Val {

@@ -243,6 +243,20 @@ impl Lower<'_> {
         [constants_at, masks_at]: [Place; 2],
         one: Val,
     ) -> (Operand, Val) {
+        let (address, mask) =
+            self.element_place(tile, layout, start, [constants_at, masks_at], one);
+        (self.e.at(address, 0), mask)
+    }
+
+    /// The same with the address as a value.
+    pub(super) fn element_place(
+        &mut self,
+        tile: &TensorTile<'_>,
+        layout: &Layout,
+        start: u32,
+        [constants_at, masks_at]: [Place; 2],
+        one: Val,
+    ) -> (Val, Val) {
         let before = std::mem::replace(&mut self.e.place, Place::Outermost);
         let positions = self.positions(layout, start);
         let address = self.tensor_address_by(tile, &positions, constants_at);
@@ -250,7 +264,12 @@ impl Lower<'_> {
         let mask = self.tensor_mask(tile, &positions);
         let mask = self.all(vec![one, mask]);
         self.e.place = before;
-        (self.e.at(address, 0), mask)
+        (address, mask)
+    }
+
+    /// Where the constants of so many addresses, and their masks, are computed.
+    pub(super) const fn kept_at(addresses: usize) -> [Place; 2] {
+        [kept(addresses, MOST_KEPT), kept(addresses, MOST_MASKS)]
     }
 
     /// Reads a tile.
@@ -261,7 +280,7 @@ impl Lower<'_> {
         let repeated = repeated_registers(&layout);
         let (bits, starts) = self.tensor_vectors(&tile, &layout, repeated);
         let mut registers = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
-        let kept_at = [MOST_KEPT, MOST_MASKS].map(|most| kept(starts.len(), most));
+        let kept_at = Self::kept_at(starts.len());
         for start in starts {
             let (address, mask) = self.vector_place(&tile, &layout, start, kept_at, Val::Int(1));
             let count = 1 << bits.len();
@@ -284,7 +303,7 @@ impl Lower<'_> {
         let (bits, starts) = self.tensor_vectors(&tile, &layout, free);
         let values = self.tile(value).to_vec();
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
-        let kept_at = [MOST_KEPT, MOST_MASKS].map(|most| kept(starts.len(), most));
+        let kept_at = Self::kept_at(starts.len());
         for start in starts {
             let (address, mask) = self.vector_place(&tile, &layout, start, kept_at, one);
             let vector: Vec<Val> = (0..1 << bits.len())
