@@ -502,6 +502,20 @@ impl Op {
             _ => None,
         }
     }
+
+    /// Whether lanes that execute it together know after it what each of them did before. Most instructions that wait for lanes say nothing of
+    /// memory: they exchange registers, or access memory for each lane.
+    pub(crate) fn orders_lanes(&self) -> bool {
+        !matches!(
+            self,
+            Op::Exchange(_)
+                | Op::Ldmatrix(_)
+                | Op::Stmatrix(_)
+                | Op::Movmatrix { .. }
+                | Op::Mma(_)
+                | Op::Setmaxnreg { .. }
+        )
+    }
 }
 
 /// Which accesses a fence orders.

@@ -604,12 +604,10 @@ impl Warp {
         // The mask is in another register where lanes are at another `bar.warp.sync`.
         let everywhere = matches!(op, Op::WarpSync { .. }) && there != active;
         let members = if everywhere { Some(Members::All) } else { op.members() };
+        let members = if op.orders_lanes() { members } else { None };
         self.meet(cx, members, there);
         let flow = exec::step(cx, self, op, there)?;
-        // What it writes the lanes have all seen, but for `stmatrix`, whose rows they write each.
-        if !matches!(op, Op::Stmatrix(_)) {
-            self.meet(cx, members, there);
-        }
+        self.meet(cx, members, there);
         if matches!(flow, Flow::Retry(_)) {
             // It counts when it is over.
             cx.counters.warp_instructions -= 1;

@@ -5,8 +5,8 @@
 //! clock (Flanagan and Freund, "`FastTrack`", 2009), and every reader since. An access races with an earlier one that does not happen
 //! before it.
 //!
-//! Lanes of one warp are ordered where they meet: at `bar.warp.sync` and every other instruction that waits for lanes (PTX ISA,
-//! "bar.warp.sync"), not by running side by side. What one lane hands on or learns, at an mbarrier for instance, the others have no part
+//! Lanes of one warp are ordered where they meet: at `bar.warp.sync` (PTX ISA, "bar.warp.sync"), at barriers of the whole block or cluster, and at
+//! what the tensor cores do for a warp, not by running side by side, nor by shuffles, votes and the like, which say nothing of memory. What one lane hands on or learns, at an mbarrier for instance, the others have no part
 //! in until they meet. A warp that its lanes keep together costs no more than one clock.
 //!
 //! Accesses of one and two bytes mostly cover whole words together with those of the neighbouring lanes, and count as such. Where they
@@ -125,7 +125,7 @@ pub(crate) struct Conflict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
     Read,
-    /// A read that the lanes of the warp execute together, and are all done with when the instruction is.
+    /// A read that the lanes of the warp execute together: others know that it is over when they know so of all lanes.
     ReadTogether,
     /// A strong read: it races with weak writes only.
     ReadStrong,

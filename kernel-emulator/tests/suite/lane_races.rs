@@ -23,15 +23,17 @@ fn lanes_meet_between_a_write_and_a_read() {
     let detail = races(32, &exchange(""), &exchange("bar.warp.sync -1;"));
     assert!(detail.contains("which lane 1 of this warp wrote in PTX line"), "{detail}");
     assert!(detail.contains("is a `bar.warp.sync` missing between?"), "{detail}");
-    // Everything that waits for the lanes orders them, a barrier of the block too.
-    for meeting in [
-        "bar.sync 0;",
+    // A barrier of the block orders them too.
+    races(32, &exchange(""), &exchange("bar.sync 0;"));
+    // What waits for the lanes otherwise exchanges registers, or reads memory, and says nothing of its order.
+    for other in [
         "shfl.sync.idx.b32 %r5, %r0, 0, 31, -1;",
         "vote.sync.any.pred %p1, %p0, -1;",
-        "mov.b32 %r5, 0; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [tile+256];",
+        "elect.sync _|%p1, -1;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [tile+256];",
     ] {
-        let filled = "st.shared.u32 [%r2+256], %r0;";
-        races(32, &exchange(""), &format!("{filled} {}", exchange(meeting)));
+        let body = |between: &str| format!("st.shared.u32 [%r2+256], %r0; bar.sync 0; {}", exchange(between));
+        races(32, &body(other), &body(&format!("{other} bar.warp.sync -1;")));
     }
     // Time passes, and no lane waits for another.
     races(32, &exchange("nanosleep.u32 10;"), &exchange("bar.warp.sync -1;"));
@@ -191,7 +193,25 @@ fn hand_over(before: &str) -> String {
 fn a_lane_arrives_for_its_warp_after_the_lanes_have_met() {
     let detail = races(64, &hand_over(""), &hand_over("bar.warp.sync -1;"));
     assert!(detail.contains("which warp 0 wrote"), "{detail}");
-    races(64, &hand_over("nanosleep.u32 10;"), &hand_over("elect.sync _|%p3, -1;"));
+    let elect = "elect.sync _|%p3, -1;";
+    races(64, &hand_over(elect), &hand_over(&format!("bar.warp.sync -1; {elect}")));
+}
+
+#[test]
+fn a_lane_says_that_a_matrix_is_read_after_the_lanes_have_met() {
+    let body = |meet: &str| {
+        format!(
+            ".shared .align 8 .b64 bar; @%p0 mbarrier.init.shared.b64 [bar], 1; {WRITE} bar.sync 0;
+             setp.ge.u32 %p1, %r0, 32; @%p1 bra WRITER;
+             shl.b32 %r5, %r0, 4; add.u32 %r5, %r5, %r1;
+             ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r6}}, [%r5]; {meet}
+             @%p0 mbarrier.arrive.shared.b64 _, [bar]; bra DONE;
+             WRITER: W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra W;
+             xor.b32 %r3, %r0, 32; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], 0; DONE:"
+        )
+    };
+    let detail = races(64, &body(""), &body("bar.warp.sync -1;"));
+    assert!(detail.contains("which warp 0 read"), "{detail}");
 }
 
 #[test]

@@ -107,9 +107,7 @@ impl View<'_> {
 
     #[inline]
     fn read(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
-        if self.touch != Touch::ReadTogether {
-            self.known.act(mask);
-        }
+        self.known.act(mask);
         if bytes >= 4 {
             return self.read_words((offsets, bytes, mask), 0);
         }

@@ -99,9 +99,9 @@ impl Known {
         if earlier.is_shared() || now.is_shared() {
             return Verdict::ByLane;
         }
-        // What the whole warp did, each of its lanes has done.
+        // What the whole warp did is over when all of its lanes are known to be behind it.
         let knows = |clock: &Clock| match group {
-            WHOLE => clock.reaches(who, earlier.time()),
+            WHOLE => clock.time(who) >= earlier.time(),
             _ => clock.knows_lane(who, lane, earlier.time()),
         };
         let some = |(mask, clock): &(u32, Clock)| mask & now.lanes() != 0 && knows(clock);
