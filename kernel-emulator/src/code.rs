@@ -467,10 +467,11 @@ impl Op {
         }
     }
 
-    /// Whether the asynchronous proxy reads shared memory.
-    pub(crate) fn reads_async(&self) -> bool {
+    /// Whether it needs `fence.proxy.async` between accesses to shared memory through the generic proxy and its own.
+    pub(crate) fn needs_proxy_fence(&self) -> bool {
         #[expect(clippy::wildcard_enum_match_arm, reason = "few instructions do")]
         match self {
+            Op::TryCancel(_) => true,
             Op::Bulk(op) => op.reads_async(),
             Op::Wgmma(op) => matches!(op, wgmma::Wgmma::Mma(_)),
             Op::Tcgen05(op) => op.reads_async(),
@@ -607,7 +608,7 @@ pub(crate) struct Code {
     pub(crate) static_shared_bytes: u32,
     pub(crate) param_bytes: u32,
     /// Whether the asynchronous proxy reads shared memory anywhere.
-    pub(crate) reads_async: bool,
+    pub(crate) needs_proxy_fences: bool,
     /// Module-scope constants: variable, bytes.
     pub(crate) constants: Vec<(u32, u64)>,
     /// Registers of each thread at the launch, where `setmaxnreg` counts.

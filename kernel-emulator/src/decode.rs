@@ -89,7 +89,7 @@ pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> 
         }
     }
     code.joins = joins;
-    code.reads_async = code.insts.iter().any(|inst| inst.op.reads_async());
+    code.needs_proxy_fences = code.insts.iter().any(|inst| inst.op.needs_proxy_fence());
     code.registers = control::registers_at_entry(&module.functions[index], &code);
     code.local_bytes = layout.local_bytes;
     code.static_shared_bytes = layout.shared_bytes;

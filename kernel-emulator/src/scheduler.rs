@@ -86,7 +86,7 @@ impl Unit {
             block.rank = rank;
             block.multiprocessor = launch.multiprocessors.seat(index, rank).multiprocessor;
             block.shared.reset(launch.shared_bytes());
-            let followed = if launch.code.reads_async { launch.shared_bytes() } else { 0 };
+            let followed = if launch.code.needs_proxy_fences { launch.shared_bytes() } else { 0 };
             block.proxies.reset(warps as usize, followed);
             block.mbarriers.clear();
             block.unseen.reset();

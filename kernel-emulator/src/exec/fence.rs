@@ -24,6 +24,7 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
                 let now = (races.time(warp.seat(), mask), races.clock(warp.seat(), mask));
                 block.proxies.fence(warp.index, mask, now);
                 block.unseen.fence(warp.index, mask);
+                races.advance(warp.seat());
             }
             if global {
                 races.fence_proxy(warp.threads(mask));

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::bulk::copy::{at_lane, issuer};
 use super::bulk::flight::{self, Cargo, Flight};
 use super::bulk::{Piece, own_spot};
+use super::memory::hazards;
 use crate::code::{LANES, QueryCancel, Slot, TryCancel};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
@@ -49,6 +50,8 @@ pub(crate) fn try_cancel(cx: &mut Context<'_>, warp: &Warp, op: &TryCancel, mask
             let cargo = Cargo::of(issuer(cx, warp, lane), data.clone());
             let barrier = (block, barrier.offset as usize / 8);
             let pieces = vec![Piece { offset: to.offset, bytes: BYTES }];
+            let name = "`clusterlaunchcontrol.try_cancel`";
+            hazards::fenced_reads(cx, warp, (block, to.offset, BYTES), name)?;
             flight::depart(cx, Flight { cargo, barrier, block, pieces })?;
         }
     }

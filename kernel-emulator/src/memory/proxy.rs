@@ -128,8 +128,9 @@ impl Proxies {
         self.order += 1;
         let fences = &mut self.fences[warp as usize];
         fences.last = Some((known, self.order));
-        // A fence that follows no write adds nothing to the one before.
-        let covered = fences.all.last().is_some_and(|last| lanes & !last.lanes == 0);
+        // A fence that follows no access adds nothing to the one before.
+        let covered =
+            fences.all.last().is_some_and(|last| lanes & !last.lanes == 0 && last.time == time);
         if fences.wrote || !covered {
             fences.all.push(Fence { lanes, time });
             fences.wrote = false;
@@ -142,6 +143,18 @@ impl Proxies {
         let fences = &self.fences[usize::from(writer.warp)].all;
         let later = fences.get(writer.fences as usize..).unwrap_or_default();
         later.iter().find(|fence| fence.lanes >> writer.lane & 1 != 0).map(|fence| fence.time)
+    }
+
+    /// When lanes of a warp of this block fenced that had read at a time, on the warp's own clock.
+    pub(crate) fn fenced_since(&self, warp: u32, lane: usize, time: u32) -> Vec<u32> {
+        let of_lane = |fence: &&Fence| fence.lanes >> lane & 1 != 0 && fence.time >= time;
+        self.fences[warp as usize].all.iter().filter(of_lane).map(|fence| fence.time).collect()
+    }
+
+    /// Whether a warp of this block executed a fence when it knew of what another warp did at a time.
+    pub(crate) fn fenced_knowing(&self, warp: u32, (who, time): (u32, u32)) -> bool {
+        let last = self.fences[warp as usize].last.as_ref();
+        last.is_some_and(|(known, _)| known.reaches(who, time))
     }
 
     /// Whether the next fence after two writes is the same for both; `self` is the writers' block.

@@ -347,6 +347,33 @@ impl Races {
         }
     }
 
+    /// The warps that read words of a block's memory since they were last written: block and warp, lane, time, and instruction. Not those of words of
+    /// which only some bytes were touched at a time.
+    pub(crate) fn readers(
+        &self,
+        block: usize,
+        (offset, bytes): (u32, u32),
+    ) -> Vec<(Seat, usize, u32, u32)> {
+        let mut found = Vec::new();
+        if !self.enabled {
+            return found;
+        }
+        let Space { writes, reads, .. } = &self.spaces[block];
+        for word in offset as usize / 4..(offset + bytes) as usize / 4 {
+            if writes[word / 4][word % 4] == Epoch::SPLIT {
+                continue;
+            }
+            for (epoch, lanes) in self.readers.of(reads[word / 4][word % 4]) {
+                let place = epoch.place();
+                let of = |lane| (place, lane, epoch.time(), epoch.pc());
+                found.extend(crate::machine::warp::lanes(lanes).map(of));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// An asynchronous copy that a lane issues is going to write bytes of a block. Offset and size are multiples of 4.
     pub(crate) fn overwrite(
         &mut self,

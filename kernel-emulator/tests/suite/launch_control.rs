@@ -1,6 +1,6 @@
 //! `clusterlaunchcontrol`: clusters that take over the work of others that have not started.
 
-use kernel_emulator::{DeviceMemory, Fault, LaunchConfig, Options, Program};
+use kernel_emulator::{DeviceMemory, Fault, FaultKind, LaunchConfig, Options, Program};
 
 /// Every block adds one to `p0[64]` when it starts, then to `p0[x + 10 y]` for each block (x, y) whose work it does: its own
 /// first, then that of clusters that it cancels. One thread of the first block of a cluster asks; `modifier` may send
@@ -85,4 +85,25 @@ fn every_block_of_a_cluster_gets_the_answer() {
     let text = kernel(".multicast::cluster::all", VECTOR);
     let (work, started) = counts(&text, 2, 1).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!((work, started), (once(), 2));
+}
+
+#[test]
+fn a_fence_stands_between_reading_an_answer_and_asking_for_the_next() {
+    let fence = "fence.proxy.async.shared::cta;";
+    let barrier = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n         or.b32";
+    let right = kernel(".multicast::cluster::all", VECTOR);
+    assert!(right.contains(fence) && right.contains(barrier));
+    let without = right.replace(fence, "");
+    // The thread that asks may execute it as well, after the barrier behind the reads.
+    let later = without.replace(barrier, &barrier.replace("or.b32", &format!("{fence} or.b32")));
+    for (text, cluster) in [(&right, 1), (&right, 2), (&later, 1), (&later, 2)] {
+        counts(text, cluster, 1).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    let early = without.replace("ld.shared.b128", &format!("{fence} ld.shared.b128"));
+    for (text, cluster) in [(&without, 1), (&without, 2), (&early, 1), (&early, 2)] {
+        let fault = counts(text, cluster, 1).expect_err("the fence is missing");
+        assert_eq!(fault.kind, FaultKind::ProxyFence, "{fault}");
+        assert!(fault.detail.contains("`clusterlaunchcontrol.try_cancel` writes 16 bytes"), "{fault}");
+        assert!(fault.detail.contains("of warp 0 read last, in PTX line"), "{fault}");
+    }
 }

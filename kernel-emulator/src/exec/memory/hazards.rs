@@ -6,7 +6,7 @@ use crate::fault::{FaultKind, Run, Trap, Unfenced};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Arrivals, Cluster, Context, Warp};
 use crate::memory::proxy::Writer;
-use crate::memory::race::{Conflict, Touch};
+use crate::memory::race::{self, Conflict, Touch};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 
 /// Checks that no asynchronous operation has still to write these bytes nor, where they are about to change, to read
@@ -201,6 +201,36 @@ pub(crate) fn fenced(
     let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at).bytes(16);
     let (warp, lane, pc) = (writer.warp.into(), writer.lane.into(), writer.pc);
     trap.unfenced = Some(Unfenced { warp, lane, pc, did: "wrote last", missing });
+    cx.found(trap)
+}
+
+/// Checks that a lane of a warp may have bytes of a block's memory overwritten through the asynchronous proxy that threads read through the generic
+/// one: that each of them has executed `fence.proxy.async` since, and the warp knows of it; or the warp has, knowing of the reads.
+pub(crate) fn fenced_reads(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    (block, offset, bytes): (usize, u32, u32),
+    name: &str,
+) -> Run<()> {
+    let Cluster { races, blocks, .. } = &*cx.cluster;
+    let own = &blocks[cx.block].proxies;
+    let unfenced = |((of, reader), lane, time, _): &((u32, u32), usize, u32, u32)| {
+        let fences = blocks[*of as usize].proxies.fenced_since(*reader, *lane, *time);
+        let known = |fence: &u32| races.knows(warp.seat(), (*of, *reader), *fence);
+        !fences.iter().any(known)
+            && !own.fenced_knowing(warp.index, (race::warp(*of, *reader), *time))
+    };
+    let Some((from, lane, _, pc)) = races.readers(block, (offset, bytes)).into_iter().find(unfenced)
+    else {
+        return Ok(());
+    };
+    let at = u64::from(blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset));
+    let detail =
+        format!("{name} writes {bytes} bytes at shared address {at:#x} through the asynchronous proxy");
+    let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at).bytes(bytes);
+    let missing = "has executed no `fence.proxy.async.shared::cta` since, nor has this warp after a barrier behind the read";
+    let (warp, lane) = (from.1, lane_number(lane));
+    trap.unfenced = Some(Unfenced { warp, lane, pc, did: "read last", missing });
     cx.found(trap)
 }
 

@@ -120,6 +120,12 @@ impl Readers {
         u32::try_from(self.sets.len() - 1).expect("sets that nobody has are removed")
     }
 
+    /// The readers of a set: an epoch, and the lanes that it is of.
+    pub(super) fn of(&self, set: u32) -> impl Iterator<Item = (Epoch, u32)> {
+        let epoch = |one: &Reader| Epoch::new((one.who, 0), 0, (one.time, one.pc));
+        self.sets[set as usize].iter().map(move |one| (epoch(one), one.lanes))
+    }
+
     /// Those of a set that read a byte of the word, each lane for itself.
     pub(super) fn of_byte(&mut self, set: u32, byte: usize) -> u32 {
         let before = &self.sets[set as usize];
