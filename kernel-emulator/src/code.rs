@@ -384,7 +384,9 @@ pub(crate) enum Op {
         file: LocalSpot,
         line: LocalSpot,
     },
-    /// Hints without a meaning here: `prefetch`, `discard` of caches, `griddepcontrol`, `pmevent`.
+    /// `griddepcontrol.wait`
+    GridWait,
+    /// Hints without a meaning here: `prefetch`, `discard` of caches, `griddepcontrol.launch_dependents`, `pmevent`.
     Hint,
 }
 
@@ -463,6 +465,7 @@ impl Op {
             | Op::Trap { .. }
             | Op::Vprintf { .. }
             | Op::AssertFail { .. }
+            | Op::GridWait
             | Op::Hint => Class::Plain,
         }
     }

@@ -343,7 +343,8 @@ fn instruction(
         Opcode::Trap | Opcode::Brkpt => Op::Trap { breakpoint: inst.opcode == Opcode::Brkpt },
         Opcode::Nanosleep => control::nanosleep(mods),
         Opcode::Setmaxnreg => control::setmaxnreg(mods, ops)?,
-        Opcode::Pmevent | Opcode::Griddepcontrol => control::hint(mods),
+        Opcode::Pmevent => Op::Hint,
+        Opcode::Griddepcontrol => control::grid(mods),
         Opcode::Alloca
         | Opcode::Istypep
         | Opcode::Multimem

@@ -108,6 +108,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::Setmaxnreg { change, count } => {
             return setmaxnreg::set(cx.changing(), warp, *change, *count, mask);
         }
+        Op::GridWait => cx.cluster.races.wait_for_grid(warp.threads(mask)),
         Op::WarpSync { .. } | Op::Hint => {}
         Op::Bar(bar) => return barrier::bar(cx.changing(), warp, bar, mask),
         Op::ClusterArrive { relaxed, .. } => {

@@ -82,6 +82,7 @@ mod tensor_map;
 pub use compiled::{Compiled, PROFILE};
 pub use fault::{Fault, FaultKind, Site, SourceLine};
 pub use finding::Hazards;
+pub use memory::writes::Writes;
 pub use memory::{DeviceMemory, MemoryError};
 pub use numeric::matrix::TensorCore;
 pub use program::{

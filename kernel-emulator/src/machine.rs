@@ -17,6 +17,7 @@ use crate::memory::proxy::Proxies;
 use crate::memory::race::{Across, Board, Clock, Races};
 use crate::memory::shared::{RANK_SHIFT, SHARED_BASE, Shared};
 use crate::memory::tensor::TensorMemory;
+use crate::memory::writes::Writes;
 use crate::memory::{Allocation, InFlight};
 use crate::numeric::matrix::TensorCore;
 
@@ -81,6 +82,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) board: Board,
     /// Held by atomic operations on 128 bits of global memory.
     pub(crate) wide_atomics: Mutex<()>,
+    /// What it writes to global memory, where that is asked for.
+    pub(crate) writes: Option<Mutex<Writes>>,
+    /// What the grid before it writes, which may not be over.
+    pub(crate) grid_before: Option<Arc<Writes>>,
     /// This launch, beside others on the same memory.
     pub(crate) in_flight: InFlight<'a>,
 }

@@ -18,6 +18,7 @@ pub(crate) mod proxy;
 pub(crate) mod race;
 pub(crate) mod shared;
 pub(crate) mod tensor;
+pub(crate) mod writes;
 
 /// Where the first allocation is; above every window of the generic space.
 const HEAP: u64 = 0x0700_0000_0000;

@@ -1,7 +1,7 @@
 //! Programs: PTX text, parsed and decoded, and launching its entries.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kernel_ptx::{Directive, Initial, Linkage, Module, Space, Target};
 
@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::finding::Hazards;
 use crate::machine::{Launch, Multiprocessors};
 use crate::memory::race::{Across, Board};
+use crate::memory::writes::Writes;
 use crate::memory::{DeviceMemory, MemoryError};
 use crate::numeric::matrix::TensorCore;
 use crate::scheduler::{self, refuse};
@@ -128,6 +129,11 @@ pub struct Options {
     /// `fence.mbarrier_init` nor `fence.proxy.async`. The manual asks for the fence; some compilers leave it out, so the default is not to
     /// ask.
     pub check_init_fences: bool,
+    /// Whether [`Report::writes`] says which bytes of global memory the launch wrote.
+    pub record_writes: bool,
+    /// What the grid before it writes, which may not be over when the launch begins (programmatic dependent launch): a thread that accesses some of
+    /// that without knowing of a `griddepcontrol.wait` is a race. Without [`check_races`](Self::check_races) nothing is asked.
+    pub grid_before: Option<Arc<Writes>>,
     /// How many blocks are on one multiprocessor together and share the 512 columns of its tensor memory, so that
     /// `tcgen05.alloc` waits for what the others hold: neighbours in the order of clusters and of ranks; of blocks that work in pairs
     /// this many pairs on two multiprocessors. The default is one.
@@ -148,6 +154,8 @@ impl Default for Options {
             check_races: true,
             check_tensor_fences: false,
             check_init_fences: false,
+            record_writes: false,
+            grid_before: None,
             resident_blocks: 1,
             tensor_core: TensorCore::InOrder,
         }
@@ -197,6 +205,20 @@ impl Options {
         self
     }
 
+    /// The same, and the report says what the launch wrote.
+    #[must_use]
+    pub fn with_record_writes(mut self, record: bool) -> Options {
+        self.record_writes = record;
+        self
+    }
+
+    /// The same, after a grid that writes so much and may not be over.
+    #[must_use]
+    pub fn with_grid_before(mut self, writes: Writes) -> Options {
+        self.grid_before = Some(Arc::new(writes));
+        self
+    }
+
     /// The same, with this many blocks on one multiprocessor.
     #[must_use]
     pub fn with_resident_blocks(mut self, blocks: u32) -> Options {
@@ -234,6 +256,8 @@ pub struct Report {
     pub output: String,
     /// The hazards found under [`Hazards::Warn`], in the order of the text: each pair of instructions once, as the lowest block has it.
     pub findings: Vec<Fault>,
+    /// What the launch wrote to global memory, where [`Options::record_writes`] asks for it and for races.
+    pub writes: Option<Writes>,
 }
 
 /// A PTX module, ready to run.
@@ -410,10 +434,14 @@ impl Program {
             ),
             board: Board::default(),
             wide_atomics: Mutex::new(()),
+            writes: options.record_writes.then(Mutex::default),
+            grid_before: options.grid_before.clone(),
             in_flight: memory.begin(),
         };
         let finished = scheduler::run(&launch, options.threads).map_err(|fault| *fault)?;
+        let writes = launch.writes.map(Mutex::into_inner);
         Ok(Report {
+            writes: writes.map(|writes| writes.unwrap_or_else(PoisonError::into_inner)),
             warp_instructions: finished.counters.warp_instructions,
             lane_instructions: finished.counters.lane_instructions,
             shared_bank_conflicts: finished.counters.shared_bank_conflicts,

@@ -230,9 +230,28 @@ pub fn checked(most_instructions: u64) -> Options {
 /// What is poisoned is memory that was never written, and so are the bytes between elements: reading them stops the
 /// kernel, and afterwards the former have to be written and the latter not.
 ///
+/// A kernel that may begin before the grid before is over runs as if that were the same kernel with the same arguments.
+///
 /// # Errors
 /// The fault that stopped the kernel.
 pub fn emulate(
+    build: &Build,
+    variant: &Variant,
+    grid: [u32; 3],
+    args: &mut [Argument],
+    options: &Options,
+) -> Result<Emulated, Stop> {
+    let mut options = options.clone();
+    if build.kernel.is_programmatic() {
+        let first = options.clone().with_record_writes(true);
+        let run = launch(build, variant, grid, &mut args.to_vec(), &first)?;
+        options = options.with_grid_before(run.report.writes.unwrap_or_default());
+    }
+    launch(build, variant, grid, args, &options)
+}
+
+/// The same, once, in memory of its own.
+fn launch(
     build: &Build,
     variant: &Variant,
     grid: [u32; 3],

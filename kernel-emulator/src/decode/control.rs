@@ -212,10 +212,10 @@ pub(super) fn nanosleep(mods: &mut Modifiers) -> Op {
     Op::Nanosleep
 }
 
-/// `pmevent`; `griddepcontrol`, since grids run one after the other.
-pub(super) fn hint(mods: &mut Modifiers) -> Op {
-    mods.ignore(&[Word::Wait, Word::LaunchDependents]);
-    Op::Hint
+/// `griddepcontrol`: grids run one after the other, and an early start says nothing of memory.
+pub(super) fn grid(mods: &mut Modifiers) -> Op {
+    mods.ignore(&[Word::LaunchDependents]);
+    if mods.word(Word::Wait) { Op::GridWait } else { Op::Hint }
 }
 
 /// `call`; the target is the callee's place in the entry's functions until all are decoded.

@@ -504,6 +504,16 @@ impl Races {
         words.iter().find(unknown).map(|epoch| view::earlier((*epoch, true)))
     }
 
+    /// Threads wait until the grid before is over.
+    pub(crate) fn wait_for_grid(&mut self, threads: Threads) {
+        self.acquire(threads, &Clock::of_grid_before());
+    }
+
+    /// Whether a lane knows that the grid before is over.
+    pub(crate) fn knows_grid_before(&self, (block, warp): Seat, lane: usize) -> bool {
+        self.warps[self.index(block, warp)].of(1 << lane).knows_grid_before()
+    }
+
     /// Threads execute a proxy fence: what they know and did is known to the asynchronous proxy.
     pub(crate) fn fence_proxy(&mut self, threads: Threads) {
         if self.enabled {

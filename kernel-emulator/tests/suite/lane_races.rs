@@ -32,7 +32,9 @@ fn lanes_meet_between_a_write_and_a_read() {
         "elect.sync _|%p1, -1;",
         "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [tile+256];",
     ] {
-        let body = |between: &str| format!("st.shared.u32 [%r2+256], %r0; bar.sync 0; {}", exchange(between));
+        let body = |between: &str| {
+            format!("st.shared.u32 [%r2+256], %r0; bar.sync 0; {}", exchange(between))
+        };
         races(32, &body(other), &body(&format!("{other} bar.warp.sync -1;")));
     }
     // Time passes, and no lane waits for another.

@@ -103,7 +103,10 @@ fn a_fence_stands_between_reading_an_answer_and_asking_for_the_next() {
     for (text, cluster) in [(&without, 1), (&without, 2), (&early, 1), (&early, 2)] {
         let fault = counts(text, cluster, 1).expect_err("the fence is missing");
         assert_eq!(fault.kind, FaultKind::ProxyFence, "{fault}");
-        assert!(fault.detail.contains("`clusterlaunchcontrol.try_cancel` writes 16 bytes"), "{fault}");
+        assert!(
+            fault.detail.contains("`clusterlaunchcontrol.try_cancel` writes 16 bytes"),
+            "{fault}"
+        );
         assert!(fault.detail.contains("of warp 0 read last, in PTX line"), "{fault}");
     }
 }

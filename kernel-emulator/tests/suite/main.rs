@@ -27,6 +27,7 @@ mod cluster_races;
 mod compare;
 mod control;
 mod convert;
+mod dependent_grids;
 mod exchange;
 mod faults;
 mod findings;

@@ -2,11 +2,13 @@
 
 use super::Access;
 use super::hazards::Accessed;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::code::{LANES, MemoryScope};
 use crate::fault::{By, Earlier, FaultKind, Run, Trap};
-use crate::machine::{Context, Warp};
+use crate::machine::warp::lanes;
+use crate::machine::{Context, Launch, Warp};
 use crate::memory::Allocation;
 use crate::memory::race::{Epoch, Meeting, Other, Touch};
 
@@ -35,6 +37,10 @@ pub(crate) fn race(
     if access.writes() {
         cx.launch.written[index].store(true, Relaxed);
     }
+    for lane in lanes(mask).filter(|_| overlaps(cx.launch)) {
+        let place = (addresses[lane], u64::from(bytes));
+        beside_grid_before(cx, (warp, lane), place, access)?;
+    }
     let races = &mut cx.cluster.races;
     let inside = races.access_global((warp.accessor(), touch), addresses, bytes, mask);
     let mut earlier = inside.err().map(|conflict| (conflict.lane, conflict.earlier));
@@ -54,6 +60,37 @@ pub(crate) fn race(
     let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address).bytes(bytes);
     trap.other = Some(earlier);
     cx.found(trap)
+}
+
+/// Whether the launch overlaps with the grid before or after it.
+fn overlaps(launch: &Launch<'_>) -> bool {
+    launch.writes.is_some() || launch.grid_before.is_some()
+}
+
+/// Notes what a lane writes for the grid that comes after; and checks that it touches nothing that the grid before writes, unless that one is known
+/// to be over.
+#[cold]
+fn beside_grid_before(
+    cx: &Context<'_>,
+    (warp, lane): (&Warp, usize),
+    (address, bytes): (u64, u64),
+    access: Access,
+) -> Run<()> {
+    if let Some(writes) = cx.launch.writes.as_ref().filter(|_| access.writes()) {
+        writes.lock().unwrap_or_else(PoisonError::into_inner).note(address, bytes);
+    }
+    let before = cx.launch.grid_before.as_ref();
+    if !before.is_some_and(|writes| writes.meets(address, bytes))
+        || cx.cluster.races.knows_grid_before(warp.seat(), lane)
+    {
+        return Ok(());
+    }
+    let detail = format!(
+        "{} of {bytes} bytes at global address {address:#x}, some of which the grid before writes: is a `griddepcontrol.wait` missing before?",
+        access.text()
+    );
+    let lane = crate::machine::warp::lane_number(lane);
+    cx.found(Trap::new(FaultKind::Race, detail).lane(lane).address(address))
 }
 
 /// Parts of bytes of global memory none of which is behind the end of a page of the race detector.
@@ -84,6 +121,9 @@ pub(crate) fn overwrite(
     let mut guess = warp.guess;
     let memory = cx.launch.allocation(address, &mut guess).expect("the rows were checked");
     cx.launch.written[guess].store(true, Relaxed);
+    if overlaps(cx.launch) {
+        beside_grid_before(cx, (warp, lane), (address, bytes), Access::Store)?;
+    }
     for (at, bytes) in parts(address, bytes / 4 * 4) {
         let races = &mut cx.cluster.races;
         let inside = races.overwrite_global(epoch, (warp.accessor(), lane), (at, bytes));
@@ -116,6 +156,9 @@ pub(crate) fn async_read(
 ) -> Run<()> {
     let mut guess = warp.guess;
     let memory = cx.launch.allocation(address, &mut guess).expect("the rows were checked");
+    if cx.cluster.races.enabled() && overlaps(cx.launch) {
+        beside_grid_before(cx, (warp, lane), (address, bytes), Access::Load)?;
+    }
     if !cx.cluster.races.enabled() || !cx.launch.written[guess].load(Relaxed) {
         return Ok(());
     }

@@ -220,13 +220,15 @@ pub(crate) fn fenced_reads(
         !fences.iter().any(known)
             && !own.fenced_knowing(warp.index, (race::warp(*of, *reader), *time))
     };
-    let Some((from, lane, _, pc)) = races.readers(block, (offset, bytes)).into_iter().find(unfenced)
+    let Some((from, lane, _, pc)) =
+        races.readers(block, (offset, bytes)).into_iter().find(unfenced)
     else {
         return Ok(());
     };
     let at = u64::from(blocks[block].rank << RANK_SHIFT | (SHARED_BASE + offset));
-    let detail =
-        format!("{name} writes {bytes} bytes at shared address {at:#x} through the asynchronous proxy");
+    let detail = format!(
+        "{name} writes {bytes} bytes at shared address {at:#x} through the asynchronous proxy"
+    );
     let mut trap = Trap::new(FaultKind::ProxyFence, detail).address(at).bytes(bytes);
     let missing = "has executed no `fence.proxy.async.shared::cta` since, nor has this warp after a barrier behind the read";
     let (warp, lane) = (from.1, lane_number(lane));

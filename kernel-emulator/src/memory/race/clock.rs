@@ -347,6 +347,22 @@ impl Clock {
     }
 }
 
+/// In place of the number of a cluster: the grid before, which is over at the first time of its first participant.
+const GRID_BEFORE: u32 = u32::MAX;
+
+impl Clock {
+    /// That the grid before is over.
+    pub(super) fn of_grid_before() -> Clock {
+        let over = Clock { times: vec![1], ..Clock::default() };
+        Clock { others: BTreeMap::from([(GRID_BEFORE, Arc::new(over))]), ..Clock::default() }
+    }
+
+    /// Whether the grid before is known to be over.
+    pub(super) fn knows_grid_before(&self) -> bool {
+        self.others.contains_key(&GRID_BEFORE)
+    }
+}
+
 /// Raises one of some times.
 #[inline]
 fn learn(times: &mut Vec<u32>, index: u32, time: u32) {
