@@ -198,7 +198,7 @@ impl Unit {
         self.cluster.changes += 1;
         let mut cx = Context { launch, cluster: &mut self.cluster, block, counters };
         let left =
-            hazards::leave(&mut cx).and_then(|()| bulk::leave(&mut cx, &mut self.warps[block]));
+            bulk::leave(&mut cx, &mut self.warps[block]).and_then(|()| hazards::leave(&mut cx));
         let warp = &self.warps[block][index];
         counters.findings.note(launch, (&self.cluster, block), warp);
         left.map_err(|trap| Box::new(locate(launch, &trap, self.cluster.blocks[block].id, warp)))

@@ -347,6 +347,23 @@ impl Races {
         }
     }
 
+    /// An asynchronous operation that a warp issues reads units of 16 bytes of a block, and has done so for who knows of its epoch.
+    pub(crate) fn read_by(
+        &mut self,
+        epoch: Epoch,
+        who: Accessor,
+        (block, units): (usize, impl Iterator<Item = u32>),
+    ) {
+        if self.enabled {
+            self.view(who, Area::Shared(block), Touch::Read).read_by(epoch, units);
+        }
+    }
+
+    /// The epoch of an operation on tensor memory: the index of its thread, its number, and its instruction.
+    pub(crate) fn operation(thread: u32, number: u32, pc: u32) -> Epoch {
+        Epoch::new((clock::tensor(thread), 0), 0, (number.min(clock::LAST), pc))
+    }
+
     /// The warps that read words of a block's memory since they were last written: block and warp, lane, time, and instruction. Not those of words of
     /// which only some bytes were touched at a time.
     pub(crate) fn readers(
@@ -363,7 +380,8 @@ impl Races {
             if writes[word / 4][word % 4] == Epoch::SPLIT {
                 continue;
             }
-            for (epoch, lanes) in self.readers.of(reads[word / 4][word % 4]) {
+            let warps = self.readers.of(reads[word / 4][word % 4]);
+            for (epoch, lanes) in warps.filter(|(epoch, _)| clock::is_warp(epoch.who())) {
                 let place = epoch.place();
                 let of = |lane| (place, lane, epoch.time(), epoch.pc());
                 found.extend(crate::machine::warp::lanes(lanes).map(of));

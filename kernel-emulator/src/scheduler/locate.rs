@@ -219,8 +219,11 @@ fn earlier(launch: &Launch<'_>, Earlier { pc, by, wrote }: Earlier, this: Seat) 
             );
         }
         By::Copy => {
+            let what = if wrote { "wrote" } else { "read" };
+            let products = matches!(launch.code.insts[pc as usize].op, Op::Tcgen05(_));
+            let operation = if products { "a `tcgen05` operation" } else { "an asynchronous copy" };
             return format!(
-                ", which an asynchronous copy wrote that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
+                ", which {operation} {what} that was issued in {place}, and this warp neither waited for its mbarrier nor synchronised with who did"
             );
         }
     };

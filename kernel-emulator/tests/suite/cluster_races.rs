@@ -121,6 +121,24 @@ fn bytes_of_another_block_are_waited_for_in_the_scope_of_the_cluster() {
 }
 
 #[test]
+fn a_source_is_overwritten_by_who_knows_that_its_copy_is_over() {
+    let body = |before: &str, behind: &str| {
+        format!(
+            "{WRITE} @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128; fence.proxy.async.shared::cta;
+             {MEET} setp.eq.u32 %p2, %r9, 1; @%p2 bra WAITS; mov.u32 %r11, tile; add.u32 %r13, %r13, 256;
+             @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r13], [%r11], 128, [%r14];
+             {before} st.shared.u32 [%r1], 7; {behind} bra OVER;
+             WAITS: W$: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W$;
+             {MEET} OVER:"
+        )
+    };
+    // Without the barrier of the cluster the copy is over, and nobody has said so.
+    let asleep = format!("bar.warp.sync -1; {}", "nanosleep.u32 20;".repeat(16));
+    let fault = races(&body(&asleep, MEET), &body(MEET, ""));
+    says(&fault, "which an asynchronous copy read that was issued in");
+}
+
+#[test]
 fn a_fence_of_the_block_before_a_relaxed_cluster_barrier_orders_the_block() {
     let relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;";
     let read = "xor.b32 %r1, %r1, 4; ld.shared.u32 %r3, [%r1];";

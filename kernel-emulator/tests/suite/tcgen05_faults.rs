@@ -253,6 +253,25 @@ fn fences_stand_around(store: &str, operation: &str) {
 }
 
 #[test]
+fn operands_are_overwritten_by_who_knows_that_the_product_is_over() {
+    let body = |wait: &str| {
+        format!(
+            "{MMA} {COMMIT} {BARRIER} setp.eq.u32 %p4, %r1, 3; @%p4 bra OVERWRITE; {WAIT} bra DONE;
+             OVERWRITE: {wait} st.shared.b32 [%r3], %v0; DONE:"
+        )
+    };
+    // Another warp waits for the commit meanwhile, so that the product is over.
+    let wrong = body(&"nanosleep.u32 20;".repeat(16));
+    let right = body(&WAIT.replace("WAIT", "OVER"));
+    let fault = filled(FaultKind::Race, &wrong, &right);
+    assert!(
+        fault.detail.contains("which a `tcgen05` operation read that was issued in"),
+        "{fault}"
+    );
+    assert_eq!(fault.missing, Some("mbarrier.try_wait"), "{fault}");
+}
+
+#[test]
 fn commits_arrive_at_mbarriers_that_a_fence_made_visible() {
     let run = |fence: &str, asked: bool| {
         let body = format!("setp.eq.u32 %p2, %r0, 64; {fence} {BARRIER} {COMMIT} {WAIT}");

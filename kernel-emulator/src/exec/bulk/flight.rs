@@ -90,6 +90,10 @@ pub(crate) fn depart(cx: &mut Context<'_>, flight: Flight) -> Run<()> {
     let from = u32::try_from(flight.cargo.issuer.block).expect("clusters are small");
     let issuer = (Accessor { block: from, warp, pc }, lane as usize);
     let epoch = cx.cluster.races.depart(flight.barrier, pc);
+    if let Some(Piece { offset, bytes }) = flight.cargo.held {
+        let units = offset / 16..(offset + bytes) / 16;
+        cx.cluster.races.read_by(epoch, issuer.0, (cx.block, units));
+    }
     for Piece { offset, bytes } in ranges {
         let races = &mut cx.cluster.races;
         if flight.cargo.op.is_some() {

@@ -10,8 +10,7 @@ use crate::exec::memory::addresses;
 use crate::exec::{barrier, memory::hazards};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::{Context, SHARED_WINDOW, WINDOW_SHIFT, Warp};
-use crate::memory::race::Clock;
-use crate::memory::race::Touch;
+use crate::memory::race::{Clock, Races, Touch};
 
 /// A thread that issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,8 +189,11 @@ pub(super) fn depart(
     (number, signature): (u32, u32),
     reads: Vec<(usize, Vec<u32>)>,
 ) {
+    let agent = cx.cluster.tensor.signature(signature).agent;
+    let epoch = Races::operation(agent, number, warp.pc);
     for (block, units) in &reads {
         cx.cluster.blocks[*block].shared.hold_units(units, 1, (warp.index, warp.pc));
+        cx.cluster.races.read_by(epoch, warp.accessor(), (*block, units.iter().copied()));
     }
     cx.cluster.tensor.pending.push(Pending { number, signature, pc: warp.pc, holds: reads });
 }

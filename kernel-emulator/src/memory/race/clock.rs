@@ -14,8 +14,10 @@ const BLOCK: u32 = WARPS + AGENTS + 2 * WARPS;
 /// Where the initialisations and copies out of shared memory begin among the participants of a block, and the fences.
 const STORES: u32 = WARPS + AGENTS;
 const FENCES: u32 = STORES + WARPS;
-/// Threads of a cluster whose operations on tensor memory are told apart; further ones share their times.
+/// Threads of a cluster whose operations on tensor memory count as participants; those of further ones share them.
 const TENSORS: u32 = 16;
+/// The participants before those of the blocks.
+const FIRST: u32 = TENSORS;
 
 /// Bits of an [`Epoch`]: whether the access was atomic, an instruction's index, a time, how many lanes share the word as a power of two, a
 /// lane, a participant.
@@ -169,14 +171,17 @@ impl Epoch {
         now.is_atomic() && !self.is_atomic() && self.without_pc() == now.without_pc()
     }
 
-    /// Whether it is an asynchronous copy and no warp.
+    /// Whether it is an asynchronous copy, or an operation of the tensor cores, and no warp.
     pub(super) fn is_copy(self) -> bool {
-        self != Epoch::SPLIT && self.who() % BLOCK >= WARPS && !self.is_init()
+        self != Epoch::SPLIT && self != Epoch::NONE && !is_warp(self.who()) && !self.is_init()
     }
 
     /// Whether it initialised an mbarrier.
     pub(super) fn is_init(self) -> bool {
-        self != Epoch::SPLIT && self.who() % BLOCK >= STORES && self.time() <= INITS
+        self != Epoch::SPLIT
+            && self.who() >= FIRST
+            && (self.who() - FIRST) % BLOCK >= STORES
+            && self.time() <= INITS
     }
 
     /// The block, and its warp or agent.
@@ -187,7 +192,8 @@ impl Epoch {
 }
 
 /// The block of a participant, and its warp or agent.
-pub(super) fn place_of(who: u32) -> (u32, u32) {
+pub(super) const fn place_of(who: u32) -> (u32, u32) {
+    let who = who.saturating_sub(FIRST);
     (who / BLOCK, who % BLOCK)
 }
 
@@ -207,7 +213,7 @@ pub(crate) struct Clock {
     lanes: Vec<Lanes>,
     /// What is known of other clusters of the grid, by number: clocks of their own, without others.
     others: BTreeMap<u32, Arc<Clock>>,
-    /// What is known of tensor memory: of each thread that issues operations, the last one that is complete; then of each warp, the time of
+    /// What is known of tensor memory, by releases or between its fences: of each thread that issues operations, the last one that is complete; then of each warp, the time of
     /// its last `tcgen05.fence::before_thread_sync`.
     tensor: Vec<u32>,
 }
@@ -323,6 +329,7 @@ impl Clock {
 
     /// Operations on tensor memory up to a number, of a thread with an index, are complete.
     pub(crate) fn completed(&mut self, thread: u32, number: u32) {
+        self.learn(tensor(thread), number);
         learn(&mut self.tensor, thread % TENSORS, number);
     }
 
@@ -363,6 +370,11 @@ impl Clock {
     }
 }
 
+/// The participant that stands for a thread's operations on tensor memory.
+pub(super) const fn tensor(thread: u32) -> u32 {
+    thread % TENSORS
+}
+
 /// Raises one of some times.
 #[inline]
 fn learn(times: &mut Vec<u32>, index: u32, time: u32) {
@@ -385,12 +397,13 @@ fn join(times: &mut Vec<u32>, from: &[u32]) {
 
 /// Where the fences of a warp, a participant, stand among what is known of tensor memory.
 const fn fence_of_tensor(warp: u32) -> u32 {
-    TENSORS + warp / BLOCK * WARPS + warp % BLOCK
+    let (block, index) = place_of(warp);
+    TENSORS + block * WARPS + index
 }
 
 /// The participant that is a warp of a block.
 pub(crate) const fn warp(block: u32, warp: u32) -> u32 {
-    block * BLOCK + warp
+    FIRST + block * BLOCK + warp
 }
 
 /// The participant that stands for the mbarriers that a warp of a block initialises, and the asynchronous copies out of shared memory that it
@@ -407,12 +420,12 @@ pub(super) const fn fences(warp: u32) -> u32 {
 /// The warps of a clock's own cluster of which something is known, as participants.
 pub(super) fn warps_below(participants: usize) -> impl Iterator<Item = u32> {
     let end = u32::try_from(participants).expect("a cluster has few participants");
-    (0..end).filter(|who| is_warp(*who))
+    (FIRST..end).filter(|who| is_warp(*who))
 }
 
 /// Whether a participant is a warp.
 pub(super) const fn is_warp(who: u32) -> bool {
-    who % BLOCK < WARPS
+    who >= FIRST && (who - FIRST) % BLOCK < WARPS
 }
 
 /// The participant that stands for the asynchronous copies that the mbarrier at a word of a block's shared memory counts.

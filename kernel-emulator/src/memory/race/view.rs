@@ -57,6 +57,24 @@ impl View<'_> {
         Ok(())
     }
 
+    /// An asynchronous operation reads units of 16 bytes. What they hold was checked for the thread that issues it.
+    pub(super) fn read_by(&mut self, epoch: Epoch, units: impl Iterator<Item = u32>) {
+        let mut read = (u32::MAX, 0);
+        for unit in units {
+            let row = unit as usize;
+            for k in 0..4 {
+                if self.space.writes[row][k] == Epoch::SPLIT {
+                    continue;
+                }
+                let set = &mut self.space.reads[row][k];
+                if read.0 != *set {
+                    read = (*set, self.readers.with(*set, epoch, self.known));
+                }
+                *set = read.1;
+            }
+        }
+    }
+
     /// Everything is gone but for some words of 8 bytes: the offset of the first of the others that was accessed unknown to this warp.
     pub(super) fn overwrite_all(&mut self, except: &[usize]) -> Result<(), (u32, Earlier)> {
         let rows = self.space.writes.len();
