@@ -106,6 +106,7 @@ impl LaunchConfig {
 
 /// How a launch is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own, set by its name")]
 pub struct Options {
     /// Host threads at most; `None` is as many as there are processors, which the launches in flight in a process share.
     /// Results do not depend on it, but for the order of atomic operations of different blocks.

@@ -16,13 +16,13 @@ fn after(body: &str) -> Result<(), Box<Fault>> {
     };
     let run = |bench: &Bench, options: &Options| {
         let data = bench.upload(&[0; 512]);
-        bench.try_launch(&one_block(64), &[data], options)
+        bench.try_launch(&one_block(64), &[data], options).map_err(Box::new)
     };
     let first = Bench::new(&text("griddepcontrol.launch_dependents; st.global.u32 [%d0], 1;"));
     let report = run(&first, &Options::default().with_record_writes(true)).expect("it is right");
     let writes = report.writes.expect("it was asked for");
     let options = Options::default().with_grid_before(writes);
-    run(&Bench::new(&text(body)), &options).map(drop).map_err(Box::new)
+    run(&Bench::new(&text(body)), &options).map(drop)
 }
 
 #[track_caller]
