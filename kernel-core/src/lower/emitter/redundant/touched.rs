@@ -28,6 +28,8 @@ const FENCES: Marks = 4;
 const BY_ASYNC: Marks = 8;
 /// Each thread signals to others that it has come here, for itself.
 const ARRIVES: Marks = 16;
+/// A warpgroup gets or gives registers; its warps meet before it does so again (PTX ISA, "setmaxnreg").
+const REGISTERS: Marks = 32;
 
 /// What threads do between two places of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +102,11 @@ impl Touched {
     pub(crate) fn needs_order(self, behind: Touched) -> bool {
         let without =
             |touched: Touched, marks: Marks| Touched { marks: touched.marks & !marks, ..touched };
-        if without(self, ARRIVES).is_nothing() || without(behind, FENCES | ARRIVES).is_nothing() {
+        if self.is(REGISTERS) && behind.is(REGISTERS) {
+            return true;
+        }
+        let own = ARRIVES | REGISTERS;
+        if without(self, own).is_nothing() || without(behind, own | FENCES).is_nothing() {
             return false;
         }
         if self.is(UNKNOWN) || behind.is(UNKNOWN | ANNOUNCES) {
@@ -171,6 +177,10 @@ pub(super) fn copying(instruction: &Instruction) -> Option<Copying> {
         return None;
     }
     let has = |word| has(instruction, word);
+    if has(Word::Mbarrier) {
+        // It tells a barrier of earlier copies.
+        return None;
+    }
     let none_pending = instruction.operands.first() == Some(&Operand::Int(0));
     Some(match (has(Word::Bulk), has(Word::CommitGroup), has(Word::WaitGroup)) {
         (false, true, _) => Copying::CpAsyncCommit,
@@ -209,8 +219,8 @@ pub(super) fn touched(
         | Opcode::Vote
         | Opcode::Cvta
         | Opcode::Mapa
-        | Opcode::Getctarank
-        | Opcode::Setmaxnreg => nothing,
+        | Opcode::Getctarank => nothing,
+        Opcode::Setmaxnreg => nothing.marked(REGISTERS),
         Opcode::Clusterlaunchcontrol if has(Word::QueryCancel) => nothing,
         Opcode::Bar if has(Word::Warp) => nothing,
         // Each thread signals for itself only.
