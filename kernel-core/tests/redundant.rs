@@ -217,3 +217,23 @@ fn a_cluster_meets_once_where_nothing_is_between() {
     assert_eq!(with("cluster::sync();"), [3, 3]);
     assert_eq!(with("cluster::sync(); s.store(zeros([64, 64]));"), [4, 4]);
 }
+
+#[test]
+fn one_wait_serves_stores_to_different_columns() {
+    let with = |second: &str| {
+        let body = format!(
+            "let held = tmem::<f32>([2, 128, 64]);
+             let v = y.tile([0, 0], [128, 64]).load();
+             held[0].store(v);
+             {second}.store(v);
+             y.tile([0, 0], [128, 64]).store(held[1].load());"
+        );
+        let attributes = quote!(target = sm_100a, warps = 4);
+        let ptx = compiled(attributes, "y: TensorMut<f32, 2>, at: i32", &body, "general");
+        count(&ptx, "tcgen05.wait::st")
+    };
+    assert_eq!(with("held[1]"), 1);
+    assert_eq!(with("held[0]"), 2);
+    // It may be either.
+    assert_eq!(with("held[at]"), 2);
+}

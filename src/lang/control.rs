@@ -122,7 +122,7 @@ pub fn pipeline<I: Iterator<Item = i32>>(iterations: I, stages: i32) -> I {
 /// # PTX
 /// `bar.sync 0`; in a kernel with partitions, with a barrier number and a count, or `bar.warp.sync` in one warp (PTX
 /// ISA, "bar"). None where no thread can tell: if no access to memory before it, since the threads last met, and none after it, until they
-/// meet again, are to the same memory with one of them a write. Instructions of [`ptx!`](crate::ptx) count as what they access.
+/// meet again, are to the same memory with one of them a write. Instructions of [`ptx!`](crate::ptx!) count as what they access.
 ///
 /// # Errors
 /// None of its own. If a `sync` is missing, the emulator reports the race.
