@@ -66,7 +66,7 @@ pub use pipelined::Staged;
 pub use print::Annotations;
 pub use ranges::{Fork, Range, Ranges};
 pub use raw_access::RawAccess;
-pub use snippet::{Snippet, register_type, text_touches_memory};
+pub use snippet::{Snippet, only_computes, register_type, text_touches_memory};
 pub use verify::verify;
 
 /// What one element is.

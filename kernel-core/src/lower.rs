@@ -33,7 +33,7 @@ mod tests;
 mod tiles;
 
 pub(crate) use annotated::annotated;
-use emitter::{Emitter, Place, Val};
+use emitter::{Emitter, Place, Touched, Val};
 use facts::Facts;
 use language::control::LoopFrame;
 use language::params::Params;
@@ -257,6 +257,13 @@ impl Lower<'_> {
     }
 
     fn op(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
+        let operation = Touched::by(self.kernel, &self.kernel.effects(op, args, result));
+        self.e.operation = operation;
+        self.emit(op, args, result);
+        self.e.operation = Touched::ANYTHING;
+    }
+
+    fn emit(&mut self, op: &Op, args: &[Value], result: Option<Value>) {
         let data = match op {
             Op::Source(op) => Some(self.source(op, target(result))),
             Op::Tile(op) => Some(self.tile_op(op, args, target(result))),

@@ -47,8 +47,6 @@ pub struct Mutant {
     pub instruction: String,
     /// The file and the line of the kernel's source, where the PTX says them.
     pub source: Option<(String, u32)>,
-    /// Whether the text itself shows that the mutant is as correct: a wait or the end of a group of `cp.async` where nothing is copied so.
-    pub is_idle: bool,
     /// `@%p0` with the space after it; empty without one.
     guard: String,
     /// What is replaced, in the order of the text.
@@ -98,7 +96,6 @@ struct Site<'t> {
 pub fn mutants(text: &str) -> Result<Vec<Mutant>, String> {
     let module = kernel_ptx::parse(text).map_err(|error| error.to_string())?;
     let sites = sites(text, &module)?;
-    let copies = module.instructions().any(|(_, instruction)| is_copy(instruction));
     let mut out = Vec::new();
     for (number, site) in sites.iter().enumerate() {
         for mutation in site.class.mutations {
@@ -110,25 +107,12 @@ pub fn mutants(text: &str) -> Result<Vec<Mutant>, String> {
                 ptx_line: site.instruction.line,
                 instruction: text[site.statement.span.clone()].to_owned(),
                 source: site.source.clone(),
-                is_idle: !copies && OF_COPIES.contains(&site.class.name),
                 guard: site.statement.guard.to_owned(),
                 edits,
             });
         }
     }
     Ok(out)
-}
-
-/// The classes that do something only where `cp.async` copies.
-const OF_COPIES: [&str; 3] = ["cp.async.commit_group", "cp.async.wait_group", "cp.async.wait_all"];
-
-/// Whether it is a `cp.async` that copies, and not in bulk.
-fn is_copy(instruction: &Instruction) -> bool {
-    let has = |word| instruction.modifiers.contains(&Modifier::Word(word));
-    instruction.opcode == Opcode::Cp
-        && has(Word::Async)
-        && !has(Word::Bulk)
-        && Class::of(instruction).is_none()
 }
 
 fn sites<'t>(text: &'t str, module: &'t Module) -> Result<Vec<Site<'t>>, String> {

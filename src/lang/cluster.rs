@@ -98,7 +98,8 @@ pub fn id(axis: usize) -> i32 {
 /// end with `sync`, the compiler inserts it there.
 ///
 /// # PTX
-/// `barrier.cluster.arrive.release.aligned`, `barrier.cluster.wait.acquire.aligned` (PTX ISA, `barrier.cluster`).
+/// `barrier.cluster.arrive.release.aligned`, `barrier.cluster.wait.acquire.aligned` (PTX ISA, `barrier.cluster`). None where nothing
+/// stands between it and another one: a kernel with barriers in shared memory begins with one.
 ///
 /// # Errors
 /// K0502 on `sm_80`.

@@ -74,7 +74,7 @@ pub fn unroll<I: Iterator<Item = i32>>(iterations: I) -> I {
 ///
 /// # PTX
 /// `cp.async.commit_group` once an iteration, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the
-/// next; after the loop `cp.async.wait_all` and `bar.sync 0`. For blocks of tensor maps: `mbarrier.arrive.expect_tx`
+/// next; after the loop `bar.sync 0`, if what follows needs it. For blocks of tensor maps: `mbarrier.arrive.expect_tx`
 /// and `cp.async.bulk.tensor` by one thread, after the `bar.sync 0` at the start of an iteration, and
 /// `mbarrier.try_wait.parity`.
 ///
@@ -121,7 +121,8 @@ pub fn pipeline<I: Iterator<Item = i32>>(iterations: I, stages: i32) -> I {
 ///
 /// # PTX
 /// `bar.sync 0`; in a kernel with partitions, with a barrier number and a count, or `bar.warp.sync` in one warp (PTX
-/// ISA, "bar").
+/// ISA, "bar"). None where no thread can tell: if no access to memory before it, since the threads last met, and none after it, until they
+/// meet again, are to the same memory with one of them a write. Instructions of [`ptx!`](crate::ptx!) count as what they access.
 ///
 /// # Errors
 /// None of its own. If a `sync` is missing, the emulator reports the race.

@@ -271,7 +271,7 @@ pub fn copy_async_wait(pending: i32) {
 /// Other threads' parts are visible after a [`sync`](super::sync).
 ///
 /// # PTX
-/// `cp.async.wait_all` (PTX ISA, "`cp.async.wait_all`").
+/// `cp.async.wait_all` (PTX ISA, "`cp.async.wait_all`"); nothing where the copies are ordinary loads and stores.
 ///
 /// # Errors
 /// K0405 in a loop of [`pipeline`](super::pipeline).

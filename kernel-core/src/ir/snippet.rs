@@ -65,7 +65,7 @@ impl Snippet {
     /// is a thread's own, and leaves no register to chance.
     pub fn is_uniform(&self) -> bool {
         let computes = self.instructions().all(|instruction| {
-            computes(instruction.opcode) && instruction.operands.iter().all(is_the_blocks)
+            only_computes(instruction.opcode) && instruction.operands.iter().all(is_the_blocks)
         });
         computes && self.surely_writes()
     }
@@ -190,7 +190,7 @@ fn opcode_word(statement: &str) -> Option<&str> {
 }
 
 fn is_harmless(opcode: Opcode) -> bool {
-    computes(opcode) || opcode == Opcode::Trap
+    only_computes(opcode) || opcode == Opcode::Trap
 }
 
 /// Whether an operand is a place in memory.
@@ -248,7 +248,7 @@ fn is_the_blocks(operand: &Operand) -> bool {
 }
 
 /// Whether an instruction only computes its results from its operands.
-fn computes(opcode: Opcode) -> bool {
+pub fn only_computes(opcode: Opcode) -> bool {
     matches!(
         opcode,
         Opcode::Abs

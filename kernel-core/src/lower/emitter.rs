@@ -17,9 +17,11 @@ mod coalesce;
 pub(crate) mod finish;
 pub(crate) mod fold;
 mod numbering;
+mod redundant;
 
 use bits::sign_extended;
 use numbering::{Computed, Numbering};
+pub(crate) use redundant::{Meets, Touched};
 
 /// Modifiers from types, spaces and words: `mods![W::Rn, T::F32]`.
 macro_rules! mods {
@@ -90,6 +92,10 @@ pub(crate) struct Inst {
     pub(crate) effect: bool,
     /// Where in the source it comes from.
     pub(crate) loc: Loc,
+    /// What the operation does that it belongs to.
+    pub(crate) operation: Touched,
+    /// Which threads meet there.
+    pub(crate) meets: Meets,
 }
 
 /// A node of a frame.
@@ -144,6 +150,8 @@ pub(crate) struct Emitter {
     to_come: BTreeMap<Reg, (Reg, u8)>,
     /// Attached to what is emitted.
     pub(crate) loc: Loc,
+    /// What the operation does that is being lowered.
+    pub(crate) operation: Touched,
     /// Where pure instructions go.
     pub(crate) place: Place,
     /// The threads that run what is emitted.
@@ -175,6 +183,7 @@ impl Emitter {
             slots: BTreeSet::new(),
             to_come: BTreeMap::new(),
             loc: Loc::KERNEL,
+            operation: Touched::ANYTHING,
             place: Place::Outermost,
             threads,
             first_thread: 0,
@@ -386,12 +395,8 @@ impl Emitter {
         // At the very start: the end of the entry may be after a jump over the branch or loop that asks first.
         let entry = self.open[0];
         let reg = self.fresh_in(ty, entry);
-        let inst = Inst {
-            instruction: Instruction::new(opcode, modifiers, [Operand::Reg(reg), source]),
-            results: 1,
-            effect: false,
-            loc: self.loc,
-        };
+        let instruction = Instruction::new(opcode, modifiers, [Operand::Reg(reg), source]);
+        let inst = self.inst(instruction, 1, false);
         self.frames[entry.0].nodes.insert(self.prologue, Node::Inst(Box::new(inst)));
         self.prologue += 1;
         self.note(entry, &computed, reg);
@@ -405,13 +410,20 @@ impl Emitter {
     }
 
     fn push_in(&mut self, frame: FrameId, instruction: Instruction, results: usize, effect: bool) {
-        let loc = self.loc;
-        self.frames[frame.0].nodes.push(Node::Inst(Box::new(Inst {
-            instruction,
-            results,
-            effect,
-            loc,
-        })));
+        let inst = self.inst(instruction, results, effect);
+        self.frames[frame.0].nodes.push(Node::Inst(Box::new(inst)));
+    }
+
+    fn inst(&self, instruction: Instruction, results: usize, effect: bool) -> Inst {
+        let (loc, operation) = (self.loc, self.operation);
+        Inst { instruction, results, effect, loc, operation, meets: Meets::Nobody }
+    }
+
+    /// An instruction at which threads meet.
+    pub(crate) fn meeting(&mut self, instruction: Instruction, results: usize, meets: Meets) {
+        let inst = Inst { meets, ..self.inst(instruction, results, true) };
+        let current = self.current();
+        self.frames[current.0].nodes.push(Node::Inst(Box::new(inst)));
     }
 
     /// An instruction without results that must stay.

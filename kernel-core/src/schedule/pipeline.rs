@@ -17,11 +17,12 @@
 //!     .. use of s[read] ..
 //!     read, write = the next places
 //! }
-//! wait_all; sync
+//! sync
 //! ```
 //!
 //! One barrier for each iteration is enough: it stands between the last use of a place, in the iteration before, and the copy that
-//! fills it again. Iterations that do not exist copy nothing but still close their group, so that groups count iterations.
+//! fills it again. Iterations that do not exist copy nothing but still close their group, so that groups count iterations. Every iteration
+//! waits for its own group, and none leaves the loop early: no copy is in flight when the loop ends.
 //!
 //! # TMA copies
 //! They complete on mbarriers, one for each place of the ring: its phase ends when the bytes of one iteration have arrived.
@@ -38,8 +39,7 @@
 //! sync
 //! ```
 //!
-//! There is a wait for each copy, so no copy is in flight when the loop ends. If the loop runs again, in an outer one, it begins with
-//! phase 0 again: an `expect` of no bytes ends one more phase of each place that was filled an odd number of times. The barrier of the first iteration stands between this and the first wait.
+//! If the loop runs again, in an outer one, it begins with phase 0 again: an `expect` of no bytes ends one more phase of each place that was filled an odd number of times. The barrier of the first iteration stands between this and the first wait.
 //!
 //! A loop may have copies of both kinds.
 

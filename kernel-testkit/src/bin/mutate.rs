@@ -135,8 +135,6 @@ fn table(judged: &[Judged]) -> String {
                 let mutant = &outcome.mutant;
                 let source = mutant.source.as_ref().map_or(0, |(_, line)| *line);
                 let (verdict, words) = outcome.verdict.words();
-                let verdict =
-                    if mutant.is_idle && verdict == "survived" { "idle" } else { verdict };
                 let fields = [
                     judged.origin.name(),
                     &judged.kernel,

@@ -83,7 +83,6 @@ impl Fate {
             Verdict::NotReached => Fate::NotReached,
             // What does not run at all is a fault of the mutation or of the emulator.
             Verdict::Refused(_) | Verdict::Panicked(_) => Fate::Unlisted,
-            Verdict::Survived if outcome.mutant.is_idle => Fate::Listed(Judgement::Equivalent),
             Verdict::Survived => {
                 let reason = survivors.reason(&Key::of(kernel, &outcome.mutant));
                 reason.map_or(Fate::Unlisted, |reason| Fate::Listed(reason.judgement()))
@@ -141,9 +140,9 @@ impl<'a> Score<'a> {
     pub fn stale(&self) -> Vec<&Key> {
         let kernels: BTreeSet<&str> =
             self.judged.iter().map(|judged| judged.kernel.as_str()).collect();
-        let survived = self.outcomes().filter(|(_, _, outcome, _)| {
-            matches!(outcome.verdict, Verdict::Survived) && !outcome.mutant.is_idle
-        });
+        let survived = self
+            .outcomes()
+            .filter(|(_, _, outcome, _)| matches!(outcome.verdict, Verdict::Survived));
         let seen: BTreeSet<Key> = survived
             .map(|(judged, _, outcome, _)| Key::of(&judged.kernel, &outcome.mutant))
             .collect();

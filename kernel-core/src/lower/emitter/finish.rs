@@ -1,9 +1,9 @@
-//! From the tree of frames to a PTX module: dead code is dropped, the rest is laid out in order.
+//! From the tree of frames to a PTX module: dead code and redundant synchronisation are dropped, the rest is laid out in order.
 
 use kernel_ptx::{Base, Function, Opcode, Operand, Reg, Register, Statement};
 
-use super::coalesce;
 use super::{Emitter, FrameId, Inst, Node};
+use super::{coalesce, redundant};
 
 impl Emitter {
     /// Moves registers, labels and statements into `function`, without the instructions that nothing needs.
@@ -14,15 +14,10 @@ impl Emitter {
     ) {
         let mut order = Vec::new();
         self.flatten(FrameId(0), &mut order);
-        let live = live(&order, self.registers.len());
-        order.retain(|node| match node {
-            Node::Inst(inst) => {
-                let mut needed = inst.effect;
-                results(inst, &mut |reg| needed |= live[reg.0 as usize]);
-                needed
-            }
-            Node::Label(_) | Node::Frame(_) => true,
-        });
+        drop_dead(&mut order, self.registers.len());
+        if redundant::drop_redundant(&mut order) {
+            drop_dead(&mut order, self.registers.len());
+        }
         coalesce::run(&mut order, &|reg| self.ty(reg), self.registers.len());
         let mut body = Vec::new();
         let mut position = None;
@@ -69,6 +64,19 @@ impl Emitter {
             }
         }
     }
+}
+
+/// Drops the instructions whose results nothing needs.
+fn drop_dead(order: &mut Vec<Node>, count: usize) {
+    let live = live(order, count);
+    order.retain(|node| match node {
+        Node::Inst(inst) => {
+            let mut needed = inst.effect;
+            results(inst, &mut |reg| needed |= live[reg.0 as usize]);
+            needed
+        }
+        Node::Label(_) | Node::Frame(_) => true,
+    });
 }
 
 /// Which registers are read, directly or through others, by an instruction that must stay.

@@ -21,14 +21,15 @@
 //! Nothing else is shared: the code of a partition is in a frame of its own, so it uses no value that other
 //! warps have computed, and each partition has scratch of its own, because all run at the same time.
 
-use kernel_ptx::{Opcode, Operand, Space, SpecialRegister, Type, Word};
+use kernel_ptx::{Instruction, Opcode, Operand, Space, SpecialRegister, Type, Word};
 use la_arena::ArenaMap;
 
 use crate::ir::{
     self, ClusterOp, CopyOp, Dtype, Elem, Kernel, Op, Partition, Placement, Region, Specialized,
     StmtKind, SyncOp, Terminator, Value,
 };
-use crate::lower::emitter::{FrameKind, Place, Val, mods};
+use crate::lower::emitter::{FrameKind, Meets, Place, Val, mods};
+use crate::lower::sync::barrier::warp_sync;
 use crate::lower::{Data, Flow, LANES, Lower};
 
 /// Values for partitions are at multiples of the largest of them.
@@ -69,11 +70,13 @@ impl Crew {
     /// The kernel's own warps, at its start.
     pub(crate) fn of(kernel: &Kernel) -> Crew {
         let warps = kernel.warps;
-        if kernel.specialized().is_none() {
-            return Crew { warps, meeting: Meeting::Block, stage: Stage::Alone };
-        }
-        let meeting = if warps == 1 { Meeting::Warp } else { Meeting::Barrier(0) };
-        Crew { warps, meeting, stage: Stage::Before }
+        let alone = kernel.specialized().is_none();
+        let meeting = match warps {
+            1 => Meeting::Warp,
+            _ if alone => Meeting::Block,
+            _ => Meeting::Barrier(0),
+        };
+        Crew { warps, meeting, stage: if alone { Stage::Alone } else { Stage::Before } }
     }
 
     /// The number of the barrier at which the threads meet, and how many they are if that is not all of the block; none for
@@ -420,7 +423,8 @@ impl<'a> Lower<'a> {
     fn whole_barrier(&mut self) {
         let barrier = Operand::Int(i128::from(Placement::WHOLE_BLOCK));
         let threads = self.specialized().busy_threads();
-        self.e.effect(Opcode::Bar, mods![Word::Sync], [barrier, threads]);
+        let sync = Instruction::new(Opcode::Bar, mods![Word::Sync], [barrier, threads]);
+        self.e.meeting(sync, 0, Meets::CrewAndMore);
         self.plan.busy = 0;
     }
 
@@ -446,11 +450,11 @@ impl<'a> Lower<'a> {
 
     /// Every thread that runs what is emitted waits for the others.
     pub(crate) fn barrier(&mut self) {
-        if let Some(barrier) = self.crew.barrier() {
-            self.e.effect(Opcode::Bar, mods![Word::Sync], barrier);
-        } else {
-            self.e.sync_warp();
-        }
+        let sync = match self.crew.barrier() {
+            Some(barrier) => Instruction::new(Opcode::Bar, mods![Word::Sync], barrier),
+            None => warp_sync(),
+        };
+        self.e.meeting(sync, 0, Meets::Crew);
         self.plan.busy = 0;
     }
 }

@@ -8,7 +8,7 @@ use kernel_ptx::{Instruction, Modifier, Opcode, Operand, SpecialRegister, Type, 
 use la_arena::ArenaMap;
 
 use crate::ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, SyncOp, Value};
-use crate::lower::emitter::{Emitter, Val, mods};
+use crate::lower::emitter::{Emitter, Meets, Val, mods};
 use crate::lower::{Data, Lower};
 
 /// The bytes of an mbarrier (PTX ISA, "Size and alignment of mbarrier object").
@@ -40,8 +40,13 @@ pub(crate) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
 impl Emitter {
     /// The lanes of a warp wait for each other.
     pub(crate) fn sync_warp(&mut self) {
-        self.effect(Opcode::Bar, mods![Word::Warp, Word::Sync], [ALL_LANES]);
+        self.push(warp_sync(), 0, true);
     }
+}
+
+/// The lanes of a warp wait for each other.
+pub(crate) fn warp_sync() -> Instruction {
+    Instruction::new(Opcode::Bar, mods![Word::Warp, Word::Sync], [ALL_LANES])
 }
 
 impl Lower<'_> {
@@ -245,16 +250,18 @@ impl Lower<'_> {
     fn all_hold(&mut self, predicate: Val) -> Val {
         let predicate = self.e.reg(predicate, Type::Pred);
         let all = self.e.fresh(Type::Pred);
-        let inst = if let Some(barrier) = self.crew.barrier() {
+        let (inst, meets) = if let Some(barrier) = self.crew.barrier() {
             let mut operands = vec![Operand::Reg(all)];
             operands.extend(barrier);
             operands.push(Operand::Reg(predicate));
-            Instruction::new(Opcode::Bar, mods![Word::Red, Word::And, Type::Pred], operands)
+            let modifiers = mods![Word::Red, Word::And, Type::Pred];
+            (Instruction::new(Opcode::Bar, modifiers, operands), Meets::CrewAndMore)
         } else {
             let operands = [Operand::Reg(all), Operand::Reg(predicate), ALL_LANES];
-            Instruction::new(Opcode::Vote, mods![Word::Sync, Word::All, Type::Pred], operands)
+            let modifiers = mods![Word::Sync, Word::All, Type::Pred];
+            (Instruction::new(Opcode::Vote, modifiers, operands), Meets::Nobody)
         };
-        self.e.push(inst, 1, true);
+        self.e.meeting(inst, 1, meets);
         self.plan.busy = 0;
         Val::Reg(all)
     }

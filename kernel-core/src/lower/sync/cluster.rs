@@ -3,7 +3,7 @@
 use kernel_ptx::{Guard, Instruction, Opcode, Operand, Reg, Space, SpecialRegister, Type, Word};
 
 use crate::ir::{ClusterOp, GridOp, Value};
-use crate::lower::emitter::{Val, mods};
+use crate::lower::emitter::{Meets, Val, mods};
 use crate::lower::{Data, Lower};
 
 impl Lower<'_> {
@@ -32,11 +32,11 @@ impl Lower<'_> {
                 None
             }
             ClusterOp::Arrive => {
-                self.cluster_arrive();
+                self.cluster_arrive(Meets::Nobody);
                 None
             }
             ClusterOp::Wait => {
-                self.cluster_wait();
+                self.cluster_wait(Meets::Nobody);
                 None
             }
             ClusterOp::TryCancel => {
@@ -121,18 +121,18 @@ impl Lower<'_> {
 
     /// Every thread of the cluster waits for the others.
     pub(crate) fn cluster_sync(&mut self) {
-        self.cluster_arrive();
-        self.cluster_wait();
+        self.cluster_arrive(Meets::Cluster);
+        self.cluster_wait(Meets::ClusterWait);
     }
 
-    fn cluster_arrive(&mut self) {
+    fn cluster_arrive(&mut self, meets: Meets) {
         let arrive = mods![Word::Cluster, Word::Arrive, Word::Release, Word::Aligned];
-        self.e.effect(Opcode::Barrier, arrive, []);
+        self.e.meeting(Instruction::new(Opcode::Barrier, arrive, []), 0, meets);
     }
 
-    fn cluster_wait(&mut self) {
+    fn cluster_wait(&mut self, meets: Meets) {
         let wait = mods![Word::Cluster, Word::Wait, Word::Acquire, Word::Aligned];
-        self.e.effect(Opcode::Barrier, wait, []);
+        self.e.meeting(Instruction::new(Opcode::Barrier, wait, []), 0, meets);
         self.plan.busy = 0;
     }
 

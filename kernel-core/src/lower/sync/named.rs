@@ -1,9 +1,9 @@
 //! Named barriers: partitions that wait for warps of each other (PTX ISA, "barrier").
 
-use kernel_ptx::{Opcode, Operand, Word};
+use kernel_ptx::{Instruction, Opcode, Operand, Word};
 
 use crate::ir::{Named, NamedOp};
-use crate::lower::emitter::mods;
+use crate::lower::emitter::{Meets, mods};
 use crate::lower::{LANES, Lower};
 
 impl Lower<'_> {
@@ -13,11 +13,11 @@ impl Lower<'_> {
     pub(crate) fn named(&mut self, op: NamedOp, named: Named) {
         let number = Operand::Int(i128::from(self.kernel.named_barrier(named)));
         let threads = Operand::Int(i128::from(self.kernel.named[named].warps * LANES));
-        let word = match op {
-            NamedOp::Sync => Word::Sync,
-            NamedOp::Arrive => Word::Arrive,
+        let (word, meets) = match op {
+            NamedOp::Sync => (Word::Sync, Meets::CrewAndMore),
+            NamedOp::Arrive => (Word::Arrive, Meets::Nobody),
         };
-        self.e.effect(Opcode::Bar, mods![word], [number, threads]);
+        self.e.meeting(Instruction::new(Opcode::Bar, mods![word], [number, threads]), 0, meets);
         if op == NamedOp::Sync {
             self.plan.busy = 0;
         }

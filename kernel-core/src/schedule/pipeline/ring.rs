@@ -211,9 +211,6 @@ impl Pass<'_> {
         }
         results.extend(&ends);
         before.push(Stmt { kind: StmtKind::For { from, to, step, inits, body, results }, loc });
-        if ring.groups {
-            before.push(statement(CopyOp::WaitAll, loc));
-        }
         before.push(statement(ring.meet, loc));
         if let (Some(full), Runs::InALoop, [read, _, phase]) = (ring.full, runs, &ends[..]) {
             let mut out = Out { pass: self, stmts: std::mem::take(before), loc };
