@@ -449,7 +449,7 @@ impl<T: Scalar> ViewMut<T> {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// #[kernel(warps = 4, grid = (cdiv(x.dim(0), 64),))]
+    /// #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 64))]
     /// pub fn column_sums(x: Tensor<f32, 2>, sums: TensorMut<f32, 1>) {
     ///     let rows = x.tile([block_id(0) * 64, 0], [64, 128]).load();
     ///     sums.tile([0], [128]).atomic_add(rows.sum(0));
