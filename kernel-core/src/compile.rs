@@ -61,6 +61,8 @@ pub enum Phase {
     Verify,
     /// Loops cut so that copies and products overlap.
     Schedule,
+    /// Order, run out.
+    Explore,
     /// A layout for every tile.
     Layouts,
     /// From tile IR to a PTX module.

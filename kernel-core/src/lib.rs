@@ -10,6 +10,7 @@
 //! | [`ir`] | the tile IR |
 //! | [`check`] | rules about whole kernels: what is in flight, bytes of barriers, which threads arrive at which barrier |
 //! | [`schedule`] | loops cut so that copies and products overlap |
+//! | [`explore`] | order, run out: every part of every block from barrier to barrier |
 //! | [`layouts`] | a layout for every tile |
 //! | [`lower`] | tile IR and layouts to PTX |
 //! | [`host`] | the items that the host sees |
@@ -24,6 +25,7 @@ pub mod diag;
 pub mod elaborate;
 #[cfg(any(test, feature = "eval"))]
 pub mod eval;
+pub mod explore;
 pub mod host;
 pub mod ir;
 pub mod layouts;

@@ -7,7 +7,7 @@ use std::{fmt::Write as _, path::Path};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{FileTest, examples};
+use crate::{FileTest, examples, prepare::Build};
 
 /// The head of the file.
 const HEAD: &str = "\
@@ -55,15 +55,7 @@ impl Digest {
             }
             Ok::<(), String>(())
         };
-        let files = FileTest::all(&root.join("tests/kernels"));
-        for file in files.map_err(|error| error.to_string())? {
-            add(&file.name, &file)?;
-        }
-        for example in examples::all(&root.join("examples"))? {
-            if !example.needs_library() {
-                add(&example.in_digest(), example.compiled())?;
-            }
-        }
+        each_kernel(root, &mut add)?;
         Ok(Digest { lines })
     }
 
@@ -112,6 +104,33 @@ impl Digest {
     }
 }
 
+/// Calls `each` with every kernel of a checkout, and its name: those of file tests, and of examples that need no library of their own.
+///
+/// # Errors
+/// A file that cannot be read; what `each` gives.
+pub(crate) fn each_kernel(
+    root: &Path,
+    each: &mut dyn FnMut(&str, &FileTest) -> Result<(), String>,
+) -> Result<(), String> {
+    let files = FileTest::all(&root.join("tests/kernels"));
+    for file in files.map_err(|error| error.to_string())? {
+        each(&file.name, &file)?;
+    }
+    for example in examples::all(&root.join("examples"))? {
+        if !example.needs_library() {
+            each(&example.in_digest(), example.compiled())?;
+        }
+    }
+    Ok(())
+}
+
+/// The instance of a build, in a line of a report.
+pub(crate) fn instance(build: &Build) -> String {
+    let generics: Vec<String> =
+        build.generics.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if generics.is_empty() { "-".to_owned() } else { generics.join(",") }
+}
+
 fn name_of(line: &str) -> &str {
     line.split(' ').next().unwrap_or_default()
 }
@@ -120,9 +139,7 @@ fn name_of(line: &str) -> &str {
 fn lines_of(name: &str, kernel: &FileTest) -> Result<Vec<(String, String)>, String> {
     let mut lines = Vec::new();
     for build in kernel.builds().map_err(|error| format!("{name}: {error}"))? {
-        let generics: Vec<String> =
-            build.generics.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let instance = if generics.is_empty() { "-".to_owned() } else { generics.join(",") };
+        let instance = instance(build);
         for variant in &build.variants {
             let mut line = format!("{name} {instance} {} {} ", build.target, variant.name);
             for byte in Sha256::digest(variant.ptx.as_bytes()) {

@@ -26,6 +26,7 @@ mod file_test;
 pub mod ideal;
 pub mod instructions;
 pub mod mutate;
+pub mod order;
 pub mod prepare;
 
 pub use assembler::Assembler;

@@ -5,6 +5,7 @@ use kernel_core::{
     compile::compile_unit,
     diag::{self, Problems},
     elaborate,
+    explore::Shown,
     host::Variant,
     ir,
     loc::Locations,
@@ -40,6 +41,8 @@ pub struct Build {
     pub variants: Vec<Variant>,
     /// Every stage of the first variant: ending and text.
     pub stages: Vec<(String, String)>,
+    /// What is known of its order.
+    pub order: String,
 }
 
 /// Compiles the kernel of a file, which PTX calls `name`.
@@ -91,6 +94,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
         return Err("a file test holds one kernel".to_owned());
     };
     let mut builds = Vec::new();
+    let places = locations.places();
     for instance in compiled.into_iter().flatten() {
         let name = instance.instance.describe();
         if !directives.instances.is_empty() && !directives.instances.contains(&name) {
@@ -121,7 +125,9 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                     Some((name.strip_prefix(&start)?.to_owned(), text.clone()))
                 })
                 .collect();
+            let order = Shown { verdict: image.order, params: &image.params, places: &places };
             builds.push(Build {
+                order: order.to_string(),
                 label: format!("{name} for {}", image.target).trim_start().to_owned(),
                 generics,
                 target: image.target,

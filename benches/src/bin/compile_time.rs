@@ -34,8 +34,15 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Compilations of each kernel; an odd number has a median.
 const ROUNDS: usize = 9;
-const PHASES: [Phase; 6] =
-    [Phase::Build, Phase::Verify, Phase::Schedule, Phase::Layouts, Phase::Lower, Phase::Print];
+const PHASES: [Phase; 7] = [
+    Phase::Build,
+    Phase::Verify,
+    Phase::Schedule,
+    Phase::Explore,
+    Phase::Layouts,
+    Phase::Lower,
+    Phase::Print,
+];
 
 /// A kernel as the macro receives it.
 struct Source {

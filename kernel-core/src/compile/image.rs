@@ -4,7 +4,8 @@ use super::{Options, Phase, Watch, instances::Left, plain};
 use crate::{
     check,
     diag::{Code, Diagnostic, Problems, nearest},
-    elaborate::{self, Built, Request},
+    elaborate::{self, Built, Request, Written},
+    explore::{self, Explored, Verdict},
     host::{Image, Variant},
     ir::{self, Kernel},
     layouts::{self, Inferred},
@@ -78,15 +79,15 @@ pub(super) fn compile_image(
     left: &mut Left,
     around: Around<'_>,
 ) -> Option<Image> {
-    let Built { kernel, aligned, .. } = check::instance(request, &mut left.problems)?;
+    let Built { kernel, aligned, written, .. } = check::instance(request, &mut left.problems)?;
     around.ended(Phase::Build);
     let label = dump_label(request, target);
     let mut variants = Vec::new();
     let first = if aligned.is_empty() {
-        lower_variant(Begun::new("general", &kernel, &[]), &label, left, around)?
+        lower_variant(Begun::first("general", &kernel, &[], &written), &label, left, around)?
     } else {
         let mut sides = [Left::default(), Left::default()];
-        let begun = Begun::new("aligned", &kernel, &aligned);
+        let begun = Begun::first("aligned", &kernel, &aligned, &written);
         let first = lower_variant(begun, &label, &mut sides[0], around);
         let begun = Begun::new("general", &kernel, &[]);
         let general = lower_variant(begun, &label, &mut sides[1], around);
@@ -95,6 +96,10 @@ pub(super) fn compile_image(
         variants.push(general?.variant);
         first?
     };
+    let order = first.order.map(|Explored { verdict, problem }| {
+        problem.into_iter().for_each(|problem| left.problems.push(problem));
+        verdict
+    });
     variants.insert(0, first.variant);
     if !first.wished.is_empty() {
         let begun = Begun::new("divisible", &kernel, &[aligned, first.wished].concat());
@@ -124,6 +129,7 @@ pub(super) fn compile_image(
         cluster: kernel.cluster,
         programmatic: kernel.is_programmatic(),
         raw_access: kernel.raw_access(),
+        order: order.unwrap_or(Verdict::Refused),
         declared: kernel.facts,
         params: kernel.params,
         variants,
@@ -174,18 +180,29 @@ fn dump_label(request: &Request<'_>, target: &str) -> String {
 }
 
 /// A variant before anything is chosen for it.
-struct Begun {
+struct Begun<'a> {
     name: &'static str,
     kernel: Kernel,
     /// What it assumes beyond what is declared.
     assumed: Vec<ir::Fact>,
+    /// What the user wrote, of the variant that speaks for all: their order is the same.
+    explored: Option<&'a Written>,
 }
 
-impl Begun {
+impl<'a> Begun<'a> {
     fn new(name: &'static str, kernel: &Kernel, assumed: &[ir::Fact]) -> Self {
         let mut kernel = kernel.clone();
         kernel.facts.extend(assumed);
-        Begun { name, kernel, assumed: assumed.to_vec() }
+        Begun { name, kernel, assumed: assumed.to_vec(), explored: None }
+    }
+
+    fn first(
+        name: &'static str,
+        kernel: &Kernel,
+        assumed: &[ir::Fact],
+        written: &'a Written,
+    ) -> Self {
+        Begun { explored: Some(written), ..Begun::new(name, kernel, assumed) }
     }
 }
 
@@ -193,10 +210,17 @@ impl Begun {
 struct Made {
     variant: Variant,
     wished: Vec<ir::Fact>,
+    /// What is known of its order, if it speaks for all.
+    order: Option<Explored>,
 }
 
-fn lower_variant(begun: Begun, label: &str, left: &mut Left, around: Around<'_>) -> Option<Made> {
-    let Begun { name, mut kernel, assumed } = begun;
+fn lower_variant(
+    begun: Begun<'_>,
+    label: &str,
+    left: &mut Left,
+    around: Around<'_>,
+) -> Option<Made> {
+    let Begun { name, mut kernel, assumed, explored } = begun;
     let dump = around.options.dump;
     let mut keep = |stage: &str, text: &dyn Fn() -> String| {
         if dump {
@@ -216,6 +240,13 @@ fn lower_variant(begun: Begun, label: &str, left: &mut Left, around: Around<'_>)
     holds(scheduled, "scheduling", &mut left.problems)?;
     around.ended(Phase::Schedule);
     keep("schedule", &|| kernel.to_string());
+    let order = explored.map(|written| explore::explore(&kernel, written));
+    if let Some(Explored { verdict, .. }) = &order {
+        let verdict = *verdict;
+        let shown = explore::Shown { verdict, params: &kernel.params, places: around.places };
+        keep("order", &|| shown.to_string());
+    }
+    around.ended(Phase::Explore);
     let inferred = infer(&mut kernel, &mut left.problems, around)?;
     keep("layouts", &|| {
         lower::annotated(
@@ -247,7 +278,7 @@ fn lower_variant(begun: Begun, label: &str, left: &mut Left, around: Around<'_>)
         requires: assumed,
         maps: lowered.maps,
     };
-    Some(Made { variant, wished })
+    Some(Made { variant, wished, order })
 }
 
 /// Gives every tile a layout, and orders accesses as the layouts ask for.

@@ -120,6 +120,12 @@ codes! {
     TensorMemory = "K0414", "tensor memory used in a way it does not allow";
     ByRows = "K0416", "a gather or a scatter that the hardware does not have";
     CopyInFlight = "K0417", "shared memory used while a copy in flight needs it";
+    Unordered = "K0418", "two accesses of shared or tensor memory that nothing orders";
+    WrongPhase = "K0419", "a wait for another phase of a barrier than the one that matters";
+    Deadlock = "K0420", "a wait that never ends";
+    Arrivals = "K0421", "a phase of a barrier with more or fewer arrivals or bytes than it counts";
+    ClusterOrder = "K0422", "memory of a block that another block of the cluster may still use";
+    OpenAtEnd = "K0423", "a kernel that ends while something is under way";
     SharedBudget = "K0501", "more shared memory than a block can have";
     Target = "K0502", "an unknown target, or one without the required feature";
     Warps = "K0503", "a number of warps that a block cannot have";

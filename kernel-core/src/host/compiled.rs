@@ -2,6 +2,7 @@
 
 use crate::{
     elaborate::Instance,
+    explore::Verdict,
     ir::{Fact, Param, RawAccess},
     layouts::tma::TensorMap,
 };
@@ -55,6 +56,8 @@ pub struct Image {
     pub variants: Vec<Variant>,
     /// What in the body reads and writes memory without bounds.
     pub raw_access: Option<RawAccess>,
+    /// What is known of its order.
+    pub order: Verdict,
 }
 
 /// One instance for every target that the kernel names.

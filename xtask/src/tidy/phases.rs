@@ -10,7 +10,7 @@ const COMPILER: &str = "kernel-core/src/";
 /// The modules of the compiler, each of which may name those before it.
 ///
 /// It is not the order in which they run: what memory demands of layouts, elaboration asks before tiles have any.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 13] = [
     "loc",
     "ir",
     "layouts",
@@ -19,6 +19,7 @@ const ORDER: [&str; 12] = [
     "elaborate",
     "check",
     "schedule",
+    "explore",
     "lower",
     "host",
     "device",

@@ -1,0 +1,257 @@
+//! The launches that are explored: numbers for the arguments.
+//!
+//! How often a loop runs mostly depends on the extents of tensors and on scalars. For these a launch has numbers that let rings of buffers
+//! go around: multiples of what the kernel divides them by, and of the steps of its loops.
+
+use std::collections::BTreeMap;
+
+use la_arena::ArenaMap;
+
+use super::code::{Applied, Code, What};
+use crate::ir::{
+    Binary, Const, Dtype, ElementwiseOp, Fact, Kernel, Op, ParamKind, SourceOp, Value,
+};
+
+/// A number that a launch gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    /// A scalar parameter.
+    Scalar(u32),
+    /// An extent of a tensor.
+    Dim(u32, u32),
+    /// The extent of the grid on an axis.
+    Grid(u32),
+}
+
+/// Some of the numbers that a launch gives, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sources(u64);
+
+impl Sources {
+    pub(super) const NONE: Sources = Sources(0);
+
+    pub(super) fn join(self, other: Sources) -> Sources {
+        Sources(self.0 | other.0)
+    }
+
+    pub(super) fn without(self, other: Sources) -> Sources {
+        Sources(self.0 & !other.0)
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// The numbers that the explored launches give.
+pub(super) struct Numbers {
+    /// Each with what it is divided by.
+    of: BTreeMap<Source, Divisors>,
+    /// How many times around the longest ring of barriers goes.
+    rounds: i128,
+    truths: Sources,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Divisors {
+    least: Option<i128>,
+    /// A multiple of all of them.
+    all: Option<i128>,
+}
+
+/// The largest number that is divided by to choose an argument.
+const MOST: i128 = 1 << 16;
+
+impl Divisors {
+    fn add(&mut self, divisor: i128) {
+        if !(2..=MOST).contains(&divisor) {
+            return;
+        }
+        self.least = Some(self.least.map_or(divisor, |least| least.min(divisor)));
+        let all = self.all.unwrap_or(1);
+        let (mut a, mut b) = (all, divisor);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        self.all = Some((all / a * divisor).min(MOST));
+    }
+}
+
+/// The number, among launches, of the one in which extents and bounds are 0.
+pub(super) const EMPTY: usize = 3;
+
+/// One launch.
+pub(super) struct Launch {
+    of: BTreeMap<Source, i128>,
+    /// How many clusters `try_cancel` takes over.
+    pub(super) answers: i128,
+}
+
+impl Launch {
+    pub(super) fn number(&self, source: Source) -> Option<i128> {
+        self.of.get(&source).copied()
+    }
+}
+
+impl Numbers {
+    pub(super) fn of(kernel: &Kernel, code: &Code<'_>) -> Self {
+        let mut found = Found {
+            of: BTreeMap::new(),
+            from: ArenaMap::default(),
+            constants: ArenaMap::default(),
+        };
+        found.code(code);
+        for fact in &kernel.facts {
+            let (source, of) = match *fact {
+                Fact::DimMultiple { param, axis, of } => (Source::Dim(param, axis), of),
+                Fact::ScalarMultiple { param, of } => (Source::Scalar(param), of),
+                Fact::PointerAligned { .. }
+                | Fact::StrideEquals { .. }
+                | Fact::StrideMultiple { .. } => continue,
+            };
+            if let Some(divisors) = found.of.get_mut(&source) {
+                divisors.add(i128::from(of));
+            }
+        }
+        let longest = kernel.barriers.iter().filter_map(|(_, data)| data.ring).max();
+        let rounds = i128::from(longest.unwrap_or(1));
+        let mut numbers = Numbers { of: found.of, rounds, truths: Sources::NONE };
+        let truths = numbers.scalars().filter(|&(param, _)| is_bool(kernel, param));
+        numbers.truths = truths.fold(Sources::NONE, |all, (_, bit)| all.join(bit));
+        numbers
+    }
+
+    /// The place of a number among the bits of [`Sources`]; those after the last bit share it.
+    pub(super) fn bit(&self, source: Source) -> Sources {
+        let place = self.of.keys().position(|&other| other == source);
+        Sources(place.map_or(0, |place| 1 << place.min(63)))
+    }
+
+    /// The scalars: arguments that the user may want to have certain values.
+    pub(super) fn scalars(&self) -> impl Iterator<Item = (u32, Sources)> {
+        self.of.keys().filter_map(|&source| match source {
+            Source::Scalar(param) => Some((param, self.bit(source))),
+            Source::Dim(..) | Source::Grid(_) => None,
+        })
+    }
+
+    /// The scalars that are `bool`.
+    pub(super) fn truths(&self) -> Sources {
+        self.truths
+    }
+
+    /// Launches: two in which rings of buffers go around, one of a single tile, and one of nothing.
+    pub(super) fn launches(&self, kernel: &Kernel) -> Vec<Launch> {
+        let with = |index: usize| {
+            let of = self.of.iter().map(|(&source, divisors)| {
+                let number = match source {
+                    Source::Grid(axis) => kernel.cluster[axis as usize].into(),
+                    Source::Scalar(param) if is_bool(kernel, param) => i128::from(index == 1),
+                    Source::Scalar(_) | Source::Dim(..) => {
+                        let all = divisors.all.unwrap_or(1);
+                        let turns = (self.rounds + 2) * divisors.least.unwrap_or(1);
+                        let around = all * ((turns + all - 1) / all).max(1);
+                        match index {
+                            0 => around,
+                            1 => around + all,
+                            EMPTY => 0,
+                            _ => all,
+                        }
+                    }
+                };
+                (source, number)
+            });
+            Launch { of: of.collect(), answers: if index == 0 { 2 } else { 1 } }
+        };
+        let count = if self.of.is_empty() { 1 } else { EMPTY + 1 };
+        (0..=EMPTY).take(count).map(with).collect()
+    }
+}
+
+fn is_bool(kernel: &Kernel, param: u32) -> bool {
+    kernel.params[param as usize].kind == ParamKind::Scalar(Dtype::Bool)
+}
+
+/// What the numbers of a launch are divided by.
+struct Found {
+    of: BTreeMap<Source, Divisors>,
+    from: ArenaMap<Value, Vec<Source>>,
+    constants: ArenaMap<Value, i128>,
+}
+
+impl Found {
+    fn code(&mut self, code: &Code<'_>) {
+        for step in &code.steps {
+            match &step.what {
+                What::Compute(applied) => self.compute(applied),
+                What::If { sides, .. } => sides.iter().for_each(|side| self.code(side)),
+                What::For { bounds: [from, to, step], body, .. } => {
+                    for bound in [from, to] {
+                        self.divide(*bound, *step);
+                    }
+                    self.code(body);
+                }
+                What::Loop { body, .. } => self.code(body),
+                What::Parts { parts, .. } => parts.iter().for_each(|part| self.code(part)),
+                What::Unknown(_) | What::Act(..) | What::Assert(_) => {}
+            }
+        }
+    }
+
+    fn divide(&mut self, value: Value, by: Value) {
+        let Some(by) = self.constants.get(by).copied() else { return };
+        for source in self.from.get(value).cloned().unwrap_or_default() {
+            self.of.entry(source).or_default().add(by.abs());
+        }
+    }
+
+    fn compute(&mut self, Applied { op, args, result }: &Applied<'_>) {
+        let Some(result) = *result else { return };
+        let source = match op {
+            Op::Source(SourceOp::ParamScalar(param)) => Some(Source::Scalar(*param)),
+            Op::Source(SourceOp::ParamDim(param, axis)) => Some(Source::Dim(*param, *axis)),
+            Op::Source(SourceOp::NumBlocks(axis)) => Some(Source::Grid(*axis)),
+            Op::Source(SourceOp::Const(Const::Int(value))) => {
+                self.constants.insert(result, *value);
+                None
+            }
+            Op::Source(_)
+            | Op::Tile(_)
+            | Op::Elementwise(_)
+            | Op::Memory(_)
+            | Op::Window(_)
+            | Op::Copy(_)
+            | Op::Sync(_)
+            | Op::Product(_)
+            | Op::TensorMemory(_)
+            | Op::Assert(_) => None,
+        };
+        if let Some(source) = source {
+            self.of.entry(source).or_default();
+            self.from.insert(result, vec![source]);
+            return;
+        }
+        let Op::Elementwise(op) = op else { return };
+        match op {
+            ElementwiseOp::Binary(Binary::Div | Binary::Rem) => self.divide(args[0], args[1]),
+            ElementwiseOp::Binary(Binary::Shr) => {
+                if let Some(&shift @ 0..=16) = self.constants.get(args[1]) {
+                    for source in self.from.get(args[0]).cloned().unwrap_or_default() {
+                        self.of.entry(source).or_default().add(1 << shift);
+                    }
+                }
+            }
+            ElementwiseOp::Binary(_)
+            | ElementwiseOp::Unary(_)
+            | ElementwiseOp::Compare(_)
+            | ElementwiseOp::Select
+            | ElementwiseOp::Fma
+            | ElementwiseOp::Cast => {}
+        }
+        let from: Vec<Source> =
+            args.iter().filter_map(|&arg| self.from.get(arg)).flatten().copied().collect();
+        if !from.is_empty() {
+            self.from.insert(result, from);
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! A cluster of blocks that runs what matters of a kernel, each part of each block by itself, as far as barriers let it.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Finding, Reason,
+    barriers::All,
+    clock::{Clock, Components, Half, Of},
+    code::{Applied, Code, Step, What},
+    launch::{Launch, Numbers, Sources},
+    memory::Memory,
+    values::{Barrier, Datum, Place, Thing},
+};
+use crate::{
+    ir::{CtaGroup, Kernel, Terminator, Value},
+    loc::Loc,
+};
+
+/// The most statements of one launch that are followed.
+const MOST_STEPS: u32 = 20_000;
+
+/// Why a launch is not followed further.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stop {
+    /// What comes next is known only when the kernel runs.
+    Unknown(Loc, Reason),
+    /// An assertion of the kernel refuses the launch.
+    Refused,
+    /// A hazard was found.
+    Found,
+}
+
+/// What was seen of a launch besides findings.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// What is wrong.
+    pub(super) finding: Option<Finding>,
+    /// Why not finding anything proves nothing, the first reason.
+    pub(super) doubt: Option<(Loc, Reason)>,
+    /// Branches that depend on numbers of the launch alone.
+    pub(super) chosen: Vec<(Loc, Sources)>,
+    /// The numbers of the launch that decide on anything.
+    pub(super) decides: Sources,
+    /// Those that bound loops.
+    pub(super) bounds: Sources,
+    /// The most iterations of a loop that such numbers bound.
+    pub(super) iterations: u32,
+}
+
+/// A part of a block: warps that run the same.
+pub(super) struct Crew<'c> {
+    /// Its block, and its number there.
+    pub(super) who: [u32; 2],
+    pub(super) warps: u32,
+    pub(super) state: State,
+    frames: Vec<Frame<'c>>,
+    data: Vec<Datum>,
+    /// What the thread that starts asynchronous operations knows, and what all others do.
+    pub(super) clocks: [Clock; 2],
+    /// What the parts have started, as numbers of [`Of`] are counted: groups of `cp.async`, products, stores, operations of `tcgen05`.
+    pub(super) copies: u32,
+    pub(super) products: u32,
+    pub(super) stores: u32,
+    pub(super) on_cores: u32,
+    /// What the thread knew when it last started something on the tensor cores.
+    pub(super) cores_began: Clock,
+    /// The meeting of the cluster at which it has arrived, and not waited.
+    pub(super) cluster: Option<u32>,
+    /// The last wait on each barrier that was left.
+    pub(super) waits: BTreeMap<(u32, u32, u32), LastWait>,
+}
+
+/// A wait that threads have left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastWait {
+    pub(super) at: Loc,
+    /// How many accesses came before.
+    pub(super) number: u32,
+}
+
+/// What a part does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    /// It has not begun.
+    Idle,
+    Runs,
+    Waits(Loc, Waiting),
+    Ended,
+}
+
+/// What for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Waiting {
+    /// A phase of a barrier of this parity; a test has a result.
+    Phase { barrier: Barrier, parity: i128, result: Option<Value> },
+    /// A meeting after this one at a named barrier.
+    Named { number: usize, met: u32 },
+    /// The same of the cluster.
+    Cluster { met: u32 },
+    /// The end of the other parts.
+    Parts,
+}
+
+struct Frame<'c> {
+    code: &'c Code<'c>,
+    next: usize,
+    around: Around<'c>,
+}
+
+enum Around<'c> {
+    /// A whole part.
+    Part,
+    /// A side of a branch.
+    Side(&'c [Value]),
+    /// The default part.
+    Default(&'c [Value]),
+    For {
+        at: Datum,
+        bound: i128,
+        step: i128,
+        turn: u32,
+        results: &'c [Value],
+    },
+    Loop {
+        results: &'c [Value],
+    },
+}
+
+pub(super) struct Machine<'c> {
+    pub(super) kernel: &'c Kernel,
+    pub(super) numbers: &'c Numbers,
+    pub(super) launch: &'c Launch,
+    pub(super) components: Components,
+    pub(super) crews: Vec<Crew<'c>>,
+    pub(super) parts: u32,
+    pub(super) blocks: u32,
+    pub(super) barriers: All,
+    pub(super) memory: Memory,
+    /// How many accesses there were.
+    pub(super) accesses: u32,
+    /// The answers of `try_cancel` by where they are, and how many there were.
+    pub(super) answers: BTreeMap<(u32, u32, u64), i128>,
+    pub(super) asked: i128,
+    pub(super) pairs: bool,
+    pub(super) seen: Seen,
+    steps: u32,
+}
+
+/// Runs one launch, and gives what was seen of it.
+pub(super) fn run<'c>(
+    kernel: &'c Kernel,
+    code: &'c Code<'c>,
+    numbers: &'c Numbers,
+    launch: &'c Launch,
+) -> Seen {
+    let blocks = kernel.cluster.iter().product();
+    let others: Vec<u32> = kernel
+        .specialized()
+        .map(|found| found.partitions.iter().map(|one| one.warps).collect())
+        .unwrap_or_default();
+    let parts = 1 + u32::try_from(others.len()).unwrap_or(0);
+    let components = Components::of(kernel, parts, blocks);
+    let mut crews = Vec::new();
+    for block in 0..blocks {
+        for (part, warps) in (0..).zip(std::iter::once(kernel.warps).chain(others.iter().copied()))
+        {
+            let who = [block, part];
+            let clock = |half| {
+                let mut clock = components.start();
+                clock.step(components.part(who, Of::Threads(half)));
+                clock
+            };
+            let frame = Frame { code, next: 0, around: Around::Part };
+            crews.push(Crew {
+                who,
+                warps,
+                state: if part == 0 { State::Runs } else { State::Idle },
+                frames: if part == 0 { vec![frame] } else { Vec::new() },
+                data: vec![Datum::UNKNOWN; kernel.values.len()],
+                clocks: Half::BOTH.map(clock),
+                copies: 0,
+                products: 0,
+                stores: 0,
+                on_cores: 0,
+                cores_began: components.start(),
+                cluster: None,
+                waits: BTreeMap::new(),
+            });
+        }
+    }
+    let mut machine = Machine {
+        kernel,
+        numbers,
+        launch,
+        components,
+        crews,
+        parts,
+        blocks,
+        barriers: All::of(kernel, components, blocks),
+        memory: Memory::default(),
+        accesses: 0,
+        answers: BTreeMap::new(),
+        asked: 0,
+        pairs: kernel.cta_group() == CtaGroup::Pair,
+        seen: Seen::default(),
+        steps: 0,
+    };
+    match machine.all() {
+        Ok(()) | Err(Stop::Refused | Stop::Found) => {}
+        Err(Stop::Unknown(at, reason)) => machine.doubt(at, reason),
+    }
+    machine.seen
+}
+
+/// The place of a value among the data of a part.
+fn place(value: Value) -> usize {
+    value.into_raw().into_u32() as usize
+}
+
+impl<'c> Machine<'c> {
+    /// Runs all parts to their ends.
+    fn all(&mut self) -> Result<(), Stop> {
+        loop {
+            let mut moved = false;
+            for crew in 0..self.crews.len() {
+                moved |= self.advance(crew)?;
+            }
+            if self.crews.iter().all(|crew| matches!(crew.state, State::Ended | State::Idle)) {
+                return self.ended();
+            }
+            if !moved {
+                return self.stuck();
+            }
+        }
+    }
+
+    pub(super) fn doubt(&mut self, at: Loc, reason: Reason) {
+        self.seen.doubt.get_or_insert((at, reason));
+    }
+
+    /// Lets a part go on as far as it can; whether it has moved.
+    fn advance(&mut self, crew: usize) -> Result<bool, Stop> {
+        let mut moved = false;
+        loop {
+            match self.crews[crew].state {
+                State::Idle | State::Ended => return Ok(moved),
+                State::Waits(at, waiting) => {
+                    if !self.leaves(crew, at, waiting) {
+                        return Ok(moved);
+                    }
+                    self.crews[crew].state = State::Runs;
+                }
+                State::Runs => self.step(crew)?,
+            }
+            moved = true;
+        }
+    }
+
+    pub(super) fn get(&self, crew: usize, value: Value) -> Datum {
+        self.crews[crew].data.get(place(value)).copied().unwrap_or(Datum::UNKNOWN)
+    }
+
+    pub(super) fn set(&mut self, crew: usize, value: Value, datum: Datum) {
+        if let Some(to) = self.crews[crew].data.get_mut(place(value)) {
+            *to = datum;
+        }
+    }
+
+    fn pass(&mut self, crew: usize, from: &[Value], to: &[Value]) {
+        let data: Vec<Datum> = from.iter().map(|&value| self.get(crew, value)).collect();
+        for (&to, datum) in to.iter().zip(data) {
+            self.set(crew, to, datum);
+        }
+    }
+
+    /// A number that decides on something at `at`.
+    pub(super) fn number(&mut self, crew: usize, value: Value, at: Loc) -> Result<i128, Stop> {
+        let datum = self.get(crew, value);
+        self.seen.decides = self.seen.decides.join(datum.sources);
+        datum.number().ok_or(Stop::Unknown(at, Reason::Data))
+    }
+
+    fn step(&mut self, crew: usize) -> Result<(), Stop> {
+        let Some(frame) = self.crews[crew].frames.last_mut() else {
+            self.crews[crew].state = State::Ended;
+            return Ok(());
+        };
+        let code = frame.code;
+        let Some(step) = code.steps.get(frame.next) else { return self.end(crew, code.end) };
+        frame.next += 1;
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return Err(Stop::Unknown(step.at, Reason::Long));
+        }
+        self.what(crew, step)
+    }
+
+    fn compute(&mut self, crew: usize, applied: Applied<'_>) {
+        let data: Vec<Datum> = applied.args.iter().map(|&arg| self.get(crew, arg)).collect();
+        let place = Place {
+            kernel: self.kernel,
+            numbers: self.numbers,
+            launch: self.launch,
+            block: self.crews[crew].who[0],
+        };
+        let datum = place.compute(applied, &data);
+        if let Some(result) = applied.result {
+            self.set(crew, result, datum);
+        }
+    }
+
+    fn what(&mut self, crew: usize, step: &'c Step<'c>) -> Result<(), Stop> {
+        match &step.what {
+            What::Compute(applied) => self.compute(crew, *applied),
+            What::Unknown(results) => {
+                for &result in *results {
+                    self.set(crew, result, Datum::UNKNOWN);
+                }
+            }
+            What::Act(applied, effects) => self.act(crew, *applied, effects, step.at)?,
+            What::Assert(condition) => {
+                if self.get(crew, *condition).number() == Some(0) {
+                    return Err(Stop::Refused);
+                }
+            }
+            What::If { condition, sides, results, leaves } => {
+                let datum = self.get(crew, *condition);
+                let holds = self.number(crew, *condition, step.at)? != 0;
+                if *leaves {
+                    self.bound(datum.sources);
+                } else if !datum.sources.is_empty() && !datum.varies {
+                    self.seen.chosen.push((step.at, datum.sources));
+                }
+                let code = &sides[usize::from(!holds)];
+                let around = Around::Side(results);
+                self.crews[crew].frames.push(Frame { code, next: 0, around });
+            }
+            What::For { bounds, inits, body, results } => {
+                self.begin_for(crew, (*bounds, inits, results), body, step.at)?;
+            }
+            What::Loop { inits, body, results } => {
+                self.pass(crew, inits, body.args);
+                let around = Around::Loop { results };
+                self.crews[crew].frames.push(Frame { code: body, next: 0, around });
+            }
+            What::Parts { parts, results } => self.begin_parts(crew, parts, results),
+        }
+        Ok(())
+    }
+
+    /// Notes numbers that bound a loop.
+    fn bound(&mut self, sources: Sources) {
+        self.seen.bounds = self.seen.bounds.join(sources.without(self.numbers.truths()));
+    }
+
+    fn begin_for(
+        &mut self,
+        crew: usize,
+        (bounds, inits, results): ([Value; 3], &'c [Value], &'c [Value]),
+        body: &'c Code<'c>,
+        at: Loc,
+    ) -> Result<(), Stop> {
+        let [from, to, by] = bounds.map(|bound| self.get(crew, bound));
+        let sources = from.sources.join(to.sources).join(by.sources);
+        self.bound(sources);
+        let numbers = (from.number(), to.number(), by.number());
+        let (Some(first), Some(bound), Some(step)) = numbers else {
+            return Err(Stop::Unknown(at, Reason::Data));
+        };
+        if !(if step < 0 { first > bound } else { first < bound }) {
+            self.pass(crew, inits, results);
+            return Ok(());
+        }
+        self.pass(crew, inits, &body.args[1..]);
+        let at = Datum { sources: from.sources.join(by.sources), varies: true, ..from };
+        self.set(crew, body.args[0], at);
+        let around = Around::For { at, bound, step, turn: 1, results };
+        if !sources.is_empty() {
+            let turns = (bound - first).unsigned_abs().div_ceil(step.unsigned_abs().max(1));
+            let turns = u32::try_from(turns).unwrap_or(u32::MAX);
+            self.seen.iterations = self.seen.iterations.max(turns);
+        }
+        self.crews[crew].frames.push(Frame { code: body, next: 0, around });
+        Ok(())
+    }
+
+    /// The other parts begin with what the block's own warps know, who go on with the default part.
+    fn begin_parts(&mut self, crew: usize, parts: &'c [Code<'c>], results: &'c [Value]) {
+        let [block, _] = self.crews[crew].who;
+        self.meet(crew);
+        let known = self.crews[crew].clocks[0].clone();
+        let data = self.crews[crew].data.clone();
+        for (other, code) in parts.iter().enumerate().skip(1) {
+            let Some(other) = self.crews.get_mut(crew + other) else { continue };
+            debug_assert_eq!(other.who[0], block, "the parts of a block follow each other");
+            other.state = State::Runs;
+            other.data.clone_from(&data);
+            other.clocks.iter_mut().for_each(|clock| clock.join(&known));
+            other.frames = vec![Frame { code, next: 0, around: Around::Part }];
+        }
+        self.step_clocks(crew);
+        if let Some(code) = parts.first() {
+            let around = Around::Default(results);
+            self.crews[crew].frames.push(Frame { code, next: 0, around });
+        }
+    }
+
+    fn end(&mut self, crew: usize, end: &'c Terminator) -> Result<(), Stop> {
+        match end {
+            Terminator::Return => self.crews[crew].state = State::Ended,
+            Terminator::Yield(values) => match self.crews[crew].frames.pop() {
+                Some(Frame { around: Around::Side(results), .. }) => {
+                    self.pass(crew, values, results)
+                }
+                Some(Frame { around: Around::Default(results), .. }) => {
+                    self.pass(crew, values, results);
+                    self.crews[crew].state = State::Waits(Loc::KERNEL, Waiting::Parts);
+                }
+                Some(_) | None => self.crews[crew].state = State::Ended,
+            },
+            Terminator::Continue(depth, values) => self.next_turn(crew, *depth, values),
+            Terminator::Break(depth, values) => {
+                self.to_loop(crew, *depth);
+                if let Some(Frame {
+                    around: Around::For { results, .. } | Around::Loop { results },
+                    ..
+                }) = self.crews[crew].frames.pop()
+                {
+                    self.pass(crew, values, results);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves everything inside the loop of this depth.
+    fn to_loop(&mut self, crew: usize, depth: u32) {
+        let frames = &mut self.crews[crew].frames;
+        let mut outer = depth;
+        while let Some(frame) = frames.last() {
+            if matches!(frame.around, Around::For { .. } | Around::Loop { .. }) {
+                if outer == 0 {
+                    return;
+                }
+                outer -= 1;
+            }
+            frames.pop();
+        }
+    }
+
+    fn next_turn(&mut self, crew: usize, depth: u32, values: &'c [Value]) {
+        self.to_loop(crew, depth);
+        let Some(frame) = self.crews[crew].frames.last_mut() else { return };
+        frame.next = 0;
+        let args = frame.code.args;
+        match &mut frame.around {
+            Around::For { at, bound, step, turn, results } => {
+                let next = at.number().unwrap_or(0) + *step;
+                at.thing = Thing::Number(next);
+                *turn += 1;
+                let (at, results) = (*at, *results);
+                let goes_on = if *step < 0 { next > *bound } else { next < *bound };
+                if goes_on {
+                    self.pass(crew, values, &args[1..]);
+                    self.set(crew, args[0], at);
+                    self.vary(crew, &args[1..]);
+                } else {
+                    self.crews[crew].frames.pop();
+                    self.pass(crew, values, results);
+                    self.vary(crew, results);
+                }
+            }
+            Around::Loop { .. } => {
+                self.pass(crew, values, args);
+                self.vary(crew, args);
+            }
+            Around::Part | Around::Side(_) | Around::Default(_) => {}
+        }
+    }
+
+    /// These depend on the iteration.
+    fn vary(&mut self, crew: usize, values: &[Value]) {
+        for &value in values {
+            let datum = self.get(crew, value);
+            self.set(crew, value, Datum { varies: true, ..datum });
+        }
+    }
+
+    /// The threads of a part wait for each other.
+    pub(super) fn meet(&mut self, crew: usize) {
+        let [issuer, others] = &mut self.crews[crew].clocks;
+        issuer.join(others);
+        others.join(issuer);
+        self.step_clocks(crew);
+    }
+
+    /// What the threads of a part do from here on comes after what they have announced.
+    pub(super) fn step_clocks(&mut self, crew: usize) {
+        let who = self.crews[crew].who;
+        for half in Half::BOTH {
+            self.step_clock(crew, who, half);
+        }
+    }
+
+    pub(super) fn step_clock(&mut self, crew: usize, who: [u32; 2], half: Half) {
+        let component = self.components.part(who, Of::Threads(half));
+        self.crews[crew].clocks[usize::from(half == Half::Others)].step(component);
+    }
+
+    /// What of the threads of a part has been done at this point.
+    pub(super) fn done_so_far(&self, crew: usize) -> [(u32, u32); 2] {
+        let one = &self.crews[crew];
+        Half::BOTH.map(|half| {
+            // The lanes of one warp wait together.
+            let half = if one.warps == 1 { Half::Issuer } else { half };
+            let component = self.components.part(one.who, Of::Threads(half));
+            (component, one.clocks[usize::from(half == Half::Others)].get(component))
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! The accesses of shared and tensor memory, and which of them nothing orders.
+
+use std::collections::BTreeMap;
+
+use super::{
+    clock::{Clock, Component},
+    values::{Space, Window},
+};
+use crate::{
+    ir::{By, Does},
+    loc::Loc,
+};
+
+/// Until when an access lasts: it is over for who knows so many of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Until {
+    pub(super) component: Component,
+    pub(super) count: u32,
+}
+
+/// An access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    pub(super) at: Loc,
+    pub(super) does: Does,
+    pub(super) by: By,
+    /// The block and the part that do it, or start it.
+    pub(super) who: [u32; 2],
+    pub(super) window: Window,
+    /// For the thread that starts asynchronous operations, and for all others; twice the same if one thread does it.
+    pub(super) until: [Until; 2],
+    /// Each thread accesses elements of its own.
+    pub(super) spread: bool,
+    /// How many accesses came before.
+    pub(super) number: u32,
+}
+
+impl Access {
+    fn writes(&self) -> bool {
+        self.does == Does::Writes
+    }
+
+    /// Whether it is over for those who have these clocks, each for its part of `later`.
+    fn is_over(&self, later: &Access, clocks: [&Clock; 2]) -> Over {
+        let mut over = Over::Surely;
+        for (half, clock) in clocks.into_iter().enumerate() {
+            for (other, until) in self.until.iter().enumerate() {
+                if clock.get(until.component) >= until.count {
+                    continue;
+                }
+                let same_threads = self.who == later.who && self.spread && later.spread;
+                if !(same_threads && half != other) {
+                    return Over::No;
+                }
+                over = Over::ByElement;
+            }
+        }
+        over
+    }
+}
+
+/// Whether an access is over before another one begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Over {
+    Surely,
+    /// If no thread needs the elements of another one.
+    ByElement,
+    No,
+}
+
+/// What an access comes into conflict with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Conflict {
+    /// Nothing orders the two.
+    Race(Access),
+    /// The threads have not met in between: whether they need each other's elements depends on layouts.
+    Elements,
+    /// Which part of the memory it is, is not known.
+    Place,
+}
+
+/// All of shared and tensor memory of a cluster.
+#[derive(Default)]
+pub(super) struct Memory {
+    of: BTreeMap<(Space, u32, u32), Vec<Access>>,
+}
+
+impl Memory {
+    /// Notes an access that begins when these are known, by the one thread and by the others; gives what it is in conflict with.
+    pub(super) fn access(&mut self, access: Access, clocks: [&Clock; 2]) -> Option<Conflict> {
+        let Window { space, block, root, .. } = access.window;
+        let before = self.of.entry((space, block, root)).or_default();
+        let mut conflict = None;
+        before.retain(|old| {
+            let meets = old.window.overlaps(&access.window);
+            if !meets || !(old.writes() || access.writes()) {
+                // A later read by the same ones covers it.
+                let same = (old.by, old.who, old.window, old.does)
+                    == (access.by, access.who, access.window, access.does);
+                let components = old.until.map(|until| until.component);
+                return !(same && components == access.until.map(|until| until.component));
+            }
+            // The tensor cores do in order what one thread starts.
+            let over = if is_in_order(old, &access) || is_met(old, &access) {
+                Over::Surely
+            } else {
+                old.is_over(&access, clocks)
+            };
+            match over {
+                Over::Surely => {
+                    return !(access.writes() && access.window.holds(&old.window));
+                }
+                Over::ByElement => {
+                    conflict = conflict.or(Some(Conflict::Elements));
+                }
+                Over::No if old.window.exact && access.window.exact => {
+                    if !matches!(conflict, Some(Conflict::Race(_))) {
+                        conflict = Some(Conflict::Race(*old));
+                    }
+                }
+                Over::No => conflict = conflict.or(Some(Conflict::Place)),
+            }
+            true
+        });
+        before.push(access);
+        conflict
+    }
+
+    /// An asynchronous access of the memory of a block that is not known to be over.
+    pub(super) fn open(&self, block: u32, known: &Clock) -> Option<Access> {
+        let of_block = self.of.iter().filter(|((_, of, _), _)| *of == block);
+        let mut open = of_block.flat_map(|(_, accesses)| accesses).filter(|access| {
+            let is_asynchronous = match access.by {
+                By::Threads | By::CpAsync => false,
+                By::AsyncCopy | By::TensorCores => true,
+            };
+            is_asynchronous
+                && access.until.iter().any(|until| known.get(until.component) < until.count)
+        });
+        open.next().copied()
+    }
+}
+
+/// The compiler puts meetings between accesses of tensor memory by the threads of a part, where layouts ask for them.
+fn is_met(old: &Access, access: &Access) -> bool {
+    access.window.space == Space::Tensor
+        && old.who == access.who
+        && old.by == By::Threads
+        && access.by == By::Threads
+}
+
+fn is_in_order(old: &Access, access: &Access) -> bool {
+    let cores = By::TensorCores;
+    old.by == cores && access.by == cores && old.until[0].component == access.until[0].component
+}
