@@ -1,7 +1,7 @@
 //! Kernels for Hopper that are wrong, each beside its twin that is right: what the emulator says of the first, and that it runs the second.
 //!
 //! A missing fence is none of them: the compiler puts fences where they are missing. What is said of a kernel without them, see
-//! `kernel-testkit/tests/mutants.rs`.
+//! `kernel-testkit/tests/mutants.rs`. An argument says which twin it is: what a kernel's text proves wrong, the compiler refuses.
 
 use kiln::prelude::*;
 
@@ -37,16 +37,6 @@ fn at(mark: &str) -> String {
     let lines = include_str!("hopper_faults.rs").lines();
     let line = lines.zip(1..).find_map(|(line, number)| line.ends_with(&mark).then_some(number));
     format!("tests/hopper_faults.rs:{}:", line.expect("a line has this mark"))
-}
-
-/// The launch of one twin.
-macro_rules! launch {
-    ($kernel:ident, $stream:ident, $twin:ident, $args:expr) => {
-        match $twin {
-            Twin::Right => $kernel::<true>($args).launch($stream),
-            Twin::Wrong => $kernel::<false>($args).launch($stream),
-        }
-    };
 }
 
 /// Whether there is a wait is known when the kernel runs: where no path has one the compiler refuses the kernel (K0417).
@@ -88,16 +78,17 @@ fn a_missing_wait() {
     );
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn waits_for_the_first_phase<const RIGHT: bool>(
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn waits_for_the_first_phase(
     #[block(64, 64)] x: TensorMap<f32, 2>,
+    right: bool,
     out: TensorMut<f32, 2>,
 ) {
     let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
     arrived.expect(x.block_bytes());
     tma::load(x, [0, 0], arrived, tile); // [copy of the first phase]
     sync();
-    arrived.wait(if RIGHT { 0 } else { 1 }); // [wait for no phase]
+    arrived.wait(if right { 0 } else { 1 }); // [wait for no phase]
     out.tile([0, 0], [64, 64]).store(tile.load()); // [read before the first phase]
     arrived.wait(0);
 }
@@ -107,8 +98,9 @@ fn a_wait_for_the_phase_before_the_first() {
     let message = said(|stream, twin| {
         let x = stream.full([64, 64], 1.0f32)?;
         let mut out = stream.zeros([64, 64])?;
-        let args = waits_for_the_first_phase::Args { x: &x, out: &mut out };
-        launch!(waits_for_the_first_phase, stream, twin, args)
+        let args =
+            waits_for_the_first_phase::Args { x: &x, right: twin == Twin::Right, out: &mut out };
+        waits_for_the_first_phase(args).launch(stream)
     });
     has(
         &message,
@@ -123,16 +115,13 @@ fn a_wait_for_the_phase_before_the_first() {
     );
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn waits_for_the_phase<const RIGHT: bool>(
-    #[block(64, 64)] x: TensorMap<f32, 2>,
-    out: TensorMut<f32, 2>,
-) {
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn waits_for_the_phase(#[block(64, 64)] x: TensorMap<f32, 2>, right: bool, out: TensorMut<f32, 2>) {
     let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
     for turn in 0..2 {
         arrived.expect(x.block_bytes());
         tma::load(x, [turn * 64, 0], arrived, tile); // [copy of the second phase]
-        arrived.wait(if RIGHT { turn } else { 0 }); // [wait for the wrong phase]
+        arrived.wait(if right { turn } else { 0 }); // [wait for the wrong phase]
         out.tile([turn * 64, 0], [64, 64]).store(tile.load()); // [read in the wrong phase]
         sync();
     }
@@ -143,8 +132,8 @@ fn a_wait_for_the_wrong_phase() {
     let message = said(|stream, twin| {
         let x = stream.full([128, 64], 1.0f32)?;
         let mut out = stream.zeros([128, 64])?;
-        let args = waits_for_the_phase::Args { x: &x, out: &mut out };
-        launch!(waits_for_the_phase, stream, twin, args)
+        let args = waits_for_the_phase::Args { x: &x, right: twin == Twin::Right, out: &mut out };
+        waits_for_the_phase(args).launch(stream)
     });
     has(
         &message,
@@ -189,10 +178,10 @@ fn a_wrong_number_of_bytes() {
     has(&expected(32768), &[many, arrived, &at("never over")]);
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn expects_once<const RIGHT: bool>(#[block(64, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 2>) {
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn expects_once(#[block(64, 64)] x: TensorMap<f32, 2>, right: bool, out: TensorMut<f32, 2>) {
     let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
-    if RIGHT {
+    if right {
         arrived.expect(x.block_bytes());
     }
     tma::load(x, [0, 0], arrived, tile);
@@ -205,7 +194,8 @@ fn bytes_that_nobody_expects() {
     let message = said(|stream, twin| {
         let x = stream.full([64, 64], 1.0f32)?;
         let mut out = stream.zeros([64, 64])?;
-        launch!(expects_once, stream, twin, expects_once::Args { x: &x, out: &mut out })
+        let right = twin == Twin::Right;
+        expects_once(expects_once::Args { x: &x, right, out: &mut out }).launch(stream)
     });
     let missing = "1 of 1 arrivals are missing, and 16384 bytes have come that no arrival expects";
     has(&message, &["deadlock: waits for phase parity 0", missing, &at("nothing was expected")]);
@@ -249,22 +239,22 @@ fn a_source_overwritten_before_the_store_has_read_it() {
     );
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn ends_after_the_load<const RIGHT: bool>(#[block(64, 64)] x: TensorMap<f32, 2>) {
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn ends_after_the_load(#[block(64, 64)] x: TensorMap<f32, 2>, right: bool) {
     let (tile, arrived) = (shared::<f32>([64, 64]), barrier(1));
     arrived.expect(x.block_bytes());
     tma::load(x, [0, 0], arrived, tile); // [load at the end]
-    if RIGHT {
+    if right {
         arrived.wait(0);
     }
 }
 
-#[kernel(target = sm_90a, warps = 4, grid = 1, instances(RIGHT = [true, false]))]
-fn ends_after_the_store<const RIGHT: bool>(#[block(64, 64)] out: TensorMapMut<f32, 2>) {
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+fn ends_after_the_store(#[block(64, 64)] out: TensorMapMut<f32, 2>, right: bool) {
     let staged = shared::<f32>([64, 64]);
     staged.store(full([64, 64], 1.0));
     tma::store(out, [0, 0], staged); // [store at the end]
-    if RIGHT {
+    if right {
         tma::store_wait(0);
     }
 }
@@ -273,14 +263,16 @@ fn ends_after_the_store<const RIGHT: bool>(#[block(64, 64)] out: TensorMapMut<f3
 fn an_end_with_copies_in_flight() {
     let message = said(|stream, twin| {
         let x = stream.full([64, 64], 1.0f32)?;
-        launch!(ends_after_the_load, stream, twin, ends_after_the_load::Args { x: &x })
+        let right = twin == Twin::Right;
+        ends_after_the_load(ends_after_the_load::Args { x: &x, right }).launch(stream)
     });
     let leaves = "the block leaves the kernel while an asynchronous copy has still to ";
     let load = at("load at the end");
     has(&message, &[leaves, "write its shared memory: nobody waited for the mbarrier", &load]);
     let message = said(|stream, twin| {
         let mut out = stream.zeros([64, 64])?;
-        launch!(ends_after_the_store, stream, twin, ends_after_the_store::Args { out: &mut out })
+        let right = twin == Twin::Right;
+        ends_after_the_store(ends_after_the_store::Args { out: &mut out, right }).launch(stream)
     });
     has(&message, &[leaves, "read its shared memory", &at("store at the end")]);
 }

@@ -15,9 +15,8 @@
 use std::fmt;
 
 use self::{
-    code::Code,
     launch::{EMPTY, Numbers, Sources},
-    machine::{Machine, Seen, Waiting},
+    machine::{Machine, Seen, Turns, Waiting},
     memory::Access,
     values::Barrier,
 };
@@ -80,6 +79,8 @@ pub enum Reason {
     Early,
     /// A wait may miss the end of its phase.
     Unseen,
+    /// A wait may end with an earlier phase of the same parity.
+    Earlier,
     /// A wait that does not block.
     Polled,
     /// Instructions that the user wrote out.
@@ -151,13 +152,12 @@ impl Finding {
         Finding::Stuck { who, at, waiting, state: state(waiting), other }
     }
 
-    /// Where it is, and which kind it is.
-    fn key(&self) -> (u8, Loc) {
+    /// Where it is.
+    fn place(&self) -> Loc {
         match *self {
-            Finding::Race { second, missed, .. } => (u8::from(missed.is_some()), second.at),
-            Finding::TooOften { at, .. } => (2, at),
-            Finding::Stuck { at, .. } => (3, at),
-            Finding::Open { access } => (4, access.at),
+            Finding::Race { second, .. } => second.at,
+            Finding::TooOften { at, .. } | Finding::Stuck { at, .. } => at,
+            Finding::Open { access } => access.at,
         }
     }
 }
@@ -191,16 +191,28 @@ pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
     if let Some(at) = unknown {
         return text(at, Reason::Text);
     }
-    let (numbers, seen) = launches(kernel, &code);
-    let in_full = &seen[..seen.len().min(2)];
-    let mut findings = in_full.iter().map(|seen| seen.finding.map(|finding| finding.key()));
-    let first = findings.next().flatten();
-    if let Some((finding, _)) = seen[0].finding.zip(first)
-        && findings.all(|other| other == first)
+    let numbers = Numbers::of(kernel, &code);
+    let launches = numbers.launches(kernel);
+    let run = |index: usize, turns| machine::run(kernel, &code, &numbers, &launches[index], turns);
+    let mut seen: Vec<Seen> =
+        (0..launches.len()).map(|index| run(index, turns_of(index))).collect();
+    if let [one] = seen.as_slice()
+        && one.finding.is_none()
     {
-        let argument = deciding(&numbers, in_full);
-        if let Some(param) = argument {
-            return text(finding.key().1, Reason::Argument(param));
+        seen = vec![run(0, Turns::Last)];
+    }
+    for (index, other) in [(0, 1), (1, 0)] {
+        if seen.len() > 1 && seen[index].finding.is_none() && seen[other].finding.is_some() {
+            // What is wrong may show only if another part comes first.
+            seen[index] = run(index, turns_of(index).other());
+        }
+    }
+    let in_full = &seen[..seen.len().min(2)];
+    if let Some(finding) = in_full[0].finding
+        && in_full.iter().all(|seen| seen.finding.is_some())
+    {
+        if let Some(param) = deciding(&numbers, in_full) {
+            return text(finding.place(), Reason::Argument(param));
         }
         let problem = messages::Said { kernel, written }.diagnostic(&finding);
         return Explored { verdict: Verdict::Refused, problem: Some(problem) };
@@ -208,7 +220,7 @@ pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
     let found = seen.iter().enumerate().find_map(|(index, seen)| Some((index, seen.finding?)));
     if let Some((index, finding)) = found {
         let few = if index == EMPTY { Reason::Empty } else { Reason::Few };
-        return text(finding.key().1, deciding(&numbers, &seen).map_or(few, Reason::Argument));
+        return text(finding.place(), deciding(&numbers, &seen).map_or(few, Reason::Argument));
     }
     if let Some((at, reason)) = seen.iter().find_map(|seen| seen.doubt) {
         return text(at, reason);
@@ -223,12 +235,9 @@ pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
     Explored::of(Verdict::Proven { iterations: most })
 }
 
-fn launches(kernel: &Kernel, code: &Code<'_>) -> (Numbers, Vec<Seen>) {
-    let numbers = Numbers::of(kernel, code);
-    let launches = numbers.launches(kernel);
-    let seen = launches.iter().map(|launch| machine::run(kernel, code, &numbers, launch));
-    let seen = seen.collect();
-    (numbers, seen)
+/// Neighbouring launches begin with other parts.
+fn turns_of(launch: usize) -> Turns {
+    if launch % 2 == 0 { Turns::First } else { Turns::Last }
 }
 
 /// A scalar argument that decides about more than how often loops run.
@@ -258,6 +267,9 @@ impl Reason {
             }
             Reason::Early => "this arrival may count for the phase before".to_owned(),
             Reason::Unseen => "the phase after may end before all threads leave this wait".to_owned(),
+            Reason::Earlier => {
+                "this wait may end with an earlier phase of the same parity".to_owned()
+            }
             Reason::Polled => "a wait that does not block".to_owned(),
             Reason::Text => "instructions of `ptx!` access memory".to_owned(),
             Reason::Long => "too many steps to follow".to_owned(),

@@ -49,8 +49,8 @@ impl Example {
         self.example == "device_library"
     }
 
-    /// What [`crate::digest`] calls it.
-    pub fn in_digest(&self) -> String {
+    /// What [`crate::record`] calls it.
+    pub fn in_records(&self) -> String {
         format!("examples/{}", self.name())
     }
 

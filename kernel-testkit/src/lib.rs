@@ -10,14 +10,13 @@
 //!
 //! All of them agree; what a kernel has to write has been written, and nothing else has.
 //!
-//! [`digest`] holds on to the PTX of all of them while the compiler changes. What compiled kernels cost is asked of their text: [`instructions`] counts, [`ideal`] says how few would do, and [`assembler`]
+//! [`record`] holds on to the PTX of all of them, and to what is known of their order, while the compiler changes. What compiled kernels cost is asked of their text: [`instructions`] counts, [`ideal`] says how few would do, and [`assembler`]
 //! has NVIDIA's assembler find the registers.
 
 pub mod arguments;
 pub mod assembler;
 pub mod compare;
 pub mod data;
-pub mod digest;
 pub mod directives;
 pub mod examples;
 pub mod executors;
@@ -26,8 +25,8 @@ mod file_test;
 pub mod ideal;
 pub mod instructions;
 pub mod mutate;
-pub mod order;
 pub mod prepare;
+pub mod record;
 
 pub use assembler::Assembler;
 pub use file_test::{FileTest, Reference, gpu};

@@ -10,10 +10,10 @@ use std::{
 
 use kernel_testkit::{
     Assembler,
-    digest::Digest,
     examples::{self, Example},
     ideal,
     instructions::{Counts, Part},
+    record::{Record, Subject},
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -92,17 +92,21 @@ fn main() -> ExitCode {
             );
         }
     }
-    let digest = Digest::committed(&package.join("..")).expect("it is part of the repository");
-    let digest = Arc::new(digest);
+    let records = [("digest", Subject::Ptx), ("order", Subject::Order)].map(|(kind, subject)| {
+        let record = Record::committed(subject, &package.join(".."));
+        (kind, Arc::new(record.expect("it is part of the repository")))
+    });
     let mut trials = Vec::new();
     for example in &examples {
         if example.needs_library() {
             continue;
         }
-        let committed = Arc::clone(&digest);
-        trials.push(trial("digest", example, move |example| {
-            committed.compare(&example.in_digest(), example.compiled())
-        }));
+        for (kind, record) in &records {
+            let committed = Arc::clone(record);
+            trials.push(trial(kind, example, move |example| {
+                committed.compare(&example.in_records(), example.compiled())
+            }));
+        }
         if example.names(BLACKWELL) && !example.multiplies_in_registers() {
             trials.push(trial("ideal", example, starts_no_more_than_its_shapes_need));
         }

@@ -10,10 +10,10 @@ use std::{
 
 use kernel_testkit::{
     Assembler, FileTest,
-    digest::Digest,
     directives::Executor,
     examples::{self, Example},
     gpu, mutate,
+    record::{Record, Subject},
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -35,14 +35,18 @@ fn main() -> ExitCode {
             eprintln!("ptxas: left out, KILN_PTXAS names none");
         }
     }
-    let digest = Digest::committed(&package.join("..")).expect("it is part of the repository");
-    let digest = Arc::new(digest);
+    let records = [("digest", Subject::Ptx), ("order", Subject::Order)].map(|(kind, subject)| {
+        let record = Record::committed(subject, &package.join(".."));
+        (kind, Arc::new(record.expect("it is part of the repository")))
+    });
     let mut trials = Vec::new();
     for file in &files {
         trials.push(trial("run", file, FileTest::run));
         trials.push(trial("deterministic", file, FileTest::deterministic));
-        let committed = Arc::clone(&digest);
-        trials.push(trial("digest", file, move |file| committed.compare(&file.name, file)));
+        for (kind, record) in &records {
+            let committed = Arc::clone(record);
+            trials.push(trial(kind, file, move |file| committed.compare(&file.name, file)));
+        }
         if let Some(assembler) = assembler.clone()
             && MUTATED.contains(&file.name.as_str())
         {
@@ -60,15 +64,14 @@ fn main() -> ExitCode {
     }
     let examples = examples::all(&package.join("../examples")).expect("the examples can be read");
     let names: Vec<String> = (files.iter().map(|file| file.name.clone()))
-        .chain(examples.iter().map(Example::in_digest))
+        .chain(examples.iter().map(Example::in_records))
         .collect();
-    trials.push(Trial::test("digest::of_nothing_else", move || {
-        let unknown = digest.unknown(&names);
-        if unknown.is_empty() {
-            return Ok(());
-        }
-        Err(format!("no such kernels: {}; `cargo xtask ptx-digest`", unknown.join(", ")).into())
-    }));
+    for (kind, record) in records {
+        let names = names.clone();
+        trials.push(Trial::test(format!("{kind}::of_nothing_else"), move || {
+            record.names_only(&names).map_err(Failed::from)
+        }));
+    }
     libtest_mimic::run(&args, trials).exit_code()
 }
 

@@ -1,32 +1,60 @@
-//! `kiln inspect --layouts`: what a dump says about layouts, line by line of the source.
+//! `kiln inspect`: what a dump says, about layouts line by line of the source, and about order.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The ending of the files in which `KILN_DUMP` leaves layouts.
-const ENDING: &str = "layouts";
+/// What of a dump is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The layouts of tiles, and what conversions cost.
+    Layouts,
+    /// What is known of the order of accesses, before the kernel runs.
+    Order,
+}
 
-/// The `.layouts` files of a folder, sorted, or the file itself.
+impl Shown {
+    /// The ending of the files in which `KILN_DUMP` leaves it.
+    const fn ending(self) -> &'static str {
+        match self {
+            Shown::Layouts => "layouts",
+            Shown::Order => "order",
+        }
+    }
+
+    /// Tells a dump, which ends in a line feed.
+    ///
+    /// # Errors
+    /// When the text is not what `KILN_DUMP` leaves.
+    pub fn tell(self, dump: &str) -> Result<String, String> {
+        match self {
+            Shown::Layouts => layouts(dump),
+            Shown::Order => Ok(format!("{}\n", dump.trim_end())),
+        }
+    }
+}
+
+/// The files of a folder that hold it, sorted, or the file itself.
 ///
 /// # Errors
 /// When the path cannot be read, or has no such file.
-pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
+pub fn files(path: &Path, shown: Shown) -> Result<Vec<PathBuf>, String> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    let ending = shown.ending();
     let shown = path.display();
     let entries = std::fs::read_dir(path).map_err(|error| format!("{shown}: {error}"))?;
     let mut found = Vec::new();
     for entry in entries {
         let file = entry.map_err(|error| format!("{shown}: {error}"))?.path();
-        if file.extension().is_some_and(|ending| ending == ENDING) {
+        if file.extension().is_some_and(|found| found == ending) {
             found.push(file);
         }
     }
     found.sort();
     if found.is_empty() {
         return Err(format!(
-            "{shown}: no file ends in .{ENDING}; `KILN_DUMP={shown} cargo build` writes them for what it compiles"
+            "{shown}: no file ends in .{ending}; `KILN_DUMP={shown} cargo build` writes them for what it compiles"
         ));
     }
     Ok(found)

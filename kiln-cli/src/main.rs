@@ -112,13 +112,17 @@ enum Command {
         #[arg(last = true, value_name = "CARGO ARGUMENTS")]
         cargo: Vec<OsString>,
     },
-    /// Show what a dump says: with `--layouts` each tile's layout and what each conversion costs, by line of the source.
+    /// Show what a dump says: with `--layouts` each tile's layout and what each conversion costs, by line of the source; with `--order`
+    /// what is known of the order of threads, blocks and copies before the kernel runs: proven, or left to the emulator, and why.
     ///
     /// Layouts are chosen while cargo builds: `KILN_DUMP=DIR cargo build` writes what it chose to DIR, for all that it compiles.
     Inspect {
         /// Show layouts, from files that end in `.layouts`.
-        #[arg(long, required = true)]
+        #[arg(long, required_unless_present = "order")]
         layouts: bool,
+        /// Show the verdict on the order of each kernel, from files that end in `.order`.
+        #[arg(long, conflicts_with = "layouts")]
+        order: bool,
         /// A folder that `KILN_DUMP` named, or one file of it.
         #[arg(value_name = "DIR|FILE")]
         path: PathBuf,
@@ -143,13 +147,13 @@ fn saved(page: LayoutPage, svg: Option<&Path>) -> Result<String, String> {
     Ok(page.text)
 }
 
-/// The layouts in a dump, file by file.
-fn inspected(path: &Path) -> Result<String, String> {
-    let files = inspect::files(path)?;
+/// What a dump says, file by file.
+fn inspected(path: &Path, what: inspect::Shown) -> Result<String, String> {
+    let files = inspect::files(path, what)?;
     let shown = files.iter().map(|file| {
         let place = file.display();
         let dump = std::fs::read_to_string(file).map_err(|error| format!("{place}: {error}"))?;
-        let shown = inspect::layouts(&dump).map_err(|error| format!("{place}: {error}"))?;
+        let shown = what.tell(&dump).map_err(|error| format!("{place}: {error}"))?;
         Ok(format!("{place}: {shown}\n"))
     });
     shown.collect()
@@ -218,7 +222,10 @@ fn main() -> ExitCode {
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }
-        Command::Inspect { layouts: _, path } => match inspected(&path) {
+        Command::Inspect { layouts: _, order, path } => match inspected(
+            &path,
+            if order { inspect::Shown::Order } else { inspect::Shown::Layouts },
+        ) {
             Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
             Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
         },

@@ -1,5 +1,5 @@
 //! Repository chores: `cargo xtask tidy`, `cargo xtask licences`, `cargo xtask ptxas`, `cargo xtask loops`,
-//! `cargo xtask ptx-digest`, `cargo xtask mutate`, `cargo xtask launches`, `cargo xtask programs`.
+//! `cargo xtask ptx-digest`, `cargo xtask order`, `cargo xtask mutate`, `cargo xtask launches`, `cargo xtask programs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a program that prints its findings")]
 
@@ -27,6 +27,7 @@ cargo xtask COMMAND
   licences  check the packages of every feature and platform against deny.toml; tidy checks those of a build
   ptxas     assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
   loops     print what the kernels of the examples cost on Blackwell, or those of PTX files: registers, instructions of loops
+  order     write tests/order.txt anew: what is known of the order of every kernel of the tests and examples before it runs
   ptx-digest [FOLDER]  write tests/ptx-digest.txt anew: a hash of the PTX of every kernel of the tests and examples; and the PTX into the folder
   mutate [OPTIONS] [KERNEL]..  leave out or weaken each synchronising instruction of the kernels of the file tests, and say which of these
             mutants the emulator does not stop; `cargo xtask mutate --help` has the options
@@ -98,7 +99,11 @@ fn main() -> Result<ExitCode> {
         }
         Some("ptxas") => ptxas::run()?,
         Some("loops") => of_testkit("loops", &paths)?,
-        Some("ptx-digest") => of_testkit("ptx_digest", &paths)?,
+        Some("ptx-digest") => {
+            let record: Vec<OsString> = std::iter::once("ptx".into()).chain(paths).collect();
+            of_testkit("record", &record)?
+        }
+        Some("order") => of_testkit("record", &["order".into()])?,
         Some("launches") => testkit(&["--release", "--bin", "launches"], &paths)?,
         Some("programs") => programs::run(&repository::root(), extents)?,
         Some(other) => bail!("there is no command `{other}`\n\n{USAGE}"),

@@ -7,7 +7,7 @@ use super::{
     code::Applied,
     machine::{LastWait, Machine, State, Stop, Waiting},
     memory::{Access, Conflict, Until},
-    values::{Barrier, Datum, Thing, Window},
+    values::{Barrier, Datum, Thing, Window, coordinate},
 };
 use crate::{
     ir::{
@@ -391,7 +391,15 @@ impl Machine<'_> {
                 if !self.barriers.at(barrier).is_over(parity) {
                     return false;
                 }
-                let known = self.barriers.at(barrier).released.clone();
+                let mbarrier = self.barriers.at(barrier);
+                let component = self.barriers.component(barrier);
+                // Who does not know that the phase before is over may find the barrier two phases back.
+                let earlier = |clock: &Clock| clock.get(component) + 1 < mbarrier.phases;
+                let may_be_earlier = earlier(&self.crews[crew].clocks[0]);
+                let known = mbarrier.released.clone();
+                if may_be_earlier {
+                    self.doubt(at, Reason::Earlier);
+                }
                 self.learn(crew, &known);
                 let left = self.done_so_far(crew);
                 self.barriers.at_mut(barrier).leave(at, left);
@@ -463,14 +471,29 @@ impl Machine<'_> {
         }
     }
 
-    /// What an answer says.
+    /// What an answer says: that a cluster was taken over, as often as the launch has it, and which one. That is any of the grid's.
     fn answer(&mut self, crew: usize, op: ClusterOp, Applied { args, result, .. }: Applied<'_>) {
-        let (Some(result), ClusterOp::IsCanceled) = (result, op) else { return };
-        let window = self.get(crew, args[0]).window();
-        let answer =
-            window.and_then(|one| self.answers.get(&(one.block, one.root, one.from)).copied());
-        let datum = answer.map_or(Datum::UNKNOWN, |answer| Datum {
-            thing: Thing::Number(i128::from(answer <= self.launch.answers)),
+        let Some(result) = result else { return };
+        let number = match op {
+            ClusterOp::IsCanceled => {
+                let window = self.get(crew, args[0]).window();
+                let answer =
+                    window.and_then(|one| self.answers.get(&(one.block, one.root, one.from)));
+                answer.map(|&answer| i128::from(answer <= self.launch.answers))
+            }
+            ClusterOp::CanceledBlockId(axis) => {
+                Some(coordinate(self.kernel, self.crews[crew].who[0], axis))
+            }
+            ClusterOp::Rank
+            | ClusterOp::BlockId(_)
+            | ClusterOp::Id(_)
+            | ClusterOp::Sync
+            | ClusterOp::Arrive
+            | ClusterOp::Wait
+            | ClusterOp::TryCancel => return,
+        };
+        let datum = number.map_or(Datum::UNKNOWN, |number| Datum {
+            thing: Thing::Number(number),
             varies: true,
             ..Datum::UNKNOWN
         });

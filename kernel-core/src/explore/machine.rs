@@ -146,12 +146,31 @@ pub(super) struct Machine<'c> {
     steps: u32,
 }
 
+/// Which part goes on first where several can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turns {
+    /// The default part of the first block.
+    First,
+    /// The last partition of the last block.
+    Last,
+}
+
+impl Turns {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Turns::First => Turns::Last,
+            Turns::Last => Turns::First,
+        }
+    }
+}
+
 /// Runs one launch, and gives what was seen of it.
 pub(super) fn run<'c>(
     kernel: &'c Kernel,
     code: &'c Code<'c>,
     numbers: &'c Numbers,
     launch: &'c Launch,
+    turns: Turns,
 ) -> Seen {
     let blocks = kernel.cluster.iter().product();
     let others: Vec<u32> = kernel
@@ -205,7 +224,7 @@ pub(super) fn run<'c>(
         seen: Seen::default(),
         steps: 0,
     };
-    match machine.all() {
+    match machine.all(turns) {
         Ok(()) | Err(Stop::Refused | Stop::Found) => {}
         Err(Stop::Unknown(at, reason)) => machine.doubt(at, reason),
     }
@@ -219,10 +238,15 @@ fn place(value: Value) -> usize {
 
 impl<'c> Machine<'c> {
     /// Runs all parts to their ends.
-    fn all(&mut self) -> Result<(), Stop> {
+    fn all(&mut self, turns: Turns) -> Result<(), Stop> {
+        let count = self.crews.len();
         loop {
             let mut moved = false;
-            for crew in 0..self.crews.len() {
+            for turn in 0..count {
+                let crew = match turns {
+                    Turns::First => turn,
+                    Turns::Last => count - 1 - turn,
+                };
                 moved |= self.advance(crew)?;
             }
             if self.crews.iter().all(|crew| matches!(crew.state, State::Ended | State::Idle)) {

@@ -90,6 +90,12 @@ impl Datum {
     }
 }
 
+/// The coordinate of a block in its cluster, on an axis.
+pub(super) fn coordinate(kernel: &Kernel, rank: u32, axis: u32) -> i128 {
+    let [x, y, z] = kernel.cluster;
+    i128::from([rank % x, rank / x % y, rank / (x * y) % z][axis as usize])
+}
+
 /// A block of the cluster, in one launch.
 pub(super) struct Place<'a> {
     pub(super) kernel: &'a Kernel,
@@ -135,7 +141,7 @@ impl Place<'_> {
                 self.window(op, args, data).map(|made| Datum::of(Thing::Window(made)))
             }
             Op::Sync(SyncOp::Barrier(op)) => {
-                self.barrier(*op, args, data).map(|made| Datum::of(Thing::Barrier(made)))
+                self.barrier(*op, data).map(|made| Datum::of(Thing::Barrier(made)))
             }
             Op::Sync(SyncOp::Cluster(op)) => self.position(*op),
             Op::TensorMemory(op) => {
@@ -148,13 +154,6 @@ impl Place<'_> {
             | Op::Product(_)
             | Op::Assert(_) => None,
         }
-    }
-
-    /// The coordinates of the block in its cluster.
-    fn coordinate(&self, axis: u32) -> i128 {
-        let [x, y, z] = self.kernel.cluster;
-        let rank = self.block;
-        i128::from([rank % x, rank / x % y, rank / (x * y) % z][axis as usize])
     }
 
     /// A number that is another one in another block.
@@ -174,7 +173,9 @@ impl Place<'_> {
             SourceOp::ParamScalar(param) => given(Source::Scalar(param)),
             SourceOp::NumBlocks(axis) => given(Source::Grid(axis)),
             // The first cluster of the grid.
-            SourceOp::BlockId(axis) => Some(Self::of_block(self.coordinate(axis))),
+            SourceOp::BlockId(axis) => {
+                Some(Self::of_block(coordinate(self.kernel, self.block, axis)))
+            }
             SourceOp::Const(Const::Float(_))
             | SourceOp::ParamPtr(_)
             | SourceOp::ParamStride(..)
@@ -185,7 +186,9 @@ impl Place<'_> {
     fn position(&self, op: ClusterOp) -> Option<Datum> {
         match op {
             ClusterOp::Rank => Some(Self::of_block(self.block.into())),
-            ClusterOp::BlockId(axis) => Some(Self::of_block(self.coordinate(axis))),
+            ClusterOp::BlockId(axis) => {
+                Some(Self::of_block(coordinate(self.kernel, self.block, axis)))
+            }
             ClusterOp::Id(_) => Some(Self::of_block(0)),
             ClusterOp::Sync
             | ClusterOp::Arrive
@@ -262,7 +265,7 @@ impl Place<'_> {
         }
     }
 
-    fn barrier(&self, op: BarrierOp, args: &[Value], data: &[Datum]) -> Option<Barrier> {
+    fn barrier(&self, op: BarrierOp, data: &[Datum]) -> Option<Barrier> {
         match op {
             BarrierOp::Alloc(root) => Some(Barrier { block: self.block, root, index: 0 }),
             BarrierOp::Index => {
@@ -271,10 +274,7 @@ impl Place<'_> {
                 let inside = index < self.kernel.barriers[ring.root].ring.unwrap_or(1);
                 inside.then_some(Barrier { index, ..ring })
             }
-            BarrierOp::Remote => {
-                let _ = args;
-                Some(Barrier { block: self.rank(data[1])?, ..data[0].barrier()? })
-            }
+            BarrierOp::Remote => Some(Barrier { block: self.rank(data[1])?, ..data[0].barrier()? }),
             BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test => None,
         }
     }
