@@ -87,8 +87,8 @@ pub enum Reason {
     Text,
     /// Too much to follow.
     Long,
-    /// Every launch that was tried is refused by an assertion.
-    Asserted,
+    /// No launch that was tried comes here.
+    Unreached,
 }
 
 /// What is wrong.
@@ -225,6 +225,10 @@ pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
     if let Some((at, reason)) = seen.iter().find_map(|seen| seen.doubt) {
         return text(at, reason);
     }
+    let reached = seen.iter().flat_map(|seen| seen.reached.iter().copied()).collect();
+    if let Some(at) = code.unreached(&reached) {
+        return text(at, Reason::Unreached);
+    }
     let bounds = seen.iter().fold(Sources::NONE, |all, one| all.join(one.bounds));
     let mut chosen = seen.iter().flat_map(|seen| &seen.chosen);
     // What bounds loops has the numbers of the launches that were tried.
@@ -273,7 +277,7 @@ impl Reason {
             Reason::Polled => "a wait that does not block".to_owned(),
             Reason::Text => "instructions of `ptx!` access memory".to_owned(),
             Reason::Long => "too many steps to follow".to_owned(),
-            Reason::Asserted => "an assertion refuses every launch that was tried".to_owned(),
+            Reason::Unreached => "none of the launches that were tried comes here".to_owned(),
         }
     }
 }

@@ -57,7 +57,7 @@ struct Times {
     /// Of the whole kernel: writing the host's items.
     host: Duration,
     /// The instances, and of each the [`PHASES`].
-    instances: Vec<(String, [Duration; 6])>,
+    instances: Vec<(String, [Duration; PHASES.len()])>,
 }
 
 /// Kernels whose size doubles from instance to instance: parts of a row in shared memory, products of operands that are stored and read
@@ -123,7 +123,7 @@ fn main() -> Result<()> {
     if given == [Path::new("--cores")] {
         return cores();
     }
-    let heads = ["build", "verify", "schedule", "layouts", "lower", "print", "total"];
+    let heads = ["build", "verify", "schedule", "explore", "layouts", "lower", "print", "total"];
     let heads: Vec<String> = heads.iter().map(|head| format!("{head:>10}")).collect();
     println!("{:<44}{}   ms, medians of {ROUNDS}", "instance", heads.concat());
     if given == [Path::new("--doubling")] {
@@ -212,7 +212,7 @@ fn measure(source: &Source) -> Result<Times> {
     let syntax = now().saturating_sub(start);
 
     // One thread compiles instance after instance.
-    let ended = Mutex::new((now(), BTreeMap::<usize, [Duration; 6]>::new()));
+    let ended = Mutex::new((now(), BTreeMap::<usize, [Duration; PHASES.len()]>::new()));
     let watch = |row, phase| {
         let (last, sums) = &mut *ended.lock().expect("nobody panics here");
         let index = PHASES.iter().position(|other| *other == phase).expect("the list has it");

@@ -6,40 +6,42 @@ use super::{
     clock::{Clock, Half, Of},
     code::Applied,
     machine::{LastWait, Machine, State, Stop, Waiting},
-    memory::{Access, Conflict, Until},
+    memory::{Access, Conflict, Cores, Until},
     values::{Barrier, Datum, Thing, Window, coordinate},
 };
 use crate::{
     ir::{
         self, Announcement, Blocks, By, ClusterOp, Does, Done, Effects, Memory, Named, Op,
-        ProductOp, SyncOp, Value, Wait,
+        ProductOp, SyncOp, Tcgen05, Value, Wait,
     },
     layouts::tma::copied_bytes,
     loc::Loc,
 };
 
 impl Machine<'_> {
-    /// Runs an operation with effects.
+    /// Runs an operation with effects; whether it takes place.
     pub(super) fn act(
         &mut self,
         crew: usize,
         applied: Applied<'_>,
         effects: &Effects,
         at: Loc,
-    ) -> Result<(), Stop> {
+    ) -> Result<bool, Stop> {
         let [block, _] = self.crews[crew].who;
         let by_pairs = matches!(applied.op, Op::Product(ProductOp::Tcgen05(_))) && self.pairs;
         let asks = matches!(applied.op, Op::Sync(SyncOp::Cluster(ClusterOp::TryCancel)));
         if by_pairs && block % 2 == 1 || asks && block != 0 {
-            return Ok(());
+            return Ok(false);
         }
         if let Some(condition) = condition(applied, effects)
             && self.number(crew, condition, at)? == 0
         {
-            return Ok(());
+            return Ok(false);
         }
         self.accesses(crew, applied, effects, at)?;
+        self.told = effects.tells_threads() && !effects.meets_crew();
         if let Some(announcement) = effects.announces {
+            self.told |= matches!(announcement, Announcement::Commit { .. });
             self.announce(crew, applied, announcement, at)?;
         }
         if let Op::Sync(SyncOp::Cluster(op)) = applied.op {
@@ -48,7 +50,7 @@ impl Machine<'_> {
         for &wait in &effects.waits {
             self.wait(crew, applied, wait, at)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn accesses(
@@ -79,6 +81,13 @@ impl Machine<'_> {
             | Memory::TensorMemory(_)
             | Memory::Registers(_) => None,
         });
+        let cores = match applied.op {
+            Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })) => {
+                self.get(crew, applied.args[2]).window().map(Cores::Product)
+            }
+            Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })) => Some(Cores::Copy),
+            _ => None,
+        };
         for (number, access) in effects.accesses.iter().enumerate() {
             let window = match access.memory {
                 Memory::Shared(window) | Memory::TensorMemory(window) => window,
@@ -109,7 +118,7 @@ impl Machine<'_> {
                     Blocks::One => barrier,
                     Blocks::Masked(_) | Blocks::All => Barrier { block, ..barrier },
                 });
-                self.access(crew, (access, place, left), barrier, at)?;
+                self.access(crew, (access, place, left, cores), barrier, at)?;
                 if let Some(barrier) = barrier.filter(|_| access.does == Does::Writes) {
                     let bytes = self.bytes(window, effects);
                     self.note_answer(applied, place);
@@ -147,7 +156,7 @@ impl Machine<'_> {
     fn access(
         &mut self,
         crew: usize,
-        (access, window, left): (&ir::Access, Window, bool),
+        (access, window, left, cores): (&ir::Access, Window, bool, Option<Cores>),
         barrier: Option<Barrier>,
         at: Loc,
     ) -> Result<(), Stop> {
@@ -182,7 +191,7 @@ impl Machine<'_> {
         };
         self.accesses += 1;
         let (does, by, who, number) = (access.does, access.by, one.who, self.accesses);
-        let noted = Access { at, does, by, who, window, until, spread, number };
+        let noted = Access { at, does, by, who, window, until, spread, number, cores };
         let [issuer, others] = &one.clocks;
         let clocks = if by_one_thread { [issuer, issuer] } else { [issuer, others] };
         match self.memory.access(noted, clocks) {

@@ -1,6 +1,8 @@
 //! What of a kernel decides about order: the operations that access shared or tensor memory, announce or wait, the control flow around
 //! them, and the scalars that these depend on.
 
+use std::collections::BTreeSet;
+
 use la_arena::ArenaMap;
 
 use crate::{
@@ -21,6 +23,8 @@ pub(super) struct Code<'k> {
 /// A statement.
 pub(super) struct Step<'k> {
     pub(super) at: Loc,
+    /// Its number among all.
+    pub(super) number: usize,
     pub(super) what: What<'k>,
 }
 
@@ -69,7 +73,7 @@ pub(super) enum What<'k> {
 
 /// What matters of a kernel; none if nothing in it has to be ordered.
 pub(super) fn of(kernel: &Kernel) -> Option<Code<'_>> {
-    let mut slice = Slice { kernel, needed: ArenaMap::default(), changed: true };
+    let mut slice = Slice { kernel, needed: ArenaMap::default(), changed: true, steps: 0 };
     if !slice.acts_in(&kernel.body) {
         return None;
     }
@@ -86,6 +90,20 @@ struct Slice<'k> {
     kernel: &'k Kernel,
     needed: ArenaMap<Value, ()>,
     changed: bool,
+    steps: usize,
+}
+
+impl Code<'_> {
+    /// An operation with effects that is not among those that were reached.
+    pub(super) fn unreached(&self, reached: &BTreeSet<usize>) -> Option<Loc> {
+        self.steps.iter().find_map(|step| match &step.what {
+            What::Act(..) => (!reached.contains(&step.number)).then_some(step.at),
+            What::If { sides, .. } => sides.iter().find_map(|side| side.unreached(reached)),
+            What::For { body, .. } | What::Loop { body, .. } => body.unreached(reached),
+            What::Parts { parts, .. } => parts.iter().find_map(|part| part.unreached(reached)),
+            What::Compute(_) | What::Unknown(_) | What::Assert(_) => None,
+        })
+    }
 }
 
 impl<'k> Slice<'k> {
@@ -249,13 +267,19 @@ impl<'k> Slice<'k> {
         }
     }
 
-    fn code(&self, region: &'k Region) -> Code<'k> {
-        let steps = region.stmts.iter().filter(|stmt| self.matters(stmt));
-        let steps = steps.map(|stmt| Step { at: stmt.loc, what: self.what(stmt) }).collect();
+    fn code(&mut self, region: &'k Region) -> Code<'k> {
+        let mut steps = Vec::new();
+        for stmt in &region.stmts {
+            if self.matters(stmt) {
+                let number = self.steps;
+                self.steps += 1;
+                steps.push(Step { at: stmt.loc, number, what: self.what(stmt) });
+            }
+        }
         Code { args: &region.args, steps, end: &region.end }
     }
 
-    fn what(&self, stmt: &'k Stmt) -> What<'k> {
+    fn what(&mut self, stmt: &'k Stmt) -> What<'k> {
         match &stmt.kind {
             StmtKind::Op { op: Op::Assert(_), args, .. } => What::Assert(args[0]),
             StmtKind::Op { op, args, result } => {
@@ -278,11 +302,9 @@ impl<'k> Slice<'k> {
                 What::Loop { inits, body: self.code(body), results }
             }
             StmtKind::Specialize { default, partitions, results } => {
-                let others = partitions.iter().map(|one| self.code(&one.body));
-                What::Parts {
-                    parts: std::iter::once(self.code(default)).chain(others).collect(),
-                    results,
-                }
+                let mut parts = vec![self.code(default)];
+                parts.extend(partitions.iter().map(|one| self.code(&one.body)));
+                What::Parts { parts, results }
             }
             StmtKind::Reduce { results, .. }
             | StmtKind::Scan { results, .. }

@@ -9,7 +9,7 @@ use la_arena::ArenaMap;
 
 use super::code::{Applied, Code, What};
 use crate::ir::{
-    Binary, Const, Dtype, ElementwiseOp, Fact, Kernel, Op, ParamKind, SourceOp, Value,
+    Binary, Const, Dtype, ElementwiseOp, Fact, Kernel, Op, ParamKind, SourceOp, Value, WindowOp,
 };
 
 /// A number that a launch gives.
@@ -47,14 +47,22 @@ impl Sources {
 pub(super) struct Numbers {
     /// Each with what it is divided by.
     of: BTreeMap<Source, Divisors>,
-    /// How many times around the longest ring of barriers goes.
+    /// The length of the longest ring.
     rounds: i128,
     truths: Sources,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Divisors {
+    /// A loop begins there.
+    begins: bool,
+    /// A loop ends there.
+    ends: bool,
     least: Option<i128>,
+    /// For so much of it something changes that it is compared with.
+    against: Option<i128>,
+    /// It is compared with no larger number than this.
+    compared: i128,
     /// A multiple of all of them.
     all: Option<i128>,
 }
@@ -62,18 +70,28 @@ struct Divisors {
 /// The largest number that is divided by to choose an argument.
 const MOST: i128 = 1 << 16;
 
+/// What has more tiles than this is taken for no ring of buffers.
+const LONGEST: u32 = 8;
+
 impl Divisors {
-    fn add(&mut self, divisor: i128) {
+    /// It has to be a multiple of this.
+    fn divides(&mut self, divisor: i128) {
         if !(2..=MOST).contains(&divisor) {
             return;
         }
-        self.least = Some(self.least.map_or(divisor, |least| least.min(divisor)));
         let all = self.all.unwrap_or(1);
         let (mut a, mut b) = (all, divisor);
         while b != 0 {
             (a, b) = (b, a % b);
         }
         self.all = Some((all / a * divisor).min(MOST));
+    }
+
+    /// A loop goes around once for this much of it.
+    fn counts(&mut self, unit: i128) {
+        if (1..=MOST).contains(&unit) {
+            self.least = Some(self.least.map_or(unit, |least| least.min(unit)));
+        }
     }
 }
 
@@ -96,6 +114,8 @@ impl Launch {
 impl Numbers {
     pub(super) fn of(kernel: &Kernel, code: &Code<'_>) -> Self {
         let mut found = Found {
+            kernel,
+            ring: 1,
             of: BTreeMap::new(),
             from: ArenaMap::default(),
             constants: ArenaMap::default(),
@@ -110,11 +130,12 @@ impl Numbers {
                 | Fact::StrideMultiple { .. } => continue,
             };
             if let Some(divisors) = found.of.get_mut(&source) {
-                divisors.add(i128::from(of));
+                divisors.divides(i128::from(of));
             }
         }
-        let longest = kernel.barriers.iter().filter_map(|(_, data)| data.ring).max();
-        let rounds = i128::from(longest.unwrap_or(1));
+        let barriers = kernel.barriers.iter().filter_map(|(_, data)| data.ring);
+        let longest = barriers.max().unwrap_or(1).max(found.ring);
+        let rounds = i128::from(longest);
         let mut numbers = Numbers { of: found.of, rounds, truths: Sources::NONE };
         let truths = numbers.scalars().filter(|&(param, _)| is_bool(kernel, param));
         numbers.truths = truths.fold(Sources::NONE, |all, (_, bit)| all.join(bit));
@@ -145,12 +166,19 @@ impl Numbers {
         let with = |index: usize| {
             let of = self.of.iter().map(|(&source, divisors)| {
                 let number = match source {
-                    Source::Grid(axis) => kernel.cluster[axis as usize].into(),
+                    Source::Grid(axis) => {
+                        let cluster = i128::from(kernel.cluster[axis as usize]);
+                        let more = if index < 2 { divisors.compared / cluster } else { 0 };
+                        cluster * (1 + more)
+                    }
                     Source::Scalar(param) if is_bool(kernel, param) => i128::from(index == 1),
+                    Source::Scalar(_) | Source::Dim(..) if divisors.begins && !divisors.ends => 0,
                     Source::Scalar(_) | Source::Dim(..) => {
                         let all = divisors.all.unwrap_or(1);
-                        let turns = (self.rounds + 2) * divisors.least.unwrap_or(1);
-                        let around = all * ((turns + all - 1) / all).max(1);
+                        let turns =
+                            (self.rounds + 1) * divisors.least.or(divisors.against).unwrap_or(1);
+                        let enough = turns.max(divisors.compared + 1);
+                        let around = all * ((enough + all - 1) / all).max(1);
                         match index {
                             0 => around,
                             1 => around + all,
@@ -173,21 +201,34 @@ fn is_bool(kernel: &Kernel, param: u32) -> bool {
 }
 
 /// What the numbers of a launch are divided by.
-struct Found {
+struct Found<'k> {
+    kernel: &'k Kernel,
+    /// The length of the longest ring of windows.
+    ring: u32,
     of: BTreeMap<Source, Divisors>,
-    from: ArenaMap<Value, Vec<Source>>,
+    /// The numbers that a value is computed from, and by what they are divided in it.
+    from: ArenaMap<Value, Vec<(Source, i128)>>,
     constants: ArenaMap<Value, i128>,
 }
 
-impl Found {
+impl Found<'_> {
     fn code(&mut self, code: &Code<'_>) {
         for step in &code.steps {
             match &step.what {
                 What::Compute(applied) => self.compute(applied),
                 What::If { sides, .. } => sides.iter().for_each(|side| self.code(side)),
                 What::For { bounds: [from, to, step], body, .. } => {
-                    for bound in [from, to] {
-                        self.divide(*bound, *step);
+                    let step = self.constants.get(*step).map_or(1, |step| step.abs());
+                    for (bound, ends) in [(from, false), (to, true)] {
+                        for (source, scale) in self.from.get(*bound).cloned().unwrap_or_default() {
+                            let divisors = self.of.entry(source).or_default();
+                            divisors.divides(scale.saturating_mul(step));
+                            divisors.begins |= !ends;
+                            divisors.ends |= ends;
+                            if ends {
+                                divisors.counts(scale.saturating_mul(step));
+                            }
+                        }
                     }
                     self.code(body);
                 }
@@ -198,11 +239,16 @@ impl Found {
         }
     }
 
-    fn divide(&mut self, value: Value, by: Value) {
-        let Some(by) = self.constants.get(by).copied() else { return };
-        for source in self.from.get(value).cloned().unwrap_or_default() {
-            self.of.entry(source).or_default().add(by.abs());
-        }
+    /// The numbers of a value, each as often as that value divided by this; none if that is not known.
+    fn divided(&mut self, value: Value, by: Option<i128>) -> Vec<(Source, i128)> {
+        let of = self.from.get(value).cloned().unwrap_or_default();
+        let by = by.filter(|by| *by > 0).unwrap_or(1);
+        let divided = of.into_iter().map(|(source, scale)| {
+            let scale = scale.saturating_mul(by);
+            self.of.entry(source).or_default().divides(scale);
+            (source, scale)
+        });
+        divided.collect()
     }
 
     fn compute(&mut self, Applied { op, args, result }: &Applied<'_>) {
@@ -228,30 +274,56 @@ impl Found {
         };
         if let Some(source) = source {
             self.of.entry(source).or_default();
-            self.from.insert(result, vec![source]);
+            self.from.insert(result, vec![(source, 1)]);
             return;
         }
+        if let Op::Window(WindowOp::Index) = op {
+            let len = self.kernel.ty(args[0]).shape().first().copied();
+            self.ring = self.ring.max(len.filter(|&len| len <= LONGEST).unwrap_or(1));
+        }
         let Op::Elementwise(op) = op else { return };
-        match op {
-            ElementwiseOp::Binary(Binary::Div | Binary::Rem) => self.divide(args[0], args[1]),
+        let constant = |value: Value| self.constants.get(value).copied();
+        let from = match op {
+            ElementwiseOp::Binary(Binary::Div) => self.divided(args[0], constant(args[1])),
             ElementwiseOp::Binary(Binary::Shr) => {
-                if let Some(&shift @ 0..=16) = self.constants.get(args[1]) {
-                    for source in self.from.get(args[0]).cloned().unwrap_or_default() {
-                        self.of.entry(source).or_default().add(1 << shift);
-                    }
+                let shift = constant(args[1]).and_then(|shift| u32::try_from(shift).ok());
+                self.divided(args[0], shift.and_then(|shift| 1i128.checked_shl(shift)))
+            }
+            ElementwiseOp::Compare(_) => {
+                for (value, other) in [(args[0], args[1]), (args[1], args[0])] {
+                    self.compare(value, other);
                 }
+                Vec::new()
             }
             ElementwiseOp::Binary(_)
             | ElementwiseOp::Unary(_)
-            | ElementwiseOp::Compare(_)
             | ElementwiseOp::Select
             | ElementwiseOp::Fma
-            | ElementwiseOp::Cast => {}
-        }
-        let from: Vec<Source> =
-            args.iter().filter_map(|&arg| self.from.get(arg)).flatten().copied().collect();
+            | ElementwiseOp::Cast => {
+                let from = args.iter().filter_map(|&arg| self.from.get(arg));
+                let mut from: Vec<(Source, i128)> = from.flatten().copied().collect();
+                from.sort_unstable();
+                from.dedup();
+                from
+            }
+        };
         if !from.is_empty() {
             self.from.insert(result, from);
+        }
+    }
+
+    /// A value is compared with another one: a constant, or what counts the turns of a loop.
+    fn compare(&mut self, value: Value, other: Value) {
+        let constant = self.constants.get(other).copied();
+        for (source, scale) in self.from.get(value).cloned().unwrap_or_default() {
+            let divisors = self.of.entry(source).or_default();
+            match constant {
+                Some(number @ 0..=MOST) => {
+                    divisors.compared = divisors.compared.max(number.saturating_mul(scale));
+                }
+                Some(_) => {}
+                None => divisors.against = divisors.against.or(Some(scale)),
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A cluster of blocks that runs what matters of a kernel, each part of each block by itself, as far as barriers let it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Finding, Reason,
@@ -37,6 +37,8 @@ pub(super) struct Seen {
     pub(super) finding: Option<Finding>,
     /// Why not finding anything proves nothing, the first reason.
     pub(super) doubt: Option<(Loc, Reason)>,
+    /// The operations with effects that took place.
+    pub(super) reached: BTreeSet<usize>,
     /// Branches that depend on numbers of the launch alone.
     pub(super) chosen: Vec<(Loc, Sources)>,
     /// The numbers of the launch that decide on anything.
@@ -143,6 +145,8 @@ pub(super) struct Machine<'c> {
     pub(super) asked: i128,
     pub(super) pairs: bool,
     pub(super) seen: Seen,
+    /// The part that runs has just announced something to others.
+    pub(super) told: bool,
     steps: u32,
 }
 
@@ -222,6 +226,7 @@ pub(super) fn run<'c>(
         asked: 0,
         pairs: kernel.cta_group() == CtaGroup::Pair,
         seen: Seen::default(),
+        told: false,
         steps: 0,
     };
     match machine.all(turns) {
@@ -277,6 +282,10 @@ impl<'c> Machine<'c> {
                 State::Runs => self.step(crew)?,
             }
             moved = true;
+            if std::mem::take(&mut self.told) {
+                // Whom it told something goes on before it does more.
+                return Ok(true);
+            }
         }
     }
 
@@ -341,7 +350,11 @@ impl<'c> Machine<'c> {
                     self.set(crew, result, Datum::UNKNOWN);
                 }
             }
-            What::Act(applied, effects) => self.act(crew, *applied, effects, step.at)?,
+            What::Act(applied, effects) => {
+                if self.act(crew, *applied, effects, step.at)? {
+                    self.seen.reached.insert(step.number);
+                }
+            }
             What::Assert(condition) => {
                 if self.get(crew, *condition).number() == Some(0) {
                     return Err(Stop::Refused);

@@ -33,6 +33,17 @@ pub(super) struct Access {
     pub(super) spread: bool,
     /// How many accesses came before.
     pub(super) number: u32,
+    /// Of an operation of `tcgen05`, which one.
+    pub(super) cores: Option<Cores>,
+}
+
+/// An operation of `tcgen05`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cores {
+    /// A copy from shared to tensor memory.
+    Copy,
+    /// A product, with its accumulator.
+    Product(Window),
 }
 
 impl Access {
@@ -100,7 +111,6 @@ impl Memory {
                 let components = old.until.map(|until| until.component);
                 return !(same && components == access.until.map(|until| until.component));
             }
-            // The tensor cores do in order what one thread starts.
             let over = if is_in_order(old, &access) || is_met(old, &access) {
                 Over::Surely
             } else {
@@ -149,7 +159,13 @@ fn is_met(old: &Access, access: &Access) -> bool {
         && access.by == By::Threads
 }
 
+/// The tensor cores do in order what one thread starts: copies and products, and products into one accumulator (PTX ISA, "tcgen05:
+/// Pipelined instructions").
 fn is_in_order(old: &Access, access: &Access) -> bool {
-    let cores = By::TensorCores;
-    old.by == cores && access.by == cores && old.until[0].component == access.until[0].component
+    let in_order = match (old.cores, access.cores) {
+        (Some(Cores::Product(one)), Some(Cores::Product(other))) => one == other,
+        (Some(_), Some(_)) => true,
+        (None, _) | (_, None) => false,
+    };
+    in_order && old.who == access.who
 }

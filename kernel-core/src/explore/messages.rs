@@ -2,6 +2,7 @@
 
 use super::{
     Finding, Stuck,
+    clock::Components,
     machine::Waiting,
     memory::Access,
     values::{Barrier, Space, Window},
@@ -29,7 +30,8 @@ impl Said<'_> {
                 self.missed(first, second, *wait)
             }
             Finding::Race { first, second, missed: None } => {
-                if first.who[0] == second.who[0] {
+                let [block, _] = second.who;
+                if first.who[0] == block && second.window.block == block {
                     self.race(first, second)
                 } else {
                     self.between_blocks(first, second)
@@ -78,85 +80,147 @@ impl Said<'_> {
         }
     }
 
+    /// The number of blocks of a cluster.
+    fn blocks(&self) -> u32 {
+        self.kernel.cluster.iter().product()
+    }
+
     /// A part of the kernel.
-    fn part(&self, [_, part]: [u32; 2]) -> String {
-        if self.kernel.specialized().is_none() {
-            "the kernel".to_owned()
-        } else if part == 0 {
-            "the default part".to_owned()
-        } else {
-            format!("partition {part}")
+    fn part(&self, [block, part]: [u32; 2]) -> String {
+        let block = (self.blocks() > 1).then(|| format!("block {block}"));
+        let part = self.kernel.specialized().map(|_| match part {
+            0 => "the default part".to_owned(),
+            part => format!("partition {part}"),
+        });
+        match (part, block) {
+            (Some(part), Some(block)) => format!("{part} of {block}"),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => "the kernel".to_owned(),
         }
     }
 
     /// Who accesses memory.
     fn agent(&self, access: &Access) -> String {
-        let part = self.part(access.who);
-        match access.by {
-            By::Threads => format!("the threads of {part}"),
-            By::CpAsync => format!("`copy_async` of {part}"),
-            By::AsyncCopy if access.does == Does::Reads => format!("a store of {part}"),
-            By::AsyncCopy => format!("a copy of {part}"),
-            By::TensorCores => format!("a product of {part}"),
-        }
+        let alone = self.blocks() == 1 && self.kernel.specialized().is_none();
+        let what = match (access.by, access.does) {
+            (By::Threads, _) if alone => "the threads",
+            (By::Threads, _) => return self.part(access.who),
+            (By::CpAsync, _) => "`copy_async`",
+            (By::AsyncCopy, _) if self.completes_on(access).is_some() => "a copy",
+            (By::AsyncCopy, _) => "a store",
+            (By::TensorCores, _) => "a product",
+        };
+        if alone { what.to_owned() } else { format!("{what} of {}", self.part(access.who)) }
+    }
+
+    /// The barrier on which an access completes.
+    fn completes_on(&self, access: &Access) -> Option<Barrier> {
+        let others = self.kernel.specialized().map_or(0, |found| found.partitions.len());
+        let parts = 1 + u32::try_from(others).unwrap_or(0);
+        let components = Components::of(self.kernel, parts, self.blocks());
+        (0..self.blocks()).find_map(|block| {
+            let all = self.kernel.barriers.iter().flat_map(|(root, data)| {
+                (0..data.ring.unwrap_or(1)).map(move |index| Barrier { block, root, index })
+            });
+            (0..).zip(all).find_map(|(number, barrier)| {
+                (components.barrier(block, number) == access.until[0].component).then_some(barrier)
+            })
+        })
+    }
+
+    /// The name of the barrier on which an access completes.
+    fn completing(&self, access: &Access) -> Option<String> {
+        Some(self.barrier(self.completes_on(access)?)?.0)
     }
 
     fn missed(&self, first: &Access, second: &Access, wait: Loc) -> Diagnostic {
         let memory = self.memory(&second.window);
+        let what = if first.by == By::TensorCores { "product" } else { "copy" };
         Code::WrongPhase
-            .at(wait, "this wait is not for the phase in which the copy completes")
-            .compare("phase", "the one that counts the bytes of the copy", "one that is over before")
-            .place(first.at, "the copy starts here")
+            .at(wait, format!("this wait returns before the {what} is done"))
+            .compare(
+                "",
+                format!("a wait for the phase that ends when the {what} is done"),
+                "a wait for a phase that is over before",
+            )
+            .place(first.at, format!("the {what} starts here"))
             .place(second.at, format!("{memory} is {} here", used(second)))
-            .why(format!("a wait returns when the phase of its parity is over; the phases of a barrier have parity 0, 1, 0 and so on, and a new barrier counts as if one of parity 1 were over (PTX ISA, \"mbarrier.try_wait\")"))
+            .why("a wait returns when the phase of its parity is over, which is when its arrivals and the bytes that it expects are there; phases have parity 0, 1, 0 and so on, and a new barrier counts as if one of parity 1 were over (PTX ISA, \"mbarrier.try_wait\")")
     }
 
     fn race(&self, first: &Access, second: &Access) -> Diagnostic {
         let memory = self.memory(&second.window);
-        let still = may(first);
         let same = first.who == second.who;
+        let again = same && first.at == second.at && first.by == second.by;
+        let earlier = if again { "an earlier one".to_owned() } else { self.agent(first) };
+        let by = self.agent(second);
         let headline = format!(
-            "{memory} is {} while {} may still {still} it",
+            "{memory} is {} by {by} while {earlier} may still {} it",
             used(second),
-            self.agent(first),
+            may(first)
         );
-        let between = if same {
-            "a wait or a barrier between the two".to_owned()
-        } else {
-            format!(
-                "a wait of {} on a barrier at which {} arrives afterwards",
-                self.part(second.who),
+        let between = match (same, self.completing(first)) {
+            (false, _) => format!(
+                "a barrier at which {} or {} arrives after its access, and on which the other one waits before its own",
                 self.part(first.who),
-            )
+                self.part(second.who),
+            ),
+            (true, Some(name)) => format!(
+                "a wait on `{name}` between the two, or on a barrier at which a part arrives that has waited on it"
+            ),
+            (true, None) => "a wait or a barrier between the two".to_owned(),
         };
-        let here = format!("{} {} it here", self.agent(first), does(first));
+        let here = format!("{} by {} here", used(first), self.agent(first));
         let waits = first.by == By::Threads && same;
-        Code::Unordered
-            .at(second.at, headline)
-            .compare("", between, "nothing that orders them")
-            .place(first.at, here)
+        let diagnostic = Code::Unordered.at(second.at, headline).compare(
+            "",
+            between,
+            "nothing that orders them",
+        );
+        let diagnostic = if again { diagnostic } else { diagnostic.place(first.at, here) };
+        diagnostic
             .why(if same {
-                "threads and asynchronous operations run on their own: one thread may start a copy while others are not yet done with the memory (PTX ISA, \"Memory Consistency Model\")"
+                "asynchronous operations and the threads of a part run on their own: one thread may start a copy while others are not yet done with the memory (PTX ISA, \"Memory Consistency Model\")"
             } else {
                 "the parts of a kernel run on their own: only barriers say how far the others are (PTX ISA, \"Memory Consistency Model\")"
             })
             .help_if(waits.then_some("sync();"))
     }
 
+    /// The number of the statement among those of the body, if this is the only place where it is done.
+    fn in_turn(&self, at: Loc) -> Option<usize> {
+        let mut times = 0;
+        self.kernel.body.each_op(&mut |_, _, _, loc| times += u32::from(loc == at));
+        let place = self.kernel.body.stmts.iter().position(|stmt| stmt.loc == at);
+        place.filter(|_| times == 1)
+    }
+
     fn between_blocks(&self, first: &Access, second: &Access) -> Diagnostic {
-        let memory = self.memory(&second.window);
-        let [one, other] = [second.who[0], first.who[0]];
+        let turns = (self.in_turn(first.at), self.in_turn(second.at));
+        let straight = turns.0.is_some() && turns.1.is_some();
+        // Of two that are done one after the other, the one that comes later in the text could have waited.
+        let (first, second) =
+            if straight && turns.0 > turns.1 { (second, first) } else { (first, second) };
+        let memory = format!("{} of block {}", self.memory(&second.window), second.window.block);
+        let again = first.who == second.who && first.at == second.at && first.by == second.by;
+        let earlier = if again { "an earlier one".to_owned() } else { self.agent(first) };
         let headline = format!(
-            "block {one} of the cluster {} {memory} while block {other} may still {} it",
-            does(second),
+            "{memory} is {} by {} while {earlier} may still {} it",
+            used(second),
+            self.agent(second),
             may(first),
         );
-        Code::ClusterOrder
-            .at(second.at, headline)
-            .compare("", "a barrier of the cluster, or an mbarrier, between the two", "nothing that orders them")
-            .place(first.at, format!("block {other} {} it here", does(first)))
-            .why("the blocks of a cluster run on their own: one may be anywhere in the kernel while the other one accesses its memory (PTX ISA, \"barrier.cluster\")")
-            .help("cluster::sync();")
+        let diagnostic = Code::ClusterOrder.at(second.at, headline).compare(
+            "",
+            "`cluster::sync()`, or a barrier on which one block waits and at which the other one has arrived, between the two",
+            "nothing that orders them",
+        );
+        let here = format!("{} by {} here", used(first), self.agent(first));
+        let diagnostic = if again { diagnostic } else { diagnostic.place(first.at, here) };
+        let meets = straight && first.by == By::Threads;
+        diagnostic
+            .why("the blocks of a cluster run on their own: one may be anywhere in the kernel while another one accesses its memory (PTX ISA, \"barrier.cluster\")")
+            .help_if(meets.then_some("cluster::sync();"))
     }
 
     fn too_often(&self, barrier: Barrier, at: Loc) -> Diagnostic {
@@ -167,7 +231,7 @@ impl Said<'_> {
             .at(at, format!("this arrives at {name} once more than a phase counts"))
             .compare("arrivals in a phase", count, format!("{} or more", count + 1))
             .place_if(named.map(|(_, at)| at), "the barrier is made here")
-            .why(format!("the phase has all of its arrivals and waits for bytes; one more arrival belongs to no phase (PTX ISA, \"{MBARRIER}\")"))
+            .why(format!("the phase has all of its arrivals and waits for bytes; `expect` is an arrival as well, and one more belongs to no phase (PTX ISA, \"{MBARRIER}\")"))
     }
 
     fn stuck(
@@ -185,36 +249,47 @@ impl Said<'_> {
                 return self.counts(at, (&name, named.map(|(_, at)| at)), barrier, state);
             }
             if other.is_none() && state.phases > 0 {
+                let parity = parity & 1;
+                let phases = counted(state.phases as usize, "phase");
                 return Code::WrongPhase
                     .at(at, format!("this waits for a phase of {name} that never begins"))
-                    .compare("parity", 1 - (parity & 1), parity)
+                    .compare(
+                        "",
+                        format!("one more phase, or a wait for parity {}", 1 - parity),
+                        format!("a wait for parity {parity}, and {phases}, the last of parity {}", 1 - parity),
+                    )
                     .place_if(state.arrived, "the last phase ends with this arrival")
-                    .why("a wait returns when the phase of its parity is over; the phases of a barrier have parity 0, 1, 0 and so on (PTX ISA, \"mbarrier.try_wait\")");
+                    .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")");
             }
         }
-        let what = match waiting {
-            Waiting::Phase { barrier, .. } => self
-                .barrier(barrier)
-                .map_or("a barrier".to_owned(), |(name, _)| format!("`{name}`")),
-            Waiting::Named { .. } => "a named barrier".to_owned(),
-            Waiting::Cluster { .. } => "the blocks of the cluster".to_owned(),
-            Waiting::Parts => "the other parts".to_owned(),
+        let (what, made) = match waiting {
+            Waiting::Phase { barrier, .. } => match self.barrier(barrier) {
+                Some((name, made)) if self.blocks() > 1 => {
+                    (format!("`{name}` of block {}", barrier.block), Some(made))
+                }
+                Some((name, made)) => (format!("`{name}`"), Some(made)),
+                None => ("a barrier".to_owned(), None),
+            },
+            Waiting::Named { .. } => ("a named barrier".to_owned(), None),
+            Waiting::Cluster { .. } => ("the other blocks of the cluster".to_owned(), None),
+            Waiting::Parts => ("the other parts".to_owned(), None),
         };
         let headline = format!("{} waits for {what} without end", self.part(who));
         let others = match other {
             Some((_, who)) => format!("{} waits as well", self.part(who)),
-            None => "nobody is left who could".to_owned(),
+            None => "all others have ended".to_owned(),
         };
-        let diagnostic = Code::Deadlock.at(at, headline).compare(
-            "who ends this wait",
-            "a part that can still arrive",
-            others,
-        );
+        let diagnostic =
+            Code::Deadlock.at(at, headline).compare("", "a part that can still arrive", others);
         let diagnostic = match other {
-            Some((at, who)) => diagnostic.place(at, format!("{} waits here", self.part(who))),
-            None => diagnostic,
+            Some((place, who)) if place != at => {
+                diagnostic.place(place, format!("{} waits here", self.part(who)))
+            }
+            Some(_) | None => diagnostic,
         };
-        diagnostic.why(format!("a wait ends when all arrivals of its phase have come: if each of the others waits or has ended, none comes (PTX ISA, \"{MBARRIER}\")"))
+        diagnostic
+            .place_if(made, "the barrier is made here")
+            .why(format!("a wait ends when all arrivals of its phase have come: if each of the others waits or has ended, none comes (PTX ISA, \"{MBARRIER}\")"))
     }
 
     /// A phase that has begun and does not end.
@@ -233,29 +308,32 @@ impl Said<'_> {
         } else {
             diagnostic
         };
-        let diagnostic = if state.bytes > 0 {
-            diagnostic.compare(
-                "bytes",
-                "as many as copies bring",
-                format!("{} more are expected", state.bytes),
-            )
-        } else if state.bytes < 0 {
-            diagnostic.compare(
-                "bytes expected",
-                "all that copies bring",
-                format!("{} fewer", -state.bytes),
-            )
-        } else {
-            diagnostic
+        let bytes = state.bytes.unsigned_abs();
+        let diagnostic = match state.bytes.signum() {
+            1 => diagnostic.compare(
+                "",
+                "copies that deliver all bytes that are expected",
+                format!("{bytes} bytes that no copy delivers"),
+            ),
+            -1 => diagnostic.compare(
+                "",
+                "`expect` of all bytes that copies deliver",
+                format!("{bytes} bytes that nothing expects"),
+            ),
+            _ => diagnostic,
         };
-        let fewer = (state.missing > 0 && come > 0 && state.bytes == 0).then(|| {
+        // Where there is one other part, nobody else could arrive.
+        let parts = self.kernel.specialized().map_or(1, |found| 1 + found.partitions.len());
+        let alone = self.blocks() == 1 && parts == 2 && come == 1;
+        let fewer = (state.missing > 0 && alone && state.bytes == 0).then(|| {
             match self.kernel.barriers[barrier.root].ring {
                 Some(ring) => format!("barriers({ring}, {come})"),
                 None => format!("barrier({come})"),
             }
         });
+        let of_phase = counted(state.count as usize, "arrival");
         diagnostic
-            .place_if(made, &format!("the barrier counts {} in a phase", counted(state.count as usize, "arrival")))
+            .place_if(made, &format!("the barrier counts {of_phase} in a phase"))
             .place_if(state.arrived, "the last arrival is here")
             .why(format!("a phase ends when all arrivals that the barrier counts, and all bytes that they expect, have come (PTX ISA, \"{MBARRIER}\")"))
             .help_if(fewer)
@@ -263,14 +341,19 @@ impl Said<'_> {
 
     fn open(&self, access: &Access) -> Diagnostic {
         let memory = self.memory(&access.window);
-        let (required, help) = match (access.by, access.does) {
-            (By::AsyncCopy, Does::Reads) => ("a wait for the store", Some("tma::store_wait(0);")),
-            _ => ("a wait for the barrier on which it completes", None),
+        let (required, help) = match (self.completing(access), access.by) {
+            (Some(name), _) => (format!("a wait on `{name}`"), None),
+            (None, By::AsyncCopy) => {
+                ("a wait for the store".to_owned(), Some("tma::store_wait(0);"))
+            }
+            (None, By::Threads | By::CpAsync | By::TensorCores) => {
+                ("a wait for a barrier on which it completes".to_owned(), None)
+            }
         };
         Code::OpenAtEnd
             .at(access.at, format!("the kernel ends while {} may still {} {memory}", self.agent(access), may(access)))
-            .compare("before the end", required, "none")
-            .why("the memory of a block is given to another one when its threads have ended, whatever is still under way (PTX ISA, \"cp.async.bulk\")")
+            .compare("", format!("{required} before the end"), "none")
+            .why("the memory of a block is given to another one when its threads have ended, even if something in flight still uses it (PTX ISA, \"cp.async.bulk\")")
             .help_if(help)
     }
 }
@@ -288,13 +371,5 @@ fn may(access: &Access) -> &'static str {
     match access.does {
         Does::Reads => "read",
         Does::Writes => "write",
-    }
-}
-
-/// `reads` or `writes`.
-fn does(access: &Access) -> &'static str {
-    match access.does {
-        Does::Reads => "reads",
-        Does::Writes => "writes",
     }
 }
