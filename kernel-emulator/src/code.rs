@@ -323,6 +323,7 @@ pub(crate) enum Op {
     TensormapCopy {
         to: Address,
         from: Address,
+        scope: MemoryScope,
     },
     // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
     Exchange(Exchange),
@@ -531,6 +532,10 @@ pub(crate) enum Fence {
     Init,
     /// Those of one thread through different proxies.
     Proxy,
+    /// `fence.proxy.tensormap::generic.release`: what the thread wrote may be read as tensor maps, by who acquires.
+    MapRelease { scope: MemoryScope },
+    /// `fence.proxy.tensormap::generic.acquire`, of a tensor map.
+    MapAcquire { map: Address, scope: MemoryScope },
     /// `fence.proxy.async`, of shared or of global memory alone or of both: what the thread wrote may be read asynchronously.
     AsyncProxy { shared: bool, global: bool },
 }

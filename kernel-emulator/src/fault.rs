@@ -278,6 +278,23 @@ pub(crate) struct Unfenced {
     pub(crate) missing: &'static str,
 }
 
+/// Half of the fence between a write of a tensor map through the generic proxy and a read by the tensormap proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapFence {
+    Release,
+    Acquire,
+}
+
+impl MapFence {
+    /// The instruction.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            MapFence::Release => "fence.proxy.tensormap::generic.release",
+            MapFence::Acquire => "fence.proxy.tensormap::generic.acquire",
+        }
+    }
+}
+
 /// A wait for an mbarrier that let a warp go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
@@ -313,6 +330,8 @@ pub(crate) struct Details {
     pub(crate) other: Option<Earlier>,
     /// A write of shared memory that the asynchronous proxy does not see.
     pub(crate) unfenced: Option<Unfenced>,
+    /// Half of the proxy fence that is missing behind a write of a tensor map, the earlier access.
+    pub(crate) map_fence: Option<MapFence>,
     /// The copy that is in flight: warp, instruction.
     pub(crate) copy: Option<(u32, u32)>,
     /// `%ctaid` of the block that issued that copy, where it is another one.
@@ -357,6 +376,7 @@ impl Trap {
             later: None,
             other: None,
             unfenced: None,
+            map_fence: None,
             copy: None,
             from: None,
             barrier: None,

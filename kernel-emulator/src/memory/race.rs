@@ -28,6 +28,7 @@
 
 mod across;
 mod clock;
+mod maps;
 mod pages;
 mod part;
 mod readers;
@@ -40,6 +41,8 @@ mod warps;
 pub(crate) use across::{Across, Meeting, Other, Stamp};
 use clock::agent;
 pub(crate) use clock::{Clock, Epoch, warp};
+use maps::Acquisitions;
+pub(crate) use maps::{MapWriter, Unreleased};
 use pages::Pages;
 use part::Part;
 use readers::Readers;
@@ -77,6 +80,8 @@ pub(crate) struct Races {
     cluster: u32,
     /// What each warp keeps for fences to come, and from those that it executed.
     kept: Vec<Kept>,
+    /// What blocks acquired for the tensormap proxy.
+    acquired: Acquisitions,
     /// What was handed on at locations of shared memory, by address.
     pub(crate) signals: Locations,
 }
@@ -185,6 +190,7 @@ impl Races {
         self.count = warps;
         self.cluster = u32::try_from(cluster).unwrap_or(u32::MAX);
         self.signals.clear();
+        self.acquired.clear();
         self.agents.clear();
         self.warps.clear();
         self.kept.clear();

@@ -53,6 +53,7 @@ mod tcgen05_pairs;
 mod tcgen05_scales;
 mod tensor_maps;
 mod tensor_memory;
+mod tensormap_proxy;
 mod tma;
 mod wgmma;
 mod wgmma_faults;

@@ -197,7 +197,7 @@ pub(crate) fn async_read(
 }
 
 /// An access of another cluster, for messages.
-fn elsewhere(cx: &Context<'_>, lane: usize, other: Other) -> (u32, Earlier) {
+pub(crate) fn elsewhere(cx: &Context<'_>, lane: usize, other: Other) -> (u32, Earlier) {
     let Other { stamp, pc, wrote } = other;
     let (rank, warp) = stamp.place();
     let block = cx.launch.block_id(stamp.cluster().into(), rank);
