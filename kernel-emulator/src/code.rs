@@ -594,6 +594,15 @@ pub(crate) enum Special {
     Nclusterid(u8),
 }
 
+/// A static `.shared` variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedVariable {
+    pub(crate) name: String,
+    /// Its offset in the block's shared memory.
+    pub(crate) start: u32,
+    pub(crate) bytes: u32,
+}
+
 /// One entry, ready to run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
@@ -626,6 +635,9 @@ pub(crate) struct Code {
     /// Per instruction, the registers of some `wgmma` that it touches without being one, and those of some
     /// `tcgen05.ld`; empty where the kernel has neither.
     pub(crate) watched: Vec<Box<[W]>>,
+    /// The `.shared` variables whose addresses are followed, and the one that an instruction has to stay within; empty where there is none.
+    pub(crate) shared_variables: Vec<SharedVariable>,
+    pub(crate) shared_origins: Vec<Option<u32>>,
     /// Names of the registers of the word, double, quad and predicate banks, for faults.
     pub(crate) names: [Vec<String>; 4],
 }

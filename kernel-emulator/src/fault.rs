@@ -193,6 +193,9 @@ pub struct Fault {
     pub missing: Option<&'static str>,
     /// What happened, with the numbers: one sentence without a full stop.
     pub detail: String,
+    /// The hazards that the launch met before, under [`Hazards::Warn`](crate::Hazards::Warn), as
+    /// [`Report::findings`](crate::Report::findings) has them.
+    pub findings: Vec<Fault>,
 }
 
 impl fmt::Display for Fault {
@@ -212,11 +215,25 @@ impl fmt::Display for Fault {
                 write!(f, ", lane {lane}")?;
             }
         }
+        for finding in &self.findings {
+            write!(f, "\nfound before: {finding}")?;
+        }
         Ok(())
     }
 }
 
 impl std::error::Error for Fault {}
+
+/// A number of bytes, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bytes(count) = self;
+        if *count == 1 { f.write_str("1 byte") } else { write!(f, "{count} bytes") }
+    }
+}
 
 /// A fault as the executing instruction sees it; the scheduler adds the place.
 #[derive(Clone, Debug)]

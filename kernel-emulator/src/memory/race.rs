@@ -521,11 +521,23 @@ impl Races {
         lane: usize,
         place: (u64, u32),
     ) -> Option<Earlier> {
+        self.first_write((block, warp), place, |known, epoch| {
+            !known.ordered(Epoch::new((known.who(), lane), 0, (known.now(), 0)), epoch)
+        })
+    }
+
+    /// The first write of the cluster to words of global memory, none of them behind the end of their page, of which `wanted` says so of what a
+    /// warp knows.
+    fn first_write(
+        &mut self,
+        (block, warp): Seat,
+        place: (u64, u32),
+        wanted: impl Fn(&Known, Epoch) -> bool,
+    ) -> Option<Earlier> {
         let known = &self.warps[self.index(block, warp)];
-        let now = Epoch::new((known.who(), lane), 0, (known.now(), 0));
-        let words = self.pages.words(place);
-        let unknown = |epoch: &&Epoch| **epoch != Epoch::SPLIT && !known.ordered(now, **epoch);
-        words.iter().find(unknown).map(|epoch| view::earlier((*epoch, true)))
+        let mut epochs = self.pages.words(place).iter();
+        let epoch = epochs.find(|epoch| epoch.is_somebody() && wanted(known, **epoch))?;
+        Some(view::earlier((*epoch, true)))
     }
 
     /// Threads wait until the grid before is over.
@@ -553,16 +565,10 @@ impl Races {
         lane: usize,
         place: (u64, u32),
     ) -> Option<Earlier> {
-        let known = &self.warps[self.index(block, warp)];
-        let words = self.pages.words(place);
-        let unfenced = |epoch: &&Epoch| {
-            **epoch != Epoch::NONE
-                && **epoch != Epoch::SPLIT
-                && clock::is_warp(epoch.who())
+        self.first_write((block, warp), place, |known, epoch| {
+            clock::is_warp(epoch.who())
                 && !known.knows(lane, (clock::fences(epoch.who()), epoch.lane()), epoch.time())
-        };
-        let epoch = *words.iter().find(unfenced)?;
-        Some(view::earlier((epoch, true)))
+        })
     }
 
     /// The same for the write of another cluster.

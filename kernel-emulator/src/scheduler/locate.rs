@@ -30,6 +30,7 @@ pub(crate) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &W
         other: trap.other_pc().map(|pc| site(launch, pc, other_agent(launch, trap, warp))),
         missing: missing(launch, trap, warp),
         detail: detail(launch, trap, warp),
+        findings: Vec::new(),
     }
 }
 

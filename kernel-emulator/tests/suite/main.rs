@@ -46,6 +46,7 @@ mod mma_narrow;
 mod print;
 mod races;
 mod resident_blocks;
+mod shared_variables;
 mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_order;

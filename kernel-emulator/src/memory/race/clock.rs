@@ -76,6 +76,11 @@ impl Epoch {
         Epoch(self.0 | 1)
     }
 
+    /// Whether it is an access, of the whole word.
+    pub(super) fn is_somebody(self) -> bool {
+        self != Epoch::NONE && self != Epoch::SPLIT
+    }
+
     /// Whether it is an atomic access.
     pub(super) fn is_atomic(self) -> bool {
         self.0 & 1 != 0

@@ -86,8 +86,7 @@ impl Races {
         let mut epochs = self.pages.words(place).to_vec();
         epochs.dedup();
         let of_others = elsewhere.iter().filter(|other| other.stamp.cluster() != self.cluster);
-        let own =
-            epochs.into_iter().filter(|epoch| *epoch != Epoch::NONE && *epoch != Epoch::SPLIT);
+        let own = epochs.into_iter().filter(|epoch| epoch.is_somebody());
         own.map(MapWriter::Own).chain(of_others.copied().map(MapWriter::Other)).collect()
     }
 
