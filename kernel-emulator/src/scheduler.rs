@@ -99,7 +99,6 @@ impl Unit {
             block.output.clear();
             block.events = 0;
             block.left = false;
-            block.scattered.clear();
         }
         let blocks = (0u32..).zip(&self.cluster.blocks);
         for ((index, block), block_warps) in blocks.zip(&mut self.warps) {

@@ -3,7 +3,7 @@
 //! A register is of a variable if each instruction that writes it computes the address of that variable, moved by something that is no address: the
 //! symbol, plus or minus a number. Such an access stays within the variable, or it is wrong: what is behind it is another variable's. Nothing is
 //! said of registers that come from several variables or from dynamic shared memory, of addresses out of memory once the kernel stores
-//! any, or out of parameters of a function, nor of what other operations make of an address.
+//! any or hands one to a function, nor of what other operations make of an address.
 
 use kernel_ptx::{
     Base, Function, Instruction, Module, Opcode, Operand, Reg, Space, Statement, Symbol, Variable,
@@ -96,20 +96,19 @@ pub(super) fn find<'m>(
             }
         }
     }
-    if search.variables.is_empty() {
-        return Ok(());
-    }
-    code.shared_origins = vec![None; code.insts.len()];
+    let mut origins = vec![None; code.insts.len()];
     for body in &bodies {
         for (pc, instruction) in (body.start..).zip(instructions(body.function)) {
             if let Some(base) = accessed(instruction)
                 && let Value::Of(variable) = search.base(body, base)?
             {
-                code.shared_origins[pc] = u32::try_from(variable).ok();
+                origins[pc] = u32::try_from(variable).ok();
             }
         }
     }
-    code.shared_variables = search.variables;
+    if !search.variables.is_empty() {
+        (code.shared_variables, code.shared_origins) = (search.variables, origins);
+    }
     Ok(())
 }
 
@@ -166,8 +165,7 @@ impl<'m> Search<'m, '_> {
                     self.escaped = true;
                 }
             }
-            // Parameters of functions may be addresses, and so may results.
-            if self.escaped || !body.function.is_entry || instruction.opcode == Opcode::Call {
+            if self.escaped || instruction.opcode == Opcode::Call {
                 Value::Any
             } else {
                 Value::Number

@@ -65,7 +65,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
         TensorWay::Store { from, op: verb } => {
             begins_inside(op.elements, &coordinates)?;
             if op.elements == Elements::FourRows && verb.is_none() {
-                scatter::apart(cx, warp, lane, &tile.inside)?;
+                scatter::apart(cx, &tile.inside)?;
             }
             let op = verb.map(|verb| reduction(verb, map.dtype)).transpose()?;
             if op.is_none() {

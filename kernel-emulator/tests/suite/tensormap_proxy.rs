@@ -143,6 +143,9 @@ fn a_map_may_be_acquired_by_another_thread_of_the_block_but_of_no_other() {
     right(&[&writer, &relay, &reader("")], Together::Block);
     right(&[&writer, &[AWAIT, &second].concat(), &reader(ACQUIRE)], Together::Block);
     wrong(&[&writer, &[AWAIT, &second].concat(), &reader("")], Together::Block, Some("acquire"));
+    // The thread that acquires says so to nobody.
+    let (alone, copy) = ([AWAIT, ACQUIRE].concat(), [AWAIT, COPY].concat());
+    wrong(&[&writer, &alone, &copy], Together::Block, Some("acquire"));
     for together in [Together::Cluster, Together::Grid] {
         right(&[&writer, &relay, &reader(ACQUIRE)], together);
         wrong(&[&writer, &relay, &reader("")], together, Some("acquire"));

@@ -22,6 +22,9 @@ pub(crate) fn race(
     changes_nothing: impl Fn() -> bool,
 ) -> Run<()> {
     let Accessed { offsets, addresses, bytes, mask, access } = *accessed;
+    for lane in lanes(mask).filter(|_| access.writes() && cx.launch.has_constants()) {
+        not_constant(cx.launch, lane, (addresses[lane], bytes.into()))?;
+    }
     if mask != 0 && overlaps(cx.launch) {
         for lane in lanes(mask) {
             let place = (addresses[lane], u64::from(bytes));
@@ -63,6 +66,22 @@ pub(crate) fn race(
     let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address).bytes(bytes);
     trap.other = Some(earlier);
     cx.found(trap)
+}
+
+/// Checks that bytes which a lane is going to write are in no `.const` variable. The constant proxy reads those, and no fence makes it see what
+/// another one writes there; the manual has them for reading alone (PTX ISA, "Constant State Space").
+#[cold]
+fn not_constant(launch: &Launch<'_>, lane: usize, (address, bytes): (u64, u64)) -> Run<()> {
+    let constant = |address| launch.code.constant(&launch.variables, address);
+    if !constant(address) && !constant(address + bytes - 1) {
+        return Ok(());
+    }
+    let detail = format!(
+        "a write of {} at global address {address:#x}, in a `.const` variable, which cannot be written",
+        Bytes(bytes)
+    );
+    let lane = crate::machine::warp::lane_number(lane);
+    Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane).address(address))
 }
 
 /// Whether the launch overlaps with the grid before or after it.
@@ -120,6 +139,9 @@ pub(crate) fn overwrite(
     (epoch, lane): (Epoch, usize),
     (address, bytes): (u64, u64),
 ) -> Run<()> {
+    if cx.launch.has_constants() {
+        not_constant(cx.launch, lane, (address, bytes))?;
+    }
     if overlaps(cx.launch) {
         beside_grid_before(cx, (warp, lane), (address, bytes), Access::Store)?;
     }
