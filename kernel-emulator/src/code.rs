@@ -15,8 +15,8 @@ pub(crate) mod tcgen05;
 pub(crate) mod wgmma;
 
 pub(crate) use bulk::{
-    AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapField, QueryCancel, Replace, Tensor,
-    TensorWay, TryCancel,
+    AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapCopy, MapField, QueryCancel,
+    Replace, Tensor, TensorWay, TryCancel,
 };
 pub(crate) use ops::{
     BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary,
@@ -320,11 +320,7 @@ pub(crate) enum Op {
     TryCancel(Box<TryCancel>),
     QueryCancel(Box<QueryCancel>),
     TensormapReplace(Box<Replace>),
-    TensormapCopy {
-        to: Address,
-        from: Address,
-        scope: MemoryScope,
-    },
+    TensormapCopy(Box<MapCopy>),
     // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
     Exchange(Exchange),
     Activemask {
@@ -406,7 +402,7 @@ impl Op {
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
-            | Op::TensormapCopy { .. }
+            | Op::TensormapCopy(_)
             | Op::Wgmma(_)
             | Op::Tcgen05(_)
             | Op::Setmaxnreg { .. }
@@ -496,7 +492,7 @@ impl Op {
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
-            | Op::TensormapCopy { .. }
+            | Op::TensormapCopy(_)
             | Op::Wgmma(_)
             | Op::Setmaxnreg { .. } => Some(Members::All),
             Op::Tcgen05(op) => op.members(),

@@ -96,9 +96,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::TryCancel(op) => launch_control::try_cancel(cx.changing(), warp, op, mask)?,
         Op::QueryCancel(op) => launch_control::query(warp, op, mask),
         Op::TensormapReplace(replace) => tensormap::replace(cx.changing(), warp, replace, mask)?,
-        Op::TensormapCopy { to, from, scope } => {
-            tensormap::copy(cx.changing(), warp, (*to, *from), *scope, mask)?;
-        }
+        Op::TensormapCopy(op) => tensormap::copy(cx.changing(), warp, op, mask)?,
         Op::Exchange(op) => control::exchange(warp, op, mask)?,
         Op::Activemask { d } => warp.regs.set_w(*d, &[mask; 32], mask, mask),
         Op::Ldmatrix(op) => matrix::ldmatrix(cx, warp, op, mask)?,

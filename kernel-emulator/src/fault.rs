@@ -8,7 +8,7 @@ use crate::code::{Place, Slot};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An access outside every allocation, or across the end of one.
+    /// An access outside every allocation, or across the end of one; or outside the `.shared` variable from which its address was computed.
     OutOfBounds,
     /// An address that is not a multiple of what the access needs.
     Misaligned,
@@ -16,7 +16,7 @@ pub enum FaultKind {
     Uninitialised,
     /// A result that the manual leaves open, as of a division by zero, reached memory, an address, a branch or a barrier.
     Unspecified,
-    /// An address of one state space used as one of another.
+    /// An address of one state space used as one of another, or a write of constant memory.
     WrongSpace,
     /// A barrier that some threads reached while others left or wait elsewhere.
     BarrierDivergence,
@@ -32,7 +32,8 @@ pub enum FaultKind {
     /// A byte of an asynchronous copy, or what an asynchronous product uses, was touched before it was
     /// waited for.
     AsyncInFlight,
-    /// Memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between.
+    /// Memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between; or a copy reads a tensor map that was changed,
+    /// without both halves of `fence.proxy.tensormap` between.
     ProxyFence,
     /// A `wgmma` uses registers that something else touched without `wgmma.fence` between.
     WgmmaFence,

@@ -7,8 +7,8 @@ use super::memory::{Verb, operation, scope};
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use crate::code::tcgen05::Group;
 use crate::code::{
-    Address, AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapField, MemoryScope, Op,
-    Place, Replace, Tensor, TensorWay,
+    Address, AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapCopy, MapField,
+    MemoryScope, Op, Place, Replace, Tensor, TensorWay,
 };
 use crate::numeric::atomic::IntOp;
 
@@ -252,7 +252,7 @@ pub(super) fn tensormap(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand
         }
         let to = cx.address(to, Some(Place::Global))?;
         let from = cx.address(from, Some(Place::Shared))?;
-        return Ok(Op::TensormapCopy { to, from, scope });
+        return Ok(Op::TensormapCopy(Box::new(MapCopy { to, from, scope })));
     }
     mods.ignore(&[Word::Replace, Word::Tile, Word::B1024]);
     let place = mods.space()?;

@@ -6,7 +6,8 @@
 //! any or hands one to a function, nor of what other operations make of an address.
 
 use kernel_ptx::{
-    Base, Function, Instruction, Module, Opcode, Operand, Reg, Space, Statement, Symbol, Variable,
+    Base, Function, Instruction, Linkage, Module, Opcode, Operand, Reg, Space, Statement, Symbol,
+    Variable,
 };
 
 use super::layout::{Layout, variable_bytes};
@@ -188,14 +189,12 @@ impl<'m> Search<'m, '_> {
         let values = sources.iter().map(|source| self.value(body, source));
         let values = values.collect::<Decoded<Vec<Value>>>()?;
         let all = |values: &[Value]| values.iter().copied().fold(Value::Number, Value::mixed);
-        #[expect(clippy::wildcard_enum_match_arm, reason = "of all others nothing is known")]
         Ok(match (opcode, values.as_slice()) {
             // Compilers add numbers to aligned addresses by `or`.
             (Opcode::Add | Opcode::Or, &[a, b]) => a.plus(b),
-            (Opcode::Sub, &[a, Value::Number]) => a,
+            (Opcode::Sub, &[a, Value::Number]) | (Opcode::Cvt, &[a]) => a,
             (Opcode::Mad, &[a, b, c]) => a.mixed(b).plus(c),
             (Opcode::Mov | Opcode::Cvta, &[a]) if !matches!(sources[0], Operand::Vector(_)) => a,
-            (Opcode::Cvt, &[a]) => a,
             (Opcode::Mapa, &[a, rank]) => a.plus(all(&[rank])),
             (Opcode::Selp, &[a, b, p]) => {
                 if [a, b, p].contains(&Value::Unset) {
@@ -252,7 +251,8 @@ impl<'m> Search<'m, '_> {
         if variable.space != Space::Shared {
             return Ok(Value::Number);
         }
-        if variable.dims.first() == Some(&0) {
+        // Dynamic shared memory, which may have a size in the text that is not its own.
+        if variable.dims.first() == Some(&0) || variable.linkage == Linkage::Extern {
             return Ok(Value::Any);
         }
         let start = self.layout.shared(symbol, body.function, variable)?;

@@ -4,7 +4,7 @@ pub(crate) mod order;
 
 use super::bulk::{global, own_spot};
 use super::memory::{Access, addresses, hazards, resolve};
-use crate::code::{Address, LANES, MemoryScope, Place, Replace};
+use crate::code::{LANES, MapCopy, Place, Replace};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, PARAM_BASE, Warp};
@@ -175,14 +175,8 @@ fn shared(
 }
 
 /// `tensormap.cp_fenceproxy`: the warp copies a map from shared to global memory, and releases it to the tensormap proxy.
-pub(crate) fn copy(
-    cx: &mut Context<'_>,
-    warp: &mut Warp,
-    (to, from): (Address, Address),
-    scope: MemoryScope,
-    mask: u32,
-) -> Run<()> {
-    let (to, from) = (addresses(warp, &to, mask)?, addresses(warp, &from, mask)?);
+pub(crate) fn copy(cx: &mut Context<'_>, warp: &mut Warp, op: &MapCopy, mask: u32) -> Run<()> {
+    let (to, from) = (addresses(warp, &op.to, mask)?, addresses(warp, &op.from, mask)?);
     let first = mask.trailing_zeros() as usize;
     if let Some(lane) = lanes(mask).find(|&lane| (to[lane], from[lane]) != (to[first], from[first]))
     {
@@ -196,6 +190,6 @@ pub(crate) fn copy(
     let address = to[first];
     aligned(address)?;
     write_global(cx, (warp, first), address, &bytes)?;
-    cx.cluster.races.release_maps(warp.threads(mask), scope);
+    cx.cluster.races.release_maps(warp.threads(mask), op.scope);
     Ok(())
 }

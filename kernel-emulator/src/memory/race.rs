@@ -19,8 +19,8 @@
 //! A store of what another thread stored in the same place is not a race: nothing depends on their order.
 //!
 //! Of global memory a cluster follows what it accessed itself, page by page ([`Pages`]); what clusters do to each other is told by
-//! [`Across`], and what they hand on to each other by [`sync`]. A clock says as well up to when the writes of a warp are known to the asynchronous
-//! proxy: a proxy fence passes on what its threads know.
+//! [`Across`], and what they hand on to each other by [`sync`]. There a clock stands in for the table of `memory/proxy.rs` as well: it says up to when
+//! the writes of a warp are known to the asynchronous proxy; and [`maps`], what the tensormap proxy knows.
 //!
 //! Not followed: lanes that write the same word with one instruction, and a store that an atomic operation of the same thread came after,
 //! against atomic operations of others. Where several threads hand on at one location in the scope of the GPU, a reader in a smaller scope learns

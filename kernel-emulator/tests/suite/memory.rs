@@ -258,8 +258,10 @@ fn no_instruction_writes_a_constant() {
     ] {
         for hazards in [Hazards::Error, Hazards::Off] {
             let options = Options::default().with_hazards(hazards);
-            let run =
-                |write: &str| Bench::new(&text(write)).try_launch(&one_block(1), &[0], &options);
+            let run = |write: &str| {
+                let result = Bench::new(&text(write)).try_launch(&one_block(1), &[0], &options);
+                result.map_err(Box::new)
+            };
             let fault = run(write).expect_err("it writes a constant");
             assert_eq!(fault.kind, FaultKind::WrongSpace, "{fault}");
             assert!(

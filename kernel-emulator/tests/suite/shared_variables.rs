@@ -125,6 +125,15 @@ fn carved_and_dynamic_memory_have_the_bounds_of_the_block() {
     bench.launch(&config, &[0]);
 }
 
+/// External memory is that of the launch, whatever size the text gives.
+#[test]
+fn external_memory_with_a_size_is_not_bounded_by_it() {
+    let text = ".extern .shared .align 16 .b8 pool[4]; .shared .align 16 .b8 other[64];
+        .visible .entry k(.param .u64 p0) {
+        .reg .b32 %r<8>; mov.u32 %r1, pool; st.shared.u32 [other], %r1; add.u32 %r1, %r1, 32; st.shared.u32 [%r1], %r1; ret; }";
+    Bench::new(text).launch(&one_block(1), &[0]);
+}
+
 /// The addresses that functions get and give back may be of any variable.
 #[test]
 fn addresses_of_other_functions_may_be_anywhere() {

@@ -172,12 +172,8 @@ fn the_scopes_of_both_halves_include_the_other_thread() {
 #[test]
 fn every_way_of_writing_a_map_needs_the_fences() {
     let store = "ld.global.u64 %d3, [%d0]; st.global.u64 [%d0], %d3;";
-    let whole: String = (0..16)
-        .map(|i| {
-            let at = 8 * i;
-            format!("ld.global.u64 %d3, [%d2+{at}]; st.shared.u64 [map+{at}], %d3; ")
-        })
-        .collect();
+    let word = |i: u32| format!("ld.global.u64 %d3, [%d2+{i}]; st.shared.u64 [map+{i}], %d3; ");
+    let whole = (0..128).step_by(8).map(word).collect::<Vec<_>>().concat();
     let bulk = format!(
         "{whole} fence.proxy.async.shared::cta; cp.async.bulk.global.shared::cta.bulk_group [%d0], [map], 128;
          cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"

@@ -67,7 +67,9 @@ pub(crate) fn acquire(
     while rest != 0 {
         let (place, _, local) = match map.place {
             Place::Generic => resolve(&addresses, 1 << rest.trailing_zeros()),
-            place => (place, 0, addresses),
+            Place::Global | Place::Const | Place::Param | Place::Local | Place::Shared => {
+                (map.place, 0, addresses)
+            }
         };
         let address = local[rest.trailing_zeros() as usize];
         let same = lanes(rest)
