@@ -15,8 +15,8 @@ pub(crate) mod tcgen05;
 pub(crate) mod wgmma;
 
 pub(crate) use bulk::{
-    AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapField, QueryCancel, Replace, Tensor,
-    TensorWay, TryCancel,
+    AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapCopy, MapField, QueryCancel,
+    Replace, Tensor, TensorWay, TryCancel,
 };
 pub(crate) use ops::{
     BitField, Carry, Clock, Compare, CountOp, D1, D2, D3, HalfCompare, IntBinary, IntTernary,
@@ -320,10 +320,7 @@ pub(crate) enum Op {
     TryCancel(Box<TryCancel>),
     QueryCancel(Box<QueryCancel>),
     TensormapReplace(Box<Replace>),
-    TensormapCopy {
-        to: Address,
-        from: Address,
-    },
+    TensormapCopy(Box<MapCopy>),
     // Warp-wide instructions; see `exec/control.rs` and `exec/matrix.rs`.
     Exchange(Exchange),
     Activemask {
@@ -405,7 +402,7 @@ impl Op {
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
-            | Op::TensormapCopy { .. }
+            | Op::TensormapCopy(_)
             | Op::Wgmma(_)
             | Op::Tcgen05(_)
             | Op::Setmaxnreg { .. }
@@ -495,7 +492,7 @@ impl Op {
             | Op::Stmatrix(_)
             | Op::Movmatrix { .. }
             | Op::Mma(_)
-            | Op::TensormapCopy { .. }
+            | Op::TensormapCopy(_)
             | Op::Wgmma(_)
             | Op::Setmaxnreg { .. } => Some(Members::All),
             Op::Tcgen05(op) => op.members(),
@@ -531,6 +528,10 @@ pub(crate) enum Fence {
     Init,
     /// Those of one thread through different proxies.
     Proxy,
+    /// `fence.proxy.tensormap::generic.release`: what the thread wrote may be read as tensor maps, by who acquires.
+    MapRelease { scope: MemoryScope },
+    /// `fence.proxy.tensormap::generic.acquire`, of a tensor map.
+    MapAcquire { map: Address, scope: MemoryScope },
     /// `fence.proxy.async`, of shared or of global memory alone or of both: what the thread wrote may be read asynchronously.
     AsyncProxy { shared: bool, global: bool },
 }
@@ -589,6 +590,15 @@ pub(crate) enum Special {
     Nclusterid(u8),
 }
 
+/// A static `.shared` variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedVariable {
+    pub(crate) name: String,
+    /// Its offset in the block's shared memory.
+    pub(crate) start: u32,
+    pub(crate) bytes: u32,
+}
+
 /// One entry, ready to run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
@@ -621,6 +631,9 @@ pub(crate) struct Code {
     /// Per instruction, the registers of some `wgmma` that it touches without being one, and those of some
     /// `tcgen05.ld`; empty where the kernel has neither.
     pub(crate) watched: Vec<Box<[W]>>,
+    /// The `.shared` variables whose addresses are followed, and the one that an instruction has to stay within; empty where there is none.
+    pub(crate) shared_variables: Vec<SharedVariable>,
+    pub(crate) shared_origins: Vec<Option<u32>>,
     /// Names of the registers of the word, double, quad and predicate banks, for faults.
     pub(crate) names: [Vec<String>; 4],
 }

@@ -17,6 +17,7 @@ mod matrix;
 mod memory;
 mod moves;
 mod operands;
+mod origin;
 mod tcgen05;
 mod wgmma;
 
@@ -78,6 +79,9 @@ pub(crate) fn entry(module: &Module, index: usize) -> Result<Code, DecodeError> 
         &mut code,
         bodies.map(|((f, start), slots)| (&module.functions[*f], *start, slots.as_slice())),
     );
+    let bodies = functions.iter().zip(&starts);
+    let bodies = bodies.map(|(f, start)| (&module.functions[*f], *start));
+    origin::find(&mut code, (module, &mut layout), bodies).map_err(whole)?;
     let mut joins = Vec::new();
     for (i, &start) in starts.iter().enumerate() {
         let end = starts.get(i + 1).copied().unwrap_or(code.insts.len());

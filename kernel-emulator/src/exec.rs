@@ -96,7 +96,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::TryCancel(op) => launch_control::try_cancel(cx.changing(), warp, op, mask)?,
         Op::QueryCancel(op) => launch_control::query(warp, op, mask),
         Op::TensormapReplace(replace) => tensormap::replace(cx.changing(), warp, replace, mask)?,
-        Op::TensormapCopy { to, from } => tensormap::copy(cx.changing(), warp, (*to, *from), mask)?,
+        Op::TensormapCopy(op) => tensormap::copy(cx.changing(), warp, op, mask)?,
         Op::Exchange(op) => control::exchange(warp, op, mask)?,
         Op::Activemask { d } => warp.regs.set_w(*d, &[mask; 32], mask, mask),
         Op::Ldmatrix(op) => matrix::ldmatrix(cx, warp, op, mask)?,
@@ -116,7 +116,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         }
         Op::ClusterWait { .. } => return barrier::cluster_wait(cx.changing(), warp, mask),
         Op::Mbarrier(op) => return barrier::mbarrier(cx, warp, op, mask),
-        Op::Fence(fence) => fence::fence(cx, warp, *fence, mask),
+        Op::Fence(fence) => fence::fence(cx, warp, *fence, mask)?,
         Op::Nanosleep => return Ok(Flow::Yield),
         Op::Trap { breakpoint } => return Err(control::trap(*breakpoint, mask)),
         Op::Vprintf { format, arguments, result } => {

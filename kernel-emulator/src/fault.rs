@@ -8,7 +8,7 @@ use crate::code::{Place, Slot};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An access outside every allocation, or across the end of one.
+    /// An access outside every allocation, or across the end of one; or outside the `.shared` variable from which its address was computed.
     OutOfBounds,
     /// An address that is not a multiple of what the access needs.
     Misaligned,
@@ -16,7 +16,7 @@ pub enum FaultKind {
     Uninitialised,
     /// A result that the manual leaves open, as of a division by zero, reached memory, an address, a branch or a barrier.
     Unspecified,
-    /// An address of one state space used as one of another.
+    /// An address of one state space used as one of another, or a write of constant memory.
     WrongSpace,
     /// A barrier that some threads reached while others left or wait elsewhere.
     BarrierDivergence,
@@ -32,7 +32,8 @@ pub enum FaultKind {
     /// A byte of an asynchronous copy, or what an asynchronous product uses, was touched before it was
     /// waited for.
     AsyncInFlight,
-    /// Memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between.
+    /// Memory that ordinary stores wrote is read asynchronously without `fence.proxy.async` between; or a copy reads a tensor map that was changed,
+    /// without both halves of `fence.proxy.tensormap` between.
     ProxyFence,
     /// A `wgmma` uses registers that something else touched without `wgmma.fence` between.
     WgmmaFence,
@@ -193,6 +194,9 @@ pub struct Fault {
     pub missing: Option<&'static str>,
     /// What happened, with the numbers: one sentence without a full stop.
     pub detail: String,
+    /// The hazards that the launch met before, under [`Hazards::Warn`](crate::Hazards::Warn), as
+    /// [`Report::findings`](crate::Report::findings) has them.
+    pub findings: Vec<Fault>,
 }
 
 impl fmt::Display for Fault {
@@ -212,11 +216,25 @@ impl fmt::Display for Fault {
                 write!(f, ", lane {lane}")?;
             }
         }
+        for finding in &self.findings {
+            write!(f, "\nfound before: {finding}")?;
+        }
         Ok(())
     }
 }
 
 impl std::error::Error for Fault {}
+
+/// A number of bytes, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bytes(count) = self;
+        if *count == 1 { f.write_str("1 byte") } else { write!(f, "{count} bytes") }
+    }
+}
 
 /// A fault as the executing instruction sees it; the scheduler adds the place.
 #[derive(Clone, Debug)]
@@ -278,6 +296,23 @@ pub(crate) struct Unfenced {
     pub(crate) missing: &'static str,
 }
 
+/// Half of the fence between a write of a tensor map through the generic proxy and a read by the tensormap proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapFence {
+    Release,
+    Acquire,
+}
+
+impl MapFence {
+    /// The instruction.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            MapFence::Release => "fence.proxy.tensormap::generic.release",
+            MapFence::Acquire => "fence.proxy.tensormap::generic.acquire",
+        }
+    }
+}
+
 /// A wait for an mbarrier that let a warp go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
@@ -313,6 +348,8 @@ pub(crate) struct Details {
     pub(crate) other: Option<Earlier>,
     /// A write of shared memory that the asynchronous proxy does not see.
     pub(crate) unfenced: Option<Unfenced>,
+    /// Half of the proxy fence that is missing behind a write of a tensor map, the earlier access.
+    pub(crate) map_fence: Option<MapFence>,
     /// The copy that is in flight: warp, instruction.
     pub(crate) copy: Option<(u32, u32)>,
     /// `%ctaid` of the block that issued that copy, where it is another one.
@@ -357,6 +394,7 @@ impl Trap {
             later: None,
             other: None,
             unfenced: None,
+            map_fence: None,
             copy: None,
             from: None,
             barrier: None,

@@ -9,7 +9,6 @@ use crate::code::{Code, D, Inst, LANES, P, Preset, Q, Slot, Special, W};
 use crate::exec::async_copy::Tracked;
 use crate::exec::barrier::init::Unseen;
 use crate::exec::bulk::flight::Flights;
-use crate::exec::bulk::group::Scattered;
 use crate::exec::tcgen05::flight::Operations;
 use crate::fault::{FaultKind, Run, Trap};
 use crate::finding::{Findings, Hazards};
@@ -91,6 +90,12 @@ pub(crate) struct Launch<'a> {
 }
 
 impl Launch<'_> {
+    /// Whether the module has `.const` variables.
+    #[inline]
+    pub(crate) fn has_constants(&self) -> bool {
+        !self.code.constants.is_empty()
+    }
+
     /// Whether asynchronous operations act when they are issued: a kernel that goes on after a hazard finds what hardware mostly
     /// leaves there.
     pub(crate) fn eager(&self) -> bool {
@@ -282,8 +287,6 @@ pub(crate) struct Block {
     pub(crate) output: String,
     /// Whether every thread left the kernel.
     pub(crate) left: bool,
-    /// What scatters by tensor map have still to write.
-    pub(crate) scattered: Vec<Scattered>,
     /// Counts up whenever something happens that a waiting warp may wait for.
     pub(crate) events: u64,
 }

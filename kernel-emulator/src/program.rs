@@ -257,7 +257,7 @@ pub struct Report {
     pub output: String,
     /// The hazards found under [`Hazards::Warn`], in the order of the text: each pair of instructions once, as the lowest block has it.
     pub findings: Vec<Fault>,
-    /// What the launch wrote to global memory, where [`Options::record_writes`] asks for it and for races.
+    /// What the launch wrote to global memory, where [`Options::record_writes`] asks for it.
     pub writes: Option<Writes>,
 }
 

@@ -99,7 +99,6 @@ impl Unit {
             block.output.clear();
             block.events = 0;
             block.left = false;
-            block.scattered.clear();
         }
         let blocks = (0u32..).zip(&self.cluster.blocks);
         for ((index, block), block_warps) in blocks.zip(&mut self.warps) {
@@ -136,6 +135,7 @@ impl Unit {
                     match warp.run(&mut cx, WARP_TURN) {
                         Ok(count) => ran += count,
                         Err(trap) => {
+                            counters.findings.note(launch, (&self.cluster, block), warp);
                             return Err(Box::new(self.fault(launch, trap, (block, index))));
                         }
                     }
@@ -417,7 +417,8 @@ pub(crate) fn run(launch: &Launch<'_>, threads: Option<usize>) -> Result<Finishe
     std::thread::scope(|scope| worker(&grid, scope));
     let Grid { queue, .. } = grid;
     let mut queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, fault)) = queue.fault {
+    if let Some((_, mut fault)) = queue.fault {
+        fault.findings = queue.counters.findings.into_list();
         return Err(fault);
     }
     queue.output.sort_by_key(|(index, _)| *index);
@@ -538,5 +539,6 @@ pub(crate) fn refuse(entry: &str, detail: impl Into<String>) -> Fault {
         other: None,
         missing: None,
         detail: detail.into(),
+        findings: Vec::new(),
     }
 }

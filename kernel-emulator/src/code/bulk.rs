@@ -1,7 +1,7 @@
 //! The operands of bulk copies, tensor copies and tensor maps.
 
 use super::tcgen05::Group;
-use super::{Address, AtomOp, P, Q, Slot, W};
+use super::{Address, AtomOp, MemoryScope, P, Q, Slot, W};
 use crate::numeric::atomic::IntOp;
 
 /// What the asynchronous proxy copies in bulk, and the groups of a thread's copies.
@@ -115,6 +115,14 @@ pub(crate) struct Replace {
     pub(crate) map: Address,
     pub(crate) field: MapField,
     pub(crate) value: Slot,
+}
+
+/// `tensormap.cp_fenceproxy`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MapCopy {
+    pub(crate) to: Address,
+    pub(crate) from: Address,
+    pub(crate) scope: MemoryScope,
 }
 
 /// A field of a tensor map.

@@ -70,12 +70,7 @@ pub(super) fn bar(
 pub(super) fn fence(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     let proxy = mods.word(Word::Proxy);
     let asynchronous = mods.word(Word::Async) || mods.word(Word::AsyncGeneric);
-    if mods.word(Word::TensormapGeneric)
-        && let [map, ..] = ops
-    {
-        // Memory is coherent, so a tensor map that was changed is seen; its address has to be one.
-        cx.address(map, None)?;
-    }
+    let maps = mods.word(Word::TensormapGeneric);
     // `membar.gl` is the older name.
     let gl = mods.word(Word::Gl).then_some(MemoryScope::Gpu);
     let scope = scope(mods).or(gl).unwrap_or(MemoryScope::Sys);
@@ -89,6 +84,12 @@ pub(super) fn fence(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -
     ]);
     let init = mods.word(Word::MbarrierInit);
     let space = mods.space()?;
+    if maps {
+        return Ok(Op::Fence(match ops {
+            [map, ..] => Fence::MapAcquire { map: cx.address(map, None)?, scope },
+            [] => Fence::MapRelease { scope },
+        }));
+    }
     if asynchronous {
         let (shared, global) = (space != Some(Place::Global), space != Some(Place::Shared));
         return Ok(Op::Fence(Fence::AsyncProxy { shared, global }));

@@ -3,12 +3,12 @@
 use kernel_ptx::{Operand, Word};
 
 use super::count;
-use super::memory::{Verb, operation};
+use super::memory::{Verb, operation, scope};
 use super::operands::{Decoded, Modifiers, Scope, describe};
 use crate::code::tcgen05::Group;
 use crate::code::{
-    Address, AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapField, Op, Place, Replace,
-    Tensor, TensorWay,
+    Address, AsyncStore, Bulk, BulkCopy, BulkWay, Elements, Landing, MapCopy, MapField,
+    MemoryScope, Op, Place, Replace, Tensor, TensorWay,
 };
 use crate::numeric::atomic::IntOp;
 
@@ -243,7 +243,7 @@ fn async_store(
 pub(super) fn tensormap(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     if mods.word(Word::CpFenceproxy) {
         mods.ignore(&[Word::TensormapGeneric, Word::Release, Word::Sync, Word::Aligned]);
-        mods.ignore(super::memory::SCOPES);
+        let scope = scope(mods).unwrap_or(MemoryScope::Sys);
         mods.ignore(&[Word::SharedCta]);
         let _ = mods.space()?;
         let [to, from, bytes] = count(ops)?;
@@ -252,7 +252,7 @@ pub(super) fn tensormap(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand
         }
         let to = cx.address(to, Some(Place::Global))?;
         let from = cx.address(from, Some(Place::Shared))?;
-        return Ok(Op::TensormapCopy { to, from });
+        return Ok(Op::TensormapCopy(Box::new(MapCopy { to, from, scope })));
     }
     mods.ignore(&[Word::Replace, Word::Tile, Word::B1024]);
     let place = mods.space()?;

@@ -36,9 +36,6 @@ const CACHE: &[Word] = &[
     Word::L2Word,
 ];
 
-/// Scopes: the memory here is coherent everywhere.
-pub(super) const SCOPES: &[Word] = &[Word::Cta, Word::Cluster, Word::Gpu, Word::Sys];
-
 fn vector(mods: &mut Modifiers) -> usize {
     mods.one_of(&[(Word::V2, 2), (Word::V4, 4), (Word::V8, 8)]).unwrap_or(1)
 }

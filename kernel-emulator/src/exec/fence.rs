@@ -1,12 +1,17 @@
 //! Fences (PTX ISA, "Parallel Synchronization and Communication Instructions: membar, fence").
 
+use super::tensormap;
 use crate::code::Fence;
+use crate::fault::Run;
 use crate::machine::{Cluster, Context, Warp};
 
 /// `fence`, `membar`.
-pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
+pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) -> Run<()> {
     if !matches!(op, Fence::AsyncProxy { .. }) {
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    }
+    if let Fence::MapAcquire { map, scope } = op {
+        return tensormap::order::acquire(cx, warp, (&map, scope), mask);
     }
     let Cluster { races, blocks, .. } = cx.cluster;
     let block = &mut blocks[cx.block];
@@ -18,7 +23,8 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
             block.unseen.fence(warp.index, mask);
             races.fence_inits(warp.threads(mask));
         }
-        Fence::Proxy => {}
+        Fence::MapRelease { scope } => races.release_maps(warp.threads(mask), scope),
+        Fence::Proxy | Fence::MapAcquire { .. } => {}
         Fence::AsyncProxy { shared, global } => {
             if shared {
                 let now = (races.time(warp.seat(), mask), races.clock(warp.seat(), mask));
@@ -31,4 +37,5 @@ pub(crate) fn fence(cx: &mut Context<'_>, warp: &Warp, op: Fence, mask: u32) {
             }
         }
     }
+    Ok(())
 }

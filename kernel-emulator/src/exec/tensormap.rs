@@ -1,8 +1,10 @@
 //! Tensor maps in memory: reading them, `tensormap.replace`, `tensormap.cp_fenceproxy`.
 
+pub(crate) mod order;
+
 use super::bulk::{global, own_spot};
 use super::memory::{Access, addresses, hazards, resolve};
-use crate::code::{Address, LANES, Place, Replace};
+use crate::code::{LANES, MapCopy, Place, Replace};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, PARAM_BASE, Warp};
@@ -112,22 +114,33 @@ fn one(
         encoded::replace(bytes, op.field, value).map_err(|problem| wrong_map(address, &problem))
     };
     if place == Place::Shared {
-        let mut bytes = read_shared(cx, warp, address)?;
+        let mut bytes = read_shared(cx, (warp, lane), address)?;
         change(&mut bytes)?;
-        write_shared(cx, warp, address, &bytes)
+        write_shared(cx, (warp, lane), address, &bytes)
     } else {
         let mut bytes = fetch(cx, &mut warp.guess, place, address)?;
         change(&mut bytes)?;
-        let span = (address, TENSOR_MAP_BYTES as u64);
-        let (memory, offset) = global(cx.launch, &mut warp.guess, span, "a tensor map")?;
-        memory.write(offset, &bytes);
-        Ok(())
+        write_global(cx, (warp, lane), address, &bytes)
     }
 }
 
+/// Writes a map in global memory through the generic proxy, as a lane.
+fn write_global(
+    cx: &mut Context<'_>,
+    (warp, lane): (&mut Warp, usize),
+    address: u64,
+    bytes: &Bytes,
+) -> Run<()> {
+    let span = (address, TENSOR_MAP_BYTES as u64);
+    let (memory, offset) = global(cx.launch, &mut warp.guess, span, "a tensor map")?;
+    order::written(cx, (warp, lane), (memory, offset), bytes)?;
+    memory.write(offset, bytes);
+    Ok(())
+}
+
 /// Reads a map in the block's own shared memory.
-fn read_shared(cx: &mut Context<'_>, warp: &Warp, address: u64) -> Run<Bytes> {
-    let offset = shared(cx, warp, address, Access::Load)?;
+fn read_shared(cx: &mut Context<'_>, who: (&Warp, usize), address: u64) -> Run<Bytes> {
+    let offset = shared(cx, who, address, Access::Load)?;
     let mut bytes = [0; TENSOR_MAP_BYTES];
     if cx.block().shared.read(offset, &mut bytes).is_some() {
         return Err(not_a_map(address));
@@ -135,37 +148,35 @@ fn read_shared(cx: &mut Context<'_>, warp: &Warp, address: u64) -> Run<Bytes> {
     Ok(bytes)
 }
 
-fn write_shared(cx: &mut Context<'_>, warp: &Warp, address: u64, bytes: &Bytes) -> Run<()> {
-    let offset = shared(cx, warp, address, Access::Store)?;
+fn write_shared(cx: &mut Context<'_>, who: (&Warp, usize), address: u64, bytes: &Bytes) -> Run<()> {
+    let offset = shared(cx, who, address, Access::Store)?;
     cx.block().shared.write(offset, bytes);
     Ok(())
 }
 
-/// Checks an access of the generic proxy to a map in shared memory: its offset.
-fn shared(cx: &mut Context<'_>, warp: &Warp, address: u64, access: Access) -> Run<u32> {
+/// Checks an access of a lane, through the generic proxy, to a map in shared memory: its offset.
+fn shared(
+    cx: &mut Context<'_>,
+    (warp, lane): (&Warp, usize),
+    address: u64,
+    access: Access,
+) -> Run<u32> {
     let spot = own_spot(cx, address, (BYTES, TENSOR_MAP_ALIGN), "a tensor map")?;
     let (mut offsets, mut addresses) = ([0; LANES], [0; LANES]);
-    (offsets[0], addresses[0]) = (u64::from(spot.offset), address);
-    let addresses = &addresses;
-    let accessed =
-        hazards::Accessed { offsets: &offsets, addresses, bytes: BYTES, mask: 1, access };
+    (offsets[lane], addresses[lane]) = (u64::from(spot.offset), address);
+    let (addresses, mask) = (&addresses, 1 << lane);
+    let accessed = hazards::Accessed { offsets: &offsets, addresses, bytes: BYTES, mask, access };
     hazards::in_flight(cx, spot.block, &accessed)?;
     hazards::race(cx, warp, spot.block, &accessed)?;
     if access == Access::Store {
-        hazards::wrote(cx, warp, spot.block, &offsets, BYTES, 1);
+        hazards::wrote(cx, warp, spot.block, &offsets, BYTES, mask);
     }
     Ok(spot.offset)
 }
 
-/// `tensormap.cp_fenceproxy`: the warp copies a map from shared to global memory. Memory is coherent here, so
-/// the fence has nothing to do.
-pub(crate) fn copy(
-    cx: &mut Context<'_>,
-    warp: &mut Warp,
-    (to, from): (Address, Address),
-    mask: u32,
-) -> Run<()> {
-    let (to, from) = (addresses(warp, &to, mask)?, addresses(warp, &from, mask)?);
+/// `tensormap.cp_fenceproxy`: the warp copies a map from shared to global memory, and releases it to the tensormap proxy.
+pub(crate) fn copy(cx: &mut Context<'_>, warp: &mut Warp, op: &MapCopy, mask: u32) -> Run<()> {
+    let (to, from) = (addresses(warp, &op.to, mask)?, addresses(warp, &op.from, mask)?);
     let first = mask.trailing_zeros() as usize;
     if let Some(lane) = lanes(mask).find(|&lane| (to[lane], from[lane]) != (to[first], from[first]))
     {
@@ -175,12 +186,10 @@ pub(crate) fn copy(
         );
         return Err(Trap::new(FaultKind::IllegalOperand, detail).lane(lane_number(lane)));
     }
-    let bytes = read_shared(cx, warp, from[first])?;
+    let bytes = read_shared(cx, (warp, first), from[first])?;
     let address = to[first];
-    // This finds the alignment and the bounds wrong, if they are.
     aligned(address)?;
-    let span = (address, TENSOR_MAP_BYTES as u64);
-    let (memory, offset) = global(cx.launch, &mut warp.guess, span, "a tensor map")?;
-    memory.write(offset, &bytes);
+    write_global(cx, (warp, first), address, &bytes)?;
+    cx.cluster.races.release_maps(warp.threads(mask), op.scope);
     Ok(())
 }

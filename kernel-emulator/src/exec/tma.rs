@@ -65,7 +65,7 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
         TensorWay::Store { from, op: verb } => {
             begins_inside(op.elements, &coordinates)?;
             if op.elements == Elements::FourRows && verb.is_none() {
-                scatter::apart(cx, warp, lane, &tile.inside)?;
+                scatter::apart(cx, &tile.inside)?;
             }
             let op = verb.map(|verb| reduction(verb, map.dtype)).transpose()?;
             if op.is_none() {
@@ -159,7 +159,7 @@ fn base(block: usize) -> u32 {
 }
 
 /// The tensor map of a lane's copy.
-fn map(cx: &Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<TensorMap> {
+fn map(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<TensorMap> {
     let address = at_lane(warp, op.map, lane)?;
     let mut addresses = [0; LANES];
     addresses[lane] = address;
@@ -173,6 +173,9 @@ fn map(cx: &Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<Tenso
         }
     };
     let map = tensormap::read(cx, &mut warp.guess, place, address)?;
+    if place != Place::Param {
+        tensormap::order::read(cx, (warp, lane), address)?;
+    }
     map.check().map_err(|problem| {
         let detail = format!("the tensor map at {address:#x}: {problem}");
         Trap::new(FaultKind::IllegalOperand, detail).address(address)

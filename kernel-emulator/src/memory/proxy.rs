@@ -6,6 +6,9 @@
 //! it and then synchronises with the thread that issues the read, or that one executes it after they have
 //! synchronised.
 //!
+//! This is about shared memory, and holds where no races are looked for too. Of global memory, which has no such table, the clocks of the race detector
+//! know the same: see [`Races::fence_proxy`](super::race::Races::fence_proxy).
+//!
 //! Known of every 16 bytes: who wrote them last, a warp and one of its lanes, and how many fences that warp
 //! had executed by then. Earlier writers of the same 16 bytes are not known, and of the fences that a reading
 //! warp executes only the last; which of its lanes did so is not asked.

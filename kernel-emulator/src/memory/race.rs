@@ -19,8 +19,8 @@
 //! A store of what another thread stored in the same place is not a race: nothing depends on their order.
 //!
 //! Of global memory a cluster follows what it accessed itself, page by page ([`Pages`]); what clusters do to each other is told by
-//! [`Across`], and what they hand on to each other by [`sync`]. A clock says as well up to when the writes of a warp are known to the asynchronous
-//! proxy: a proxy fence passes on what its threads know.
+//! [`Across`], and what they hand on to each other by [`sync`]. There a clock stands in for the table of `memory/proxy.rs` as well: it says up to when
+//! the writes of a warp are known to the asynchronous proxy; and [`maps`], what the tensormap proxy knows.
 //!
 //! Not followed: lanes that write the same word with one instruction, and a store that an atomic operation of the same thread came after,
 //! against atomic operations of others. Where several threads hand on at one location in the scope of the GPU, a reader in a smaller scope learns
@@ -28,6 +28,7 @@
 
 mod across;
 mod clock;
+mod maps;
 mod pages;
 mod part;
 mod readers;
@@ -40,6 +41,8 @@ mod warps;
 pub(crate) use across::{Across, Meeting, Other, Stamp};
 use clock::agent;
 pub(crate) use clock::{Clock, Epoch, warp};
+use maps::Acquisitions;
+pub(crate) use maps::{MapWriter, Unreleased};
 use pages::Pages;
 use part::Part;
 use readers::Readers;
@@ -77,6 +80,8 @@ pub(crate) struct Races {
     cluster: u32,
     /// What each warp keeps for fences to come, and from those that it executed.
     kept: Vec<Kept>,
+    /// What blocks acquired for the tensormap proxy.
+    acquired: Acquisitions,
     /// What was handed on at locations of shared memory, by address.
     pub(crate) signals: Locations,
 }
@@ -185,6 +190,7 @@ impl Races {
         self.count = warps;
         self.cluster = u32::try_from(cluster).unwrap_or(u32::MAX);
         self.signals.clear();
+        self.acquired.clear();
         self.agents.clear();
         self.warps.clear();
         self.kept.clear();
@@ -515,11 +521,23 @@ impl Races {
         lane: usize,
         place: (u64, u32),
     ) -> Option<Earlier> {
+        self.first_write((block, warp), place, |known, epoch| {
+            !known.ordered(Epoch::new((known.who(), lane), 0, (known.now(), 0)), epoch)
+        })
+    }
+
+    /// The first write of the cluster to words of global memory, none of them behind the end of their page, of which `wanted` says so of what a
+    /// warp knows.
+    fn first_write(
+        &mut self,
+        (block, warp): Seat,
+        place: (u64, u32),
+        wanted: impl Fn(&Known, Epoch) -> bool,
+    ) -> Option<Earlier> {
         let known = &self.warps[self.index(block, warp)];
-        let now = Epoch::new((known.who(), lane), 0, (known.now(), 0));
-        let words = self.pages.words(place);
-        let unknown = |epoch: &&Epoch| **epoch != Epoch::SPLIT && !known.ordered(now, **epoch);
-        words.iter().find(unknown).map(|epoch| view::earlier((*epoch, true)))
+        let mut epochs = self.pages.words(place).iter();
+        let epoch = epochs.find(|epoch| epoch.is_somebody() && wanted(known, **epoch))?;
+        Some(view::earlier((*epoch, true)))
     }
 
     /// Threads wait until the grid before is over.
@@ -547,16 +565,10 @@ impl Races {
         lane: usize,
         place: (u64, u32),
     ) -> Option<Earlier> {
-        let known = &self.warps[self.index(block, warp)];
-        let words = self.pages.words(place);
-        let unfenced = |epoch: &&Epoch| {
-            **epoch != Epoch::NONE
-                && **epoch != Epoch::SPLIT
-                && clock::is_warp(epoch.who())
+        self.first_write((block, warp), place, |known, epoch| {
+            clock::is_warp(epoch.who())
                 && !known.knows(lane, (clock::fences(epoch.who()), epoch.lane()), epoch.time())
-        };
-        let epoch = *words.iter().find(unfenced)?;
-        Some(view::earlier((epoch, true)))
+        })
     }
 
     /// The same for the write of another cluster.

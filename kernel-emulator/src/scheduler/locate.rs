@@ -6,7 +6,8 @@ use crate::code::wgmma::Wgmma;
 use crate::code::{BulkCopy, Op, Place};
 use crate::exec::bulk::{self, flight};
 use crate::fault::{
-    By, ByZero, Earlier, Fault, FaultKind, Passed, Site, SourceLine, Trap, Unfenced, Unwritten,
+    By, ByZero, Earlier, Fault, FaultKind, MapFence, Passed, Site, SourceLine, Trap, Unfenced,
+    Unwritten,
 };
 use crate::machine::{Cluster, Launch, Warp, slot_name};
 use crate::memory::race::Seat;
@@ -29,6 +30,7 @@ pub(crate) fn locate(launch: &Launch<'_>, trap: &Trap, block: [u32; 3], warp: &W
         other: trap.other_pc().map(|pc| site(launch, pc, other_agent(launch, trap, warp))),
         missing: missing(launch, trap, warp),
         detail: detail(launch, trap, warp),
+        findings: Vec::new(),
     }
 }
 
@@ -88,7 +90,9 @@ fn other_agent(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
 /// The synchronising instruction that would have ordered the two operations of a hazard.
 fn missing(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> Option<&'static str> {
     match (trap.kind, trap.other, trap.copy) {
-        (FaultKind::ProxyFence, ..) => Some("fence.proxy.async"),
+        (FaultKind::ProxyFence, ..) => {
+            Some(trap.map_fence.map_or("fence.proxy.async", MapFence::name))
+        }
         (FaultKind::WgmmaFence, ..) => Some("wgmma.fence"),
         (FaultKind::TensorFence, ..) => Some("tcgen05.fence"),
         (_, Some(Earlier { by, pc: other_pc, .. }), _) => Some(match by {
@@ -139,7 +143,10 @@ fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
         let (lane, place) = (lanes.trailing_zeros(), instruction_place(launch, pc));
         let _ = write!(text, "; lane {lane} last divided {dividend} by 0 in {place}");
     }
-    if let Some(other) = trap.other {
+    if let (FaultKind::ProxyFence, Some(Earlier { pc, .. })) = (trap.kind, trap.other) {
+        let (who, place) = (other_agent(launch, trap, warp), instruction_place(launch, pc));
+        let _ = write!(text, ", which {who} wrote in {place}, and {}", between_proxies(trap));
+    } else if let Some(other) = trap.other {
         text.push_str(&earlier(launch, other, warp.seat()));
         if let (Some(Passed { pc, parity, .. }), By::Lane { warp: reader, .. }) =
             (trap.passed, other.by)
@@ -168,6 +175,19 @@ fn detail(launch: &Launch<'_>, trap: &Trap, warp: &Warp) -> String {
         let _ = write!(text, ", in {}", instruction_place(launch, pc));
     }
     text
+}
+
+/// What is missing behind a write of global memory that another proxy reads.
+fn between_proxies(trap: &Trap) -> &'static str {
+    match trap.map_fence {
+        None => "no `fence.proxy.async` that this thread knows of lies between",
+        Some(MapFence::Release) => {
+            "no `fence.proxy.tensormap::generic.release` (or `tensormap.cp_fenceproxy`), in a scope with this thread, that this thread knows of came after"
+        }
+        Some(MapFence::Acquire) => {
+            "since the release of that no thread of this block that this one knows of executed `fence.proxy.tensormap::generic.acquire` for this address, in a scope with the writer"
+        }
+    }
 }
 
 /// A load that brought bytes never written, and who writes them later: instruction, warp.

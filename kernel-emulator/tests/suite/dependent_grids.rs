@@ -1,6 +1,6 @@
 //! Grids that begin before the one before them is over (PTX ISA, "griddepcontrol").
 
-use kernel_emulator::{Fault, FaultKind, Options};
+use kernel_emulator::{Fault, FaultKind, Hazards, Options};
 
 use crate::harness::{Bench, entry, one_block};
 
@@ -64,4 +64,27 @@ fn a_thread_may_wait_for_others_which_synchronise_with_it() {
     twins(&format!("{one} {read}"), &format!("{one} bar.sync 0; {read}"));
     // The lanes of a warp do not wait for one another otherwise.
     twins(&format!("{one} bar.warp.sync -1; {read}"), &format!("{WAIT} {read}"));
+}
+
+#[test]
+fn what_a_launch_writes_is_recorded_whether_hazards_are_looked_for_or_not() {
+    let text = entry(
+        1,
+        ".reg .b64 %d<4>; .reg .b32 %r<4>; ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4;
+         add.u64 %d0, %d0, %d1; st.global.u32 [%d0], 1; red.global.add.u32 [%d0+256], 1;",
+    );
+    let bench = Bench::new(&text);
+    let data = bench.upload(&[0; 512]);
+    let options = Options::default().with_record_writes(true);
+    let writes = |options: &Options| {
+        let report = bench.try_launch(&one_block(64), &[data], options).expect("it is right");
+        report.writes.expect("it was asked for")
+    };
+    let all = writes(&options);
+    assert_eq!(writes(&options.clone().with_hazards(Hazards::Off)), all);
+    assert_eq!(writes(&options.clone().with_check_races(false)), all);
+    // They are what the next launch has to wait for.
+    let before = Options::default().with_grid_before(all);
+    let fault = bench.try_launch(&one_block(64), &[data], &before).expect_err("it does not wait");
+    assert_eq!(fault.kind, FaultKind::Race);
 }

@@ -69,3 +69,23 @@ fn asynchronous_copies_have_acted_where_nobody_waited() {
     let (report, _) = run(&copy("cp.async.wait_all;"), (1, 128), Hazards::Warn).expect("no fault");
     assert_eq!(report.findings, []);
 }
+
+#[test]
+fn a_fault_has_the_hazards_that_came_before_it() {
+    let race = EXCHANGE.replace("BARRIER", "setp.lt.u32 %p0, %r0, 32; @%p0 mov.u32 %r4, %r3;");
+    let text = format!("{race} setp.ge.u32 %p1, %r0, 32; @%p1 trap;");
+    let fault = run(&text, (1, 64), Hazards::Warn).expect_err("it traps");
+    assert_eq!(fault.kind, FaultKind::Trap);
+    let [found] = &fault.findings[..] else { panic!("{:?}", fault.findings) };
+    assert_eq!((found.kind, found.missing), (FaultKind::Race, Some("bar.sync")));
+    assert!(fault.to_string().contains("found before: data race: a load of 4 bytes"), "{fault}");
+    // The same instruction may be both: its first lanes race, its last one is outside.
+    let text = "mov.u32 %r0, %tid.x; ld.param.u64 %d0, [p0]; setp.eq.u32 %p1, %r0, 63; @%p1 add.u64 %d0, %d0, 4096;
+        st.global.u32 [%d0], %r0;";
+    let fault = run(text, (1, 64), Hazards::Warn).expect_err("a lane is outside");
+    assert_eq!(fault.kind, FaultKind::OutOfBounds);
+    let kinds: Vec<FaultKind> = fault.findings.iter().map(|found| found.kind).collect();
+    assert_eq!(kinds, [FaultKind::Race], "{fault}");
+    let fault = run(text, (1, 64), Hazards::Off).expect_err("a lane is outside");
+    assert_eq!(fault.findings, []);
+}

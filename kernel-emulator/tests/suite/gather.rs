@@ -261,13 +261,18 @@ fn rows_that_two_writes_meet_in_are_a_race() {
             write(&format!("{first} {between} {again}")),
             write(&format!("{first} {between} {apart}")),
             FaultKind::Race,
-            "has still to write",
+            "which an asynchronous copy writes that was issued in PTX line",
         );
     }
     // After the wait for the first one the row is free; a wait that leaves it under way does not help.
     let waited = format!("{first} {commit} cp.async.bulk.wait_group 0; {again}");
     let left = format!("{first} {commit} cp.async.bulk.wait_group 1; {again}");
-    refused(write(&left), write(&waited), FaultKind::Race, "has still to write");
+    refused(
+        write(&left),
+        write(&waited),
+        FaultKind::Race,
+        "which an asynchronous copy writes that was issued in PTX line",
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Loads, stores, spaces, addresses.
 
-use kernel_emulator::{LaunchConfig, Options};
+use kernel_emulator::{FaultKind, Hazards, LaunchConfig, Options};
 
 use crate::harness::{Bench, check_d, check1, entry, one_block};
 
@@ -235,4 +235,40 @@ fn packing() {
     check_d("mov.b64 {%s0, %s1, %s2, %s3}, %x; mov.b64 %q, {%s3, %s0, %s1, %s2};", |x, _, _, _| {
         x.rotate_left(16)
     });
+}
+
+#[test]
+fn no_instruction_writes_a_constant() {
+    let text = |write: &str| {
+        format!(
+            ".const .align 128 .b32 table[64]; .global .align 128 .b32 other[64];
+             .visible .entry k(.param .u64 p0) {{ .reg .b32 %r<8>; .reg .b64 %d<8>; .shared .align 128 .b8 tile[128];
+             mov.b32 %r1, 3; st.shared.u32 [tile], %r1; mov.u64 %d0, table; cvta.const.u64 %d0, %d0; mov.u64 %d1, other;
+             {write} ld.const.u32 %r2, [table]; ret; }}"
+        )
+    };
+    let bulk = "st.shared.v4.u32 [tile], {%r1, %r1, %r1, %r1}; fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%d0], [tile], 16;
+        cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;";
+    for write in [
+        "st.u32 [%d0+252], %r1;",
+        "st.global.u32 [%d0], %r1;",
+        "atom.global.add.u32 %r3, [%d0+4], %r1;",
+        "red.global.add.u32 [%d0], 1;",
+        bulk,
+    ] {
+        for hazards in [Hazards::Error, Hazards::Off] {
+            let options = Options::default().with_hazards(hazards);
+            let run = |write: &str| {
+                let result = Bench::new(&text(write)).try_launch(&one_block(1), &[0], &options);
+                result.map_err(Box::new)
+            };
+            let fault = run(write).expect_err("it writes a constant");
+            assert_eq!(fault.kind, FaultKind::WrongSpace, "{fault}");
+            assert!(
+                fault.detail.contains("in a `.const` variable, which cannot be written"),
+                "{fault}"
+            );
+            run(&write.replace("%d0", "%d1")).unwrap_or_else(|fault| panic!("{fault}"));
+        }
+    }
 }

@@ -20,7 +20,7 @@
 //@ case: a row twice in two warps
 //@ arg rows: i32[8] list(19, 3, 2, 7, 20, 3, 0, 11)
 //@ arg col: i32 scalar 8
-//@ fails: has still to write
+//@ fails: which an asynchronous copy writes that was issued in
 //@ case: within 16 bytes
 //@ arg rows: i32[8] list(19, 3, 2, 7, 20, 20, 0, 11)
 //@ arg col: i32 scalar 12

@@ -26,17 +26,6 @@ pub(crate) struct Store {
     pub(crate) op: Option<AtomOp>,
 }
 
-/// The rows that a scatter has still to write.
-#[derive(Clone, Debug)]
-pub(crate) struct Scattered {
-    pub(crate) warp: u32,
-    pub(crate) lane: u32,
-    /// The group of its thread that it belongs to.
-    pub(crate) group: u64,
-    pub(crate) pc: u32,
-    pub(crate) rows: Vec<Row>,
-}
-
 /// The copies of a warp's threads that are not complete.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
@@ -71,7 +60,7 @@ impl Groups {
 }
 
 /// The group that a copy of a lane belongs to.
-pub(crate) fn current(warp: &Warp, lane: u32) -> u64 {
+fn current(warp: &Warp, lane: u32) -> u64 {
     warp.bulk.committed[lane as usize]
 }
 
@@ -124,14 +113,6 @@ pub(crate) fn wait(
         }
     }
     warp.bulk.pending = flying;
-    if !reads_only {
-        let written = |one: &Scattered| {
-            one.warp == warp.index
-                && mask >> one.lane & 1 != 0
-                && one.group + u64::from(keep) < warp.bulk.committed[one.lane as usize]
-        };
-        cx.block().scattered.retain(|one| !written(one));
-    }
     Ok(())
 }
 
@@ -178,6 +159,5 @@ pub(crate) fn leave(cx: &mut Context<'_>, warp: &mut Warp) -> Run<()> {
         }
         land(cx.launch, warp, &pending.store)?;
     }
-    cx.block().scattered.retain(|one| one.warp != warp.index);
     Ok(())
 }

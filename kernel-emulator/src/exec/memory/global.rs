@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::code::{LANES, MemoryScope};
-use crate::fault::{By, Earlier, FaultKind, Run, Trap};
+use crate::fault::{By, Bytes, Earlier, FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, Warp};
 use crate::memory::Allocation;
@@ -22,6 +22,15 @@ pub(crate) fn race(
     changes_nothing: impl Fn() -> bool,
 ) -> Run<()> {
     let Accessed { offsets, addresses, bytes, mask, access } = *accessed;
+    for lane in lanes(mask).filter(|_| access.writes() && cx.launch.has_constants()) {
+        not_constant(cx.launch, lane, (addresses[lane], bytes.into()))?;
+    }
+    if mask != 0 && overlaps(cx.launch) {
+        for lane in lanes(mask) {
+            let place = (addresses[lane], u64::from(bytes));
+            beside_grid_before(cx, (warp, lane), place, access)?;
+        }
+    }
     if mask == 0 || !cx.cluster.races.enabled() {
         return Ok(());
     }
@@ -36,10 +45,6 @@ pub(crate) fn race(
     };
     if access.writes() {
         cx.launch.written[index].store(true, Relaxed);
-    }
-    for lane in lanes(mask).filter(|_| overlaps(cx.launch)) {
-        let place = (addresses[lane], u64::from(bytes));
-        beside_grid_before(cx, (warp, lane), place, access)?;
     }
     let races = &mut cx.cluster.races;
     let inside = races.access_global((warp.accessor(), touch), addresses, bytes, mask);
@@ -56,10 +61,27 @@ pub(crate) fn race(
         return Ok(());
     }
     let address = addresses[lane as usize];
-    let detail = format!("{} of {bytes} bytes at global address {address:#x}", access.text());
+    let (what, count) = (access.text(), Bytes(bytes.into()));
+    let detail = format!("{what} of {count} at global address {address:#x}");
     let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address).bytes(bytes);
     trap.other = Some(earlier);
     cx.found(trap)
+}
+
+/// Checks that bytes which a lane is going to write are in no `.const` variable. The constant proxy reads those, and no fence makes it see what
+/// another one writes there; the manual has them for reading alone (PTX ISA, "Constant State Space").
+#[cold]
+fn not_constant(launch: &Launch<'_>, lane: usize, (address, bytes): (u64, u64)) -> Run<()> {
+    let constant = |address| launch.code.constant(&launch.variables, address);
+    if !constant(address) && !constant(address + bytes - 1) {
+        return Ok(());
+    }
+    let detail = format!(
+        "a write of {} at global address {address:#x}, in a `.const` variable, which cannot be written",
+        Bytes(bytes)
+    );
+    let lane = crate::machine::warp::lane_number(lane);
+    Err(Trap::new(FaultKind::WrongSpace, detail).lane(lane).address(address))
 }
 
 /// Whether the launch overlaps with the grid before or after it.
@@ -67,7 +89,7 @@ fn overlaps(launch: &Launch<'_>) -> bool {
     launch.writes.is_some() || launch.grid_before.is_some()
 }
 
-/// Notes what a lane writes for the grid that comes after; and checks that it touches nothing that the grid before writes, unless that one is known
+/// Notes what a lane writes for the grid that comes after; and checks, where races are looked for, that it touches nothing that the grid before writes, unless that one is known
 /// to be over.
 #[cold]
 fn beside_grid_before(
@@ -80,14 +102,16 @@ fn beside_grid_before(
         writes.lock().unwrap_or_else(PoisonError::into_inner).note(address, bytes);
     }
     let before = cx.launch.grid_before.as_ref();
-    if !before.is_some_and(|writes| writes.meets(address, bytes))
+    if !cx.cluster.races.enabled()
+        || !before.is_some_and(|writes| writes.meets(address, bytes))
         || cx.cluster.races.knows_grid_before(warp.seat(), lane)
     {
         return Ok(());
     }
     let detail = format!(
-        "{} of {bytes} bytes at global address {address:#x}, some of which the grid before writes: is a `griddepcontrol.wait` missing before?",
-        access.text()
+        "{} of {} at global address {address:#x}, some of which the grid before writes: is a `griddepcontrol.wait` missing before?",
+        access.text(),
+        Bytes(bytes),
     );
     let lane = crate::machine::warp::lane_number(lane);
     cx.found(Trap::new(FaultKind::Race, detail).lane(lane).address(address))
@@ -115,15 +139,18 @@ pub(crate) fn overwrite(
     (epoch, lane): (Epoch, usize),
     (address, bytes): (u64, u64),
 ) -> Run<()> {
+    if cx.launch.has_constants() {
+        not_constant(cx.launch, lane, (address, bytes))?;
+    }
+    if overlaps(cx.launch) {
+        beside_grid_before(cx, (warp, lane), (address, bytes), Access::Store)?;
+    }
     if !cx.cluster.races.enabled() {
         return Ok(());
     }
     let mut guess = warp.guess;
     let memory = cx.launch.allocation(address, &mut guess).expect("the rows were checked");
     cx.launch.written[guess].store(true, Relaxed);
-    if overlaps(cx.launch) {
-        beside_grid_before(cx, (warp, lane), (address, bytes), Access::Store)?;
-    }
     for (at, bytes) in parts(address, bytes / 4 * 4) {
         let races = &mut cx.cluster.races;
         let inside = races.overwrite_global(epoch, (warp.accessor(), lane), (at, bytes));
@@ -156,7 +183,7 @@ pub(crate) fn async_read(
 ) -> Run<()> {
     let mut guess = warp.guess;
     let memory = cx.launch.allocation(address, &mut guess).expect("the rows were checked");
-    if cx.cluster.races.enabled() && overlaps(cx.launch) {
+    if overlaps(cx.launch) {
         beside_grid_before(cx, (warp, lane), (address, bytes), Access::Load)?;
     }
     if !cx.cluster.races.enabled() || !cx.launch.written[guess].load(Relaxed) {
@@ -197,7 +224,7 @@ pub(crate) fn async_read(
 }
 
 /// An access of another cluster, for messages.
-fn elsewhere(cx: &Context<'_>, lane: usize, other: Other) -> (u32, Earlier) {
+pub(crate) fn elsewhere(cx: &Context<'_>, lane: usize, other: Other) -> (u32, Earlier) {
     let Other { stamp, pc, wrote } = other;
     let (rank, warp) = stamp.place();
     let block = cx.launch.block_id(stamp.cluster().into(), rank);

@@ -1,8 +1,8 @@
 //! What is known of bytes of shared memory: operations in flight on them, who accessed them last, and through which proxy.
 
 use super::Access;
-use crate::code::{Doubles, LANES};
-use crate::fault::{FaultKind, Run, Trap, Unfenced};
+use crate::code::{Doubles, LANES, SharedVariable};
+use crate::fault::{Bytes, FaultKind, Run, Trap, Unfenced};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Arrivals, Cluster, Context, Warp};
 use crate::memory::proxy::Writer;
@@ -56,9 +56,10 @@ impl Accessed<'_> {
             memory.mbarrier_in(offset, self.bytes).is_some()
         };
         let Some(lane) = lanes(self.mask).find(over) else { return Ok(()) };
-        let (address, what, bytes) = (self.addresses[lane], self.access.text(), self.bytes);
+        let (what, bytes) = (self.access.text(), Bytes(self.bytes.into()));
+        let address = self.addresses[lane];
         let detail = format!(
-            "{what} of {bytes} bytes at shared address {address:#x}, where a valid mbarrier is: an `mbarrier.inval` is missing before"
+            "{what} of {bytes} at shared address {address:#x}, where a valid mbarrier is: an `mbarrier.inval` is missing before"
         );
         Err(Trap::new(FaultKind::IllegalOperand, detail).lane(lane_number(lane)).address(address))
     }
@@ -70,8 +71,10 @@ impl Accessed<'_> {
             let Some(issuer) = pending(offset) else { continue };
             let address = self.addresses[lane];
             let (what, bytes) = (self.access.text(), self.bytes);
-            let detail =
-                format!("{what} of {bytes} bytes at shared address {address:#x}, which {still}");
+            let detail = format!(
+                "{what} of {} at shared address {address:#x}, which {still}",
+                Bytes(bytes.into())
+            );
             let mut trap = Trap::new(FaultKind::AsyncInFlight, detail)
                 .lane(lane_number(lane))
                 .address(address)
@@ -313,6 +316,9 @@ pub(crate) fn race_of_store(
     accessed: &Accessed<'_>,
     changes_nothing: impl Fn(&Shared) -> bool,
 ) -> Run<()> {
+    if let Some(Some(variable)) = cx.launch.code.shared_origins.get(warp.pc as usize) {
+        within(&cx.launch.code.shared_variables[*variable as usize], accessed)?;
+    }
     ordered(cx, warp, block, accessed).or_else(|trap| {
         let wrote = trap.other.is_some_and(|earlier| earlier.wrote);
         if wrote && changes_nothing(&cx.cluster.blocks[block].shared) {
@@ -320,6 +326,28 @@ pub(crate) fn race_of_store(
         }
         cx.found(trap)
     })
+}
+
+/// Checks that lanes access nothing but a variable, from whose symbol their addresses were computed.
+#[inline]
+fn within(variable: &SharedVariable, accessed: &Accessed<'_>) -> Run<()> {
+    let Accessed { offsets, addresses, bytes, mask, access } = *accessed;
+    let (start, size) = (u64::from(variable.start), u64::from(variable.bytes));
+    let outside = |lane: &usize| {
+        // What is before the variable wraps, and is too large as well.
+        offsets[*lane].wrapping_sub(start).saturating_add(bytes.into()) > size
+    };
+    let Some(lane) = lanes(mask).find(outside) else { return Ok(()) };
+    let (address, name) = (addresses[lane], &variable.name);
+    let base = address.wrapping_sub(offsets[lane].wrapping_sub(start));
+    let detail = format!(
+        "{} of {} at shared address {address:#x}, outside the `.shared` variable `{name}` of {} at {base:#x}, from which the address was computed",
+        access.text(),
+        Bytes(bytes.into()),
+        Bytes(variable.bytes.into()),
+    );
+    let trap = Trap::new(FaultKind::OutOfBounds, detail);
+    Err(trap.lane(lane_number(lane)).address(address).bytes(bytes))
 }
 
 /// The same, without a look at the hazards that the launch lets pass.
@@ -338,7 +366,8 @@ pub(crate) fn ordered(
     let result = races.access((warp.accessor(), block, access.touch()), offsets, bytes, mask);
     result.map_err(|conflict| {
         let address = addresses[conflict.lane as usize];
-        let detail = format!("{} of {bytes} bytes at shared address {address:#x}", access.text());
+        let (what, count) = (access.text(), Bytes(bytes.into()));
+        let detail = format!("{what} of {count} at shared address {address:#x}");
         let mut trap = Trap::new(FaultKind::Race, detail).lane(conflict.lane).address(address);
         (trap.bytes, trap.other) = (Some(bytes), Some(conflict.earlier));
         trap

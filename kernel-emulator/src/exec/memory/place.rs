@@ -4,7 +4,7 @@ use super::hazards::{self, Accessed};
 use super::order::{self, Places};
 use super::{Access, banks, global};
 use crate::code::{Doubles, Order, Place};
-use crate::fault::{FaultKind, Run, Trap};
+use crate::fault::{Bytes, FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, PARAM_BASE, Warp};
 use crate::memory::access::{self, Problem, WordMemory};
@@ -222,25 +222,25 @@ fn nowhere(
     access: Access,
 ) -> Trap {
     let address = addresses[lane as usize];
-    let what = access.text();
+    let (what, bytes) = (access.text(), Bytes(bytes.into()));
     let index = launch.allocations.partition_point(|a| a.base <= address);
     let near = index.checked_sub(1).map(|i| &launch.allocations[i]);
     let detail = match near {
         Some(a) if address - a.base < a.bytes + (1 << 20) => format!(
-            "{what} of {bytes} bytes at {address:#x}, {} bytes behind the end of the allocation of {} bytes at {:#x}",
+            "{what} of {bytes} at {address:#x}, {} bytes behind the end of the allocation of {} bytes at {:#x}",
             address - a.base - a.bytes,
             a.bytes,
             a.base
         ),
         Some(_) | None => match launch.allocations.get(index) {
             Some(a) if a.base - address < 1 << 16 => format!(
-                "{what} of {bytes} bytes at {address:#x}, {} bytes before the allocation of {} bytes at {:#x}",
+                "{what} of {bytes} at {address:#x}, {} bytes before the allocation of {} bytes at {:#x}",
                 a.base - address,
                 a.bytes,
                 a.base
             ),
             Some(_) | None => {
-                format!("{what} of {bytes} bytes at {address:#x}, where nothing is allocated")
+                format!("{what} of {bytes} at {address:#x}, where nothing is allocated")
             }
         },
     };
@@ -258,16 +258,16 @@ fn fixed(
     (name, base, size): (&str, u64, u64),
 ) -> Trap {
     let address = addresses[lane as usize];
-    let what = access.text();
+    let (what, multiple, bytes) = (access.text(), bytes, Bytes(bytes.into()));
     let (kind, detail) = match problem {
         Problem::Alignment => (
             FaultKind::Misaligned,
-            format!("{what} of {bytes} bytes at {address:#x}, which is not a multiple of {bytes}"),
+            format!("{what} of {bytes} at {address:#x}, which is not a multiple of {multiple}"),
         ),
         Problem::Bounds => (
             FaultKind::OutOfBounds,
             format!(
-                "{what} of {bytes} bytes at {address:#x}, outside {name} of {size} bytes at {base:#x}"
+                "{what} of {bytes} at {address:#x}, outside {name} of {size} bytes at {base:#x}"
             ),
         ),
     };

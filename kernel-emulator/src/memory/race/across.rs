@@ -178,6 +178,21 @@ impl Across {
         found
     }
 
+    /// The different last writes to bytes of an allocation, and their instructions.
+    pub(crate) fn writers(&self, index: usize, (offset, bytes): (u64, u32)) -> Vec<Other> {
+        let mut found: Vec<Other> = Vec::new();
+        let Some(area) = self.areas[index].get() else { return found };
+        area.each_word(offset, bytes, |cell, _, _| {
+            let stamp = Stamp(cell.write.load(Relaxed));
+            let somebody = stamp != Stamp::NOBODY && stamp != Stamp::SPLIT;
+            let other = Other { stamp, pc: cell.write_pc.load(Relaxed), wrote: true };
+            if somebody && found.last() != Some(&other) {
+                found.push(other);
+            }
+        });
+        found
+    }
+
     /// Lanes of a mask access `bytes` bytes each of an allocation. The first lane that meets an access of another cluster which its warp does not
     /// know of, and that access.
     pub(crate) fn access(

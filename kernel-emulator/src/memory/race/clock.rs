@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::code::MemoryScope;
+
 /// The most warps of a block.
 const WARPS: u32 = 32;
 /// Those who write besides the warps: the asynchronous copies that one mbarrier of the block counts the bytes of. Blocks with more
@@ -72,6 +74,11 @@ impl Epoch {
     /// The same access, as an atomic one.
     pub(super) fn atomic(self) -> Epoch {
         Epoch(self.0 | 1)
+    }
+
+    /// Whether it is an access, of the whole word.
+    pub(super) fn is_somebody(self) -> bool {
+        self != Epoch::NONE && self != Epoch::SPLIT
     }
 
     /// Whether it is an atomic access.
@@ -216,6 +223,16 @@ pub(crate) struct Clock {
     /// What is known of tensor memory, by releases or between its fences: of each thread that issues operations, the last one that is complete; then of each warp, the time of
     /// its last `tcgen05.fence::before_thread_sync`.
     tensor: Vec<u32>,
+    /// What is known to be released to the tensormap proxy, which is nothing but where a kernel changes tensor maps.
+    maps: Option<Box<Released>>,
+}
+
+/// What threads did through the generic proxy that is released to the tensormap proxy: for those of the same cluster, and for all. Clocks without other
+/// clusters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Released {
+    near: Clock,
+    far: Clock,
 }
 
 impl Clock {
@@ -281,6 +298,11 @@ impl Clock {
     pub(crate) fn join(&mut self, from: &Clock) {
         join(&mut self.times, &from.times);
         join(&mut self.tensor, &from.tensor);
+        if let Some(from) = &from.maps {
+            let maps = self.maps.get_or_insert_default();
+            maps.near.join(&from.near);
+            maps.far.join(&from.far);
+        }
         for from in &from.lanes {
             match self.lanes.iter_mut().find(|to| to.warp == from.warp) {
                 Some(to) => {
@@ -320,10 +342,51 @@ impl Clock {
         clock
     }
 
+    /// Whether more is released to the tensormap proxy within the cluster than to all.
+    fn has_near_maps(&self) -> bool {
+        self.maps.as_ref().is_some_and(|maps| maps.near != maps.far)
+    }
+
+    /// What is released to the tensormap proxy within the cluster alone is nothing to others.
+    fn forget_near_maps(&mut self) {
+        if let Some(maps) = &mut self.maps {
+            maps.near.clone_from(&maps.far);
+        }
+    }
+
+    /// All that is known is released to the tensormap proxy, in a scope.
+    pub(super) fn release_maps(&mut self, scope: MemoryScope) {
+        let (times, lanes) = (self.times.clone(), self.lanes.clone());
+        let known = Clock { times, lanes, ..Clock::default() };
+        let maps = self.maps.get_or_insert_default();
+        maps.near.join(&known);
+        if scope >= MemoryScope::Gpu {
+            maps.far.join(&known);
+        }
+        for other in self.others.values_mut() {
+            Arc::make_mut(other).release_maps(scope);
+        }
+    }
+
+    /// Whether it is known that what a lane of a participant did up to a time is released to the tensormap proxy.
+    pub(super) fn knows_released(&self, who: u32, lane: usize, time: u32) -> bool {
+        self.maps.as_ref().is_some_and(|maps| maps.near.knows_lane(who, lane, time))
+    }
+
+    /// What it says of releases to the tensormap proxy, and nothing else.
+    pub(super) fn of_maps(&self) -> Clock {
+        let others = self.others.iter().filter(|(_, other)| other.maps.is_some());
+        let others = others.map(|(cluster, other)| (*cluster, Arc::new(other.of_maps()))).collect();
+        Clock { maps: self.maps.clone(), others, ..Clock::default() }
+    }
+
     /// The clock of no cluster, as that of one.
     pub(super) fn within(&self, cluster: u32) -> Clock {
         let mut others = self.others.clone();
         let own = others.remove(&cluster);
+        for other in others.values_mut().filter(|other| other.has_near_maps()) {
+            Arc::make_mut(other).forget_near_maps();
+        }
         Clock { others, ..own.map(|own| (*own).clone()).unwrap_or_default() }
     }
 

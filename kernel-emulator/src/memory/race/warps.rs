@@ -1,6 +1,7 @@
 //! What each warp of a block knows of what others did, lane by lane where lanes know different things.
 
 use super::clock::{Clock, Epoch, LAST, WHOLE, warp};
+use crate::code::MemoryScope;
 
 /// Lanes of a warp that do something together.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +124,15 @@ impl Known {
         fenced.learn_lanes(self.who, threads.mask, self.now);
         fenced.fence_proxy();
         self.acquire(threads, &fenced);
+        self.advance();
+    }
+
+    /// Lanes release to the tensormap proxy what they know and did, for who learns of it in a scope.
+    pub(super) fn release_maps(&mut self, threads: Threads, scope: MemoryScope) {
+        let mut released = self.of(threads.mask);
+        released.learn_lanes(self.who, threads.mask, self.now);
+        released.release_maps(scope);
+        self.acquire(threads, &released);
         self.advance();
     }
 
