@@ -235,6 +235,12 @@
 //! | K0414 | tensor memory used in a way it does not allow |
 //! | K0416 | a gather or a scatter that the hardware does not have |
 //! | K0417 | shared memory used while a copy in flight needs it |
+//! | K0418 | two accesses of shared or tensor memory that nothing orders |
+//! | K0419 | a wait for another phase of a barrier than the one that matters |
+//! | K0420 | a wait that never ends |
+//! | K0421 | a phase of a barrier with more or fewer arrivals or bytes than it counts |
+//! | K0422 | memory of a block that another block of the cluster may still use |
+//! | K0423 | a kernel that ends while something is under way |
 //! | K0501 | more shared memory than a block can have |
 //! | K0502 | an unknown target, or one without the required feature |
 //! | K0503 | a number of warps that a block cannot have |

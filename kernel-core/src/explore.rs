@@ -241,7 +241,7 @@ pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
 
 /// Neighbouring launches begin with other parts.
 fn turns_of(launch: usize) -> Turns {
-    if launch % 2 == 0 { Turns::First } else { Turns::Last }
+    if launch.is_multiple_of(2) { Turns::First } else { Turns::Last }
 }
 
 /// A scalar argument that decides about more than how often loops run.

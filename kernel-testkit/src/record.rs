@@ -66,7 +66,7 @@ impl Subject {
             let instance = format!("{name} {} {}", instance(build), build.target);
             match self {
                 Subject::Order => {
-                    lines.push((format!("{instance} {}", build.order), String::new()))
+                    lines.push((format!("{instance} {}", build.order), String::new()));
                 }
                 Subject::Ptx => {
                     for variant in &build.variants {

@@ -64,7 +64,7 @@ use super::tensor_memory::Tmem;
 /// K0302 for an operand that no descriptor describes and for an accumulator in the columns of a left operand, K0410 if
 /// the kernel can end before it is done, K0405 if an iteration of a pipelined loop can, K0402 for a whole ring or a
 /// window of another block, K0414 for several tiles at once, K0511 in a kernel of pairs, K0417 for an operand that a copy in
-/// flight may still write.
+/// flight may still write, K0418 and K0422 for memory that another part of the kernel or another block may still use.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

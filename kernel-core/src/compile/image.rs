@@ -97,7 +97,9 @@ pub(super) fn compile_image(
         first?
     };
     let order = first.order.map(|Explored { verdict, problem }| {
-        problem.into_iter().for_each(|problem| left.problems.push(problem));
+        if let Some(problem) = problem {
+            left.problems.push(problem);
+        }
         verdict
     });
     variants.insert(0, first.variant);

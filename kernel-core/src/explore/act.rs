@@ -63,12 +63,11 @@ impl Machine<'_> {
         let started = effects.accesses.iter().map(|access| access.by);
         if started.clone().any(|by| by == By::TensorCores) {
             let one = &mut self.crews[crew];
-            match applied.op {
-                Op::Product(ProductOp::Wgmma) => one.products += 1,
-                _ => {
-                    one.on_cores += 1;
-                    one.cores_began = one.clocks[0].clone();
-                }
+            if matches!(applied.op, Op::Product(ProductOp::Wgmma)) {
+                one.products += 1;
+            } else {
+                one.on_cores += 1;
+                one.cores_began = one.clocks[0].clone();
             }
         }
         if effects.accesses.iter().any(|access| access.done == Done::BulkGroup) {
@@ -81,12 +80,14 @@ impl Machine<'_> {
             | Memory::TensorMemory(_)
             | Memory::Registers(_) => None,
         });
-        let cores = match applied.op {
-            Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })) => {
-                self.get(crew, applied.args[2]).window().map(Cores::Product)
+        let cores = if let Op::Product(ProductOp::Tcgen05(op)) = applied.op {
+            match op {
+                Tcgen05::Mma { .. } => self.get(crew, applied.args[2]).window().map(Cores::Product),
+                Tcgen05::Copy { .. } => Some(Cores::Copy),
+                Tcgen05::Commit { .. } | Tcgen05::FenceBefore | Tcgen05::FenceAfter => None,
             }
-            Op::Product(ProductOp::Tcgen05(Tcgen05::Copy { .. })) => Some(Cores::Copy),
-            _ => None,
+        } else {
+            None
         };
         for (number, access) in effects.accesses.iter().enumerate() {
             let window = match access.memory {
@@ -290,7 +291,7 @@ impl Machine<'_> {
                 let arrived = self.barriers.at_mut(barrier).arrive(at, &[issuer, others]);
                 self.step_clocks(crew);
                 self.know_end(crew, barrier, &arrived);
-                self.arrived(barrier, arrived, at)
+                self.arrived(barrier, &arrived, at)
             }
             Announcement::Expect(barrier) => {
                 let barrier = self.barrier(crew, barrier, at)?;
@@ -300,7 +301,7 @@ impl Machine<'_> {
                 let arrived = mbarrier.arrive(at, &[issuer]);
                 self.step_clock(crew, who, Half::Issuer);
                 self.know_end(crew, barrier, &arrived);
-                self.arrived(barrier, arrived, at)
+                self.arrived(barrier, &arrived, at)
             }
             Announcement::Commit { barrier, blocks } => {
                 let barrier = self.barrier(crew, barrier, at)?;
@@ -316,7 +317,7 @@ impl Machine<'_> {
                     let own = self.barriers.component(barrier);
                     known.raise(own, issuer.get(own));
                     let arrived = self.barriers.at_mut(barrier).arrive(at, &[&known]);
-                    self.arrived(barrier, arrived, at)?;
+                    self.arrived(barrier, &arrived, at)?;
                 }
                 Ok(())
             }
@@ -332,8 +333,8 @@ impl Machine<'_> {
         }
     }
 
-    fn arrived(&mut self, barrier: Barrier, arrived: Arrived, at: Loc) -> Result<(), Stop> {
-        match arrived {
+    fn arrived(&mut self, barrier: Barrier, arrived: &Arrived, at: Loc) -> Result<(), Stop> {
+        match *arrived {
             Arrived::InOrder | Arrived::Ended => {}
             Arrived::TooOften => return self.found(Finding::TooOften { barrier, at }),
             Arrived::Early => self.doubt(at, Reason::Early),

@@ -61,7 +61,9 @@ impl Mbarrier {
         }
         self.missing -= 1;
         let early = clocks.iter().any(|clock| clock.get(self.component) < self.phases);
-        clocks.iter().for_each(|clock| self.gathered.join(clock));
+        for clock in clocks {
+            self.gathered.join(clock);
+        }
         match self.advance() {
             Some(at) => Arrived::Unseen(at),
             None if early => Arrived::Early,
@@ -97,7 +99,7 @@ impl Mbarrier {
         unseen
     }
 
-    /// Whether the phase of this parity is over (PTX ISA, "mbarrier.test_wait": `.parity`).
+    /// Whether the phase of this parity is over (PTX ISA, "`mbarrier.test_wait`": `.parity`).
     pub(super) fn is_over(&self, parity: i128) -> bool {
         i128::from(self.phases & 1) != parity & 1
     }
@@ -128,7 +130,9 @@ impl Meeting {
     /// So many come, of all who are to come. Gives the meeting that they have come to, or none if too many have.
     pub(super) fn come(&mut self, count: u32, clocks: [&Clock; 2]) -> u32 {
         self.come += count;
-        clocks.into_iter().for_each(|clock| self.gathered.join(clock));
+        for clock in clocks {
+            self.gathered.join(clock);
+        }
         self.met
     }
 

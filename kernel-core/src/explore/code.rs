@@ -172,7 +172,7 @@ impl<'k> Slice<'k> {
 
     /// Notes what the statements of a region that matter depend on; `results` receive what it yields.
     fn mark(&mut self, region: &'k Region, loops: &mut Vec<Around<'k>>, results: &'k [Value]) {
-        let around = |depth: u32| Some(loops.len().checked_sub(1 + depth as usize)?);
+        let around = |depth: u32| loops.len().checked_sub(1 + depth as usize);
         match &region.end {
             Terminator::Return => {}
             Terminator::Yield(values) => self.pass(values, results),
@@ -203,7 +203,9 @@ impl<'k> Slice<'k> {
                 self.mark(otherwise, loops, results);
             }
             StmtKind::For { from, to, step, inits, body, results } => {
-                [*from, *to, *step].into_iter().for_each(|bound| self.need(bound));
+                for bound in [*from, *to, *step] {
+                    self.need(bound);
+                }
                 self.loop_of((inits, &body.args[1..], results), body, loops);
             }
             StmtKind::Loop { inits, body, results } => {
@@ -236,7 +238,9 @@ impl<'k> Slice<'k> {
     /// Notes the operands that say where an operation acts, and whether.
     fn op(&mut self, op: &'k Op, args: &'k [Value], stmt: &Stmt) {
         let Some(effects) = self.acts(stmt) else {
-            args.iter().for_each(|&arg| self.need(arg));
+            for &arg in args {
+                self.need(arg);
+            }
             return;
         };
         for &arg in args {

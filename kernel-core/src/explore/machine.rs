@@ -319,7 +319,10 @@ impl<'c> Machine<'c> {
             return Ok(());
         };
         let code = frame.code;
-        let Some(step) = code.steps.get(frame.next) else { return self.end(crew, code.end) };
+        let Some(step) = code.steps.get(frame.next) else {
+            self.end(crew, code.end);
+            return Ok(());
+        };
         frame.next += 1;
         self.steps += 1;
         if self.steps > MOST_STEPS {
@@ -442,12 +445,12 @@ impl<'c> Machine<'c> {
         }
     }
 
-    fn end(&mut self, crew: usize, end: &'c Terminator) -> Result<(), Stop> {
+    fn end(&mut self, crew: usize, end: &'c Terminator) {
         match end {
             Terminator::Return => self.crews[crew].state = State::Ended,
             Terminator::Yield(values) => match self.crews[crew].frames.pop() {
                 Some(Frame { around: Around::Side(results), .. }) => {
-                    self.pass(crew, values, results)
+                    self.pass(crew, values, results);
                 }
                 Some(Frame { around: Around::Default(results), .. }) => {
                     self.pass(crew, values, results);
@@ -457,7 +460,7 @@ impl<'c> Machine<'c> {
             },
             Terminator::Continue(depth, values) => self.next_turn(crew, *depth, values),
             Terminator::Break(depth, values) => {
-                self.to_loop(crew, *depth);
+                self.leave_to_loop(crew, *depth);
                 if let Some(Frame {
                     around: Around::For { results, .. } | Around::Loop { results },
                     ..
@@ -467,11 +470,10 @@ impl<'c> Machine<'c> {
                 }
             }
         }
-        Ok(())
     }
 
     /// Leaves everything inside the loop of this depth.
-    fn to_loop(&mut self, crew: usize, depth: u32) {
+    fn leave_to_loop(&mut self, crew: usize, depth: u32) {
         let frames = &mut self.crews[crew].frames;
         let mut outer = depth;
         while let Some(frame) = frames.last() {
@@ -486,7 +488,7 @@ impl<'c> Machine<'c> {
     }
 
     fn next_turn(&mut self, crew: usize, depth: u32, values: &'c [Value]) {
-        self.to_loop(crew, depth);
+        self.leave_to_loop(crew, depth);
         let Some(frame) = self.crews[crew].frames.last_mut() else { return };
         frame.next = 0;
         let args = frame.code.args;

@@ -217,7 +217,8 @@ impl Said<'_> {
         );
         let here = format!("{} by {} here", used(first), self.agent(first));
         let diagnostic = if again { diagnostic } else { diagnostic.place(first.at, here) };
-        let meets = straight && first.by == By::Threads;
+        // What completes on a barrier is not done when the threads meet.
+        let meets = straight && first.by == By::Threads && self.completes_on(first).is_none();
         diagnostic
             .why("the blocks of a cluster run on their own: one may be anywhere in the kernel while another one accesses its memory (PTX ISA, \"barrier.cluster\")")
             .help_if(meets.then_some("cluster::sync();"))
@@ -270,7 +271,11 @@ impl Said<'_> {
                 Some((name, made)) => (format!("`{name}`"), Some(made)),
                 None => ("a barrier".to_owned(), None),
             },
-            Waiting::Named { .. } => ("a named barrier".to_owned(), None),
+            Waiting::Named { number, .. } => {
+                let of_block = number % self.kernel.named.len().max(1);
+                let made = self.kernel.named.iter().nth(of_block).map(|(_, data)| data.loc);
+                ("a named barrier".to_owned(), made)
+            }
             Waiting::Cluster { .. } => ("the other blocks of the cluster".to_owned(), None),
             Waiting::Parts => ("the other parts".to_owned(), None),
         };

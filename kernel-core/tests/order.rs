@@ -1,0 +1,246 @@
+//! The order of kernels, run out: what is proven, what is refused, and what is left to the emulator, and why.
+
+use kernel_core::{
+    Options,
+    compile::compile_unit,
+    diag::{Problems, render},
+    explore::{Reason, Verdict},
+    loc::Locations,
+    syntax,
+};
+
+/// The verdict on a kernel with this body, or what is said of it.
+fn explored(attr: &str, params: &str, body: &str) -> Result<Verdict, String> {
+    let source = format!("fn k({params}) {{ {body} }}");
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    let attr: proc_macro2::TokenStream = attr.parse().expect("the attribute is Rust");
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
+    let made = compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
+    let said: Vec<String> = problems.iter().map(|problem| render(problem, &locations)).collect();
+    match made.first().and_then(|instances| instances.first()) {
+        Some(instance) if said.is_empty() => Ok(instance.images[0].order),
+        Some(_) | None => Err(said.join("\n")),
+    }
+}
+
+const HOPPER: &str = "target = sm_90a, warps = 4";
+const PAIR: &str = "target = sm_90a, warps = 4, cluster = 2";
+const TENSORS: &str = "#[block(64)] x: TensorMap<f32, 1>, n: i32, more: bool, y: TensorMut<f32, 1>";
+const MADE: &str = "
+    let bufs = shared::<f32>([2, 64]);
+    let (full, empty) = (barriers(2, 1), barriers(2, 1));
+";
+
+fn on_hopper(body: &str) -> Result<Verdict, String> {
+    explored(HOPPER, TENSORS, &format!("{MADE}{body}"))
+}
+
+/// The wrong kernel is refused with this code; the right one is proven.
+#[track_caller]
+fn twins(code: &str, wrong: &Result<Verdict, String>, right: &Result<Verdict, String>) {
+    let said = wrong.as_ref().expect_err("this twin is wrong");
+    assert!(said.starts_with(&format!("[{code}]")), "{said}");
+    assert!(!said.contains("\n[K"), "one problem: {said}");
+    let verdict = right.as_ref().unwrap_or_else(|said| panic!("this twin is right: {said}"));
+    assert!(matches!(verdict, Verdict::Proven { .. }), "{verdict:?}");
+}
+
+#[track_caller]
+fn left(reason: Reason, explored: &Result<Verdict, String>) {
+    let verdict = explored.as_ref().unwrap_or_else(|said| panic!("it is not refused: {said}"));
+    match verdict {
+        Verdict::Left { reason: actual, .. } => assert_eq!(*actual, reason),
+        Verdict::Proven { .. } | Verdict::Refused => panic!("{verdict:?}"),
+    }
+}
+
+/// A writer and a reader of a ring of two buffers, with these lines in their loops and this many turns.
+fn ring([writer, reader]: [&str; 2], turns: [&str; 2]) -> Result<Verdict, String> {
+    on_hopper(&format!(
+        "warp_specialize(
+            || for turn in 0..{} {{
+                {reader}
+            }},
+            [partition(1).run(|| for turn in 0..{} {{
+                {writer}
+            }})],
+        );",
+        turns[1], turns[0]
+    ))
+}
+
+const WRITER: &str = "
+    empty[turn % 2].wait(1 - turn / 2 % 2);
+    full[turn % 2].expect(x.block_bytes());
+    tma::load(x, [64 * turn], full[turn % 2], bufs[turn % 2]);
+";
+const READER: &str = "
+    full[turn % 2].wait(turn / 2 % 2);
+    y.tile([64 * turn], [64]).store(bufs[turn % 2].load());
+    empty[turn % 2].arrive();
+";
+
+#[test]
+fn a_buffer_is_not_written_while_it_may_be_read() {
+    let early =
+        READER.replacen("wait(turn / 2 % 2);", "wait(turn / 2 % 2); empty[turn % 2].arrive();", 1);
+    let early = early.trim_end().rsplit_once("empty").map(|(before, _)| before.to_owned());
+    let early = early.expect("the reader arrives");
+    let turns = ["x.dim(0) / 64"; 2];
+    twins("K0418", &ring([WRITER, &early], turns), &ring([WRITER, READER], turns));
+}
+
+#[test]
+fn the_bounds_of_a_ring_may_be_a_scalar() {
+    let verdict = ring([WRITER, READER], ["n"; 2]);
+    let iterations = match verdict {
+        Ok(Verdict::Proven { iterations: Some(iterations) }) => iterations,
+        other => panic!("{other:?}"),
+    };
+    // Both buffers are filled again.
+    assert!(iterations >= 3, "{iterations}");
+}
+
+#[test]
+fn a_wait_is_for_the_phase_of_its_copy() {
+    let once = |parity: i32| {
+        on_hopper(&format!(
+            "full[0].expect(x.block_bytes());
+            tma::load(x, [0], full[0], bufs[0]);
+            full[0].wait({parity});
+            y.tile([0], [64]).store(bufs[0].load());"
+        ))
+    };
+    twins("K0419", &once(1), &once(0));
+}
+
+#[test]
+fn parts_do_not_wait_for_each_other() {
+    let asks = |first: &str| {
+        on_hopper(&format!(
+            "warp_specialize(
+                || {{ {first} full[0].wait(0); y.tile([0], [64]).store(bufs[0].load()); full[1].arrive(); }},
+                [partition(1).run(|| {{
+                    empty[0].wait(0);
+                    bufs[0].store(zeros([64]));
+                    full[0].arrive();
+                    full[1].wait(0);
+                }})],
+            );"
+        ))
+    };
+    twins("K0420", &asks(""), &asks("empty[0].arrive();"));
+}
+
+#[test]
+fn a_phase_gets_as_many_arrivals_as_it_counts() {
+    let counts = |count: i32| {
+        on_hopper(&format!(
+            "let all = barrier({count});
+            warp_specialize(
+                || {{ all.wait(0); y.tile([0], [64]).store(bufs[0].load()); }},
+                [partition(2).run(|| {{ bufs[0].store(zeros([64])); all.arrive(); }})],
+            );"
+        ))
+    };
+    twins("K0421", &counts(2), &counts(1));
+}
+
+#[test]
+fn blocks_of_a_cluster_meet_between_a_write_and_a_read_of_another_one() {
+    let exchanged = |meets: &str| {
+        let body = format!(
+            "let part = shared::<f32>([64]);
+            part.store(y.tile([64 * cluster::rank()], [64]).load());
+            {meets}
+            y.tile([64 * cluster::rank()], [64]).store(part.of_block(1 - cluster::rank()).load());"
+        );
+        explored(PAIR, TENSORS, &body)
+    };
+    twins("K0422", &exchanged(""), &exchanged("cluster::sync();"));
+}
+
+#[test]
+fn nothing_is_under_way_at_the_end() {
+    let loaded = |waits: &str| {
+        on_hopper(&format!(
+            "full[0].expect(x.block_bytes()); tma::load(x, [0], full[0], bufs[0]); {waits}"
+        ))
+    };
+    twins("K0423", &loaded(""), &loaded("full[0].wait(0);"));
+}
+
+#[test]
+fn products_into_one_accumulator_are_in_order() {
+    let params = "#[block(128, 64)] a: TensorMap<f16, 2>, #[block(64, 64)] b: TensorMap<f16, 2>, c: TensorMut<f32, 2>";
+    let twice = |second: &str| {
+        let body = format!(
+            "let (sa, sb) = (shared::<f16>([128, 64]), shared::<f16>([64, 64]));
+            let (full, done, acc) = (barrier(1), barrier(1), tmem::<f32>([2, 128, 64]));
+            warp_specialize(
+                || {{ done.wait(0); c.tile([0, 0], [128, 64]).store(acc[{second}].load()); }},
+                [partition(1).run(|| {{
+                    full.expect(a.block_bytes() + b.block_bytes());
+                    tma::load(a, [0, 0], full, sa);
+                    tma::load(b, [0, 0], full, sb);
+                    full.wait(0);
+                    tcgen05::mma(sa, sb, acc[0]).accumulate(false);
+                    tcgen05::mma(sa, sb, acc[0]);
+                    tcgen05::commit(done);
+                }})],
+            );"
+        );
+        explored("target = sm_100a, warps = 4", params, &body)
+    };
+    let verdict = twice("0");
+    assert_eq!(verdict, Ok(Verdict::Proven { iterations: None }));
+}
+
+#[test]
+fn what_arguments_decide_is_left_to_the_emulator() {
+    let one = |wait: &str| {
+        on_hopper(&format!(
+            "full[0].expect(x.block_bytes());
+            tma::load(x, [0], full[0], bufs[0]);
+            {wait}
+            y.tile([0], [64]).store(bufs[0].load());
+            full[0].wait(0);"
+        ))
+    };
+    left(Reason::Argument(2), &one("if more { full[0].wait(0); }"));
+    left(Reason::Argument(1), &one("full[0].wait(n);"));
+    left(Reason::Polled, &one("full[0].wait(0); if full[0].try_wait(0) { sync(); }"));
+    let data = "let far = y.tile([0], [1]).load().item() > 0.0; if far { full[0].wait(0); } full[0].wait(0);";
+    left(Reason::Data, &one(data));
+}
+
+#[test]
+fn what_few_iterations_break_is_left_to_the_emulator() {
+    // Without an iteration nobody loads.
+    let drained = "
+        for turn in 0..n {
+            full[0].expect(x.block_bytes());
+            tma::load(x, [64 * turn], full[0], bufs[0]);
+            full[0].wait(turn % 2);
+        }
+        full[0].wait((n + 1) % 2);
+        empty[0].arrive();
+        empty[0].wait(0);";
+    let wrong = "full[1].wait(0);";
+    assert!(on_hopper(drained).is_ok(), "{:?}", on_hopper(drained));
+    let said = on_hopper(&format!("{drained}{wrong}")).expect_err("nobody arrives there");
+    assert!(said.starts_with("[K0420]"), "{said}");
+    let first = "
+        if n > 0 { full[0].arrive(); }
+        for turn in 0..n { empty[turn % 2].arrive(); sync(); }
+        full[0].wait(0);";
+    left(Reason::Empty, &on_hopper(first));
+}
+
+#[test]
+fn instructions_that_the_user_wrote_are_left_to_the_emulator() {
+    let text = "ptx!(\"membar.cta;\"); full[0].arrive(); full[0].wait(0);";
+    left(Reason::Text, &on_hopper(text));
+}

@@ -1,0 +1,33 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn next_tile(
+    #[block(128, 64)] a: TensorMap<f16, 2>,
+    #[block(64, 64)] b: TensorMap<f16, 2>,
+    c: TensorMut<f32, 2>,
+) {
+    let (sa, sb) = (shared::<f16>([128, 64]), shared::<f16>([64, 64]));
+    let acc = tmem::<f32>([128, 64]);
+    let (full, done) = (barrier(1), barrier(1));
+    warp_specialize(
+        || {
+            for tile in 0..4 {
+                done.wait(tile % 2);
+                c.tile([128 * tile, 0], [128, 64]).store(acc.load());
+            }
+        },
+        [partition(1).run(|| {
+            for tile in 0..4 {
+                full.expect(a.block_bytes() + b.block_bytes());
+                tma::load(a, [128 * tile, 0], full, sa);
+                tma::load(b, [0, 0], full, sb);
+                full.wait(tile % 2);
+                tcgen05::mma(sa, sb, acc).accumulate(false);
+                tcgen05::commit(done);
+                done.wait(tile % 2);
+            }
+        })],
+    );
+}
+
+fn main() {}

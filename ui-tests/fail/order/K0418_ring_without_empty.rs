@@ -1,0 +1,23 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 4)]
+pub fn never_empty(#[block(1, 64)] x: TensorMap<f32, 2>, y: TensorMut<f32, 2>) {
+    let rows = shared::<f32>([2, 1, 64]);
+    let full = barriers(2, 1);
+    warp_specialize(
+        || {
+            for row in 0..x.dim(0) {
+                full[row % 2].wait(row / 2 % 2);
+                y.tile([row, 0], [1, 64]).store(rows[row % 2].load());
+            }
+        },
+        [partition(1).run(|| {
+            for row in 0..x.dim(0) {
+                full[row % 2].expect(x.block_bytes());
+                tma::load(x, [row, 0], full[row % 2], rows[row % 2]);
+            }
+        })],
+    );
+}
+
+fn main() {}
