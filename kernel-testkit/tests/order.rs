@@ -41,7 +41,7 @@ fn text(name: &str) -> String {
         None => line,
     });
     let lines = lines.filter(|line| !line.starts_with("//@ snapshot"));
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a line is a statement that orders something, and gives nothing.
@@ -58,7 +58,7 @@ fn nothing_is_proven_that_the_emulator_refuses() {
         let text = text(name);
         for (number, line) in text.lines().enumerate().filter(|(_, line)| orders(line)) {
             let others = text.lines().enumerate().filter(|(other, _)| *other != number);
-            let without: String = others.map(|(_, line)| format!("{line}\n")).collect();
+            let without = others.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
             let test = FileTest::of(name, &without);
             let Ok(builds) = test.builds() else {
                 refused += 1;
