@@ -127,7 +127,7 @@ impl Meeting {
         Meeting { come: 0, met: 0, gathered: start.clone(), released: start.clone() }
     }
 
-    /// So many come, of all who are to come. Gives the meeting that they have come to, or none if too many have.
+    /// So many come; gives how often all have met before.
     pub(super) fn come(&mut self, count: u32, clocks: [&Clock; 2]) -> u32 {
         self.come += count;
         for clock in clocks {

@@ -49,19 +49,22 @@ pub(super) struct Numbers {
     of: BTreeMap<Source, Divisors>,
     /// The length of the longest ring.
     rounds: i128,
+    /// The scalars that are `bool`.
     truths: Sources,
 }
 
+/// What a number is divided by, and compared with.
 #[derive(Clone, Copy, Default)]
 struct Divisors {
     /// A loop begins there.
     begins: bool,
     /// A loop ends there.
     ends: bool,
+    /// A loop goes around once for this much of it, the least of all loops.
     least: Option<i128>,
-    /// For so much of it something changes that it is compared with.
+    /// The same of what counts without being a loop's bound: it is compared with what changes.
     against: Option<i128>,
-    /// It is compared with no larger number than this.
+    /// The largest constant that it is compared with.
     compared: i128,
     /// A multiple of all of them.
     all: Option<i128>,
