@@ -69,6 +69,8 @@ pub enum Reason {
     Chosen,
     /// What is wrong depends on an argument that bounds no loop: a parameter, by its number.
     Argument(u32),
+    /// Something is wrong unless arguments that bound loops go together in some way.
+    Related,
     /// Something is wrong only if loops run a few times.
     Few,
     /// Something is wrong only if extents and bounds of loops are 0.
@@ -214,6 +216,11 @@ pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
         if let Some(param) = deciding(&numbers, in_full) {
             return text(finding.place(), Reason::Argument(param));
         }
+        let bounds = in_full.iter().fold(Sources::NONE, |all, one| all.join(one.bounds));
+        let fine = |launch| machine::run(kernel, &code, &numbers, launch, Turns::First).ended;
+        if numbers.opinions(kernel, &launches[0], bounds).iter().any(fine) {
+            return text(finding.place(), Reason::Related);
+        }
         let problem = messages::Said { kernel, written }.diagnostic(&finding);
         return Explored { verdict: Verdict::Refused, problem: Some(problem) };
     }
@@ -264,6 +271,9 @@ impl Reason {
             Reason::Barrier => "which barrier it is, is known at run time".to_owned(),
             Reason::Chosen => "an argument decides which branch is taken".to_owned(),
             Reason::Argument(param) => format!("it depends on the argument `{}`", name(param)),
+            Reason::Related => {
+                "it depends on how the arguments that bound loops go together".to_owned()
+            }
             Reason::Few => "a hazard, but only if loops run a few times".to_owned(),
             Reason::Empty => "a hazard, but only if an extent or a bound is 0".to_owned(),
             Reason::Elements => {

@@ -217,6 +217,18 @@ fn what_arguments_decide_is_left_to_the_emulator() {
 }
 
 #[test]
+fn bounds_that_have_to_go_together_are_left_to_the_emulator() {
+    // Half as many tiles of `y` as of `x`: the user sees to it.
+    let halves = ring([WRITER, READER], ["x.dim(0) / 64", "y.dim(0) / 32"]);
+    let doubled = ring([WRITER, READER], ["x.dim(0) / 64", "y.dim(0) / 64 * 2"]);
+    left(Reason::Related, &doubled);
+    assert!(halves.is_ok(), "{halves:?}");
+    // No bound makes up for one turn more.
+    let more = ring([WRITER, READER], ["x.dim(0) / 64", "x.dim(0) / 64 + 1"]);
+    more.expect_err("the reader waits without end");
+}
+
+#[test]
 fn what_few_iterations_break_is_left_to_the_emulator() {
     // Without an iteration nobody loads.
     let drained = "

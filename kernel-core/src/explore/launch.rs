@@ -3,7 +3,7 @@
 //! How often a loop runs mostly depends on the extents of tensors and on scalars. For these a launch has numbers that let rings of buffers
 //! go around: multiples of what the kernel divides them by, and of the steps of its loops.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use la_arena::ArenaMap;
 
@@ -88,6 +88,11 @@ impl Divisors {
             (a, b) = (b, a % b);
         }
         self.all = Some((all / a * divisor).min(MOST));
+    }
+
+    /// For how much of it a loop goes around once.
+    fn unit(&self) -> i128 {
+        self.least.or(self.against).unwrap_or(1)
     }
 
     /// A loop goes around once for this much of it.
@@ -178,8 +183,7 @@ impl Numbers {
                     Source::Scalar(_) | Source::Dim(..) if divisors.begins && !divisors.ends => 0,
                     Source::Scalar(_) | Source::Dim(..) => {
                         let all = divisors.all.unwrap_or(1);
-                        let turns =
-                            (self.rounds + 1) * divisors.least.or(divisors.against).unwrap_or(1);
+                        let turns = (self.rounds + 1) * divisors.unit();
                         let enough = turns.max(divisors.compared + 1);
                         let around = all * ((enough + all - 1) / all).max(1);
                         match index {
@@ -196,6 +200,56 @@ impl Numbers {
         };
         let count = if self.of.is_empty() { 1 } else { EMPTY + 1 };
         (0..=EMPTY).take(count).map(with).collect()
+    }
+}
+
+/// The most launches with other numbers that are tried for a hazard.
+const MOST_OPINIONS: usize = 256;
+
+impl Numbers {
+    /// The same launch with other numbers for the bounds of loops, as often as they may go together: what loops over one tensor may be
+    /// meant to run as often as what loops over another one, or twice as often.
+    pub(super) fn opinions(
+        &self,
+        kernel: &Kernel,
+        launch: &Launch,
+        bounds: Sources,
+    ) -> Vec<Launch> {
+        let bounding = self.of.iter().filter(|&(&source, _)| {
+            let counts = match source {
+                Source::Scalar(param) => !is_bool(kernel, param),
+                Source::Dim(..) => true,
+                Source::Grid(_) => false,
+            };
+            let bit = self.bit(source);
+            counts && bounds.without(bit) != bounds
+        });
+        let bounding: Vec<(Source, &Divisors, i128)> = bounding
+            .filter_map(|(&source, divisors)| Some((source, divisors, launch.number(source)?)))
+            .collect();
+        if bounding.len() < 2 {
+            return Vec::new();
+        }
+        let turns: Vec<i128> =
+            bounding.iter().map(|(_, divisors, number)| number / divisors.unit()).collect();
+        let mut all = vec![launch.of.clone()];
+        for &(source, divisors, least) in &bounding {
+            let numbers = turns
+                .iter()
+                .flat_map(|turns| [1, 2, 4].map(|times| divisors.unit() * turns * times));
+            let numbers: BTreeSet<i128> = numbers
+                .filter(|number| *number >= least && number % divisors.all.unwrap_or(1) == 0)
+                .collect();
+            let with = all.iter().flat_map(|of| {
+                numbers.iter().map(move |&number| {
+                    let mut of = of.clone();
+                    of.insert(source, number);
+                    of
+                })
+            });
+            all = with.take(MOST_OPINIONS).collect();
+        }
+        all.into_iter().map(|of| Launch { of, answers: launch.answers }).collect()
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) enum Stop {
 pub(super) struct Seen {
     /// What is wrong.
     pub(super) finding: Option<Finding>,
+    /// All parts were followed to their ends.
+    pub(super) ended: bool,
     /// Why not finding anything proves nothing, the first reason.
     pub(super) doubt: Option<(Loc, Reason)>,
     /// The operations with effects that took place.
@@ -230,7 +232,8 @@ pub(super) fn run<'c>(
         steps: 0,
     };
     match machine.all(turns) {
-        Ok(()) | Err(Stop::Refused | Stop::Found) => {}
+        Ok(()) => machine.seen.ended = true,
+        Err(Stop::Refused | Stop::Found) => {}
         Err(Stop::Unknown(at, reason)) => machine.doubt(at, reason),
     }
     machine.seen
