@@ -1,10 +1,12 @@
 //! Blackwell's tensor cores: messages, and the fences of tensor memory that are put between what threads and tensor cores do.
 
+#[path = "support/fragment.rs"]
+mod fragment;
 #[path = "support/rendered.rs"]
 mod rendered;
 
 use expect_test::{Expect, expect};
-use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
+use fragment::Fragment;
 use rendered::rendered;
 
 /// A kernel with this body, over factors in shared memory, sums in tensor memory, and barriers.
@@ -36,22 +38,8 @@ fn messages(body: &str, expect: &Expect) {
 #[track_caller]
 fn order(body: &str, required: &str) {
     let function = kernel(body);
-    let locations = Locations::new(function.sig.ident.span());
-    let mut problems = Problems::new();
-    let unit = syntax::parse_function(attributes(), &function, &locations, &mut problems);
-    let mut dumps = Vec::new();
-    compile_unit(
-        &unit,
-        &locations,
-        &mut problems,
-        Options { dump: true, ..Options::default() },
-        &mut dumps,
-    );
-    assert_eq!(problems.reports(), 0, "{body}");
-    let (_, text) = dumps
-        .iter()
-        .find(|(name, _)| name.ends_with(".schedule"))
-        .expect("a kernel that compiles has a schedule");
+    let fragment = Fragment::of(attributes(), &function);
+    let text = fragment.stage(".schedule");
     let what = |line: &str| {
         let line = line.trim();
         let line = line.split_once(" = ").map_or(line, |(_, made)| made);
@@ -70,20 +58,7 @@ fn order(body: &str, required: &str) {
 #[track_caller]
 fn ptx(body: &str) -> String {
     let function = kernel(body);
-    let locations = Locations::new(function.sig.ident.span());
-    let mut problems = Problems::new();
-    let unit = syntax::parse_function(attributes(), &function, &locations, &mut problems);
-    let mut dumps = Vec::new();
-    compile_unit(
-        &unit,
-        &locations,
-        &mut problems,
-        Options { dump: true, ..Options::default() },
-        &mut dumps,
-    );
-    assert_eq!(problems.reports(), 0, "{body}");
-    let found = dumps.into_iter().rev().find(|(name, _)| name.rsplit('.').next() == Some("ptx"));
-    found.expect("a kernel that compiles has PTX").1
+    Fragment::of(attributes(), &function).stage("general.ptx").to_owned()
 }
 
 #[test]
@@ -127,21 +102,9 @@ fn the_fragment_of_mma_is_read_without_an_exchange() {
 fn more_warps_than_four_meet_where_they_hand_tensor_memory_on() {
     let meetings = |body: &str, warps: u32| {
         let function = kernel(body);
-        let locations = Locations::new(function.sig.ident.span());
-        let mut problems = Problems::new();
         let attributes = quote::quote!(target = sm_100a, warps = #warps);
-        let unit = syntax::parse_function(attributes, &function, &locations, &mut problems);
-        let mut dumps = Vec::new();
-        compile_unit(
-            &unit,
-            &locations,
-            &mut problems,
-            Options { dump: true, ..Options::default() },
-            &mut dumps,
-        );
-        assert_eq!(problems.reports(), 0, "{body}");
-        let found = dumps.iter().find(|(name, _)| name.ends_with(".layouts"));
-        let (_, text) = found.expect("a kernel that compiles has layouts");
+        let fragment = Fragment::of(attributes, &function);
+        let text = fragment.stage(".layouts");
         text.lines().filter(|line| line.trim() == "sync").count()
     };
     let part = "acc.store(zeros([128, 64])); c.tile([0, 0], [128, 32]).store(acc.tile([0, 32], [128, 32]).load());";

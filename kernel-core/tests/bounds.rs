@@ -1,12 +1,9 @@
 //! Which indices of shared memory are proven to be in range, and which ones a kernel checks: a check is a `trap`.
 
-use kernel_core::{
-    Options,
-    compile::compile_unit,
-    diag::{Problems, render},
-    loc::Locations,
-    syntax,
-};
+#[path = "support/fragment.rs"]
+mod fragment;
+
+use fragment::Fragment;
 
 /// How many traps a kernel has that begins with these statements; `ring` has four tiles.
 fn traps(body: &str) -> usize {
@@ -17,16 +14,8 @@ fn traps(body: &str) -> usize {
         }}"
     );
     let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
-    let locations = Locations::new(function.sig.ident.span());
-    let mut problems = Problems::new();
     let attr = quote::quote!(target = sm_90a, warps = 1, cluster = 4);
-    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
-    let compiled =
-        compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
-    let said: Vec<String> = problems.iter().map(|problem| render(problem, &locations)).collect();
-    assert!(said.is_empty(), "{body}\n{}", said.join("\n"));
-    let variant = compiled[0][0].images[0].variants.last().expect("a kernel has a variant");
-    variant.ptx.matches("trap;").count()
+    Fragment::of(attr, &function).stage("general.ptx").matches("trap;").count()
 }
 
 const STORE: &str = "ring[at].store(zeros([16, 16]));";

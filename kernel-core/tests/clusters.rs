@@ -1,6 +1,9 @@
 //! Kernels that reach other blocks, in PTX: where the blocks meet, in which state space they access, what they fence.
 
-use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
+#[path = "support/fragment.rs"]
+mod fragment;
+
+use fragment::Fragment;
 
 /// The PTX of the last variant of a kernel with four blocks in a cluster and this body.
 #[track_caller]
@@ -20,13 +23,7 @@ fn ptx_for(target: &proc_macro2::TokenStream, body: &str) -> String {
     );
     let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
     let attr = quote::quote!(target = #target, warps = 4, cluster = 4);
-    let locations = Locations::new(function.sig.ident.span());
-    let mut problems = Problems::new();
-    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
-    let compiled =
-        compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
-    assert!(problems.is_empty(), "{problems:?}");
-    compiled[0][0].images[0].variants.last().expect("a kernel has a variant").ptx.clone()
+    Fragment::of(attr, &function).stage("general.ptx").to_owned()
 }
 
 /// The lines that have any of the words, in order, each as that word.

@@ -1,23 +1,17 @@
 //! Barriers and proxy fences that the compiler puts between accesses, counted in the PTX.
 
-use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
+#[path = "support/fragment.rs"]
+mod fragment;
+
+use fragment::Fragment;
 
 /// The PTX of a kernel, for tensors of any alignment.
 #[track_caller]
 fn compiled(parameters: &str, body: &str) -> String {
     let function: syn::ItemFn =
         syn::parse_str(&format!("fn k({parameters}) {{ {body} }}")).expect("the source is Rust");
-    let locations = Locations::new(function.sig.ident.span());
-    let mut problems = Problems::new();
     let attributes = quote::quote!(target = sm_90a, warps = 4);
-    let unit = syntax::parse_function(attributes, &function, &locations, &mut problems);
-    let mut dumps = Vec::new();
-    let options = Options { dump: true, ..Options::default() };
-    compile_unit(&unit, &locations, &mut problems, options, &mut dumps);
-    let said: Vec<&str> = problems.iter().map(|one| one.headline.as_str()).collect();
-    assert_eq!(said, Vec::<&str>::new(), "{body}");
-    let (_, ptx) = dumps.iter().find(|(name, _)| name.ends_with("general.ptx")).expect("compiled");
-    ptx.clone()
+    Fragment::of(attributes, &function).stage("general.ptx").to_owned()
 }
 
 /// How often an instruction stands in it.

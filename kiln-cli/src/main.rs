@@ -116,12 +116,13 @@ enum Command {
     /// what is known of the order of threads, blocks and copies before the kernel runs: proven, or left to the emulator, and why.
     ///
     /// Layouts are chosen while cargo builds: `KILN_DUMP=DIR cargo build` writes what it chose to DIR, for all that it compiles.
+    #[command(group(clap::ArgGroup::new("shown").required(true).args(["layouts", "order"])))]
     Inspect {
         /// Show layouts, from files that end in `.layouts`.
-        #[arg(long, required_unless_present = "order")]
+        #[arg(long)]
         layouts: bool,
         /// Show the verdict on the order of each kernel, from files that end in `.order`.
-        #[arg(long, conflicts_with = "layouts")]
+        #[arg(long)]
         order: bool,
         /// A folder that `KILN_DUMP` named, or one file of it.
         #[arg(value_name = "DIR|FILE")]
@@ -154,7 +155,10 @@ fn inspected(path: &Path, what: inspect::Shown) -> Result<String, String> {
         let place = file.display();
         let dump = std::fs::read_to_string(file).map_err(|error| format!("{place}: {error}"))?;
         let shown = what.tell(&dump).map_err(|error| format!("{place}: {error}"))?;
-        Ok(format!("{place}: {shown}\n"))
+        Ok(match what {
+            inspect::Shown::Layouts => format!("{place}: {shown}\n"),
+            inspect::Shown::Order => format!("{place}: {shown}"),
+        })
     });
     shown.collect()
 }

@@ -1,4 +1,7 @@
-//! Compiling a kernel for its messages.
+//! Compiling a kernel for its messages, but for those about the order of a whole kernel: most are fragments.
+
+#[path = "of_order.rs"]
+mod of_order;
 
 use kernel_core::{
     Options,
@@ -7,6 +10,7 @@ use kernel_core::{
     loc::Locations,
     syntax,
 };
+use of_order::is_of_order;
 use proc_macro2::TokenStream;
 
 /// The messages of a kernel function with these arguments of `#[kernel]`, warnings behind the errors, as text.
@@ -16,5 +20,5 @@ pub(crate) fn rendered(attr: TokenStream, function: &syn::ItemFn) -> Vec<String>
     let unit = syntax::parse_function(attr, function, &locations, &mut problems);
     compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
     let all = problems.iter().chain(problems.warnings());
-    all.map(|problem| render(problem, &locations)).collect()
+    all.filter(|problem| !is_of_order(problem)).map(|problem| render(problem, &locations)).collect()
 }
