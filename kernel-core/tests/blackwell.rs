@@ -2,12 +2,9 @@
 
 #[path = "support/fragment.rs"]
 mod fragment;
-#[path = "support/rendered.rs"]
-mod rendered;
 
 use expect_test::{Expect, expect};
 use fragment::Fragment;
-use rendered::rendered;
 
 /// A kernel with this body, over factors in shared memory, sums in tensor memory, and barriers.
 fn kernel(body: &str) -> syn::ItemFn {
@@ -30,7 +27,7 @@ fn attributes() -> proc_macro2::TokenStream {
 
 /// The messages of a kernel with this body.
 fn messages(body: &str, expect: &Expect) {
-    expect.assert_eq(&rendered(attributes(), &kernel(body)).join("\n"));
+    expect.assert_eq(&Fragment::of(attributes(), &kernel(body)).said.join("\n"));
 }
 
 /// What a kernel with this body does with tensor memory and at barriers, in order and with the fences that were put between, one word
@@ -210,7 +207,7 @@ fn accumulate_names_what_it_was_said_of() {
         ("tma::prefetch(x, [0, 0])", "`tma::prefetch(..)`"),
     ] {
         let body = format!("full.expect(8192); {started}.accumulate(more); full.wait(0);");
-        let found = rendered(attributes(), &kernel(&body));
+        let found = Fragment::of(attributes(), &kernel(&body)).said;
         let actual = format!("actual    {name}");
         assert!(
             found[0].contains("is not an option of") && found[0].contains(&actual),
@@ -269,7 +266,7 @@ fn left_factors_lie_in_the_rows_of_their_sums() {
         ([64, 32], [block(64, 32), plain.clone()], ["64", "32"], [block(64, 64), plain.clone()]),
     ] {
         let body = from_tensor_memory(extents, &layouts[0], &layouts[1]);
-        let found = rendered(attributes(), &kernel(&body));
+        let found = Fragment::of(attributes(), &kernel(&body)).said;
         assert_eq!(found.len(), 1, "{body}");
         assert!(found[0].starts_with("[K0302]"), "{}", found[0]);
         let [required, actual] = required;
@@ -281,9 +278,13 @@ fn left_factors_lie_in_the_rows_of_their_sums() {
         let (_, help) = found[0].split_once("help      ").expect("there is a help");
         let mended_body = from_tensor_memory(extents, &mended[0], &mended[1]);
         assert!(mended_body.contains(help), "{help}");
-        assert_eq!(rendered(attributes(), &kernel(&mended_body)), [""; 0], "{mended_body}");
+        assert_eq!(
+            Fragment::of(attributes(), &kernel(&mended_body)).said,
+            [""; 0],
+            "{mended_body}"
+        );
     }
     // More rows than a block: the second lies between the rows of the first, of factors and sums alike.
     let body = from_tensor_memory([128, 32], &block(64, 16), &block(64, 16));
-    assert_eq!(rendered(attributes(), &kernel(&body)), [""; 0]);
+    assert_eq!(Fragment::of(attributes(), &kernel(&body)).said, [""; 0]);
 }
