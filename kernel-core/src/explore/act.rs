@@ -67,7 +67,6 @@ impl Machine<'_> {
                 one.products += 1;
             } else {
                 one.on_cores += 1;
-                one.cores_began = one.clocks[0].clone();
             }
         }
         if effects.accesses.iter().any(|access| access.done == Done::BulkGroup) {
@@ -307,15 +306,11 @@ impl Machine<'_> {
                 let barrier = self.barrier(crew, barrier, at)?;
                 let done = self.components.part(who, Of::Tcgen05);
                 let one = &self.crews[crew];
-                let mut known = one.cores_began.clone();
+                // It is issued, and so arrives, after what the thread has done and waited for.
+                let mut known = issuer.clone();
                 known.raise(done, one.on_cores);
-                // What the thread itself knows says which phase it arrives for.
-                let own = self.barriers.component(barrier);
-                known.raise(own, issuer.get(own));
                 for block in self.blocks_of(crew, (blocks, By::Threads), barrier.block, at)? {
                     let barrier = Barrier { block, ..barrier };
-                    let own = self.barriers.component(barrier);
-                    known.raise(own, issuer.get(own));
                     let arrived = self.barriers.at_mut(barrier).arrive(at, &[&known]);
                     self.arrived(barrier, &arrived, at)?;
                 }

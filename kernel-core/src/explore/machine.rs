@@ -66,8 +66,6 @@ pub(super) struct Crew<'c> {
     pub(super) products: u32,
     pub(super) stores: u32,
     pub(super) on_cores: u32,
-    /// What the thread knew when it last started something on the tensor cores.
-    pub(super) cores_began: Clock,
     /// The meeting of the cluster at which it has arrived, and not waited.
     pub(super) cluster: Option<u32>,
     /// The last wait on each barrier that was left.
@@ -207,7 +205,6 @@ pub(super) fn run<'c>(
                 products: 0,
                 stores: 0,
                 on_cores: 0,
-                cores_began: components.start(),
                 cluster: None,
                 waits: BTreeMap::new(),
             });
