@@ -3,7 +3,7 @@
 //! What decides about order is little: the state of barriers, and where each part of the program stands (`code`). With numbers for the
 //! arguments (`launch`) it is run like a program (`machine`, `act`), in one order of the parts. Vector clocks (`clock`) say which accesses of
 //! shared and tensor memory are over for whom: two that touch the same memory, of which one writes, and neither of which is over for the
-//! other, are a hazard in every order of the parts (`memory`). So is a wait for what nobody does any more.
+//! other, are a hazard, whichever comes first (`memory`). So is a wait for what nobody does any more.
 //!
 //! If nothing is found, nothing is there in any order either, as long as each arrival counts for one phase only: who arrives knows that
 //! the phase before is over, and who has waited for a phase has left the wait before the next one ends (`barriers`). What a kernel does
@@ -96,8 +96,8 @@ pub enum Reason {
 /// What is wrong.
 #[derive(Clone, Copy, Debug)]
 enum Finding {
-    /// Nothing orders two accesses. `missed` is a wait on the first one's barrier that did not cover it.
-    Race { first: Access, second: Access, missed: Option<Loc> },
+    /// Nothing orders two accesses.
+    Race { first: Access, second: Access },
     /// An arrival at a barrier whose phase has all of its arrivals.
     TooOften { barrier: Barrier, at: Loc },
     /// A wait that never ends.

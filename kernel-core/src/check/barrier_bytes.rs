@@ -10,7 +10,7 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
     ir::{BarrierOp, Blocks, Done, Kernel, Memory, Op, Region, StmtKind, SyncOp, Value},
-    layouts::tma::copied_bytes,
+    layouts::tma::completed_bytes,
     loc::Loc,
 };
 
@@ -58,20 +58,7 @@ pub(super) fn arriving(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Arriv
             return None;
         };
         let window = kernel.ty(window).shared().filter(|window| !window.remote)?;
-        let tensor = effects.reads().find_map(|access| match access.memory {
-            Memory::Tensor(param) => Some(param),
-            Memory::Address(_)
-            | Memory::Shared(_)
-            | Memory::TensorMemory(_)
-            | Memory::Registers(_) => None,
-        });
-        let bytes = tensor.map_or_else(
-            || {
-                let elements = window.shape.iter().map(|extent| u64::from(*extent));
-                elements.product::<u64>() * u64::from(window.dtype.bytes())
-            },
-            |param| copied_bytes(kernel, window, param),
-        );
+        let bytes = completed_bytes(kernel, window, &effects);
         let mask = match access.blocks {
             Blocks::Masked(mask) => Some(mask),
             Blocks::One | Blocks::All => None,

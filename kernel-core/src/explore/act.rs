@@ -5,7 +5,7 @@ use super::{
     barriers::Arrived,
     clock::{Clock, Half, Of},
     code::Applied,
-    machine::{LastWait, Machine, State, Stop, Waiting},
+    machine::{Machine, State, Stop, Waiting},
     memory::{Access, Conflict, Cores, Until},
     values::{Barrier, Datum, Thing, Window, coordinate},
 };
@@ -14,7 +14,7 @@ use crate::{
         self, Announcement, Blocks, By, ClusterOp, Does, Done, Effects, Memory, Named, Op,
         ProductOp, SyncOp, Tcgen05, Value, Wait,
     },
-    layouts::tma::copied_bytes,
+    layouts::tma::completed_bytes,
     loc::Loc,
 };
 
@@ -120,7 +120,8 @@ impl Machine<'_> {
                 });
                 self.access(crew, (access, place, left, cores), barrier, at)?;
                 if let Some(barrier) = barrier.filter(|_| access.does == Does::Writes) {
-                    let bytes = self.bytes(window, effects);
+                    let ty = self.kernel.ty(window).shared();
+                    let bytes = ty.map_or(0, |ty| completed_bytes(self.kernel, ty, effects));
                     self.note_answer(applied, place);
                     let began = self.crews[crew].clocks[0].clone();
                     if let Some(wait) = self.barriers.at_mut(barrier).deliver(bytes, &began) {
@@ -189,17 +190,13 @@ impl Machine<'_> {
             By::TensorCores => access.done == Done::Commit,
             By::AsyncCopy => true,
         };
-        self.accesses += 1;
-        let (does, by, who, number) = (access.does, access.by, one.who, self.accesses);
-        let noted = Access { at, does, by, who, window, until, spread, number, cores };
+        let (does, by, who) = (access.does, access.by, one.who);
+        let noted = Access { at, does, by, who, window, until, spread, on: barrier, cores };
         let [issuer, others] = &one.clocks;
         let clocks = if by_one_thread { [issuer, issuer] } else { [issuer, others] };
         match self.memory.access(noted, clocks) {
             None => Ok(()),
-            Some(Conflict::Race(first)) => {
-                let missed = self.missed_phase(crew, &first);
-                self.found(Finding::Race { first, second: noted, missed })
-            }
+            Some(Conflict::Race(first)) => self.found(Finding::Race { first, second: noted }),
             Some(Conflict::Elements) => {
                 self.doubt(at, Reason::Elements);
                 Ok(())
@@ -211,40 +208,9 @@ impl Machine<'_> {
         }
     }
 
-    /// The wait on the barrier of an earlier copy that did not cover it, if there was one since the copy began.
-    fn missed_phase(&self, crew: usize, first: &Access) -> Option<Loc> {
-        let component = first.until[0].component;
-        let one = &self.crews[crew];
-        one.waits.iter().find_map(|(&(block, root, index), wait)| {
-            let root = ir::Barriers::from_raw(la_arena::RawIdx::from_u32(root));
-            let barrier = Barrier { block, root, index };
-            let covers = self.barriers.component(barrier) == component;
-            (covers && wait.number > first.number).then_some(wait.at)
-        })
-    }
-
     pub(super) fn found(&mut self, finding: Finding) -> Result<(), Stop> {
         self.seen.finding = Some(finding);
         Err(Stop::Found)
-    }
-
-    /// The bytes that the barrier of a copy counts in one block.
-    fn bytes(&self, window: Value, effects: &Effects) -> u64 {
-        let Some(ty) = self.kernel.ty(window).shared() else { return 0 };
-        let tensor = effects.reads().find_map(|access| match access.memory {
-            Memory::Tensor(param) => Some(param),
-            Memory::Address(_)
-            | Memory::Shared(_)
-            | Memory::TensorMemory(_)
-            | Memory::Registers(_) => None,
-        });
-        tensor.map_or_else(
-            || {
-                let elements = ty.shape.iter().map(|extent| u64::from(*extent));
-                elements.product::<u64>() * u64::from(ty.dtype.bytes())
-            },
-            |param| copied_bytes(self.kernel, ty, param),
-        )
     }
 
     fn barrier(&self, crew: usize, barrier: Value, at: Loc) -> Result<Barrier, Stop> {
@@ -408,9 +374,6 @@ impl Machine<'_> {
                 self.learn(crew, &known);
                 let left = self.done_so_far(crew);
                 self.barriers.at_mut(barrier).leave(at, left);
-                let key = (barrier.block, barrier.root.into_raw().into_u32(), barrier.index);
-                let number = self.accesses + 1;
-                self.crews[crew].waits.insert(key, LastWait { at, number });
                 if let Some(result) = result {
                     let datum = Datum { thing: Thing::Number(1), varies: true, ..Datum::UNKNOWN };
                     self.set(crew, result, datum);

@@ -68,16 +68,6 @@ pub(super) struct Crew<'c> {
     pub(super) on_cores: u32,
     /// The meeting of the cluster at which it has arrived, and not waited.
     pub(super) cluster: Option<u32>,
-    /// The last wait on each barrier that was left.
-    pub(super) waits: BTreeMap<(u32, u32, u32), LastWait>,
-}
-
-/// A wait that threads have left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LastWait {
-    pub(super) at: Loc,
-    /// How many accesses came before.
-    pub(super) number: u32,
 }
 
 /// What a part does.
@@ -120,7 +110,6 @@ enum Around<'c> {
         at: Datum,
         bound: i128,
         step: i128,
-        turn: u32,
         results: &'c [Value],
     },
     Loop {
@@ -138,8 +127,6 @@ pub(super) struct Machine<'c> {
     pub(super) blocks: u32,
     pub(super) barriers: All,
     pub(super) memory: Memory,
-    /// How many accesses there were.
-    pub(super) accesses: u32,
     /// The answers of `try_cancel` by where they are, and how many there were.
     pub(super) answers: BTreeMap<(u32, u32, u64), i128>,
     pub(super) asked: i128,
@@ -206,7 +193,6 @@ pub(super) fn run<'c>(
                 stores: 0,
                 on_cores: 0,
                 cluster: None,
-                waits: BTreeMap::new(),
             });
         }
     }
@@ -220,7 +206,6 @@ pub(super) fn run<'c>(
         blocks,
         barriers: All::of(kernel, components, blocks),
         memory: Memory::default(),
-        accesses: 0,
         answers: BTreeMap::new(),
         asked: 0,
         pairs: kernel.cta_group() == CtaGroup::Pair,
@@ -414,7 +399,7 @@ impl<'c> Machine<'c> {
         self.pass(crew, inits, &body.args[1..]);
         let at = Datum { sources: from.sources.join(by.sources), varies: true, ..from };
         self.set(crew, body.args[0], at);
-        let around = Around::For { at, bound, step, turn: 1, results };
+        let around = Around::For { at, bound, step, results };
         if !sources.is_empty() {
             let turns = (bound - first).unsigned_abs().div_ceil(step.unsigned_abs().max(1));
             let turns = u32::try_from(turns).unwrap_or(u32::MAX);
@@ -493,10 +478,9 @@ impl<'c> Machine<'c> {
         frame.next = 0;
         let args = frame.code.args;
         match &mut frame.around {
-            Around::For { at, bound, step, turn, results } => {
+            Around::For { at, bound, step, results } => {
                 let next = at.number().unwrap_or(0) + *step;
                 at.thing = Thing::Number(next);
-                *turn += 1;
                 let (at, results) = (*at, *results);
                 let goes_on = if *step < 0 { next > *bound } else { next < *bound };
                 if goes_on {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     clock::{Clock, Component},
-    values::{Space, Window},
+    values::{Barrier, Space, Window},
 };
 use crate::{
     ir::{By, Does},
@@ -31,8 +31,8 @@ pub(super) struct Access {
     pub(super) until: [Until; 2],
     /// Each thread accesses elements of its own.
     pub(super) spread: bool,
-    /// How many accesses came before.
-    pub(super) number: u32,
+    /// The barrier on which it completes, if it does on one.
+    pub(super) on: Option<Barrier>,
     /// Of an operation of `tcgen05`, which one.
     pub(super) cores: Option<Cores>,
 }

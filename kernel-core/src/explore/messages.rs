@@ -2,7 +2,6 @@
 
 use super::{
     Finding, Stuck,
-    clock::Components,
     machine::Waiting,
     memory::Access,
     values::{Barrier, Space, Window},
@@ -26,10 +25,7 @@ const MBARRIER: &str = "Parallel Synchronization and Communication Instructions:
 impl Said<'_> {
     pub(super) fn diagnostic(&self, finding: &Finding) -> Diagnostic {
         match finding {
-            Finding::Race { first, second, missed: Some(wait) } => {
-                self.missed(first, second, *wait)
-            }
-            Finding::Race { first, second, missed: None } => {
+            Finding::Race { first, second } => {
                 let [block, _] = second.who;
                 if first.who[0] == block && second.window.block == block {
                     self.race(first, second)
@@ -106,46 +102,16 @@ impl Said<'_> {
             (By::Threads, _) if alone => "the threads",
             (By::Threads, _) => return self.part(access.who),
             (By::CpAsync, _) => "`copy_async`",
-            (By::AsyncCopy, _) if self.completes_on(access).is_some() => "a copy",
+            (By::AsyncCopy, _) if access.on.is_some() => "a copy",
             (By::AsyncCopy, _) => "a store",
             (By::TensorCores, _) => "a product",
         };
         if alone { what.to_owned() } else { format!("{what} of {}", self.part(access.who)) }
     }
 
-    /// The barrier on which an access completes.
-    fn completes_on(&self, access: &Access) -> Option<Barrier> {
-        let others = self.kernel.specialized().map_or(0, |found| found.partitions.len());
-        let parts = 1 + u32::try_from(others).unwrap_or(0);
-        let components = Components::of(self.kernel, parts, self.blocks());
-        (0..self.blocks()).find_map(|block| {
-            let all = self.kernel.barriers.iter().flat_map(|(root, data)| {
-                (0..data.ring.unwrap_or(1)).map(move |index| Barrier { block, root, index })
-            });
-            (0..).zip(all).find_map(|(number, barrier)| {
-                (components.barrier(block, number) == access.until[0].component).then_some(barrier)
-            })
-        })
-    }
-
     /// The name of the barrier on which an access completes.
     fn completing(&self, access: &Access) -> Option<String> {
-        Some(self.barrier(self.completes_on(access)?)?.0)
-    }
-
-    fn missed(&self, first: &Access, second: &Access, wait: Loc) -> Diagnostic {
-        let memory = self.memory(&second.window);
-        let what = if first.by == By::TensorCores { "product" } else { "copy" };
-        Code::WrongPhase
-            .at(wait, format!("this wait returns before the {what} is done"))
-            .compare(
-                "",
-                format!("a wait for the phase that ends when the {what} is done"),
-                "a wait for a phase that is over before",
-            )
-            .place(first.at, format!("the {what} starts here"))
-            .place(second.at, format!("{memory} is {} here", used(second)))
-            .why("a wait returns when the phase of its parity is over, which is when its arrivals and the bytes that it expects are there; phases have parity 0, 1, 0 and so on, and a new barrier counts as if one of parity 1 were over (PTX ISA, \"mbarrier.try_wait\")")
+        Some(self.barrier(access.on?)?.0)
     }
 
     fn race(&self, first: &Access, second: &Access) -> Diagnostic {
@@ -218,7 +184,7 @@ impl Said<'_> {
         let here = format!("{} by {} here", used(first), self.agent(first));
         let diagnostic = if again { diagnostic } else { diagnostic.place(first.at, here) };
         // What completes on a barrier is not done when the threads meet.
-        let meets = straight && first.by == By::Threads && self.completes_on(first).is_none();
+        let meets = straight && first.by == By::Threads && first.on.is_none();
         diagnostic
             .why("the blocks of a cluster run on their own: one may be anywhere in the kernel while another one accesses its memory (PTX ISA, \"barrier.cluster\")")
             .help_if(meets.then_some("cluster::sync();"))

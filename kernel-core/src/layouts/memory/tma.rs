@@ -21,8 +21,8 @@ use la_arena::ArenaMap;
 
 use crate::ir::dtype::{MapElement, Packing};
 use crate::ir::{
-    CopyOp, Dtype, Fact, Fill, Kernel, MapOptions, Op, ParamKind, Region, Shared, SharedType,
-    StmtKind, Tma, TmaKind, Value,
+    CopyOp, Dtype, Effects, Fact, Fill, Kernel, MapOptions, Memory, Op, ParamKind, Region, Shared,
+    SharedType, StmtKind, Tma, TmaKind, Value,
 };
 use crate::layouts::SharedLayout;
 use crate::layouts::known::{Known, Subject, log2_fact, stride};
@@ -566,11 +566,28 @@ fn small(value: u64) -> u32 {
 }
 
 /// The bytes that a copy into one block counts on its mbarrier: those of all boxes, whatever is outside of the tensor.
-pub fn copied_bytes(kernel: &Kernel, window: &SharedType, param: u32) -> u64 {
+fn copied_bytes(kernel: &Kernel, window: &SharedType, param: u32) -> u64 {
     let dtype = match kernel.params[param as usize].kind {
         ParamKind::Tensor { dtype, .. } => dtype,
         ParamKind::Pointer(_) | ParamKind::Scalar(_) => window.dtype,
     };
     let elements: u64 = window.shape.iter().map(|extent| u64::from(*extent)).product();
     elements * u64::from(dtype.bytes())
+}
+
+/// The bytes that an operation with these effects, which fills a window, counts on its mbarrier: those of its tensor's boxes, or of the window.
+pub fn completed_bytes(kernel: &Kernel, window: &SharedType, effects: &Effects) -> u64 {
+    let tensor = effects.reads().find_map(|access| match access.memory {
+        Memory::Tensor(param) => Some(param),
+        Memory::Address(_) | Memory::Shared(_) | Memory::TensorMemory(_) | Memory::Registers(_) => {
+            None
+        }
+    });
+    tensor.map_or_else(
+        || {
+            let elements = window.shape.iter().map(|extent| u64::from(*extent));
+            elements.product::<u64>() * u64::from(window.dtype.bytes())
+        },
+        |param| copied_bytes(kernel, window, param),
+    )
 }
