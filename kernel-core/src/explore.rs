@@ -1,13 +1,13 @@
 //! Order, run out: each part of each block of a cluster, from barrier to barrier, for a few launches.
 //!
 //! What decides about order is little: the state of barriers, and where each part of the program stands (`code`). With numbers for the
-//! arguments (`launch`) it is run like a program (`machine`, `act`), in one order of the parts. Vector clocks (`clock`) say which accesses of
-//! shared and tensor memory are over for whom: two that touch the same memory, of which one writes, and neither of which is over for the
-//! other, are a hazard, whichever comes first (`memory`). So is a wait for what nobody does any more.
+//! arguments (`launch`) it is run like a program (`machine`, `act`). Vector clocks (`clock`) say which accesses of shared and tensor memory
+//! are over for whom: two that touch the same memory, of which one writes, and neither of which is over for the other, are a hazard,
+//! whichever comes first (`memory`). So is a wait that nothing ends any more.
 //!
-//! If nothing is found, nothing is there in any order either, as long as each arrival counts for one phase only: who arrives knows that
-//! the phase before is over, and who has waited for a phase has left the wait before the next one ends (`barriers`). What a kernel does
-//! beyond that, by data or by arguments that are no bounds of loops, is left to the emulator.
+//! One order of the parts stands for all of them as long as each arrival, and each copy, counts for one phase only: who arrives knows that
+//! the phase before is over, and who has waited for a phase has left the wait before the next one ends (`barriers`). What is beyond that,
+//! or depends on data, on how arguments go together, or on arguments and blocks that bound no loop, is left to the emulator.
 //!
 //! The threads of a part run as two: the one that starts asynchronous operations, and all others. Which of them holds which element of
 //! a tile only layouts say.
@@ -15,7 +15,8 @@
 use std::fmt;
 
 use self::{
-    launch::{EMPTY, Numbers, Sources},
+    code::Code,
+    launch::{APART, EMPTY, Numbers, Sources},
     machine::{Machine, Seen, Turns, Waiting},
     memory::Access,
     values::Barrier,
@@ -40,7 +41,7 @@ mod values;
 /// What is known of the order of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Accesses of shared and tensor memory are ordered, and every wait ends.
+    /// Accesses of shared and tensor memory are ordered, and every wait ends, in every launch whose loops run as those that were tried.
     Proven {
         /// Loops whose bounds are arguments were followed for up to so many iterations; none if there are no such loops.
         iterations: Option<u32>,
@@ -65,11 +66,13 @@ pub enum Reason {
     Window,
     /// Which barrier it is, is not known.
     Barrier,
-    /// A branch depends on arguments alone.
+    /// An argument, an extent or the place of the block in the grid decides about more than how often loops run.
     Chosen,
     /// What is wrong depends on an argument that bounds no loop: a parameter, by its number.
     Argument(u32),
-    /// Something is wrong unless arguments that bound loops go together in some way.
+    /// The same of an extent of a parameter.
+    Extent(u32),
+    /// Something is wrong unless numbers that bound loops go together in some way, or are multiples of others.
     Related,
     /// Something is wrong only if loops run a few times.
     Few,
@@ -77,6 +80,8 @@ pub enum Reason {
     Empty,
     /// Threads use each other's elements, or not, as layouts are.
     Elements,
+    /// What one part wrote is told to the other one by nothing but the end of a copy or of products.
+    Unannounced,
     /// An arrival may count for the phase before.
     Early,
     /// A wait may miss the end of its phase.
@@ -91,74 +96,84 @@ pub enum Reason {
     Long,
     /// No launch that was tried comes here.
     Unreached,
+    /// The kernel's assertions refuse the launches that were tried.
+    Asserted,
 }
 
 /// What is wrong.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Finding {
     /// Nothing orders two accesses.
     Race { first: Access, second: Access },
     /// An arrival at a barrier whose phase has all of its arrivals.
     TooOften { barrier: Barrier, at: Loc },
     /// A wait that never ends.
-    Stuck {
-        who: [u32; 2],
-        at: Loc,
-        waiting: Waiting,
-        state: Option<Stuck>,
-        other: Option<(Loc, [u32; 2])>,
-    },
-    /// The kernel ends while this may still be under way.
+    Stuck { wait: Blocked, state: Option<Stuck>, others: Vec<Blocked> },
+    /// The kernel ends while this may still be in flight.
     Open { access: Access },
 }
 
-/// The state of a barrier that is waited for in vain.
+/// A part that waits, and what for.
+#[derive(Clone, Copy, Debug)]
+struct Blocked {
+    /// The block and the part.
+    who: [u32; 2],
+    at: Loc,
+    waiting: Waiting,
+}
+
+/// The state of an mbarrier on which a part waits in vain.
 #[derive(Clone, Copy, Debug)]
 struct Stuck {
     count: u32,
     missing: u32,
-    bytes: i128,
+    expected: i128,
+    delivered: i128,
     phases: u32,
     arrived: Option<Loc>,
 }
 
+impl Stuck {
+    fn has_begun(&self) -> bool {
+        self.missing < self.count || self.expected != self.delivered
+    }
+}
+
 impl Finding {
     /// Parts wait, and none can go on.
-    fn stuck(machine: &Machine<'_>, waits: &[([u32; 2], Loc, Waiting)]) -> Finding {
+    fn stuck(machine: &Machine<'_>, mut waits: Vec<Blocked>) -> Finding {
         let state = |waiting: Waiting| {
             let Waiting::Phase { barrier, .. } = waiting else { return None };
             let at = machine.barriers.at(barrier);
             Some(Stuck {
                 count: at.count,
                 missing: at.missing,
-                bytes: at.bytes,
+                expected: at.expected,
+                delivered: at.delivered,
                 phases: at.phases,
                 arrived: at.arrived,
             })
         };
-        let begun = |waiting: Waiting| {
-            state(waiting).is_some_and(|one| one.missing < one.count || one.bytes != 0)
-        };
+        let begun = |waiting: Waiting| state(waiting).is_some_and(|one| one.has_begun());
         // A phase that has begun and does not end says most; the end of all parts, least.
-        let best = waits.iter().min_by_key(|(_, _, waiting)| match waiting {
-            Waiting::Phase { .. } if begun(*waiting) => 0,
+        waits.sort_by_key(|wait| match wait.waiting {
+            Waiting::Phase { .. } if begun(wait.waiting) => 0,
             Waiting::Phase { .. } => 1,
-            Waiting::Named { .. } | Waiting::Cluster { .. } => 2,
-            Waiting::Parts => 3,
+            Waiting::Named { .. } => 2,
+            Waiting::Cluster { .. } => 3,
+            Waiting::Parts => 4,
         });
-        let &(who, at, waiting) = best.expect("a part waits, or all have ended");
-        let other = waits
-            .iter()
-            .find(|(other, _, waiting)| *other != who && !matches!(waiting, Waiting::Parts));
-        let other = other.map(|&(who, at, _)| (at, who));
-        Finding::Stuck { who, at, waiting, state: state(waiting), other }
+        let wait = waits.remove(0);
+        waits.retain(|other| !matches!(other.waiting, Waiting::Parts));
+        Finding::Stuck { wait, state: state(wait.waiting), others: waits }
     }
 
     /// Where it is.
     fn place(&self) -> Loc {
-        match *self {
+        match self {
             Finding::Race { second, .. } => second.at,
-            Finding::TooOften { at, .. } | Finding::Stuck { at, .. } => at,
+            Finding::TooOften { at, .. } => *at,
+            Finding::Stuck { wait, .. } => wait.at,
             Finding::Open { access } => access.at,
         }
     }
@@ -178,20 +193,29 @@ impl Explored {
     }
 }
 
+/// The most components of a clock: each barrier has clocks of its own.
+const MOST_COMPONENTS: usize = 2048;
+
+/// The most statements that are followed in search of a launch without a hazard.
+const MOST_STEPS: u32 = 4_000_000;
+
 /// Runs the order of a scheduled kernel out; what is known then.
 pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
+    let left = |at, reason| Explored::of(Verdict::Left { at, reason });
+    let mut text = None;
+    kernel.body.each_stmt(&mut |stmt| {
+        if matches!(&stmt.kind, StmtKind::Ptx { code, .. } if code.touches_memory()) {
+            text.get_or_insert(stmt.loc);
+        }
+    });
+    if let Some(at) = text {
+        return left(at, Reason::Text);
+    }
     let Some(code) = code::of(kernel) else {
         return Explored::of(Verdict::Proven { iterations: None });
     };
-    let text = |at, reason| Explored::of(Verdict::Left { at, reason });
-    let mut unknown = None;
-    kernel.body.each_stmt(&mut |stmt| {
-        if matches!(&stmt.kind, StmtKind::Ptx { code, .. } if code.touches_memory()) {
-            unknown.get_or_insert(stmt.loc);
-        }
-    });
-    if let Some(at) = unknown {
-        return text(at, Reason::Text);
+    if machine::components(kernel).len() > MOST_COMPONENTS {
+        return left(Loc::KERNEL, Reason::Long);
     }
     let numbers = Numbers::of(kernel, &code);
     let launches = numbers.launches(kernel);
@@ -210,40 +234,66 @@ pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
         }
     }
     let in_full = &seen[..seen.len().min(2)];
-    if let Some(finding) = in_full[0].finding
+    if let Some(finding) = &in_full[0].finding
         && in_full.iter().all(|seen| seen.finding.is_some())
     {
-        if let Some(param) = deciding(&numbers, in_full) {
-            return text(finding.place(), Reason::Argument(param));
+        if let Some(reason) = deciding(&numbers, in_full) {
+            return left(finding.place(), reason);
         }
-        let bounds = in_full.iter().fold(Sources::NONE, |all, one| all.join(one.bounds));
-        let fine = |launch| machine::run(kernel, &code, &numbers, launch, Turns::First).ended;
-        if numbers.opinions(kernel, &launches[0], bounds).iter().any(fine) {
-            return text(finding.place(), Reason::Related);
+        let bounds = bounds(in_full);
+        let mut steps = 0;
+        let several = numbers.opinions(kernel, &launches[0], bounds);
+        let fine = several.iter().any(|launch| {
+            let seen = machine::run(kernel, &code, &numbers, launch, Turns::First);
+            steps += seen.steps;
+            seen.ended || steps > MOST_STEPS
+        });
+        if fine {
+            return left(finding.place(), Reason::Related);
         }
-        let problem = messages::Said { kernel, written }.diagnostic(&finding);
+        let problem = messages::Said { kernel, written }.diagnostic(finding);
         return Explored { verdict: Verdict::Refused, problem: Some(problem) };
     }
-    let found = seen.iter().enumerate().find_map(|(index, seen)| Some((index, seen.finding?)));
+    Explored::of(without_problem(&numbers, &code, &seen))
+}
+
+/// What is known if the launches in full do not all show something wrong.
+fn without_problem(numbers: &Numbers, code: &Code<'_>, seen: &[Seen]) -> Verdict {
+    let left = |at, reason| Verdict::Left { at, reason };
+    let found =
+        seen.iter().enumerate().find_map(|(index, seen)| Some((index, seen.finding.as_ref()?)));
     if let Some((index, finding)) = found {
-        let few = if index == EMPTY { Reason::Empty } else { Reason::Few };
-        return text(finding.place(), deciding(&numbers, &seen).map_or(few, Reason::Argument));
+        let of_launch = match index {
+            EMPTY => Reason::Empty,
+            APART => Reason::Related,
+            _ => Reason::Few,
+        };
+        return left(finding.place(), deciding(numbers, seen).unwrap_or(of_launch));
     }
     if let Some((at, reason)) = seen.iter().find_map(|seen| seen.doubt) {
-        return text(at, reason);
+        return left(at, reason);
+    }
+    if !seen.iter().take(2).any(|seen| seen.ended) {
+        return left(Loc::KERNEL, Reason::Asserted);
     }
     let reached = seen.iter().flat_map(|seen| seen.reached.iter().copied()).collect();
     if let Some(at) = code.unreached(&reached) {
-        return text(at, Reason::Unreached);
+        return left(at, Reason::Unreached);
     }
-    let bounds = seen.iter().fold(Sources::NONE, |all, one| all.join(one.bounds));
-    let mut chosen = seen.iter().flat_map(|seen| &seen.chosen);
     // What bounds loops has the numbers of the launches that were tried.
-    if let Some(&(at, _)) = chosen.find(|(_, sources)| !sources.without(bounds).is_empty()) {
-        return text(at, Reason::Chosen);
+    let bounds = bounds(seen);
+    let mut decided = seen.iter().flat_map(|seen| &seen.decided);
+    if let Some((&at, _)) = decided.find(|(_, sources)| !sources.without(bounds).is_empty()) {
+        return left(at, Reason::Chosen);
     }
-    let most = seen.iter().map(|seen| seen.iterations).max().filter(|&most| most > 0);
-    Explored::of(Verdict::Proven { iterations: most })
+    let ended = seen.iter().filter(|seen| seen.ended);
+    let most = ended.map(|seen| seen.iterations).max().filter(|&most| most > 0);
+    Verdict::Proven { iterations: most }
+}
+
+/// The numbers that bound loops.
+fn bounds(seen: &[Seen]) -> Sources {
+    seen.iter().fold(Sources::NONE, |all, one| all.join(one.bounds))
 }
 
 /// Neighbouring launches begin with other parts.
@@ -251,14 +301,16 @@ fn turns_of(launch: usize) -> Turns {
     if launch.is_multiple_of(2) { Turns::First } else { Turns::Last }
 }
 
-/// A scalar argument that decides about more than how often loops run.
-fn deciding(numbers: &Numbers, seen: &[Seen]) -> Option<u32> {
-    numbers.scalars().find_map(|(param, bit)| {
+/// A number of the launch that decides about more than how often loops run, as a reason.
+fn deciding(numbers: &Numbers, seen: &[Seen]) -> Option<Reason> {
+    numbers.arguments().find_map(|(reason, bit)| {
         let decides = seen.iter().any(|seen| {
-            let others = seen.decides.without(seen.bounds);
-            others.without(bit) != others
+            seen.decided.values().any(|sources| {
+                let others = sources.without(seen.bounds);
+                others.without(bit) != others
+            })
         });
-        (decides && !bit.is_empty()).then_some(param)
+        decides.then_some(reason)
     })
 }
 
@@ -269,15 +321,23 @@ impl Reason {
             Reason::Data => "what comes next depends on what the kernel computes".to_owned(),
             Reason::Window => "which part of the memory it is, is known at run time".to_owned(),
             Reason::Barrier => "which barrier it is, is known at run time".to_owned(),
-            Reason::Chosen => "an argument decides which branch is taken".to_owned(),
+            Reason::Chosen => {
+                "an argument, an extent or the block decides what is done here".to_owned()
+            }
             Reason::Argument(param) => format!("it depends on the argument `{}`", name(param)),
+            Reason::Extent(param) => {
+                format!("it depends on an extent of the argument `{}`", name(param))
+            }
             Reason::Related => {
-                "it depends on how the arguments that bound loops go together".to_owned()
+                "it depends on how the arguments and extents that bound loops go together".to_owned()
             }
             Reason::Few => "a hazard, but only if loops run a few times".to_owned(),
             Reason::Empty => "a hazard, but only if an extent or a bound is 0".to_owned(),
             Reason::Elements => {
                 "no barrier stands between accesses of all threads: layouts say whether they need one".to_owned()
+            }
+            Reason::Unannounced => {
+                "only the end of a copy or of products says that the access before is over".to_owned()
             }
             Reason::Early => "this arrival may count for the phase before".to_owned(),
             Reason::Unseen => "the phase after may end before all threads leave this wait".to_owned(),
@@ -288,6 +348,9 @@ impl Reason {
             Reason::Text => "instructions of `ptx!` access memory".to_owned(),
             Reason::Long => "too many steps to follow".to_owned(),
             Reason::Unreached => "none of the launches that were tried comes here".to_owned(),
+            Reason::Asserted => {
+                "the assertions of the kernel refuse the launches that were tried".to_owned()
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::findings;
 use crate::launch::Launch;
 use crate::layout_picture;
 use crate::layout_shown::{Shown, written_for};
-use crate::run::{Outcome, run};
+use crate::run::{Failure, Outcome, run};
 
 /// `kiln run-ptx`: which launches, and how.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
     for file in &command.files {
         let start = Instant::now();
         let (name, result) = verdict(file, command);
-        let findings = match result {
+        let (findings, fault) = match result {
             Ok(outcome) => {
                 tally.passed += 1;
                 writeln!(output, "ok {name} ({})", took(outcome.cases, start.elapsed()))?;
@@ -81,19 +81,19 @@ pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
                 for line in outcome.output.lines() {
                     writeln!(output, "  | {line}")?;
                 }
-                outcome.findings
+                (outcome.findings, None)
             }
-            Err(Failed { reason, findings }) => {
+            Err(Failed { reason, findings, fault }) => {
                 tally.failed += 1;
                 writeln!(output, "FAILED {name}: {reason}")?;
-                findings
+                (findings, fault)
             }
         };
         for finding in &findings {
             let text = finding.to_string().replace('\n', "\n    ");
             writeln!(output, "  {}: {text}", finding.kind.code())?;
         }
-        found.push(findings::of_launch(&name, &findings));
+        found.push(findings::of_launch(&name, &findings, fault.as_ref()));
         output.flush()?;
     }
     if let Some(file) = &command.findings {
@@ -107,15 +107,16 @@ pub fn run_ptx(command: &RunPtx, output: &mut dyn Write) -> io::Result<Tally> {
     Ok(tally)
 }
 
-/// A launch that failed: why, and the hazards found until then.
+/// A launch that failed: why, the hazards found in the cases before, and the fault if one ended it.
 struct Failed {
     reason: String,
     findings: Vec<Fault>,
+    fault: Option<Fault>,
 }
 
 impl Failed {
     fn of(reason: String) -> Failed {
-        Failed { reason, findings: Vec::new() }
+        Failed { reason, findings: Vec::new(), fault: None }
     }
 }
 
@@ -132,9 +133,14 @@ fn verdict(file: &Path, command: &RunPtx) -> (String, Result<Outcome, Failed>) {
     let result =
         catch_unwind(AssertUnwindSafe(|| run(&launch, &command.options, command.out.as_deref())));
     let result = match result {
-        Ok(result) => {
-            result.map_err(|error| Failed { reason: error.to_string(), findings: error.findings })
-        }
+        Ok(result) => result.map_err(|error| Failed {
+            reason: error.to_string(),
+            findings: error.findings,
+            fault: match *error.failure {
+                Failure::Fault(fault) => Some(*fault),
+                _ => None,
+            },
+        }),
         Err(panic) => Err(Failed::of(format!("the emulator failed: {}", panic_text(&*panic)))),
     };
     (launch.name, result)

@@ -59,7 +59,7 @@ enum Command {
         /// listed below its verdict and the results are compared all the same (`warn`); or nobody looks for them (`off`).
         #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnHazard::Error)]
         hazards: OnHazard,
-        /// Save the hazards that `--hazards warn` finds, as JSON.
+        /// Save the hazards that were found, and the fault that ended a launch, as JSON.
         #[arg(long, value_name = "FILE")]
         findings: Option<PathBuf>,
     },

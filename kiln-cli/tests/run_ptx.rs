@@ -551,6 +551,12 @@ fn hazards_end_a_launch_or_are_listed_beside_its_results() {
     };
     let (passed, text) = on("error");
     assert!(!passed && text.contains("FAILED race: data race: a load of 4 bytes"), "{text}");
+    let saved = || -> Value {
+        let saved = fs::read_to_string(&json).expect("the findings are saved");
+        serde_json::from_str(&saved).expect("they are JSON")
+    };
+    let fatal = saved();
+    assert_eq!((&fatal[0]["findings"], &fatal[0]["fault"]["code"]), (&json!([]), &json!("H05")));
     let nowhere = folder.join("nowhere/findings.json");
     let (file_text, nowhere) = (file.to_str().expect("text"), nowhere.to_str().expect("text"));
     let output = kiln(&["run-ptx", "--hazards", "warn", "--findings", nowhere, file_text]);
@@ -561,8 +567,16 @@ fn hazards_end_a_launch_or_are_listed_beside_its_results() {
     let (passed, text) = on("warn");
     assert!(passed, "{text}");
     assert!(text.contains("\n  H05: data race: a load of 4 bytes at shared address 0x"), "{text}");
-    let saved = fs::read_to_string(&json).expect("the findings are saved");
-    let saved: Value = serde_json::from_str(&saved).expect("they are JSON");
+    let kernel = folder.join("race.ptx");
+    let text = fs::read_to_string(&kernel).expect("the kernel is there");
+    let before = saved();
+    fs::write(&kernel, text.replace("ret;", "trap;")).expect("the kernel can be written");
+    assert!(!on("warn").0);
+    let trapped = saved();
+    assert_eq!(trapped[0]["findings"], before[0]["findings"]);
+    assert_eq!(trapped[0]["fault"]["code"], "F08");
+    let saved = before;
+    assert!(saved[0]["fault"].is_null(), "{saved}");
     let found = &saved[0]["findings"];
     assert_eq!(saved[0]["launch"], "race");
     assert_eq!(found.as_array().map(Vec::len), Some(1), "{saved}");

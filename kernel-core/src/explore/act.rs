@@ -1,7 +1,7 @@
 //! What an operation does to memory and barriers, and who may go on.
 
 use super::{
-    Finding, Reason,
+    Blocked, Finding, Reason,
     barriers::Arrived,
     clock::{Clock, Half, Of},
     code::Applied,
@@ -93,7 +93,9 @@ impl Machine<'_> {
                 Memory::Shared(window) | Memory::TensorMemory(window) => window,
                 Memory::Tensor(_) | Memory::Address(_) | Memory::Registers(_) => continue,
             };
-            let Some(place) = self.get(crew, window).window() else {
+            let datum = self.get(crew, window);
+            self.decides(at, datum);
+            let Some(place) = datum.window() else {
                 return Err(Stop::Unknown(at, Reason::Window));
             };
             let left = matches!(applied.op, Op::Product(ProductOp::Wgmma)) && number == 0;
@@ -124,9 +126,10 @@ impl Machine<'_> {
                     let bytes = ty.map_or(0, |ty| completed_bytes(self.kernel, ty, effects));
                     self.note_answer(applied, place);
                     let began = self.crews[crew].clocks[0].clone();
-                    if let Some(wait) = self.barriers.at_mut(barrier).deliver(bytes, &began) {
-                        self.doubt(wait, Reason::Unseen);
-                    }
+                    let arrived = self.barriers.at_mut(barrier).deliver(bytes, &began);
+                    let who = self.crews[crew].who;
+                    self.step_clock(crew, who, Half::Issuer);
+                    self.arrived(barrier, &arrived, at)?;
                 }
             }
         }
@@ -201,6 +204,10 @@ impl Machine<'_> {
                 self.doubt(at, Reason::Elements);
                 Ok(())
             }
+            Some(Conflict::Unannounced) => {
+                self.doubt(at, Reason::Unannounced);
+                Ok(())
+            }
             Some(Conflict::Place) => {
                 self.doubt(at, Reason::Window);
                 Ok(())
@@ -213,8 +220,10 @@ impl Machine<'_> {
         Err(Stop::Found)
     }
 
-    fn barrier(&self, crew: usize, barrier: Value, at: Loc) -> Result<Barrier, Stop> {
-        self.get(crew, barrier).barrier().ok_or(Stop::Unknown(at, Reason::Barrier))
+    fn barrier(&mut self, crew: usize, barrier: Value, at: Loc) -> Result<Barrier, Stop> {
+        let datum = self.get(crew, barrier);
+        self.decides(at, datum);
+        datum.barrier().ok_or(Stop::Unknown(at, Reason::Barrier))
     }
 
     fn announce(
@@ -236,8 +245,13 @@ impl Machine<'_> {
             Announcement::Named(named) => {
                 let number = self.named(who[0], named);
                 let warps = self.crews[crew].warps;
-                let met = self.barriers.named[number].come(warps, [issuer, others]);
-                self.barriers.named[number].meet(self.kernel.named[named].warps);
+                let meeting = &mut self.barriers.named[number];
+                let met = meeting.met;
+                let in_order = meeting.arrive(warps, [issuer, others]);
+                meeting.meet(self.kernel.named[named].warps);
+                if !in_order {
+                    self.doubt(at, Reason::Early);
+                }
                 self.step_clocks(crew);
                 if matches!(applied.op, Op::Sync(SyncOp::Named(ir::NamedOp::Sync, _))) {
                     let waiting = Waiting::Named { number, met };
@@ -246,8 +260,8 @@ impl Machine<'_> {
                 Ok(())
             }
             Announcement::Cluster => {
-                let met = self.barriers.cluster.come(1, [issuer, others]);
-                self.crews[crew].cluster = Some(met);
+                self.crews[crew].cluster = Some(self.barriers.cluster.met);
+                self.barriers.cluster.arrive(1, [issuer, others]);
                 self.step_clocks(crew);
                 Ok(())
             }
@@ -255,14 +269,17 @@ impl Machine<'_> {
                 let barrier = self.barrier(crew, barrier, at)?;
                 let arrived = self.barriers.at_mut(barrier).arrive(at, &[issuer, others]);
                 self.step_clocks(crew);
-                self.know_end(crew, barrier, &arrived);
+                // Of several warps each arrives for itself, and knows nothing of the others.
+                if self.crews[crew].warps == 1 {
+                    self.know_end(crew, barrier, &arrived);
+                }
                 self.arrived(barrier, &arrived, at)
             }
             Announcement::Expect(barrier) => {
                 let barrier = self.barrier(crew, barrier, at)?;
                 let bytes = self.number(crew, applied.args[1], at)?;
                 let mbarrier = self.barriers.at_mut(barrier);
-                mbarrier.bytes += bytes;
+                mbarrier.expect(bytes);
                 let arrived = mbarrier.arrive(at, &[issuer]);
                 self.step_clock(crew, who, Half::Issuer);
                 self.know_end(crew, barrier, &arrived);
@@ -273,13 +290,14 @@ impl Machine<'_> {
                 let done = self.components.part(who, Of::Tcgen05);
                 let one = &self.crews[crew];
                 // It is issued, and so arrives, after what the thread has done and waited for.
-                let mut known = issuer.clone();
+                let mut known = issuer.only_happened();
                 known.raise(done, one.on_cores);
                 for block in self.blocks_of(crew, (blocks, By::Threads), barrier.block, at)? {
                     let barrier = Barrier { block, ..barrier };
                     let arrived = self.barriers.at_mut(barrier).arrive(at, &[&known]);
                     self.arrived(barrier, &arrived, at)?;
                 }
+                self.step_clock(crew, who, Half::Issuer);
                 Ok(())
             }
         }
@@ -365,7 +383,7 @@ impl Machine<'_> {
                 let mbarrier = self.barriers.at(barrier);
                 let component = self.barriers.component(barrier);
                 // Who does not know that the phase before is over may find the barrier two phases back.
-                let earlier = |clock: &Clock| clock.get(component) + 1 < mbarrier.phases;
+                let earlier = |clock: &Clock| clock.happened(component) + 1 < mbarrier.phases;
                 let may_be_earlier = earlier(&self.crews[crew].clocks[0]);
                 let known = mbarrier.released.clone();
                 if may_be_earlier {
@@ -375,7 +393,7 @@ impl Machine<'_> {
                 let left = self.done_so_far(crew);
                 self.barriers.at_mut(barrier).leave(at, left);
                 if let Some(result) = result {
-                    let datum = Datum { thing: Thing::Number(1), varies: true, ..Datum::UNKNOWN };
+                    let datum = Datum { thing: Thing::Number(1), ..Datum::UNKNOWN };
                     self.set(crew, result, datum);
                     if self.crews[crew].warps > 1 {
                         self.meet(crew);
@@ -462,7 +480,6 @@ impl Machine<'_> {
         };
         let datum = number.map_or(Datum::UNKNOWN, |number| Datum {
             thing: Thing::Number(number),
-            varies: true,
             ..Datum::UNKNOWN
         });
         self.set(crew, result, datum);
@@ -471,12 +488,12 @@ impl Machine<'_> {
     /// No part can go on.
     pub(super) fn stuck(&mut self) -> Result<(), Stop> {
         let waits = self.crews.iter().filter_map(|one| match one.state {
-            State::Waits(at, waiting) => Some((one.who, at, waiting)),
+            State::Waits(at, waiting) => Some(Blocked { who: one.who, at, waiting }),
             State::Idle | State::Runs | State::Ended => None,
         });
-        let waits: Vec<([u32; 2], Loc, Waiting)> = waits.collect();
-        let polled = waits.iter().find_map(|&(_, at, waiting)| match waiting {
-            Waiting::Phase { result: Some(_), .. } => Some(at),
+        let waits: Vec<Blocked> = waits.collect();
+        let polled = waits.iter().find_map(|wait| match wait.waiting {
+            Waiting::Phase { result: Some(_), .. } => Some(wait.at),
             Waiting::Phase { .. }
             | Waiting::Named { .. }
             | Waiting::Cluster { .. }
@@ -485,10 +502,10 @@ impl Machine<'_> {
         if let Some(at) = polled {
             return Err(Stop::Unknown(at, Reason::Polled));
         }
-        self.found(Finding::stuck(self, &waits))
+        self.found(Finding::stuck(self, waits))
     }
 
-    /// All parts have ended: nothing that a block's memory is still needed for may be under way.
+    /// All parts have ended: nothing that a block's memory is still needed for may be in flight.
     pub(super) fn ended(&mut self) -> Result<(), Stop> {
         for block in 0..self.blocks {
             let mut known = self.components.start();

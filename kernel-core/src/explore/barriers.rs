@@ -17,8 +17,9 @@ pub(super) struct Mbarrier {
     pub(super) count: u32,
     /// Those that the current phase still waits for.
     pub(super) missing: u32,
-    /// Bytes that it still waits for; less than zero if they came before they were expected.
-    pub(super) bytes: i128,
+    /// Bytes that it waits for, and those that copies have delivered.
+    pub(super) expected: i128,
+    pub(super) delivered: i128,
     /// How many phases are over.
     pub(super) phases: u32,
     /// What is over when the current phase is.
@@ -34,7 +35,8 @@ pub(super) struct Mbarrier {
 
 struct Seen {
     at: Loc,
-    phase: u32,
+    /// The phase that was not yet over when they left.
+    current: u32,
     left: [(Component, u32); 2],
 }
 
@@ -48,7 +50,7 @@ pub(super) enum Arrived {
     Early,
     /// The phase ends while others may not have seen the end of the one before.
     Unseen(Loc),
-    /// The phase has no other arrivals, and no bytes: who arrives knows that it is over.
+    /// The phase has no other arrivals, and never waited for bytes: the thread that arrives knows that it is over.
     Ended,
 }
 
@@ -60,42 +62,54 @@ impl Mbarrier {
             return Arrived::TooOften;
         }
         self.missing -= 1;
-        let early = clocks.iter().any(|clock| clock.get(self.component) < self.phases);
+        let early = clocks.iter().any(|clock| clock.happened(self.component) < self.phases);
         for clock in clocks {
             self.gathered.join(clock);
         }
+        let (with_bytes, phases) = (self.expected != 0 || self.delivered != 0, self.phases);
         match self.advance() {
             Some(at) => Arrived::Unseen(at),
             None if early => Arrived::Early,
-            None if self.count == 1 && self.missing == 1 => Arrived::Ended,
+            None if self.count == 1 && self.phases > phases && !with_bytes => Arrived::Ended,
             None => Arrived::InOrder,
         }
     }
 
-    /// Bytes arrive that were started when `clock` was known. Gives a wait that may not see the end of its phase.
-    pub(super) fn deliver(&mut self, bytes: u64, clock: &Clock) -> Option<Loc> {
-        self.bytes -= i128::from(bytes);
-        self.gathered.join(clock);
-        self.advance()
+    /// The current phase waits for these bytes as well.
+    pub(super) fn expect(&mut self, bytes: i128) {
+        self.expected += bytes;
+    }
+
+    /// Bytes arrive that a thread has started which knew `clock`.
+    pub(super) fn deliver(&mut self, bytes: u64, clock: &Clock) -> Arrived {
+        self.delivered += i128::from(bytes);
+        let early = clock.happened(self.component) < self.phases;
+        self.gathered.join(&clock.only_happened());
+        match self.advance() {
+            Some(at) => Arrived::Unseen(at),
+            None if early => Arrived::Early,
+            None => Arrived::InOrder,
+        }
     }
 
     /// Ends the phase if nothing is missing; gives a wait for the phase before that threads may not have left.
     fn advance(&mut self) -> Option<Loc> {
-        if self.missing > 0 || self.bytes != 0 {
+        if self.missing > 0 || self.expected != self.delivered {
             return None;
         }
         let known = &self.gathered;
         let ended = self.phases;
         let unseen = self.seen.iter().find(|seen| {
-            let left = |&(component, count): &(Component, u32)| known.get(component) >= count;
-            seen.phase + 1 == ended && !seen.left.iter().all(left)
+            let left = |&(component, count): &(Component, u32)| known.happened(component) >= count;
+            seen.current == ended && !seen.left.iter().all(left)
         });
         let unseen = unseen.map(|seen| seen.at);
         self.phases += 1;
         self.gathered.raise(self.component, self.phases);
         self.released.join(&self.gathered);
         self.missing = self.count;
-        self.seen.retain(|seen| seen.phase + 1 > ended);
+        (self.expected, self.delivered) = (0, 0);
+        self.seen.retain(|seen| seen.current > ended);
         unseen
     }
 
@@ -106,41 +120,42 @@ impl Mbarrier {
 
     /// Threads have left a wait; `left` is what of them has then been done.
     pub(super) fn leave(&mut self, at: Loc, left: [(Component, u32); 2]) {
-        if let Some(phase) = self.phases.checked_sub(1) {
-            self.seen.push(Seen { at, phase, left });
-        }
+        self.seen.push(Seen { at, current: self.phases, left });
     }
 }
 
-/// A barrier at which threads come together.
+/// A barrier at which threads meet.
 pub(super) struct Meeting {
-    /// How many have come.
-    pub(super) come: u32,
+    /// How many have arrived.
+    arrived: u32,
     /// How often all have.
     pub(super) met: u32,
     gathered: Clock,
     released: Clock,
+    component: Component,
 }
 
 impl Meeting {
-    pub(super) fn new(start: &Clock) -> Self {
-        Meeting { come: 0, met: 0, gathered: start.clone(), released: start.clone() }
+    fn new(start: &Clock, component: Component) -> Self {
+        let (gathered, released) = (start.clone(), start.clone());
+        Meeting { arrived: 0, met: 0, gathered, released, component }
     }
 
-    /// So many come; gives how often all have met before.
-    pub(super) fn come(&mut self, count: u32, clocks: [&Clock; 2]) -> u32 {
-        self.come += count;
+    /// So many arrive; gives whether all of them know that the meeting before is over.
+    pub(super) fn arrive(&mut self, count: u32, clocks: [&Clock; 2]) -> bool {
+        self.arrived += count;
         for clock in clocks {
             self.gathered.join(clock);
         }
-        self.met
+        clocks.iter().all(|clock| clock.happened(self.component) >= self.met)
     }
 
-    /// Begins the next meeting if as many have come as it takes.
+    /// Begins the next meeting if as many have arrived as it takes.
     pub(super) fn meet(&mut self, all: u32) {
-        if self.come >= all && self.come > 0 {
-            self.come = 0;
+        if self.arrived >= all && self.arrived > 0 {
+            self.arrived = 0;
             self.met += 1;
+            self.gathered.raise(self.component, self.met);
             self.released.join(&self.gathered);
         }
     }
@@ -180,7 +195,8 @@ impl All {
                 mbarriers.push(Mbarrier {
                     count,
                     missing: count,
-                    bytes: 0,
+                    expected: 0,
+                    delivered: 0,
                     phases: 0,
                     gathered: start.clone(),
                     released: start.clone(),
@@ -190,14 +206,17 @@ impl All {
                 });
             }
         }
-        let named = kernel.named.len() * blocks as usize;
+        let count = u32::try_from(kernel.named.len()).unwrap_or(u32::MAX);
+        let named = (0..blocks)
+            .flat_map(|block| (0..count).map(move |number| components.named(block, number)));
+        let named = named.map(|component| Meeting::new(&start, component)).collect();
         All {
             first,
             of_a_block,
             components,
             mbarriers,
-            named: (0..named).map(|_| Meeting::new(&start)).collect(),
-            cluster: Meeting::new(&start),
+            named,
+            cluster: Meeting::new(&start, components.cluster()),
         }
     }
 

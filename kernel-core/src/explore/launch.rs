@@ -7,9 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use la_arena::ArenaMap;
 
-use super::code::{Applied, Code, What};
+use super::{
+    Reason,
+    code::{Applied, Code, What},
+};
 use crate::ir::{
-    Binary, Const, Dtype, ElementwiseOp, Fact, Kernel, Op, ParamKind, SourceOp, Value, WindowOp,
+    Binary, ClusterOp, Const, Dtype, ElementwiseOp, Fact, Kernel, Op, ParamKind, SourceOp, SyncOp,
+    Value, WindowOp,
 };
 
 /// A number that a launch gives.
@@ -21,11 +25,13 @@ pub(super) enum Source {
     Dim(u32, u32),
     /// The extent of the grid on an axis.
     Grid(u32),
+    /// The coordinate of the cluster in the grid, on an axis.
+    Cluster(u32),
 }
 
 /// Some of the numbers that a launch gives, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sources(u64);
+pub(super) struct Sources(u128);
 
 impl Sources {
     pub(super) const NONE: Sources = Sources(0);
@@ -60,14 +66,18 @@ struct Divisors {
     begins: bool,
     /// A loop ends there.
     ends: bool,
+    /// A loop steps by it.
+    steps: bool,
     /// A loop goes around once for this much of it, the least of all loops.
     least: Option<i128>,
     /// The same of what counts without being a loop's bound: it is compared with what changes.
     against: Option<i128>,
-    /// The largest constant that it is compared with.
+    /// The largest constant that it is compared with, or that loops are shorter by.
     compared: i128,
     /// A multiple of all of them.
     all: Option<i128>,
+    /// What the kernel says that it is a multiple of.
+    multiple: Option<i128>,
 }
 
 /// The largest number that is divided by to choose an argument.
@@ -79,15 +89,18 @@ const LONGEST: u32 = 8;
 impl Divisors {
     /// It has to be a multiple of this.
     fn divides(&mut self, divisor: i128) {
-        if !(2..=MOST).contains(&divisor) {
-            return;
+        if (2..=MOST).contains(&divisor) {
+            self.all = Some(common_multiple(self.all.unwrap_or(1), divisor));
         }
-        let all = self.all.unwrap_or(1);
-        let (mut a, mut b) = (all, divisor);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        self.all = Some((all / a * divisor).min(MOST));
+    }
+
+    fn is_multiple(&mut self, of: i128) {
+        self.divides(of);
+        self.multiple = Some(common_multiple(self.multiple.unwrap_or(1), of.clamp(1, MOST)));
+    }
+
+    fn is_compared(&mut self, with: i128) {
+        self.compared = self.compared.max(with.min(MOST));
     }
 
     /// For how much of it a loop goes around once.
@@ -103,10 +116,22 @@ impl Divisors {
     }
 }
 
+fn common_multiple(one: i128, other: i128) -> i128 {
+    let (mut a, mut b) = (one, other);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    (one / a * other).min(MOST)
+}
+
 /// The number, among launches, of the one in which extents and bounds are 0.
 pub(super) const EMPTY: usize = 3;
 
+/// That of the one in which numbers are as different as they may be, and no multiples of anything that they need not be.
+pub(super) const APART: usize = 4;
+
 /// One launch.
+#[derive(Clone)]
 pub(super) struct Launch {
     of: BTreeMap<Source, i128>,
     /// How many clusters `try_cancel` takes over.
@@ -116,6 +141,12 @@ pub(super) struct Launch {
 impl Launch {
     pub(super) fn number(&self, source: Source) -> Option<i128> {
         self.of.get(&source).copied()
+    }
+
+    fn with(&self, source: Source, number: i128) -> Launch {
+        let mut launch = self.clone();
+        launch.of.insert(source, number);
+        launch
     }
 }
 
@@ -138,29 +169,33 @@ impl Numbers {
                 | Fact::StrideMultiple { .. } => continue,
             };
             if let Some(divisors) = found.of.get_mut(&source) {
-                divisors.divides(i128::from(of));
+                divisors.is_multiple(i128::from(of));
             }
         }
         let barriers = kernel.barriers.iter().filter_map(|(_, data)| data.ring);
         let longest = barriers.max().unwrap_or(1).max(found.ring);
         let rounds = i128::from(longest);
         let mut numbers = Numbers { of: found.of, rounds, truths: Sources::NONE };
-        let truths = numbers.scalars().filter(|&(param, _)| is_bool(kernel, param));
-        numbers.truths = truths.fold(Sources::NONE, |all, (_, bit)| all.join(bit));
+        let truths = numbers.of.keys().filter(|source| match source {
+            Source::Scalar(param) => is_bool(kernel, *param),
+            Source::Dim(..) | Source::Grid(_) | Source::Cluster(_) => false,
+        });
+        numbers.truths = truths.fold(Sources::NONE, |all, &source| all.join(numbers.bit(source)));
         numbers
     }
 
     /// The place of a number among the bits of [`Sources`]; those after the last bit share it.
     pub(super) fn bit(&self, source: Source) -> Sources {
         let place = self.of.keys().position(|&other| other == source);
-        Sources(place.map_or(0, |place| 1 << place.min(63)))
+        Sources(place.map_or(0, |place| 1 << place.min(127)))
     }
 
-    /// The scalars: arguments that the user may want to have certain values.
-    pub(super) fn scalars(&self) -> impl Iterator<Item = (u32, Sources)> {
+    /// The arguments and extents, as what a verdict may depend on.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = (Reason, Sources)> {
         self.of.keys().filter_map(|&source| match source {
-            Source::Scalar(param) => Some((param, self.bit(source))),
-            Source::Dim(..) | Source::Grid(_) => None,
+            Source::Scalar(param) => Some((Reason::Argument(param), self.bit(source))),
+            Source::Dim(param, _) => Some((Reason::Extent(param), self.bit(source))),
+            Source::Grid(_) | Source::Cluster(_) => None,
         })
     }
 
@@ -169,87 +204,151 @@ impl Numbers {
         self.truths
     }
 
-    /// Launches: two in which rings of buffers go around, one of a single tile, and one of nothing.
+    /// Launches: two in which rings of buffers go around, one of a single tile, one of nothing, and one with numbers that do not go together.
     pub(super) fn launches(&self, kernel: &Kernel) -> Vec<Launch> {
         let with = |index: usize| {
-            let of = self.of.iter().map(|(&source, divisors)| {
-                let number = match source {
-                    Source::Grid(axis) => {
-                        let cluster = i128::from(kernel.cluster[axis as usize]);
-                        let more = if index < 2 { divisors.compared / cluster } else { 0 };
-                        cluster * (1 + more)
-                    }
-                    Source::Scalar(param) if is_bool(kernel, param) => i128::from(index == 1),
-                    Source::Scalar(_) | Source::Dim(..) if divisors.begins && !divisors.ends => 0,
-                    Source::Scalar(_) | Source::Dim(..) => {
-                        let all = divisors.all.unwrap_or(1);
-                        let turns = (self.rounds + 1) * divisors.unit();
-                        let enough = turns.max(divisors.compared + 1);
-                        let around = all * ((enough + all - 1) / all).max(1);
-                        match index {
-                            0 => around,
-                            1 => around + all,
-                            EMPTY => 0,
-                            _ => all,
-                        }
-                    }
-                };
-                (source, number)
+            let of = (0..).zip(&self.of).map(|(place, (&source, divisors))| {
+                (source, self.first_number(kernel, (index, place), source, divisors))
             });
             Launch { of: of.collect(), answers: if index == 0 { 2 } else { 1 } }
         };
-        let count = if self.of.is_empty() { 1 } else { EMPTY + 1 };
-        (0..=EMPTY).take(count).map(with).collect()
+        let count = if self.of.is_empty() { 1 } else { APART + 1 };
+        (0..=APART).take(count).map(with).collect()
+    }
+
+    fn first_number(
+        &self,
+        kernel: &Kernel,
+        (index, place): (usize, i128),
+        source: Source,
+        divisors: &Divisors,
+    ) -> i128 {
+        let dtype = match source {
+            Source::Cluster(_) => return i128::from(index == APART),
+            Source::Grid(axis) => {
+                let cluster = i128::from(kernel.cluster[axis as usize]);
+                let more = if index < 2 { divisors.compared / cluster } else { 0 };
+                return cluster * (1 + more + i128::from(index == APART));
+            }
+            Source::Scalar(param) => match kernel.params[param as usize].kind {
+                ParamKind::Scalar(Dtype::Bool) => return i128::from(index == 1),
+                ParamKind::Scalar(dtype) => Some(dtype),
+                _ => None,
+            },
+            Source::Dim(..) => None,
+        };
+        let all = divisors.all.unwrap_or(1);
+        if divisors.begins && !divisors.ends {
+            return if divisors.steps { all } else { 0 };
+        }
+        let enough = (self.rounds + 1) * divisors.unit() + divisors.compared;
+        let around = all * ((enough + all - 1) / all).max(1);
+        let number = match index {
+            0 => around,
+            1 => around + all,
+            EMPTY if divisors.steps => all,
+            EMPTY => 0,
+            APART => around + all * (place % LONGEST_APART) + divisors.multiple.unwrap_or(1),
+            _ => all,
+        };
+        number.min(dtype.map_or(i128::MAX, largest))
     }
 }
 
+/// So many numbers of a launch are told apart.
+const LONGEST_APART: i128 = 4;
+
+/// The largest number of an integer type.
+fn largest(dtype: Dtype) -> i128 {
+    let bits = 8 * dtype.bytes() - u32::from(dtype.is_signed());
+    (1 << bits) - 1
+}
+
 /// The most launches with other numbers that are tried for a hazard.
-const MOST_OPINIONS: usize = 256;
+const MOST_OPINIONS: usize = 1024;
+
+/// By how much more often, and by how many iterations more, one loop may run than another one.
+const TIMES: [i128; 11] = [1, 2, 3, 4, 6, 8, 9, 12, 16, 24, 32];
+const MORE: [i128; 3] = [1, 2, 4];
+
+/// The same where more than two numbers bound loops.
+const FEW_TIMES: [i128; 3] = [1, 2, 4];
 
 impl Numbers {
     /// The same launch with other numbers for the bounds of loops, as often as they may go together: what loops over one tensor may be
-    /// meant to run as often as what loops over another one, or twice as often.
+    /// meant to run as often as what loops over another one, or twice as often, or at least some times.
     pub(super) fn opinions(
         &self,
         kernel: &Kernel,
         launch: &Launch,
         bounds: Sources,
     ) -> Vec<Launch> {
-        let bounding = self.of.iter().filter(|&(&source, _)| {
+        let bounding = self.of.iter().filter(|&(&source, divisors)| {
             let counts = match source {
                 Source::Scalar(param) => !is_bool(kernel, param),
                 Source::Dim(..) => true,
-                Source::Grid(_) => false,
+                Source::Grid(_) => divisors.ends,
+                Source::Cluster(_) => false,
             };
             let bit = self.bit(source);
             counts && bounds.without(bit) != bounds
         });
-        let bounding: Vec<(Source, &Divisors, i128)> = bounding
-            .filter_map(|(&source, divisors)| Some((source, divisors, launch.number(source)?)))
+        let bounding: Vec<Bounding<'_>> = bounding
+            .filter_map(|(&source, divisors)| {
+                let least = launch.number(source)?;
+                Some(Bounding { source, divisors, least })
+            })
             .collect();
-        if bounding.len() < 2 {
-            return Vec::new();
-        }
-        let turns: Vec<i128> =
-            bounding.iter().map(|(_, divisors, number)| number / divisors.unit()).collect();
-        let mut all = vec![launch.of.clone()];
-        for &(source, divisors, least) in &bounding {
-            let numbers = turns
+        let iterations: Vec<i128> =
+            bounding.iter().map(|one| one.least / one.divisors.unit()).collect();
+        let numbers = |one: &Bounding<'_>, times: &[i128], more: &[i128]| {
+            one.numbers(&iterations, times, more)
+        };
+        let with = |all: &[Launch], source: Source, numbers: &BTreeSet<i128>| -> Vec<Launch> {
+            let each = all
                 .iter()
-                .flat_map(|turns| [1, 2, 4].map(|times| divisors.unit() * turns * times));
-            let numbers: BTreeSet<i128> = numbers
-                .filter(|number| *number >= least && number % divisors.all.unwrap_or(1) == 0)
-                .collect();
-            let with = all.iter().flat_map(|of| {
-                numbers.iter().map(move |&number| {
-                    let mut of = of.clone();
-                    of.insert(source, number);
-                    of
-                })
-            });
-            all = with.take(MOST_OPINIONS).collect();
+                .flat_map(|launch| numbers.iter().map(move |&number| launch.with(source, number)));
+            each.take(MOST_OPINIONS).collect()
+        };
+        let start = [launch.clone()];
+        let mut all = Vec::new();
+        for (place, one) in bounding.iter().enumerate() {
+            let first = with(&start, one.source, &numbers(one, &TIMES, &MORE));
+            for other in &bounding[place + 1..] {
+                all.extend(with(&first, other.source, &numbers(other, &TIMES, &MORE)));
+            }
+            all.extend(first);
         }
-        all.into_iter().map(|of| Launch { of, answers: launch.answers }).collect()
+        if bounding.len() > 2 {
+            let together = bounding.iter().fold(start.to_vec(), |all, one| {
+                with(&all, one.source, &numbers(one, &FEW_TIMES, &[]))
+            });
+            all.extend(together);
+        }
+        all
+    }
+}
+
+/// A number that bounds loops.
+struct Bounding<'a> {
+    source: Source,
+    divisors: &'a Divisors,
+    /// What it is at least.
+    least: i128,
+}
+
+impl Bounding<'_> {
+    /// What else it may be, for loops of so many iterations.
+    fn numbers(&self, iterations: &[i128], times: &[i128], more: &[i128]) -> BTreeSet<i128> {
+        let all = self.divisors.all.unwrap_or(1);
+        let counts = iterations.iter().flat_map(|&iterations| {
+            let times = times.iter().map(move |times| iterations * times);
+            times.chain(more.iter().map(move |more| iterations + more))
+        });
+        counts
+            .map(|iterations| self.divisors.unit() * iterations)
+            .filter(|&number| number >= self.least && number % all == 0)
+            .collect()
     }
 }
 
@@ -275,6 +374,10 @@ impl Found<'_> {
                 What::Compute(applied) => self.compute(applied),
                 What::If { sides, .. } => sides.iter().for_each(|side| self.code(side)),
                 What::For { bounds: [from, to, step], body, .. } => {
+                    for (source, _) in self.from.get(*step).cloned().unwrap_or_default() {
+                        self.of.entry(source).or_default().steps = true;
+                    }
+                    let first = self.constants.get(*from).copied().unwrap_or(0).max(0);
                     let step = self.constants.get(*step).map_or(1, |step| step.abs());
                     for (bound, ends) in [(from, false), (to, true)] {
                         for (source, scale) in self.from.get(*bound).cloned().unwrap_or_default() {
@@ -284,6 +387,7 @@ impl Found<'_> {
                             divisors.ends |= ends;
                             if ends {
                                 divisors.counts(scale.saturating_mul(step));
+                                divisors.is_compared(first.saturating_mul(scale));
                             }
                         }
                     }
@@ -308,12 +412,23 @@ impl Found<'_> {
         divided.collect()
     }
 
+    /// The numbers that any of these values is computed from.
+    fn joined(&self, args: &[Value]) -> Vec<(Source, i128)> {
+        let from = args.iter().filter_map(|&arg| self.from.get(arg));
+        let mut from: Vec<(Source, i128)> = from.flatten().copied().collect();
+        from.sort_unstable();
+        from.dedup();
+        from
+    }
+
     fn compute(&mut self, Applied { op, args, result }: &Applied<'_>) {
         let Some(result) = *result else { return };
         let source = match op {
             Op::Source(SourceOp::ParamScalar(param)) => Some(Source::Scalar(*param)),
             Op::Source(SourceOp::ParamDim(param, axis)) => Some(Source::Dim(*param, *axis)),
             Op::Source(SourceOp::NumBlocks(axis)) => Some(Source::Grid(*axis)),
+            Op::Source(SourceOp::BlockId(axis))
+            | Op::Sync(SyncOp::Cluster(ClusterOp::Id(axis))) => Some(Source::Cluster(*axis)),
             Op::Source(SourceOp::Const(Const::Int(value))) => {
                 self.constants.insert(result, *value);
                 None
@@ -352,34 +467,39 @@ impl Found<'_> {
                 }
                 Vec::new()
             }
+            ElementwiseOp::Binary(Binary::Rem) => {
+                self.divided(args[0], constant(args[1]));
+                self.joined(args)
+            }
+            ElementwiseOp::Binary(Binary::Sub) => {
+                if let Some(less) = constant(args[1]).filter(|less| *less > 0) {
+                    for (source, scale) in self.from.get(args[0]).cloned().unwrap_or_default() {
+                        let divisors = self.of.entry(source).or_default();
+                        divisors.is_compared(less.saturating_mul(scale));
+                    }
+                }
+                self.joined(args)
+            }
             ElementwiseOp::Binary(_)
             | ElementwiseOp::Unary(_)
             | ElementwiseOp::Select
             | ElementwiseOp::Fma
-            | ElementwiseOp::Cast => {
-                let from = args.iter().filter_map(|&arg| self.from.get(arg));
-                let mut from: Vec<(Source, i128)> = from.flatten().copied().collect();
-                from.sort_unstable();
-                from.dedup();
-                from
-            }
+            | ElementwiseOp::Cast => self.joined(args),
         };
         if !from.is_empty() {
             self.from.insert(result, from);
         }
     }
 
-    /// A value is compared with another one: a constant, or what counts the turns of a loop.
+    /// A value is compared with another one: a constant, or what counts the iterations of a loop.
     fn compare(&mut self, value: Value, other: Value) {
         let constant = self.constants.get(other).copied();
         for (source, scale) in self.from.get(value).cloned().unwrap_or_default() {
             let divisors = self.of.entry(source).or_default();
             match constant {
-                Some(number @ 0..=MOST) => {
-                    divisors.compared = divisors.compared.max(number.saturating_mul(scale));
-                }
+                Some(number @ 0..=MOST) => divisors.is_compared(number.saturating_mul(scale)),
                 Some(_) => {}
-                None => divisors.against = divisors.against.or(Some(scale)),
+                None => divisors.against = divisors.against.or(Some(scale.min(MOST))),
             }
         }
     }

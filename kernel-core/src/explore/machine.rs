@@ -41,14 +41,14 @@ pub(super) struct Seen {
     pub(super) doubt: Option<(Loc, Reason)>,
     /// The operations with effects that took place.
     pub(super) reached: BTreeSet<usize>,
-    /// Branches that depend on numbers of the launch alone.
-    pub(super) chosen: Vec<(Loc, Sources)>,
-    /// The numbers of the launch that decide on anything.
-    pub(super) decides: Sources,
+    /// Where numbers of the launch decide on anything, and which.
+    pub(super) decided: BTreeMap<Loc, Sources>,
     /// Those that bound loops.
     pub(super) bounds: Sources,
     /// The most iterations of a loop that such numbers bound.
     pub(super) iterations: u32,
+    /// How many statements were followed.
+    pub(super) steps: u32,
 }
 
 /// A part of a block: warps that run the same.
@@ -114,6 +114,7 @@ enum Around<'c> {
     },
     Loop {
         results: &'c [Value],
+        iterations: u32,
     },
 }
 
@@ -134,7 +135,6 @@ pub(super) struct Machine<'c> {
     pub(super) seen: Seen,
     /// The part that runs has just announced something to others.
     pub(super) told: bool,
-    steps: u32,
 }
 
 /// Which part goes on first where several can.
@@ -155,6 +155,13 @@ impl Turns {
     }
 }
 
+/// The components of the clocks of a kernel.
+pub(super) fn components(kernel: &Kernel) -> Components {
+    let partitions = kernel.specialized().map_or(0, |found| found.partitions.len());
+    let parts = 1 + u32::try_from(partitions).unwrap_or(0);
+    Components::of(kernel, parts, kernel.cluster.iter().product())
+}
+
 /// Runs one launch, and gives what was seen of it.
 pub(super) fn run<'c>(
     kernel: &'c Kernel,
@@ -169,7 +176,7 @@ pub(super) fn run<'c>(
         .map(|found| found.partitions.iter().map(|one| one.warps).collect())
         .unwrap_or_default();
     let parts = 1 + u32::try_from(others.len()).unwrap_or(0);
-    let components = Components::of(kernel, parts, blocks);
+    let components = components(kernel);
     let mut crews = Vec::new();
     for block in 0..blocks {
         for (part, warps) in (0..).zip(std::iter::once(kernel.warps).chain(others.iter().copied()))
@@ -211,7 +218,6 @@ pub(super) fn run<'c>(
         pairs: kernel.cta_group() == CtaGroup::Pair,
         seen: Seen::default(),
         told: false,
-        steps: 0,
     };
     match machine.all(turns) {
         Ok(()) => machine.seen.ended = true,
@@ -291,10 +297,18 @@ impl<'c> Machine<'c> {
         }
     }
 
+    /// Notes that something at `at` depends on a value.
+    pub(super) fn decides(&mut self, at: Loc, datum: Datum) {
+        if !datum.sources.is_empty() {
+            let sources = self.seen.decided.entry(at).or_default();
+            *sources = sources.join(datum.sources);
+        }
+    }
+
     /// A number that decides on something at `at`.
     pub(super) fn number(&mut self, crew: usize, value: Value, at: Loc) -> Result<i128, Stop> {
         let datum = self.get(crew, value);
-        self.seen.decides = self.seen.decides.join(datum.sources);
+        self.decides(at, datum);
         datum.number().ok_or(Stop::Unknown(at, Reason::Data))
     }
 
@@ -305,15 +319,17 @@ impl<'c> Machine<'c> {
         };
         let code = frame.code;
         let Some(step) = code.steps.get(frame.next) else {
-            self.end(crew, code.end);
-            return Ok(());
+            return self.end(crew, code.end);
         };
         frame.next += 1;
-        self.steps += 1;
-        if self.steps > MOST_STEPS {
-            return Err(Stop::Unknown(step.at, Reason::Long));
-        }
+        self.count(step.at)?;
         self.what(crew, step)
+    }
+
+    /// One more statement, or iteration.
+    fn count(&mut self, at: Loc) -> Result<(), Stop> {
+        self.seen.steps += 1;
+        if self.seen.steps > MOST_STEPS { Err(Stop::Unknown(at, Reason::Long)) } else { Ok(()) }
     }
 
     fn compute(&mut self, crew: usize, applied: Applied<'_>) {
@@ -353,8 +369,7 @@ impl<'c> Machine<'c> {
                 let holds = self.number(crew, *condition, step.at)? != 0;
                 if *leaves {
                     self.bound(datum.sources);
-                } else if !datum.sources.is_empty() && !datum.varies {
-                    self.seen.chosen.push((step.at, datum.sources));
+                    self.bounded_so_far(crew, datum.sources);
                 }
                 let code = &sides[usize::from(!holds)];
                 let around = Around::Side(results);
@@ -365,7 +380,7 @@ impl<'c> Machine<'c> {
             }
             What::Loop { inits, body, results } => {
                 self.pass(crew, inits, body.args);
-                let around = Around::Loop { results };
+                let around = Around::Loop { results, iterations: 1 };
                 self.crews[crew].frames.push(Frame { code: body, next: 0, around });
             }
             What::Parts { parts, results } => self.begin_parts(crew, parts, results),
@@ -376,6 +391,17 @@ impl<'c> Machine<'c> {
     /// Notes numbers that bound a loop.
     fn bound(&mut self, sources: Sources) {
         self.seen.bounds = self.seen.bounds.join(sources.without(self.numbers.truths()));
+    }
+
+    /// Such numbers say that the innermost loop goes on, or ends.
+    fn bounded_so_far(&mut self, crew: usize, sources: Sources) {
+        let loops = self.crews[crew].frames.iter().rev().find_map(|frame| match frame.around {
+            Around::Loop { iterations, .. } => Some(iterations),
+            Around::For { .. } | Around::Part | Around::Side(_) | Around::Default(_) => None,
+        });
+        if !sources.is_empty() {
+            self.seen.iterations = self.seen.iterations.max(loops.unwrap_or(0));
+        }
     }
 
     fn begin_for(
@@ -392,18 +418,21 @@ impl<'c> Machine<'c> {
         let (Some(first), Some(bound), Some(step)) = numbers else {
             return Err(Stop::Unknown(at, Reason::Data));
         };
+        if step == 0 {
+            return Err(Stop::Refused);
+        }
         if !(if step < 0 { first > bound } else { first < bound }) {
             self.pass(crew, inits, results);
             return Ok(());
         }
         self.pass(crew, inits, &body.args[1..]);
-        let at = Datum { sources: from.sources.join(by.sources), varies: true, ..from };
+        let at = Datum { sources: from.sources.join(by.sources), ..from };
         self.set(crew, body.args[0], at);
         let around = Around::For { at, bound, step, results };
         if !sources.is_empty() {
-            let turns = (bound - first).unsigned_abs().div_ceil(step.unsigned_abs().max(1));
-            let turns = u32::try_from(turns).unwrap_or(u32::MAX);
-            self.seen.iterations = self.seen.iterations.max(turns);
+            let iterations = (bound - first).unsigned_abs().div_ceil(step.unsigned_abs().max(1));
+            let iterations = u32::try_from(iterations).unwrap_or(u32::MAX);
+            self.seen.iterations = self.seen.iterations.max(iterations);
         }
         self.crews[crew].frames.push(Frame { code: body, next: 0, around });
         Ok(())
@@ -430,7 +459,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    fn end(&mut self, crew: usize, end: &'c Terminator) {
+    fn end(&mut self, crew: usize, end: &'c Terminator) -> Result<(), Stop> {
         match end {
             Terminator::Return => self.crews[crew].state = State::Ended,
             Terminator::Yield(values) => match self.crews[crew].frames.pop() {
@@ -443,11 +472,11 @@ impl<'c> Machine<'c> {
                 }
                 Some(_) | None => self.crews[crew].state = State::Ended,
             },
-            Terminator::Continue(depth, values) => self.next_turn(crew, *depth, values),
+            Terminator::Continue(depth, values) => self.next_iteration(crew, *depth, values)?,
             Terminator::Break(depth, values) => {
                 self.leave_to_loop(crew, *depth);
                 if let Some(Frame {
-                    around: Around::For { results, .. } | Around::Loop { results },
+                    around: Around::For { results, .. } | Around::Loop { results, .. },
                     ..
                 }) = self.crews[crew].frames.pop()
                 {
@@ -455,6 +484,7 @@ impl<'c> Machine<'c> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Leaves everything inside the loop of this depth.
@@ -472,9 +502,10 @@ impl<'c> Machine<'c> {
         }
     }
 
-    fn next_turn(&mut self, crew: usize, depth: u32, values: &'c [Value]) {
+    fn next_iteration(&mut self, crew: usize, depth: u32, values: &'c [Value]) -> Result<(), Stop> {
+        self.count(Loc::KERNEL)?;
         self.leave_to_loop(crew, depth);
-        let Some(frame) = self.crews[crew].frames.last_mut() else { return };
+        let Some(frame) = self.crews[crew].frames.last_mut() else { return Ok(()) };
         frame.next = 0;
         let args = frame.code.args;
         match &mut frame.around {
@@ -486,27 +517,18 @@ impl<'c> Machine<'c> {
                 if goes_on {
                     self.pass(crew, values, &args[1..]);
                     self.set(crew, args[0], at);
-                    self.vary(crew, &args[1..]);
                 } else {
                     self.crews[crew].frames.pop();
                     self.pass(crew, values, results);
-                    self.vary(crew, results);
                 }
             }
-            Around::Loop { .. } => {
+            Around::Loop { iterations, .. } => {
+                *iterations += 1;
                 self.pass(crew, values, args);
-                self.vary(crew, args);
             }
             Around::Part | Around::Side(_) | Around::Default(_) => {}
         }
-    }
-
-    /// These depend on the iteration.
-    fn vary(&mut self, crew: usize, values: &[Value]) {
-        for &value in values {
-            let datum = self.get(crew, value);
-            self.set(crew, value, Datum { varies: true, ..datum });
-        }
+        Ok(())
     }
 
     /// The threads of a part wait for each other.

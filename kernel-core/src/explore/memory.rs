@@ -51,6 +51,12 @@ impl Access {
         self.does == Does::Writes
     }
 
+    /// Whether a later access relies on what it wrote. What is written over a read, or over what an asynchronous operation has written to its
+    /// end, relies on nothing.
+    fn has_to_be_visible(&self, later: &Access) -> bool {
+        self.writes() && (!later.writes() || self.by == By::Threads)
+    }
+
     /// Whether it is over for those who have these clocks, each for its part of `later`.
     fn is_over(&self, later: &Access, clocks: [&Clock; 2]) -> Over {
         let mut over = Over::Surely;
@@ -59,11 +65,17 @@ impl Access {
                 if clock.get(until.component) >= until.count {
                     continue;
                 }
+                if clock.happened(until.component) >= until.count {
+                    if self.has_to_be_visible(later) {
+                        over = over.max(Over::Unannounced);
+                    }
+                    continue;
+                }
                 let same_threads = self.who == later.who && self.spread && later.spread;
                 if !(same_threads && half != other) {
                     return Over::No;
                 }
-                over = Over::ByElement;
+                over = over.max(Over::ByElement);
             }
         }
         over
@@ -71,11 +83,13 @@ impl Access {
 }
 
 /// Whether an access is over before another one begins.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Over {
     Surely,
     /// If no thread needs the elements of another one.
     ByElement,
+    /// It is, but only the end of an asynchronous operation says so.
+    Unannounced,
     No,
 }
 
@@ -86,6 +100,8 @@ pub(super) enum Conflict {
     Race(Access),
     /// The threads have not met in between: whether they need each other's elements depends on layouts.
     Elements,
+    /// The first one is over, but nothing says that what it wrote is visible.
+    Unannounced,
     /// Which part of the memory it is, is not known.
     Place,
 }
@@ -123,8 +139,17 @@ impl Memory {
                 Over::ByElement => {
                     conflict = conflict.or(Some(Conflict::Elements));
                 }
+                Over::Unannounced => conflict = conflict.or(Some(Conflict::Unannounced)),
                 Over::No if old.window.exact && access.window.exact => {
-                    if !matches!(conflict, Some(Conflict::Race(_))) {
+                    // Another part says more than what the same one did before.
+                    let known = match conflict {
+                        Some(Conflict::Race(first)) => {
+                            first.who != access.who || old.who == access.who
+                        }
+                        Some(Conflict::Elements | Conflict::Unannounced | Conflict::Place)
+                        | None => false,
+                    };
+                    if !known {
                         conflict = Some(Conflict::Race(*old));
                     }
                 }
@@ -145,7 +170,7 @@ impl Memory {
                 By::AsyncCopy | By::TensorCores => true,
             };
             is_asynchronous
-                && access.until.iter().any(|until| known.get(until.component) < until.count)
+                && access.until.iter().any(|until| known.happened(until.component) < until.count)
         });
         open.next().copied()
     }

@@ -1,17 +1,20 @@
 //! What is said of a hazard.
 
 use super::{
-    Finding, Stuck,
+    Blocked, Finding, Stuck,
     machine::Waiting,
-    memory::Access,
+    memory::{Access, Cores},
     values::{Barrier, Space, Window},
 };
 use crate::{
     diag::{Code, Diagnostic, counted},
     elaborate::Written,
-    ir::{BarrierOp, By, Does, Kernel, Op, SyncOp, Value, WindowOp},
+    ir::{BarrierOp, By, Does, Kernel, Op, SyncOp, TensorMemoryOp, Value, WindowOp},
     loc::Loc,
 };
+
+/// So many other parts that wait are shown.
+const MOST_WAITS: usize = 3;
 
 /// What the words come from.
 pub(super) struct Said<'a> {
@@ -21,6 +24,9 @@ pub(super) struct Said<'a> {
 
 /// The section of the manual on mbarriers.
 const MBARRIER: &str = "Parallel Synchronization and Communication Instructions: mbarrier";
+
+/// What orders the accesses of two parts.
+const ORDERS: &str = "a barrier at which one part arrives after its access, and on which the other one waits before its own";
 
 impl Said<'_> {
     pub(super) fn diagnostic(&self, finding: &Finding) -> Diagnostic {
@@ -34,9 +40,7 @@ impl Said<'_> {
                 }
             }
             Finding::TooOften { barrier, at } => self.too_often(*barrier, *at),
-            Finding::Stuck { who, at, waiting, state, other } => {
-                self.stuck((*who, *at), *waiting, *state, *other)
-            }
+            Finding::Stuck { wait, state, others } => self.stuck(*wait, *state, others),
             Finding::Open { access } => self.open(access),
         }
     }
@@ -63,16 +67,19 @@ impl Said<'_> {
 
     /// The memory, as the kernel calls it.
     fn memory(&self, window: &Window) -> String {
-        let shared = match window.space {
+        let name = match window.space {
             Space::Shared => self.made(|op| {
                 matches!(op, Op::Window(WindowOp::Alloc(root)) if root.into_raw().into_u32() == window.root)
             }),
-            Space::Tensor => None,
+            Space::Tensor => self.made(|op| {
+                let Op::TensorMemory(TensorMemoryOp::Alloc(root)) = op else { return false };
+                self.kernel.tensor_columns(*root).into_raw().into_u32() == window.root
+            }),
         };
-        match (window.space, shared) {
-            (Space::Shared, Some((name, _))) => format!("`{name}`"),
+        match (window.space, name) {
+            (_, Some((name, _))) => format!("`{name}`"),
             (Space::Shared, None) => "shared memory".to_owned(),
-            (Space::Tensor, _) => "tensor memory".to_owned(),
+            (Space::Tensor, None) => "tensor memory".to_owned(),
         }
     }
 
@@ -104,6 +111,7 @@ impl Said<'_> {
             (By::CpAsync, _) => "`copy_async`",
             (By::AsyncCopy, _) if access.on.is_some() => "a copy",
             (By::AsyncCopy, _) => "a store",
+            (By::TensorCores, _) if access.cores == Some(Cores::Copy) => "a copy to tensor memory",
             (By::TensorCores, _) => "a product",
         };
         if alone { what.to_owned() } else { format!("{what} of {}", self.part(access.who)) }
@@ -114,49 +122,71 @@ impl Said<'_> {
         Some(self.barrier(access.on?)?.0)
     }
 
+    /// What two accesses do to memory.
+    fn headline(&self, memory: &str, first: &Access, second: &Access) -> String {
+        if first.who == second.who {
+            let earlier = if is_again(first, second) {
+                "an earlier one".to_owned()
+            } else {
+                self.agent(first)
+            };
+            let (used, may) = (used(second), may(first));
+            return format!(
+                "{memory} is {used} by {} while {earlier} may still {may} it",
+                self.agent(second)
+            );
+        }
+        let (one, other) =
+            if second.does == Does::Writes { (second, first) } else { (first, second) };
+        format!(
+            "{memory} is {} by {} and {} by {}, and nothing orders the two",
+            used(one),
+            self.agent(one),
+            used(other),
+            self.agent(other)
+        )
+    }
+
+    /// Says where the access is that another one meets, unless it is the same statement.
+    fn earlier(&self, diagnostic: Diagnostic, first: &Access, second: &Access) -> Diagnostic {
+        if is_again(first, second) {
+            return diagnostic;
+        }
+        diagnostic.place(first.at, format!("{} by {} here", used(first), self.agent(first)))
+    }
+
     fn race(&self, first: &Access, second: &Access) -> Diagnostic {
-        let memory = self.memory(&second.window);
+        let headline = self.headline(&self.memory(&second.window), first, second);
         let same = first.who == second.who;
-        let again = same && first.at == second.at && first.by == second.by;
-        let earlier = if again { "an earlier one".to_owned() } else { self.agent(first) };
-        let by = self.agent(second);
-        let headline = format!(
-            "{memory} is {} by {by} while {earlier} may still {} it",
-            used(second),
-            may(first)
-        );
-        let between = match (same, self.completing(first)) {
-            (false, _) => format!(
-                "a barrier at which {} or {} arrives after its access, and on which the other one waits before its own",
-                self.part(first.who),
-                self.part(second.who),
-            ),
+        let required = match (same, self.completing(first)) {
+            (false, _) => ORDERS.to_owned(),
             (true, Some(name)) => format!(
                 "a wait on `{name}` between the two, or on a barrier at which a part arrives that has waited on it"
             ),
             (true, None) => "a wait or a barrier between the two".to_owned(),
         };
-        let here = format!("{} by {} here", used(first), self.agent(first));
-        let waits = first.by == By::Threads && same;
+        let meets = same && first.by == By::Threads && first.on.is_none();
         let diagnostic = Code::Unordered.at(second.at, headline).compare(
             "",
-            between,
+            required,
             "nothing that orders them",
         );
-        let diagnostic = if again { diagnostic } else { diagnostic.place(first.at, here) };
-        diagnostic
+        self.earlier(diagnostic, first, second)
             .why(if same {
                 "asynchronous operations and the threads of a part run on their own: one thread may start a copy while others are not yet done with the memory (PTX ISA, \"Memory Consistency Model\")"
             } else {
                 "the parts of a kernel run on their own: only barriers say how far the others are (PTX ISA, \"Memory Consistency Model\")"
             })
-            .help_if(waits.then_some("sync();"))
+            .help_if(meets.then_some("sync();"))
     }
 
-    /// The number of the statement among those of the body, if this is the only place where it is done.
+    /// The number of the statement among those of the body, if this is the only place where memory is accessed there.
     fn in_turn(&self, at: Loc) -> Option<usize> {
         let mut times = 0;
-        self.kernel.body.each_op(&mut |_, _, _, loc| times += u32::from(loc == at));
+        self.kernel.body.each_op(&mut |op, args, result, loc| {
+            let accesses = || !self.kernel.effects(op, args, result).accesses.is_empty();
+            times += u32::from(loc == at && accesses());
+        });
         let place = self.kernel.body.stmts.iter().position(|stmt| stmt.loc == at);
         place.filter(|_| times == 1)
     }
@@ -168,24 +198,16 @@ impl Said<'_> {
         let (first, second) =
             if straight && turns.0 > turns.1 { (second, first) } else { (first, second) };
         let memory = format!("{} of block {}", self.memory(&second.window), second.window.block);
-        let again = first.who == second.who && first.at == second.at && first.by == second.by;
-        let earlier = if again { "an earlier one".to_owned() } else { self.agent(first) };
-        let headline = format!(
-            "{memory} is {} by {} while {earlier} may still {} it",
-            used(second),
-            self.agent(second),
-            may(first),
-        );
+        let headline = self.headline(&memory, first, second);
+        let required = "`cluster::sync()` between the two, or a barrier at which one block arrives after its access, and on which the other one waits before its own";
         let diagnostic = Code::ClusterOrder.at(second.at, headline).compare(
             "",
-            "`cluster::sync()`, or a barrier on which one block waits and at which the other one has arrived, between the two",
+            required,
             "nothing that orders them",
         );
-        let here = format!("{} by {} here", used(first), self.agent(first));
-        let diagnostic = if again { diagnostic } else { diagnostic.place(first.at, here) };
         // What completes on a barrier is not done when the threads meet.
         let meets = straight && first.by == By::Threads && first.on.is_none();
-        diagnostic
+        self.earlier(diagnostic, first, second)
             .why("the blocks of a cluster run on their own: one may be anywhere in the kernel while another one accesses its memory (PTX ISA, \"barrier.cluster\")")
             .help_if(meets.then_some("cluster::sync();"))
     }
@@ -196,71 +218,75 @@ impl Said<'_> {
         let count = self.kernel.barriers[barrier.root].count;
         Code::Arrivals
             .at(at, format!("this arrives at {name} once more than a phase counts"))
-            .compare("arrivals in a phase", count, format!("{} or more", count + 1))
+            .compare(
+                "",
+                format!("{} in a phase", counted(count as usize, "arrival")),
+                format!("{} or more", count + 1),
+            )
             .place_if(named.map(|(_, at)| at), "the barrier is made here")
             .why(format!("the phase has all of its arrivals and waits for bytes; `expect` is an arrival as well, and one more belongs to no phase (PTX ISA, \"{MBARRIER}\")"))
     }
 
-    fn stuck(
-        &self,
-        (who, at): ([u32; 2], Loc),
-        waiting: Waiting,
-        state: Option<Stuck>,
-        other: Option<(Loc, [u32; 2])>,
-    ) -> Diagnostic {
-        if let (Waiting::Phase { barrier, parity, .. }, Some(state)) = (waiting, state) {
-            let named = self.barrier(barrier);
-            let name =
-                named.as_ref().map_or("the barrier".to_owned(), |(name, _)| format!("`{name}`"));
-            if state.missing < state.count || state.bytes != 0 {
-                return self.counts(at, (&name, named.map(|(_, at)| at)), barrier, state);
-            }
-            if other.is_none() && state.phases > 0 {
-                let parity = parity & 1;
-                let phases = counted(state.phases as usize, "phase");
-                return Code::WrongPhase
-                    .at(at, format!("this waits for a phase of {name} that never begins"))
-                    .compare(
-                        "",
-                        format!("one more phase, or a wait for parity {}", 1 - parity),
-                        format!("a wait for parity {parity}, and {phases}, the last of parity {}", 1 - parity),
-                    )
-                    .place_if(state.arrived, "the last phase ends with this arrival")
-                    .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")");
-            }
-        }
-        let (what, made) = match waiting {
+    /// What a part waits for, with the preposition, and where a barrier is made.
+    fn awaited(&self, waiting: Waiting) -> (String, Option<Loc>) {
+        match waiting {
             Waiting::Phase { barrier, .. } => match self.barrier(barrier) {
                 Some((name, made)) if self.blocks() > 1 => {
-                    (format!("`{name}` of block {}", barrier.block), Some(made))
+                    (format!("on `{name}` of block {}", barrier.block), Some(made))
                 }
-                Some((name, made)) => (format!("`{name}`"), Some(made)),
-                None => ("a barrier".to_owned(), None),
+                Some((name, made)) => (format!("on `{name}`"), Some(made)),
+                None => ("on a barrier".to_owned(), None),
             },
             Waiting::Named { number, .. } => {
                 let of_block = number % self.kernel.named.len().max(1);
                 let made = self.kernel.named.iter().nth(of_block).map(|(_, data)| data.loc);
-                ("a named barrier".to_owned(), made)
+                ("at a named barrier".to_owned(), made)
             }
-            Waiting::Cluster { .. } => ("the other blocks of the cluster".to_owned(), None),
-            Waiting::Parts => ("the other parts".to_owned(), None),
-        };
-        let headline = format!("{} waits for {what} without end", self.part(who));
-        let others = match other {
-            Some((_, who)) => format!("{} waits as well", self.part(who)),
-            None => "all others have ended".to_owned(),
-        };
-        let diagnostic =
-            Code::Deadlock.at(at, headline).compare("", "a part that can still arrive", others);
-        let diagnostic = match other {
-            Some((place, who)) if place != at => {
-                diagnostic.place(place, format!("{} waits here", self.part(who)))
+            Waiting::Cluster { .. } => ("for the other blocks of the cluster".to_owned(), None),
+            Waiting::Parts => ("for the other parts".to_owned(), None),
+        }
+    }
+
+    fn stuck(&self, wait: Blocked, state: Option<Stuck>, others: &[Blocked]) -> Diagnostic {
+        let Blocked { who, at, waiting } = wait;
+        if let (Waiting::Phase { barrier, parity, .. }, Some(state)) = (waiting, state) {
+            let named = self.barrier(barrier);
+            let name =
+                named.as_ref().map_or("the barrier".to_owned(), |(name, _)| format!("`{name}`"));
+            if state.has_begun() {
+                return self.counts(at, (&name, named.map(|(_, at)| at)), barrier, state);
             }
-            Some(_) | None => diagnostic,
+            if others.is_empty() && state.phases > 0 {
+                return wrong_phase(at, &name, parity & 1, state);
+            }
+        }
+        let (what, made) = self.awaited(waiting);
+        let headline = format!("{} waits {what} without end", self.part(who));
+        let actual = match others {
+            [] => "all others have ended".to_owned(),
+            [one] => format!("{} waits as well", self.part(one.who)),
+            [one, two] => format!("{} and {} wait as well", self.part(one.who), self.part(two.who)),
+            _ => format!("{} other parts wait as well", others.len()),
+        };
+        let mut diagnostic =
+            Code::Deadlock.at(at, headline).compare("", "a part that can still arrive", actual);
+        let mut told = vec![at];
+        for other in others {
+            if told.len() <= MOST_WAITS && !told.contains(&other.at) {
+                told.push(other.at);
+                let (what, _) = self.awaited(other.waiting);
+                let here = format!("{} waits {what} here", self.part(other.who));
+                diagnostic = diagnostic.place(other.at, here);
+            }
+        }
+        let manual = match waiting {
+            Waiting::Phase { .. } => MBARRIER,
+            Waiting::Named { .. } | Waiting::Parts => "bar, barrier",
+            Waiting::Cluster { .. } => "barrier.cluster",
         };
         diagnostic
             .place_if(made, "the barrier is made here")
-            .why(format!("a wait ends when all arrivals of its phase have come: if each of the others waits or has ended, none comes (PTX ISA, \"{MBARRIER}\")"))
+            .why(format!("a wait ends when all that the barrier counts have arrived: if each of the others waits or has ended, none arrives any more (PTX ISA, \"{manual}\")"))
     }
 
     /// A phase that has begun and does not end.
@@ -279,24 +305,15 @@ impl Said<'_> {
         } else {
             diagnostic
         };
-        let bytes = state.bytes.unsigned_abs();
-        let diagnostic = match state.bytes.signum() {
-            1 => diagnostic.compare(
-                "",
-                "copies that deliver all bytes that are expected",
-                format!("{bytes} bytes that no copy delivers"),
-            ),
-            -1 => diagnostic.compare(
-                "",
-                "`expect` of all bytes that copies deliver",
-                format!("{bytes} bytes that nothing expects"),
-            ),
-            _ => diagnostic,
+        let diagnostic = if state.expected == state.delivered {
+            diagnostic
+        } else {
+            diagnostic.compare("bytes", state.expected, state.delivered)
         };
         // Where there is one other part, nobody else could arrive.
         let parts = self.kernel.specialized().map_or(1, |found| 1 + found.partitions.len());
         let alone = self.blocks() == 1 && parts == 2 && come == 1;
-        let fewer = (state.missing > 0 && alone && state.bytes == 0).then(|| {
+        let fewer = (state.missing > 0 && alone && state.expected == state.delivered).then(|| {
             match self.kernel.barriers[barrier.root].ring {
                 Some(ring) => format!("barriers({ring}, {come})"),
                 None => format!("barrier({come})"),
@@ -306,7 +323,7 @@ impl Said<'_> {
         diagnostic
             .place_if(made, &format!("the barrier counts {of_phase} in a phase"))
             .place_if(state.arrived, "the last arrival is here")
-            .why(format!("a phase ends when all arrivals that the barrier counts, and all bytes that they expect, have come (PTX ISA, \"{MBARRIER}\")"))
+            .why(format!("a phase ends when all arrivals that the barrier counts, and all bytes that they expect, have arrived (PTX ISA, \"{MBARRIER}\")"))
             .help_if(fewer)
     }
 
@@ -316,6 +333,9 @@ impl Said<'_> {
             (Some(name), _) => (format!("a wait on `{name}`"), None),
             (None, By::AsyncCopy) => {
                 ("a wait for the store".to_owned(), Some("tma::store_wait(0);"))
+            }
+            (None, By::TensorCores) if access.cores.is_none() => {
+                ("`wgmma::wait(0, ..)`".to_owned(), None)
             }
             (None, By::Threads | By::CpAsync | By::TensorCores) => {
                 ("a wait for a barrier on which it completes".to_owned(), None)
@@ -327,6 +347,26 @@ impl Said<'_> {
             .why("the memory of a block is given to another one when its threads have ended, even if something in flight still uses it (PTX ISA, \"cp.async.bulk\")")
             .help_if(help)
     }
+}
+
+/// Whether two accesses are the same statement of the same part, in two iterations.
+fn is_again(first: &Access, second: &Access) -> bool {
+    (first.who, first.at, first.by) == (second.who, second.at, second.by)
+}
+
+/// A wait for the phase after the last one.
+fn wrong_phase(at: Loc, name: &str, parity: i128, state: Stuck) -> Diagnostic {
+    let phases = counted(state.phases as usize, "phase");
+    let other = 1 - parity;
+    Code::WrongPhase
+        .at(at, format!("this waits for a phase of {name} that never begins"))
+        .compare(
+            "",
+            format!("a wait for parity {other}, or one more phase"),
+            format!("a wait for parity {parity} after {phases}, the last of parity {other}"),
+        )
+        .place_if(state.arrived, "the last phase ends with this arrival")
+        .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")")
 }
 
 /// `read` or `written`.

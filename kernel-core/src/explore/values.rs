@@ -15,8 +15,6 @@ pub(super) struct Datum {
     pub(super) thing: Thing,
     /// The numbers of the launch that it was computed from.
     pub(super) sources: Sources,
-    /// Whether it also depends on the iteration of a loop, or on the block.
-    pub(super) varies: bool,
 }
 
 /// What it is.
@@ -70,8 +68,7 @@ impl Window {
 }
 
 impl Datum {
-    pub(super) const UNKNOWN: Datum =
-        Datum { thing: Thing::Unknown, sources: Sources::NONE, varies: false };
+    pub(super) const UNKNOWN: Datum = Datum { thing: Thing::Unknown, sources: Sources::NONE };
 
     pub(super) fn number(self) -> Option<i128> {
         if let Thing::Number(number) = self.thing { Some(number) } else { None }
@@ -113,13 +110,8 @@ impl Place<'_> {
     ) -> Datum {
         let known = self.thing(op, args, result, data);
         let sources = data.iter().fold(Sources::NONE, |all, one| all.join(one.sources));
-        let varies = data.iter().any(|one| one.varies);
-        let Some(made) = known else { return Datum { sources, varies, ..Datum::UNKNOWN } };
-        Datum {
-            thing: made.thing,
-            sources: made.sources.join(sources),
-            varies: made.varies || varies,
-        }
+        let Some(made) = known else { return Datum { sources, ..Datum::UNKNOWN } };
+        Datum { thing: made.thing, sources: made.sources.join(sources) }
     }
 
     fn thing(
@@ -156,9 +148,20 @@ impl Place<'_> {
         }
     }
 
-    /// A number that is another one in another block.
-    fn of_block(number: i128) -> Datum {
-        Datum { varies: true, ..Datum::of(Thing::Number(number)) }
+    /// The coordinate of the block's cluster in the grid, on an axis.
+    fn cluster(&self, axis: u32) -> Datum {
+        let source = Source::Cluster(axis);
+        let number = self.launch.number(source).unwrap_or(0);
+        Datum { sources: self.numbers.bit(source), thing: Thing::Number(number) }
+    }
+
+    /// The coordinate of the block in the grid, on an axis.
+    fn in_grid(&self, axis: u32) -> Datum {
+        let cluster = self.cluster(axis);
+        let blocks = i128::from(self.kernel.cluster[axis as usize]);
+        let number = cluster.number().map_or(0, |number| number * blocks);
+        let within = coordinate(self.kernel, self.block, axis);
+        Datum { thing: Thing::Number(number + within), ..cluster }
     }
 
     fn source(&self, op: &SourceOp) -> Option<Datum> {
@@ -172,10 +175,7 @@ impl Place<'_> {
             SourceOp::ParamDim(param, axis) => given(Source::Dim(param, axis)),
             SourceOp::ParamScalar(param) => given(Source::Scalar(param)),
             SourceOp::NumBlocks(axis) => given(Source::Grid(axis)),
-            // The first cluster of the grid.
-            SourceOp::BlockId(axis) => {
-                Some(Self::of_block(coordinate(self.kernel, self.block, axis)))
-            }
+            SourceOp::BlockId(axis) => Some(self.in_grid(axis)),
             SourceOp::Const(Const::Float(_))
             | SourceOp::ParamPtr(_)
             | SourceOp::ParamStride(..)
@@ -185,11 +185,12 @@ impl Place<'_> {
 
     fn position(&self, op: ClusterOp) -> Option<Datum> {
         match op {
-            ClusterOp::Rank => Some(Self::of_block(self.block.into())),
+            ClusterOp::Rank => Some(Datum::of(Thing::Number(self.block.into()))),
             ClusterOp::BlockId(axis) => {
-                Some(Self::of_block(coordinate(self.kernel, self.block, axis)))
+                let within = coordinate(self.kernel, self.block, axis);
+                Some(Datum::of(Thing::Number(within)))
             }
-            ClusterOp::Id(_) => Some(Self::of_block(0)),
+            ClusterOp::Id(axis) => Some(self.cluster(axis)),
             ClusterOp::Sync
             | ClusterOp::Arrive
             | ClusterOp::Wait

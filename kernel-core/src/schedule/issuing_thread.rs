@@ -7,6 +7,7 @@
 //!
 //! One thread also calls `expect` and commits for its whole partition. It could then end a phase while other threads still wait for the one
 //! before, and they would mistake the parity: threads that have waited on a barrier meet before one of them arrives there again for all.
+//! Other partitions, which what it starts lets go on, could end a phase of every barrier: there threads that have waited on any of them meet.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +57,9 @@ pub fn order_issuing_thread(kernel: &mut Kernel) -> Result<(), Unsettled> {
     if kernel.tensor_memory.is_empty() && kernel.barriers.is_empty() {
         return Ok(());
     }
-    let mut issuing = Issuing { kernel, warps: kernel.warps, out: Insertions::default() };
+    let specialized = kernel.specialized().is_some();
+    let mut issuing =
+        Issuing { kernel, specialized, warps: kernel.warps, out: Insertions::default() };
     flow::solve(&mut issuing, &kernel.body, &State::default())?;
     let Issuing { out, .. } = issuing;
     out.insert(&mut kernel.body);
@@ -65,6 +68,8 @@ pub fn order_issuing_thread(kernel: &mut Kernel) -> Result<(), Unsettled> {
 
 struct Issuing<'a> {
     kernel: &'a Kernel,
+    /// The kernel has partitions.
+    specialized: bool,
     /// The warps that run the statements.
     warps: u32,
     out: Insertions,
@@ -73,6 +78,11 @@ struct Issuing<'a> {
 impl Issuing<'_> {
     fn barrier(&self, value: Value) -> Option<Barriers> {
         Some(self.kernel.ty(value).barrier()?.root)
+    }
+
+    /// Whether threads may still wait on a barrier of which what one of them does at `root` ends a phase.
+    fn may_wait(&self, root: Barriers, state: &State) -> bool {
+        if self.specialized { !state.awaited.is_empty() } else { state.awaited.contains(&root) }
     }
 
     /// What to insert before a statement; `state` becomes that after it.
@@ -110,7 +120,7 @@ impl Issuing<'_> {
             )
             | None => None,
         };
-        if for_all.is_some_and(|root| state.awaited.contains(&root))
+        if for_all.is_some_and(|root| self.may_wait(root, state))
             || !of_cores.is_disjoint(&state.apart)
         {
             state.tell(loc, &mut out);
