@@ -570,7 +570,8 @@ fn hazards_end_a_launch_or_are_listed_beside_its_results() {
     let kernel = folder.join("race.ptx");
     let text = fs::read_to_string(&kernel).expect("the kernel is there");
     let before = saved();
-    fs::write(&kernel, text.replace("ret;", "trap;")).expect("the kernel can be written");
+    fs::write(&kernel, text.replace("ret;", "@!%p1 trap;\n    ret;"))
+        .expect("the kernel can be written");
     assert!(!on("warn").0);
     let trapped = saved();
     assert_eq!(trapped[0]["findings"], before[0]["findings"]);
