@@ -280,6 +280,7 @@ fn instructions_that_the_user_wrote_are_left_to_the_emulator() {
 
 /// Kernels of the folder `order`, each with what is to be said of it in its first line.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "kernels in files of their own")]
 fn kernels_that_are_hard_to_judge() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/order");
     let (mut failures, mut count) = (Vec::new(), 0);
@@ -289,9 +290,8 @@ fn kernels_that_are_hard_to_judge() {
         let said = text.strip_prefix("//! ").and_then(|text| text.split_once(':'));
         let (expected, _) = said.expect("the first line says what is expected");
         let file = syn::parse_file(&text).expect("the kernels are Rust");
-        let function = file.items.into_iter().find_map(|item| match item {
-            syn::Item::Fn(function) => Some(function),
-            _ => None,
+        let function = file.items.into_iter().find_map(|item| {
+            if let syn::Item::Fn(function) = item { Some(function) } else { None }
         });
         let mut function = function.expect("each file has a kernel");
         let attr = function.attrs.remove(0);

@@ -133,13 +133,11 @@ fn verdict(file: &Path, command: &RunPtx) -> (String, Result<Outcome, Failed>) {
     let result =
         catch_unwind(AssertUnwindSafe(|| run(&launch, &command.options, command.out.as_deref())));
     let result = match result {
-        Ok(result) => result.map_err(|error| Failed {
-            reason: error.to_string(),
-            findings: error.findings,
-            fault: match *error.failure {
-                Failure::Fault(fault) => Some(*fault),
-                _ => None,
-            },
+        Ok(result) => result.map_err(|error| {
+            let reason = error.to_string();
+            let fault =
+                if let Failure::Fault(fault) = *error.failure { Some(*fault) } else { None };
+            Failed { reason, findings: error.findings, fault }
         }),
         Err(panic) => Err(Failed::of(format!("the emulator failed: {}", panic_text(&*panic)))),
     };

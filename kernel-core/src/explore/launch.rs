@@ -233,7 +233,7 @@ impl Numbers {
             Source::Scalar(param) => match kernel.params[param as usize].kind {
                 ParamKind::Scalar(Dtype::Bool) => return i128::from(index == 1),
                 ParamKind::Scalar(dtype) => Some(dtype),
-                _ => None,
+                ParamKind::Tensor { .. } | ParamKind::Pointer(_) => None,
             },
             Source::Dim(..) => None,
         };

@@ -591,12 +591,10 @@ impl Races {
         Stamp::new(self.cluster, who, epoch.time(), epoch.is_atomic())
     }
 
-    /// The stamps of the lanes of a warp, for other clusters.
-    pub(crate) fn stamps(&self, (block, warp): Seat, strong: bool) -> [Stamp; crate::code::LANES] {
+    /// The stamp of lane 0 of a warp, for other clusters.
+    pub(crate) fn stamp(&self, (block, warp): Seat, strong: bool) -> Stamp {
         let known = &self.warps[self.index(block, warp)];
-        std::array::from_fn(|lane| {
-            Stamp::new(self.cluster, (known.who(), lane), known.now(), strong)
-        })
+        Stamp::new(self.cluster, (known.who(), 0), known.now(), strong)
     }
 
     /// Whether a lane of a warp knows of an access of another cluster.

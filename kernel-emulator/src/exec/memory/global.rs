@@ -50,8 +50,9 @@ pub(crate) fn race(
     let inside = races.access_global((warp.accessor(), touch), addresses, bytes, mask);
     let mut earlier = inside.err().map(|conflict| (conflict.lane, conflict.earlier));
     if let Some(across) = &cx.launch.across {
-        let stamps = &races.stamps(warp.seat(), within(MemoryScope::Gpu));
-        let meeting = Meeting { stamps, pc: warp.pc, writes: access.writes() };
+        let stamp = races.stamp(warp.seat(), within(MemoryScope::Gpu));
+        let writes = access.writes();
+        let meeting = Meeting { stamp, by_lane: true, pc: warp.pc, writes };
         let knows = |lane, stamp| races.knows_elsewhere(warp.seat(), lane, stamp);
         let met = across.access((index, memory), (offsets, bytes, mask), meeting, knows);
         earlier = earlier.or_else(|| met.map(|(lane, other)| elsewhere(cx, lane, other)));
@@ -156,8 +157,8 @@ pub(crate) fn overwrite(
         let inside = races.overwrite_global(epoch, (warp.accessor(), lane), (at, bytes));
         let mut earlier = inside.err().map(|conflict| conflict.earlier);
         if let Some(across) = &cx.launch.across {
-            let stamps = &[races.stamp_of(epoch); LANES];
-            let meeting = Meeting { stamps, pc: warp.pc, writes: true };
+            let stamp = races.stamp_of(epoch);
+            let meeting = Meeting { stamp, by_lane: false, pc: warp.pc, writes: true };
             let knows = |lane, stamp| races.knows_elsewhere(warp.seat(), lane, stamp);
             let offsets = &[at - memory.base; LANES];
             let met = across.access((guess, memory), (offsets, bytes, 1 << lane), meeting, knows);

@@ -48,6 +48,15 @@ impl Stamp {
         Stamp(((whose << (WHO_BITS + LANE_BITS) | who) << TIME_BITS | u64::from(time)) << MASK_BITS)
     }
 
+    /// The same of a lane, where this is that of lane 0.
+    fn of_lane(self, lane: usize) -> Stamp {
+        if self == Stamp::NOBODY {
+            self
+        } else {
+            Stamp(self.0 | (lane as u64) << (MASK_BITS + TIME_BITS))
+        }
+    }
+
     fn with_bytes(self, mask: u64) -> Stamp {
         if self == Stamp::NOBODY { self } else { Stamp(self.0 | mask) }
     }
@@ -137,11 +146,19 @@ pub(crate) struct Across {
 
 /// An access that no other cluster may meet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Meeting<'a> {
-    /// The stamp of each lane.
-    pub(crate) stamps: &'a [Stamp; crate::code::LANES],
+pub(crate) struct Meeting {
+    /// The stamp of the warp's lane 0, or of an operation of one thread.
+    pub(crate) stamp: Stamp,
+    /// Each lane accesses for itself.
+    pub(crate) by_lane: bool,
     pub(crate) pc: u32,
     pub(crate) writes: bool,
+}
+
+impl Meeting {
+    fn stamp(&self, lane: usize) -> Stamp {
+        if self.by_lane { self.stamp.of_lane(lane) } else { self.stamp }
+    }
 }
 
 /// An access of another cluster.
@@ -199,7 +216,7 @@ impl Across {
         &self,
         (index, memory): (usize, &Allocation),
         (offsets, bytes, mask): (&Doubles, u32, u32),
-        meeting: Meeting<'_>,
+        meeting: Meeting,
         knows: impl Fn(usize, Stamp) -> bool,
     ) -> Option<(usize, Other)> {
         let area = self.areas[index].get_or_init(|| Area {
@@ -209,44 +226,39 @@ impl Across {
             split: Mutex::default(),
         });
         let mut found = None;
-        let mut judge = |lane: usize, other: Option<Other>| {
-            if let Some(other) = other
-                && found.is_none()
-                && !knows(lane, other.stamp)
-            {
+        let mut judge = |lane: usize, other: Other| {
+            if found.is_none() && !knows(lane, other.stamp) {
                 found = Some((lane, other));
             }
         };
         if meeting.writes {
             for lane in lanes(mask) {
+                let stamp = meeting.stamp(lane);
                 area.each_word(offsets[lane], bytes, |cell, index, bytes| {
-                    let stamp = (meeting.stamps[lane], bytes);
-                    for other in area.write(cell, index, stamp, meeting.pc) {
+                    area.write((cell, index), (stamp, bytes), meeting.pc, |other| {
                         judge(lane, other);
-                    }
+                    });
                 });
             }
             fence(SeqCst);
             for lane in lanes(mask) {
+                let stamp = meeting.stamp(lane);
                 area.each_word(offsets[lane], bytes, |cell, _, bytes| {
-                    for other in cell.take_readers((meeting.stamps[lane], bytes)) {
-                        judge(lane, other);
-                    }
+                    cell.take_readers((stamp, bytes), |other| judge(lane, other));
                 });
             }
         } else {
             for lane in lanes(mask) {
+                let stamp = meeting.stamp(lane);
                 area.each_word(offsets[lane], bytes, |cell, _, bytes| {
-                    cell.note_read(meeting.stamps[lane].with_bytes(bytes), meeting.pc);
+                    cell.note_read(stamp.with_bytes(bytes), meeting.pc);
                 });
             }
             fence(SeqCst);
             for lane in lanes(mask) {
+                let stamp = meeting.stamp(lane);
                 area.each_word(offsets[lane], bytes, |cell, index, bytes| {
-                    let others = area.writers(cell, index, (meeting.stamps[lane], bytes));
-                    for other in others {
-                        judge(lane, other);
-                    }
+                    area.writers((cell, index), (stamp, bytes), |other| judge(lane, other));
                 });
             }
         }
@@ -283,21 +295,23 @@ impl Cell {
         writer.meets(stamp, bytes).then_some(Other { stamp: writer, pc, wrote: true })
     }
 
-    /// Takes the readers away, behind whom a write comes: those of other clusters that share bytes.
-    fn take_readers(&self, (stamp, bytes): (Stamp, u64)) -> [Option<Other>; 2] {
-        [0, 1].map(|i| {
-            let reader = Stamp(self.reads[i].load(Relaxed));
+    /// Takes the readers away, behind whom a write comes, and gives those of other clusters that share bytes.
+    #[inline]
+    fn take_readers(&self, (stamp, bytes): (Stamp, u64), mut each: impl FnMut(Other)) {
+        for (read, read_pc) in self.reads.iter().zip(&self.read_pcs) {
+            let reader = Stamp(read.load(Relaxed));
             // Strong accesses stay behind a strong write: weak ones that follow race with them.
             if reader == Stamp::NOBODY
                 || reader.bytes() & bytes == 0
                 || reader.is_strong_beside(stamp)
             {
-                return None;
+                continue;
             }
-            self.reads[i].store(0, Relaxed);
-            let pc = self.read_pcs[i].load(Relaxed);
-            reader.meets(stamp, bytes).then_some(Other { stamp: reader, pc, wrote: false })
-        })
+            read.store(0, Relaxed);
+            if reader.meets(stamp, bytes) {
+                each(Other { stamp: reader, pc: read_pc.load(Relaxed), wrote: false });
+            }
+        }
     }
 }
 
@@ -320,17 +334,17 @@ impl Area {
         }
     }
 
-    /// Writes a word: those of other clusters who wrote it before.
+    /// Writes a word, and gives those of other clusters who wrote it before.
+    #[inline]
     fn write(
         &self,
-        cell: &Cell,
-        index: usize,
+        (cell, index): (&Cell, usize),
         (stamp, bytes): (Stamp, u64),
         pc: u32,
-    ) -> [Option<Other>; 4] {
-        let mut found = [None; 4];
+        mut each: impl FnMut(Other),
+    ) {
         if stamp == Stamp::NOBODY {
-            return found;
+            return;
         }
         let apart = |before: Stamp| {
             before != Stamp::NOBODY && before.bytes() & !bytes != 0 && !alike(before, stamp)
@@ -340,7 +354,7 @@ impl Area {
             if before == Stamp::SPLIT || apart(before) {
                 self.split(cell, index, |byte, cell| {
                     if bytes >> byte & 1 != 0 {
-                        found[byte] = cell.writer((stamp, 1 << byte));
+                        cell.writer((stamp, 1 << byte)).into_iter().for_each(&mut each);
                         cell.write.store(stamp.with_bytes(1 << byte).0, Relaxed);
                         cell.write_pc.store(pc, Relaxed);
                     }
@@ -354,37 +368,35 @@ impl Area {
             let write_pc = cell.write_pc.load(Relaxed);
             if cell.write.compare_exchange(before.0, after.0, SeqCst, Relaxed).is_ok() {
                 cell.write_pc.store(if weak { write_pc } else { pc }, Relaxed);
-                let earlier = Other { stamp: before, pc: write_pc, wrote: true };
                 // A strong write of another cluster is not forgotten: weak ones that follow race with it.
                 if before.is_strong_beside(stamp) {
                     cell.note_read(before, write_pc);
                 }
-                found[0] = before.meets(stamp, bytes).then_some(earlier);
+                if before.meets(stamp, bytes) {
+                    each(Other { stamp: before, pc: write_pc, wrote: true });
+                }
                 break;
             }
         }
-        found
     }
 
-    /// Those of other clusters who wrote bytes of a word.
+    /// Gives those of other clusters who wrote bytes of a word.
     #[inline]
     fn writers(
         &self,
-        cell: &Cell,
-        index: usize,
+        (cell, index): (&Cell, usize),
         (stamp, bytes): (Stamp, u64),
-    ) -> [Option<Other>; 4] {
-        let mut found = [None; 4];
+        mut each: impl FnMut(Other),
+    ) {
         if cell.write.load(Relaxed) == Stamp::SPLIT.0 {
             self.split(cell, index, |byte, cell| {
                 if bytes >> byte & 1 != 0 {
-                    found[byte] = cell.writer((stamp, 1 << byte));
+                    cell.writer((stamp, 1 << byte)).into_iter().for_each(&mut each);
                 }
             });
         } else {
-            found[0] = cell.writer((stamp, bytes));
+            cell.writer((stamp, bytes)).into_iter().for_each(each);
         }
-        found
     }
 
     /// Does something with the cells of a word's bytes, which is split for that.
