@@ -254,10 +254,20 @@ fn what_arguments_decide_is_left_to_the_emulator() {
 
 #[test]
 fn bounds_that_have_to_go_together_are_left_to_the_emulator() {
-    // Half as many tiles of `y` as of `x`: the user sees to it.
-    let doubled = ring([WRITER, READER], ["x.dim(0) / 64", "y.dim(0) / 64 * 2"]);
-    left(Reason::Related, &doubled);
-    left(Reason::Related, &ring([WRITER, READER], ["x.dim(0) / 64", "y.dim(0) / 32"]));
+    // Half as many tiles of `y` as of `x`, as many blocks as tiles, and so on: the user sees to it.
+    let tiles = "x.dim(0) / 64";
+    for (writer, reader) in [
+        (tiles, "y.dim(0) / 64 * 2"),
+        (tiles, "y.dim(0) / 32"),
+        (tiles, "cdiv(x.dim(0), 64)"),
+        (tiles, "num_blocks(0)"),
+        (tiles, "n"),
+        ("8", "num_blocks(0)"),
+    ] {
+        left(Reason::Related, &ring([WRITER, READER], [writer, reader]));
+    }
+    // Equal only in launches with more iterations than were tried.
+    left(Reason::Few, &ring([WRITER, READER], [tiles, "y.dim(0) / 64 - 2"]));
     // No bound makes up for one turn more.
     let more = ring([WRITER, READER], ["x.dim(0) / 64", "x.dim(0) / 64 + 1"]);
     more.expect_err("the reader waits without end");
@@ -308,5 +318,5 @@ fn kernels_that_are_hard_to_judge() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(count > 30, "{count} kernels");
+    assert!(count > 25, "{count} kernels");
 }

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 /// A launch and its hazards: `{"launch": NAME, "findings": [..], "fault": ..}`.
 ///
-/// The fault is what ended the launch, or null; the hazards that the launch met before it are among the findings. Each of them has `code` (such as `H05`), `kind`, `message`, `kernel`, `source` (file, line and column of the kernel, or null),
-/// `ptx_line`, `ptx`, `block`, `warp`, `lane`, `address`, `bytes`, `missing` (the synchronising instruction that would order the two) and
-/// `other`, the other operation with its own `source`, `ptx_line`, `ptx` and `agent`. What is not known is null.
+/// The fault is what ended the launch, or null; the hazards that the launch met before it are among the findings. Each of them has `code`
+/// (such as `H05`), `kind`, `message`, `kernel`, `source` (file, line and column of the kernel, or null), `ptx_line`, `ptx`, `block`, `warp`,
+/// `lane`, `address`, `bytes`, `missing` (the synchronising instruction that would order the two) and `other`, the other operation with its
+/// own `source`, `ptx_line`, `ptx` and `agent`. What is not known is null.
 pub fn of_launch(name: &str, findings: &[Fault], fault: Option<&Fault>) -> Value {
     let before = fault.map_or(&[][..], |fault| &fault.findings);
     let all: Vec<Value> = findings.iter().chain(before).map(finding).collect();

@@ -248,7 +248,8 @@ impl Numbers {
             1 => around + all,
             EMPTY if divisors.steps => all,
             EMPTY => 0,
-            APART => around + all * (place % LONGEST_APART) + divisors.multiple.unwrap_or(1),
+            // Twice as far apart as what is added to be no multiple may count.
+            APART => around + 2 * all * (place % LONGEST_APART) + divisors.multiple.unwrap_or(1),
             _ => all,
         };
         number.min(dtype.map_or(i128::MAX, largest))

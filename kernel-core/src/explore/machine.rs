@@ -380,7 +380,7 @@ impl<'c> Machine<'c> {
             }
             What::Loop { inits, body, results } => {
                 self.pass(crew, inits, body.args);
-                let around = Around::Loop { results, iterations: 1 };
+                let around = Around::Loop { results, iterations: 0 };
                 self.crews[crew].frames.push(Frame { code: body, next: 0, around });
             }
             What::Parts { parts, results } => self.begin_parts(crew, parts, results),

@@ -1,4 +1,4 @@
-//! Argument(1): One part arrives at the barrier of `n`, and waits on that of `m`.
+//! Chosen: One part arrives at the barrier of `n`, and waits on that of `m`.
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 4)]

@@ -1,4 +1,4 @@
-//! Argument(2): The two parts use one slot unless `n` and `m` have the same parity.
+//! Chosen: The two parts use one slot unless `n` and `m` have the same parity.
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 4)]

@@ -1,4 +1,4 @@
-//! Proven 4: The iterations of a `while` count as those of a `for`.
+//! Proven 3: The iterations of a `while` count as those of a `for`, and its last look at the condition does not.
 use kiln::prelude::*;
 
 #[kernel(target = sm_90a, warps = 4)]
