@@ -9,7 +9,8 @@ mod function;
 mod instruction;
 mod lexer;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 use std::fmt;
 
 use crate::target::{NEWEST_VERSION, is_version};
@@ -105,6 +106,13 @@ fn function_names<'t>(tokens: &[Token<'t>]) -> BTreeSet<&'t str> {
     names
 }
 
+/// The opcodes by name.
+static OPCODES: LazyLock<HashMap<&'static str, Opcode>> =
+    LazyLock::new(|| Opcode::ALL.iter().map(|opcode| (opcode.text(), *opcode)).collect());
+/// The special registers by name.
+static SPECIAL: LazyLock<HashMap<&'static str, SpecialRegister>> =
+    LazyLock::new(|| SpecialRegister::ALL.iter().map(|one| (one.text(), *one)).collect());
+
 /// The reading position and what is known so far.
 struct Parser<'t> {
     text: &'t str,
@@ -113,9 +121,7 @@ struct Parser<'t> {
     depth: u32,
     module: Module,
     functions: BTreeSet<&'t str>,
-    globals: BTreeMap<&'t str, u32>,
-    opcodes: BTreeMap<&'static str, Opcode>,
-    special: BTreeMap<&'static str, SpecialRegister>,
+    globals: HashMap<&'t str, u32>,
 }
 
 impl<'t> Parser<'t> {
@@ -127,12 +133,7 @@ impl<'t> Parser<'t> {
             depth: 0,
             module: Module::default(),
             functions: function_names(&tokens),
-            globals: BTreeMap::new(),
-            opcodes: Opcode::ALL.iter().map(|opcode| (opcode.text(), *opcode)).collect(),
-            special: SpecialRegister::ALL
-                .iter()
-                .map(|special| (special.text(), *special))
-                .collect(),
+            globals: HashMap::new(),
             tokens,
         })
     }

@@ -45,7 +45,7 @@ use maps::Acquisitions;
 pub(crate) use maps::{MapWriter, Unreleased};
 use pages::Pages;
 use part::Part;
-use readers::Readers;
+use readers::{Readers, Reads};
 use sync::Kept;
 pub(crate) use sync::{Board, Locations};
 use view::View;
@@ -54,6 +54,7 @@ pub(crate) use warps::Threads;
 
 use crate::code::Doubles;
 use crate::fault::Earlier;
+use crate::machine::warp::lanes;
 
 /// The words of 16 bytes.
 type Row<T> = [T; 4];
@@ -86,36 +87,45 @@ pub(crate) struct Races {
     pub(crate) signals: Locations,
 }
 
+/// What is known of a word: who wrote it last, and who read it since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Word {
+    write: Epoch,
+    reads: Reads,
+}
+
+impl Word {
+    /// A word that was written last at an epoch, and not read since.
+    const fn written(write: Epoch) -> Word {
+        Word { write, reads: Reads::NOBODY }
+    }
+}
+
 /// What is known of the shared memory of a block.
 #[derive(Debug, Default)]
 struct Space {
-    writes: Vec<Row<Epoch>>,
-    /// Sets of [`Readers`]; of a split word, the index of its [`Part`].
-    reads: Vec<Row<u32>>,
+    words: Vec<Row<Word>>,
     /// The split words, and which of these places are free.
     parts: Vec<Part>,
-    free: Vec<u32>,
+    free: Vec<usize>,
 }
 
 impl Space {
     /// Forgets everything, for so many rows that were last written at an epoch.
     fn reset(&mut self, rows: usize, first: Epoch) {
-        self.writes.clear();
-        self.writes.resize(rows, [first; 4]);
-        self.reads.clear();
-        self.reads.resize(rows, [0; 4]);
+        self.words.clear();
+        self.words.resize(rows, [Word::written(first); 4]);
         self.parts.clear();
         self.free.clear();
     }
 
     /// A word was written last at an epoch, and not read since.
     fn overwrite(&mut self, word: usize, epoch: Epoch) {
-        let (row, k) = (word / 4, word % 4);
-        if self.writes[row][k] == Epoch::SPLIT {
-            self.free.push(self.reads[row][k]);
+        let word = &mut self.words[word / 4][word % 4];
+        if word.write == Epoch::SPLIT {
+            self.free.push(word.reads.index());
         }
-        self.writes[row][k] = epoch;
-        self.reads[row][k] = 0;
+        *word = Word::written(epoch);
     }
 }
 
@@ -327,7 +337,7 @@ impl Races {
     pub(crate) fn forget_copies(&mut self, block: usize, offset: u32, bytes: u32) {
         if self.enabled {
             for word in offset as usize / 4..(offset + bytes) as usize / 4 {
-                let epoch = &mut self.spaces[block].writes[word / 4][word % 4];
+                let epoch = &mut self.spaces[block].words[word / 4][word % 4].write;
                 if epoch.is_copy() {
                     *epoch = Epoch::NONE;
                 }
@@ -381,16 +391,16 @@ impl Races {
         if !self.enabled {
             return found;
         }
-        let Space { writes, reads, .. } = &self.spaces[block];
         for word in offset as usize / 4..(offset + bytes) as usize / 4 {
-            if writes[word / 4][word % 4] == Epoch::SPLIT {
+            let Word { write, reads } = self.spaces[block].words[word / 4][word % 4];
+            if write == Epoch::SPLIT {
                 continue;
             }
-            let warps = self.readers.of(reads[word / 4][word % 4]);
-            for (epoch, lanes) in warps.filter(|(epoch, _)| clock::is_warp(epoch.who())) {
+            let warps = self.readers.of(reads);
+            for (epoch, of_warp) in warps.filter(|(epoch, _)| clock::is_warp(epoch.who())) {
                 let place = epoch.place();
                 let of = |lane| (place, lane, epoch.time(), epoch.pc());
-                found.extend(crate::machine::warp::lanes(lanes).map(of));
+                found.extend(lanes(of_warp).map(of));
             }
         }
         found.sort_unstable();
@@ -444,16 +454,15 @@ impl Races {
         bytes: u32,
         mask: u32,
     ) -> Result<(), Conflict> {
+        let offsets = addresses.map(|address| address % pages::BYTES);
         let mut rest = mask;
         while rest != 0 {
             let page = addresses[rest.trailing_zeros() as usize] / pages::BYTES;
-            let (mut same, mut offsets) = (0, [0; crate::code::LANES]);
-            for (lane, address) in addresses.iter().enumerate() {
-                same |= u32::from(address / pages::BYTES == page) << lane;
-                offsets[lane] = address % pages::BYTES;
-            }
-            self.view(who, Area::Global(page), touch).access(&offsets, bytes, same & rest)?;
-            rest &= !same;
+            // Lanes that are neighbours mostly access one page.
+            let others = lanes(rest).find(|lane| addresses[*lane] / pages::BYTES != page);
+            let others = others.map_or(0, |lane| u32::MAX << lane);
+            self.view(who, Area::Global(page), touch).access(&offsets, bytes, rest & !others)?;
+            rest &= others;
         }
         Ok(())
     }
@@ -535,9 +544,9 @@ impl Races {
         wanted: impl Fn(&Known, Epoch) -> bool,
     ) -> Option<Earlier> {
         let known = &self.warps[self.index(block, warp)];
-        let mut epochs = self.pages.words(place).iter();
-        let epoch = epochs.find(|epoch| epoch.is_somebody() && wanted(known, **epoch))?;
-        Some(view::earlier((*epoch, true)))
+        let mut epochs = self.pages.words(place).iter().map(|word| word.write);
+        let epoch = epochs.find(|epoch| epoch.is_somebody() && wanted(known, *epoch))?;
+        Some(view::earlier((epoch, true)))
     }
 
     /// Threads wait until the grid before is over.
@@ -625,10 +634,11 @@ impl Races {
         let spaces = self.spaces.iter_mut().chain(self.pages.spaces());
         self.readers.collect(spaces.flat_map(|space| {
             for index in &space.free {
-                space.parts[*index as usize] = Part::default();
+                space.parts[*index] = Part::default();
             }
-            let words = space.writes.as_flattened().iter().zip(space.reads.as_flattened_mut());
-            let sets = words.filter(|(write, _)| **write != Epoch::SPLIT).map(|(_, set)| set);
+            let words = space.words.as_flattened_mut().iter_mut();
+            let whole = words.filter(|word| word.write != Epoch::SPLIT);
+            let sets = whole.map(|word| &mut word.reads);
             sets.chain(space.parts.iter_mut().flat_map(Part::reads))
         }));
     }

@@ -1,6 +1,6 @@
 //! All rows, read once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use super::row::Row;
@@ -9,7 +9,7 @@ use crate::{Modifier, Opcode, Space, Type, Word};
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::read);
 
-static MODIFIERS: LazyLock<BTreeMap<&'static str, Modifier>> = LazyLock::new(|| {
+static MODIFIERS: LazyLock<HashMap<&'static str, Modifier>> = LazyLock::new(|| {
     let words = Word::ALL.iter().map(|word| (word.text(), Modifier::Word(*word)));
     let spaces = Space::ALL.iter().map(|space| (space.text(), Modifier::Space(*space)));
     let types = Type::ALL.iter().map(|ty| (ty.text(), Modifier::Type(*ty)));

@@ -1,6 +1,6 @@
 //! Functions: header, scopes, statements.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::Parser;
 use super::declaration::variable_space;
@@ -34,8 +34,8 @@ struct Declared {
 /// The names of one `{ }`.
 #[derive(Debug, Default)]
 struct Scope<'t> {
-    bound: BTreeMap<&'t str, Binding>,
-    declared: BTreeMap<&'t str, Declared>,
+    bound: HashMap<&'t str, Binding>,
+    declared: HashMap<&'t str, Declared>,
 }
 
 /// A function while its body is read.

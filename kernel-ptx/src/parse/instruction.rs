@@ -1,6 +1,6 @@
 //! Instructions and operands.
 
-use super::Parser;
+use super::{OPCODES, Parser, SPECIAL};
 use super::expression::Value;
 use super::function::{Binding, Body};
 use super::lexer::Kind;
@@ -44,7 +44,7 @@ impl<'t> Parser<'t> {
         let Kind::Name(name) = self.kind() else {
             return Err(self.error("an instruction"));
         };
-        let Some(&opcode) = self.opcodes.get(name) else {
+        let Some(&opcode) = OPCODES.get(name) else {
             return Err(self.error("an opcode"));
         };
         self.at += 1;
@@ -184,7 +184,7 @@ impl<'t> Parser<'t> {
 
     /// `%tid.x`, after whose `%tid` the reading position is.
     fn special_register(&mut self, name: &str) -> Option<SpecialRegister> {
-        if let Some(special) = self.special.get(name) {
+        if let Some(special) = SPECIAL.get(name) {
             return Some(*special);
         }
         let Kind::Dot(word) = self.kind() else {
@@ -193,7 +193,7 @@ impl<'t> Parser<'t> {
         if !special_component(word) {
             return None;
         }
-        let special = *self.special.get(format!("{name}.{word}").as_str())?;
+        let special = *SPECIAL.get(format!("{name}.{word}").as_str())?;
         self.at += 1;
         Some(special)
     }

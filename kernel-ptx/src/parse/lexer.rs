@@ -40,11 +40,45 @@ pub(super) struct Token<'t> {
     pub(super) column: u32,
 }
 
-/// Longest first, so that `<<` is not two `<`.
-const MARKS: [&str; 33] = [
-    "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "{", "}", "(", ")", "[", "]", ",", ";", ":",
-    "<", ">", "=", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "?", "@", "...",
-];
+/// The punctuation that a byte begins, from what follows: the longer mark where there is one, so that `<<` is not two `<`.
+fn mark(first: u8, [second, third]: [u8; 2]) -> Option<&'static str> {
+    Some(match (first, second) {
+        (b'<', b'<') => "<<",
+        (b'>', b'>') => ">>",
+        (b'<', b'=') => "<=",
+        (b'>', b'=') => ">=",
+        (b'=', b'=') => "==",
+        (b'!', b'=') => "!=",
+        (b'&', b'&') => "&&",
+        (b'|', b'|') => "||",
+        (b'{', _) => "{",
+        (b'}', _) => "}",
+        (b'(', _) => "(",
+        (b')', _) => ")",
+        (b'[', _) => "[",
+        (b']', _) => "]",
+        (b',', _) => ",",
+        (b';', _) => ";",
+        (b':', _) => ":",
+        (b'<', _) => "<",
+        (b'>', _) => ">",
+        (b'=', _) => "=",
+        (b'+', _) => "+",
+        (b'-', _) => "-",
+        (b'*', _) => "*",
+        (b'/', _) => "/",
+        (b'%', _) => "%",
+        (b'&', _) => "&",
+        (b'|', _) => "|",
+        (b'^', _) => "^",
+        (b'~', _) => "~",
+        (b'!', _) => "!",
+        (b'?', _) => "?",
+        (b'@', _) => "@",
+        (b'.', b'.') if third == b'.' => "...",
+        _ => return None,
+    })
+}
 
 /// Splits `text` into tokens; the last one is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
@@ -156,12 +190,11 @@ impl<'t> Lexer<'t> {
                 Ok(Kind::Name(&self.text[start..self.at]))
             }
             _ => {
-                let rest = &self.text[start..];
-                if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark)) {
+                if let Some(mark) = mark(byte, [self.byte(1), self.byte(2)]) {
                     self.at += mark.len();
                     return Ok(Kind::Mark(mark));
                 }
-                let character = rest.chars().next().unwrap_or('\0');
+                let character = self.text[start..].chars().next().unwrap_or('\0');
                 Err(self.error(format!("{character:?}"), "a token of PTX"))
             }
         }

@@ -28,7 +28,7 @@ const PC_BITS: u32 = 19;
 const TIME_BITS: u32 = 26;
 const GROUP_BITS: u32 = 2;
 const LANE_BITS: u32 = 5;
-const WHO_BITS: u32 = 64 - ATOMIC_BITS - PC_BITS - TIME_BITS - GROUP_BITS - LANE_BITS;
+pub(super) const WHO_BITS: u32 = 64 - ATOMIC_BITS - PC_BITS - TIME_BITS - GROUP_BITS - LANE_BITS;
 
 /// In place of how many lanes share a word: the whole warp accesses it, and all lanes are done when the instruction is.
 pub(super) const WHOLE: u32 = 3;
@@ -60,6 +60,12 @@ impl Epoch {
     pub(crate) const NONE: Epoch = Epoch(0);
     /// No access: the word is split into its bytes.
     pub(super) const SPLIT: Epoch = Epoch(u64::MAX);
+    /// The bits that say who, and when.
+    const ACT: u64 = {
+        let who = u64::MAX << (64 - WHO_BITS);
+        let time = ((1 << TIME_BITS) - 1) << (ATOMIC_BITS + PC_BITS);
+        who | time
+    };
 
     /// An access of a lane of a participant; the lane is the first of 1, 2 or 4 (`group` 0, 1 or 2) that access the word together.
     #[inline]
@@ -74,6 +80,22 @@ impl Epoch {
     /// The same access, as an atomic one.
     pub(super) fn atomic(self) -> Epoch {
         Epoch(self.0 | 1)
+    }
+
+    /// Whether one participant did both at one time: who knows of all that it did by then knows of either.
+    #[inline]
+    pub(super) fn with_act(self, other: Epoch) -> bool {
+        (self.0 ^ other.0) & Epoch::ACT == 0
+    }
+
+    /// The bits.
+    pub(super) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The epoch of some bits, which are one's.
+    pub(super) const fn of_bits(bits: u64) -> Epoch {
+        Epoch(bits)
     }
 
     /// Whether it is an access, of the whole word.
@@ -167,6 +189,20 @@ impl Epoch {
         self.0 >> (ATOMIC_BITS + PC_BITS)
     }
 
+    /// The same access of lane 0.
+    #[inline]
+    pub(super) fn of_warp(self) -> Epoch {
+        const LANES: u64 =
+            ((1 << LANE_BITS) - 1) << (ATOMIC_BITS + PC_BITS + TIME_BITS + GROUP_BITS);
+        Epoch(self.0 & !LANES)
+    }
+
+    /// Whether it is the same access but for the instruction and its strength.
+    #[inline]
+    pub(super) fn is_of(self, other: Epoch) -> bool {
+        self.without_pc() == other.without_pc()
+    }
+
     /// Whether both are atomic, or lanes of one warp did both with one instruction and without meeting between.
     pub(super) fn beside(self, other: Epoch) -> bool {
         self.is_atomic() && other.is_atomic()
@@ -175,7 +211,7 @@ impl Epoch {
 
     /// Whether it is a weak access of the lane that makes a strong one now, and nobody can have learned of it between: others race with it still.
     pub(super) fn weaker(self, now: Epoch) -> bool {
-        now.is_atomic() && !self.is_atomic() && self.without_pc() == now.without_pc()
+        now.is_atomic() && !self.is_atomic() && self.is_of(now)
     }
 
     /// Whether it is an asynchronous copy, or an operation of the tensor cores, and no warp.

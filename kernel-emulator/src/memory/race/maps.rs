@@ -83,7 +83,8 @@ impl MapWriter {
 impl Races {
     /// The different last writes to bytes of global memory, none of them behind the end of their page: those of the cluster, and those of others among `elsewhere`.
     pub(crate) fn map_writers(&mut self, place: (u64, u32), elsewhere: &[Other]) -> Vec<MapWriter> {
-        let mut epochs = self.pages.words(place).to_vec();
+        let mut epochs: Vec<Epoch> =
+            self.pages.words(place).iter().map(|word| word.write).collect();
         epochs.dedup();
         let of_others = elsewhere.iter().filter(|other| other.stamp.cluster() != self.cluster);
         let own = epochs.into_iter().filter(|epoch| epoch.is_somebody());

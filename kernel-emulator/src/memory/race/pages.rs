@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::Space;
 use super::clock::Epoch;
+use super::{Space, Word};
 
 /// Rows of 16 bytes of a page.
 const ROWS: usize = 32;
@@ -58,11 +58,11 @@ impl Pages {
         number
     }
 
-    /// The last writes of words, none of them behind the end of their page.
-    pub(super) fn words(&mut self, (address, bytes): (u64, u32)) -> &[Epoch] {
+    /// What is known of words, none of them behind the end of their page.
+    pub(super) fn words(&mut self, (address, bytes): (u64, u32)) -> &[Word] {
         let first = usize::try_from(address % BYTES / 4).expect("a page is small");
         let space = self.space(address / BYTES);
-        &space.writes.as_flattened()[first..first + bytes as usize / 4]
+        &space.words.as_flattened()[first..first + bytes as usize / 4]
     }
 
     /// All pages.

@@ -2,15 +2,14 @@
 
 use super::Unordered;
 use super::clock::Epoch;
-use super::readers::Readers;
+use super::readers::{Readers, Reads};
 use super::warps::{Known, Verdict};
 
 /// The four bytes of a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
     writes: [Epoch; 4],
-    /// Sets of [`Readers`].
-    reads: [u32; 4],
+    reads: [Reads; 4],
 }
 
 /// Bytes of a word, from the first to after the last.
@@ -18,7 +17,7 @@ pub(super) type Span = std::ops::Range<usize>;
 
 impl Part {
     /// Each byte knows what the word knew of it.
-    pub(super) fn of(write: Epoch, reads: u32, readers: &mut Readers) -> Part {
+    pub(super) fn of(write: Epoch, reads: Reads, readers: &mut Readers) -> Part {
         Part {
             writes: [0, 1, 2, 3].map(|byte| write.of_byte(byte)),
             reads: [0, 1, 2, 3].map(|byte| readers.of_byte(reads, byte)),
@@ -26,7 +25,7 @@ impl Part {
     }
 
     /// What the word knows, where all of its bytes know the same.
-    pub(super) fn whole(&self) -> Option<(Epoch, u32)> {
+    pub(super) fn whole(&self) -> Option<(Epoch, Reads)> {
         let together = |group: &u32| {
             let word = self.writes[0].together(*group);
             (0..4).all(|byte| self.writes[byte] == word.of_byte(byte))
@@ -39,7 +38,7 @@ impl Part {
     }
 
     /// The readers of each byte.
-    pub(super) fn reads(&mut self) -> impl Iterator<Item = &mut u32> {
+    pub(super) fn reads(&mut self) -> impl Iterator<Item = &mut Reads> {
         self.reads.iter_mut()
     }
 
@@ -55,7 +54,7 @@ impl Part {
             if !known.ordered(now, self.writes[byte]) && !self.writes[byte].beside(now) {
                 return Err((self.writes[byte], true));
             }
-            self.reads[byte] = readers.with(self.reads[byte], now, known);
+            self.reads[byte] = readers.with(self.reads[byte], Reads::one(now), known);
         }
         Ok(())
     }
@@ -76,7 +75,7 @@ impl Part {
             if verdict != Verdict::Ordered {
                 return Err((reader, false));
             }
-            (self.writes[byte], self.reads[byte]) = (now, 0);
+            (self.writes[byte], self.reads[byte]) = (now, Reads::NOBODY);
         }
         Ok(())
     }

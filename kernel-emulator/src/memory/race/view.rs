@@ -2,9 +2,9 @@
 
 use super::clock::{Epoch, WHOLE};
 use super::part::{self, Part};
-use super::readers::Readers;
+use super::readers::{Readers, Reads};
 use super::warps::{Known, Verdict};
-use super::{Conflict, Space, Touch, Unordered};
+use super::{Conflict, Space, Touch, Unordered, Word};
 use crate::code::Doubles;
 use crate::fault::{By, Earlier};
 use crate::machine::warp::{lane_number, lanes};
@@ -44,8 +44,7 @@ impl View<'_> {
         let rows = offset as usize / 16..(offset + bytes) as usize / 16;
         let whole = offset.is_multiple_of(16) && bytes.is_multiple_of(16);
         if whole && self.all_known(lane, rows.clone()) {
-            self.space.writes[rows.clone()].fill([epoch; 4]);
-            self.space.reads[rows].fill([0; 4]);
+            self.space.words[rows].fill([Word::written(epoch); 4]);
             return Ok(());
         }
         let mut offsets = [0; crate::code::LANES];
@@ -59,25 +58,19 @@ impl View<'_> {
 
     /// An asynchronous operation reads units of 16 bytes. What they hold was checked for the thread that issues it.
     pub(super) fn read_by(&mut self, epoch: Epoch, units: impl Iterator<Item = u32>) {
-        let mut read = (u32::MAX, 0);
+        let reader = Reads::one(epoch);
         for unit in units {
-            let row = unit as usize;
-            for k in 0..4 {
-                if self.space.writes[row][k] == Epoch::SPLIT {
-                    continue;
+            for word in &mut self.space.words[unit as usize] {
+                if word.write != Epoch::SPLIT {
+                    word.reads = self.readers.with(word.reads, reader, self.known);
                 }
-                let set = &mut self.space.reads[row][k];
-                if read.0 != *set {
-                    read = (*set, self.readers.with(*set, epoch, self.known));
-                }
-                *set = read.1;
             }
         }
     }
 
     /// Everything is gone but for some words of 8 bytes: the offset of the first of the others that was accessed unknown to this warp.
     pub(super) fn overwrite_all(&mut self, except: &[usize]) -> Result<(), (u32, Earlier)> {
-        let rows = self.space.writes.len();
+        let rows = self.space.words.len();
         if self.all_known(0, 0..rows) {
             return Ok(());
         }
@@ -93,17 +86,17 @@ impl View<'_> {
     /// Whether no word of some rows is split, and the lane knows of every access to them.
     fn all_known(&self, lane: usize, mut rows: std::ops::Range<usize>) -> bool {
         let now = self.now(lane, 0);
-        let (mut fine, mut unread) = (Epoch::NONE, 0);
+        let mut fine = Word::default();
         rows.all(|row| {
-            let (writes, reads) = (self.space.writes[row], self.space.reads[row]);
-            let (write, set) = (writes[0], reads[0]);
-            if writes != [write; 4] || write == Epoch::SPLIT || reads != [set; 4] {
+            let words = self.space.words[row];
+            let word = words[0];
+            if words != [word; 4] || word.write == Epoch::SPLIT {
                 return false;
             }
-            let seen = (write, set) == (fine, unread)
-                || self.known.ordered(now, write)
-                    && self.readers.judge(set, self.known, now).0 == Verdict::Ordered;
-            (fine, unread) = (write, set);
+            let seen = word == fine
+                || self.known.ordered(now, word.write)
+                    && self.readers.judge(word.reads, self.known, now).0 == Verdict::Ordered;
+            fine = word;
             seen
         })
     }
@@ -139,25 +132,22 @@ impl View<'_> {
         if self.touch != Touch::ReadTogether {
             self.known.act(1 << lane);
         }
-        let now = self.now(lane, 0);
+        let reader = Reads::one(self.now(lane, 0));
         let mut offsets = [0; crate::code::LANES];
-        let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
         for &unit in units {
-            // The common case: the warp knows of the four writers, mostly one, and the words have the same readers.
-            let (writes, reads) =
-                (&self.space.writes[unit as usize], &mut self.space.reads[unit as usize]);
-            let (write, set) = (writes[0], reads[0]);
-            let known = |write: &Epoch| {
-                *write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time())
-            };
-            if *reads == [set; 4]
-                && (*writes == [write; 4] && write == fine || writes.iter().all(known))
-            {
-                fine = write;
-                if read.0 != set {
-                    read = (set, self.readers.with(set, now, self.known));
+            // The common case: the warp knows of the four writers.
+            let words = &mut self.space.words[unit as usize];
+            let mut fine = Epoch::NONE;
+            let known = words.iter().all(|Word { write, .. }| {
+                let known = write.with_act(fine)
+                    || *write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time());
+                fine = *write;
+                known
+            });
+            if known {
+                for word in words {
+                    word.reads = self.readers.with(word.reads, reader, self.known);
                 }
-                *reads = [read.1; 4];
                 continue;
             }
             offsets[lane] = 16 * u64::from(unit);
@@ -178,72 +168,127 @@ impl View<'_> {
     }
 
     fn read_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
-        each_row(words, |lane, row, words| {
+        let (offsets, bytes, mask) = words;
+        if group == 0 && self.read_by_all(words) {
+            return Ok(());
+        }
+        // Of what every lane knows, the last: it is mostly the same participant that wrote the next word.
+        let mut fine = Epoch::NONE;
+        for lane in lanes(mask) {
             let now = self.now(lane, group);
-            // The epoch and the set seen last, the one found to be ordered, and what the other becomes.
-            let (mut fine, mut read) = (Epoch::NONE, (u32::MAX, 0));
-            for k in words {
-                let epoch = self.space.writes[row][k];
-                if epoch != fine {
-                    let verdict = self.judge(now, epoch);
-                    if verdict == Verdict::ByLane {
-                        self.part(now, (row, k), 0..4, Part::read)?;
-                        continue;
+            let reader = Reads::one(now);
+            for (row, k) in words_of(offsets[lane], bytes) {
+                let Word { write, reads } = self.space.words[row][k];
+                if !write.with_act(fine) {
+                    match self.judge(now, write) {
+                        Verdict::Ordered if self.known.knows_all(write.who(), write.time()) => {
+                            fine = write;
+                        }
+                        Verdict::Ordered => {}
+                        Verdict::Unordered if write.beside(now) => {}
+                        Verdict::Unordered => return Err(conflict(lane, (write, true))),
+                        Verdict::ByLane => {
+                            self.part(now, (row, k), 0..4, Part::read)
+                                .map_err(|earlier| conflict(lane, earlier))?;
+                            continue;
+                        }
                     }
-                    if verdict == Verdict::Unordered && !epoch.beside(now) {
-                        return Err((epoch, true));
-                    }
-                    fine = epoch;
                 }
-                let set = &mut self.space.reads[row][k];
-                if read.0 != *set {
-                    read = (*set, self.readers.with(*set, now, self.known));
-                }
-                *set = read.1;
+                self.space.words[row][k].reads = self.readers.with(reads, reader, self.known);
             }
-            Ok(())
-        })
+        }
+        Ok(())
+    }
+
+    /// Lanes that all read the same words, where each knows of what was written there.
+    #[inline]
+    fn read_by_all(&mut self, (offsets, bytes, mask): Lanes<'_>) -> bool {
+        let first = mask.trailing_zeros() as usize;
+        let same = mask.count_ones() > 1 && lanes(mask).all(|lane| offsets[lane] == offsets[first]);
+        let known = |(row, k): (usize, usize)| {
+            let write = self.space.words[row][k].write;
+            write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time())
+        };
+        if !same || !words_of(offsets[first], bytes).all(known) {
+            return false;
+        }
+        let now = self.now(0, 0);
+        let reader = if self.touch == Touch::ReadTogether {
+            Reads::one(now)
+        } else {
+            Reads::lanes(now, mask)
+        };
+        for (row, k) in words_of(offsets[first], bytes) {
+            let word = &mut self.space.words[row][k];
+            word.reads = self.readers.with(word.reads, reader, self.known);
+        }
+        true
     }
 
     fn write_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
-        each_row(words, |lane, row, words| {
+        let (offsets, bytes, mask) = words;
+        // Of what every lane knows, the last write and the last readers.
+        let mut fine = Word::default();
+        for lane in lanes(mask) {
             let now = self.now(lane, group);
-            let (mut fine, mut unread) = (Epoch::NONE, 0);
-            for k in words {
-                let epoch = self.space.writes[row][k];
-                let wrote = if epoch == fine { Verdict::Ordered } else { self.judge(now, epoch) };
-                if wrote == Verdict::Unordered && !epoch.beside(now) {
-                    return Err((epoch, true));
+            for (row, k) in words_of(offsets[lane], bytes) {
+                let Word { write, reads } = self.space.words[row][k];
+                if !write.with_act(fine.write) || !reads.with_act(fine.reads) {
+                    if !self.known_to_all(Word { write, reads }) {
+                        self.write_word(now, (row, k))
+                            .map_err(|earlier| conflict(lane, earlier))?;
+                        continue;
+                    }
+                    fine = Word { write, reads };
                 }
-                let set = self.space.reads[row][k];
-                let (read, reader) = if wrote == Verdict::ByLane || set == unread {
-                    (Verdict::Ordered, Epoch::NONE)
-                } else {
-                    self.readers.judge(set, self.known, now)
-                };
-                if read == Verdict::Unordered {
-                    return Err((reader, false));
-                }
-                if wrote == Verdict::ByLane || read == Verdict::ByLane {
-                    self.part(now, (row, k), 0..4, Part::write)?;
-                    continue;
-                }
-                (fine, unread) = (epoch, set);
-                self.space.writes[row][k] = if epoch.weaker(now) { epoch } else { now };
-                // A strong write that another one does not know of is not forgotten: weak ones that follow race with it.
-                let both = wrote == Verdict::Unordered && epoch.is_atomic() && now.is_atomic();
-                self.space.reads[row][k] =
-                    if both { self.readers.with(set, epoch, self.known) } else { 0 };
+                self.space.words[row][k] = Word::written(now);
             }
-            Ok(())
-        })
+        }
+        Ok(())
+    }
+
+    /// Whether every lane knows of all accesses to a word, which is not split.
+    #[inline]
+    fn known_to_all(&self, Word { write, reads }: Word) -> bool {
+        write != Epoch::SPLIT
+            && self.known.knows_all(write.who(), write.time())
+            && self.readers.known_to_all(reads, self.known)
+    }
+
+    /// Lanes that count as one write a word of which not every lane knows all.
+    fn write_word(&mut self, now: Epoch, (row, k): (usize, usize)) -> Result<(), Unordered> {
+        let Word { write, reads } = self.space.words[row][k];
+        let wrote = self.judge(now, write);
+        if wrote == Verdict::Unordered && !write.beside(now) {
+            return Err((write, true));
+        }
+        let (read, reader) = if wrote == Verdict::ByLane {
+            (Verdict::ByLane, Epoch::NONE)
+        } else {
+            self.readers.judge(reads, self.known, now)
+        };
+        match read {
+            Verdict::Ordered => {}
+            Verdict::Unordered => return Err((reader, false)),
+            Verdict::ByLane => return self.part(now, (row, k), 0..4, Part::write),
+        }
+        // A strong write that another one does not know of is not forgotten: weak ones that follow race with it.
+        let both = wrote == Verdict::Unordered && write.is_atomic() && now.is_atomic();
+        let reads = if both {
+            self.readers.with(reads, Reads::one(write), self.known)
+        } else {
+            Reads::NOBODY
+        };
+        let write = if write.weaker(now) { write } else { now };
+        self.space.words[row][k] = Word { write, reads };
+        Ok(())
     }
 
     /// Accesses of one or two bytes that cover no whole word.
     fn parts(&mut self, (offsets, bytes, mask): Lanes<'_>, access: Access) -> Result<(), Conflict> {
         for lane in lanes(mask) {
-            let (row, k, _) = span(offsets[lane], bytes);
-            let first = (offsets[lane] % 4) as usize;
+            let offset = usize::try_from(offsets[lane]).expect("shared memory is small");
+            let (row, k, first) = (offset / 16, offset / 4 % 4, offset % 4);
             let now = self.now(lane, 0);
             self.part(now, (row, k), first..first + bytes as usize, access)
                 .map_err(|earlier| conflict(lane, earlier))?;
@@ -259,22 +304,22 @@ impl View<'_> {
         bytes: part::Span,
         access: Access,
     ) -> Result<(), Unordered> {
-        let Space { writes, reads, parts, free } = &mut *self.space;
-        let (write, read) = (&mut writes[row][k], &mut reads[row][k]);
-        if *write != Epoch::SPLIT {
-            let part = Part::of(*write, *read, self.readers);
+        let Space { words, parts, free } = &mut *self.space;
+        let word = &mut words[row][k];
+        if word.write != Epoch::SPLIT {
+            let part = Part::of(word.write, word.reads, self.readers);
             let index = free.pop().unwrap_or_else(|| {
                 parts.push(Part::default());
-                u32::try_from(parts.len() - 1).expect("shared memory is small")
+                parts.len() - 1
             });
-            parts[index as usize] = part;
-            (*write, *read) = (Epoch::SPLIT, index);
+            parts[index] = part;
+            *word = Word { write: Epoch::SPLIT, reads: Reads::of_part(index) };
         }
-        let index = *read;
-        let part = &mut parts[index as usize];
+        let index = word.reads.index();
+        let part = &mut parts[index];
         access(part, (self.known, self.readers), now, bytes)?;
-        if let Some(whole) = part.whole() {
-            (*write, *read) = whole;
+        if let Some((write, reads)) = part.whole() {
+            *word = Word { write, reads };
             free.push(index);
         }
         Ok(())
@@ -287,21 +332,11 @@ type Lanes<'a> = (&'a Doubles, u32, u32);
 /// What a warp does to bytes of a word: [`Part::read`] or [`Part::write`].
 type Access = fn(&mut Part, (&Known, &mut Readers), Epoch, part::Span) -> Result<(), Unordered>;
 
-/// Does something for the whole words of an access, row by row.
+/// The whole words of an access: row, and place in it.
 #[inline]
-fn each_row(
-    (offsets, bytes, mask): Lanes<'_>,
-    mut words: impl FnMut(usize, usize, part::Span) -> Result<(), Unordered>,
-) -> Result<(), Conflict> {
-    for lane in lanes(mask) {
-        let (mut row, mut first, mut left) = span(offsets[lane], bytes);
-        while left > 0 {
-            let here = left.min(4 - first);
-            words(lane, row, first..first + here).map_err(|earlier| conflict(lane, earlier))?;
-            (row, first, left) = (row + 1, 0, left - here);
-        }
-    }
-    Ok(())
+fn words_of(offset: u64, bytes: u32) -> impl Iterator<Item = (usize, usize)> {
+    let first = usize::try_from(offset).expect("shared memory is small") / 4;
+    (first..first + bytes as usize / 4).map(|word| (word / 4, word % 4))
 }
 
 /// How many lanes share a word of accesses of one or two bytes, as a power of two.
@@ -326,13 +361,6 @@ pub(super) fn whole_words(offsets: &Doubles, bytes: u32, mask: u32) -> (u32, u32
         }
     }
     (whole, rest)
-}
-
-/// The row, the first word in it, and the number of words of an access.
-#[inline]
-fn span(offset: u64, bytes: u32) -> (usize, usize, usize) {
-    let offset = usize::try_from(offset).expect("shared memory is small");
-    (offset / 16, offset / 4 % 4, bytes as usize / 4)
 }
 
 #[cold]
