@@ -99,6 +99,18 @@ impl Word {
     const fn written(write: Epoch) -> Word {
         Word { write, reads: Reads::NOBODY }
     }
+
+    /// Whether who knows of all that those did by then who accessed another word knows so of this one.
+    #[inline]
+    fn with_act(self, other: Word) -> bool {
+        self.write.with_act(other.write) && self.reads.with_act(other.reads)
+    }
+
+    /// Whether the lanes alone accessed it that access it weakly now.
+    #[inline]
+    fn is_by(self, now: Epoch) -> bool {
+        self.write.is_by(now) && !now.is_atomic() && self.reads.are_by(now)
+    }
 }
 
 /// What is known of the shared memory of a block.

@@ -189,6 +189,13 @@ impl Epoch {
         self.0 >> (ATOMIC_BITS + PC_BITS)
     }
 
+    /// Whether the same lanes of one participant did both.
+    #[inline]
+    pub(super) fn is_by(self, other: Epoch) -> bool {
+        const WHEN: u32 = ATOMIC_BITS + PC_BITS + TIME_BITS;
+        (self.0 ^ other.0) >> WHEN == 0
+    }
+
     /// The same access of lane 0.
     #[inline]
     pub(super) fn of_warp(self) -> Epoch {

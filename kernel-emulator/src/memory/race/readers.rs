@@ -70,6 +70,12 @@ impl Reads {
         self == other || self.is_alone() && other.is_alone() && self.epoch.with_act(other.epoch)
     }
 
+    /// Whether nobody but the lanes of an epoch read.
+    #[inline]
+    pub(super) fn are_by(self, now: Epoch) -> bool {
+        self.lanes == 0 || self.lanes == now.lanes() && self.epoch.is_by(now.of_warp())
+    }
+
     /// The index of the part of a split word.
     pub(super) fn index(self) -> usize {
         usize::try_from(self.epoch.bits()).expect("shared memory is small")

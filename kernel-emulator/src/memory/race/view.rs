@@ -58,11 +58,11 @@ impl View<'_> {
 
     /// An asynchronous operation reads units of 16 bytes. What they hold was checked for the thread that issues it.
     pub(super) fn read_by(&mut self, epoch: Epoch, units: impl Iterator<Item = u32>) {
-        let reader = Reads::one(epoch);
+        let mut last = Reading::new(Reads::one(epoch));
         for unit in units {
             for word in &mut self.space.words[unit as usize] {
                 if word.write != Epoch::SPLIT {
-                    word.reads = self.readers.with(word.reads, reader, self.known);
+                    word.reads = last.after(word.reads, self.readers, self.known);
                 }
             }
         }
@@ -132,21 +132,23 @@ impl View<'_> {
         if self.touch != Touch::ReadTogether {
             self.known.act(1 << lane);
         }
-        let reader = Reads::one(self.now(lane, 0));
+        let mut last = Reading::new(Reads::one(self.now(lane, 0)));
         let mut offsets = [0; crate::code::LANES];
+        let mut fine = Epoch::NONE;
         for &unit in units {
             // The common case: the warp knows of the four writers.
             let words = &mut self.space.words[unit as usize];
-            let mut fine = Epoch::NONE;
             let known = words.iter().all(|Word { write, .. }| {
                 let known = write.with_act(fine)
                     || *write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time());
-                fine = *write;
+                if known {
+                    fine = *write;
+                }
                 known
             });
             if known {
                 for word in words {
-                    word.reads = self.readers.with(word.reads, reader, self.known);
+                    word.reads = last.after(word.reads, self.readers, self.known);
                 }
                 continue;
             }
@@ -174,12 +176,16 @@ impl View<'_> {
         }
         // Of what every lane knows, the last: it is mostly the same participant that wrote the next word.
         let mut fine = Epoch::NONE;
+        let mut last = Reading::new(Reads::NOBODY);
         for lane in lanes(mask) {
             let now = self.now(lane, group);
             let reader = Reads::one(now);
+            if last.reader != reader {
+                last = Reading::new(reader);
+            }
             for (row, k) in words_of(offsets[lane], bytes) {
                 let Word { write, reads } = self.space.words[row][k];
-                if !write.with_act(fine) {
+                if !write.with_act(fine) && !write.is_by(now) {
                     match self.judge(now, write) {
                         Verdict::Ordered if self.known.knows_all(write.who(), write.time()) => {
                             fine = write;
@@ -194,7 +200,7 @@ impl View<'_> {
                         }
                     }
                 }
-                self.space.words[row][k].reads = self.readers.with(reads, reader, self.known);
+                self.space.words[row][k].reads = last.after(reads, self.readers, self.known);
             }
         }
         Ok(())
@@ -232,14 +238,14 @@ impl View<'_> {
         for lane in lanes(mask) {
             let now = self.now(lane, group);
             for (row, k) in words_of(offsets[lane], bytes) {
-                let Word { write, reads } = self.space.words[row][k];
-                if !write.with_act(fine.write) || !reads.with_act(fine.reads) {
-                    if !self.known_to_all(Word { write, reads }) {
+                let word = self.space.words[row][k];
+                if !word.is_by(now) && !word.with_act(fine) {
+                    if !self.known_to_all(word) {
                         self.write_word(now, (row, k))
                             .map_err(|earlier| conflict(lane, earlier))?;
                         continue;
                     }
-                    fine = Word { write, reads };
+                    fine = word;
                 }
                 self.space.words[row][k] = Word::written(now);
             }
@@ -323,6 +329,29 @@ impl View<'_> {
             free.push(index);
         }
         Ok(())
+    }
+}
+
+/// A reader, and what became of a word's readers when it was added last: neighbours mostly have the same.
+struct Reading {
+    reader: Reads,
+    before: Reads,
+    after: Reads,
+}
+
+impl Reading {
+    /// A reader of words that nobody has read.
+    fn new(reader: Reads) -> Reading {
+        Reading { reader, before: Reads::NOBODY, after: reader }
+    }
+
+    /// The readers of a word and this one.
+    #[inline]
+    fn after(&mut self, before: Reads, readers: &mut Readers, known: &Known) -> Reads {
+        if self.before != before {
+            (self.before, self.after) = (before, readers.with(before, self.reader, known));
+        }
+        self.after
     }
 }
 
