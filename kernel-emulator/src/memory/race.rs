@@ -32,6 +32,7 @@ mod maps;
 mod pages;
 mod part;
 mod readers;
+mod space;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -44,8 +45,8 @@ pub(crate) use clock::{Clock, Epoch, warp};
 use maps::Acquisitions;
 pub(crate) use maps::{MapWriter, Unreleased};
 use pages::Pages;
-use part::Part;
-use readers::{Readers, Reads};
+use readers::Readers;
+use space::Space;
 use sync::Kept;
 pub(crate) use sync::{Board, Locations};
 use view::View;
@@ -55,9 +56,6 @@ pub(crate) use warps::Threads;
 use crate::code::Doubles;
 use crate::fault::Earlier;
 use crate::machine::warp::lanes;
-
-/// The words of 16 bytes.
-type Row<T> = [T; 4];
 
 /// What is known of the shared memory of a cluster's blocks.
 #[derive(Debug, Default)]
@@ -85,60 +83,6 @@ pub(crate) struct Races {
     acquired: Acquisitions,
     /// What was handed on at locations of shared memory, by address.
     pub(crate) signals: Locations,
-}
-
-/// What is known of a word: who wrote it last, and who read it since.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Word {
-    write: Epoch,
-    reads: Reads,
-}
-
-impl Word {
-    /// A word that was written last at an epoch, and not read since.
-    const fn written(write: Epoch) -> Word {
-        Word { write, reads: Reads::NOBODY }
-    }
-
-    /// Whether who knows of all that those did by then who accessed another word knows so of this one.
-    #[inline]
-    fn with_act(self, other: Word) -> bool {
-        self.write.with_act(other.write) && self.reads.with_act(other.reads)
-    }
-
-    /// Whether the lanes alone accessed it that access it weakly now.
-    #[inline]
-    fn is_by(self, now: Epoch) -> bool {
-        self.write.is_by(now) && !now.is_atomic() && self.reads.are_by(now)
-    }
-}
-
-/// What is known of the shared memory of a block.
-#[derive(Debug, Default)]
-struct Space {
-    words: Vec<Row<Word>>,
-    /// The split words, and which of these places are free.
-    parts: Vec<Part>,
-    free: Vec<usize>,
-}
-
-impl Space {
-    /// Forgets everything, for so many rows that were last written at an epoch.
-    fn reset(&mut self, rows: usize, first: Epoch) {
-        self.words.clear();
-        self.words.resize(rows, [Word::written(first); 4]);
-        self.parts.clear();
-        self.free.clear();
-    }
-
-    /// A word was written last at an epoch, and not read since.
-    fn overwrite(&mut self, word: usize, epoch: Epoch) {
-        let word = &mut self.words[word / 4][word % 4];
-        if word.write == Epoch::SPLIT {
-            self.free.push(word.reads.index());
-        }
-        *word = Word::written(epoch);
-    }
 }
 
 /// Two accesses that nothing orders.
@@ -348,12 +292,8 @@ impl Races {
     /// Copies that wrote bytes of a block last are no matter for the next one, since both are reductions.
     pub(crate) fn forget_copies(&mut self, block: usize, offset: u32, bytes: u32) {
         if self.enabled {
-            for word in offset as usize / 4..(offset + bytes) as usize / 4 {
-                let epoch = &mut self.spaces[block].words[word / 4][word % 4].write;
-                if epoch.is_copy() {
-                    *epoch = Epoch::NONE;
-                }
-            }
+            let words = offset as usize / 4..(offset + bytes) as usize / 4;
+            self.spaces[block].forget(words, Epoch::is_copy);
         }
     }
 
@@ -363,16 +303,11 @@ impl Races {
             self.collect();
         }
         let index = self.index(who.block, who.warp);
-        View {
-            known: &mut self.warps[index],
-            space: match area {
-                Area::Shared(block) => &mut self.spaces[block],
-                Area::Global(page) => self.pages.space(page),
-            },
-            readers: &mut self.readers,
-            pc: who.pc,
-            touch,
-        }
+        let space = match area {
+            Area::Shared(block) => &mut self.spaces[block],
+            Area::Global(page) => self.pages.space(page),
+        };
+        View::new((&mut self.warps[index], space, &mut self.readers), who.pc, touch)
     }
 
     /// An asynchronous operation that a warp issues reads units of 16 bytes of a block, and has done so for who knows of its epoch.
@@ -404,15 +339,12 @@ impl Races {
             return found;
         }
         for word in offset as usize / 4..(offset + bytes) as usize / 4 {
-            let Word { write, reads } = self.spaces[block].words[word / 4][word % 4];
-            if write == Epoch::SPLIT {
-                continue;
-            }
+            let (reads, behind) = self.spaces[block].reads(word);
             let warps = self.readers.of(reads);
-            for (epoch, of_warp) in warps.filter(|(epoch, _)| clock::is_warp(epoch.who())) {
+            for (epoch, of_first) in warps.filter(|(epoch, _)| clock::is_warp(epoch.who())) {
                 let place = epoch.place();
                 let of = |lane| (place, lane, epoch.time(), epoch.pc());
-                found.extend(lanes(of_warp).map(of));
+                found.extend(lanes(of_first << behind).map(of));
             }
         }
         found.sort_unstable();
@@ -441,8 +373,7 @@ impl Races {
         let warps = self.index(own, 0)..self.index(own + 1, 0);
         let mut known = Known::of_all(own, &mut self.warps[warps]);
         let (space, readers) = (&mut self.spaces[block], &mut self.readers);
-        let touch = Touch::Write;
-        View { known: &mut known, space, readers, pc: 0, touch }.overwrite_all(except)
+        View::new((&mut known, space, readers), 0, Touch::Write).overwrite_all(except)
     }
 
     /// A warp accesses `bytes` bytes of each lane of the shared memory of a block.
@@ -507,9 +438,8 @@ impl Races {
         let lane = threads.mask.trailing_zeros() as usize;
         let participant = (clock::stores(threads.block, threads.warp), lane);
         let epoch = Epoch::new(participant, 0, (self.inits[index], pc));
-        for word in offset as usize / 4..offset as usize / 4 + 2 {
-            self.spaces[block].overwrite(word, epoch);
-        }
+        let word = offset as usize / 4;
+        self.spaces[block].overwrite(word..word + 2, epoch, &mut self.readers);
         self.store_landed(threads, epoch);
     }
 
@@ -556,7 +486,7 @@ impl Races {
         wanted: impl Fn(&Known, Epoch) -> bool,
     ) -> Option<Earlier> {
         let known = &self.warps[self.index(block, warp)];
-        let mut epochs = self.pages.words(place).iter().map(|word| word.write);
+        let mut epochs = self.pages.writes(place);
         let epoch = epochs.find(|epoch| epoch.is_somebody() && wanted(known, *epoch))?;
         Some(view::earlier((epoch, true)))
     }
@@ -644,15 +574,7 @@ impl Races {
     #[cold]
     fn collect(&mut self) {
         let spaces = self.spaces.iter_mut().chain(self.pages.spaces());
-        self.readers.collect(spaces.flat_map(|space| {
-            for index in &space.free {
-                space.parts[*index] = Part::default();
-            }
-            let words = space.words.as_flattened_mut().iter_mut();
-            let whole = words.filter(|word| word.write != Epoch::SPLIT);
-            let sets = whole.map(|word| &mut word.reads);
-            sets.chain(space.parts.iter_mut().flat_map(Part::reads))
-        }));
+        self.readers.collect(spaces.flat_map(Space::sets));
     }
 }
 

@@ -196,6 +196,12 @@ impl Epoch {
         (self.0 ^ other.0) >> WHEN == 0
     }
 
+    /// The same access of a lane so many behind.
+    #[inline]
+    pub(super) fn moved(self, lanes: usize) -> Epoch {
+        Epoch(self.0 + ((lanes as u64) << (ATOMIC_BITS + PC_BITS + TIME_BITS + GROUP_BITS)))
+    }
+
     /// The same access of lane 0.
     #[inline]
     pub(super) fn of_warp(self) -> Epoch {

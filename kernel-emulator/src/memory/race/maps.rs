@@ -83,8 +83,7 @@ impl MapWriter {
 impl Races {
     /// The different last writes to bytes of global memory, none of them behind the end of their page: those of the cluster, and those of others among `elsewhere`.
     pub(crate) fn map_writers(&mut self, place: (u64, u32), elsewhere: &[Other]) -> Vec<MapWriter> {
-        let mut epochs: Vec<Epoch> =
-            self.pages.words(place).iter().map(|word| word.write).collect();
+        let mut epochs: Vec<Epoch> = self.pages.writes(place).collect();
         epochs.dedup();
         let of_others = elsewhere.iter().filter(|other| other.stamp.cluster() != self.cluster);
         let own = epochs.into_iter().filter(|epoch| epoch.is_somebody());

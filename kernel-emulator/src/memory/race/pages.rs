@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::clock::Epoch;
-use super::{Space, Word};
+use super::space::Space;
 
 /// Rows of 16 bytes of a page.
 const ROWS: usize = 32;
@@ -58,11 +58,11 @@ impl Pages {
         number
     }
 
-    /// What is known of words, none of them behind the end of their page.
-    pub(super) fn words(&mut self, (address, bytes): (u64, u32)) -> &[Word] {
+    /// The last writes of words, none of them behind the end of their page.
+    pub(super) fn writes(&mut self, (address, bytes): (u64, u32)) -> impl Iterator<Item = Epoch> {
         let first = usize::try_from(address % BYTES / 4).expect("a page is small");
         let space = self.space(address / BYTES);
-        &space.words.as_flattened()[first..first + bytes as usize / 4]
+        (first..first + bytes as usize / 4).map(|word| space.write(word))
     }
 
     /// All pages.

@@ -71,7 +71,7 @@ impl Part {
             if !known.ordered(now, write) && !write.beside(now) {
                 return Err((write, true));
             }
-            let (verdict, reader) = readers.judge(self.reads[byte], known, now);
+            let (verdict, reader) = readers.judge((self.reads[byte], 0), known, now);
             if verdict != Verdict::Ordered {
                 return Err((reader, false));
             }

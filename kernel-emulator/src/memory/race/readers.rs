@@ -7,15 +7,15 @@ use super::clock::{Epoch, WHO_BITS, WHOLE, lanes_of_byte};
 use super::warps::{Known, Verdict};
 
 /// Places for what was given lately; a power of two.
-const REMEMBERED: usize = 1024;
+const REMEMBERED: usize = 512;
 /// With so many readers in all sets those sets that no word has are looked for.
 const MANY: usize = 1 << 19;
 /// How many readers of one warp a set tells apart. Beyond that the two oldest count as one, at the older time: a race may be missed, and
 /// none is invented.
 const OF_A_WARP: usize = 3;
 
-/// Who read a word since it was last written: nobody, lanes of a warp at one time, or a set. Of a split word, the index of its
-/// [`Part`](super::part::Part).
+/// Who read a word since it was last written: nobody, lanes of a warp at one time, or a set. Of a split word the index of its
+/// [`Part`](super::part::Part), of a mixed row that of its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reads {
     /// The epoch of lane 0, though it may not be among the lanes; [`SET`](Reads::SET) and where the readers of a set begin; or an index.
@@ -76,13 +76,12 @@ impl Reads {
         self.lanes == 0 || self.lanes == now.lanes() && self.epoch.is_by(now.of_warp())
     }
 
-    /// The index of the part of a split word.
+    /// The index that it is.
     pub(super) fn index(self) -> usize {
         usize::try_from(self.epoch.bits()).expect("shared memory is small")
     }
 
-    /// That of a part by index.
-    pub(super) fn of_part(index: usize) -> Reads {
+    pub(super) fn of_index(index: usize) -> Reads {
         Reads { epoch: Epoch::of_bits(index as u64), lanes: 0 }
     }
 
@@ -203,8 +202,11 @@ impl Readers {
         if self.each(reads).any(|one| same(&one) && one.lanes & lanes == lanes) {
             return reads;
         }
-        let mut after = Vec::new();
-        for mut one in self.each(reads) {
+        // The new set is made behind the others.
+        let start = self.sets.len();
+        let before = if reads.is_set() { reads.range() } else { 0..1 };
+        for at in before {
+            let mut one = if reads.is_set() { self.sets[at] } else { reads.reader() };
             if one.who == who && one.group == group && (one.atomic || !atomic) {
                 // A later read of the same lane stands for the earlier one.
                 one.lanes &= !lanes;
@@ -213,39 +215,56 @@ impl Readers {
                 continue;
             }
             if one.lanes != 0 {
-                after.push(one);
+                self.sets.push(one);
             }
         }
-        match after.iter_mut().find(|one| same(one)) {
+        match self.sets[start..].iter_mut().find(|one| same(one)) {
             Some(one) => one.lanes |= lanes,
-            None => after.push(reader),
+            None => self.sets.push(reader),
         }
+        let after = &self.sets[start..];
         let mut own =
             after.iter().enumerate().filter(|(_, one)| one.who == who && one.group == group);
         if let (Some((oldest, _)), Some((next, _))) = (own.next(), own.next())
             && own.count() + 2 > OF_A_WARP
         {
-            let gone = after.remove(next);
-            after[oldest].lanes |= gone.lanes;
+            let gone = self.sets.remove(start + next);
+            self.sets[start + oldest].lanes |= gone.lanes;
         }
-        self.put(&after)
+        self.set_from(start)
     }
 
-    fn put(&mut self, set: &[Reader]) -> Reads {
-        match set {
+    /// The set of the readers from a place on.
+    fn set_from(&mut self, start: usize) -> Reads {
+        let one = match self.sets[start..] {
             [] => Reads::NOBODY,
             [one] => one.reads(),
-            _ => {
-                self.sets.extend_from_slice(set);
-                Reads::set(self.sets.len() - set.len(), set.len())
-            }
-        }
+            _ => return Reads::set(start, self.sets.len() - start),
+        };
+        self.sets.truncate(start);
+        one
     }
 
     /// The readers: an epoch, and the lanes that it is of.
     pub(super) fn of(&self, reads: Reads) -> impl Iterator<Item = (Epoch, u32)> {
         let epoch = |one: Reader| Epoch::new((one.who, 0), 0, (one.time, one.pc));
         self.each(reads).map(move |one| (epoch(one), one.lanes))
+    }
+
+    /// The same of lanes so many behind.
+    pub(super) fn moved(&mut self, reads: Reads, by: usize) -> Reads {
+        if by == 0 || reads == Reads::NOBODY {
+            reads
+        } else if reads.is_set() {
+            let start = self.sets.len();
+            self.sets.extend_from_within(reads.range());
+            for one in &mut self.sets[start..] {
+                one.lanes <<= by;
+            }
+            Reads::set(start, self.sets.len() - start)
+        } else {
+            Reads { lanes: reads.lanes << by, ..reads }
+        }
     }
 
     /// Those that read a byte of the word, each lane for itself.
@@ -259,7 +278,9 @@ impl Readers {
             (lanes != 0).then_some(Reader { lanes, group, ..one })
         };
         let after: Vec<Reader> = self.each(reads).filter_map(alone).collect();
-        self.put(&after)
+        let start = self.sets.len();
+        self.sets.extend(after);
+        self.set_from(start)
     }
 
     /// Whether every lane knows of all that the readers did by then.
@@ -271,9 +292,15 @@ impl Readers {
         self.sets[reads.range()].iter().all(|one| known.knows_all(one.who, one.time))
     }
 
-    /// Whether all readers happen before what comes next; the first that does not, lane by lane.
-    pub(super) fn judge(&self, reads: Reads, known: &Known, now: Epoch) -> (Verdict, Epoch) {
-        for one in self.each(reads) {
+    /// Whether all readers, of lanes so many behind, happen before what comes next; the first that does not, lane by lane.
+    pub(super) fn judge(
+        &self,
+        (reads, behind): (Reads, usize),
+        known: &Known,
+        now: Epoch,
+    ) -> (Verdict, Epoch) {
+        for mut one in self.each(reads) {
+            one.lanes <<= behind;
             if known.knows_all(one.who, one.time)
                 || one.atomic && now.is_atomic()
                 || one.who == known.who() && one.group == now.group() && one.lanes == now.lanes()

@@ -3,22 +3,37 @@
 use super::clock::{Epoch, WHOLE};
 use super::part::{self, Part};
 use super::readers::{Readers, Reads};
+use super::space::{Row, Shape, Space, WORDS, Word};
 use super::warps::{Known, Verdict};
-use super::{Conflict, Space, Touch, Unordered, Word};
+use super::{Conflict, Touch, Unordered};
 use crate::code::Doubles;
 use crate::fault::{By, Earlier};
 use crate::machine::warp::{lane_number, lanes};
 
 /// An instruction of a warp, and the memory that it accesses.
 pub(super) struct View<'r> {
-    pub(super) known: &'r mut Known,
-    pub(super) space: &'r mut Space,
-    pub(super) readers: &'r mut Readers,
-    pub(super) pc: u32,
-    pub(super) touch: Touch,
+    known: &'r mut Known,
+    space: &'r mut Space,
+    readers: &'r mut Readers,
+    pc: u32,
+    touch: Touch,
+    /// The last write and the last readers of which every lane was found to know: mostly the same did so to the next word.
+    fine: Word,
+    last: Reading,
 }
 
-impl View<'_> {
+impl<'r> View<'r> {
+    /// Of an instruction of a warp that knows so much.
+    #[inline]
+    pub(super) fn new(
+        (known, space, readers): (&'r mut Known, &'r mut Space, &'r mut Readers),
+        pc: u32,
+        touch: Touch,
+    ) -> View<'r> {
+        let (fine, last) = (Word::default(), Reading::new(Reads::NOBODY));
+        View { known, space, readers, pc, touch, fine, last }
+    }
+
     /// Whether an earlier access happens before this one; of a split word each byte says so.
     #[inline]
     fn judge(&self, now: Epoch, earlier: Epoch) -> Verdict {
@@ -44,59 +59,86 @@ impl View<'_> {
         let rows = offset as usize / 16..(offset + bytes) as usize / 16;
         let whole = offset.is_multiple_of(16) && bytes.is_multiple_of(16);
         if whole && self.all_known(lane, rows.clone()) {
-            self.space.words[rows].fill([Word::written(epoch); 4]);
+            self.space.overwrite(4 * rows.start..4 * rows.end, epoch, self.readers);
             return Ok(());
         }
         let mut offsets = [0; crate::code::LANES];
         offsets[lane] = offset.into();
-        self.write_words((&offsets, bytes, 1 << lane), 0)?;
-        for word in offset / 4..(offset + bytes) / 4 {
-            self.space.overwrite(word as usize, epoch);
-        }
+        self.words((&offsets, bytes, 1 << lane), 0, View::word_written)?;
+        let words = offset as usize / 4..(offset + bytes) as usize / 4;
+        self.space.overwrite(words, epoch, self.readers);
         Ok(())
     }
 
     /// An asynchronous operation reads units of 16 bytes. What they hold was checked for the thread that issues it.
     pub(super) fn read_by(&mut self, epoch: Epoch, units: impl Iterator<Item = u32>) {
-        let mut last = Reading::new(Reads::one(epoch));
+        let reader = Reads::one(epoch);
         for unit in units {
-            for word in &mut self.space.words[unit as usize] {
-                if word.write != Epoch::SPLIT {
-                    word.reads = last.after(word.reads, self.readers, self.known);
+            if !self.read_row(unit as usize, reader, Shape::Same) {
+                for word in self.space.words(unit as usize, self.readers).0 {
+                    if word.write != Epoch::SPLIT {
+                        word.reads =
+                            self.last.after(word.reads, reader, (self.readers, self.known));
+                    }
                 }
             }
         }
     }
 
+    /// Lanes of a shape read a row, the first of them as `reader`, which may do so. Whether what is known of the words is still the same.
+    #[inline]
+    fn read_row(&mut self, row: usize, reader: Reads, shape: Shape) -> bool {
+        let Row { first, read, .. } = &mut self.space.rows[row];
+        if first.write == Epoch::SPLIT {
+            return false;
+        }
+        let reads = first.reads;
+        if reads == Reads::NOBODY || *read != shape && self.readers.known_to_all(reads, self.known)
+        {
+            (first.reads, *read) = (reader, shape);
+        } else if *read == shape {
+            first.reads = self.last.after(reads, reader, (self.readers, self.known));
+        } else {
+            return false;
+        }
+        true
+    }
+
     /// Everything is gone but for some words of 8 bytes: the offset of the first of the others that was accessed unknown to this warp.
     pub(super) fn overwrite_all(&mut self, except: &[usize]) -> Result<(), (u32, Earlier)> {
-        let rows = self.space.words.len();
+        let rows = self.space.rows.len();
         if self.all_known(0, 0..rows) {
             return Ok(());
         }
         for word in (0..2 * rows).filter(|word| !except.contains(word)) {
             let offset = u32::try_from(8 * word).expect("shared memory is small");
             let offsets = [u64::from(offset); crate::code::LANES];
-            let written = self.write_words((&offsets, 8, 1), 0);
+            let written = self.words((&offsets, 8, 1), 0, View::word_written);
             written.map_err(|conflict| (offset, conflict.earlier))?;
         }
         Ok(())
     }
 
     /// Whether no word of some rows is split, and the lane knows of every access to them.
-    fn all_known(&self, lane: usize, mut rows: std::ops::Range<usize>) -> bool {
+    fn all_known(&mut self, lane: usize, mut rows: std::ops::Range<usize>) -> bool {
         let now = self.now(lane, 0);
-        let mut fine = Word::default();
+        let mut fine = Row::default();
         rows.all(|row| {
-            let words = self.space.words[row];
-            let word = words[0];
-            if words != [word; 4] || word.write == Epoch::SPLIT {
-                return false;
+            let record = self.space.rows[row];
+            if record == fine {
+                return true;
             }
-            let seen = word == fine
-                || self.known.ordered(now, word.write)
-                    && self.readers.judge(word.reads, self.known, now).0 == Verdict::Ordered;
-            fine = word;
+            let seen = !record.is_mixed() && self.known_to_all(record.first)
+                || (WORDS * row..WORDS * row + WORDS).all(|word| {
+                    let (write, (reads, behind)) = (self.space.write(word), self.space.reads(word));
+                    write != Epoch::SPLIT
+                        && self.known.ordered(now, write)
+                        && self.readers.judge((reads, behind), self.known, now).0
+                            == Verdict::Ordered
+                });
+            if !record.is_mixed() {
+                fine = record;
+            }
             seen
         })
     }
@@ -119,12 +161,28 @@ impl View<'_> {
     #[inline]
     fn read(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
         self.known.act(mask);
-        if bytes >= 4 {
-            return self.read_words((offsets, bytes, mask), 0);
+        if bytes >= 4 && self.read_by_all((offsets, bytes, mask)) {
+            return Ok(());
         }
-        let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.read_words((offsets, 4, whole), shared_by(bytes))?;
+        let rest = self.rows((offsets, bytes, mask), View::row_read)?;
+        if bytes >= 4 {
+            return self.words((offsets, bytes, rest), 0, View::word_read);
+        }
+        let (whole, rest) = whole_words(offsets, bytes, rest);
+        self.words((offsets, 4, whole), shared_by(bytes), View::word_read)?;
         self.parts((offsets, bytes, rest), Part::read)
+    }
+
+    #[inline]
+    fn write(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
+        self.known.act(mask);
+        let rest = self.rows((offsets, bytes, mask), View::row_written)?;
+        if bytes >= 4 {
+            return self.words((offsets, bytes, rest), 0, View::word_written);
+        }
+        let (whole, rest) = whole_words(offsets, bytes, rest);
+        self.words((offsets, 4, whole), shared_by(bytes), View::word_written)?;
+        self.parts((offsets, bytes, rest), Part::write)
     }
 
     /// A lane reads units of 16 bytes.
@@ -132,77 +190,113 @@ impl View<'_> {
         if self.touch != Touch::ReadTogether {
             self.known.act(1 << lane);
         }
-        let mut last = Reading::new(Reads::one(self.now(lane, 0)));
-        let mut offsets = [0; crate::code::LANES];
-        let mut fine = Epoch::NONE;
+        let now = self.now(lane, 0);
         for &unit in units {
-            // The common case: the warp knows of the four writers.
-            let words = &mut self.space.words[unit as usize];
-            let known = words.iter().all(|Word { write, .. }| {
-                let known = write.with_act(fine)
-                    || *write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time());
-                if known {
-                    fine = *write;
-                }
-                known
-            });
-            if known {
-                for word in words {
-                    word.reads = last.after(word.reads, self.readers, self.known);
-                }
-                continue;
-            }
-            offsets[lane] = 16 * u64::from(unit);
-            self.read_words((&offsets, 16, 1 << lane), 0)?;
+            self.row_read(now, unit as usize, Shape::Same)
+                .map_err(|(_, earlier)| conflict(lane, earlier))?;
         }
         Ok(())
     }
 
+    /// Does something to the rows that lanes side by side access as wholes. The other lanes.
     #[inline]
-    fn write(&mut self, offsets: &Doubles, bytes: u32, mask: u32) -> Result<(), Conflict> {
-        self.known.act(mask);
-        if bytes >= 4 {
-            return self.write_words((offsets, bytes, mask), 0);
+    fn rows(
+        &mut self,
+        (offsets, bytes, mask): Lanes<'_>,
+        each: impl Fn(&mut Self, Epoch, usize, Shape) -> Result<(), (usize, Unordered)>,
+    ) -> Result<u32, Conflict> {
+        let count = 16 / bytes.min(16);
+        let members = u32::MAX >> (32 - count);
+        let together = self.touch == Touch::ReadTogether;
+        let shape = if together { Shape::Same } else { Shape::of(bytes) };
+        let group = if bytes < 4 { shared_by(bytes) } else { 0 };
+        let mut rest = mask;
+        for (first, at) in (0..).step_by(count as usize).zip(offsets.chunks_exact(count as usize)) {
+            let whole = at[0] % 16 == 0 && mask >> first & members == members;
+            if !whole || !(at[0]..).step_by(bytes as usize).zip(at).all(|(at, it)| at == *it) {
+                continue;
+            }
+            let now = self.now(first, group);
+            let row = usize::try_from(at[0] / 16).expect("memory is small");
+            for row in row..row + (bytes as usize).div_ceil(16) {
+                each(self, now, row, shape)
+                    .map_err(|(k, earlier)| conflict(first + shape.lane(k), earlier))?;
+            }
+            rest &= !(members << first);
         }
-        let (whole, rest) = whole_words(offsets, bytes, mask);
-        self.write_words((offsets, 4, whole), shared_by(bytes))?;
-        self.parts((offsets, bytes, rest), Part::write)
+        Ok(rest)
     }
 
-    fn read_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
-        let (offsets, bytes, mask) = words;
-        if group == 0 && self.read_by_all(words) {
-            return Ok(());
-        }
-        // Of what every lane knows, the last: it is mostly the same participant that wrote the next word.
-        let mut fine = Epoch::NONE;
-        let mut last = Reading::new(Reads::NOBODY);
+    /// Does something to the words that lanes access, a group of them each.
+    #[inline]
+    fn words(
+        &mut self,
+        (offsets, bytes, mask): Lanes<'_>,
+        group: u32,
+        each: impl Fn(&mut Self, Epoch, (usize, usize)) -> Result<(), Unordered>,
+    ) -> Result<(), Conflict> {
         for lane in lanes(mask) {
             let now = self.now(lane, group);
-            let reader = Reads::one(now);
-            if last.reader != reader {
-                last = Reading::new(reader);
-            }
-            for (row, k) in words_of(offsets[lane], bytes) {
-                let Word { write, reads } = self.space.words[row][k];
-                if !write.with_act(fine) && !write.is_by(now) {
-                    match self.judge(now, write) {
-                        Verdict::Ordered if self.known.knows_all(write.who(), write.time()) => {
-                            fine = write;
-                        }
-                        Verdict::Ordered => {}
-                        Verdict::Unordered if write.beside(now) => {}
-                        Verdict::Unordered => return Err(conflict(lane, (write, true))),
-                        Verdict::ByLane => {
-                            self.part(now, (row, k), 0..4, Part::read)
-                                .map_err(|earlier| conflict(lane, earlier))?;
-                            continue;
-                        }
-                    }
-                }
-                self.space.words[row][k].reads = last.after(reads, self.readers, self.known);
+            for at in words_of(offsets[lane], bytes) {
+                each(self, now, at).map_err(|earlier| conflict(lane, earlier))?;
             }
         }
+        Ok(())
+    }
+
+    /// Whether every lane knows of a write, which is none of single bytes.
+    #[inline]
+    fn write_known(&mut self, write: Epoch) -> bool {
+        if write.with_act(self.fine.write) {
+            return true;
+        }
+        let known = write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time());
+        if known {
+            self.fine.write = write;
+        }
+        known
+    }
+
+    /// Whether every lane knows of all accesses to a word, which is not split.
+    #[inline]
+    fn known_to_all(&mut self, Word { write, reads }: Word) -> bool {
+        if !self.write_known(write) {
+            return false;
+        }
+        let known = reads.with_act(self.fine.reads) || self.readers.known_to_all(reads, self.known);
+        if known {
+            self.fine.reads = reads;
+        }
+        known
+    }
+
+    /// Lanes of a shape read a row.
+    fn row_read(&mut self, now: Epoch, row: usize, shape: Shape) -> Result<(), (usize, Unordered)> {
+        let Row { first: Word { write, .. }, wrote, .. } = self.space.rows[row];
+        let known = self.write_known(write) || wrote == shape && write.is_by(now);
+        if known && self.read_row(row, Reads::one(now), shape) {
+            return Ok(());
+        }
+        for k in 0..WORDS {
+            self.word_read(now.moved(shape.lane(k)), (row, k)).map_err(|earlier| (k, earlier))?;
+        }
+        Ok(())
+    }
+
+    /// Lanes that count as one read a word.
+    #[inline]
+    fn word_read(&mut self, now: Epoch, (row, k): (usize, usize)) -> Result<(), Unordered> {
+        let Word { write, reads } = self.space.words(row, self.readers).0[k];
+        if !self.write_known(write) && !write.is_by(now) {
+            match self.judge(now, write) {
+                Verdict::Ordered => {}
+                Verdict::Unordered if write.beside(now) => {}
+                Verdict::Unordered => return Err((write, true)),
+                Verdict::ByLane => return self.part(now, (row, k), 0..4, Part::read),
+            }
+        }
+        let reads = self.last.after(reads, Reads::one(now), (self.readers, self.known));
+        self.space.words(row, self.readers).0[k].reads = reads;
         Ok(())
     }
 
@@ -210,12 +304,7 @@ impl View<'_> {
     #[inline]
     fn read_by_all(&mut self, (offsets, bytes, mask): Lanes<'_>) -> bool {
         let first = mask.trailing_zeros() as usize;
-        let same = mask.count_ones() > 1 && lanes(mask).all(|lane| offsets[lane] == offsets[first]);
-        let known = |(row, k): (usize, usize)| {
-            let write = self.space.words[row][k].write;
-            write != Epoch::SPLIT && self.known.knows_all(write.who(), write.time())
-        };
-        if !same || !words_of(offsets[first], bytes).all(known) {
+        if mask.count_ones() < 2 || !lanes(mask).all(|lane| offsets[lane] == offsets[first]) {
             return false;
         }
         let now = self.now(0, 0);
@@ -224,46 +313,67 @@ impl View<'_> {
         } else {
             Reads::lanes(now, mask)
         };
-        for (row, k) in words_of(offsets[first], bytes) {
-            let word = &mut self.space.words[row][k];
-            word.reads = self.readers.with(word.reads, reader, self.known);
+        let words = words_of(offsets[first], bytes);
+        if !words.clone().all(|(row, k)| {
+            let write = self.space.write(WORDS * row + k);
+            self.write_known(write)
+        }) {
+            return false;
+        }
+        for (row, k) in words {
+            if bytes >= 16 && self.read_row(row, reader, Shape::Same) {
+                continue;
+            }
+            let reads = self.space.words(row, self.readers).0[k].reads;
+            let reads = self.last.after(reads, reader, (self.readers, self.known));
+            self.space.words(row, self.readers).0[k].reads = reads;
         }
         true
     }
 
-    fn write_words(&mut self, words: Lanes<'_>, group: u32) -> Result<(), Conflict> {
-        let (offsets, bytes, mask) = words;
-        // Of what every lane knows, the last write and the last readers.
-        let mut fine = Word::default();
-        for lane in lanes(mask) {
-            let now = self.now(lane, group);
-            for (row, k) in words_of(offsets[lane], bytes) {
-                let word = self.space.words[row][k];
-                if !word.is_by(now) && !word.with_act(fine) {
-                    if !self.known_to_all(word) {
-                        self.write_word(now, (row, k))
-                            .map_err(|earlier| conflict(lane, earlier))?;
-                        continue;
-                    }
-                    fine = word;
-                }
-                self.space.words[row][k] = Word::written(now);
-            }
+    /// Lanes of a shape write a row.
+    fn row_written(
+        &mut self,
+        now: Epoch,
+        row: usize,
+        shape: Shape,
+    ) -> Result<(), (usize, Unordered)> {
+        let Row { first, wrote, read } = self.space.rows[row];
+        let by = wrote == shape
+            && first.write.is_by(now)
+            && !now.is_atomic()
+            && (first.reads == Reads::NOBODY || read == shape && first.reads.are_by(now));
+        if by || self.known_to_all(first) {
+            self.space.rows[row] = Row::written(now, shape);
+            return Ok(());
         }
+        for k in 0..WORDS {
+            self.word_written(now.moved(shape.lane(k)), (row, k))
+                .map_err(|earlier| (k, earlier))?;
+        }
+        self.space.unmix(row, now, shape);
         Ok(())
     }
 
-    /// Whether every lane knows of all accesses to a word, which is not split.
+    /// Lanes that count as one write a word.
     #[inline]
-    fn known_to_all(&self, Word { write, reads }: Word) -> bool {
-        write != Epoch::SPLIT
-            && self.known.knows_all(write.who(), write.time())
-            && self.readers.known_to_all(reads, self.known)
+    fn word_written(&mut self, now: Epoch, (row, k): (usize, usize)) -> Result<(), Unordered> {
+        let word = self.space.words(row, self.readers).0[k];
+        let by = word.write.is_by(now) && !now.is_atomic() && word.reads.are_by(now);
+        if !by && !self.known_to_all(word) {
+            return self.unknown_written(now, (row, k), word);
+        }
+        self.space.words(row, self.readers).0[k] = Word::written(now);
+        Ok(())
     }
 
-    /// Lanes that count as one write a word of which not every lane knows all.
-    fn write_word(&mut self, now: Epoch, (row, k): (usize, usize)) -> Result<(), Unordered> {
-        let Word { write, reads } = self.space.words[row][k];
+    /// The same of a word of which not every lane knows all.
+    fn unknown_written(
+        &mut self,
+        now: Epoch,
+        (row, k): (usize, usize),
+        Word { write, reads }: Word,
+    ) -> Result<(), Unordered> {
         let wrote = self.judge(now, write);
         if wrote == Verdict::Unordered && !write.beside(now) {
             return Err((write, true));
@@ -271,7 +381,7 @@ impl View<'_> {
         let (read, reader) = if wrote == Verdict::ByLane {
             (Verdict::ByLane, Epoch::NONE)
         } else {
-            self.readers.judge(reads, self.known, now)
+            self.readers.judge((reads, 0), self.known, now)
         };
         match read {
             Verdict::Ordered => {}
@@ -286,7 +396,7 @@ impl View<'_> {
             Reads::NOBODY
         };
         let write = if write.weaker(now) { write } else { now };
-        self.space.words[row][k] = Word { write, reads };
+        self.space.words(row, self.readers).0[k] = Word { write, reads };
         Ok(())
     }
 
@@ -310,8 +420,8 @@ impl View<'_> {
         bytes: part::Span,
         access: Access,
     ) -> Result<(), Unordered> {
-        let Space { words, parts, free } = &mut *self.space;
-        let word = &mut words[row][k];
+        let (words, parts, free) = self.space.words(row, self.readers);
+        let word = &mut words[k];
         if word.write != Epoch::SPLIT {
             let part = Part::of(word.write, word.reads, self.readers);
             let index = free.pop().unwrap_or_else(|| {
@@ -319,7 +429,7 @@ impl View<'_> {
                 parts.len() - 1
             });
             parts[index] = part;
-            *word = Word { write: Epoch::SPLIT, reads: Reads::of_part(index) };
+            *word = Word { write: Epoch::SPLIT, reads: Reads::of_index(index) };
         }
         let index = word.reads.index();
         let part = &mut parts[index];
@@ -345,11 +455,16 @@ impl Reading {
         Reading { reader, before: Reads::NOBODY, after: reader }
     }
 
-    /// The readers of a word and this one.
+    /// The readers of a word and one more.
     #[inline]
-    fn after(&mut self, before: Reads, readers: &mut Readers, known: &Known) -> Reads {
-        if self.before != before {
-            (self.before, self.after) = (before, readers.with(before, self.reader, known));
+    fn after(
+        &mut self,
+        before: Reads,
+        reader: Reads,
+        (readers, known): (&mut Readers, &Known),
+    ) -> Reads {
+        if self.reader != reader || self.before != before {
+            *self = Reading { reader, before, after: readers.with(before, reader, known) };
         }
         self.after
     }
@@ -363,7 +478,7 @@ type Access = fn(&mut Part, (&Known, &mut Readers), Epoch, part::Span) -> Result
 
 /// The whole words of an access: row, and place in it.
 #[inline]
-fn words_of(offset: u64, bytes: u32) -> impl Iterator<Item = (usize, usize)> {
+fn words_of(offset: u64, bytes: u32) -> impl Iterator<Item = (usize, usize)> + Clone {
     let first = usize::try_from(offset).expect("shared memory is small") / 4;
     (first..first + bytes as usize / 4).map(|word| (word / 4, word % 4))
 }
