@@ -206,7 +206,7 @@ pub(crate) struct NamedBarrier {
     pub(crate) any: bool,
     /// The results of the last generation: population count, all, any.
     pub(crate) result: (u32, bool, bool),
-    /// What those who arrived did before, and what those who wait learn.
+    /// What those who arrived did before, in this generation or earlier, and what those who wait learn.
     pub(crate) gathered: Clock,
     pub(crate) released: Clock,
 }
@@ -384,7 +384,7 @@ impl Context<'_> {
 /// Fills the preset slots of a warp.
 pub(crate) fn preset(warp: &mut Warp, launch: &Launch<'_>, block: &Block) {
     let code = launch.code;
-    let lanes = |preset: &Preset| -> [u64; LANES] {
+    let value = |warp: &Warp, preset: &Preset| -> [u64; LANES] {
         match *preset {
             Preset::Word(value) => [u64::from(value); LANES],
             Preset::Double(value) => [value; LANES],
@@ -401,14 +401,16 @@ pub(crate) fn preset(warp: &mut Warp, launch: &Launch<'_>, block: &Block) {
             Preset::Special(special) => special_value(special, warp, launch, block),
         }
     };
-    let words: Vec<_> = code.word_presets.iter().map(lanes).collect();
-    let doubles: Vec<_> = code.double_presets.iter().map(lanes).collect();
-    for (i, value) in (code.words..).zip(words) {
-        #[expect(clippy::cast_possible_truncation, reason = "a word preset is 32 bits wide")]
-        let narrow = value.map(|v| v as u32);
-        warp.regs.set_w(W(i), &narrow, u32::MAX, u32::MAX);
+    for (i, preset) in (code.words..).zip(&code.word_presets) {
+        if let Preset::Word(value) = *preset {
+            warp.regs.set_w(W(i), &[value; LANES], u32::MAX, u32::MAX);
+        } else {
+            let value = value(warp, preset);
+            warp.regs.set_wide(Slot::W(W(i)), &value, u32::MAX, u32::MAX);
+        }
     }
-    for (i, value) in (code.doubles..).zip(doubles) {
+    for (i, preset) in (code.doubles..).zip(&code.double_presets) {
+        let value = value(warp, preset);
         warp.regs.set_d(D(i), &value, u32::MAX, u32::MAX);
     }
     for (i, value) in (code.preds..).zip(&code.pred_presets) {

@@ -11,7 +11,7 @@ use crate::code::{
 };
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
-use crate::machine::{Block, Cluster, Context, Flow, Handoff, NamedBarrier, State, Warp};
+use crate::machine::{Block, Cluster, Context, Flow, Handoff, State, Warp};
 use crate::memory::access::WordMemory;
 use crate::memory::race::{Clock, Epoch, Races, Threads};
 use crate::memory::shared::SHARED_BASE;
@@ -113,12 +113,10 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
         barrier.generation += 1;
         barrier.required = 0;
         barrier.result = (barrier.popc, barrier.all, barrier.any);
-        let gathered = std::mem::take(&mut barrier.gathered);
-        barrier.released.join(&gathered);
-        let done = barrier.clone();
-        races.acquire(warp.threads(mask), &done.released);
+        barrier.released.join(&barrier.gathered);
+        races.acquire(warp.threads(mask), &barrier.released);
+        results(warp, &op.kind, barrier.result, mask);
         block.events += 1;
-        results(warp, &op.kind, &done, mask);
         return Ok(Flow::Next);
     }
     if matches!(op.kind, BarKind::Arrive) {
@@ -129,14 +127,13 @@ pub(crate) fn bar(cx: &mut Context<'_>, warp: &mut Warp, op: &Bar, mask: u32) ->
 }
 
 /// A fragment continues after a barrier: the results of a reduction.
-pub(crate) fn finish(warp: &mut Warp, inst: &Inst, barrier: &NamedBarrier, mask: u32) {
+pub(crate) fn finish(warp: &mut Warp, inst: &Inst, result: (u32, bool, bool), mask: u32) {
     if let Op::Bar(bar) = &inst.op {
-        results(warp, &bar.kind, barrier, mask);
+        results(warp, &bar.kind, result, mask);
     }
 }
 
-fn results(warp: &mut Warp, kind: &BarKind, barrier: &NamedBarrier, mask: u32) {
-    let (popc, all, any) = barrier.result;
+fn results(warp: &mut Warp, kind: &BarKind, (popc, all, any): (u32, bool, bool), mask: u32) {
     let everywhere = |yes: bool| if yes { u32::MAX } else { 0 };
     match *kind {
         BarKind::Sync | BarKind::Arrive => {}

@@ -12,8 +12,8 @@ use self::spin::Spin;
 use super::join::Joins;
 use super::loads::Loads;
 use super::warpgroup::Products;
-use super::{Context, Registers};
-use crate::code::{Base, Class, Inst, LANES, Members, NOWHERE, Op, Pred, Slot, W};
+use super::{Cluster, Context, Registers};
+use crate::code::{Base, Class, Inst, Members, NOWHERE, Op, Pred, Slot, W};
 use crate::exec;
 use crate::exec::async_copy::Copies;
 use crate::exec::bulk::group::Groups;
@@ -265,9 +265,11 @@ impl Warp {
                 if let State::Barrier { id, .. } = state {
                     let (pc, mask) = (fragment.pc, fragment.mask);
                     fragment.pc += 1;
-                    let barrier = cx.block().barriers[usize::from(id)].clone();
-                    exec::barrier::finish(self, cx.inst(pc), &barrier, mask);
-                    cx.cluster.races.acquire(self.threads(mask), &barrier.released);
+                    let Cluster { races, blocks, .. } = &mut *cx.cluster;
+                    let barrier = &blocks[cx.block].barriers[usize::from(id)];
+                    races.acquire(self.threads(mask), &barrier.released);
+                    let result = barrier.result;
+                    exec::barrier::finish(self, cx.inst(pc), result, mask);
                 } else if let State::Cluster { .. } = state {
                     let mask = fragment.mask;
                     exec::barrier::cluster_met(cx, self.threads(mask));
@@ -731,8 +733,13 @@ impl Warp {
 }
 
 /// The lanes of a mask, in order.
-pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+#[inline]
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> + Clone {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
 }
 
 /// A lane as a fault reports it.

@@ -5,6 +5,7 @@
 //! loads keep the last word and stores gather one word before they write it.
 
 use crate::code::{Doubles, LANES};
+use crate::machine::warp::{lane_number, lanes};
 
 /// Memory as an array of words.
 pub(crate) trait WordMemory {
@@ -48,23 +49,26 @@ pub(crate) fn check(
     mask: u32,
 ) -> Result<Doubles, (u32, Problem)> {
     let mut offsets = [0; LANES];
-    let mut bad = 0;
     let Some(last) = size.checked_sub(bytes) else {
         return Err((mask.trailing_zeros(), Problem::Bounds));
     };
+    // Mostly all lanes are fine, active or not. Sizes are below 2^63, so that the highest bit tells which of two offsets is the larger.
+    let (mut beyond, mut low) = (0, 0);
     for lane in 0..LANES {
         let offset = addresses[lane].wrapping_sub(base);
         offsets[lane] = offset;
-        let wrong = offset > last || addresses[lane] & (bytes - 1) != 0;
-        bad |= u32::from(wrong) << lane;
+        beyond |= offset | last.wrapping_sub(offset);
+        low |= addresses[lane];
     }
-    bad &= mask;
-    if bad == 0 {
+    if beyond >> 63 == 0 && low & (bytes - 1) == 0 {
         return Ok(offsets);
     }
-    let lane = bad.trailing_zeros();
-    let misaligned = addresses[lane as usize] & (bytes - 1) != 0;
-    Err((lane, if misaligned { Problem::Alignment } else { Problem::Bounds }))
+    let misaligned = |lane: usize| addresses[lane] & (bytes - 1) != 0;
+    let wrong = lanes(mask).find(|lane| offsets[*lane] > last || misaligned(*lane));
+    wrong.map_or(Ok(offsets), |lane| {
+        let problem = if misaligned(lane) { Problem::Alignment } else { Problem::Bounds };
+        Err((lane_number(lane), problem))
+    })
 }
 
 /// Whether the bytes of each active lane were written and are `values` already: storing them changes nothing.

@@ -22,35 +22,28 @@ pub(crate) fn conflicts(offsets: &Doubles, bytes: u32, mask: u32) -> u64 {
         .sum()
 }
 
-/// The same for lanes that are served together.
+/// The same for lanes that are served together, which access at most 32 words.
 fn group_conflicts(offsets: &Doubles, words: u64, mask: u32, group: std::ops::Range<usize>) -> u64 {
-    // The first word of each bank, plus one; a second one in any bank means counting exactly.
-    let mut firsts = [0u64; 32];
-    let mut clean = true;
-    for lane in group.clone().filter(|lane| mask >> lane & 1 != 0) {
-        for k in 0..words {
-            let word = offsets[lane] / 4 + k;
-            let first = &mut firsts[bank(word)];
-            if *first == 0 {
-                *first = word + 1;
+    // The words of each bank, as lists: the first, and behind each the next. Nothing is 32.
+    const NOTHING: u8 = 32;
+    let (mut firsts, mut nexts, mut all) = ([NOTHING; 32], [NOTHING; 32], [0u64; 32]);
+    let (mut counts, mut most, mut count) = ([0u8; 32], 0, 0u8);
+    for lane in group.filter(|lane| mask >> lane & 1 != 0) {
+        for word in offsets[lane] / 4..offsets[lane] / 4 + words {
+            let bank = usize::try_from(word % 32).expect("32 banks");
+            let mut at = firsts[bank];
+            while at != NOTHING && all[usize::from(at)] != word {
+                at = nexts[usize::from(at)];
             }
-            clean &= *first == word + 1;
+            if at == NOTHING {
+                let new = usize::from(count);
+                (all[new], nexts[new]) = (word, firsts[bank]);
+                firsts[bank] = count;
+                count += 1;
+                counts[bank] += 1;
+                most = most.max(counts[bank]);
+            }
         }
     }
-    if clean {
-        return 0;
-    }
-    let mut all: Vec<(usize, u64)> = group
-        .filter(|lane| mask >> lane & 1 != 0)
-        .flat_map(|lane| (0..words).map(move |k| offsets[lane] / 4 + k))
-        .map(|word| (bank(word), word))
-        .collect();
-    all.sort_unstable();
-    all.dedup();
-    let most = all.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(0);
-    most.saturating_sub(1) as u64
-}
-
-fn bank(word: u64) -> usize {
-    usize::try_from(word % 32).expect("32 banks")
+    u64::from(most.saturating_sub(1))
 }
