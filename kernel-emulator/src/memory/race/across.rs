@@ -16,7 +16,7 @@ use crate::machine::warp::lanes;
 use crate::memory::Allocation;
 
 /// Words of a page.
-const WORDS: usize = 1024;
+const WORDS: usize = 128;
 /// Bytes of a page.
 const BYTES: u64 = 4 * WORDS as u64;
 
@@ -219,12 +219,14 @@ impl Across {
         meeting: Meeting,
         knows: impl Fn(usize, Stamp) -> bool,
     ) -> Option<(usize, Other)> {
-        let area = self.areas[index].get_or_init(|| Area {
+        let area = &self.areas[index];
+        let new = || Area {
             pages: std::iter::repeat_with(OnceLock::new)
                 .take(usize::try_from(memory.bytes.div_ceil(BYTES)).expect("the host holds it"))
                 .collect(),
             split: Mutex::default(),
-        });
+        };
+        let area = area.get().unwrap_or_else(|| area.get_or_init(new));
         let mut found = None;
         let mut judge = |lane: usize, other: Other| {
             if found.is_none() && !knows(lane, other.stamp) {
@@ -315,15 +317,19 @@ impl Cell {
     }
 }
 
+#[cold]
+fn new_page() -> Box<Page> {
+    let cells: Box<[Cell]> = std::iter::repeat_with(Cell::default).take(WORDS).collect();
+    cells.try_into().expect("a page has so many words")
+}
+
 impl Area {
     /// Does something for each word of an access: its cell, its number, and the bytes of it as a mask.
     #[inline]
     fn each_word(&self, offset: u64, bytes: u32, mut what: impl FnMut(&Cell, usize, u64)) {
         let offset = usize::try_from(offset).expect("the host holds the allocation");
-        let page = self.pages[offset / (4 * WORDS)].get_or_init(|| {
-            let cells: Box<[Cell]> = std::iter::repeat_with(Cell::default).take(WORDS).collect();
-            cells.try_into().expect("a page has so many words")
-        });
+        let page = &self.pages[offset / (4 * WORDS)];
+        let page = page.get().unwrap_or_else(|| page.get_or_init(new_page));
         if bytes < 4 {
             let mask = ((1 << bytes) - 1) << (offset % 4);
             what(&page[offset / 4 % WORDS], offset / 4, mask);
