@@ -260,9 +260,12 @@ impl<'r> View<'r> {
     /// Whether every lane knows of all accesses to a word, which is not split.
     #[inline]
     fn known_to_all(&mut self, Word { write, reads }: Word) -> bool {
-        if !self.write_known(write) {
-            return false;
-        }
+        self.write_known(write) && self.reads_known(reads)
+    }
+
+    /// Whether every lane knows of all reads of a word.
+    #[inline]
+    fn reads_known(&mut self, reads: Reads) -> bool {
         let known = reads.with_act(self.fine.reads) || self.readers.known_to_all(reads, self.known);
         if known {
             self.fine.reads = reads;
@@ -339,11 +342,10 @@ impl<'r> View<'r> {
         shape: Shape,
     ) -> Result<(), (usize, Unordered)> {
         let Row { first, wrote, read } = self.space.rows[row];
-        let by = wrote == shape
-            && first.write.is_by(now)
-            && !now.is_atomic()
-            && (first.reads == Reads::NOBODY || read == shape && first.reads.are_by(now));
-        if by || self.known_to_all(first) {
+        let by = wrote == shape && first.write.is_by(now) && !now.is_atomic();
+        if (by || self.write_known(first.write))
+            && (read == shape && first.reads.are_by(now) || self.reads_known(first.reads))
+        {
             self.space.rows[row] = Row::written(now, shape);
             return Ok(());
         }
@@ -359,12 +361,15 @@ impl<'r> View<'r> {
     #[inline]
     fn word_written(&mut self, now: Epoch, (row, k): (usize, usize)) -> Result<(), Unordered> {
         let word = self.space.words(row, self.readers).0[k];
-        let by = word.write.is_by(now) && !now.is_atomic() && word.reads.are_by(now);
-        if !by && !self.known_to_all(word) {
-            return self.unknown_written(now, (row, k), word);
+        // A strong write does not take the place of a weak one of the same lane.
+        let by = word.write.is_by(now) && !now.is_atomic();
+        if (by || self.write_known(word.write))
+            && (word.reads.are_by(now) || self.reads_known(word.reads))
+        {
+            self.space.words(row, self.readers).0[k] = Word::written(now);
+            return Ok(());
         }
-        self.space.words(row, self.readers).0[k] = Word::written(now);
-        Ok(())
+        self.unknown_written(now, (row, k), word)
     }
 
     /// The same of a word of which not every lane knows all.
