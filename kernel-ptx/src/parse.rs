@@ -2,6 +2,7 @@
 //!
 //! The parser knows the syntax, the names and the words; it does not know which modifiers an opcode
 //! takes. That is the instruction table's business: [`Module::validate`].
+#![expect(clippy::disallowed_types, reason = "names are looked up, never listed")]
 
 mod declaration;
 mod expression;
@@ -10,8 +11,8 @@ mod instruction;
 mod lexer;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 use std::fmt;
+use std::sync::LazyLock;
 
 use crate::target::{NEWEST_VERSION, is_version};
 use crate::{Directive, Function, Linkage, Module, Opcode, SpecialRegister, Type};

@@ -1,4 +1,5 @@
 //! All rows, read once.
+#![expect(clippy::disallowed_types, reason = "names are looked up, never listed")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
 //! Functions: header, scopes, statements.
+#![expect(clippy::disallowed_types, reason = "names are looked up, never listed")]
 
 use std::collections::HashMap;
 

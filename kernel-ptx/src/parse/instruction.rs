@@ -1,9 +1,9 @@
 //! Instructions and operands.
 
-use super::{OPCODES, Parser, SPECIAL};
 use super::expression::Value;
 use super::function::{Binding, Body};
 use super::lexer::Kind;
+use super::{OPCODES, Parser, SPECIAL};
 use crate::{
     Base, Guard, Instruction, Modifier, Opcode, Operand, ParseError, Reg, SpecialRegister,
 };
