@@ -12,6 +12,7 @@ use crate::{
     host::{self, CompiledInstance, Cubin, Image},
     ir::{self, ParamKind, RawAccess},
     loc::{Loc, Locations},
+    surroundings::Surroundings,
     syntax::{self, Kernel, Unit},
 };
 
@@ -72,12 +73,18 @@ pub enum Phase {
 }
 
 /// Compiles a `#[kernel(attr)] fn`.
-pub fn compile_function(attr: TokenStream, item: &syn::ItemFn, options: Options) -> Output {
+pub fn compile_function(
+    attr: TokenStream,
+    item: &syn::ItemFn,
+    surroundings: &Surroundings,
+    options: Options,
+) -> Output {
     let locations = Locations::new(item.sig.ident.span());
     let mut left = Left::default();
     let mut unit = syntax::parse_function(attr.clone(), item, &locations, &mut left.problems);
     let whole = (attr, syn::Item::Fn(item.clone()));
-    let results = compile_or_wait(&mut unit, &whole, &locations, &mut left, options);
+    let world = (surroundings, &locations);
+    let results = compile_or_wait(&mut unit, &whole, world, &mut left, options);
     let outcomes = outcomes(&results, &left.problems);
     let errors = diag::compile_errors(&left.problems, &locations);
     let warnings = diag::compile_warnings(&left.problems, &locations, &item.attrs);
@@ -116,7 +123,12 @@ pub fn not_a_kernel(
 }
 
 /// Compiles a `#[kernel] mod`, whose attribute takes no arguments.
-pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options) -> Output {
+pub fn compile_module(
+    attr: &TokenStream,
+    item: &syn::ItemMod,
+    surroundings: &Surroundings,
+    options: Options,
+) -> Output {
     let locations = Locations::new(item.ident.span());
     let mut left = Left::default();
     let crate_path = host::crate_argument(attr);
@@ -137,7 +149,8 @@ pub fn compile_module(attr: &TokenStream, item: &syn::ItemMod, options: Options)
     let mut unit = syntax::parse_module(item, &locations, &mut left.problems);
     find_crate(&mut unit, attr, &locations);
     let whole = (attr.clone(), syn::Item::Mod(item.clone()));
-    let results = compile_or_wait(&mut unit, &whole, &locations, &mut left, options);
+    let world = (surroundings, &locations);
+    let results = compile_or_wait(&mut unit, &whole, world, &mut left, options);
     let outcomes = outcomes(&results, &left.problems);
     let items = host::module_items(item, &unit, &locations, &outcomes);
     let errors = diag::compile_errors(&left.problems, &locations);
@@ -181,14 +194,17 @@ fn outcomes<'a>(results: &'a [Compiled], problems: &Problems) -> Vec<host::Outco
 fn compile_or_wait(
     unit: &mut Unit,
     (attr, item): &(TokenStream, syn::Item),
-    locations: &Locations,
+    (surroundings, locations): (&Surroundings, &Locations),
     left: &mut Left,
     options: Options,
 ) -> Vec<Compiled> {
     let mut results = Vec::new();
     let mut waiting = Vec::new();
+    let mut constants = TokenStream::new();
     for index in 0..unit.kernels.len() {
-        let free = syntax::free::of_kernel(unit, &unit.kernels[index]);
+        let mut free = syntax::free::of_kernel(unit, &unit.kernels[index]);
+        unit.devices.nowhere.clear();
+        constants.extend(surroundings.complete(unit, &mut free, locations));
         let work = if free.paths.is_empty() { Work::All } else { Work::Build };
         let only = Only { index, work };
         unit.devices.pending = free.paths.iter().map(syntax::FreePath::key).collect();
@@ -205,6 +221,8 @@ fn compile_or_wait(
             raw: free.takes_pointers,
             paths: device::paths_of(&free.paths, locations),
             said: Vec::new(),
+            constants: constants.clone(),
+            nowhere: unit.devices.nowhere.iter().map(|(name, _)| name.clone()).collect(),
         });
         results.push(Compiled::Later(host::Awaited {
             instances: instances.into_iter().map(|one| one.instance).collect(),
@@ -213,6 +231,7 @@ fn compile_or_wait(
         }));
     }
     unit.devices.pending.clear();
+    unit.devices.nowhere.clear();
     let said: Vec<String> =
         left.problems.iter().map(|problem| key_of(problem, locations)).collect();
     for mut waiting in waiting {
@@ -270,6 +289,11 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     };
     let name = unit.kernels.get(waiting.index).map_or("kernel", Kernel::name).to_owned();
     unit.devices = device::unpack(&bundles, &waiting.paths, &locations, &mut left.problems);
+    // What the file has of these names was said before the chain began.
+    unit.devices.nowhere = waiting.nowhere.iter().map(|name| (name.clone(), None)).collect();
+    for constant in waiting.constants() {
+        unit.items.extend(syntax::parse_device(&constant, &locations, &mut left.problems));
+    }
     if device::lacks_refused(&unit.devices) {
         // Said where it is defined. What is wrong with the rest of the kernel was said before the chain began.
         left.problems.retain(|_| false);

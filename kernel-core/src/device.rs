@@ -32,57 +32,17 @@ use syn::parse::{Parse, ParseStream};
 use crate::{
     diag::{self, Code, Diagnostic, Problems},
     loc::Locations,
+    surroundings::Surroundings,
     syntax::{self, DeviceItem, DeviceUse, Devices, FreePath, Unit, free},
 };
 
-/// Names of macros that every crate sees: a device item of such a name would be ambiguous (rustc E0659).
-const STD_MACROS: [&str; 42] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "cfg",
-    "column",
-    "compile_error",
-    "concat",
-    "dbg",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "env",
-    "eprint",
-    "eprintln",
-    "file",
-    "format",
-    "format_args",
-    "include",
-    "include_bytes",
-    "include_str",
-    "is_x86_feature_detected",
-    "line",
-    "matches",
-    "module_path",
-    "option_env",
-    "panic",
-    "print",
-    "println",
-    "stringify",
-    "thread_local",
-    "todo",
-    "try",
-    "unimplemented",
-    "unreachable",
-    "vec",
-    "write",
-    "writeln",
-    "concat_bytes",
-    "concat_idents",
-    "trace_macros",
-    "log_syntax",
-    "global_asm",
-];
-
 /// The items that take the place of a `#[device]` item; `origin` names the package and the crate, so that ids differ.
-pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenStream {
+pub fn device_item(
+    attr: &TokenStream,
+    item: &syn::Item,
+    surroundings: &Surroundings,
+    origin: &str,
+) -> TokenStream {
     let locations = Locations::new(span_of(item));
     let mut problems = Problems::new();
     let crate_path = crate::host::crate_argument(attr);
@@ -98,6 +58,10 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
     }
     let exports = exports(item, &locations, &mut problems);
     let items = syntax::parse_device(item, &locations, &mut problems);
+    let mut needs = free::of_items(&items);
+    for (name, loc, host) in surroundings.leave_devices(&mut needs) {
+        problems.push(crate::elaborate::nothing_called(&name, loc, host, []));
+    }
     if !problems.is_empty() {
         let errors = diag::compile_errors(&problems, &locations);
         let item = refused(item, origin, crate_path.as_ref());
@@ -107,7 +71,7 @@ pub fn device_item(attr: &TokenStream, item: &syn::Item, origin: &str) -> TokenS
         id: id_of(item, origin),
         tokens: quote!(#item),
         exports,
-        paths: free::of_items(&items).iter().map(|path| path_tokens(path, &locations)).collect(),
+        paths: paths_of(&needs.paths, &locations),
     };
     let hidden = crate::host::rooted(definition.macros_or_chain(), crate_path.as_ref());
     let item = beside(item, hidden);
@@ -173,17 +137,28 @@ pub(crate) struct Waiting {
     pub(crate) paths: Vec<TokenStream>,
     /// Problems that were reported before the chain began.
     pub(crate) said: Vec<String>,
+    /// The constants of its file that it uses.
+    pub(crate) constants: TokenStream,
+    /// The names of [`Devices::nowhere`].
+    pub(crate) nowhere: Vec<String>,
+}
+
+impl Waiting {
+    /// The items of [`Waiting::constants`].
+    pub(crate) fn constants(&self) -> Vec<syn::Item> {
+        syn::parse2::<syn::File>(self.constants.clone()).map_or(Vec::new(), |file| file.items)
+    }
 }
 
 /// The chain that compiles a kernel, in the place of an expression.
 pub(crate) fn kernel_chain(waiting: &Waiting) -> TokenStream {
-    let Waiting { attr, item, index, raw, paths, said } = waiting;
+    let Waiting { attr, item, index, raw, paths, said, constants, nowhere } = waiting;
     let index = Literal::usize_unsuffixed(*index);
     let raw = format_ident!("{}", if *raw { "true" } else { "false" });
     chain(
         paths,
         &quote!(::kiln::__private::kernel_finish),
-        &quote!({ #attr } { #item } #index #raw [#({#paths})*] [#(#said)*]),
+        &quote!({ #attr } { #item } #index #raw [#({#paths})*] [#(#said)*] { #constants } [#(#nowhere)*]),
     )
 }
 
@@ -320,7 +295,7 @@ fn names_of(item: &syn::Item) -> Vec<(&syn::Ident, &syn::Visibility)> {
 fn taken_by(name: &str) -> Option<&'static str> {
     if crate::elaborate::is_builtin(name) {
         Some("a name of the language, which takes precedence inside kernels")
-    } else if STD_MACROS.contains(&name) {
+    } else if free::is_std_macro(name) {
         Some(
             "the name of a macro that is visible in every crate, and a device item is also imported as a macro",
         )
@@ -559,6 +534,8 @@ impl Parse for Waiting {
                 Ok(group(list, Delimiter::Brace)?.stream())
             })?,
             said: many(input, Delimiter::Bracket, text)?,
+            constants: group(input, Delimiter::Brace)?.stream(),
+            nowhere: many(input, Delimiter::Bracket, text)?,
         })
     }
 }

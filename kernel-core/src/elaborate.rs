@@ -35,7 +35,7 @@ use language::{
     specialize, targets,
     value::{self, Cells, Num, Val},
 };
-pub(crate) use messages::spelling::is_language_path;
+pub(crate) use messages::{spelling::is_language_path, unknown::nothing_called};
 pub use params::instance_rows;
 use products::narrow;
 pub(crate) use signatures::is_builtin;
@@ -130,7 +130,8 @@ pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option
         warps: 1,
         cluster: [1; 3],
         tainted: false,
-        awaits: !request.unit.devices.pending.is_empty(),
+        awaits: !request.unit.devices.pending.is_empty()
+            || !request.unit.devices.nowhere.is_empty(),
         only_looking: 0,
         never_given: 0,
         emitted: budget::Emitted::default(),

@@ -5,6 +5,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`syntax`] | `syn`'s tree to the language's own, the subset of Rust that kernels may use |
+//! | [`surroundings`] | what a kernel's file says beside it |
 //! | [`device`] | functions that kernels of other modules and crates use |
 //! | [`elaborate`] | that tree to the tile IR of one instance: names, types, constants, inlining |
 //! | [`ir`] | the tile IR |
@@ -32,6 +33,7 @@ pub mod layouts;
 pub mod loc;
 pub mod lower;
 pub mod schedule;
+pub mod surroundings;
 pub mod syntax;
 
 pub use compile::{
@@ -40,3 +42,4 @@ pub use compile::{
 pub use device::{device_finish, device_item, provide};
 pub use host::{Cubin, with_crate};
 pub use kernel_ptx::Target;
+pub use surroundings::{SourceFile, Surroundings};

@@ -24,11 +24,23 @@ pub struct Tokens(usize);
 #[derive(Debug)]
 pub struct Locations {
     spans: RefCell<Vec<(Span, Span)>>,
-    /// While reading what another module brought: where the kernel names it.
+    /// While reading what is elsewhere: where the kernel names it.
     named: Cell<Option<(Span, Span)>>,
-    /// The own places of positions in other modules.
-    away: RefCell<BTreeMap<Loc, Place>>,
+    /// What is being read.
+    reading: RefCell<Reading>,
+    /// The own places of positions elsewhere, and what is there.
+    away: RefCell<BTreeMap<Loc, (Place, &'static str)>>,
     tokens: RefCell<Vec<TokenStream>>,
+}
+
+/// What is being read.
+#[derive(Debug, Default)]
+enum Reading {
+    /// Tokens with places of their own.
+    #[default]
+    Tokens,
+    /// A constant of the kernel's file: where it is, if that is known.
+    Constant(Option<Place>),
 }
 
 /// A position as text: the file as rustc names it, the line from 1, the column from 1.
@@ -63,6 +75,7 @@ impl Locations {
         Locations {
             spans: RefCell::new(vec![(kernel, kernel)]),
             named: Cell::new(None),
+            reading: RefCell::default(),
             away: RefCell::default(),
             tokens: RefCell::default(),
         }
@@ -98,8 +111,18 @@ impl Locations {
         result
     }
 
-    /// The own place of a position in another module than the kernel's; none for the kernel's own, or if it is not known.
-    pub fn place_away(&self, loc: Loc) -> Option<Place> {
+    /// Runs `read`; the positions that it makes are in a constant of the kernel's file, which the kernel names at `at`.
+    pub fn in_constant<T>(&self, at: Loc, place: Option<Place>, read: impl FnOnce() -> T) -> T {
+        let before = self.named.replace(Some(self.spans(at)));
+        let reading = self.reading.replace(Reading::Constant(place));
+        let result = read();
+        self.reading.replace(reading);
+        self.named.set(before);
+        result
+    }
+
+    /// The own place of a position elsewhere than in the kernel, and what is there; none for the kernel's own, or if it is not known.
+    pub fn place_away(&self, loc: Loc) -> Option<(Place, &'static str)> {
         self.away.borrow().get(&loc).cloned()
     }
 
@@ -112,7 +135,7 @@ impl Locations {
     ///
     /// Outside rustc, and in editors that do not answer, the file is empty and there is no place.
     pub fn place(&self, loc: Loc) -> Option<Place> {
-        self.place_away(loc).or_else(|| place_of(self.spans(loc).0))
+        self.place_away(loc).map(|(place, _)| place).or_else(|| place_of(self.spans(loc).0))
     }
 
     /// Line and column (from 1) of a position, whatever the file.
@@ -154,9 +177,11 @@ impl Locations {
             return Loc(index);
         };
         spans.push(named);
-        if let Some(place) = place_of(first) {
-            self.away.borrow_mut().insert(Loc(index), place);
-        }
+        let known = match &*self.reading.borrow() {
+            Reading::Constant(place) => place.clone().map(|place| (place, "in this constant")),
+            Reading::Tokens => place_of(first).map(|place| (place, "in this device item")),
+        };
+        self.away.borrow_mut().extend(known.map(|place| (Loc(index), place)));
         Loc(index)
     }
 }

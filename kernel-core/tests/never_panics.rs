@@ -20,7 +20,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use kernel_core::{Options, Output, compile_function, compile_module, diag::Code};
+use kernel_core::{Options, Output, Surroundings, compile_function, compile_module, diag::Code};
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use random::Random;
@@ -53,11 +53,21 @@ fn compile(tokens: TokenStream) -> Answer {
                 Some(syn::Meta::List(list)) => list.tokens,
                 _ => TokenStream::new(),
             };
-            understood(&compile_function(attr, &function, Options::default()))
+            understood(&compile_function(
+                attr,
+                &function,
+                &Surroundings::default(),
+                Options::default(),
+            ))
         }
         Ok(syn::Item::Mod(mut module)) => {
             module.attrs.retain(|attr| !is_kernel(attr));
-            understood(&compile_module(&TokenStream::new(), &module, Options::default()))
+            understood(&compile_module(
+                &TokenStream::new(),
+                &module,
+                &Surroundings::default(),
+                Options::default(),
+            ))
         }
         _ => Answer::Nothing,
     }

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use kernel_core::{Cubin, Options, compile_function, compile_module};
+use kernel_core::{Cubin, Options, Surroundings, compile_function, compile_module};
 
 /// What the compiler gives.
 #[derive(Debug, PartialEq)]
@@ -17,11 +17,11 @@ fn given(source: &str, threads: Option<NonZero<usize>>) -> Given {
     let output = if let Ok(mut function) = syn::parse_str::<syn::ItemFn>(source) {
         let attr = function.attrs.remove(0).meta;
         let attr = attr.require_list().expect("arguments").tokens.clone();
-        compile_function(attr, &function, options)
+        compile_function(attr, &function, &Surroundings::default(), options)
     } else {
         let mut module: syn::ItemMod = syn::parse_str(source).expect("the source is Rust");
         module.attrs.clear();
-        compile_module(&quote::quote!(), &module, options)
+        compile_module(&quote::quote!(), &module, &Surroundings::default(), options)
     };
     let tokens = output.tokens.to_string();
     Given { tokens, dumps: output.dumps, failures: output.failures }

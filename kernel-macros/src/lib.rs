@@ -1,9 +1,10 @@
 //! The attributes `#[kernel]` and `#[device]`: a thin shell over `kernel-core`, and the only part of the compiler that
-//! accesses the outside world: the dump folder, the package's Cargo.toml, and ptxas.
+//! accesses the outside world: the dump folder, the package's Cargo.toml, the file of the kernel, and ptxas.
 #![forbid(unsafe_code)]
 
 mod cubin;
 mod manifest;
+mod surroundings;
 
 use kernel_core::{Options, Output};
 use proc_macro::TokenStream;
@@ -22,10 +23,12 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
             if function.sig.receiver().is_some() {
                 tracked = proc_macro2::TokenStream::new();
             }
-            kernel_core::compile_function(named(attr.into()), &function, options)
+            let around = surroundings::of("kernel", &function.sig.ident);
+            kernel_core::compile_function(named(attr.into()), &function, &around, options)
         }
         Ok(syn::Item::Mod(module)) => {
-            kernel_core::compile_module(&named_alone(attr), &module, options)
+            let around = surroundings::of("kernel", &module.ident);
+            kernel_core::compile_module(&named_alone(attr), &module, &around, options)
         }
         Ok(other) => {
             let item = quote::ToTokens::into_token_stream(other);
@@ -50,7 +53,17 @@ pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     let origin =
         ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"].map(variable).join(" ");
     match syn::parse::<syn::Item>(item.clone()) {
-        Ok(item) => kernel_core::device_item(&named_alone(attr), &item, &origin).into(),
+        Ok(item) => {
+            let name = if let syn::Item::Fn(item) = &item {
+                Some(&item.sig.ident)
+            } else if let syn::Item::Mod(item) = &item {
+                Some(&item.ident)
+            } else {
+                None
+            };
+            let around = name.map(|name| surroundings::of("device", name)).unwrap_or_default();
+            kernel_core::device_item(&named_alone(attr), &item, &around, &origin).into()
+        }
         Err(error) => kernel_core::not_a_kernel("device", &item.into(), Some(&error)).into(),
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test -p ui-tests --test ui [-- NAME]` writes the `.stderr` files anew; read them aloud before committing them.
 
+#[path = "ui/names.rs"]
+mod names;
 #[path = "ui/programs.rs"]
 mod programs;
 #[path = "ui/rustc.rs"]
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
     let chosen: Vec<Program> =
         all.into_iter().filter(|program| is_chosen(&args, &program.name)).collect();
     let said = Arc::new(if args.list { HashMap::new() } else { say(&chosen) });
-    let trials = chosen
+    let mut trials: Vec<Trial> = chosen
         .into_iter()
         .map(|program| {
             let said = Arc::clone(&said);
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
             })
         })
         .collect();
+    trials.push(Trial::test("names", names::judge));
     libtest_mimic::run(&args, trials).exit_code()
 }
 

@@ -307,7 +307,12 @@ fn cores() -> Result<()> {
                 threads: std::thread::available_parallelism().ok(),
                 ..Options::default()
             };
-            let output = kernel_core::compile_function(attr.clone(), &item, options);
+            let output = kernel_core::compile_function(
+                attr.clone(),
+                &item,
+                &kernel_core::Surroundings::default(),
+                options,
+            );
             let time = start.elapsed();
             drop(output);
             time

@@ -2,7 +2,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 
 use super::{Bundle, Chain, Definition, Devices, device_finish, device_item, id_of, unpack};
-use crate::{diag::Problems, kernel_finish, loc::Locations, syntax::Item};
+use crate::{Surroundings, diag::Problems, kernel_finish, loc::Locations, syntax::Item};
 
 fn item(tokens: TokenStream) -> syn::Item {
     syn::parse2(tokens).expect("an item")
@@ -10,7 +10,7 @@ fn item(tokens: TokenStream) -> syn::Item {
 
 /// The tokens that `#[device]` leaves in the place of an item.
 fn left(tokens: TokenStream) -> String {
-    device_item(&TokenStream::new(), &item(tokens), "crate").to_string()
+    device_item(&TokenStream::new(), &item(tokens), &Surroundings::default(), "crate").to_string()
 }
 
 /// The bundle that the one macro among these items adds to a chain: the last group but one of its rule's second list.
@@ -53,7 +53,7 @@ fn half() -> TokenStream {
 
 /// What the attribute leaves of [`half`], read back.
 fn half_bundle() -> TokenStream {
-    bundle_of(device_item(&TokenStream::new(), &item(half()), "crate"))
+    bundle_of(device_item(&TokenStream::new(), &item(half()), &Surroundings::default(), "crate"))
 }
 
 fn names(items: &[Item]) -> Vec<String> {
@@ -120,7 +120,7 @@ fn a_device_function_brings_what_it_uses_and_each_item_arrives_once() {
             half(half(x))
         }
     );
-    let chain = device_item(&TokenStream::new(), &item(quarter), "crate");
+    let chain = device_item(&TokenStream::new(), &item(quarter), &Surroundings::default(), "crate");
     let text = chain.to_string();
     assert!(
         text.contains("half ! { @ kiln [{ :: kiln :: __private :: device_finish }] []"),
@@ -248,7 +248,8 @@ fn only_functions_and_modules_are_shared() {
         assert!(text.contains("K0105"), "{text}");
         assert!(text.contains(&tokens.to_string()), "the item itself stays: {text}");
     }
-    let arguments = device_item(&quote!(inline), &item(half()), "crate").to_string();
+    let arguments =
+        device_item(&quote!(inline), &item(half()), &Surroundings::default(), "crate").to_string();
     assert!(arguments.contains("takes no arguments"), "{arguments}");
 }
 
@@ -287,7 +288,7 @@ fn finished(kernel: TokenStream, bundles: &[TokenStream]) -> String {
     let function: syn::ItemFn = syn::parse2(kernel).expect("a function");
     let attr = quote!(target = sm_80, warps = 4, grid = 1);
     let options = crate::Options::default();
-    let tokens = crate::compile_function(attr, &function, options).tokens;
+    let tokens = crate::compile_function(attr, &function, &Surroundings::default(), options).tokens;
     let call = chain_in(tokens).expect("a chain");
     let state = call.into_iter().last().expect("the state");
     kernel_finish(quote!(@kiln [] [#({ #bundles })*] #state), options).tokens.to_string()
@@ -317,7 +318,12 @@ fn what_was_said_before_the_chain_is_not_said_at_its_end() {
     );
     let function: syn::ItemFn = syn::parse2(kernel.clone()).expect("a function");
     let attr = quote!(target = sm_80, warps = 4, grid = 1);
-    let first = crate::compile_function(attr, &function, crate::Options::default());
+    let first = crate::compile_function(
+        attr,
+        &function,
+        &Surroundings::default(),
+        crate::Options::default(),
+    );
     let first = first.tokens.to_string();
     assert!(first.contains("K0201"), "{first}");
     assert!(

@@ -93,15 +93,25 @@ impl LayoutProblem {
             LayoutProblem::DotOperand { at, index, pinned_at, actual, required, form } => {
                 let side = if index == 0 { "left" } else { "right" };
                 let headline = format!("the product cannot take its {side} operand in this layout");
-                let tensor_cores = matches!(&form, Form::DotOperand { parent, .. } if matches!(**parent, Form::MmaV2 { .. }));
-                let why = if tensor_cores {
-                    format!(
-                        "mma.sync takes its operands from fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"
-                    )
+                let parent = if let Form::DotOperand { parent, .. } = &form {
+                    Some(&**parent)
                 } else {
-                    format!(
+                    None
+                };
+                let instruction = if matches!(parent, Some(Form::MmaV2 { .. })) {
+                    Some("mma.sync")
+                } else if matches!(parent, Some(Form::Wgmma { .. })) {
+                    Some("wgmma")
+                } else {
+                    None
+                };
+                let why = match instruction {
+                    Some(instruction) => format!(
+                        "{instruction} takes its operands from fixed lanes and registers, here `{form}`; without `.to_layout(..)` inference chooses it"
+                    ),
+                    None => format!(
                         "this product uses fused multiply-add, not tensor cores: a thread holds the rows and columns that it multiplies, here `{form}`; without `.to_layout(..)` inference chooses it"
-                    )
+                    ),
                 };
                 compare_bases(Diagnostic::new(Code::DotOperand, at, headline), &required, &actual)
                     .place(pinned_at, "layout chosen here")

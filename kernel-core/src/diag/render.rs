@@ -34,12 +34,8 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
     if let Some(variant) = diagnostic.variant {
         let _ = write!(text, "\n   variant   {variant}");
     }
-    if let Some(place) = locations.place_away(diagnostic.primary) {
-        let _ = write!(
-            text,
-            "\n   ::: {}:{}:{}  in this device item",
-            place.file, place.line, place.column
-        );
+    if let Some((place, what)) = locations.place_away(diagnostic.primary) {
+        let _ = write!(text, "\n   ::: {}:{}:{}  {what}", place.file, place.line, place.column);
     }
     let away = locations.place_away(diagnostic.primary).is_some();
     // The call itself is underlined then.

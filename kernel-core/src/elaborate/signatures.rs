@@ -324,6 +324,11 @@ pub(crate) fn is_builtin(name: &str) -> bool {
     names().any(|known| known == name)
 }
 
+/// Whether a function of the language has this name.
+pub(crate) fn is_function(name: &str) -> bool {
+    functions::FUNCTIONS.iter().any(|row| row.name == name)
+}
+
 /// Whether a method of a tile has this name.
 pub(crate) fn is_tile_method(name: &str) -> bool {
     methods::ELEMENTWISE.iter().chain(methods::TILE).any(|row| row.name == name)

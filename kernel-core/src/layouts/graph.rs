@@ -29,8 +29,17 @@ pub(super) struct NodeData {
     pub(super) at: Loc,
     /// The layout as it was written or chosen, if that is known: matrix products derive their operands from it.
     pub(super) form: Option<Form>,
-    /// The matrix product whose accumulator is carried from iteration to iteration here: an index into [`Graph::dots`].
-    pub(super) sums_of: Option<usize>,
+    /// The matrix product whose accumulator this is, on its way from the result back to the product or to a wait.
+    pub(super) sums_of: Option<Sums>,
+}
+
+/// The accumulator of a matrix product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sums {
+    /// An index into [`Graph::dots`].
+    Dot(usize),
+    /// Of a `wgmma` product: an index into [`Graph::warpgroup_products`].
+    Warpgroup(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use la_arena::ArenaMap;
 
 use super::dot;
 use super::gather::{self, Idle};
-use super::graph::{ByRows, Graph, Moved, Node, Pin, Recipe, Role, Transfer};
+use super::graph::{ByRows, Graph, Moved, Node, Pin, Recipe, Role, Sums, Transfer};
 use super::run_axis::{arrives, run_axis, written};
 use super::tensor_memory;
 use super::wgmma;
@@ -167,9 +167,15 @@ impl Solver<'_> {
     }
 
     fn accepts(&self, node: Node, layout: &Layout, form: Option<&Form>) -> bool {
-        let summed = self.graph.nodes[node].sums_of;
-        let dot = summed.map(|at| &self.graph.dots[at]);
-        if dot.is_some_and(|dot| !dot::accepts(self.kernel, dot, layout, form)) {
+        let fits = match self.graph.nodes[node].sums_of {
+            Some(Sums::Dot(at)) => dot::accepts(self.kernel, &self.graph.dots[at], layout, form),
+            Some(Sums::Warpgroup(at)) => {
+                let (_, args) = self.graph.warpgroup_products[at];
+                *layout == wgmma::layout(self.kernel, args)
+            }
+            None => true,
+        };
+        if !fits {
             return false;
         }
         match self.graph.nodes[node].role {
@@ -293,11 +299,8 @@ impl Solver<'_> {
         for at in 0..self.graph.warpgroup_products.len() {
             let (node, args) = self.graph.warpgroup_products[at];
             if self.is_open(node) {
-                let form = wgmma::form(self.kernel, args);
-                let layout = form
-                    .to_layout(&self.graph.nodes[node].shape)
-                    .expect("elaborate has checked the extents of the product");
-                self.assign(node, layout, Some(form));
+                let layout = wgmma::layout(self.kernel, args);
+                self.assign(node, layout, Some(wgmma::form(self.kernel, args)));
             }
         }
         self.spread();
@@ -501,6 +504,25 @@ impl Solver<'_> {
             let node = self.graph.of.get(value)?;
             self.graph.pins.iter().find(|pin| pin.node == *node).map(|pin| pin.at)
         };
+        for &(node, args) in &self.graph.warpgroup_products {
+            let left = args[0];
+            let Some(pinned_at) = pinned_at(left) else { continue };
+            let actual = self.graph.layout(left).expect("all nodes have layouts").clone();
+            let required = wgmma::left_layout(self.kernel, args);
+            if actual != required {
+                let at = self.graph.nodes[node].at;
+                let [at, ..] = self.kernel.operands.get(&at).copied().unwrap_or([at; 3]);
+                let form = wgmma::left_form(self.kernel, args);
+                problems.push(LayoutProblem::DotOperand {
+                    at,
+                    index: 0,
+                    pinned_at,
+                    actual,
+                    required,
+                    form,
+                });
+            }
+        }
         for dot in &self.graph.dots {
             let result = dot.form.as_ref().expect("place_dots gives every product a form");
             let places = self.kernel.operands.get(&dot.at).copied().unwrap_or([dot.at; 3]);

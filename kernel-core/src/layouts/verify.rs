@@ -20,6 +20,7 @@ use kernel_layout::{Dim, Form, Layout};
 use super::Inferred;
 use super::dot::{Product, mma_warps, tensor_core};
 use super::graph::{Transfer, to_operands};
+use super::wgmma;
 use crate::ir::{
     CopyOp, Crews, Factors, Kernel, Op, ProductOp, Region, StmtKind, TensorMemoryOp, Terminator,
     TileOp, Type, Value,
@@ -210,6 +211,17 @@ impl<'a> Verifier<'a> {
         if let Op::Product(ProductOp::Dot(factors)) = op {
             self.same("an accumulator", &args[2..3], &[result])?;
             return self.product(args, own, *factors);
+        }
+        if let Op::Product(ProductOp::Wgmma) = op {
+            let product = [args[0], args[1], args[2]];
+            self.has("the sums of a product", result, &wgmma::layout(self.kernel, product))?;
+            if self.is_tile(args[0]) {
+                self.has("an operand", args[0], &wgmma::left_layout(self.kernel, product))?;
+            }
+            return self.same("an accumulator", &args[2..3], &[result]);
+        }
+        if let Op::Product(ProductOp::WgmmaWait(_)) = op {
+            return self.same("an accumulator in flight", &args[..1], &[result]);
         }
         if let Op::Tile(TileOp::ToLayout(form)) = op {
             return conversion(form, result, own);

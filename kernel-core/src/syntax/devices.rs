@@ -33,4 +33,7 @@ pub struct Devices {
     pub uses: Vec<DeviceUse>,
     /// Free paths whose bundles have not come yet: nothing is reported about what they stand for.
     pub pending: Vec<String>,
+    /// Names that stand in the place of an item and are no device item, each with what the file has under it for the host, such as
+    /// `a function`.
+    pub nowhere: Vec<(String, Option<&'static str>)>,
 }

@@ -34,6 +34,10 @@ impl FreePath {
 pub struct Needs {
     /// The free paths, each once, in the order in which they are first written.
     pub paths: Vec<FreePath>,
+    /// Names in capitals that nothing declares, each once: constants of the file, if there are any of these names.
+    pub constants: Vec<(String, Loc)>,
+    /// Names alone that cannot be those of device items, as every module has them from Rust, such as `Some`.
+    pub nowhere: Vec<(String, Loc)>,
     /// `.ptr()` is written somewhere, or a `ptx!` that does more than compute or gives a pointer: the kernel may touch memory without
     /// bounds.
     pub takes_pointers: bool,
@@ -63,14 +67,14 @@ pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Needs {
         }
         free.kernel(&kernel.function);
     });
-    Needs { paths: free.found, takes_pointers: free.takes_pointers }
+    free.needs()
 }
 
-/// The free paths of items that stand beside one another, such as those of a `#[device] mod`.
-pub fn of_items(items: &[Item]) -> Vec<FreePath> {
+/// What items that stand beside one another need, such as those of a `#[device] mod`.
+pub fn of_items(items: &[Item]) -> Needs {
     let mut free = Free::default();
     free.items_of(items, |free| free.items(items));
-    free.found
+    free.needs()
 }
 
 /// Traits that every Rust module sees without `use`: no device items.
@@ -95,6 +99,62 @@ const RUST_TRAITS: [&str; 18] = [
     "PartialOrd",
 ];
 
+/// Names of macros that every crate sees: a device item of such a name would be ambiguous (rustc E0659).
+const STD_MACROS: [&str; 42] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "cfg",
+    "column",
+    "compile_error",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "env",
+    "eprint",
+    "eprintln",
+    "file",
+    "format",
+    "format_args",
+    "include",
+    "include_bytes",
+    "include_str",
+    "is_x86_feature_detected",
+    "line",
+    "matches",
+    "module_path",
+    "option_env",
+    "panic",
+    "print",
+    "println",
+    "stringify",
+    "thread_local",
+    "todo",
+    "try",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+    "concat_bytes",
+    "concat_idents",
+    "trace_macros",
+    "log_syntax",
+    "global_asm",
+];
+
+/// Whether every crate sees a macro of this name.
+pub(crate) fn is_std_macro(name: &str) -> bool {
+    STD_MACROS.contains(&name)
+}
+
+/// What every Rust module sees without `use` besides: no device items.
+const PRELUDE: [&str; 11] = [
+    "Box", "Err", "None", "Ok", "Option", "Result", "Some", "String", "ToOwned", "ToString", "Vec",
+];
+
 #[derive(Default)]
 struct Free {
     /// Names that are declared; one that `use` brings in a body has the path that it stands for.
@@ -102,10 +162,21 @@ struct Free {
     /// Names that `use` brings into the module.
     brought: BTreeSet<String>,
     found: Vec<FreePath>,
+    constants: Vec<(String, Loc)>,
+    nowhere: Vec<(String, Loc)>,
     takes_pointers: bool,
 }
 
 impl Free {
+    fn needs(self) -> Needs {
+        Needs {
+            paths: self.found,
+            constants: self.constants,
+            nowhere: self.nowhere,
+            takes_pointers: self.takes_pointers,
+        }
+    }
+
     fn scope(&mut self, inside: impl FnOnce(&mut Self)) {
         self.scopes.push(BTreeMap::new());
         inside(self);
@@ -428,12 +499,16 @@ impl Free {
     /// One in capitals that nothing in sight declares or imports is a constant of the file, as most slips are; those of a
     /// `#[device] mod` are reached by `module::NAME` or by a `use` that the attribute sees.
     fn value(&mut self, path: &Path) {
-        let Some(Segment { name, .. }) = path.segments.first() else { return };
+        let Some(Segment { name, loc, .. }) = path.segments.first() else { return };
         let capitals = !name.contains(char::is_lowercase);
         let alone = path.segments.len() == 1
             && (!name.starts_with(char::is_uppercase)
                 || capitals && self.declared(name).is_none() && !self.brought.contains(name));
         if alone {
+            let open = name.starts_with(char::is_uppercase) && !crate::elaborate::is_builtin(name);
+            if open && self.constants.iter().all(|(known, _)| known != name) {
+                self.constants.push((name.clone(), *loc));
+            }
             self.generic_args(&path.segments[0]);
         } else {
             self.path(path);
@@ -458,7 +533,13 @@ impl Free {
             }),
         };
         let path = imported.as_ref().unwrap_or(path);
-        if crate::elaborate::is_language_path(&path.segments, self.brought.contains(&first.name)) {
+        let brought = self.brought.contains(&first.name);
+        if crate::elaborate::is_language_path(&path.segments, brought) {
+            return;
+        }
+        let alone = path.segments.len() == 1 && !brought;
+        if alone && (is_std_macro(&first.name) || PRELUDE.contains(&&*first.name)) {
+            self.nowhere.push((first.name.clone(), first.loc));
             return;
         }
         let cut = path

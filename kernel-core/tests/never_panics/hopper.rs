@@ -41,6 +41,17 @@ const OPTIONS: &[&str] = &[
     ", fill = a::b, fill = 0",
 ];
 
+/// Layouts of accumulators: those of products of other generations, and others.
+const PINS: &[&str] = &[
+    "mma([2, 2])",
+    "mma([4, 1])",
+    "wgmma([4, 1], 64)",
+    "wgmma([4, 1], 16)",
+    "blocked([1, 4], [8, 4], [4, 1], [1, 0])",
+    "dot_operand(0, mma([2, 2]), 2)",
+    "mma([8, 1])",
+];
+
 /// Mostly what is right, now and then any of the list.
 fn mostly(
     random: &mut Random,
@@ -184,7 +195,7 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
         mostly(random, &["0", "n", "block_id(0) * 64"], COORDINATES),
         mostly(random, &["0", "n", "slot * 64"], COORDINATES)
     );
-    match random.below(if depth == 0 { 15 } else { 20 }) {
+    match random.below(if depth == 0 { 16 } else { 21 }) {
         0 | 1 => {
             let bytes = mostly(
                 random,
@@ -258,7 +269,7 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
         13 | 14 => {
             let left = mostly(
                 random,
-                &["left", "ring[slot]", "left.load()"],
+                &["left", "ring[slot]", "left.load()", "left.load().to_layout(mma([2, 2]))"],
                 &["right.t()", "left.t()", "n"],
             );
             let right =
@@ -267,6 +278,16 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
             match mostly(random, &["0"], &["1", "7", "8", "n", "none"]) {
                 "none" => format!("acc = {product};"),
                 pending => format!("acc = wgmma::wait({pending}, {product});"),
+            }
+        }
+        15 => {
+            let pin = format!(".to_layout({})", random.pick(PINS));
+            let product = "wgmma::mma(left, right, acc";
+            match random.below(4) {
+                0 => format!("acc = acc{pin};"),
+                1 => format!("acc = wgmma::wait(0, {product}{pin}));"),
+                2 => format!("acc = wgmma::wait(0, {product})){pin};"),
+                _ => format!("acc = dot(left.load(), right.load(), acc{pin}){pin};"),
             }
         }
         _ => nested(random, depth),

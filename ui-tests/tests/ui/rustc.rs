@@ -129,12 +129,30 @@ impl Rustc {
         said.into_iter().map(|(name, messages)| (name, ended(&messages.concat()))).collect()
     }
 
+    /// The first lines of what rustc says of a library, each with its line there.
+    pub(crate) fn headlines(&self, path: &Path) -> Vec<(usize, String)> {
+        let (mut rustc, _) = self.command("headlines", "metadata");
+        let output =
+            rustc.args(["--crate-type=lib", "-Aunused"]).arg(path).output().expect("rustc starts");
+        let found = messages(&output.stderr).filter_map(|message| {
+            let primary = message["spans"]
+                .as_array()?
+                .iter()
+                .find(|span| span["is_primary"] == true)?
+                .clone();
+            let line = outermost(&primary)["line_start"].as_u64()?;
+            Some((
+                usize::try_from(line).ok()?,
+                message["message"].as_str()?.lines().next()?.to_owned(),
+            ))
+        });
+        found.collect()
+    }
+
     /// rustc for a crate of this name, and the file that it writes. rustc names what it writes on the way by the crate, so no two runs
     /// share a name.
     fn command(&self, name: &str, emit: &str) -> (Command, PathBuf) {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
-        fs::create_dir_all(&folder).expect("the folder of the build takes another");
-        let to = folder.join(name);
+        let to = folder().join(name);
         let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         // rustc shows the lines of Kiln's own files if it finds them: cargo compiled them from there.
         rustc.current_dir(WORKSPACE).args(&self.arguments);
@@ -142,6 +160,13 @@ impl Rustc {
         rustc.arg(format!("--emit={emit}={}", to.display()));
         (rustc, to)
     }
+}
+
+/// Where programs are built.
+pub(crate) fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ui");
+    fs::create_dir_all(&folder).expect("the folder of the build takes another");
+    folder
 }
 
 /// Text with one line break at its end; nothing stays nothing.

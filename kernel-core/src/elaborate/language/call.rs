@@ -79,6 +79,12 @@ impl Builder<'_> {
                     self.args(args, env);
                     Val::Error
                 }
+                Some(Binding::Nowhere) => {
+                    self.args(args, env);
+                    let val = self.unknown_function(&only.name, args, path.loc, env);
+                    self.scopes.doubt.arises();
+                    val
+                }
                 Some(Binding::Const(..) | Binding::Type(_) | Binding::Trait(..)) => self.error(
                     Code::NotAFunction,
                     path.loc,

@@ -1,7 +1,7 @@
-//! What is certain of a kernel while device items are still to come.
+//! What is certain of a kernel while device items are still to come, or a name is none.
 //!
-//! A name may be that of a device item, or a slip: only `rustc` knows. So the kernel is built once without the item, and what
-//! is wrong whatever the item turns out to be is reported at once:
+//! A name may be that of a device item, or a slip: where the kernel's file does not tell, only `rustc` knows. So the kernel is built
+//! once without the item, and what is wrong whatever the item turns out to be is reported at once:
 //!
 //! ```text
 //! let c = nowhere(a);         // not certain, and neither is what `c` is
@@ -56,13 +56,23 @@ struct Open {
 impl Doubt {
     /// A name has been looked up.
     pub(crate) fn looked_up(&self, binding: &Binding) {
-        let awaited = matches!(binding, Binding::Awaited);
-        self.met.set(self.met.get() || awaited);
-        if awaited || matches!(binding, Binding::Var(var) if self.vars.borrow().contains(var)) {
-            match self.open.borrow_mut().last_mut() {
-                Some(open) => open.doubted = true,
-                None => self.of_all.set(true),
-            }
+        if matches!(binding, Binding::Awaited) {
+            self.arises();
+        } else if matches!(binding, Binding::Var(var) if self.vars.borrow().contains(var)) {
+            self.begins();
+        }
+    }
+
+    /// The innermost statement has met an item that has not come, or a name that is none and has been reported.
+    pub(crate) fn arises(&self) {
+        self.met.set(true);
+        self.begins();
+    }
+
+    fn begins(&self) {
+        match self.open.borrow_mut().last_mut() {
+            Some(open) => open.doubted = true,
+            None => self.of_all.set(true),
         }
     }
 

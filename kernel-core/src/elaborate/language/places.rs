@@ -26,8 +26,12 @@ impl Builder<'_> {
             [only] => match self.scopes.lookup(env, &only.name).cloned() {
                 Some(Binding::Var(var)) => self.scopes.vars[var.0 as usize].val.clone(),
                 Some(Binding::Const(item, home)) => {
-                    let val = self.plain_expr(&item.value, home);
+                    let before = self.problems.reports();
                     let ty = self.resolve(&item.ty, home);
+                    if self.problems.reports() > before {
+                        return Val::Error;
+                    }
+                    let val = self.plain_expr(&item.value, home);
                     self.coerce(val, &ty, path.loc)
                 }
                 Some(Binding::Type(Ty::Const(value, num))) => Val::Const(value, num),
@@ -46,6 +50,11 @@ impl Builder<'_> {
                         .unwrap_or_else(|| self.unknown(&only.name, path.loc, env))
                 }
                 Some(Binding::Refused | Binding::Awaited) => Val::Error,
+                Some(Binding::Nowhere) => {
+                    let val = self.unknown(&only.name, path.loc, env);
+                    self.scopes.doubt.arises();
+                    val
+                }
                 Some(_) => {
                     self.error(Code::Kind, path.loc, format!("`{}` is not a value", only.name))
                 }

@@ -52,6 +52,8 @@ pub(crate) enum Binding {
     Refused,
     /// A device item whose tokens have not come yet.
     Awaited,
+    /// A name in the place of an item that certainly is none.
+    Nowhere,
 }
 
 impl Binding {
@@ -64,7 +66,8 @@ impl Binding {
             | Binding::Const(..)
             | Binding::Use(_)
             | Binding::Refused
-            | Binding::Awaited => true,
+            | Binding::Awaited
+            | Binding::Nowhere => true,
             Binding::Type(ty) => matches!(ty, Ty::Const(..) | Ty::Infer),
             Binding::Trait(_) => false,
         }
@@ -78,7 +81,9 @@ impl Binding {
             | Binding::Use(_)
             | Binding::Refused
             | Binding::Awaited => true,
-            Binding::Var(_) | Binding::Function(..) | Binding::Const(..) => false,
+            Binding::Var(_) | Binding::Function(..) | Binding::Const(..) | Binding::Nowhere => {
+                false
+            }
         }
     }
 }
@@ -99,6 +104,8 @@ pub(crate) struct Scopes {
     pub(crate) impls: Vec<(Arc<Impl>, ScopeId)>,
     /// What is not certain, as device items are still to come.
     pub(crate) doubt: Doubt,
+    /// What only the host can use, by name: [`Devices::nowhere`].
+    pub(crate) host: BTreeMap<String, &'static str>,
 }
 
 impl Scopes {
@@ -239,7 +246,9 @@ impl Scopes {
         let mut at = Some(scope);
         while let Some(id) = at {
             let scope = &self.all[id.0 as usize];
-            out.extend(scope.names.iter().map(|(name, _)| name.as_str()));
+            let known =
+                scope.names.iter().filter(|(_, binding)| !matches!(binding, Binding::Nowhere));
+            out.extend(known.map(|(name, _)| name.as_str()));
             at = scope.parent;
         }
         out
@@ -268,6 +277,10 @@ impl Scopes {
                     .unwrap_or(Binding::Refused);
                 self.bind(user, &one.path, found);
             }
+        }
+        for (name, what) in &devices.nowhere {
+            self.bind(root, name, Binding::Nowhere);
+            self.host.extend(what.map(|what| (name.clone(), what)));
         }
         for path in &devices.pending {
             self.bind(root, path, Binding::Awaited);

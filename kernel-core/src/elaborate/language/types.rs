@@ -80,6 +80,7 @@ impl Builder<'_> {
                 }
                 if path.segments.len() == 1
                     && let Some(binding) = self.scopes.lookup(scope, &last.name).cloned()
+                    && !matches!(binding, Binding::Nowhere)
                 {
                     return self.bound_type(&binding, &last.args, ty.loc, scope);
                 }
@@ -126,7 +127,7 @@ impl Builder<'_> {
                 );
                 Ty::Infer
             }
-            Binding::Refused | Binding::Awaited => Ty::Infer,
+            Binding::Refused | Binding::Awaited | Binding::Nowhere => Ty::Infer,
             Binding::Const(..) | Binding::Var(_) | Binding::Function(..) => {
                 self.error(Code::Kind, loc, "a type is required here, not a value");
                 Ty::Infer
@@ -169,7 +170,9 @@ impl Builder<'_> {
         }
         let mut diagnostic =
             Code::UnknownName.at(name_loc, format!("`{name}` is not a type that kernels know"));
-        if matches!(name, "char" | "str" | "String") {
+        if let Some(what) = self.scopes.host.get(name) {
+            diagnostic = diagnostic.why(format!("the file has {what} of this name, for the host: kernels see what is in their own `#[kernel] mod` or in a `#[device] mod`"));
+        } else if matches!(name, "char" | "str" | "String") {
             diagnostic =
                 diagnostic.why("kernels compute with numbers and masks: the device has no strings");
         } else if HOST.contains(&name) {

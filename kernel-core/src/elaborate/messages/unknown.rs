@@ -1,16 +1,46 @@
 //! The messages about a name that nothing defines.
 
 use crate::{
-    diag::Code,
+    diag::{Code, Diagnostic},
     elaborate::{Builder, Env, language::value::Val, signatures},
     ir::Dtype,
     loc::Loc,
     syntax::Expr,
 };
 
+/// The message about a name that is nothing, or `host` in the file of the kernel, among names that are known.
+pub(crate) fn nothing_called<'a>(
+    name: &str,
+    loc: Loc,
+    host: Option<&str>,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
+    if let Some(what) = host {
+        let diagnostic = diagnostic.why(format!("the file has {what} of this name, for the host: a kernel sees functions with `#[device]`, and constants of numbers, arrays and layouts"));
+        return match what {
+            "a function" => diagnostic.help(format!("#[device]\nfn {name}(..)")),
+            _ => diagnostic,
+        };
+    }
+    if let Some(advice) = super::advice::of_name(name) {
+        return diagnostic.advised(advice.0, advice.1);
+    }
+    if let Some((why, near)) = crate::elaborate::nearest_target(name) {
+        return diagnostic.why(why).help(near);
+    }
+    let known = known.into_iter().chain(signatures::names().map(|name| -> &str { name }));
+    match crate::diag::nearest(name, known) {
+        Some(near) => diagnostic.help(near.to_owned()),
+        None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic
+            .why("the device has no heap; arrays have a length known at compile time")
+            .help("array(4, |i| ..)"),
+        None => diagnostic.why("a kernel sees its own names, the constants of its file, functions with `#[device]`, and the language"),
+    }
+}
+
 impl Builder<'_> {
     pub(crate) fn unknown(&mut self, name: &str, loc: Loc, env: Env) -> Val {
-        let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
         if Dtype::from_name(name).is_some() {
             return self.report(
                 Code::Kind
@@ -19,21 +49,15 @@ impl Builder<'_> {
                     .help(format!(".cast::<{name}>()")),
             );
         }
-        if let Some(advice) = super::advice::of_name(name) {
-            return self.report(diagnostic.advised(advice.0, advice.1));
+        if signatures::is_function(name) {
+            return self.report(
+                Code::Kind
+                    .at(loc, format!("`{name}` is a function, where a value is required"))
+                    .help(format!("{name}(..)")),
+            );
         }
-        if let Some((why, near)) = crate::elaborate::nearest_target(name) {
-            return self.report(diagnostic.why(why).help(near));
-        }
-        let mut known = self.scopes.names(env);
-        known.extend(signatures::names().map(|name| -> &str { name }));
-        let diagnostic = match crate::diag::nearest(name, known) {
-            Some(near) => diagnostic.help(near.to_owned()),
-            None if crate::elaborate::language::types::HEAP.contains(&name) => diagnostic
-                .why("the device has no heap; arrays have a length known at compile time")
-                .help("array(4, |i| ..)"),
-            None => diagnostic.why("a kernel sees its own names, those of its `#[kernel] mod`, and the language; move a `const` or `fn` from outside into it"),
-        };
+        let host = self.scopes.host.get(name).copied();
+        let diagnostic = nothing_called(name, loc, host, self.scopes.names(env));
         self.report(diagnostic)
     }
 

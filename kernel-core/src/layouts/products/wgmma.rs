@@ -17,6 +17,12 @@ pub fn form(kernel: &Kernel, args: [Value; 3]) -> Form {
     form_of([shape[0], shape[1]], kernel.crews().warps(args[2]))
 }
 
+/// [`form`] as a layout.
+pub(crate) fn layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
+    let layout = form(kernel, args).to_layout(kernel.ty(args[2]).shape());
+    layout.expect("elaborate has checked the extents of the product")
+}
+
 /// The layout of an accumulator of these extents, in this many warps.
 pub(crate) fn form_of([rows, columns]: [u32; 2], warps: u32) -> Form {
     let groups = warps / GROUP_WARPS;
@@ -27,15 +33,18 @@ pub(crate) fn form_of([rows, columns]: [u32; 2], warps: u32) -> Form {
 }
 
 /// The layout of a left operand in registers.
-pub fn left_layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
-    let shape = kernel.ty(args[0]).shape();
+pub(crate) fn left_form(kernel: &Kernel, args: [Value; 3]) -> Form {
     let bytes = match kernel.ty(args[0]).elem() {
         Some(Elem::Number(dtype)) => dtype.bytes(),
         Some(Elem::Ptr(_)) | None => unreachable!("ir::verify requires a tile of numbers here"),
     };
-    let parent = Box::new(form(kernel, args));
-    let form = Form::DotOperand { index: 0, parent, k_width: 4 / bytes };
-    form.to_layout(shape).expect("elaborate has checked the extents of the product")
+    Form::DotOperand { index: 0, parent: Box::new(form(kernel, args)), k_width: 4 / bytes }
+}
+
+/// [`left_form`] as a layout.
+pub fn left_layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
+    let layout = left_form(kernel, args).to_layout(kernel.ty(args[0]).shape());
+    layout.expect("elaborate has checked the extents of the product")
 }
 
 /// Which tensor cores read what is in memory.

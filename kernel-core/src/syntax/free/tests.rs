@@ -170,7 +170,7 @@ fn a_device_module_needs_what_its_functions_need() {
     .expect("a module");
     let locations = Locations::new(Span::call_site());
     let items = parse_device(&module, &locations, &mut Problems::new());
-    assert_eq!(keys(&of_items(&items)), ["super::half"]);
+    assert_eq!(keys(&of_items(&items).paths), ["super::half"]);
 }
 
 #[test]

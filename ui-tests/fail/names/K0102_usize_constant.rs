@@ -1,6 +1,6 @@
 use kiln::prelude::*;
 
-const N: i32 = 128;
+const N: usize = 128;
 
 #[kernel(target = sm_80, warps = 4)]
 pub fn clear(x: TensorMut<f32, 1>) {

@@ -1,0 +1,327 @@
+//! What stands around a kernel in its file.
+//!
+//! A procedural macro is given the tokens of one item. Whoever has the text of the file as well can say which names it declares and
+//! imports: then a name that is none of them is a slip and no `#[device]` item of another module, and a constant of the file is known
+//! to the kernel as it is to every other function.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::{Attribute, Item, UseTree};
+
+use crate::{
+    diag::Problems,
+    loc::{Loc, Locations, Place},
+    syntax::{self, Unit, free::Needs},
+};
+
+/// The names that a module of a file declares and imports.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    names: BTreeMap<String, Named>,
+    /// No other names are there.
+    whole: bool,
+    /// Where constants are declared, as far as that is certain.
+    places: BTreeMap<String, Place>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Named {
+    /// A `#[device]` item, an import, or what another attribute makes of an item.
+    Open,
+    /// What only the host can use: `a function`, `a struct`.
+    Host(&'static str),
+    /// A constant: the text of its item.
+    Const(String),
+}
+
+/// Attributes that leave an item what it is.
+const PLAIN: [&str; 13] = [
+    "doc",
+    "inline",
+    "allow",
+    "expect",
+    "warn",
+    "deny",
+    "must_use",
+    "derive",
+    "repr",
+    "deprecated",
+    "cold",
+    "test",
+    "default",
+];
+
+/// What stands around each kernel and each device item of a file.
+#[derive(Debug, Default)]
+pub struct SourceFile {
+    /// By the name of the attribute and of the item; nothing is known of a name that is there twice.
+    items: BTreeMap<(String, String), Option<Arc<Surroundings>>>,
+}
+
+impl SourceFile {
+    /// Reads the text of the file at `path`. `kiln` is the name of the crate in this package: its prelude brings nothing but the
+    /// language.
+    pub fn read(text: &str, path: &str, kiln: &str) -> Self {
+        let Ok(file) = syn::parse_file(text) else { return Self::default() };
+        let mut reader = Reader { kiln, places: places(text, path), file: Self::default() };
+        reader.module(&file.items, None);
+        reader.file
+    }
+
+    /// The surroundings of the function or module of this name with an attribute of that name.
+    pub fn around(&self, attribute: &str, name: &str) -> Arc<Surroundings> {
+        let known = self.items.get(&(attribute.to_owned(), name.to_owned()));
+        known.cloned().flatten().unwrap_or_default()
+    }
+}
+
+impl Surroundings {
+    /// What the host has under a name, and the kernel cannot use.
+    fn of_host(&self, name: &str) -> Option<&'static str> {
+        match self.names.get(name)? {
+            Named::Host(what) => Some(what),
+            Named::Open | Named::Const(_) => None,
+        }
+    }
+
+    /// Leaves among the free paths those that may be of `#[device]` items. The others are the result, with what the host has of that
+    /// name.
+    pub(crate) fn leave_devices(
+        &self,
+        needs: &mut Needs,
+    ) -> Vec<(String, Loc, Option<&'static str>)> {
+        let mut others = std::mem::take(&mut needs.nowhere);
+        needs.paths.retain(|path| match &path.segments[..] {
+            [(name, loc)] if self.whole && self.names.get(name) != Some(&Named::Open) => {
+                others.push((name.clone(), *loc));
+                false
+            }
+            _ => true,
+        });
+        others.into_iter().map(|(name, loc)| (name.clone(), loc, self.of_host(&name))).collect()
+    }
+
+    /// Gives a unit the constants of the file that its kernels use, and what it can say of names that are no device items; those leave
+    /// the free paths. The items of the constants are the result, with the places where the kernel names them.
+    pub(crate) fn complete(
+        &self,
+        unit: &mut Unit,
+        needs: &mut Needs,
+        locations: &Locations,
+    ) -> TokenStream {
+        let nowhere = self.leave_devices(needs).into_iter();
+        unit.devices.nowhere.extend(nowhere.map(|(name, _, host)| (name, host)));
+        for (name, _) in &needs.constants {
+            if let Some(what) = self.of_host(name) {
+                unit.devices.nowhere.push((name.clone(), Some(what)));
+            }
+        }
+        let mut tokens = TokenStream::new();
+        let mut open = needs.constants.clone();
+        let mut seen = BTreeSet::new();
+        while let Some((name, loc)) = open.pop() {
+            let Some(Named::Const(text)) = self.names.get(&name) else { continue };
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            let Some(item) = placed(text, loc, locations) else { continue };
+            let mut problems = Problems::new();
+            let place = self.places.get(&name).cloned();
+            let items = locations
+                .in_constant(loc, place, || syntax::parse_device(&item, locations, &mut problems));
+            if !problems.is_empty() {
+                unit.devices.nowhere.push((name, Some("a constant with what kernels do not have")));
+                continue;
+            }
+            open.extend(syntax::free::of_items(&items).constants);
+            unit.items.extend(items);
+            item.to_tokens(&mut tokens);
+        }
+        tokens
+    }
+}
+
+struct Reader<'a> {
+    kiln: &'a str,
+    places: BTreeMap<String, Place>,
+    file: SourceFile,
+}
+
+impl Reader<'_> {
+    /// Reads a module and those in it; `outer` are the surroundings of what is in the module around it.
+    fn module(&mut self, items: &[Item], outer: Option<&Surroundings>) {
+        let own = Arc::new(self.names(items, outer));
+        for item in items {
+            let Some((attrs, name, _)) = declared(item) else { continue };
+            let content = if let Item::Mod(module) = item { module.content.as_ref() } else { None };
+            let content = content.map(|(_, content)| content);
+            let around = match content {
+                Some(content) => Arc::new(self.names(content, Some(&own))),
+                None => Arc::clone(&own),
+            };
+            for attribute in attrs.iter().filter_map(of_kiln) {
+                let twice = self.file.items.contains_key(&(attribute.clone(), name.to_string()));
+                let around = (!twice).then(|| Arc::clone(&around));
+                self.file.items.insert((attribute, name.to_string()), around);
+            }
+            if let Some(content) = content {
+                self.module(content, Some(&own));
+            }
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`declared` knows the other items")]
+    fn names(&self, items: &[Item], outer: Option<&Surroundings>) -> Surroundings {
+        let places = self.places.clone();
+        let mut all = Surroundings { names: BTreeMap::new(), whole: true, places };
+        for item in items {
+            match item {
+                Item::Use(item) => self.imports(&item.tree, &mut Vec::new(), outer, &mut all),
+                Item::Const(item) => {
+                    let plain = is_plain(&item.attrs);
+                    let text = item.to_token_stream().to_string();
+                    all.add(&item.ident, if plain { Named::Const(text) } else { Named::Open });
+                }
+                Item::Macro(item) => match &item.ident {
+                    Some(name) => all.add(name, Named::Open),
+                    None => all.whole = false,
+                },
+                Item::ExternCrate(item) => {
+                    let name = item.rename.as_ref().map_or(&item.ident, |(_, name)| name);
+                    all.add(name, Named::Open);
+                    all.whole &= item.attrs.is_empty();
+                }
+                Item::Impl(_) | Item::ForeignMod(_) => {}
+                Item::Verbatim(_) => all.whole = false,
+                other => {
+                    let Some((attrs, name, what)) = declared(other) else { continue };
+                    let host = is_plain(attrs) && !matches!(other, Item::Mod(_));
+                    let kernel =
+                        attrs.iter().filter_map(of_kiln).any(|attribute| attribute == "kernel");
+                    all.add(
+                        name,
+                        match (kernel, host) {
+                            (true, _) => Named::Host("a kernel"),
+                            (false, true) => Named::Host(what),
+                            (false, false) => Named::Open,
+                        },
+                    );
+                }
+            }
+        }
+        all
+    }
+
+    fn imports(
+        &self,
+        tree: &UseTree,
+        path: &mut Vec<String>,
+        outer: Option<&Surroundings>,
+        all: &mut Surroundings,
+    ) {
+        match tree {
+            UseTree::Path(tree) => {
+                path.push(tree.ident.to_string());
+                self.imports(&tree.tree, path, outer, all);
+                path.pop();
+            }
+            UseTree::Name(tree) if tree.ident == "self" => {
+                if let Some(last) = path.last() {
+                    all.names.insert(last.clone(), Named::Open);
+                }
+            }
+            UseTree::Name(tree) => all.add(&tree.ident, Named::Open),
+            UseTree::Rename(tree) => all.add(&tree.rename, Named::Open),
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.imports(tree, path, outer, all);
+                }
+            }
+            UseTree::Glob(_) => match (&path[..], outer) {
+                ([root, prelude], _) if root == self.kiln && prelude == "prelude" => {}
+                ([parent], Some(outer)) if parent == "super" => {
+                    all.whole &= outer.whole;
+                    for (name, named) in &outer.names {
+                        all.names.entry(name.clone()).or_insert_with(|| named.clone());
+                    }
+                }
+                _ => all.whole = false,
+            },
+        }
+    }
+}
+
+impl Surroundings {
+    fn add(&mut self, name: &syn::Ident, named: Named) {
+        let name = name.to_string();
+        let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
+        // One of two items of a name, such as those under `#[cfg]`, may be a device item.
+        let twice = self.names.get(&name).is_some_and(|known| *known != named);
+        self.names.insert(name, if twice { Named::Open } else { named });
+    }
+}
+
+/// The places of `const NAME` in a text, of each name that is there once.
+fn places(text: &str, path: &str) -> BTreeMap<String, Place> {
+    let mut places: BTreeMap<String, Option<Place>> = BTreeMap::new();
+    for (line, words) in (1..).zip(text.lines()) {
+        for (at, found) in words.match_indices("const ") {
+            let start = at + found.len();
+            let rest = &words[start..];
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let column = u32::try_from(words[..start].chars().count() + 1).unwrap_or(1);
+            let place = Place { file: path.to_owned(), line, column };
+            let known = places.entry(rest[..end].to_owned());
+            known.and_modify(|one| *one = None).or_insert(Some(place));
+        }
+    }
+    places.into_iter().filter_map(|(name, place)| Some((name, place?))).collect()
+}
+
+/// An item whose tokens all are at one place.
+fn placed(text: &str, loc: Loc, locations: &Locations) -> Option<Item> {
+    fn at(tokens: TokenStream, span: Span) -> TokenStream {
+        let placed = |mut tree| {
+            if let TokenTree::Group(group) = &tree {
+                tree = TokenTree::Group(Group::new(group.delimiter(), at(group.stream(), span)));
+            }
+            tree.set_span(span);
+            tree
+        };
+        tokens.into_iter().map(placed).collect()
+    }
+    syn::parse2(at(text.parse().ok()?, locations.spans(loc).0)).ok()
+}
+
+/// The name of an attribute if it is `kernel` or `device`, with whatever path.
+fn of_kiln(attr: &Attribute) -> Option<String> {
+    let last = attr.path().segments.last()?.ident.to_string();
+    matches!(&*last, "kernel" | "device").then_some(last)
+}
+
+fn is_plain(attrs: &[Attribute]) -> bool {
+    attrs.iter().all(|attr| PLAIN.iter().any(|name| attr.path().is_ident(name)))
+}
+
+/// The attributes, the name and the kind of an item.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other items have no name of their own")]
+fn declared(item: &Item) -> Option<(&[Attribute], &syn::Ident, &'static str)> {
+    Some(match item {
+        Item::Fn(item) => (&item.attrs, &item.sig.ident, "a function"),
+        Item::Struct(item) => (&item.attrs, &item.ident, "a struct"),
+        Item::Enum(item) => (&item.attrs, &item.ident, "an enum"),
+        Item::Union(item) => (&item.attrs, &item.ident, "a union"),
+        Item::Type(item) => (&item.attrs, &item.ident, "a type alias"),
+        Item::Trait(item) => (&item.attrs, &item.ident, "a trait"),
+        Item::Static(item) => (&item.attrs, &item.ident, "a static"),
+        Item::Mod(item) => (&item.attrs, &item.ident, "a module"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

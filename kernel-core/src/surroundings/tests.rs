@@ -1,0 +1,105 @@
+use std::sync::Arc;
+
+use super::{Named, SourceFile, Surroundings};
+
+fn around(text: &str, attribute: &str, name: &str) -> Arc<Surroundings> {
+    SourceFile::read(text, "src/lib.rs", "kiln").around(attribute, name)
+}
+
+/// The surroundings of the kernel `k`, with these items before it.
+fn of_kernel(items: &str) -> Arc<Surroundings> {
+    around(
+        &format!("use kiln::prelude::*; {items} #[kernel(target = sm_80)] pub fn k() {{}}"),
+        "kernel",
+        "k",
+    )
+}
+
+fn kind(items: &str, name: &str) -> Option<Named> {
+    of_kernel(items).names.get(name).cloned()
+}
+
+#[test]
+fn items_of_the_host_are_told_from_those_that_may_be_device_items() {
+    for (items, name, host) in [
+        ("fn f() {}", "f", Some("a function")),
+        ("/// Doc.\n#[inline] pub(crate) fn f() {}", "f", Some("a function")),
+        ("#[device] fn f() {}", "f", None),
+        ("#[kiln::device] fn f() {}", "f", None),
+        ("#[other::attribute] fn f() {}", "f", None),
+        ("#[derive(Clone)] struct S;", "S", Some("a struct")),
+        ("enum E { A }", "E", Some("an enum")),
+        ("static S: i32 = 1;", "S", Some("a static")),
+        ("mod m {}", "m", None),
+        ("use other::f;", "f", None),
+        ("use other::{g as f, h};", "f", None),
+        ("use other::f::{self};", "f", None),
+        ("macro_rules! f { () => {} }", "f", None),
+        ("#[kernel(target = sm_80)] pub fn f() {}", "f", Some("a kernel")),
+        // One of them may be a device item.
+        ("fn f() {} #[cfg(x)] #[device] fn f() {}", "f", None),
+    ] {
+        let expected = host.map_or(Named::Open, Named::Host);
+        assert_eq!(kind(items, name), Some(expected), "{items}");
+    }
+}
+
+#[test]
+fn names_from_elsewhere_leave_it_open_what_there_is() {
+    for (items, whole) in [
+        ("", true),
+        ("use other::*;", false),
+        ("use other::{f, inner::*};", false),
+        ("use kiln::{self};", true),
+        ("use kiln::sched::*;", false),
+        ("items! {}", false),
+        ("#[macro_use] extern crate other;", false),
+        ("extern crate other;", true),
+        ("impl S {}", true),
+    ] {
+        assert_eq!(of_kernel(items).whole, whole, "{items}");
+    }
+}
+
+#[test]
+fn a_module_sees_its_own_names_and_what_it_takes_from_the_one_around_it() {
+    let text = "use kiln::prelude::*; const N: i32 = 4; fn host() {}
+        mod taken { use super::*; #[kernel(target = sm_80)] fn k() {} }
+        mod alone { use kiln::prelude::*; #[kernel(target = sm_80)] fn l() {} }
+        #[kernel] mod kernels { use super::*; const M: i32 = 2; }
+        mod open { use super::super::*; #[device] fn d() {} }";
+    let names = |attribute, name| {
+        let around = around(text, attribute, name);
+        let names = around.names.keys().cloned().collect::<Vec<_>>();
+        (around.whole, names.join(" "))
+    };
+    let of_file = "N alone host kernels open taken";
+    assert_eq!(names("kernel", "k"), (true, of_file.replace("host", "host k")));
+    assert_eq!(names("kernel", "l"), (true, "l".to_owned()));
+    assert_eq!(names("kernel", "kernels"), (true, of_file.replace("N ", "M N ")));
+    assert_eq!(names("device", "d"), (false, "d".to_owned()));
+}
+
+#[test]
+fn of_two_items_of_a_name_nothing_is_known() {
+    let twice = "mod a { #[kernel(target = sm_80)] fn k() {} } mod b { #[kernel(target = sm_80)] fn k() {} }";
+    assert!(!around(twice, "kernel", "k").whole);
+    assert!(!around("fn k( {", "kernel", "k").whole, "not Rust");
+    assert!(!around("#[kernel(target = sm_80)] fn k() {}", "kernel", "other").whole, "not there");
+    assert!(
+        !around("#[kernel(target = sm_80)] fn k() {}", "device", "k").whole,
+        "not a device item"
+    );
+}
+
+#[test]
+fn a_constant_has_its_text_and_its_place() {
+    let around = of_kernel(
+        "\n    pub(crate) const WIDE: i32 = 4 * N;\nconst N: i32 = 2; fn f() { const N: i32 = 3; }",
+    );
+    let Some(Named::Const(text)) = around.names.get("WIDE") else { panic!("{around:?}") };
+    assert_eq!(text.replace(' ', ""), "pub(crate)constWIDE:i32=4*N;");
+    let place = &around.places["WIDE"];
+    assert_eq!((&*place.file, place.line, place.column), ("src/lib.rs", 2, 22));
+    assert!(!around.places.contains_key("N"), "there are two");
+}

@@ -1,0 +1,44 @@
+//! A kernel sees the constants of the module around it, whatever it takes to know them.
+#![deny(warnings)]
+
+use kiln::prelude::*;
+
+const THREADS: i32 = 32 * WARPS;
+const WARPS: i32 = 4;
+const ROWS: Layout = blocked([4], [32], [WARPS], [0]);
+const SCALE: f32 = 1.5;
+const OFFSETS: [i32; 4] = [0, 1, 2, 4];
+
+#[device]
+fn half(x: Tile<f32>) -> Tile<f32> {
+    x * 0.5
+}
+
+#[kernel(target = sm_80, warps = WARPS, grid = cdiv(x.dim(0), 4 * THREADS), instances(N = [4 * THREADS]))]
+pub fn scaled<const N: i32>(x: TensorMut<f32, 1>) {
+    let tile = x.tile([block_id(0) * N], [N]);
+    let value = tile.load().to_layout(ROWS);
+    tile.store(half(value * SCALE) + OFFSETS[3].cast::<f32>());
+}
+
+mod inner {
+    use super::*;
+
+    const LEN: i32 = 2 * THREADS;
+
+    #[kernel(target = sm_80, warps = 4, grid = 1)]
+    pub fn cleared(x: TensorMut<f32, 1>) {
+        x.tile([0], [LEN]).store(full([LEN], SCALE));
+    }
+}
+
+fn main() -> Result<()> {
+    let stream = Device::emulator(Target::Sm80)?.stream()?;
+    let mut x = stream.full([1000], 2.0f32)?;
+    scaled::<512>(scaled::Args { x: &mut x }).launch(&stream)?;
+    assert_eq!(x.to_vec(&stream)?, [5.5; 1000]);
+    inner::cleared(inner::cleared::Args { x: &mut x }).launch(&stream)?;
+    let values = x.to_vec(&stream)?;
+    assert_eq!((values[0], values[255], values[256]), (1.5, 1.5, 5.5));
+    Ok(())
+}
