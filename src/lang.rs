@@ -9,7 +9,7 @@
 //! | tiles | [`Tile<T>`](Tile) | a dense array, spread over the registers of the block's threads |
 //! | handles | [`Tensor`], [`TensorMut`], [`View`], [`ViewMut`], [`Shared`] | name memory, and are themselves free to copy |
 //!
-//! Around them, a body is Rust: `let`, `if`, `for`, `while`, `loop`, functions, structs with
+//! Around them, a body is Rust: `let`, `if`, `match` on numbers, `for`, `while`, `loop`, functions, structs with
 //! methods, tuples, [arrays](array()), generics, `const` items and `const { assert!(..) }`.
 //! Everything is inlined.
 //!
@@ -26,7 +26,8 @@
 //!
 //! # Rules that hold everywhere
 //!
-//! **Indices, extents and integer const generics are `i32`.** Axes are `usize` literals.
+//! **Indices, extents and integer const generics are `i32`.** Axes are known at compile time; those of tiles may count from the
+//! last one, which is -1.
 //!
 //! **A tile's shape is known at compile time.** Its extents are powers of two and its rank is at
 //! most 5. An extent may be a literal, a `const`, a const generic, [`dim`](Shared::dim) of shared
@@ -367,7 +368,7 @@ pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
 pub use target::*;
 pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tensor_memory::{Tmem, tmem};
-pub use tile::{Shape, Tile, arange, full, join, zeros};
+pub use tile::{Axes, Shape, Tile, arange, full, join, zeros};
 
 /// The body of everything that exists only on the device.
 const fn stub<T>() -> T {

@@ -13,6 +13,7 @@ mod dump;
 mod expr;
 pub mod free;
 mod item;
+mod matching;
 mod notation;
 mod ptx;
 mod written;

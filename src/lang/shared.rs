@@ -248,7 +248,7 @@ impl<T: Scalar> Shared<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn dim(self, axis: usize) -> i32 {
+    pub fn dim(self, axis: i32) -> i32 {
         stub()
     }
 

@@ -238,7 +238,7 @@ impl<T: Scalar> Tmem<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn dim(self, axis: usize) -> i32 {
+    pub fn dim(self, axis: i32) -> i32 {
         stub()
     }
 

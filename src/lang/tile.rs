@@ -161,6 +161,16 @@ pub trait Shape: Copy + Sealed {}
 impl<const RANK: usize> Sealed for [i32; RANK] {}
 impl<const RANK: usize> Shape for [i32; RANK] {}
 
+/// The axes of a reduction: one, as `1`, or several, as `[0, 1]`. `-1` is the last axis, `-2` the one before it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no axis",
+    label = "must be an `i32`, or an array of `i32`"
+)]
+pub trait Axes: Copy + Sealed {}
+
+impl Axes for i32 {}
+impl<const COUNT: usize> Axes for [i32; COUNT] {}
+
 /// The tile `lo, lo + 1, .., hi - 1`, of shape `[hi - lo]`.
 ///
 /// Both ends are known at compile time, and their difference is a power of two.
@@ -241,7 +251,7 @@ pub fn full<T: Scalar>(shape: impl Shape, value: T) -> Tile<T> {
 
 /// Shape, layout, choice of elements.
 impl<T: Scalar> Tile<T> {
-    /// The extent of axis `axis`, known at compile time.
+    /// The extent of axis `axis`, known at compile time; -1 is the last axis.
     ///
     /// # PTX
     /// None: a constant.
@@ -257,7 +267,7 @@ impl<T: Scalar> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn dim(self, axis: usize) -> i32 {
+    pub fn dim(self, axis: i32) -> i32 {
         stub()
     }
 
@@ -285,7 +295,7 @@ impl<T: Scalar> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn expand(self, axis: usize) -> Tile<T> {
+    pub fn expand(self, axis: i32) -> Tile<T> {
         stub()
     }
 
@@ -508,10 +518,10 @@ impl<T: Scalar> Tile<T> {
         stub()
     }
 
-    /// Combines the elements along `axis` with `f`, and removes the axis.
+    /// Combines the elements along `axis` with `f`, and removes the axis, or each of several axes.
     ///
-    /// `(M, N)` gives `(N)` with axis 0 and `(M)` with axis 1; a tile of rank 1 gives one of rank
-    /// 0. `f` has to be associative and commutative: the order of combination is not specified, but it is the same in
+    /// `(M, N)` gives `(N)` with axis 0 and `(M)` with axis 1 or -1; a tile of rank 1, and all axes at once, give one of
+    /// rank 0. `f` has to be associative and commutative: the order of combination is not specified, but it is the same in
     ///    every launch of one build. The closure may contain the same as in [`map`](Tile::map).
     ///
     /// Layout, PTX and errors: [reductions](Tile#reductions).
@@ -524,7 +534,7 @@ impl<T: Scalar> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn reduce(self, axis: usize, f: impl Fn(T, T) -> T) -> Tile<T> {
+    pub fn reduce(self, axis: impl Axes, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
 }

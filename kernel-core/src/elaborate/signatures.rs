@@ -128,6 +128,8 @@ pub(crate) enum Kind {
     GridAxis,
     /// An axis of what the method is called on; what that is.
     Axis(&'static str),
+    /// One axis of the tile, or several.
+    Axes,
     /// The place of an axis to insert.
     NewAxis,
     /// A scalar of type `i32`; the headline for what is none.

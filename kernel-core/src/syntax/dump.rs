@@ -45,7 +45,8 @@ impl Expr {
         let mut printer = Printer { locations: None, out: String::new(), depth: 0 };
         print(&mut printer);
         let text = printer.out;
-        let whole = !text.contains('\n') && !text.contains("<refused>");
+        let own = ["\n", "<refused>", super::matching::VALUE];
+        let whole = !own.iter().any(|part| text.contains(part));
         (whole && text.len() <= LONGEST).then_some(text)
     }
 }

@@ -130,7 +130,7 @@ impl Reader<'_> {
     }
 
     /// What is refused as a whole, with the parts in which there may be other problems.
-    fn match_parts(&mut self, item: &syn::ExprMatch, depth: u32) -> Vec<Block> {
+    pub(super) fn match_parts(&mut self, item: &syn::ExprMatch, depth: u32) -> Vec<Block> {
         let mut parts = vec![self.alone(&item.expr, depth)];
         for arm in &item.arms {
             let pat = self.refused_pat(&arm.pat);
@@ -403,6 +403,7 @@ impl Reader<'_> {
                     ExprKind::Block(self.block(&block.block, d))
                 }
             }
+            syn::Expr::Match(item) => self.matching(item, d),
             syn::Expr::If(item) => {
                 let condition = self.boxed(&item.cond, d);
                 let then = self.guarded(&item.cond, &item.then_branch, d);
@@ -441,15 +442,6 @@ impl Reader<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "whatever Rust may add is refused")]
     fn outside(&mut self, expr: &syn::Expr, loc: Loc, d: u32) -> ExprKind {
         match expr {
-            syn::Expr::Match(item) => {
-                self.refuse_at(
-                    &item.match_token,
-                    "`match`",
-                    "the values of a kernel are numbers and tiles, which have no variants; for tiles, use `select(mask, a, b)`",
-                    "if x == 0 { .. } else if x == 1 { .. } else { .. }",
-                );
-                ExprKind::Refused(self.match_parts(item, d))
-            }
             syn::Expr::Let(item) => {
                 let what = "`if let` or `while let`";
                 self.refuse(loc, what, "a kernel has no patterns that can fail", "");
@@ -528,7 +520,7 @@ impl Reader<'_> {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
-    fn literal(&mut self, lit: &syn::Lit) -> ExprKind {
+    pub(super) fn literal(&mut self, lit: &syn::Lit) -> ExprKind {
         let loc = self.loc(lit);
         let suffix = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         ExprKind::Lit(match lit {

@@ -280,17 +280,20 @@ fn of_tiles(random: &mut Random, depth: usize) -> String {
                 pending => format!("acc = wgmma::wait({pending}, {product});"),
             }
         }
-        15 => {
-            let pin = format!(".to_layout({})", random.pick(PINS));
-            let product = "wgmma::mma(left, right, acc";
-            match random.below(4) {
-                0 => format!("acc = acc{pin};"),
-                1 => format!("acc = wgmma::wait(0, {product}{pin}));"),
-                2 => format!("acc = wgmma::wait(0, {product})){pin};"),
-                _ => format!("acc = dot(left.load(), right.load(), acc{pin}){pin};"),
-            }
-        }
+        15 => pinned(random),
         _ => nested(random, depth),
+    }
+}
+
+/// An accumulator in a layout that the product may not have.
+fn pinned(random: &mut Random) -> String {
+    let pin = format!(".to_layout({})", random.pick(PINS));
+    let product = "wgmma::mma(left, right, acc";
+    match random.below(4) {
+        0 => format!("acc = acc{pin};"),
+        1 => format!("acc = wgmma::wait(0, {product}{pin}));"),
+        2 => format!("acc = wgmma::wait(0, {product})){pin};"),
+        _ => format!("acc = dot(left.load(), right.load(), acc{pin}){pin};"),
     }
 }
 

@@ -69,7 +69,7 @@ impl<T: Scalar> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn permute<const RANK: usize>(self, order: [usize; RANK]) -> Tile<T> {
+    pub fn permute<const RANK: usize>(self, order: [i32; RANK]) -> Tile<T> {
         stub()
     }
 
@@ -146,7 +146,7 @@ impl<T: Scalar> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn scan(self, axis: usize, f: impl Fn(T, T) -> T) -> Tile<T> {
+    pub fn scan(self, axis: i32, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
 }
@@ -171,7 +171,7 @@ impl<T: Number> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn cumsum(self, axis: usize) -> Tile<T> {
+    pub fn cumsum(self, axis: i32) -> Tile<T> {
         stub()
     }
 
@@ -197,7 +197,7 @@ impl<T: Number> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn argmax(self, axis: usize) -> Tile<i32> {
+    pub fn argmax(self, axis: i32) -> Tile<i32> {
         stub()
     }
 
@@ -217,7 +217,7 @@ impl<T: Number> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn argmin(self, axis: usize) -> Tile<i32> {
+    pub fn argmin(self, axis: i32) -> Tile<i32> {
         stub()
     }
 }

@@ -2,7 +2,7 @@
 
 use core::ops::Neg;
 
-use super::Tile;
+use super::{Axes, Tile};
 use crate::lang::scalar::{Number, Operand};
 use crate::lang::stub;
 
@@ -73,7 +73,7 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
-    /// The sum along `axis`; removes the axis.
+    /// The sum along `axis`, or over several axes; removes them.
     ///
     /// Every addition is in `T`: integers wrap, floats round. [`cast`](Tile::cast) `f16`, `bf16` and narrow integers
     /// first. The order is as in [`reduce`](Tile::reduce).
@@ -88,13 +88,18 @@ impl<T: Number> Tile<T> {
     ///     let x = x.cast::<f32>();
     ///     (x * x).sum(1)
     /// }
+    ///
+    /// /// The sum of squares of all elements.
+    /// fn whole_energy(x: Tile<f32>) -> Tile<f32> {
+    ///     (x * x).sum([0, 1])
+    /// }
     /// ```
     #[must_use]
-    pub fn sum(self, axis: usize) -> Tile<T> {
+    pub fn sum(self, axis: impl Axes) -> Tile<T> {
         stub()
     }
 
-    /// The greatest element along `axis`; removes the axis. NaN is ignored unless there is nothing else.
+    /// The greatest element along `axis`, or over several axes; removes them. NaN is ignored unless there is nothing else.
     ///
     /// The elementwise maximum of two tiles is [`maximum`](crate::lang::maximum).
     ///
@@ -108,11 +113,11 @@ impl<T: Number> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn max(self, axis: usize) -> Tile<T> {
+    pub fn max(self, axis: impl Axes) -> Tile<T> {
         stub()
     }
 
-    /// The least element along `axis`; removes the axis. NaN is ignored unless there is nothing else.
+    /// The least element along `axis`, or over several axes; removes them. NaN is ignored unless there is nothing else.
     ///
     /// The elementwise minimum of two tiles is [`minimum`](crate::lang::minimum).
     ///
@@ -126,7 +131,7 @@ impl<T: Number> Tile<T> {
     /// }
     /// ```
     #[must_use]
-    pub fn min(self, axis: usize) -> Tile<T> {
+    pub fn min(self, axis: impl Axes) -> Tile<T> {
         stub()
     }
 }

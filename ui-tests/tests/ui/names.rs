@@ -24,9 +24,9 @@ pub(crate) fn judge() -> Result<(), Failed> {
         for (how, written) in USES {
             let written = written.replace("NAME", name);
             lines.push((how, name));
-            write!(
+            writeln!(
                 text,
-                "#[kernel(target = sm_80, warps = 1)] pub fn k_{name}_{how}(x: TensorMut<f32, 1>) {{ let v = x.tile([0], [32]).load(); x.tile([0], [32]).store({written}); }}\n"
+                "#[kernel(target = sm_80, warps = 1)] pub fn k_{name}_{how}(x: TensorMut<f32, 1>) {{ let v = x.tile([0], [32]).load(); x.tile([0], [32]).store({written}); }}"
             )?;
         }
     }

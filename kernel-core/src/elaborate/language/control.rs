@@ -594,6 +594,16 @@ impl Builder<'_> {
         if let Some(frame) = self.frames.iter().rposition(|f| f.kind == FrameKind::Function) {
             return self.break_to(frame, val, loc);
         }
+        if !matches!(val, Val::Unit) && !val.is_absent() {
+            let what = self.describe(val);
+            self.report(
+                Code::Kind
+                    .at(loc, "a kernel returns nothing")
+                    .compare("", "`return;`", format!("`return` of {what}"))
+                    .why("each block leaves its results in memory, where the next kernel and the host find them")
+                    .help("out.tile([0], [64]).store(value);"),
+            );
+        }
         self.terminate(Terminator::Return);
         Val::Never
     }

@@ -2,10 +2,11 @@
 
 use super::value::{Num, Val};
 use crate::{
-    diag::Code,
+    diag::{Code, Diagnostic},
     elaborate::Builder,
     ir::{Const, Dtype, Elem, Op, Stmt, StmtKind, Terminator, Type, Value, ValueData},
     loc::Loc,
+    syntax::Expr,
 };
 
 impl Builder<'_> {
@@ -188,10 +189,52 @@ impl Builder<'_> {
         }
         self.never_given += u32::from(matches!(val, Val::Never));
         if val.value().is_none() && !val.is_absent() {
-            let what = self.describe(&val);
-            let headline = format!("{what} stands where a scalar or a tile is required");
-            self.error(Code::Kind, loc, headline);
+            let diagnostic = self.no_number(&val, None, loc);
+            self.report(diagnostic);
         }
         val.value()
+    }
+
+    /// The message about what stands in the place of a number, with its text if that is known.
+    fn no_number(&self, val: &Val, text: Option<&str>, loc: Loc) -> Diagnostic {
+        let what = self.describe(val);
+        let headline = format!("{what} stands where a scalar or a tile is required");
+        let diagnostic = Code::Kind.at(loc, headline);
+        let text = text.unwrap_or("");
+        if let Val::View(_) = val {
+            let why = "a window is a place in a tensor: its elements are loaded before they are computed with";
+            diagnostic.why(why).help(format!("{text}.load()"))
+        } else if let Val::Tensor(param) = val {
+            let rank = self.params[*param as usize].kind.rank() as usize;
+            let [at, extents] = ["0", "64"].map(|one| vec![one; rank].join(", "));
+            diagnostic
+                .why("a tensor is read and written tile by tile")
+                .help(format!("{text}.tile([{at}], [{extents}]).load()"))
+        } else if let Val::Range(range) = val {
+            let end = |val: &Val| {
+                if let Val::Const(Const::Int(value), _) = val {
+                    value.to_string()
+                } else {
+                    "..".to_owned()
+                }
+            };
+            let why =
+                "a range counts the iterations of a loop; a tile of positions is made by `arange`";
+            diagnostic.why(why).help(format!("arange({}, {})", end(&range.from), end(&range.to)))
+        } else if let Val::Closure(_) = val {
+            diagnostic.why("a closure gives a value when it is called").help(format!("{text}(..)"))
+        } else {
+            diagnostic
+        }
+    }
+
+    /// Whether an operand is a scalar or a tile; what is none is reported at its own place.
+    pub(crate) fn is_operand(&mut self, val: &Val, expr: &Expr) -> bool {
+        let other = val.value().is_none() && !val.is_absent() && !matches!(val, Val::Const(..));
+        if other {
+            let diagnostic = self.no_number(val, expr.operand_text().as_deref(), expr.loc);
+            self.report(diagnostic);
+        }
+        !other
     }
 }

@@ -344,6 +344,10 @@ impl Builder<'_> {
             BinOp::OrOr => self.short_circuit(false, a, b, env, loc),
             BinOp::Arith(op) => {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
+                let structs = matches!(left, Val::Struct(_)) || matches!(right, Val::Struct(_));
+                if !structs && !(self.is_operand(&left, a) & self.is_operand(&right, b)) {
+                    return Val::Error;
+                }
                 if self.refuse_unreckoned(
                     crate::elaborate::tiles::arith::symbol(op),
                     &[&left, &right],
@@ -367,6 +371,15 @@ impl Builder<'_> {
                                 expr.loc,
                             );
                             return Val::Error;
+                        }
+                        if matches!(&expr.kind, ExprKind::Path(path) if path.is_matched()) {
+                            return self.report(
+                                Code::Kind
+                                    .at(expr.loc, "`match` does not take tiles")
+                                    .compare("", "a scalar", self.describe(side))
+                                    .why("one arm is taken for the whole block; an element chooses with a mask")
+                                    .help("select(x.eq(0), a, b)"),
+                            );
                         }
                         // A scalar on the left has no such method: the comparison is turned round.
                         let turned = expr.loc != a.loc;

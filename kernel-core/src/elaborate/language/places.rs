@@ -209,11 +209,17 @@ impl Builder<'_> {
             }
         } else if let Some(place) = self.place(target, env) {
             self.assign_place(&place, val, target.loc);
-        } else if !self.assigns_element(target, env) && !self.plain_expr(target, env).is_absent() {
-            self.report(
-                Code::Kind.at(target.loc, "this cannot be assigned to")
-                    .why("a variable, a field, or an array element at a constant index can be assigned to; write tiles and memory with `store`"),
-            );
+        } else if !self.assigns_element(target, env) {
+            let assigned = self.plain_expr(target, env);
+            if assigned.is_absent() {
+                return;
+            }
+            let diagnostic = Code::Kind.at(target.loc, "this cannot be assigned to")
+                .why("a variable, a field, or an array element at a constant index can be assigned to; write tiles and memory with `store`");
+            let window = target.operand_text().filter(|_| matches!(assigned, Val::View(_)));
+            let stored = self.written(&val).unwrap_or_else(|| "value".to_owned());
+            let help = window.map(|window| format!("{window}.store({stored})"));
+            self.report(diagnostic.help_if(help));
         }
     }
 

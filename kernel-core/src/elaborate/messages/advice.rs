@@ -69,6 +69,20 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "AutoLayout" => ("without `to_layout` the compiler chooses the layout of a tile", ""),
         "device_print" | "printf" => ("the device cannot print; write the values to a tensor", ""),
         "static_assert" => ("", "assert!(condition, \"message\")"),
+        "Some" | "None" | "Ok" | "Err" => {
+            ("a value is always there: say with a mask or a `bool` beside it whether it counts", "")
+        }
+        "concat" | "concatenate" | "stack" | "cat" | "hstack" | "vstack" => {
+            ("`join` puts two tiles side by side along a new last axis", "join(a, b)")
+        }
+        "sizeof" | "size_of" => {
+            ("a window of shared memory says how many bytes it has", "s.bytes()")
+        }
+        "range_" => ("", "0..n"),
+        "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
+        "relu" => ("", "maximum(x, 0.0)"),
+        "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
+        "drop" => ("values end where the names do; there is nothing to free", ""),
         _ => return None,
     })
 }
@@ -87,7 +101,23 @@ pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 31] = [
+const PLAIN: [&str; 47] = [
+    "Some",
+    "None",
+    "Ok",
+    "Err",
+    "concat",
+    "concatenate",
+    "stack",
+    "cat",
+    "hstack",
+    "vstack",
+    "sizeof",
+    "size_of",
+    "sigmoid",
+    "relu",
+    "softmax",
+    "drop",
     "ones",
     "ones_like",
     "zeros_like",
@@ -140,6 +170,15 @@ const WRAPS: &str = "integers wrap in kernels, so the operators are those";
 pub(crate) fn of_range(name: &str) -> Option<Advice> {
     Some(match name {
         "step_by" => ("", "range(0, n, 128)"),
+        "enumerate" | "zip" => (
+            "a range counts by itself: the number of an iteration is computed from it",
+            "for k in 0..n { let i = lo + k; .. }",
+        ),
+        "map" | "filter" | "for_each" | "sum" | "fold" | "collect" => (
+            "a range counts the iterations of a `for` loop and nothing else; a tile of positions is made by `arange`",
+            "arange(0, 64)",
+        ),
+        "into_iter" | "iter" => ("a `for` loop takes the range itself", "for i in 0..n { .. }"),
         "rev" => ("a range counts up", "for k in 0..n { let i = n - 1 - k; .. }"),
         _ => return None,
     })
@@ -148,7 +187,9 @@ pub(crate) fn of_range(name: &str) -> Option<Advice> {
 /// For a method, or a field, of a scalar or a tile.
 pub(crate) fn of_method(name: &str) -> Option<Advice> {
     Some(match name {
-        "to" | "astype" | "as_type" | "type" | "dtype" => ("", ".cast::<f32>()"),
+        "to" | "astype" | "as_type" | "type" | "dtype" | "into" | "try_into" => {
+            ("", ".cast::<f32>()")
+        }
         "clamp" | "clip" => ("", "minimum(maximum(x, lo), hi)"),
         "where_" | "select" | "masked_fill" => ("", "select(mask, a, b)"),
         "associative_scan" => ("", "x.scan(0, |a, b| a + b)"),
@@ -175,6 +216,24 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
             "no function sorts elements or reverses an axis; build a sorting network from `split`, `join` and `select`",
             "",
         ),
+        "clone" | "copied" | "cloned" | "to_owned" => (
+            "tiles and numbers are copied where they are used; a name can be used any number of times",
+            "x",
+        ),
+        "zip" => ("two tiles are combined element by element by operators and `join`", "x + y"),
+        "iter" | "into_iter" | "enumerate" | "for_each" => (
+            "the elements of a tile belong to threads: they are computed with all at once",
+            ".map(|v| v + v)",
+        ),
+        "fold" => ("", ".reduce(0, |a, b| a + b)"),
+        "max_axis" | "amax" => ("", ".max(1)"),
+        "min_axis" | "amin" => ("", ".min(1)"),
+        "sum_axis" => ("", ".sum(1)"),
+        "store" | "copy_from" => (
+            "a tile is stored to a window of a tensor or of shared memory",
+            "out.tile([i], [64]).store(x)",
+        ),
+        "load" => ("a tile is loaded already", "x"),
         "add" => ("", "x + y"),
         "sub" => ("", "x - y"),
         "mul" => ("", "x * y"),
@@ -212,6 +271,9 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         "bfloat16" => ("", "bf16"),
         "fp32" | "float32" => ("", "f32"),
         "fp64" | "float64" => ("", "f64"),
+        "Option" | "Result" => {
+            ("a value is always there: say with a mask or a `bool` beside it whether it counts", "")
+        }
         "BlockedLayout"
         | "SliceLayout"
         | "DotOperandLayout"

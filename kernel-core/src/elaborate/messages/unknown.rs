@@ -39,6 +39,20 @@ pub(crate) fn nothing_called<'a>(
     }
 }
 
+/// What a function of other languages is with these arguments.
+fn with_arguments(name: &str, args: &[String]) -> Option<String> {
+    Some(match (name, args) {
+        ("max" | "fmax" | "fmaxf", [a, b]) => format!("maximum({a}, {b})"),
+        ("min" | "fmin" | "fminf", [a, b]) => format!("minimum({a}, {b})"),
+        ("clamp" | "clip", [x, low, high]) => format!("minimum(maximum({x}, {low}), {high})"),
+        ("where_" | "ternary", [mask, a, b]) => format!("select({mask}, {a}, {b})"),
+        ("ceil_div" | "ceildiv" | "div_ceil" | "divup" | "cdiv_", [a, b]) => {
+            format!("cdiv({a}, {b})")
+        }
+        _ => return None,
+    })
+}
+
 impl Builder<'_> {
     pub(crate) fn unknown(&mut self, name: &str, loc: Loc, env: Env) -> Val {
         if Dtype::from_name(name).is_some() {
@@ -82,6 +96,9 @@ impl Builder<'_> {
             );
         }
         let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
+        if let Some(help) = written.as_ref().and_then(|args| with_arguments(name, args)) {
+            return self.report(diagnostic.help(help));
+        }
         if let (Some(real), Some(written)) = (super::advice::of_layout(name), &written)
             && !written.is_empty()
         {

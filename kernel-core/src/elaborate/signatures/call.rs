@@ -68,11 +68,11 @@ impl Builder<'_> {
     /// A call of a function that there is.
     fn call(&mut self, mut given: Given<'_>) -> Val {
         given.vals = given.args.iter().map(|arg| self.plain_expr(arg, given.env)).collect();
-        if given.vals.len() != given.signature.parameters.len() {
-            return self.other_count(&given);
-        }
         if given.vals.iter().any(|val| matches!(val, Val::Error)) {
             return Val::Error;
+        }
+        if given.vals.len() != given.signature.parameters.len() {
+            return self.other_count(&given);
         }
         if self.dead() {
             return Val::Never;

@@ -23,6 +23,7 @@ pub(super) enum Checked {
     Number(u32),
     Value(Value),
     Shape(Vec<u32>),
+    Axes(Vec<u32>),
     Closure(Rc<ClosureVal>),
     Layout(Form),
     Param(u32),
@@ -145,6 +146,8 @@ accessors! {
     number: Checked::Number(value) => *value, u32;
     /// A value of the kernel when it runs.
     value: Checked::Value(value) => *value, Value;
+    /// Axes, the last one first.
+    axes: Checked::Axes(axes) => axes.clone(), Vec<u32>;
     /// Extents.
     shape: Checked::Shape(shape) => shape.clone(), Vec<u32>;
     /// A closure.

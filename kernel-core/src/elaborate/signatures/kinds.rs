@@ -4,7 +4,7 @@ use super::{Checked, Given, Kind, Legal, Number};
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Val},
-    ir::{Type, Value},
+    ir::{Const, Type, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -33,9 +33,10 @@ impl Builder<'_> {
             Kind::Number(number) => Checked::Number(self.number(number, val, loc)?),
             Kind::GridAxis => Checked::Number(self.axis(val, 3, "the grid", loc)?),
             Kind::Axis(what) => Checked::Number(self.axis_of(given, what, val, loc)?),
+            Kind::Axes => Checked::Axes(self.axes_of(given, val, expr)?),
             Kind::NewAxis => {
                 let rank = self.ty(given.receiver()).shape().len();
-                Checked::Number(self.axis(val, rank + 1, "the wider tile", loc)?)
+                Checked::Number(self.axis_from_either_end(val, rank + 1, "the wider tile", loc)?)
             }
             Kind::I32(headline) => Checked::Value(self.scalar_i32(val, headline, loc)?),
             Kind::Condition => Checked::Value(self.one_condition(given, (val, loc))?),
@@ -120,14 +121,64 @@ impl Builder<'_> {
 
     /// An axis of what the method is called on.
     fn axis_of(&mut self, given: &Given<'_>, what: &str, val: &Val, loc: Loc) -> Option<u32> {
-        let rank = if let Val::Tensor(param) = &given.of {
-            self.params[*param as usize].kind.rank() as usize
-        } else if self.is_point(given.receiver()) {
+        if let Val::Tensor(param) = &given.of {
+            let rank = self.params[*param as usize].kind.rank() as usize;
+            return self.axis(val, rank, what, loc);
+        }
+        if self.is_point(given.receiver()) {
             return self.no_axis_left(given);
-        } else {
-            self.ty(given.receiver()).shape().len()
+        }
+        let rank = self.ty(given.receiver()).shape().len();
+        self.axis_from_either_end(val, rank, what, loc)
+    }
+
+    /// The axes of a reduction, the last one first: none of them moves when another one has gone.
+    fn axes_of(&mut self, given: &Given<'_>, val: &Val, expr: &Expr) -> Option<Vec<u32>> {
+        let two = match given.signature.name {
+            "max" => Some("maximum"),
+            "min" => Some("minimum"),
+            _ => None,
         };
-        self.axis(val, rank, what, loc)
+        if let Some(two) = two
+            && (matches!(val, Val::Const(Const::Float(_), _)) || val.value().is_some())
+        {
+            let name = given.signature.name;
+            let written = self.written(&given.of).unwrap_or_else(|| "x".to_owned());
+            let other = expr.text().unwrap_or_else(|| "y".to_owned());
+            return self.refuse(
+                Code::Kind
+                    .at(expr.loc, format!("`{name}` of a tile is along an axis"))
+                    .compare("", "an axis", self.describe(val))
+                    .help(format!("{two}({written}, {other})")),
+            );
+        }
+        let Val::Array(parts) = self.plain(val.clone()) else {
+            return Some(vec![self.axis_of(given, "the tile", val, expr.loc)?]);
+        };
+        if self.is_point(given.receiver()) {
+            return self.no_axis_left(given);
+        }
+        let mut axes: Vec<u32> = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            let at = expr.part(index);
+            let axis = self.axis_of(given, "the tile", part, at)?;
+            if axes.contains(&axis) {
+                return self.refuse(Code::Axis.at(at, format!("axis {axis} is named twice")).why(
+                    "a reduction removes each of its axes, so there is nothing left to reduce",
+                ));
+            }
+            axes.push(axis);
+        }
+        if axes.is_empty() {
+            return self.refuse(
+                Code::Axis
+                    .at(expr.loc, "a reduction of no axis")
+                    .compare("axes", "at least 1", 0)
+                    .help("[0]"),
+            );
+        }
+        axes.sort_unstable_by_key(|&axis| std::cmp::Reverse(axis));
+        Some(axes)
     }
 
     /// The corner of a block of the tensor map that stands before it.

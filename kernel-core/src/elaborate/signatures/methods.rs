@@ -100,6 +100,7 @@ pub(super) const ELEMENTWISE: &[Signature] = &[
 ];
 
 const AXIS: Parameter = param("axis", Kind::Axis("the tile")).by(last_axis);
+const AXES: Parameter = param("axis", Kind::Axes).by(last_axis);
 const TILE_LAYOUT: Parameter = param("layout", Kind::Layout).by(plain_layout);
 
 pub(super) const TILE: &[Signature] = &[
@@ -145,9 +146,9 @@ pub(super) const TILE: &[Signature] = &[
     gives("ge", OTHER, |b, g| b.compared(Compare::Ge, g)),
     gives("eq", OTHER, |b, g| b.compared(Compare::Eq, g)),
     gives("ne", OTHER, |b, g| b.compared(Compare::Ne, g)),
-    gives("sum", &[AXIS], |b, g| b.walked(Purpose::Reduction, Binary::Add, g)),
-    gives("max", &[AXIS], |b, g| b.walked(Purpose::Reduction, Binary::Max, g)),
-    gives("min", &[AXIS], |b, g| b.walked(Purpose::Reduction, Binary::Min, g)),
+    gives("sum", &[AXES], |b, g| b.walked(Purpose::Reduction, Binary::Add, g)),
+    gives("max", &[AXES], |b, g| b.walked(Purpose::Reduction, Binary::Max, g)),
+    gives("min", &[AXES], |b, g| b.walked(Purpose::Reduction, Binary::Min, g)),
     gives("argmax", &[AXIS], |b, g| b.arg_extreme(Compare::Gt, g)),
     gives("argmin", &[AXIS], |b, g| b.arg_extreme(Compare::Lt, g)),
     value(
@@ -158,7 +159,7 @@ pub(super) const TILE: &[Signature] = &[
     value(
         "reduce",
         &[
-            AXIS,
+            AXES,
             param("f", Kind::Closure("`reduce` takes a closure of two values"))
                 .text("|a, b| a + b"),
         ],

@@ -108,7 +108,7 @@ fn the_documentation_of_a_function_names_the_pages_of_its_errors() {
 fn undocumented(row: &Signature, of: &[&str], all: &Stubs) -> Vec<String> {
     let kinds = row.parameters.iter().filter_map(|parameter| match parameter.kind {
         Kind::Number(number) => Some(number.code),
-        Kind::GridAxis | Kind::Axis(_) | Kind::NewAxis => Some(Code::Axis),
+        Kind::GridAxis | Kind::Axis(_) | Kind::Axes | Kind::NewAxis => Some(Code::Axis),
         Kind::Map(_) | Kind::Barrier | Kind::PairBarrier | Kind::I32(_) => Some(Code::Kind),
         Kind::MapMut(_) => Some(Code::ReadOnly),
         _ => None,

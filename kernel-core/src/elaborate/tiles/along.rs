@@ -136,12 +136,32 @@ impl<'a> Builder<'a> {
 
     /// `x.reduce(axis, f)`, `x.scan(axis, f)`
     pub(crate) fn walked_by(&mut self, purpose: Purpose, given: &Given<'_>) -> Val {
-        let (walked, at) = ((given.receiver(), given.number(0)), given.at(1));
-        self.along(purpose, walked, (given.loc, at), &mut |builder, a, b| {
+        let at = given.at(1);
+        self.along_each(purpose, given, at, &mut |builder, a, b| {
             let vals = vec![Val::Value(a), Val::Value(b)];
             let val = builder.call_closure(given.closure(1), vals, at);
             builder.plain(val)
         })
+    }
+
+    /// A reduction of one axis after the other, or a scan along the only one.
+    fn along_each(
+        &mut self,
+        purpose: Purpose,
+        given: &Given<'_>,
+        combine_loc: Loc,
+        combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
+    ) -> Val {
+        let axes = match purpose {
+            Purpose::Reduction => given.axes(0),
+            Purpose::Scan => vec![given.number(0)],
+        };
+        let mut val = Val::Value(given.receiver());
+        for axis in axes {
+            let Val::Value(tile) = val else { break };
+            val = self.along(purpose, (tile, axis), (given.loc, combine_loc), combine);
+        }
+        val
     }
 
     /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`, `x.cumsum(axis)`
@@ -152,8 +172,8 @@ impl<'a> Builder<'a> {
         given: &Given<'_>,
     ) -> Option<Val> {
         self.of_numbers(given)?;
-        let (walked, loc) = ((given.receiver(), given.number(0)), given.loc);
-        Some(self.along(purpose, walked, (loc, loc), &mut |builder, a, b| {
+        let loc = given.loc;
+        Some(self.along_each(purpose, given, loc, &mut |builder, a, b| {
             builder.binary(op, &Val::Value(a), &Val::Value(b), loc)
         }))
     }
@@ -232,7 +252,7 @@ impl<'a> Builder<'a> {
         };
         let mut axes = Vec::new();
         for part in parts.iter() {
-            axes.push(self.axis(part, shape.len(), "the tile", at)?);
+            axes.push(self.axis_from_either_end(part, shape.len(), "the tile", at)?);
         }
         let mut sorted = axes.clone();
         sorted.sort_unstable();

@@ -166,7 +166,30 @@ impl Builder<'_> {
         self.refuse(diagnostic)
     }
 
-    /// An axis of a tile of `rank` axes (or of one more, to insert).
+    /// An axis of what has `limit` of them; from -1 on they count from the last one.
+    pub(crate) fn axis_from_either_end(
+        &mut self,
+        val: &Val,
+        limit: usize,
+        what: &str,
+        loc: Loc,
+    ) -> Option<u32> {
+        let axis = self.const_int(val, "an axis", loc)?;
+        let from_the_first = if axis < 0 { axis + limit as i128 } else { axis };
+        if let Ok(axis) = u32::try_from(from_the_first)
+            && (axis as usize) < limit
+        {
+            return Some(axis);
+        }
+        let required = format!("0 to {}, or -1 to -{limit} from the last", limit.saturating_sub(1));
+        self.refuse(
+            Code::Axis
+                .at(loc, format!("{what} has no axis {axis}"))
+                .compare("axis", required, axis),
+        )
+    }
+
+    /// An axis of what has `limit` of them.
     pub(crate) fn axis(&mut self, val: &Val, limit: usize, what: &str, loc: Loc) -> Option<u32> {
         let axis = self.const_int(val, "an axis", loc)?;
         match u32::try_from(axis).ok().filter(|axis| (*axis as usize) < limit) {

@@ -1,0 +1,238 @@
+//! `match` on numbers, truth values and tuples of these, as the comparisons that it stands for.
+//!
+//! ```text
+//! match mode { 0 => a, 1 | 2 if deep => b, n => c }
+//!
+//! { let of_match = mode;
+//!   if of_match == 0 { a }
+//!   else if (of_match == 1 || of_match == 2) && deep { b }
+//!   else { let n = of_match; c } }
+//! ```
+//!
+//! The last arm is not tested: rustc refuses a `match` that leaves values out. Where the value is known at compile time, so are the
+//! comparisons, and only one arm is built.
+
+use super::{
+    BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, UnOp,
+    expr::Reader,
+};
+use crate::{ir::Compare, loc::Loc};
+
+/// The name of the value of a `match`, which no program can write.
+pub(super) const VALUE: &str = "<matched>";
+
+/// What a pattern asks and what it names.
+#[derive(Default)]
+struct Asked {
+    /// None if it takes everything.
+    test: Option<Expr>,
+    /// Names with what they stand for.
+    names: Vec<(Ident, bool, Expr)>,
+}
+
+impl Reader<'_> {
+    /// A `match`; one with a pattern that kernels do not have is refused.
+    pub(super) fn matching(&mut self, item: &syn::ExprMatch, depth: u32) -> ExprKind {
+        let loc = self.loc(&item.match_token);
+        let init = self.expr(&item.expr, depth);
+        let value = Expr { kind: path(VALUE, init.loc), loc: init.loc };
+        let pat =
+            Pat { kind: PatKind::Ident { name: VALUE.to_owned(), mutable: false }, loc: init.loc };
+        let mut arms = Vec::new();
+        for arm in &item.arms {
+            let (pat, guard) = if let syn::Pat::Guard(guarded) = &arm.pat {
+                (&*guarded.pat, Some(&guarded.guard))
+            } else {
+                (&arm.pat, None)
+            };
+            let Some(asked) = self.asked(pat, &value) else {
+                return ExprKind::Refused(self.match_parts(item, depth));
+            };
+            let guard = guard.map(|guard| self.expr(guard, depth));
+            let body = self.expr(&arm.body, depth);
+            arms.push((asked, guard, body));
+        }
+        let mut chain: Option<Expr> = None;
+        for (asked, guard, body) in arms.into_iter().rev() {
+            let at = body.loc;
+            let test = match (asked.test, guard) {
+                (test, None) => test,
+                (test, Some(guard)) => {
+                    // The guard sees the names.
+                    let guard = named(&asked.names, guard);
+                    Some(match test {
+                        Some(test) => binary(BinOp::AndAnd, test, guard),
+                        None => guard,
+                    })
+                }
+            };
+            let body = block(&asked.names, body);
+            chain = Some(match (test, chain) {
+                (Some(test), Some(otherwise)) => {
+                    let kind = ExprKind::If(Box::new(test), body, Some(Box::new(otherwise)));
+                    Expr { kind, loc: at }
+                }
+                // The last arm, or one that takes everything.
+                (None, _) | (_, None) => Expr { kind: ExprKind::Block(body), loc: at },
+            });
+        }
+        let stmts = vec![Stmt::Let { pat, ty: None, init: Some(init) }];
+        ExprKind::Block(Block { items: Vec::new(), stmts, tail: chain.map(Box::new), loc })
+    }
+
+    /// What a pattern asks of a value; none if it is refused.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
+    fn asked(&mut self, pat: &syn::Pat, value: &Expr) -> Option<Asked> {
+        let loc = self.loc(pat);
+        let equal = |with: Expr| Asked {
+            test: Some(binary(BinOp::Compare(Compare::Eq), value.clone(), with)),
+            names: Vec::new(),
+        };
+        Some(match pat {
+            syn::Pat::Wild(_) => Asked::default(),
+            syn::Pat::Paren(paren) => return self.asked(&paren.pat, value),
+            syn::Pat::Ident(ident) => {
+                let name = self.ident(&ident.ident);
+                // In a pattern a name in capitals is a constant.
+                if ident.subpat.is_none() && !name.name.contains(char::is_lowercase) {
+                    return Some(equal(Expr { kind: path(&name.name, loc), loc }));
+                }
+                let mut asked = match &ident.subpat {
+                    Some((_, sub)) => self.asked(sub, value)?,
+                    None => Asked::default(),
+                };
+                asked.names.push((name, ident.mutability.is_some(), value.clone()));
+                asked
+            }
+            syn::Pat::Lit(lit) => match &lit.lit {
+                syn::Lit::Bool(bool) => {
+                    let not = ExprKind::Unary(UnOp::Not, Box::new(value.clone()));
+                    let test = if bool.value { value.clone() } else { Expr { kind: not, loc } };
+                    Asked { test: Some(test), names: Vec::new() }
+                }
+                lit => equal(self.bound(lit, loc)),
+            },
+            syn::Pat::Path(path) => {
+                let kind = ExprKind::Path(self.path(&path.path, 0));
+                equal(Expr { kind, loc })
+            }
+            syn::Pat::Range(range) => {
+                let mut test = None;
+                let ends = [
+                    (&range.start, Compare::Ge),
+                    (
+                        &range.end,
+                        match range.limits {
+                            syn::RangeLimits::HalfOpen(_) => Compare::Lt,
+                            syn::RangeLimits::Closed(_) => Compare::Le,
+                        },
+                    ),
+                ];
+                for (end, compare) in ends {
+                    let Some(end) = end else { continue };
+                    let end = match &**end {
+                        syn::Expr::Lit(lit) => self.bound(&lit.lit, loc),
+                        other => self.expr(other, 0),
+                    };
+                    let next = binary(BinOp::Compare(compare), value.clone(), end);
+                    test = Some(match test {
+                        Some(test) => binary(BinOp::AndAnd, test, next),
+                        None => next,
+                    });
+                }
+                Asked { test, names: Vec::new() }
+            }
+            syn::Pat::Or(or) => {
+                let mut test: Option<Expr> = None;
+                for case in &or.cases {
+                    let asked = self.asked(case, value)?;
+                    if !asked.names.is_empty() {
+                        let why = "the arm would not have it where another one fits; a name before all of them is there always";
+                        self.refuse(loc, "a name in one of several patterns", why, "n @ (1 | 2)");
+                        return None;
+                    }
+                    // One of them takes everything.
+                    let Some(next) = asked.test else { return Some(Asked::default()) };
+                    test = Some(match test {
+                        Some(test) => binary(BinOp::OrOr, test, next),
+                        None => next,
+                    });
+                }
+                Asked { test, names: Vec::new() }
+            }
+            syn::Pat::Tuple(tuple) => {
+                let mut all = Asked::default();
+                for (index, part) in tuple.elems.iter().enumerate() {
+                    let field = Ident { name: index.to_string(), loc };
+                    let kind = ExprKind::Field(Box::new(value.clone()), field);
+                    let asked = self.asked(part, &Expr { kind, loc })?;
+                    all.names.extend(asked.names);
+                    all.test = match (all.test, asked.test) {
+                        (Some(a), Some(b)) => Some(binary(BinOp::AndAnd, a, b)),
+                        (a, b) => a.or(b),
+                    };
+                }
+                all
+            }
+            _ => {
+                let why = "kernels have no enums: the patterns of a `match` are numbers, ranges, constants, names, `_`, `|`, and tuples of these";
+                self.refuse(loc, "this pattern", why, "");
+                return None;
+            }
+        })
+    }
+
+    /// A literal of a pattern, which may have a sign.
+    fn bound(&mut self, lit: &syn::Lit, loc: Loc) -> Expr {
+        if let syn::Lit::Int(int) = lit
+            && let Ok(value) = int.base10_parse::<i64>()
+            && value < 0
+        {
+            let suffix = Some(int.suffix()).filter(|text| !text.is_empty()).map(str::to_owned);
+            let positive = ExprKind::Lit(Literal::Int(-i128::from(value), suffix));
+            let positive = Box::new(Expr { kind: positive, loc });
+            return Expr { kind: ExprKind::Unary(UnOp::Neg, positive), loc };
+        }
+        Expr { kind: self.literal(lit), loc }
+    }
+}
+
+impl Path {
+    /// Whether it names the value of a `match`.
+    pub(crate) fn is_matched(&self) -> bool {
+        matches!(&self.segments[..], [only] if only.name == VALUE)
+    }
+}
+
+fn path(name: &str, loc: Loc) -> ExprKind {
+    let segment = Segment { name: name.to_owned(), args: Vec::new(), loc };
+    ExprKind::Path(Path { segments: vec![segment], loc })
+}
+
+fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
+    let loc = b.loc;
+    Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), loc }
+}
+
+/// An expression that sees names.
+fn named(names: &[(Ident, bool, Expr)], expr: Expr) -> Expr {
+    if names.is_empty() {
+        return expr;
+    }
+    let loc = expr.loc;
+    Expr { kind: ExprKind::Block(block(names, expr)), loc }
+}
+
+fn block(names: &[(Ident, bool, Expr)], tail: Expr) -> Block {
+    let declared = |(name, mutable, value): &(Ident, bool, Expr)| Stmt::Let {
+        pat: Pat {
+            kind: PatKind::Ident { name: name.name.clone(), mutable: *mutable },
+            loc: name.loc,
+        },
+        ty: None,
+        init: Some(value.clone()),
+    };
+    let loc = tail.loc;
+    let stmts = names.iter().map(declared).collect();
+    Block { items: Vec::new(), stmts, tail: Some(Box::new(tail)), loc }
+}
