@@ -307,6 +307,13 @@ impl Said<'_> {
         };
         let diagnostic = if state.expected == state.delivered {
             diagnostic
+        } else if state.expected == 0 {
+            let bytes = state.delivered;
+            diagnostic.compare(
+                "",
+                format!("an `expect` of {bytes} bytes in the phase"),
+                format!("no `expect`, and copies of {bytes} bytes"),
+            )
         } else {
             diagnostic.compare("bytes", state.expected, state.delivered)
         };
