@@ -195,6 +195,98 @@ impl<T: Float> Tile<T> {
         stub()
     }
 
+    /// Whether each element is not a number.
+    ///
+    /// One `setp.neu`: NaN alone differs from itself. K0204 for integers and masks.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn without_nan(x: Tile<f32>) -> Tile<f32> {
+    ///     select(x.is_nan(), 0.0, x)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_nan(self) -> Tile<bool> {
+        stub()
+    }
+
+    /// Whether each element is infinite, of either sign. False for NaN.
+    ///
+    /// `abs` and one `setp`. K0204 for integers and masks.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn has_overflowed(x: Tile<f16>) -> Tile<bool> {
+    ///     x.is_infinite()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_infinite(self) -> Tile<bool> {
+        stub()
+    }
+
+    /// Whether each element is neither infinite nor NaN.
+    ///
+    /// `abs` and one `setp`. K0204 for integers and masks.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn or_zero(x: Tile<f32>) -> Tile<f32> {
+    ///     select(x.is_finite(), x, 0.0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_finite(self) -> Tile<bool> {
+        stub()
+    }
+
+    /// The reciprocal of each element: `1.0 / x`, correctly rounded as that is.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations). K0204 for integers and masks.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn normalised(x: Tile<f32>) -> Tile<f32> {
+    ///     x * x.sum(-1).recip().expand(-1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn recip(self) -> Tile<T> {
+        stub()
+    }
+
+    /// Each element to the power of `n`, an integer known at compile time.
+    ///
+    /// Products of squares: each rounds, so of large `n` the result differs in more than the last place. `x.powi(0)` is 1
+    /// of every element; for a negative `n` it is `1.0 / x.powi(-n)`.
+    ///
+    /// At most `2 * log2(n)` multiplications. K0106 for an exponent not known at compile time, K0207 for one beyond 1024,
+    /// K0204 for integers and masks.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn cubes(x: Tile<f32>) -> Tile<f32> {
+    ///     x.powi(3)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn powi(self, n: i32) -> Tile<T> {
+        stub()
+    }
+
     /// The greatest integral value not above each element.
     ///
     /// Exact. Infinities and NaN stay.

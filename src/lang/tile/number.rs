@@ -73,6 +73,24 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
+    /// Each element, but at least `min` and at most `max`, each a scalar or a tile.
+    ///
+    /// `minimum(maximum(x, min), max)`: NaN becomes `min`, and where `min` is above `max` the result is `max`.
+    ///
+    /// Layout, PTX and errors: [elementwise operations](Tile#elementwise-operations).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn saturated(x: Tile<f32>) -> Tile<f32> {
+    ///     x.clamp(0.0, 1.0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn clamp<A: Operand<T>, B: Operand<T>>(self, min: A, max: B) -> Tile<T> {
+        stub()
+    }
+
     /// The sum along `axis`, or over several axes; removes them.
     ///
     /// Every addition is in `T`: integers wrap, floats round. [`cast`](Tile::cast) `f16`, `bf16` and narrow integers

@@ -44,7 +44,7 @@ fn with_arguments(name: &str, args: &[String]) -> Option<String> {
     Some(match (name, args) {
         ("max" | "fmax" | "fmaxf", [a, b]) => format!("maximum({a}, {b})"),
         ("min" | "fmin" | "fminf", [a, b]) => format!("minimum({a}, {b})"),
-        ("clamp" | "clip", [x, low, high]) => format!("minimum(maximum({x}, {low}), {high})"),
+        ("clamp" | "clip", [x, low, high]) => format!("{x}.clamp({low}, {high})"),
         ("where_" | "ternary", [mask, a, b]) => format!("select({mask}, {a}, {b})"),
         ("ceil_div" | "ceildiv" | "div_ceil" | "divup" | "cdiv_", [a, b]) => {
             format!("cdiv({a}, {b})")

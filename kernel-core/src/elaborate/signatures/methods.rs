@@ -54,15 +54,19 @@ pub(super) fn of(builder: &Builder<'_>, val: &Val) -> Vec<&'static [Signature]> 
 // -------------------------------------------------------------------------------- scalars and tiles
 
 const OTHER: &[Parameter] = &[param("other", Kind::Any)];
+const BOUNDS: &[Parameter] =
+    &[param("min", Kind::Any).text("0.0"), param("max", Kind::Any).text("1.0")];
+const EXPONENT: &[Parameter] = &[param("n", Kind::Known("an exponent")).text("2")];
 
 pub(super) const SCALAR: &[Signature] = &[
     value("min", OTHER, |b, g| b.with_other(Binary::Min, g)),
     value("max", OTHER, |b, g| b.with_other(Binary::Max, g)),
-    value("clamp", &[param("min", Kind::Any), param("max", Kind::Any)], |b, g| {
-        let at_least = b.binary(Binary::Max, &g.of, g.val(0), g.loc);
-        b.binary(Binary::Min, &at_least, g.val(1), g.loc)
-    })
-    .stub(Stub::Rust),
+    value("clamp", BOUNDS, |b, g| b.clamp(g)).stub(Stub::Rust),
+    unary("is_nan", |b, g| b.is_nan(g)).stub(Stub::Rust),
+    unary("is_infinite", |b, g| b.beside_infinity(Compare::Eq, g)).stub(Stub::Rust),
+    unary("is_finite", |b, g| b.beside_infinity(Compare::Lt, g)).stub(Stub::Rust),
+    unary("recip", |b, g| b.recip(g)).stub(Stub::Rust),
+    gives("powi", EXPONENT, |b, g| b.powi(g)).stub(Stub::Rust),
     gives("mul_add", &[param("a", Kind::Any), param("b", Kind::Any)], |b, g| {
         b.fma([&g.of, g.val(0), g.val(1)], g.loc)
     })
@@ -130,6 +134,12 @@ pub(super) const TILE: &[Signature] = &[
     unary("rsqrt", |b, g| b.elementwise(Unary::Rsqrt, g)),
     unary("floor", |b, g| b.elementwise(Unary::Floor, g)),
     unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)),
+    unary("is_nan", |b, g| b.is_nan(g)),
+    unary("is_infinite", |b, g| b.beside_infinity(Compare::Eq, g)),
+    unary("is_finite", |b, g| b.beside_infinity(Compare::Lt, g)),
+    unary("recip", |b, g| b.recip(g)),
+    gives("powi", EXPONENT, |b, g| b.powi(g)),
+    value("clamp", BOUNDS, |b, g| b.clamp(g)),
     gives("t", &[], |b, g| b.transpose(g)),
     gives(
         "permute",
