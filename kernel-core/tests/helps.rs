@@ -188,7 +188,7 @@ fn words_of_other_languages_have_the_extents_of_the_tile() {
         "let w = t.scan(1, |a, b| a + b);",
     );
     pasted("let w = m.any(1);", "K0108", "let w = m.reduce(1, |a, b| a | b);");
-    pasted("let w = t.clip(1.0, 2.0);", "K0108", "let w = minimum(maximum(t, 1.0), 2.0);");
+    pasted("let w = t.clip(1.0, 2.0);", "K0108", "let w = t.clamp(1.0, 2.0);");
     pasted("let w = t.mul(u);", "K0108", "let w = u * u; let v = t * t; let u = t; let w = t * u;");
     pasted("let w = n.pow(2);", "K0108", "let w = n * n;");
     pasted("let w = t.to(f16);", "K0206", "let w = t.cast::<f16>();");

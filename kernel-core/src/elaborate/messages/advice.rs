@@ -205,7 +205,7 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "broadcast_to" => ("", ".broadcast([64, 64])"),
         "relu" => ("", "maximum(x, 0.0)"),
         "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
-        "pow" => ("of floats, with a constant exponent", ".powi(2)"),
+        "pow" => ("write a power with a constant exponent as a product", "x * x"),
         "powf" => ("for x above 0, of a float type", "(x.log2() * p).exp2()"),
         "wrapping_add" => (WRAPS, "x + y"),
         "wrapping_sub" => (WRAPS, "x - y"),
