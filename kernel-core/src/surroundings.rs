@@ -25,6 +25,8 @@ pub struct Surroundings {
     whole: bool,
     /// Where constants are declared, as far as that is certain.
     places: BTreeMap<String, Place>,
+    /// It takes the names of the module around it.
+    taken: bool,
 }
 
 /// What a name stands for.
@@ -60,6 +62,8 @@ const PLAIN: [&str; 13] = [
 pub struct SourceFile {
     /// By the name of the attribute and of the item; nothing is known of a name that is there twice.
     items: BTreeMap<(String, String), Option<Arc<Surroundings>>>,
+    /// Where `fn NAME` and `mod NAME` stand in the text, in bodies of functions and macros too: line from 1, and column from 0 of the name.
+    declared: BTreeMap<String, Vec<(usize, usize)>>,
 }
 
 impl SourceFile {
@@ -67,13 +71,18 @@ impl SourceFile {
     /// language.
     pub fn read(text: &str, path: &str, kiln: &str) -> Self {
         let Ok(file) = syn::parse_file(text) else { return Self::default() };
-        let mut reader = Reader { kiln, places: places(text, path), file: Self::default() };
+        let file_of = Self { declared: declarations(text), ..Self::default() };
+        let mut reader = Reader { kiln, places: places(text, path), file: file_of };
         reader.module(&file.items, None);
         reader.file
     }
 
-    /// The surroundings of the function or module of this name with an attribute of that name.
-    pub fn around(&self, attribute: &str, name: &str) -> Arc<Surroundings> {
+    /// The surroundings of the function or module of this name with an attribute of that name; the name stands at this line, from 1,
+    /// and column, from 0. Nothing is known if the text does not have it there, or has it elsewhere as well.
+    pub fn around(&self, attribute: &str, name: &str, place: (usize, usize)) -> Arc<Surroundings> {
+        if self.declared.get(name).is_none_or(|places| places[..] != [place]) {
+            return Arc::default();
+        }
         let known = self.items.get(&(attribute.to_owned(), name.to_owned()));
         known.cloned().flatten().unwrap_or_default()
     }
@@ -95,11 +104,20 @@ impl Surroundings {
         needs: &mut Needs,
     ) -> Vec<(String, Loc, Option<&'static str>)> {
         let mut others = std::mem::take(&mut needs.nowhere);
+        let constants = &mut needs.constants;
         needs.paths.retain(|path| match &path.segments[..] {
-            [(name, loc)] if self.whole && self.names.get(name) != Some(&Named::Open) => {
-                others.push((name.clone(), *loc));
-                false
-            }
+            [(name, loc)] if self.whole => match self.names.get(name) {
+                Some(Named::Open) => true,
+                // A generic argument that stands alone reads as a type does.
+                Some(Named::Const(_)) => {
+                    constants.push((name.clone(), *loc));
+                    false
+                }
+                Some(Named::Host(_)) | None => {
+                    others.push((name.clone(), *loc));
+                    false
+                }
+            },
             _ => true,
         });
         others.into_iter().map(|(name, loc)| (name.clone(), loc, self.of_host(&name))).collect()
@@ -177,7 +195,7 @@ impl Reader<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`declared` knows the other items")]
     fn names(&self, items: &[Item], outer: Option<&Surroundings>) -> Surroundings {
         let places = self.places.clone();
-        let mut all = Surroundings { names: BTreeMap::new(), whole: true, places };
+        let mut all = Surroundings { names: BTreeMap::new(), whole: true, places, taken: false };
         for item in items {
             match item {
                 Item::Use(item) => self.imports(&item.tree, &mut Vec::new(), outer, &mut all),
@@ -213,6 +231,9 @@ impl Reader<'_> {
                 }
             }
         }
+        if let Some(outer) = outer.filter(|_| all.taken) {
+            all.fill(outer);
+        }
         all
     }
 
@@ -245,9 +266,7 @@ impl Reader<'_> {
                 ([root, prelude], _) if root == self.kiln && prelude == "prelude" => {}
                 ([parent], Some(outer)) if parent == "super" => {
                     all.whole &= outer.whole;
-                    for (name, named) in &outer.names {
-                        all.names.entry(name.clone()).or_insert_with(|| named.clone());
-                    }
+                    all.taken = true;
                 }
                 _ => all.whole = false,
             },
@@ -256,6 +275,25 @@ impl Reader<'_> {
 }
 
 impl Surroundings {
+    /// Takes the names of the module around this one that it does not have itself. A constant that uses a name which means something
+    /// else here is none that could be read here.
+    fn fill(&mut self, outer: &Surroundings) {
+        let own: BTreeSet<String> = self.names.keys().cloned().collect();
+        for (name, named) in &outer.names {
+            let hidden = |text: &String| {
+                let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+                words.into_iter().any(|word| own.contains(word))
+            };
+            let named = match named {
+                Named::Const(text) if hidden(text) => {
+                    Named::Host("a constant that uses names of another module")
+                }
+                named => named.clone(),
+            };
+            self.names.entry(name.clone()).or_insert(named);
+        }
+    }
+
     fn add(&mut self, name: &syn::Ident, named: Named) {
         let name = name.to_string();
         let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
@@ -280,6 +318,24 @@ fn places(text: &str, path: &str) -> BTreeMap<String, Place> {
         }
     }
     places.into_iter().filter_map(|(name, place)| Some((name, place?))).collect()
+}
+
+/// Where `fn NAME` and `mod NAME` stand in a text.
+fn declarations(text: &str) -> BTreeMap<String, Vec<(usize, usize)>> {
+    let mut found: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+    for (line, words) in (1..).zip(text.lines()) {
+        for keyword in ["fn ", "mod "] {
+            for (at, _) in words.match_indices(keyword) {
+                let start = at + keyword.len();
+                let rest = &words[start..];
+                let end =
+                    rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+                let column = words[..start].chars().count();
+                found.entry(rest[..end].to_owned()).or_default().push((line, column));
+            }
+        }
+    }
+    found
 }
 
 /// An item whose tokens all are at one place.

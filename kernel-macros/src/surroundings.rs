@@ -32,5 +32,6 @@ fn around(attribute: &str, name: &syn::Ident) -> Option<Arc<Surroundings>> {
         files.insert(path.clone(), (changed, file));
     }
     let (_, file) = files.get(&path)?;
-    Some(file.around(attribute, &name.to_string()))
+    let start = name.span().start();
+    Some(file.around(attribute, &name.to_string(), (start.line, start.column)))
 }

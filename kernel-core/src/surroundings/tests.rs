@@ -3,7 +3,9 @@ use std::sync::Arc;
 use super::{Named, SourceFile, Surroundings};
 
 fn around(text: &str, attribute: &str, name: &str) -> Arc<Surroundings> {
-    SourceFile::read(text, "src/lib.rs", "kiln").around(attribute, name)
+    let file = SourceFile::read(text, "src/lib.rs", "kiln");
+    let place = file.declared.get(name).and_then(|places| places.first()).copied();
+    file.around(attribute, name, place.unwrap_or_default())
 }
 
 /// The surroundings of the kernel `k`, with these items before it.
@@ -102,4 +104,30 @@ fn a_constant_has_its_text_and_its_place() {
     let place = &around.places["WIDE"];
     assert_eq!((&*place.file, place.line, place.column), ("src/lib.rs", 2, 22));
     assert!(!around.places.contains_key("N"), "there are two");
+}
+
+#[test]
+fn a_constant_of_the_module_around_keeps_its_meaning() {
+    let text = "use kiln::prelude::*; const A: i32 = 1; const B: i32 = A + 1; const C: i32 = 5; const D: i32 = 6;
+        mod m { use super::*; const A: i32 = 100; const D: i32 = 7; #[kernel(target = sm_80)] fn k() {} }";
+    let around = around(text, "kernel", "k");
+    let text_of = |name: &str| match &around.names[name] {
+        Named::Const(text) => Some(text.replace(' ', "")),
+        Named::Open | Named::Host(_) => None,
+    };
+    assert_eq!(text_of("A").as_deref(), Some("constA:i32=100;"));
+    assert_eq!(text_of("B"), None, "its A is another one");
+    assert_eq!(text_of("C").as_deref(), Some("constC:i32=5;"));
+    assert_eq!(text_of("D").as_deref(), Some("constD:i32=7;"));
+}
+
+#[test]
+fn an_item_elsewhere_in_the_text_leaves_it_open_which_one_is_meant() {
+    let text = "use kiln::prelude::*; #[kernel(target = sm_80)] fn k() {}
+        macro_rules! wide { () => { #[kernel(target = sm_80)] fn k() {} } }";
+    let file = SourceFile::read(text, "src/lib.rs", "kiln");
+    assert!(!file.around("kernel", "k", (1, 50)).whole);
+    let file = SourceFile::read(text.lines().next().expect("a line"), "src/lib.rs", "kiln");
+    assert!(file.around("kernel", "k", (1, 51)).whole);
+    assert!(!file.around("kernel", "k", (1, 8)).whole, "a macro gave this name");
 }

@@ -65,6 +65,9 @@ pub fn of_kernel(unit: &Unit, kernel: &Kernel) -> Needs {
                 }
             }
         }
+        for expr in [&kernel.attr.warps, &kernel.attr.cluster].into_iter().flatten() {
+            free.expr(expr);
+        }
         free.kernel(&kernel.function);
     });
     free.needs()

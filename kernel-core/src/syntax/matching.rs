@@ -40,6 +40,9 @@ impl Reader<'_> {
             Pat { kind: PatKind::Ident { name: VALUE.to_owned(), mutable: false }, loc: init.loc };
         let mut arms = Vec::new();
         for arm in &item.arms {
+            for attr in &arm.attrs {
+                self.refuse_at(attr, "an attribute of an arm", "", "");
+            }
             let (pat, guard) = if let syn::Pat::Guard(guarded) = &arm.pat {
                 (&*guarded.pat, Some(&guarded.guard))
             } else {
@@ -94,7 +97,9 @@ impl Reader<'_> {
             syn::Pat::Ident(ident) => {
                 let name = self.ident(&ident.ident);
                 // In a pattern a name in capitals is a constant.
-                if ident.subpat.is_none() && !name.name.contains(char::is_lowercase) {
+                let constant = name.name.starts_with(char::is_uppercase)
+                    && !name.name.contains(char::is_lowercase);
+                if ident.subpat.is_none() && constant {
                     return Some(equal(Expr { kind: path(&name.name, loc), loc }));
                 }
                 let mut asked = match &ident.subpat {
@@ -197,10 +202,13 @@ impl Reader<'_> {
     }
 }
 
-impl Path {
-    /// Whether it names the value of a `match`.
+impl Expr {
+    /// Whether it is the value of a `match`, or a field of it.
     pub(crate) fn is_matched(&self) -> bool {
-        matches!(&self.segments[..], [only] if only.name == VALUE)
+        if let ExprKind::Field(of, _) = &self.kind {
+            return of.is_matched();
+        }
+        matches!(&self.kind, ExprKind::Path(Path { segments, .. }) if matches!(&segments[..], [only] if only.name == VALUE))
     }
 }
 

@@ -157,7 +157,7 @@ impl Rustc {
         // rustc shows the lines of Kiln's own files if it finds them: cargo compiled them from there.
         rustc.current_dir(WORKSPACE).args(&self.arguments);
         rustc.args(["--edition=2024", "--error-format=json", "--crate-name", name]);
-        rustc.arg(format!("--emit={emit}={}", to.display()));
+        rustc.arg("--out-dir").arg(folder()).arg(format!("--emit={emit}={}", to.display()));
         (rustc, to)
     }
 }

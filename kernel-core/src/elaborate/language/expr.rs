@@ -359,6 +359,17 @@ impl Builder<'_> {
                 self.binary(op, &left, &right, loc)
             }
             BinOp::Compare(op) => {
+                if let (true, ExprKind::Path(path)) = (a.is_matched(), &b.kind)
+                    && let [only] = &path.segments[..]
+                    && let Some(super::scope::Binding::Var(_)) = self.scopes.lookup(env, &only.name)
+                {
+                    return self.report(
+                        Code::Kind
+                            .at(b.loc, format!("`{}` is a variable, and in a pattern a new name", only.name))
+                            .why("a pattern compares with constants; a guard compares with variables")
+                            .help(format!("n if n == {}", only.name)),
+                    );
+                }
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
                 for (side, expr) in [(&left, a), (&right, b)] {
                     if let Val::Value(value) = side
@@ -372,7 +383,7 @@ impl Builder<'_> {
                             );
                             return Val::Error;
                         }
-                        if matches!(&expr.kind, ExprKind::Path(path) if path.is_matched()) {
+                        if expr.is_matched() {
                             return self.report(
                                 Code::Kind
                                     .at(expr.loc, "`match` does not take tiles")

@@ -279,7 +279,9 @@ impl Scopes {
             }
         }
         for (name, what) in &devices.nowhere {
-            self.bind(root, name, Binding::Nowhere);
+            if self.find(root, name, &|_| true).is_none() {
+                self.bind(root, name, Binding::Nowhere);
+            }
             self.host.extend(what.map(|what| (name.clone(), what)));
         }
         for path in &devices.pending {

@@ -73,7 +73,7 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
             ("a value is always there: say with a mask or a `bool` beside it whether it counts", "")
         }
         "concat" | "concatenate" | "stack" | "cat" | "hstack" | "vstack" => {
-            ("`join` puts two tiles side by side along a new last axis", "join(a, b)")
+            ("`join` stacks two tiles along a new last axis", "join(a, b)")
         }
         "sizeof" | "size_of" => {
             ("a window of shared memory says how many bytes it has", "s.bytes()")

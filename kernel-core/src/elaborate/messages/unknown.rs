@@ -96,7 +96,8 @@ impl Builder<'_> {
             );
         }
         let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
-        if let Some(help) = written.as_ref().and_then(|args| with_arguments(name, args)) {
+        let operands: Option<Vec<String>> = args.iter().map(Expr::operand_text).collect();
+        if let Some(help) = operands.as_ref().and_then(|args| with_arguments(name, args)) {
             return self.report(diagnostic.help(help));
         }
         if let (Some(real), Some(written)) = (super::advice::of_layout(name), &written)

@@ -25,13 +25,17 @@ pub(crate) fn mark(graph: &mut Graph) {
     let groups = groups.map(|(at, &(node, args))| (Sums::Warpgroup(at), node, args[2]));
     let products: Vec<(Sums, Node, Value)> = dots.chain(groups).collect();
     let receivers = receivers(graph);
-    for (sums, node, accumulator) in products {
-        if graph.nodes[node].sums_of.is_none() {
-            // Not on the circle of a product before.
-            mark_all(graph, circle(graph, node, accumulator), sums);
-        }
+    // What is in flight comes before the circles: it cannot be converted at all.
+    for &(sums, node, _) in &products {
         if let Sums::Warpgroup(_) = sums {
             mark_all(graph, in_flight(graph, &receivers, node), sums);
+        }
+    }
+    for (sums, node, accumulator) in products {
+        let marked = graph.nodes[node].sums_of;
+        if marked.is_none() || marked == Some(sums) {
+            // Not on the circle of a product before.
+            mark_all(graph, circle(graph, (node, sums), accumulator), sums);
         }
     }
 }
@@ -45,7 +49,7 @@ fn mark_all(graph: &mut Graph, values: Vec<Value>, sums: Sums) {
 }
 
 /// What follows from the result of a product and leads to its accumulator.
-fn circle(graph: &Graph, product: Node, accumulator: Value) -> Vec<Value> {
+fn circle(graph: &Graph, (product, sums): (Node, Sums), accumulator: Value) -> Vec<Value> {
     // What leads to the accumulator, and for each what follows from it.
     let mut followers: ArenaMap<Value, Vec<Value>> = ArenaMap::default();
     let mut results = Vec::new();
@@ -55,7 +59,7 @@ fn circle(graph: &Graph, product: Node, accumulator: Value) -> Vec<Value> {
         if graph.of.get(value) == Some(&product) {
             results.push(value);
         }
-        for source in sources(graph, value) {
+        for source in sources(graph, value, sums) {
             if let Some(known) = followers.get_mut(source) {
                 known.push(value);
             } else {
@@ -97,7 +101,11 @@ fn in_flight(graph: &Graph, receivers: &ArenaMap<Value, Vec<Value>>, product: No
     let mut open: Vec<Value> =
         results.filter(|&value| graph.of.get(value) == Some(&product)).collect();
     while let Some(value) = open.pop() {
-        if found.insert(value, ()).is_none() {
+        let done = graph
+            .makers
+            .get(value)
+            .is_some_and(|recipe| recipe.op == Op::Product(ProductOp::WgmmaWait(0)));
+        if found.insert(value, ()).is_none() && !done {
             open.extend(receivers.get(value).into_iter().flatten());
         }
     }
@@ -105,13 +113,15 @@ fn in_flight(graph: &Graph, receivers: &ArenaMap<Value, Vec<Value>>, product: No
 }
 
 /// The tiles from which a tile follows element by element, or which a region passes to it.
-fn sources(graph: &Graph, value: Value) -> Vec<Value> {
+///
+/// The accumulator of another kind of product is in other registers: a circle through both kinds converts anyway.
+fn sources(graph: &Graph, value: Value, sums: Sums) -> Vec<Value> {
+    let groups = matches!(sums, Sums::Warpgroup(_));
     match graph.makers.get(value) {
         Some(Recipe { op: Op::Elementwise(_), args }) => args.clone(),
-        Some(Recipe { op: Op::Product(ProductOp::Dot(_) | ProductOp::Wgmma), args }) => {
-            vec![args[2]]
-        }
-        Some(Recipe { op: Op::Product(ProductOp::WgmmaWait(_)), args }) => vec![args[0]],
+        Some(Recipe { op: Op::Product(ProductOp::Dot(_)), args }) if !groups => vec![args[2]],
+        Some(Recipe { op: Op::Product(ProductOp::Wgmma), args }) if groups => vec![args[2]],
+        Some(Recipe { op: Op::Product(ProductOp::WgmmaWait(_)), args }) if groups => vec![args[0]],
         Some(_) => Vec::new(),
         None => graph.passed.get(value).cloned().unwrap_or_default(),
     }
