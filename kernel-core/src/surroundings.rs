@@ -288,7 +288,7 @@ impl Surroundings {
                 Named::Const(text) if hidden(text) => {
                     Named::Host("a constant that uses names of another module")
                 }
-                named => named.clone(),
+                Named::Open | Named::Host(_) | Named::Const(_) => named.clone(),
             };
             self.names.entry(name.clone()).or_insert(named);
         }
