@@ -311,7 +311,7 @@ fn blocks_of_a_cluster_meet_with_all_of_their_warps() {
 fn what_a_partition_runs_is_looked_at_where_it_cannot_stand() {
     says(
         "for _ in 0..n { warp_specialize(|| to.store(v), [partition(1).run(|| other.store(w))]); }",
-        &expect![[r#"
+        &expect![[r"
             [K0407] warps are specialised inside a loop or branch
                required  a statement of the kernel's body
                actual    one that a loop or a branch runs
@@ -322,7 +322,7 @@ fn what_a_partition_runs_is_looked_at_where_it_cannot_stand() {
                          );
             [K0102] nothing is called `w` here
                why       a kernel sees its own names, the constants of its file, functions with `#[device]`, and the language
-        "#]],
+        "]],
     );
 }
 
