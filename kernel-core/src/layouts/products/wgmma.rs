@@ -41,7 +41,7 @@ pub(crate) fn left_form(kernel: &Kernel, args: [Value; 3]) -> Form {
     Form::DotOperand { index: 0, parent: Box::new(form(kernel, args)), k_width: 4 / bytes }
 }
 
-/// [`left_form`] as a layout.
+/// The form of a left operand as a layout.
 pub fn left_layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
     let layout = left_form(kernel, args).to_layout(kernel.ty(args[0]).shape());
     layout.expect("elaborate has checked the extents of the product")
