@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Binary, Compare, Const, Dtype, Unary},
+    ir::{Binary, Compare, Const, Unary},
 };
 
 /// The greatest exponent that is written out as products.
@@ -21,8 +21,8 @@ impl Builder<'_> {
             return None;
         }
         let num = self.num_of(&given.of)?;
-        let other = |dtype: Dtype| dtype == Dtype::Bool || dtype.is_int();
-        if self.cells.known(num).is_some_and(other) {
+        let address = given.of.value().is_some_and(|value| self.is_ptr(value));
+        if address || !self.cells.is_float(num) {
             return self.refuse_dtype(&what, "floats", num, given.loc);
         }
         Some(num)
