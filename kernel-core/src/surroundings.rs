@@ -71,9 +71,10 @@ impl SourceFile {
     /// language.
     pub fn read(text: &str, path: &str, kiln: &str) -> Self {
         let Ok(file) = syn::parse_file(text) else { return Self::default() };
-        let file_of = Self { declared: declarations(text), ..Self::default() };
+        let file_of = Self { declared: names_after(text, &["fn ", "mod "]), ..Self::default() };
         let mut reader = Reader { kiln, places: places(text, path), file: file_of };
-        reader.module(&file.items, None);
+        let own = Arc::new(reader.names(&file.items, None));
+        reader.module(&file.items, &own);
         reader.file
     }
 
@@ -170,16 +171,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a module and those in it; `outer` are the surroundings of what is in the module around it.
-    fn module(&mut self, items: &[Item], outer: Option<&Surroundings>) {
-        let own = Arc::new(self.names(items, outer));
+    /// Reads a module, of which `own` are the names, and those in it.
+    fn module(&mut self, items: &[Item], own: &Arc<Surroundings>) {
         for item in items {
             let Some((attrs, name, _)) = declared(item) else { continue };
             let content = if let Item::Mod(module) = item { module.content.as_ref() } else { None };
             let content = content.map(|(_, content)| content);
             let around = match content {
-                Some(content) => Arc::new(self.names(content, Some(&own))),
-                None => Arc::clone(&own),
+                Some(content) => Arc::new(self.names(content, Some(own))),
+                None => Arc::clone(own),
             };
             for attribute in attrs.iter().filter_map(of_kiln) {
                 let twice = self.file.items.contains_key(&(attribute.clone(), name.to_string()));
@@ -187,7 +187,7 @@ impl Reader<'_> {
                 self.file.items.insert((attribute, name.to_string()), around);
             }
             if let Some(content) = content {
-                self.module(content, Some(&own));
+                self.module(content, &around);
             }
         }
     }
@@ -305,34 +305,25 @@ impl Surroundings {
 
 /// The places of `const NAME` in a text, of each name that is there once.
 fn places(text: &str, path: &str) -> BTreeMap<String, Place> {
-    let mut places: BTreeMap<String, Option<Place>> = BTreeMap::new();
-    for (line, words) in (1..).zip(text.lines()) {
-        for (at, found) in words.match_indices("const ") {
-            let start = at + found.len();
-            let rest = &words[start..];
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-            let column = u32::try_from(words[..start].chars().count() + 1).unwrap_or(1);
-            let place = Place { file: path.to_owned(), line, column };
-            let known = places.entry(rest[..end].to_owned());
-            known.and_modify(|one| *one = None).or_insert(Some(place));
-        }
-    }
-    places.into_iter().filter_map(|(name, place)| Some((name, place?))).collect()
+    let number = |number: usize| u32::try_from(number).unwrap_or(1);
+    let once = names_after(text, &["const "]).into_iter().filter_map(|(name, places)| {
+        let &[(line, column)] = &places[..] else { return None };
+        let place = Place { file: path.to_owned(), line: number(line), column: number(column + 1) };
+        Some((name, place))
+    });
+    once.collect()
 }
 
-/// Where `fn NAME` and `mod NAME` stand in a text.
-fn declarations(text: &str) -> BTreeMap<String, Vec<(usize, usize)>> {
+/// The names behind keywords in a text, with the line, from 1, and the column, from 0, of each.
+fn names_after(text: &str, keywords: &[&str]) -> BTreeMap<String, Vec<(usize, usize)>> {
     let mut found: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
     for (line, words) in (1..).zip(text.lines()) {
-        for keyword in ["fn ", "mod "] {
-            for (at, _) in words.match_indices(keyword) {
-                let start = at + keyword.len();
-                let rest = &words[start..];
-                let end =
-                    rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                let column = words[..start].chars().count();
-                found.entry(rest[..end].to_owned()).or_default().push((line, column));
-            }
+        for (at, keyword) in keywords.iter().flat_map(|keyword| words.match_indices(keyword)) {
+            let start = at + keyword.len();
+            let rest = &words[start..];
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let column = words[..start].chars().count();
+            found.entry(rest[..end].to_owned()).or_default().push((line, column));
         }
     }
     found
