@@ -108,6 +108,11 @@ pub(crate) struct Scopes {
     pub(crate) host: BTreeMap<String, &'static str>,
 }
 
+/// Whether a program can write this name: what the compiler names for itself is no help to anybody.
+fn is_written(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+}
+
 impl Scopes {
     pub(crate) fn new() -> (Self, ScopeId) {
         (Scopes { all: vec![Scope::default()], ..Scopes::default() }, ScopeId(0))
@@ -207,7 +212,7 @@ impl Scopes {
 
     /// The name of a variable.
     pub(crate) fn name_of(&self, var: VarId) -> Option<&str> {
-        self.vars.get(var.0 as usize).map(|var| &*var.name).filter(|name| !name.is_empty())
+        self.vars.get(var.0 as usize).map(|var| &*var.name).filter(|name| is_written(name))
     }
 
     /// The name of the variable with this number.
@@ -226,7 +231,7 @@ impl Scopes {
             })
         };
         let (var, scope, name) = named()
-            .filter(|(var, _, name)| *var >= from && !name.is_empty())
+            .filter(|(var, _, name)| *var >= from && is_written(name))
             .filter(|(var, _, _)| self.vars.get(*var).is_some_and(|var| is(&var.val)))
             .min()?;
         let hides = |(other, inner, called): (usize, usize, &str)| {
@@ -248,7 +253,7 @@ impl Scopes {
             let scope = &self.all[id.0 as usize];
             let known =
                 scope.names.iter().filter(|(_, binding)| !matches!(binding, Binding::Nowhere));
-            out.extend(known.map(|(name, _)| name.as_str()));
+            out.extend(known.map(|(name, _)| name.as_str()).filter(|name| is_written(name)));
             at = scope.parent;
         }
         out

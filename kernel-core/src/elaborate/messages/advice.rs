@@ -78,7 +78,6 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "sizeof" | "size_of" => {
             ("a window of shared memory says how many bytes it has", "s.bytes()")
         }
-        "range_" => ("", "0..n"),
         "sigmoid" => ("", "1.0 / (1.0 + (-x).exp())"),
         "relu" => ("", "maximum(x, 0.0)"),
         "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
