@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 /// `ptxas`, and a folder for what it reads.
@@ -58,7 +59,10 @@ impl Assembler {
     }
 
     fn said(&self, name: &str, ptx: &str, target: &str) -> Result<String, String> {
-        let file = self.scratch.join(format!("{}.ptx", name.replace(['/', ' '], "-")));
+        // Tests that run side by side assemble texts of one name: each text has a file of its own.
+        static TEXTS: AtomicU32 = AtomicU32::new(0);
+        let number = TEXTS.fetch_add(1, Ordering::Relaxed);
+        let file = self.scratch.join(format!("{}-{number}.ptx", name.replace(['/', ' '], "-")));
         std::fs::write(&file, ptx).map_err(|error| format!("{}: {error}", file.display()))?;
         let output = Command::new(&self.ptxas)
             .args(["-v", "-o", "/dev/null", &format!("-arch={target}")])
@@ -67,7 +71,11 @@ impl Assembler {
             .map_err(|error| format!("{}: {error}", self.ptxas.display()))?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
-        if output.status.success() { Ok(said) } else { Err(said) }
+        if !output.status.success() {
+            return Err(said);
+        }
+        std::fs::remove_file(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(said)
     }
 
     /// The version, as the assembler says it.
