@@ -292,6 +292,8 @@ macro_rules! handles {
 
 mod scalar;
 
+mod integer;
+
 mod tile;
 
 mod operators;
@@ -353,6 +355,7 @@ pub use elementwise::{fma, maximum, minimum, select};
 pub use grid::{
     block_id, cdiv, grid_dependency_wait, grid_dim, launch_dependents, num_blocks, num_warps,
 };
+pub use integer::{Bits, Int};
 pub use layout::{
     Layout, TileAxis, TilePart, blocked, dot_operand, linear, mma, row_major, shared_linear, slice,
     swizzle, swizzled, tmem_block, tmem_load,
@@ -362,7 +365,7 @@ pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
 pub use product::{Matrix, dot, dot_scaled, dot_tf32};
 #[doc(hidden)]
 pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
-pub use scalar::{Bits, Cast, Float, Int, Number, Operand, Scalar};
+pub use scalar::{Cast, Float, Number, Operand, Scalar};
 pub use shared::{Shared, shared};
 pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
 pub use target::*;

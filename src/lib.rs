@@ -10,6 +10,7 @@
 //!
 //! * [`lang`] is the reference of the language: everything that a kernel's body can use, with its layouts, PTX and
 //!   [errors](lang#errors);
+//! * [`random`] makes random numbers from counters, in kernels and on the host.
 //! * [`sched`] and [`Ring`] are device code of this crate: which tiles a block computes, and its place in a ring of buffers;
 //! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory and order of
 //!   execution; [`Graph`] records work, and the host does not wait for copies of [`Pinned`] memory;
@@ -31,6 +32,7 @@
 extern crate self as kiln;
 
 pub mod lang;
+pub mod random;
 mod ring;
 pub mod sched;
 

@@ -58,8 +58,9 @@ pub use hopper::{
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
 pub use op::{
-    Atomic, Binary, Compare, Const, CopyOp, ElementwiseOp, Factors, MemoryOp, Op, ProductOp,
-    SourceOp, SyncOp, TileOp, Transcendental, Unary, WindowOp, scan_source,
+    Atomic, Binary, BitFunction, Compare, Const, CopyOp, ElementwiseOp, Factors, Funnel, MemoryOp,
+    Op, ProductOp, Rounding, SourceOp, SyncOp, TileOp, Transcendental, Unary, WindowOp,
+    scan_source,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use pipelined::Staged;

@@ -7,7 +7,8 @@ use core::ops::{
 
 use half::{bf16, f16};
 
-use super::scalar::{Bits, Int, Number, Operand};
+use super::integer::{Bits, Int};
+use super::scalar::{Number, Operand};
 use super::stub;
 use super::tile::Tile;
 

@@ -6,14 +6,12 @@
     reason = "keeping the low bits, or the nearest value in range, is what a cast means"
 )]
 
-use core::ops::{
-    Add, AddAssign, BitAnd, BitOr, BitXor, Div, DivAssign, Mul, MulAssign, Neg, Not, Rem, Shl, Shr,
-    Sub, SubAssign,
-};
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use half::{bf16, f16};
 use kernel_runtime::{e2m1x2, e2m3x16, e3m2x16, e4m3, e5m2, ue8m0};
 
+use super::integer::{Bits, Int};
 use super::sealed::Sealed;
 use super::tile::Tile;
 
@@ -267,59 +265,6 @@ pub trait Float: Number + Neg<Output = Self> {
     fn erf(self) -> Self;
 }
 
-/// An integer type: `i8` to `i64`, `u8` to `u64`.
-///
-/// Adds `%`, `<<` and `>>` to the operators of [`Number`] and [`Bits`].
-///
-/// ```no_run
-/// use kiln::prelude::*;
-///
-/// fn round_down<T: Int>(x: Tile<T>, to: T) -> Tile<T> {
-///     x - x % to
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an integer type",
-    label = "must be one of `i8` to `i64`, `u8` to `u64`"
-)]
-pub trait Int:
-    Number
-    + Bits
-    + Ord
-    + Rem<Output = Self>
-    + Shl<Output = Self>
-    + Shr<Output = Self>
-    + Rem<Tile<Self>, Output = Tile<Self>>
-    + Shl<Tile<Self>, Output = Tile<Self>>
-    + Shr<Tile<Self>, Output = Tile<Self>>
-{
-}
-
-/// A type with bit operations: the integers, and `bool`, whose tiles are masks.
-///
-/// ```no_run
-/// use kiln::prelude::*;
-///
-/// fn merge<T: Bits>(a: Tile<T>, b: Tile<T>, pick: Tile<T>) -> Tile<T> {
-///     (a & pick) | (b & !pick)
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no bit operations",
-    label = "must be an integer type or `bool`"
-)]
-pub trait Bits:
-    Scalar
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-    + Not<Output = Self>
-    + BitAnd<Tile<Self>, Output = Tile<Self>>
-    + BitOr<Tile<Self>, Output = Tile<Self>>
-    + BitXor<Tile<Self>, Output = Tile<Self>>
-{
-}
-
 /// A type that converts to the others: every number type, `bool`, [`e4m3`] and [`e5m2`].
 ///
 /// `as` does the same between Rust's own types; it does not reach [`f16`](struct@f16), [`bf16`] and FP8 numbers,
@@ -363,6 +308,31 @@ pub trait Cast: Scalar {
     fn cast<U: Cast>(self) -> U {
         U::narrow(self.widen())
     }
+
+    /// The bits read as another number type of the same width; see [`Tile::bitcast`].
+    ///
+    /// Types of different width do not compile. `bool` has no bits in a kernel (K0204).
+    ///
+    /// PTX and errors: those of [`Tile::bitcast`](Tile::bitcast), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(1.0f32.bitcast::<u32>(), 0x3f80_0000);
+    /// assert_eq!(0x3c00u16.bitcast::<f16>(), f16::of(1.0));
+    /// ```
+    fn bitcast<U: Cast>(self) -> U {
+        const { assert!(Self::BITS == U::BITS, "both types have the same number of bits") }
+        U::of_word(self.to_word())
+    }
+
+    /// The bits, in the low end of a word.
+    #[doc(hidden)]
+    fn to_word(self) -> u64;
+
+    /// The value of the bits in the low end of a word.
+    #[doc(hidden)]
+    fn of_word(word: u64) -> Self;
 
     /// The value, exactly, in a type that holds all values of its kind.
     #[doc(hidden)]
@@ -420,15 +390,35 @@ scalars!(
 );
 
 macro_rules! integers {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty => $wide:ty),*) => {$(
         impl Number for $ty {
             const ZERO: $ty = 0;
             const MIN: $ty = <$ty>::MIN;
             const MAX: $ty = <$ty>::MAX;
         }
         impl Bits for $ty {}
-        impl Int for $ty {}
+        impl Int for $ty {
+            integers!(@counts $ty; count_ones leading_zeros trailing_zeros);
+            fn reverse_bits(self) -> $ty {
+                <$ty>::reverse_bits(self)
+            }
+            fn rotate_left(self, n: u32) -> $ty {
+                <$ty>::rotate_left(self, n)
+            }
+            fn rotate_right(self, n: u32) -> $ty {
+                <$ty>::rotate_right(self, n)
+            }
+            fn mul_hi(self, other: $ty) -> $ty {
+                ((<$wide>::from(self) * <$wide>::from(other)) >> <$ty>::BITS) as $ty
+            }
+        }
         impl Cast for $ty {
+            fn to_word(self) -> u64 {
+                self as u64
+            }
+            fn of_word(word: u64) -> $ty {
+                word as $ty
+            }
             fn widen(self) -> Wide {
                 Wide::Int(i128::from(self))
             }
@@ -440,13 +430,28 @@ macro_rules! integers {
             }
         }
     )*};
+    (@counts $ty:ty; $($name:ident)*) => {$(
+        fn $name(self) -> u32 {
+            <$ty>::$name(self)
+        }
+    )*};
 }
 
-integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+integers!(
+    i8 => i128, i16 => i128, i32 => i128, i64 => i128, u8 => u128, u16 => u128, u32 => u128, u64 => u128
+);
 
 impl Bits for bool {}
 
 impl Cast for bool {
+    fn to_word(self) -> u64 {
+        u64::from(self)
+    }
+
+    fn of_word(word: u64) -> bool {
+        word != 0
+    }
+
     fn widen(self) -> Wide {
         Wide::Int(i128::from(self))
     }
@@ -462,6 +467,12 @@ impl Cast for bool {
 macro_rules! float8 {
     ($($ty:ty),*) => {$(
         impl Cast for $ty {
+            fn to_word(self) -> u64 {
+                u64::from(self.to_bits())
+            }
+            fn of_word(word: u64) -> $ty {
+                <$ty>::from_bits(word as u8)
+            }
             fn widen(self) -> Wide {
                 Wide::Float(self.to_f64())
             }
@@ -488,6 +499,12 @@ macro_rules! floats {
             const MAX: $ty = $ty::MAX;
         }
         impl Cast for $ty {
+            fn to_word(self) -> u64 {
+                u64::from(self.to_bits())
+            }
+            fn of_word(word: u64) -> $ty {
+                $ty::from_bits(word as _)
+            }
             fn widen(self) -> Wide {
                 Wide::Float(f64::from(self))
             }

@@ -8,6 +8,7 @@ use super::sealed::Sealed;
 use super::stub;
 
 mod along;
+mod bits;
 mod float;
 mod number;
 
@@ -96,6 +97,8 @@ pub use along::join;
 /// | [`tanh`](Tile::tanh) | relative 2^-11 (8192 ulp) | `tanh.approx.f32` | |
 /// | [`erf`](Tile::erf) | 2 ulp | `fma.rn.f32`, `ex2.approx.ftz.f32` | |
 /// | [`floor`](Tile::floor), [`ceil`](Tile::ceil) | exact | `cvt.rmi.f32.f32`, `cvt.rpi.f32.f32` | `cvt.rmi.f64.f64`, `cvt.rpi.f64.f64`, exact |
+/// | [`trunc`](Tile::trunc), [`round_ties_even`](Tile::round_ties_even) | exact | `cvt.rzi.f32.f32`, `cvt.rni.f32.f32` | `cvt.rzi.f64.f64`, `cvt.rni.f64.f64`, exact |
+/// | [`round`](Tile::round) | exact | `copysign.f32`, `add.rn.f32`, `cvt.rzi.f32.f32` | the same in `.f64`, exact |
 ///
 /// If the last column is empty, there is no instruction. Powers below 2^-126 are 0 in `f32`. Layouts are those of
 /// [elementwise operations](#elementwise-operations).

@@ -76,7 +76,9 @@ impl Walk<'_> {
             | Binary::Shl
             | Binary::Shr
             | Binary::Min
-            | Binary::Max => None,
+            | Binary::Max
+            | Binary::MulHi
+            | Binary::Copysign => None,
         };
         let wraps = |value: &i128| i32::try_from(*value).is_ok();
         pairs.map(|pair| apply(pair).filter(wraps)).collect()

@@ -4,7 +4,11 @@ use kernel_ptx::Capability;
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, language::targets::oldest_with, tiles::arith},
+    elaborate::{
+        Builder,
+        language::targets::oldest_with,
+        tiles::{arith, bits},
+    },
     ir::{
         Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind, Type,
         Unary, Value,
@@ -101,11 +105,20 @@ impl Builder<'_> {
                     self.no_float8_conversion(ends, loc);
                 }
             }
+            (Op::Elementwise(ElementwiseOp::Bitcast), Some(result)) => {
+                let ends = [args[0], result].map(|value| self.values[value].ty.elem());
+                if let [Some(Elem::Number(from)), Some(Elem::Number(to))] = ends
+                    && !from.has_bits_of(to)
+                {
+                    self.report(bits::no_bitcast(from, to, loc));
+                }
+            }
             (
                 Op::Elementwise(
                     op @ (ElementwiseOp::Unary(_)
                     | ElementwiseOp::Binary(_)
                     | ElementwiseOp::Compare(_)
+                    | ElementwiseOp::FunnelShift(_)
                     | ElementwiseOp::Fma),
                 ),
                 Some(result),

@@ -2,6 +2,7 @@
 
 pub(crate) mod along;
 pub(crate) mod arith;
+pub(crate) mod bits;
 pub(crate) mod floats;
 pub(crate) mod layout_values;
 pub(crate) mod rank0;

@@ -2,7 +2,7 @@
 
 use super::element::{Element, Pointer, wrap};
 use super::float::{self, add_to_odd, round, to_f32};
-use crate::ir::{Binary, Compare, Const, Dtype, Transcendental, Unary};
+use crate::ir::{Binary, BitFunction, Compare, Const, Dtype, Funnel, Transcendental, Unary};
 
 /// A constant of a type that `ir::verify` found to hold it.
 pub(super) fn constant(value: Const) -> Element {
@@ -32,11 +32,10 @@ pub(super) fn unary(op: Unary, dtype: Dtype, a: Element) -> Element {
                 Unary::Neg => -a,
                 Unary::Not => !a,
                 Unary::Abs => a.abs(),
-                Unary::Sqrt
-                | Unary::Rsqrt
-                | Unary::Floor
-                | Unary::Ceil
-                | Unary::Transcendental(_) => unreachable!("ir::verify requires floats for {op:?}"),
+                Unary::Bits(function) => bits(function, dtype, a),
+                Unary::Sqrt | Unary::Rsqrt | Unary::Round(_) | Unary::Transcendental(_) => {
+                    unreachable!("ir::verify requires floats for {op:?}")
+                }
             },
         )),
         Element::Bool(a) => Element::Bool(!a),
@@ -53,11 +52,43 @@ fn float_unary(op: Unary, dtype: Dtype, a: f64) -> f64 {
         Unary::Sqrt => a.sqrt(),
         Unary::Rsqrt => a.sqrt().recip(),
         Unary::Transcendental(function) => transcendental(function, a),
-        Unary::Floor => a.floor(),
-        Unary::Ceil => a.ceil(),
-        Unary::Not => unreachable!("ir::verify requires integers for Not"),
+        Unary::Round(rounding) => rounding.of(a),
+        Unary::Not | Unary::Bits(_) => unreachable!("ir::verify requires integers for {op:?}"),
     };
     round(dtype, exact)
+}
+
+/// A function of the bits that the type has.
+fn bits(function: BitFunction, dtype: Dtype, a: i128) -> i128 {
+    let width = 8 * dtype.bytes();
+    let low = a & ((1 << width) - 1);
+    match function {
+        BitFunction::CountOnes => i128::from(low.count_ones()),
+        BitFunction::LeadingZeros => i128::from(low.leading_zeros() + width - i128::BITS),
+        BitFunction::ReverseBits => low.reverse_bits() >> (i128::BITS - width) & ((1 << width) - 1),
+    }
+}
+
+/// One word of two that stand side by side, shifted.
+pub(super) fn funnel_shift(op: Funnel, dtype: Dtype, [high, low, amount]: [Element; 3]) -> Element {
+    let (Element::Int(high), Element::Int(low), Element::Int(amount)) = (high, low, amount) else {
+        return Element::Undefined;
+    };
+    let width = 8 * dtype.bytes();
+    let word = |value: i128| (value & ((1 << width) - 1)).cast_unsigned();
+    let both = word(high) << width | word(low);
+    let amount = word(amount) % u128::from(width);
+    let moved = match op {
+        // What leaves 128 bits at the left is not of the high word.
+        Funnel::Left => both << amount >> width,
+        Funnel::Right => both >> amount,
+    };
+    Element::Int(wrap(dtype, word(moved.cast_signed()).cast_signed()))
+}
+
+/// The same bits as another type reads them.
+pub(super) fn bitcast(from: Dtype, to: Dtype, value: Element) -> Element {
+    value.to_bits(from).map_or(Element::Undefined, |bits| Element::from_bits(to, bits))
 }
 
 fn transcendental(function: Transcendental, a: f64) -> f64 {
@@ -109,7 +140,9 @@ pub(super) fn binary(op: Binary, dtype: Dtype, a: Element, b: Element) -> Elemen
             | Binary::Shl
             | Binary::Shr
             | Binary::Min
-            | Binary::Max => unreachable!("ir::verify requires numbers for {op:?}"),
+            | Binary::Max
+            | Binary::MulHi
+            | Binary::Copysign => unreachable!("ir::verify requires numbers for {op:?}"),
         }),
         _ => unreachable!("ir::verify requires operands of one type for {op:?}"),
     }
@@ -132,7 +165,17 @@ fn int_binary(op: Binary, dtype: Dtype, a: i128, b: i128) -> Option<i128> {
         Binary::Shr => a >> shift,
         Binary::Min => a.min(b),
         Binary::Max => a.max(b),
+        Binary::MulHi => high_half(a, b, 8 * dtype.bytes()),
+        Binary::Copysign => unreachable!("ir::verify requires floats for Copysign"),
     })
+}
+
+/// The bits above the lower `width` ones of a product. Of two unsigned words of 64 bits it has 128, the last of which is the sign of `i128`.
+fn high_half(a: i128, b: i128, width: u32) -> i128 {
+    if a < 0 || b < 0 {
+        return (a * b) >> width;
+    }
+    ((a.cast_unsigned() * b.cast_unsigned()) >> width).cast_signed()
 }
 
 /// For `f16`, `bf16` and `f32` the operation in `f64` followed by rounding equals one rounding of the exact result: sums and
@@ -147,7 +190,8 @@ fn float_binary(op: Binary, dtype: Dtype, a: f64, b: f64) -> f64 {
         Binary::Rem => a % b,
         Binary::Min => lesser(a, b),
         Binary::Max => -lesser(-a, -b),
-        Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
+        Binary::Copysign => a.copysign(b),
+        Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::MulHi => {
             unreachable!("ir::verify requires integers for {op:?}")
         }
     };

@@ -485,6 +485,8 @@ impl Found<'_> {
             | ElementwiseOp::Unary(_)
             | ElementwiseOp::Select
             | ElementwiseOp::Fma
+            | ElementwiseOp::FunnelShift(_)
+            | ElementwiseOp::Bitcast
             | ElementwiseOp::Cast => self.joined(args),
         };
         if !from.is_empty() {

@@ -304,9 +304,11 @@ fn elementwise(op: &ElementwiseOp, of: Dtype, dtype: Dtype, args: &[i128]) -> Op
             Unary::Not if of == Dtype::Bool => 1 - a,
             Unary::Not => !a,
             Unary::Abs => a.abs(),
-            Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil | Unary::Transcendental(_) => {
-                return None;
-            }
+            Unary::Bits(_)
+            | Unary::Sqrt
+            | Unary::Rsqrt
+            | Unary::Round(_)
+            | Unary::Transcendental(_) => return None,
         },
         (ElementwiseOp::Binary(op), &[a, b]) => binary(*op, of, a, b)?,
         (ElementwiseOp::Compare(op), &[a, b]) => i128::from(match op {
@@ -345,5 +347,6 @@ fn binary(op: Binary, dtype: Dtype, a: i128, b: i128) -> Option<i128> {
         Binary::Shr => a >> shift,
         Binary::Min => a.min(b),
         Binary::Max => a.max(b),
+        Binary::MulHi | Binary::Copysign => return None,
     })
 }

@@ -422,6 +422,13 @@ impl Dtype {
         matches!(self.class(), Class::Signed | Class::Unsigned)
     }
 
+    /// Whether an element of the other type has as many bits, and both are numbers in registers, so that one can be read as the other.
+    pub const fn has_bits_of(self, other: Dtype) -> bool {
+        let held = self.is_held() && other.is_held();
+        let bool = matches!(self.class(), Class::Bool) || matches!(other.class(), Class::Bool);
+        held && !bool && self.bytes() == other.bytes()
+    }
+
     /// Whether a cast makes something else of it, and it of something else.
     pub const fn converts(self) -> bool {
         !self.is_opaque()

@@ -49,12 +49,50 @@ pub enum Unary {
     Sqrt,
     /// One over the square root.
     Rsqrt,
-    /// Towards minus infinity.
-    Floor,
-    /// Towards plus infinity.
-    Ceil,
+    /// The integral value near it.
+    Round(Rounding),
+    /// Of the bits of an integer.
+    Bits(BitFunction),
     /// Approximated, in 32 bits and less: no instruction computes it for `f64`.
     Transcendental(Transcendental),
+}
+
+named! {
+    /// Which integral value a float is rounded to.
+    Rounding {
+        /// Towards minus infinity.
+        Floor "floor",
+        /// Towards plus infinity.
+        Ceil "ceil",
+        /// Towards zero.
+        Trunc "trunc",
+        /// To the nearest, ties away from zero.
+        HalfAway "round",
+        /// To the nearest, ties to the even one.
+        HalfEven "round_ties_even",
+    }
+}
+
+named! {
+    /// Functions of the bits of an integer.
+    BitFunction {
+        /// How many bits are set.
+        CountOnes "count_ones",
+        /// How many bits above the highest that is set; all of them for 0.
+        LeadingZeros "leading_zeros",
+        /// The lowest bit becomes the highest.
+        ReverseBits "reverse_bits",
+    }
+}
+
+named! {
+    /// Which end of two words side by side a funnel shift gives.
+    Funnel {
+        /// The high word of them shifted to the left.
+        Left "funnel_shl",
+        /// The low word of them shifted to the right.
+        Right "funnel_shr",
+    }
 }
 
 named! {
@@ -79,9 +117,34 @@ named! {
     }
 }
 
+impl Rounding {
+    /// The integral value that a number is rounded to.
+    pub fn of(self, value: f64) -> f64 {
+        match self {
+            Rounding::Floor => value.floor(),
+            Rounding::Ceil => value.ceil(),
+            Rounding::Trunc => value.trunc(),
+            Rounding::HalfAway => value.round(),
+            Rounding::HalfEven => value.round_ties_even(),
+        }
+    }
+}
+
 impl From<Transcendental> for Unary {
     fn from(function: Transcendental) -> Unary {
         Unary::Transcendental(function)
+    }
+}
+
+impl From<Rounding> for Unary {
+    fn from(rounding: Rounding) -> Unary {
+        Unary::Round(rounding)
+    }
+}
+
+impl From<BitFunction> for Unary {
+    fn from(function: BitFunction) -> Unary {
+        Unary::Bits(function)
     }
 }
 
@@ -94,8 +157,8 @@ impl Unary {
             Unary::Abs => "abs",
             Unary::Sqrt => "sqrt",
             Unary::Rsqrt => "rsqrt",
-            Unary::Floor => "floor",
-            Unary::Ceil => "ceil",
+            Unary::Round(rounding) => rounding.name(),
+            Unary::Bits(function) => function.name(),
             Unary::Transcendental(function) => function.name(),
         }
     }
@@ -128,6 +191,10 @@ named! {
         Min "min",
         /// The larger; a NaN loses.
         Max "max",
+        /// The high half of the product of two integers.
+        MulHi "mul_hi",
+        /// The magnitude of `a` with the sign of `b`.
+        Copysign "copysign",
     }
 }
 
@@ -278,6 +345,10 @@ pub enum ElementwiseOp {
     Select,
     /// `a * b + c`, rounded once.
     Fma,
+    /// Of the words `high` and `low` side by side, shifted by the amount modulo their width: one word.
+    FunnelShift(Funnel),
+    /// The same bits as an element of the result's type, which has as many.
+    Bitcast,
     /// Conversion to the result's element type. Floats round to nearest even; float to integer truncates and saturates, NaN gives 0, as Rust's `as`.
     Cast,
 }

@@ -473,6 +473,8 @@ fn elementwise(op: &ElementwiseOp, all: &str) -> String {
         ElementwiseOp::Compare(op) => format!("{} {all}", op.name()),
         ElementwiseOp::Select => format!("select {all}"),
         ElementwiseOp::Fma => format!("fma {all}"),
+        ElementwiseOp::FunnelShift(op) => format!("{} {all}", op.name()),
+        ElementwiseOp::Bitcast => format!("bitcast {all}"),
         ElementwiseOp::Cast => format!("cast {all}"),
     }
 }

@@ -16,8 +16,8 @@ use std::{collections::BTreeMap, rc::Rc};
 use la_arena::ArenaMap;
 
 use super::{
-    Binary, ClusterOp, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, Op, Region, SourceOp,
-    Stmt, StmtKind, SyncOp, Terminator, Type, Unary, Value,
+    Binary, BitFunction, ClusterOp, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, Op, Region,
+    SourceOp, Stmt, StmtKind, SyncOp, Terminator, Type, Unary, Value,
     flow::{self, Flow, Passing},
 };
 
@@ -201,6 +201,8 @@ impl<'k> Ranges<'k> {
             | ElementwiseOp::Binary(_)
             | ElementwiseOp::Select
             | ElementwiseOp::Fma
+            | ElementwiseOp::FunnelShift(_)
+            | ElementwiseOp::Bitcast
             | ElementwiseOp::Cast => range,
         }
     }
@@ -365,7 +367,15 @@ impl<'k> Analysis<'k> {
                 Some(side(1, true)?.join(side(2, false)?))
             }
             ElementwiseOp::Cast => of(0),
-            ElementwiseOp::Unary(_) | ElementwiseOp::Compare(_) | ElementwiseOp::Fma => None,
+            // A word has at most 64 bits to count.
+            ElementwiseOp::Unary(Unary::Bits(
+                BitFunction::CountOnes | BitFunction::LeadingZeros,
+            )) => Range::new(0, 64),
+            ElementwiseOp::Unary(_)
+            | ElementwiseOp::Compare(_)
+            | ElementwiseOp::Fma
+            | ElementwiseOp::FunnelShift(_)
+            | ElementwiseOp::Bitcast => None,
         }
     }
 
@@ -438,7 +448,9 @@ fn binary(op: Binary, a: Range, b: Range) -> Option<Range> {
         | Binary::Or
         | Binary::Xor
         | Binary::Shl
-        | Binary::Shr => None,
+        | Binary::Shr
+        | Binary::MulHi
+        | Binary::Copysign => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tiles and scalars: arithmetic, conversions, reductions, scans.
 
+pub(crate) mod bits;
 pub(crate) mod bytes;
 pub(crate) mod cast;
 pub(crate) mod convert;

@@ -413,8 +413,7 @@ fn binary(op: Binary) -> &'static str {
         Binary::Xor => "^",
         Binary::Shl => "<<",
         Binary::Shr => ">>",
-        Binary::Min => "min",
-        Binary::Max => "max",
+        Binary::Min | Binary::Max | Binary::MulHi | Binary::Copysign => op.name(),
     }
 }
 

@@ -182,18 +182,44 @@ pub(crate) fn cast(program: &mut Program) {
 pub(crate) fn unary(program: &mut Program) {
     let Tile { name, dtype, shape } = any(program, |_| true);
     let value = if dtype.is_float() {
-        match program.below(4) {
+        let rounded = ["abs", "floor", "ceil", "trunc", "round", "round_ties_even"];
+        match program.below(8) {
             0 => format!("-{name}"),
-            1 => format!("{name}.abs()"),
-            2 => format!("{name}.floor()"),
-            _ => format!("{name}.ceil()"),
+            1 => format!("{name}.copysign({})", tile_of(program, dtype, &shape).name),
+            _ => format!("{name}.{}()", program.one_of(&rounded)),
         }
     } else if dtype.name().starts_with('i') && program.chance(60) {
         if program.chance(50) { format!("-{name}") } else { format!("{name}.abs()") }
+    } else if dtype != Dtype::Bool && program.chance(70) {
+        of_bits(program, &name, dtype, &shape)
     } else {
         format!("!{name}")
     };
     program.bind(&value, dtype, &shape);
+}
+
+/// A function of the bits of integers, the counts brought back into the type.
+fn of_bits(program: &mut Program, name: &str, dtype: Dtype, shape: &[i32]) -> String {
+    let by = program.from(0..=70);
+    let counts = ["count_ones", "leading_zeros", "trailing_zeros"];
+    match program.below(6) {
+        0 => format!("{name}.{}().cast::<{}>()", program.one_of(&counts), dtype.name()),
+        1 => format!("{name}.reverse_bits()"),
+        2 => format!("{name}.{}({by})", program.one_of(&["rotate_left", "rotate_right"])),
+        3 => {
+            let side = program.one_of(&["funnel_shl", "funnel_shr"]);
+            format!("{name}.{side}({}, {by})", tile_of(program, dtype, shape).name)
+        }
+        4 => format!("{name}.mul_hi({})", tile_of(program, dtype, shape).name),
+        // There and back: NaN keep their payload in registers, and the evaluator does not follow it.
+        _ => format!("{name}.bitcast::<{0}>().bitcast::<{1}>()", other_sign(dtype), dtype.name()),
+    }
+}
+
+/// The integer type of the same width.
+fn other_sign(dtype: Dtype) -> String {
+    let (sign, width) = dtype.name().split_at(1);
+    format!("{}{width}", if sign == "i" { "u" } else { "i" })
 }
 
 /// Of integers anything, of floats the extremes: a sum depends on the order of its terms.

@@ -1,7 +1,7 @@
 //! Functions of tiles of floats.
 
 use super::Tile;
-use crate::lang::scalar::Float;
+use crate::lang::scalar::{Float, Operand};
 use crate::lang::stub;
 
 /// Functions of floats, on each element. [A table at `Tile`](Tile#functions-of-floats) gives their PTX and accuracy.
@@ -302,6 +302,82 @@ impl<T: Float> Tile<T> {
     /// ```
     #[must_use]
     pub fn floor(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The integral part of each element: rounded towards zero.
+    ///
+    /// Exact. Infinities and NaN stay.
+    ///
+    /// `cvt.rzi.f32.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn signed_fraction(x: Tile<f32>) -> Tile<f32> {
+    ///     x - x.trunc()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn trunc(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The integral value nearest to each element; of two as near, the one further from zero, as in Rust and C.
+    ///
+    /// Exact. Infinities and NaN stay, and what is rounded to zero keeps its sign.
+    /// [`round_ties_even`](Tile::round_ties_even) takes one instruction, this three.
+    ///
+    /// `copysign.f32`, `add.rn.f32`, `cvt.rzi.f32.f32`; accuracy, PTX and errors: [functions of
+    /// floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn nearest_pixels(x: Tile<f32>) -> Tile<i32> {
+    ///     x.round().cast()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn round(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The integral value nearest to each element; of two as near, the even one, as in NumPy and PyTorch.
+    ///
+    /// Exact. Infinities and NaN stay, and what is rounded to zero keeps its sign.
+    ///
+    /// `cvt.rni.f32.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn quantised(x: Tile<f32>, scale: f32) -> Tile<i8> {
+    ///     (x / scale).round_ties_even().cast()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn round_ties_even(self) -> Tile<T> {
+        stub()
+    }
+
+    /// Each element with the sign of the other's: its magnitude stays.
+    ///
+    /// `sign` is a tile or a scalar. The signs of zeros and NaN count too.
+    ///
+    /// `copysign.f32`; of the half types in `f32`. Layout, PTX and errors: [elementwise
+    /// operations](Tile#elementwise-operations).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Moves each element towards zero by `by`, at most to zero.
+    /// fn shrunk(x: Tile<f32>, by: f32) -> Tile<f32> {
+    ///     maximum(x.abs() - by, 0.0).copysign(x)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn copysign(self, sign: impl Operand<T>) -> Tile<T> {
         stub()
     }
 

@@ -39,6 +39,9 @@ struct Inlined<'f> {
     receiver: Option<Val>,
 }
 
+/// The traits of the language whose methods are called on their first argument.
+const TRAITS: [&str; 6] = ["Scalar", "Number", "Float", "Int", "Bits", "Cast"];
+
 impl Builder<'_> {
     /// `f(a, b)`
     pub(crate) fn call_expr(&mut self, callee: &Expr, args: &[Expr], env: Env, loc: Loc) -> Val {
@@ -94,6 +97,14 @@ impl Builder<'_> {
             },
             [.., parent, name] => {
                 let bound = self.scopes.lookup_type(env, &parent.name);
+                let own = matches!(bound, None | Some(Binding::Use(_) | Binding::Nowhere));
+                if let [of, rest @ ..] = args
+                    && own
+                    && TRAITS.contains(&&*parent.name)
+                    && name.name != "of"
+                {
+                    return self.method(of, name, rest, env, loc);
+                }
                 let parent_known = bound.is_some() || Dtype::from_name(&parent.name).is_some();
                 if parent_known && !matches!(bound, Some(Binding::Use(_))) {
                     return self.associated_call(parent, name, args, env, loc);
@@ -316,7 +327,7 @@ impl Builder<'_> {
         (!fits).then_some(kind)
     }
 
-    /// `T::f(..)`; `T` is a struct, a number type, or a generic parameter.
+    /// `T::f(..)`; `T` is a struct, a number type, a generic parameter, or a trait of the language: `Float::max(a, b)`.
     fn associated_call(
         &mut self,
         ty: &Segment,
@@ -376,7 +387,7 @@ impl Builder<'_> {
         let dtype = self.cells.settled(num);
         let (converts, from_bits) = match name.name.as_str() {
             "of" | "from_f32" | "from_f64" | "from" => (true, false),
-            "from_bits" => (false, dtype.is_opaque()),
+            "from_bits" => (false, dtype.is_opaque() || dtype.is_float()),
             _ => (false, false),
         };
         if !converts && !from_bits {
@@ -390,6 +401,32 @@ impl Builder<'_> {
         if converts {
             return self.cast(val, num, loc).unwrap_or(Val::Error);
         }
+        if !(dtype.is_opaque() && matches!(val, Val::Const(..))) {
+            let word = match dtype.bytes() {
+                1 => Dtype::U8,
+                2 => Dtype::U16,
+                4 => Dtype::U32,
+                _ => Dtype::U64,
+            };
+            let bits = self.num_of(val);
+            let fits = bits.is_some_and(|bits| {
+                let own = self.cells.known(bits).is_none_or(|dtype| dtype == word);
+                own && self.cells.unify(bits, Num::Known(word)).is_ok()
+            });
+            if !fits {
+                let (name, written) = (dtype.name(), args[0].operand_text());
+                let number =
+                    bits.is_some_and(|bits| self.cells.known(bits).is_some_and(Dtype::is_int));
+                let help = written.filter(|_| number).map(|it| format!("{it}.cast::<{word}>()"));
+                return self.report(
+                    Code::DtypeMismatch
+                        .at(args[0].loc, format!("`{name}::from_bits` takes the bits as `{word}`"))
+                        .compare("", format!("`{word}`"), self.describe(val))
+                        .help_if(help),
+                );
+            }
+            return self.bitcast(val, num, loc).unwrap_or(Val::Error);
+        }
         let mut actual = self.describe(val);
         if let Val::Const(Const::Int(bits), _) = val {
             if (0..=0xff).contains(bits) {
@@ -400,9 +437,10 @@ impl Builder<'_> {
         let name = dtype.name();
         let one = if dtype == Dtype::Ue8m0 { 127 } else { 0x22 };
         self.report(
-            Code::Kind.at(args[0].loc, format!("`{name}::from_bits` takes a constant byte"))
+            Code::Kind
+                .at(args[0].loc, format!("`{name}::from_bits` takes a constant byte"))
                 .compare("", "a constant from 0 to 255", actual)
-                .why("no instruction makes these numbers at run time: a kernel only loads and stores them")
+                .why("the number is the byte itself")
                 .help(format!("{name}::from_bits({one})")),
         )
     }

@@ -86,6 +86,7 @@ fn keeps_elements(op: &Op) -> bool {
                 | ElementwiseOp::Binary(_)
                 | ElementwiseOp::Select
                 | ElementwiseOp::Fma
+                | ElementwiseOp::FunnelShift(_)
         ) | Op::Memory(MemoryOp::LoadPtr { .. })
     )
 }

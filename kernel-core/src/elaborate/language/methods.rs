@@ -35,25 +35,31 @@ impl Builder<'_> {
 
     /// `x.cast::<T>()`
     pub(crate) fn cast_to(&mut self, given: &Given<'_>) -> Option<Val> {
-        let to = if let Some(ty) = given.name.args.first().and_then(GenericArg::ty) {
+        let to = self.other_type(given)?;
+        self.cast(&given.of, to, given.loc)
+    }
+
+    /// The element type that `cast` or `bitcast` names, or an open one.
+    pub(crate) fn other_type(&mut self, given: &Given<'_>) -> Option<Num> {
+        Some(if let Some(ty) = given.name.args.first().and_then(GenericArg::ty) {
             let ty = self.resolve(ty, given.env);
             if self.is_refused(&ty) {
                 return None;
             }
             let Ty::Scalar(num) = ty else {
                 let what = self.type_name(&ty);
+                let name = given.path();
                 return self.refuse(
                     Code::Kind
-                        .at(given.loc, format!("`cast` does not convert to `{what}`"))
+                        .at(given.loc, format!("`{name}` does not convert to `{what}`"))
                         .compare("", "an element type", format!("`{what}`"))
-                        .help(".cast::<f32>()"),
+                        .help(format!(".{name}::<f32>()")),
                 );
             };
             num
         } else {
             self.cells.open(Class::Any)
-        };
-        self.cast(&given.of, to, given.loc)
+        })
     }
 
     /// Whether a tile along whose axis something is done has numbers, or a report.

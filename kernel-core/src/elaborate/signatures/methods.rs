@@ -8,10 +8,14 @@ use super::{
 };
 use crate::{
     diag::Code,
-    elaborate::{Builder, array, language::value::Val, tiles::along::Purpose},
+    elaborate::{
+        Builder, array,
+        language::value::Val,
+        tiles::{along::Purpose, bits::Counted},
+    },
     ir::{
-        Atomic, BarrierOp, Binary, Compare, Dtype, Elem, Evict, NamedOp, SourceOp, TileOp,
-        Transcendental, Type, Unary,
+        Atomic, BarrierOp, Binary, Compare, Dtype, Elem, Evict, Funnel, NamedOp, Rounding,
+        SourceOp, TileOp, Transcendental, Type, Unary,
     },
 };
 
@@ -56,6 +60,9 @@ pub(super) fn of(builder: &Builder<'_>, val: &Val) -> Vec<&'static [Signature]> 
 const OTHER: &[Parameter] = &[param("other", Kind::Any)];
 const BOUNDS: &[Parameter] =
     &[param("min", Kind::Any).text("0.0"), param("max", Kind::Any).text("1.0")];
+const SIGN: &[Parameter] = &[param("sign", Kind::Any)];
+const TURNS: &[Parameter] = &[param("n", Kind::Any).text("1")];
+const FUNNEL: &[Parameter] = &[param("low", Kind::Any), param("n", Kind::Any).text("1")];
 const EXPONENT: &[Parameter] = &[param("n", Kind::Known("an exponent")).text("2")];
 
 pub(super) const SCALAR: &[Signature] = &[
@@ -81,8 +88,22 @@ pub(super) const SCALAR: &[Signature] = &[
     gives("to_f32", &[], |b, g| b.converted(Dtype::F32, g)).stub(Stub::Rust),
     gives("to_f64", &[], |b, g| b.converted(Dtype::F64, g)).stub(Stub::Rust),
     unary("ln", |b, g| b.elementwise(Transcendental::Log, g)).stub(Stub::Rust),
-    unary("floor", |b, g| b.elementwise(Unary::Floor, g)).stub(Stub::Rust),
-    unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)).stub(Stub::Rust),
+    unary("floor", |b, g| b.elementwise(Rounding::Floor, g)).stub(Stub::Rust),
+    unary("ceil", |b, g| b.elementwise(Rounding::Ceil, g)).stub(Stub::Rust),
+    unary("trunc", |b, g| b.elementwise(Rounding::Trunc, g)).stub(Stub::Rust),
+    unary("round", |b, g| b.elementwise(Rounding::HalfAway, g)).stub(Stub::Rust),
+    unary("round_ties_even", |b, g| b.elementwise(Rounding::HalfEven, g)).stub(Stub::Rust),
+    value("copysign", SIGN, |b, g| b.with_other(Binary::Copysign, g)).stub(Stub::Rust),
+    gives("wrapping_add", OTHER, |b, g| b.wrapping(Binary::Add, i128::wrapping_add, g))
+        .stub(Stub::Rust),
+    gives("wrapping_sub", OTHER, |b, g| b.wrapping(Binary::Sub, i128::wrapping_sub, g))
+        .stub(Stub::Rust),
+    gives("wrapping_mul", OTHER, |b, g| b.wrapping(Binary::Mul, i128::wrapping_mul, g))
+        .stub(Stub::Rust),
+    unary("to_bits", |b, g| b.to_bits(g)).stub(Stub::Rust),
+    unary("count_zeros", |b, g| b.counted(Counted::ZEROS, g)).stub(Stub::Rust),
+    unary("leading_ones", |b, g| b.counted(Counted::LEADING_ONES, g)).stub(Stub::Rust),
+    unary("trailing_ones", |b, g| b.counted(Counted::TRAILING_ONES, g)).stub(Stub::Rust),
 ];
 
 const fn unary(name: &'static str, run: super::Gives) -> Signature {
@@ -100,7 +121,15 @@ pub(super) const ELEMENTWISE: &[Signature] = &[
     unary("tanh", |b, g| b.elementwise(Transcendental::Tanh, g)),
     unary("erf", |b, g| b.elementwise(Transcendental::Erf, g)),
     unary("abs", |b, g| b.elementwise(Unary::Abs, g)),
+    unary("count_ones", |b, g| b.counted(Counted::ONES, g)),
+    unary("leading_zeros", |b, g| b.counted(Counted::LEADING_ZEROS, g)),
+    unary("trailing_zeros", |b, g| b.counted(Counted::TRAILING_ZEROS, g)),
+    unary("reverse_bits", |b, g| b.reverse_bits(g)),
+    gives("rotate_left", TURNS, |b, g| b.rotate(Funnel::Left, g)),
+    gives("rotate_right", TURNS, |b, g| b.rotate(Funnel::Right, g)),
+    value("mul_hi", OTHER, |b, g| b.with_other(Binary::MulHi, g)),
     gives("cast", &[], |b, g| b.cast_to(g)),
+    gives("bitcast", &[], |b, g| b.bitcast_to(g)),
 ];
 
 const AXIS: Parameter = param("axis", Kind::Axis("the tile")).by(last_axis);
@@ -132,8 +161,14 @@ pub(super) const TILE: &[Signature] = &[
     ),
     unary("log", |b, g| b.elementwise(Transcendental::Log, g)),
     unary("rsqrt", |b, g| b.elementwise(Unary::Rsqrt, g)),
-    unary("floor", |b, g| b.elementwise(Unary::Floor, g)),
-    unary("ceil", |b, g| b.elementwise(Unary::Ceil, g)),
+    unary("floor", |b, g| b.elementwise(Rounding::Floor, g)),
+    unary("ceil", |b, g| b.elementwise(Rounding::Ceil, g)),
+    unary("trunc", |b, g| b.elementwise(Rounding::Trunc, g)),
+    unary("round", |b, g| b.elementwise(Rounding::HalfAway, g)),
+    unary("round_ties_even", |b, g| b.elementwise(Rounding::HalfEven, g)),
+    value("copysign", SIGN, |b, g| b.with_other(Binary::Copysign, g)),
+    gives("funnel_shl", FUNNEL, |b, g| b.funnel_shift(Funnel::Left, g)),
+    gives("funnel_shr", FUNNEL, |b, g| b.funnel_shift(Funnel::Right, g)),
     unary("is_nan", |b, g| b.is_nan(g)),
     unary("is_infinite", |b, g| b.beside_infinity(Compare::Eq, g)),
     unary("is_finite", |b, g| b.beside_infinity(Compare::Lt, g)),

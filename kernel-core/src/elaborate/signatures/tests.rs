@@ -22,7 +22,7 @@ struct Function {
 
 /// The types whose methods are rows of a table.
 const METHODS: &[(&[&[Signature]], &[&str])] = &[
-    (&[methods::SCALAR, methods::ELEMENTWISE], &["Float", "Cast"]),
+    (&[methods::SCALAR, methods::ELEMENTWISE], &["Float", "Int", "Cast"]),
     (&[methods::TILE, methods::ELEMENTWISE], &["Tile"]),
     (&[methods::SHARED], &["Shared"]),
     (&[methods::TENSOR_MEMORY], &["Tmem"]),
@@ -376,7 +376,11 @@ fn is_public(vis: &syn::Visibility, attrs: &[syn::Attribute]) -> bool {
 
 /// What macros of the language write, and users do not.
 fn is_hidden(attrs: &[syn::Attribute]) -> bool {
-    attrs.iter().any(|attr| attr.path().is_ident("doc") && matches!(&attr.meta, syn::Meta::List(_)))
+    attrs.iter().any(|attr| {
+        let hidden =
+            matches!(&attr.meta, syn::Meta::List(list) if list.tokens.to_string() == "hidden");
+        attr.path().is_ident("doc") && hidden
+    })
 }
 
 fn doc(attr: &syn::Attribute) -> Option<String> {

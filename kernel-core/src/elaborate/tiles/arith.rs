@@ -124,16 +124,19 @@ impl Builder<'_> {
         let (x, y) = self.same_shape(x, y, symbol(op), loc)?;
         let num = self.unify_values(x, y, symbol(op), loc)?;
         let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
-        let ints = matches!(op, Binary::Rem | Binary::Shl | Binary::Shr);
+        let ints = matches!(op, Binary::Rem | Binary::Shl | Binary::Shr | Binary::MulHi);
+        let floats = op == Binary::Copysign;
         let refused = match self.cells.known(num) {
             Some(dtype) if bits => dtype.is_float(),
             Some(dtype) if ints => !dtype.is_int(),
+            Some(_) | None if floats => !self.cells.is_float(num),
             Some(Dtype::Bool) => true,
             Some(_) => false,
             None => (bits || ints) && self.cells.is_float(num),
         };
         if refused || (op == Binary::Rem && self.cells.is_float(num)) {
             let wants = match (bits, ints) {
+                _ if floats => "floats",
                 (true, _) => "integers or `bool`",
                 (false, true) => "integers",
                 (false, false) => "numbers",
@@ -347,6 +350,7 @@ impl Builder<'_> {
                     }
                     Binary::Min => Some(a.min(b)),
                     Binary::Max => Some(a.max(b)),
+                    Binary::MulHi | Binary::Copysign => return None,
                 };
                 let dtype = self.cells.known(num);
                 let in_range = |value: &i128| match dtype {
@@ -375,12 +379,14 @@ impl Builder<'_> {
                     Binary::Div => a / b,
                     Binary::Min => a.min(b),
                     Binary::Max => a.max(b),
+                    Binary::Copysign => a.copysign(b),
                     Binary::Rem
                     | Binary::And
                     | Binary::Or
                     | Binary::Xor
                     | Binary::Shl
-                    | Binary::Shr => {
+                    | Binary::Shr
+                    | Binary::MulHi => {
                         let refused = self.refuse_dtype(symbol(op), "integers", num, loc);
                         return refused.or(Some(Val::Error));
                     }
@@ -473,8 +479,7 @@ impl Builder<'_> {
                 (Unary::Sqrt, Const::Float(v)) if self.cells.known(*num).is_some() => {
                     Some(Const::Float(v.sqrt()))
                 }
-                (Unary::Floor, Const::Float(v)) => Some(Const::Float(v.floor())),
-                (Unary::Ceil, Const::Float(v)) => Some(Const::Float(v.ceil())),
+                (Unary::Round(rounding), Const::Float(v)) => Some(Const::Float(rounding.of(*v))),
                 _ => None,
             };
             if let Some(folded) = folded {
@@ -504,7 +509,8 @@ impl Builder<'_> {
             }
             Unary::Not => (!float, "integers and `bool`"),
             Unary::Abs => (float || known.is_none_or(Dtype::is_int), "numbers"),
-            Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil | Unary::Transcendental(_) => {
+            Unary::Bits(_) => (!float && known != Some(Dtype::Bool), "integers"),
+            Unary::Sqrt | Unary::Rsqrt | Unary::Round(_) | Unary::Transcendental(_) => {
                 (float, "floats")
             }
         };
@@ -541,29 +547,45 @@ impl Builder<'_> {
     }
 
     /// `a · b + c`, rounded once.
-    pub(crate) fn fma(&mut self, [a, b, c]: [&Val; 3], loc: Loc) -> Option<Val> {
-        const WHAT: &str = "`fma`";
-        if self.refuse_unreckoned(WHAT, &[a, b, c], loc) {
+    pub(crate) fn fma(&mut self, operands: [&Val; 3], loc: Loc) -> Option<Val> {
+        self.of_three(ElementwiseOp::Fma, "fma", operands, loc)
+    }
+
+    /// An operation on three operands of one type: floats for `fma`, integers for the others.
+    pub(crate) fn of_three(
+        &mut self,
+        op: ElementwiseOp,
+        name: &str,
+        operands: [&Val; 3],
+        loc: Loc,
+    ) -> Option<Val> {
+        let what = &format!("`{name}`");
+        if self.refuse_unreckoned(what, &operands, loc) {
             return None;
         }
-        let [a, b, c] = [a, b, c].map(|val| self.value(val, loc));
+        let [a, b, c] = operands.map(|val| self.value(val, loc));
         let (a, b, c) = (a?, b?, c?);
-        if !self.same_kind(&[a, b, c], WHAT, loc) {
+        if !self.same_kind(&[a, b, c], what, loc) {
             return None;
         }
         if self.is_ptr(a) {
-            return self.refuse(Code::Kind.at(loc, "`fma` takes numbers, not addresses"));
+            return self.refuse(Code::Kind.at(loc, format!("{what} takes numbers, not addresses")));
         }
-        let (a, b) = self.same_shape(a, b, WHAT, loc)?;
-        let (a, c) = self.same_shape(a, c, WHAT, loc)?;
-        let (b, _) = self.same_shape(b, c, WHAT, loc)?;
-        self.unify_values(a, b, WHAT, loc)?;
-        let num = self.unify_values(a, c, WHAT, loc)?;
-        if !self.cells.is_float(num) {
-            return self.refuse_dtype(WHAT, "floats", num, loc);
+        let (a, b) = self.same_shape(a, b, what, loc)?;
+        let (a, c) = self.same_shape(a, c, what, loc)?;
+        let (b, _) = self.same_shape(b, c, what, loc)?;
+        self.unify_values(a, b, what, loc)?;
+        let num = self.unify_values(a, c, what, loc)?;
+        let float = self.cells.is_float(num);
+        let bool = self.cells.known(num) == Some(Dtype::Bool);
+        if op == ElementwiseOp::Fma && !float {
+            return self.refuse_dtype(what, "floats", num, loc);
+        }
+        if op != ElementwiseOp::Fma && (float || bool) {
+            return self.refuse_dtype(what, "integers", num, loc);
         }
         let shape = self.tile_shape(a);
-        Some(Val::Value(self.emit_num(ElementwiseOp::Fma, vec![a, b, c], shape, num, loc)))
+        Some(Val::Value(self.emit_num(op, vec![a, b, c], shape, num, loc)))
     }
 
     /// `mask ? a : b`
@@ -694,7 +716,7 @@ fn opaque(dtype: Dtype) -> String {
     clippy::cast_possible_truncation,
     reason = "the behaviour of `as` is required"
 )]
-fn cast_const(value: Const, dtype: Dtype) -> Const {
+pub(crate) fn cast_const(value: Const, dtype: Dtype) -> Const {
     let int = |v: i128| match int_range(dtype) {
         // Wraps, as `as` does between integers.
         Some((lo, hi)) => {
@@ -731,6 +753,8 @@ pub(crate) fn symbol(op: Binary) -> &'static str {
         Binary::Shr => "`>>`",
         Binary::Min => "`minimum`",
         Binary::Max => "`maximum`",
+        Binary::MulHi => "`mul_hi`",
+        Binary::Copysign => "`copysign`",
     }
 }
 
@@ -741,8 +765,8 @@ fn unary_name(op: Unary) -> String {
         Unary::Abs
         | Unary::Sqrt
         | Unary::Rsqrt
-        | Unary::Floor
-        | Unary::Ceil
+        | Unary::Round(_)
+        | Unary::Bits(_)
         | Unary::Transcendental(_) => format!("`{}`", op.name()),
     }
 }

@@ -90,6 +90,10 @@ impl Machine<'_> {
                     Err(_) => Element::Undefined,
                 },
                 ElementwiseOp::Fma => arith::fma(dtype, at(0), at(1), at(2)),
+                ElementwiseOp::FunnelShift(op) => {
+                    arith::funnel_shift(*op, dtype, [at(0), at(1), at(2)])
+                }
+                ElementwiseOp::Bitcast => arith::bitcast(dtype, self.dtype(result), at(0)),
                 ElementwiseOp::Cast => arith::cast(self.dtype(result), at(0)),
             }
         };

@@ -2,7 +2,7 @@
 
 use super::super::arith;
 use super::super::element::Element;
-use crate::ir::{Binary, Compare, Dtype, Transcendental, Unary};
+use crate::ir::{Binary, Compare, Dtype, Rounding, Transcendental, Unary};
 
 const INT: fn(i128) -> Element = Element::Int;
 const FLOAT: fn(f64) -> Element = Element::Float;
@@ -67,8 +67,8 @@ fn floats_are_rounded_to_their_type() {
         arith::unary(Transcendental::Log2.into(), Dtype::F32, FLOAT(0.0)),
         FLOAT(f64::NEG_INFINITY),
     );
-    same(arith::unary(Unary::Floor, Dtype::F32, FLOAT(-0.5)), FLOAT(-1.0));
-    same(arith::unary(Unary::Ceil, Dtype::F32, FLOAT(-0.5)), FLOAT(-0.0));
+    same(arith::unary(Rounding::Floor.into(), Dtype::F32, FLOAT(-0.5)), FLOAT(-1.0));
+    same(arith::unary(Rounding::Ceil.into(), Dtype::F32, FLOAT(-0.5)), FLOAT(-0.0));
 }
 
 #[test]

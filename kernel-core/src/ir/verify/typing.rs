@@ -159,6 +159,19 @@ fn elementwise(op: &ElementwiseOp, args: &[&Type], result: Option<&Type>) -> Out
             holds(number(args[0]).is_some_and(Dtype::has_arithmetic), "wrong element type")?;
             gives(result, args[0])
         }
+        ElementwiseOp::FunnelShift(_) => {
+            count(args, 3)?;
+            holds(args[0] == args[1] && args[1] == args[2], "operands differ")?;
+            holds(number(args[0]).is_some_and(Dtype::is_int), "wrong element type")?;
+            gives(result, args[0])
+        }
+        ElementwiseOp::Bitcast => {
+            count(args, 1)?;
+            let to = number(some(result)?).ok_or("the result is not a number")?;
+            let from = number(args[0]).ok_or("the operand is not a number")?;
+            holds(from.has_bits_of(to), "the bits do not fit")?;
+            gives(result, &args[0].with_elem(Elem::Number(to)))
+        }
         ElementwiseOp::Cast => {
             count(args, 1)?;
             let to = number(some(result)?).ok_or("the result is not a number")?;
@@ -379,7 +392,8 @@ fn unary_takes(op: Unary, dtype: Dtype) -> bool {
         Unary::Neg | Unary::Abs => dtype.has_arithmetic(),
         Unary::Not => dtype.is_int() || dtype == Dtype::Bool,
         Unary::Transcendental(_) => computed && dtype != Dtype::F64,
-        Unary::Sqrt | Unary::Rsqrt | Unary::Floor | Unary::Ceil => computed,
+        Unary::Sqrt | Unary::Rsqrt | Unary::Round(_) => computed,
+        Unary::Bits(_) => dtype.is_int(),
     }
 }
 
@@ -401,7 +415,8 @@ fn binary(op: Binary, a: &Type, b: &Type) -> Outcome {
         | Binary::Min
         | Binary::Max => dtype.has_arithmetic(),
         Binary::And | Binary::Or | Binary::Xor => dtype.is_int() || dtype == Dtype::Bool,
-        Binary::Shl | Binary::Shr => dtype.is_int(),
+        Binary::Shl | Binary::Shr | Binary::MulHi => dtype.is_int(),
+        Binary::Copysign => dtype.is_float() && dtype.has_arithmetic(),
     });
     holds(takes, "wrong element type")
 }

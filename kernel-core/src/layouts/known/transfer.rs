@@ -147,7 +147,7 @@ impl Analysis<'_> {
                 };
                 if keeps { info } else { unknown }
             }
-            ElementwiseOp::Fma => unknown,
+            ElementwiseOp::Fma | ElementwiseOp::FunnelShift(_) | ElementwiseOp::Bitcast => unknown,
         }
     }
 
@@ -222,7 +222,14 @@ impl Analysis<'_> {
                 log2_multiple: a.log2_multiple.min(b.log2_multiple),
                 axes: a.zip(&b, |a, b| equal(a, b, every(a).min(every(b)))),
             },
-            Binary::And | Binary::Or | Binary::Xor | Binary::Shr | Binary::Rem | Binary::Div => {
+            Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::Shr
+            | Binary::Rem
+            | Binary::Div
+            | Binary::MulHi
+            | Binary::Copysign => {
                 let log2 = |left, right| log2_of(op, left, right, b.value);
                 Info {
                     log2_multiple: log2(a.log2_multiple, b.log2_multiple),
@@ -278,7 +285,14 @@ fn log2_of(op: Binary, left: u32, right: u32, value: Option<i128>) -> u32 {
         Binary::Div => value
             .filter(|by| by.count_ones() == 1)
             .map_or(0, |by| left.saturating_sub(by.trailing_zeros())),
-        Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl | Binary::Min | Binary::Max => 0,
+        Binary::Add
+        | Binary::Sub
+        | Binary::Mul
+        | Binary::Shl
+        | Binary::Min
+        | Binary::Max
+        | Binary::MulHi
+        | Binary::Copysign => 0,
     }
 }
 

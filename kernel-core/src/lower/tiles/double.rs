@@ -2,7 +2,7 @@
 
 use kernel_ptx::{Guard, Opcode, Operand, Type, Word};
 
-use crate::ir::{Dtype, Unary};
+use crate::ir::{Dtype, Rounding, Unary};
 use crate::lower::emitter::{Emitter, FrameKind, Val, mods};
 
 fn f64_const(value: f64) -> Val {
@@ -22,10 +22,6 @@ impl Emitter {
         self.select(Type::F64, mask, a, b)
     }
 
-    fn round_f64(&mut self, word: Word, a: Val) -> Val {
-        self.pure(Opcode::Cvt, mods![word, Type::F64, Type::F64], Type::F64, &[a])
-    }
-
     /// An elementwise operation on an `f64`.
     pub(crate) fn unary_f64(&mut self, op: Unary, a: Val) -> Val {
         match op {
@@ -39,9 +35,8 @@ impl Emitter {
                 let root = self.double(Opcode::Sqrt, &[a]);
                 self.double(Opcode::Div, &[f64_const(1.0), root])
             }
-            Unary::Floor => self.round_f64(Word::Rmi, a),
-            Unary::Ceil => self.round_f64(Word::Rpi, a),
-            Unary::Transcendental(_) | Unary::Not => {
+            Unary::Round(rounding) => self.round(rounding, Type::F64, a),
+            Unary::Transcendental(_) | Unary::Not | Unary::Bits(_) => {
                 unreachable!("ir::verify rejects {op:?} of f64")
             }
         }
@@ -113,7 +108,7 @@ impl Emitter {
         });
         let quotient =
             self.pure(Opcode::Div, mods![Word::Rz, Type::F64], Type::F64, &[now, scaled]);
-        let whole = self.round_f64(Word::Rzi, quotient);
+        let whole = self.round(Rounding::Trunc, Type::F64, quotient);
         let negated = self.negate_f64(whole);
         let next = self.double(Opcode::Fma, &[negated, scaled, now]);
         self.assign(rest, next);

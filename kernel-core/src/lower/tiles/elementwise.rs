@@ -72,6 +72,11 @@ impl Emitter {
                 Elem::Number(dtype) => self.fma(dtype, args[0], args[1], args[2]),
                 Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
             },
+            ElementwiseOp::FunnelShift(op) => match target {
+                Elem::Number(dtype) => self.funnel_shift(*op, dtype, [args[0], args[1], args[2]]),
+                Elem::Ptr(_) => unreachable!("ir::verify rejects {op:?} of a pointer"),
+            },
+            ElementwiseOp::Bitcast => self.bitcast(elems[0], target, args[0]),
             ElementwiseOp::Cast => self.cast(elems[0], target, args[0]),
         }
     }

@@ -289,7 +289,10 @@ fn commutes(combine: &Region) -> bool {
         | Binary::Or
         | Binary::Xor
         | Binary::Min
-        | Binary::Max => true,
-        Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr => false,
+        | Binary::Max
+        | Binary::MulHi => true,
+        Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr | Binary::Copysign => {
+            false
+        }
     }
 }

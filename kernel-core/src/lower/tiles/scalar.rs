@@ -7,7 +7,7 @@
 use kernel_ptx::{Opcode, Type, Word};
 
 use crate::ir::dtype::{Class, Float, Float8, Register};
-use crate::ir::{Binary, Compare, Const, Dtype, Elem, Transcendental, Unary};
+use crate::ir::{Binary, Compare, Const, Dtype, Elem, Rounding, Transcendental, Unary};
 use crate::lower::emitter::bits::{low_word, sign_extended};
 use crate::lower::emitter::fold::register;
 use crate::lower::emitter::{Emitter, Val, mods};
@@ -172,10 +172,10 @@ impl Emitter {
                 Unary::Neg => self.half_bits_op(Opcode::Xor, a, 0x8000),
                 Unary::Abs => self.half_bits_op(Opcode::And, a, 0x7fff),
                 Unary::Not
+                | Unary::Bits(_)
                 | Unary::Sqrt
                 | Unary::Rsqrt
-                | Unary::Floor
-                | Unary::Ceil
+                | Unary::Round(_)
                 | Unary::Transcendental(_) => {
                     self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a))
                 }
@@ -217,8 +217,9 @@ impl Emitter {
                 };
                 self.extend(dtype, absolute)
             }
-            Unary::Abs | Unary::Floor | Unary::Ceil => a,
-            Unary::Sqrt | Unary::Rsqrt | Unary::Transcendental(_) => {
+            Unary::Abs => a,
+            Unary::Bits(function) => self.bit_function(function, dtype, a),
+            Unary::Sqrt | Unary::Rsqrt | Unary::Round(_) | Unary::Transcendental(_) => {
                 unreachable!("ir::verify rejects {op:?} of an integer")
             }
         }
@@ -311,14 +312,31 @@ impl Emitter {
             Unary::Sqrt => self.f32_op(Opcode::Sqrt, &[Word::Rn], a),
             Unary::Rsqrt => self.f32_op(Opcode::Rsqrt, &[Word::Approx], a),
             Unary::Transcendental(function) => self.transcendental(function, a),
-            Unary::Floor => {
-                self.pure(Opcode::Cvt, mods![Word::Rmi, Type::F32, Type::F32], Type::F32, &[a])
-            }
-            Unary::Ceil => {
-                self.pure(Opcode::Cvt, mods![Word::Rpi, Type::F32, Type::F32], Type::F32, &[a])
-            }
-            Unary::Not => unreachable!("ir::verify rejects `!` of a float"),
+            Unary::Round(rounding) => self.round(rounding, Type::F32, a),
+            Unary::Not | Unary::Bits(_) => unreachable!("ir::verify rejects {op:?} of a float"),
         }
+    }
+
+    /// A float, `.f32` or `.f64`, rounded to an integral value.
+    pub(crate) fn round(&mut self, rounding: Rounding, ty: Type, a: Val) -> Val {
+        let word = match rounding {
+            Rounding::Floor => Word::Rmi,
+            Rounding::Ceil => Word::Rpi,
+            Rounding::Trunc => Word::Rzi,
+            Rounding::HalfEven => Word::Rni,
+            Rounding::HalfAway => {
+                // Truncated after the addition of the largest number below one half: half itself would carry the number below it up.
+                let below_half = if ty == Type::F64 {
+                    Val::F64(0.5_f64.next_down().to_bits())
+                } else {
+                    Val::F32(0.5_f32.next_down().to_bits())
+                };
+                let outwards = self.pure(Opcode::Copysign, mods![ty], ty, &[a, below_half]);
+                let sum = self.float(Opcode::Add, ty, &[a, outwards]);
+                return self.round(Rounding::Trunc, ty, sum);
+            }
+        };
+        self.pure(Opcode::Cvt, mods![word, ty, ty], ty, &[a])
     }
 
     /// `add`, `sub`, `mul`, `div`, `fma` of `f32`, `f64` or `f16`, rounded to nearest even, never fused.
@@ -385,9 +403,14 @@ impl Emitter {
             Binary::And | Binary::Mul | Binary::Min => self.and(Type::Pred, a, b),
             Binary::Or | Binary::Max => self.or(Type::Pred, a, b),
             Binary::Xor => self.xor(Type::Pred, a, b),
-            Binary::Add | Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr => {
-                unreachable!("ir::verify rejects {op:?} of booleans")
-            }
+            Binary::Add
+            | Binary::Sub
+            | Binary::Div
+            | Binary::Rem
+            | Binary::Shl
+            | Binary::Shr
+            | Binary::MulHi
+            | Binary::Copysign => unreachable!("ir::verify rejects {op:?} of booleans"),
         }
     }
 
@@ -405,6 +428,8 @@ impl Emitter {
             Binary::Min => self.extreme(Opcode::Min, ty, a, b),
             Binary::Max => self.extreme(Opcode::Max, ty, a, b),
             Binary::Shl | Binary::Shr => self.shift(op, dtype, a, b),
+            Binary::MulHi => self.mul_hi(dtype, a, b),
+            Binary::Copysign => unreachable!("ir::verify rejects {op:?} of integers"),
         };
         match op {
             Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Shl => {
@@ -416,7 +441,9 @@ impl Emitter {
             | Binary::Xor
             | Binary::Min
             | Binary::Max
-            | Binary::Shr => result,
+            | Binary::Shr
+            | Binary::MulHi
+            | Binary::Copysign => result,
         }
     }
 
@@ -450,7 +477,9 @@ impl Emitter {
             Binary::Min => self.pure(Opcode::Min, mods![ty], ty, &[a, b]),
             Binary::Max => self.pure(Opcode::Max, mods![ty], ty, &[a, b]),
             Binary::Rem => self.float_remainder(dtype, a, b),
-            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
+            // PTX names the sign first (PTX ISA, "copysign").
+            Binary::Copysign => self.pure(Opcode::Copysign, mods![ty], ty, &[b, a]),
+            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::MulHi => {
                 unreachable!("ir::verify rejects {op:?} of floats")
             }
         }
@@ -469,7 +498,9 @@ impl Emitter {
             | Binary::Or
             | Binary::Xor
             | Binary::Shl
-            | Binary::Shr => None,
+            | Binary::Shr
+            | Binary::MulHi
+            | Binary::Copysign => None,
         };
         match opcode {
             Some(opcode @ (Opcode::Min | Opcode::Max)) => {
