@@ -366,7 +366,7 @@ pub use product::{Matrix, dot, dot_scaled, dot_tf32};
 #[doc(hidden)]
 pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Cast, Float, Number, Operand, Scalar};
-pub use shared::{Shared, shared};
+pub use shared::{Indices, Shared, shared};
 pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
 pub use target::*;
 pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};

@@ -340,6 +340,11 @@ impl Lower<'_> {
             }
             MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args),
             MemoryOp::StoreShared => self.store_shared(args[0], args[1]),
+            MemoryOp::GatherShared => {
+                return Some(Data::Tile(self.gather_shared(args, target(result))));
+            }
+            MemoryOp::ScatterShared => self.scatter_shared(args),
+            MemoryOp::AtomicShared(op) => return self.atomic_shared(*op, args, result),
         }
         None
     }

@@ -5,7 +5,7 @@
 //! addresses repeat. On one address it is done once for the whole block, and every thread gets the old value.
 //!
 //! Addresses make the launch unsafe. Windows of a [`TensorMut`](super::TensorMut) have the same operations as methods, such as
-//! [`atomic_add`](super::ViewMut::atomic_add), which do not.
+//! [`atomic_add`](super::ViewMut::atomic_add), which do not. So has [shared memory](super::Shared::atomic_add), at tiles of indices.
 //!
 //! | function | element types |
 //! |---|---|

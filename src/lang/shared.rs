@@ -9,6 +9,10 @@ use super::scalar::Scalar;
 use super::stub;
 use super::tile::{Shape, Tile};
 
+mod by_index;
+
+pub use by_index::Indices;
+
 /// A dense array of `T` in the block's shared memory, or a part of one.
 ///
 /// [`shared`] makes it; copies of the handle name the same memory. Contents are undefined until
@@ -22,6 +26,12 @@ use super::tile::{Shape, Tile};
 /// is left out if the text proves it, like `i & 3`, `block_id(0) % 4`, a counter of `0..4`, and the slot of a
 /// [`Ring`](crate::Ring) do. Errors: K0206 for an index that is not an
 /// `i32`, K0207 for a constant past the end, K0402 for an array of one axis or a transposed one.
+///
+/// # Elements by index
+///
+/// [`gather`](Self::gather) reads the elements at a tile of indices, [`scatter`](Self::scatter) writes them, and
+/// [`atomic_add`](Self::atomic_add) and the like change them in one step: for tables, histograms, and exchanges between threads. Indices that are
+/// outside read zero and write nothing.
 ///
 /// # Order between threads
 ///
@@ -153,7 +163,8 @@ impl<T: Scalar> Shared<T> {
     }
 
     /// The window at the same place in the block of rank `rank` of the cluster, for [`load`](Shared::load),
-    /// [`store`](Shared::store), [`store_async`](Shared::store_async) and [`bulk::send`](super::bulk::send).
+    /// [`store`](Shared::store), [`gather`](Shared::gather), [`scatter`](Shared::scatter), atomics, [`store_async`](Shared::store_async) and
+    /// [`bulk::send`](super::bulk::send).
     ///
     /// A block may read what another block wrote after the blocks have synchronised
     /// ([`cluster::sync`](super::cluster::sync())), or after waiting on one of its [barriers](Barrier::of_block) at
@@ -164,7 +175,8 @@ impl<T: Scalar> Shared<T> {
     /// another block, and after, the compiler puts a `cluster::sync()` at its start and at its end.
     ///
     /// # PTX
-    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); a load is `ld.shared::cluster`, a store `st.shared::cluster`, never `ldmatrix`.
+    /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); a load is `ld.shared::cluster`, a store `st.shared::cluster`, an atomic
+    /// `atom.shared::cluster`, never `ldmatrix`.
     ///
     /// # Errors
     /// K0502 on a target without clusters, K0507 for a kernel without clusters, and for a constant rank that no block has; K0206 for a rank

@@ -5,6 +5,7 @@ pub(crate) mod blocks;
 pub(crate) mod bulk;
 pub(crate) mod copying;
 pub(crate) mod gather;
+pub(crate) mod indexed;
 pub(crate) mod map_options;
 pub(crate) mod remote;
 pub(crate) mod tma;

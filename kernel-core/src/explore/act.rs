@@ -115,7 +115,8 @@ impl Machine<'_> {
                 | Done::Pipeline => None,
             };
             for block in self.blocks_of(crew, (access.blocks, access.by), place.block, at)? {
-                let place = Window { block, ..place };
+                let exact = place.exact && !access.at_indices;
+                let place = Window { block, exact, ..place };
                 let barrier = barrier.map(|barrier| match access.blocks {
                     Blocks::One => barrier,
                     Blocks::Masked(_) | Blocks::All => Barrier { block, ..barrier },
@@ -193,8 +194,9 @@ impl Machine<'_> {
             By::TensorCores => access.done == Done::Commit,
             By::AsyncCopy => true,
         };
-        let (does, by, who) = (access.does, access.by, one.who);
-        let noted = Access { at, does, by, who, window, until, spread, on: barrier, cores };
+        let ir::Access { does, by, atomic, .. } = *access;
+        let who = one.who;
+        let noted = Access { at, does, by, who, window, until, spread, on: barrier, cores, atomic };
         let [issuer, others] = &one.clocks;
         let clocks = if by_one_thread { [issuer, issuer] } else { [issuer, others] };
         match self.memory.access(noted, clocks) {

@@ -35,6 +35,8 @@ pub(super) struct Access {
     pub(super) on: Option<Barrier>,
     /// Of an operation of `tcgen05`, which one.
     pub(super) cores: Option<Cores>,
+    /// Each element is changed in one step.
+    pub(super) atomic: bool,
 }
 
 /// An operation of `tcgen05`.
@@ -120,12 +122,14 @@ impl Memory {
         let mut conflict = None;
         before.retain(|old| {
             let meets = old.window.overlaps(&access.window);
-            if !meets || !(old.writes() || access.writes()) {
-                // A later read by the same ones covers it.
-                let same = (old.by, old.who, old.window, old.does)
-                    == (access.by, access.who, access.window, access.does);
-                let components = old.until.map(|until| until.component);
-                return !(same && components == access.until.map(|until| until.component));
+            let needs_order = (old.writes() || access.writes()) && !(old.atomic && access.atomic);
+            // A later one of its kind, by the same ones, covers it.
+            let kind = |one: &Access| (one.by, one.who, one.window, one.does, one.atomic);
+            let covered = kind(old) == kind(&access)
+                && old.until.map(|until| until.component)
+                    == access.until.map(|until| until.component);
+            if !meets || !needs_order {
+                return !covered;
             }
             let over = if is_in_order(old, &access) || is_met(old, &access) {
                 Over::Surely
@@ -134,7 +138,7 @@ impl Memory {
             };
             match over {
                 Over::Surely => {
-                    return !(access.writes() && access.window.holds(&old.window));
+                    return !(covered || access.writes() && access.window.holds(&old.window));
                 }
                 Over::ByElement => {
                     conflict = conflict.or(Some(Conflict::Elements));

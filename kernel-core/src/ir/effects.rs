@@ -81,6 +81,10 @@ pub struct Access {
     pub condition: Option<Value>,
     /// Whose memory it is.
     pub blocks: Blocks,
+    /// Whether each element is read and written in one step: among such accesses there is no order.
+    pub atomic: bool,
+    /// Whether only elements at indices are accessed, which are known when the kernel runs.
+    pub at_indices: bool,
 }
 
 /// The blocks of a cluster whose memory or barrier it is, each at the place of the operand.
@@ -296,7 +300,9 @@ impl Effects {
 }
 
 fn access(does: Does, memory: Memory, by: By, done: Done) -> Access {
-    Access { memory, does, by, done, mask: None, condition: None, blocks: Blocks::One }
+    let (atomic, at_indices) = (false, false);
+    let blocks = Blocks::One;
+    Access { memory, does, by, done, mask: None, condition: None, blocks, atomic, at_indices }
 }
 
 fn by_threads(does: Does, memory: Memory) -> Access {
@@ -305,6 +311,10 @@ fn by_threads(does: Does, memory: Memory) -> Access {
 
 fn by_address(does: Does, address: Value, mask: Option<Value>) -> Access {
     Access { mask, ..by_threads(does, Memory::Address(address)) }
+}
+
+fn at_indices(does: Does, window: Value) -> Access {
+    Access { at_indices: true, ..by_threads(does, Memory::Shared(window)) }
 }
 
 /// How a copy combines with what is at its destination.
@@ -344,6 +354,11 @@ fn copied_in_bulk(bulk: Bulk, args: &[Value]) -> Vec<Access> {
     copied(between, combines, done, (operands.mask, operands.condition))
 }
 
+/// A read of memory and a write of the same, in one step.
+fn changed(read: Access) -> Vec<Access> {
+    [Does::Reads, Does::Writes].map(|does| Access { does, atomic: true, ..read }).to_vec()
+}
+
 fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
     use Does::{Reads, Writes};
     match op {
@@ -355,12 +370,13 @@ fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
         MemoryOp::StorePtr { masked } => {
             vec![by_address(Writes, args[0], masked.then(|| args[2]))]
         }
-        MemoryOp::Atomic(_) => [Reads, Writes].map(|does| by_address(does, args[0], None)).to_vec(),
-        MemoryOp::AtomicTensor { param, .. } => {
-            [Reads, Writes].map(|does| by_threads(does, Memory::Tensor(*param))).to_vec()
-        }
+        MemoryOp::Atomic(_) => changed(by_address(Reads, args[0], None)),
+        MemoryOp::AtomicTensor { param, .. } => changed(by_threads(Reads, Memory::Tensor(*param))),
         MemoryOp::LoadShared => vec![by_threads(Reads, Memory::Shared(args[0]))],
         MemoryOp::StoreShared => vec![by_threads(Writes, Memory::Shared(args[0]))],
+        MemoryOp::GatherShared => vec![at_indices(Reads, args[0])],
+        MemoryOp::ScatterShared => vec![at_indices(Writes, args[0])],
+        MemoryOp::AtomicShared(_) => changed(at_indices(Reads, args[0])),
     }
 }
 

@@ -217,7 +217,7 @@ named! {
 }
 
 named! {
-    /// Read-modify-write operations on global memory.
+    /// Read-modify-write operations on memory.
     Atomic {
         /// Adds.
         Add "add",
@@ -385,6 +385,14 @@ pub enum MemoryOp {
     LoadShared,
     /// Writes a tile (operand 1) to the window (operand 0).
     StoreShared,
+    /// Reads the elements of the window (operand 0) at the tiles of indices behind it, one for each of its axes. Outside the window: zero.
+    GatherShared,
+    /// Writes the last operand to the elements of the window (operand 0) at the tiles of indices between them. Outside the window: dropped.
+    /// Of several elements that are written to one place, any one stays.
+    ScatterShared,
+    /// Read-modify-write of the elements of the window (operand 0) at the tiles of indices behind it, with the tiles behind those; the result is
+    /// the old value. Outside the window: nothing is done, and the old value is zero.
+    AtomicShared(Atomic),
 }
 
 /// Gives a window of shared memory, without an access to it.

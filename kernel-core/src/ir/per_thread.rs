@@ -23,7 +23,11 @@ impl Kernel {
                 let is_atomic = matches!(
                     stmt.kind,
                     StmtKind::Op {
-                        op: Op::Memory(MemoryOp::Atomic(_) | MemoryOp::AtomicTensor { .. }),
+                        op: Op::Memory(
+                            MemoryOp::Atomic(_)
+                                | MemoryOp::AtomicTensor { .. }
+                                | MemoryOp::AtomicShared(_)
+                        ),
                         ..
                     }
                 );

@@ -409,6 +409,11 @@ impl<'a> Printer<'a> {
             }
             MemoryOp::LoadShared => format!("load_shared {all}"),
             MemoryOp::StoreShared => format!("store_shared {all}"),
+            MemoryOp::GatherShared => format!("gather_shared {}", indexed(args, 0)),
+            MemoryOp::ScatterShared => format!("scatter_shared {}", indexed(args, 1)),
+            MemoryOp::AtomicShared(op) => {
+                format!("atomic_{} {}", op.name(), indexed(args, op.values()))
+            }
         }
     }
 
@@ -518,6 +523,14 @@ fn product(op: &ProductOp, all: &str) -> String {
 fn split(args: &[String], at: usize) -> (String, String) {
     let at = at.min(args.len());
     (args[..at].join(", "), args[at..].join(", "))
+}
+
+/// A window, the tiles of indices behind it, and the last `others` operands.
+fn indexed(args: &[String], others: usize) -> String {
+    let (at, values) = args.split_at(args.len().saturating_sub(others));
+    let Some((window, indices)) = at.split_first() else { return values.join(", ") };
+    let values = if values.is_empty() { String::new() } else { format!(" {}", values.join(", ")) };
+    format!("{window} [{}]{values}", indices.join(", "))
 }
 
 /// `  // line 12: free`, of what is there.

@@ -1,4 +1,4 @@
-//! Between which numbers an integer is, whenever the kernel computes it.
+//! Between which numbers an integer is, whenever the kernel computes it; of a tile of integers, all of its elements.
 //!
 //! Arithmetic that may wrap gives any number of its type. What a branch on a comparison says of a value holds within the branch:
 //!
@@ -37,7 +37,7 @@ pub type Fork = (Value, bool);
 #[derive(Debug, Default)]
 pub struct Ranges<'k> {
     of: ArenaMap<Value, Range>,
-    /// How scalars are computed.
+    /// How scalars and tiles are computed.
     computed: ArenaMap<Value, (&'k ElementwiseOp, &'k [Value])>,
 }
 
@@ -116,9 +116,11 @@ impl Range {
     }
 }
 
-/// All numbers of a scalar's type; none for what is not an integer.
+/// All numbers of the type of a scalar or of elements; none for what is not an integer.
 fn all_of(ty: &Type) -> Option<Range> {
-    let Type::Scalar(Elem::Number(dtype)) = ty else { return None };
+    let (Type::Scalar(Elem::Number(dtype)) | Type::Tile(Elem::Number(dtype), _)) = ty else {
+        return None;
+    };
     Range::of_type(*dtype)
 }
 
@@ -236,12 +238,12 @@ struct Analysis<'k> {
 }
 
 impl<'k> Analysis<'k> {
-    /// Notes the branches around all places of a region, how scalars are computed, and what iterations of loops pass on. `loops` are the
+    /// Notes the branches around all places of a region, how scalars and tiles are computed, and what iterations of loops pass on. `loops` are the
     /// carried values of the loops around it.
     fn note(&mut self, region: &'k Region, forks: &mut Vec<Fork>, loops: &mut Vec<&'k [Value]>) {
         for stmt in &region.stmts {
             if let StmtKind::Op { op, args, result: Some(result) } = &stmt.kind {
-                if let (Op::Elementwise(op), Type::Scalar(_)) = (op, self.kernel.ty(*result)) {
+                if let Op::Elementwise(op) = op {
                     self.ranges.computed.insert(*result, (op, args));
                 }
                 if !forks.is_empty() {
@@ -314,11 +316,20 @@ impl<'k> Analysis<'k> {
         let all = all_of(self.kernel.ty(result))?;
         let forks = self.around.made.get(result).map_or(&[][..], |forks| forks);
         let exact = match op {
+            Op::Source(SourceOp::Arange(low)) => {
+                let count = self.kernel.ty(result).shape().iter().product::<u32>();
+                let low = i128::from(*low);
+                Range::new(low, low + i128::from(count) - 1)
+            }
             Op::Source(op) => source(op),
             Op::Elementwise(op) => self.elementwise(op, args, forks),
             Op::Sync(SyncOp::Cluster(op)) => self.position(*op),
-            Op::Tile(_)
-            | Op::Memory(_)
+            // The result has elements of the operands.
+            Op::Tile(_) => {
+                let ranges = args.iter().map(|&arg| self.range(arg, forks));
+                ranges.reduce(|all, one| Some(all?.join(one?))).flatten()
+            }
+            Op::Memory(_)
             | Op::Window(_)
             | Op::Copy(_)
             | Op::Sync(_)

@@ -228,7 +228,11 @@ pub(super) fn to_operands(
     match op {
         Op::Elementwise(_)
         | Op::Memory(
-            MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_) | MemoryOp::AtomicTensor { .. },
+            MemoryOp::LoadPtr { .. }
+            | MemoryOp::Atomic(_)
+            | MemoryOp::AtomicTensor { .. }
+            | MemoryOp::GatherShared
+            | MemoryOp::AtomicShared(_),
         ) => Some(Transfer::Same),
         Op::Tile(op) => match op {
             TileOp::Expand(axis) => Some(Transfer::Slice(*axis)),
@@ -636,6 +640,9 @@ impl<'a> Builder<'a> {
         if writes_through_pointers {
             // Addresses come first; what is written decides before they do.
             tiles.swap(0, 1);
+        } else if *op == Op::Memory(MemoryOp::ScatterShared) {
+            // So do indices.
+            tiles.rotate_right(1);
         }
         let node = self.add_node(self.kernel.ty(tiles[0]), Role::Plain, at);
         let access = self.known.access(self.kernel, op, args);

@@ -2,7 +2,7 @@
 
 use la_arena::ArenaMap;
 
-use crate::ir::{Kernel, Op, Region, SourceOp, StmtKind, Value};
+use crate::ir::{Kernel, MemoryOp, Op, Range, Ranges, Region, SourceOp, StmtKind, Value};
 use crate::layouts::{Axis, Known, Subject, analyze, log2_fact, stride};
 
 /// A counted loop, by its induction variable.
@@ -20,6 +20,8 @@ pub(crate) struct Facts<'a> {
     known: Known,
     inductions: ArenaMap<Value, Induction>,
     dims: ArenaMap<Value, (u32, u32)>,
+    /// Of kernels that access shared memory by index; nothing is known of others.
+    ranges: Ranges<'a>,
 }
 
 impl<'a> Facts<'a> {
@@ -30,6 +32,7 @@ impl<'a> Facts<'a> {
             known: analyze(kernel),
             inductions: ArenaMap::new(),
             dims: ArenaMap::new(),
+            ranges: ranges(kernel),
         };
         facts.region(&kernel.body);
         facts
@@ -87,6 +90,12 @@ impl<'a> Facts<'a> {
             && self.dim_divisor(param, axis) >= extent
     }
 
+    /// Whether every element of a tile of indices is less than `extent`, and not negative, as the text proves.
+    pub(crate) fn proves_index(&self, index: Value, extent: u32) -> bool {
+        let inside = Range { least: 0, most: i128::from(extent) - 1 };
+        self.ranges.at(self.kernel, index, &[]).is_some_and(|range| inside.holds(range))
+    }
+
     /// Notes the loops and the extents of a region.
     fn region(&mut self, region: &Region) {
         region.each_stmt(&mut |stmt| {
@@ -101,4 +110,18 @@ impl<'a> Facts<'a> {
             }
         });
     }
+}
+
+/// The ranges of the integers of a kernel that accesses shared memory by index.
+fn ranges(kernel: &Kernel) -> Ranges<'_> {
+    let mut extents = Vec::new();
+    kernel.body.each_op(&mut |op, args, _, _| {
+        if let Op::Memory(
+            MemoryOp::GatherShared | MemoryOp::ScatterShared | MemoryOp::AtomicShared(_),
+        ) = op
+        {
+            extents.extend(kernel.ty(args[0]).shape());
+        }
+    });
+    if extents.is_empty() { Ranges::default() } else { Ranges::of(kernel, &extents) }
 }

@@ -6,6 +6,7 @@ pub(crate) mod atomic;
 pub(crate) mod bulk;
 pub(crate) mod copy;
 pub(crate) mod gather;
+pub(crate) mod indexed;
 pub(crate) mod matrix;
 pub(crate) mod pointer;
 pub(crate) mod remote;

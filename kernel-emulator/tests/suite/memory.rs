@@ -272,3 +272,25 @@ fn no_instruction_writes_a_constant() {
         }
     }
 }
+
+#[test]
+fn lanes_that_are_left_out_of_shared_memory_have_any_address() {
+    for (width, left_out) in [("u32", 0), ("u32", 0xffff_fffd_u32), ("u8", 0), ("u8", u32::MAX)] {
+        let bench = Bench::new(&entry(
+            1,
+            &format!(
+                ".shared .align 4 .b8 s[128];
+                 .reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %p;
+                 ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2;
+                 mov.u32 %r2, s; add.u32 %r2, %r2, %r1; setp.ne.u32 %p, %r0, 0;
+                 selp.b32 %r3, %r2, {left_out}, %p; mov.u32 %r4, 7;
+                 @%p st.shared.{width} [%r3], %r0; @%p ld.shared.{width} %r4, [%r3];
+                 mul.wide.u32 %d1, %r0, 4; add.u64 %d0, %d0, %d1; st.global.u32 [%d0], %r4;"
+            ),
+        ));
+        let to = bench.memory.allocate(128).expect("small");
+        bench.launch(&one_block(32), &[to]);
+        let required: Vec<u32> = (0..32).map(|lane| if lane == 0 { 7 } else { lane }).collect();
+        assert_eq!(bench.words(to, 32), required[..], "{width} at {left_out:#x}");
+    }
+}

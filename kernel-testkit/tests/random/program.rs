@@ -85,6 +85,7 @@ pub(crate) fn step(program: &mut Program) {
         (4, operations::load),
         (3, operations::gather),
         (5, statements::through_shared),
+        (4, statements::by_index),
         (5, statements::copied),
         (4, statements::count),
         (3, statements::branch),

@@ -35,6 +35,72 @@ pub(crate) fn through_shared(program: &mut Program) {
     }
 }
 
+/// Elements of shared memory at tiles of indices, some of them outside: read; changed in one step, where the order is of no consequence; or
+/// written, each by one thread.
+pub(crate) fn by_index(program: &mut Program) {
+    let Some(tile) = program.pick(|tile| (1..3).contains(&tile.shape.len())) else { return };
+    let Some(name) = program.allocate(tile.dtype, &tile.shape) else { return };
+    let (dtype, mut extents) = (tile.dtype, tile.shape.clone());
+    program.line(&format!("{name}.store({});", tile.name));
+    program.line("sync();");
+    let turned = extents.len() == 2 && program.chance(30);
+    if turned {
+        extents.reverse();
+    }
+    let view = format!("{name}{}", if turned { ".t()" } else { "" });
+    let shape = program.shape();
+    let indices = indices(program, &extents, &shape);
+    program.bind(&format!("{view}.gather({indices})"), dtype, &shape);
+    program.line("sync();");
+    let word = dtype.has_arithmetic() && dtype.bytes() >= 4;
+    if word && dtype.is_int() && program.chance(50) {
+        let values = tile_of(program, dtype, &shape).name;
+        let change = program.one_of(&["add", "max", "min", "and", "or", "xor"]);
+        program.line(&format!("{view}.atomic_{change}({indices}, {values});"));
+    } else {
+        // No two of these indices are the same.
+        let mut apart = Vec::new();
+        for (axis, &extent) in extents.iter().enumerate() {
+            let grown =
+                if extents.len() == 1 { String::new() } else { format!(".expand({})", 1 - axis) };
+            let start = program.from(-2..=extent + 1);
+            apart.push(if program.chance(50) {
+                format!("(arange(0, {extent}) + {start}){grown}")
+            } else {
+                format!("({start} - arange(0, {extent})){grown}")
+            });
+        }
+        let (apart, values) = (apart.join(", "), tile_of(program, dtype, &extents).name);
+        if word && program.chance(50) {
+            let change = program.one_of(&["add", "exchange"]);
+            program.bind(&format!("{view}.atomic_{change}([{apart}], {values})"), dtype, &extents);
+        } else {
+            program.line(&format!("{view}.scatter([{apart}], {values});"));
+        }
+    }
+    program.line("sync();");
+    program.bind(&format!("{name}.load()"), dtype, &tile.shape);
+    program.line("sync();");
+}
+
+/// Tiles of indices of that shape, one for each axis of memory of these extents.
+fn indices(program: &mut Program, extents: &[i32], shape: &[i32]) -> String {
+    let mut all = Vec::new();
+    for extent in extents {
+        let index = tile_of(program, Dtype::I32, shape).name;
+        all.push(match program.below(4) {
+            0 => index,
+            1 => format!("{index} % {extent}"),
+            2 => format!("(({index} & {}) - 1)", 2 * extent - 1),
+            _ => format!("({index} & {})", extent - 1),
+        });
+    }
+    match &all[..] {
+        [one] => one.clone(),
+        _ => format!("[{}]", all.join(", ")),
+    }
+}
+
 /// A whole tensor, or a window of one, copied asynchronously and read in several ways, which together choose how it lies.
 pub(crate) fn copied(program: &mut Program) {
     let dtype = program.number();

@@ -363,7 +363,7 @@ impl Builder<'_> {
     }
 
     /// A tile with a scalar in every element; a whole number is written as one of the element type.
-    fn full_of(&self, shape: &[u32], scalar: &Val, dtype: Dtype) -> String {
+    pub(crate) fn full_of(&self, shape: &[u32], scalar: &Val, dtype: Dtype) -> String {
         let scalar = if let Val::Const(Const::Int(value), _) = scalar {
             Some(self.whole_number(&value.to_string(), Num::Known(dtype)))
         } else {
@@ -387,7 +387,12 @@ impl Builder<'_> {
     }
 
     /// The element types that hardware changes in one step.
-    fn wants_atomic(&mut self, op: Atomic, dtype: Dtype, given: &Given<'_>) -> Option<()> {
+    pub(crate) fn wants_atomic(
+        &mut self,
+        op: Atomic,
+        dtype: Dtype,
+        given: &Given<'_>,
+    ) -> Option<()> {
         let words = dtype.has_arithmetic() && dtype.bytes() >= 4;
         let legal = match op {
             Atomic::Add => words || dtype.is_half(),

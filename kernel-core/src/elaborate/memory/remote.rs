@@ -98,7 +98,7 @@ impl Builder<'_> {
                 format!("{what} needs shared memory of its own block"),
             )
             .compare("", "a window of this block", "one of another block")
-            .why("another block's shared memory has `load`, `store`, `store_async` and `bulk::send` (PTX ISA, \"mapa\")"),
+            .why("another block's shared memory has `load`, `store`, `gather`, `scatter`, atomics, `store_async` and `bulk::send` (PTX ISA, \"mapa\")"),
         )
     }
 

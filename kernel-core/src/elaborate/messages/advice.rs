@@ -55,7 +55,8 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "convert_layout" | "set_layout" => {
             ("", "x.to_layout(blocked([1, 4], [8, 4], [4, 1], [1, 0]))")
         }
-        "gather" => (GATHER, ""),
+        "gather" | "take" | "take_along_axis" | "index_select" => (GATHER, GATHERED),
+        "scatter" => (GATHER, SCATTERED),
         "BlockedLayout" => ("", "blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
         "SliceLayout" => ("", "slice(1, blocked([1, 4], [8, 4], [4, 1], [1, 0]))"),
         "DotOperandLayout" => ("", "dot_operand(0, mma([2, 2]), 2)"),
@@ -86,7 +87,9 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
     })
 }
 
-const GATHER: &str = "the elements of a tile belong to threads, and a thread reads only its own; load from memory at a tile of addresses";
+const GATHER: &str = "the elements of a tile belong to threads, and a thread reads and writes only its own; shared memory is read and written at a tile of indices";
+const GATHERED: &str = "s.store(x); sync(); s.gather(indices)";
+const SCATTERED: &str = "s.scatter(indices, x); sync(); s.load()";
 
 /// The constructor that takes what this one of another language takes, in the same order.
 pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
@@ -100,7 +103,7 @@ pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 47] = [
+const PLAIN: [&str; 51] = [
     "Some",
     "None",
     "Ok",
@@ -146,6 +149,10 @@ const PLAIN: [&str; 47] = [
     "ct",
     "wp",
     "gather",
+    "scatter",
+    "take",
+    "take_along_axis",
+    "index_select",
     "set_layout",
     "gl",
 ];
@@ -221,7 +228,8 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "reciprocal" => ("", ".recip()"),
         "maximum" => ("", "maximum(x, y)"),
         "minimum" => ("", "minimum(x, y)"),
-        "gather" => (GATHER, ""),
+        "gather" | "take" | "take_along_axis" | "index_select" => (GATHER, GATHERED),
+        "scatter" => (GATHER, SCATTERED),
         "sort" | "argsort" | "topk" | "flip" | "histogram" => (
             "no function sorts elements or reverses an axis; build a sorting network from `split`, `join` and `select`",
             "",

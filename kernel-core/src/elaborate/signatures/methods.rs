@@ -244,6 +244,15 @@ fn plain_layout(builder: &Builder<'_>, of: &Val) -> Option<String> {
 // ----------------------------------------------------------------------------- shared and tensor memory
 
 const STORED: &[Parameter] = &[param("value", Kind::Any)];
+const INDICES: Parameter = param("indices", Kind::Any).by(|b, of| {
+    let Val::Value(window) = of else { return None };
+    let rank = b.ty(*window).shared()?.shape.len();
+    Some(if rank == 1 { "indices" } else { "[rows, columns]" }.to_owned())
+});
+const AT: &[Parameter] = &[INDICES];
+const AT_VALUE: &[Parameter] = &[INDICES, param("values", Kind::Any)];
+const AT_CURRENT_NEW: &[Parameter] =
+    &[INDICES, param("current", Kind::Any), param("new", Kind::Any)];
 const WINDOW_AXIS: Parameter = param("axis", Kind::Axis("the window")).text("0");
 const RANK: Parameter = param("rank", Kind::I32("the rank of a block is an `i32`")).text("0");
 const OF_BLOCK: Need =
@@ -252,6 +261,18 @@ const OF_BLOCK: Need =
 pub(super) const SHARED: &[Signature] = &[
     gives("load", &[], |b, g| Some(Val::Value(b.load_shared(g.receiver(), g.loc)?))),
     does("store", STORED, |b, g| b.store_shared(g)),
+    gives("gather", AT, |b, g| b.gather_shared(g)),
+    does("scatter", AT_VALUE, |b, g| b.scatter_shared(g)),
+    gives("atomic_add", AT_VALUE, |b, g| b.atomic_shared(Atomic::Add, g)),
+    gives("atomic_max", AT_VALUE, |b, g| b.atomic_shared(Atomic::Max, g)),
+    gives("atomic_min", AT_VALUE, |b, g| b.atomic_shared(Atomic::Min, g)),
+    gives("atomic_and", AT_VALUE, |b, g| b.atomic_shared(Atomic::And, g)),
+    gives("atomic_or", AT_VALUE, |b, g| b.atomic_shared(Atomic::Or, g)),
+    gives("atomic_xor", AT_VALUE, |b, g| b.atomic_shared(Atomic::Xor, g)),
+    gives("atomic_exchange", AT_VALUE, |b, g| b.atomic_shared(Atomic::Exchange, g)),
+    gives("atomic_compare_exchange", AT_CURRENT_NEW, |b, g| {
+        b.atomic_shared(Atomic::CompareExchange, g)
+    }),
     does(
         "store_async",
         &[param("value", Kind::Any).text("tile"), param("bar", Kind::Barrier).text("bar")],

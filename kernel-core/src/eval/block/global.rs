@@ -3,7 +3,7 @@
 use super::{Machine, coordinates};
 use crate::eval::element::{Data, Element};
 use crate::eval::{Fault, arith, memory};
-use crate::ir::{Atomic, Binary, Dtype, Fill, MapOptions, ParamKind, Value};
+use crate::ir::{Atomic, Binary, Compare, Dtype, Fill, MapOptions, ParamKind, Value};
 
 impl Machine<'_> {
     pub(super) fn tensor_dtype(&self, param: u32) -> Dtype {
@@ -151,7 +151,7 @@ impl Machine<'_> {
             };
             let old = memory::load(self.world.args, dtype, pointer)?;
             let operands = values.iter().map(|&value| self.elements(value)[index]);
-            let new = atomic(op, dtype, old, &operands.collect::<Vec<_>>())?;
+            let new = changed(op, dtype, old, &operands.collect::<Vec<_>>())?;
             memory::store(self.world.args, dtype, pointer, new)?;
             old_values.push(old);
         }
@@ -170,7 +170,7 @@ impl Machine<'_> {
             let pointer = self.elements(args[0])[at].as_pointer()?;
             let old = memory::load(self.world.args, dtype, pointer)?;
             let operands = args[1..].iter().map(|&arg| self.elements(arg)[at]);
-            let new = atomic(op, dtype, old, &operands.collect::<Vec<_>>())?;
+            let new = changed(op, dtype, old, &operands.collect::<Vec<_>>())?;
             memory::store(self.world.args, dtype, pointer, new)?;
             old_values.push(old);
         }
@@ -179,7 +179,12 @@ impl Machine<'_> {
 }
 
 /// What an atomic operation leaves in memory.
-fn atomic(op: Atomic, dtype: Dtype, old: Element, operands: &[Element]) -> Result<Element, Fault> {
+pub(super) fn changed(
+    op: Atomic,
+    dtype: Dtype,
+    old: Element,
+    operands: &[Element],
+) -> Result<Element, Fault> {
     let with = |op| arith::binary(op, dtype, old, operands[0]);
     Ok(match op {
         Atomic::Add => with(Binary::Add),
@@ -189,9 +194,9 @@ fn atomic(op: Atomic, dtype: Dtype, old: Element, operands: &[Element]) -> Resul
         Atomic::Or => with(Binary::Or),
         Atomic::Xor => with(Binary::Xor),
         Atomic::Exchange => operands[0],
-        // The hardware compares bits: -0 differs from 0, and a NaN equals itself.
+        // Floats are compared by value: -0 equals 0, and a NaN nothing.
         Atomic::CompareExchange => {
-            if old.to_bits(dtype)? == operands[0].to_bits(dtype)? {
+            if arith::compare(Compare::Eq, old, operands[0]).as_bool()? {
                 operands[1]
             } else {
                 old

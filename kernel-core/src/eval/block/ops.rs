@@ -116,6 +116,9 @@ impl Machine<'_> {
                 return self.load_pointers(*masked, args, given()).map(Some);
             }
             MemoryOp::LoadShared => return Ok(Some(Data::Tile(self.read_shared(args[0])))),
+            MemoryOp::GatherShared => return self.gather_shared(args).map(Some),
+            MemoryOp::ScatterShared => self.scatter_shared(args)?,
+            MemoryOp::AtomicShared(op) => return self.atomic_shared(*op, args, result),
             MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
             MemoryOp::AtomicTensor { param, op } => {
                 return self.atomic_tile(*op, *param, args, result);

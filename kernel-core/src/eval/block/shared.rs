@@ -1,10 +1,10 @@
 //! Windows of shared memory, and what is there.
 
-use super::{Machine, coordinates, flat, product};
+use super::{Machine, coordinates, flat, global::changed, product};
 use crate::eval::Fault;
 use crate::eval::element::{Data, Element, Window};
 use crate::eval::world::BarrierPlace;
-use crate::ir::{Dtype, Shared, Value};
+use crate::ir::{Atomic, Dtype, Shared, Value};
 
 impl Machine<'_> {
     pub(super) fn shared_alloc(&self, root: Shared) -> Data {
@@ -82,6 +82,78 @@ impl Machine<'_> {
         for (at, element) in coordinates(shape).zip(tile) {
             memory[window.place(at)] = element;
         }
+    }
+
+    /// Where in its allocation the elements of a window at tiles of indices are; none outside of the window.
+    fn places(&self, window: Value, indices: &[Value]) -> Result<Vec<Option<usize>>, Fault> {
+        let shape = self.shape(window);
+        let window = self.window(window);
+        let count = self.elements(indices[0]).len();
+        let place = |element: usize| {
+            let mut at = Vec::new();
+            for (&index, &extent) in indices.iter().zip(shape) {
+                let index = self.elements(index)[element].as_int()?;
+                let Some(index) = u32::try_from(index).ok().filter(|index| *index < extent) else {
+                    return Ok(None);
+                };
+                at.push(index);
+            }
+            Ok(Some(window.place(at)))
+        };
+        (0..count).map(place).collect()
+    }
+
+    fn memory_of(&mut self, window: Value) -> &mut [Element] {
+        let (rank, root) = (self.window(window).rank, self.window(window).root);
+        &mut self.world.blocks[rank].shared[root]
+    }
+
+    /// A window, and its tiles of indices.
+    pub(super) fn gather_shared(&mut self, args: &[Value]) -> Result<Data, Fault> {
+        let outside = Element::zero(self.shared_dtype(args[0]));
+        let places = self.places(args[0], &args[1..])?;
+        let memory = self.memory_of(args[0]);
+        let read = |place: Option<usize>| place.map_or(outside, |place| memory[place]);
+        Ok(Data::Tile(places.into_iter().map(read).collect()))
+    }
+
+    /// A window, its tiles of indices, and the elements that are written there. The last one of several stays.
+    pub(super) fn scatter_shared(&mut self, args: &[Value]) -> Result<(), Fault> {
+        let (&values, at) = args.split_last().expect("ir::verify requires a tile");
+        let places = self.places(at[0], &at[1..])?;
+        let values = self.elements(values).to_vec();
+        let memory = self.memory_of(at[0]);
+        for (place, value) in places.into_iter().zip(values) {
+            if let Some(place) = place {
+                memory[place] = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// A window, its tiles of indices, and the tiles that change the elements there.
+    pub(super) fn atomic_shared(
+        &mut self,
+        op: Atomic,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Result<Option<Data>, Fault> {
+        let (at, values) = args.split_at(args.len() - op.values());
+        let dtype = self.shared_dtype(at[0]);
+        let mut old_values = Vec::new();
+        for (index, place) in self.places(at[0], &at[1..])?.into_iter().enumerate() {
+            let Some(place) = place else {
+                old_values.push(Element::zero(dtype));
+                continue;
+            };
+            let operands: Vec<Element> =
+                values.iter().map(|&value| self.elements(value)[index]).collect();
+            let element = &mut self.memory_of(at[0])[place];
+            let old = *element;
+            *element = changed(op, dtype, old, &operands)?;
+            old_values.push(old);
+        }
+        Ok(result.map(|result| self.shaped(result, old_values)))
     }
 }
 

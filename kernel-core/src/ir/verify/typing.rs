@@ -238,7 +238,38 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
             holds(*args[1] == whole_tile(window(args[0])?), "the tile does not fit the window")?;
             none(result)
         }
+        MemoryOp::GatherShared => {
+            let (at, values) = indexed(args, 0)?;
+            holds(values.is_empty(), "no tile is written")?;
+            gives(result, &at)
+        }
+        MemoryOp::ScatterShared => {
+            let (at, values) = indexed(args, 1)?;
+            holds(*values[0] == at, "the tile does not fit the indices")?;
+            none(result)
+        }
+        MemoryOp::AtomicShared(op) => {
+            let (at, values) = indexed(args, op.values())?;
+            holds(values.iter().all(|value| **value == at), "the tiles do not fit the indices")?;
+            holds(op.takes(window(args[0])?.dtype), "wrong element type")?;
+            result.map_or(Ok(()), |_| gives(result, &at))
+        }
     }
+}
+
+/// Of a window, tiles of indices and so many others: the type of the elements at the indices, and the others.
+fn indexed<'a, 't>(args: &'a [&'t Type], others: usize) -> Result<(Type, &'a [&'t Type]), String> {
+    let source = window(args.first().ok_or("the window is missing")?)?;
+    let rank = source.shape.len();
+    count(args, 1 + rank + others)?;
+    let (indices, values) = args[1..].split_at(rank);
+    let shape = indices[0].shape();
+    let index = Type::Tile(Elem::Number(Dtype::I32), shape.to_vec());
+    holds(
+        indices.iter().all(|one| **one == index),
+        "the indices are not tiles of i32 of one shape",
+    )?;
+    Ok((Type::Tile(Elem::Number(source.dtype), shape.to_vec()), values))
 }
 
 fn shared_window(kernel: &Kernel, op: &WindowOp, args: &[&Type], result: Option<&Type>) -> Outcome {

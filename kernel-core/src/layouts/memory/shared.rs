@@ -258,6 +258,14 @@ impl Collector<'_> {
                 let window = window_of(self.kernel, *window);
                 Some((window, registers(window, self.layouts.get(*tile))))
             }
+            // Which elements a thread reads or writes is known only when the kernel runs.
+            (
+                Op::Memory(
+                    MemoryOp::GatherShared | MemoryOp::ScatterShared | MemoryOp::AtomicShared(_),
+                ),
+                [window, ..],
+                _,
+            ) => Some((window_of(self.kernel, *window), How::Any)),
             (Op::Copy(CopyOp::Async(_)), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
                 let access = self.known.access(self.kernel, op, args);

@@ -143,7 +143,11 @@ impl<'a> Checker<'a> {
             op,
             Op::Elementwise(_)
                 | Op::Memory(
-                    MemoryOp::LoadPtr { .. } | MemoryOp::Atomic(_) | MemoryOp::AtomicTensor { .. }
+                    MemoryOp::LoadPtr { .. }
+                        | MemoryOp::Atomic(_)
+                        | MemoryOp::AtomicTensor { .. }
+                        | MemoryOp::GatherShared
+                        | MemoryOp::AtomicShared(_)
                 )
         );
         if elementwise {

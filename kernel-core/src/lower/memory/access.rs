@@ -122,6 +122,19 @@ impl Emitter {
         self.store_with(&[space.into()], elem, values, (address, None), mask);
     }
 
+    /// Writes an element if `mask` holds, strongly: other threads of the scope may write the same one, and one of them stays.
+    pub(crate) fn store_relaxed(
+        &mut self,
+        [scope, space]: [Modifier; 2],
+        elem: Elem,
+        value: Val,
+        address: Operand,
+        mask: Val,
+    ) {
+        let modifiers = [Word::Relaxed.into(), scope, space];
+        self.store_with(&modifiers, elem, &[value], (address, None), mask);
+    }
+
     /// Writes neighbouring elements to another block, if `mask` holds; the barrier at the second address counts their bytes.
     pub(crate) fn store_counted(
         &mut self,

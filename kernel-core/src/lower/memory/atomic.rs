@@ -1,4 +1,4 @@
-//! Read-modify-write of global memory.
+//! Read-modify-write of memory.
 //!
 //! On a tile, one thread does each element, relaxed. On a scalar one thread acts for the block: what the block
 //! wrote before is visible to threads that see the new value, and what others wrote before the old value is visible to the block.
@@ -25,6 +25,22 @@ struct Change<'a> {
     operands: &'a [Val],
     one: Val,
     order: &'a [Modifier],
+    space: Modifier,
+    old: Old,
+}
+
+/// Whether something reads the old value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Old {
+    Read,
+    Unread,
+}
+
+impl Change<'_> {
+    /// The type in which addresses of its memory are computed.
+    fn address_type(&self) -> Type {
+        if self.space == Space::Global.into() { Type::S64 } else { Type::U32 }
+    }
 }
 
 impl Lower<'_> {
@@ -44,7 +60,9 @@ impl Lower<'_> {
             let one = self.e.first_of(self.e.threads - 1);
             self.barrier();
             let order = mods![Word::AcqRel, Word::Gpu];
-            let old = self.modify(Change { op, dtype, operands: &operands, one, order });
+            let (space, old) = (Space::Global.into(), Old::Read);
+            let old =
+                self.modify(Change { op, dtype, operands: &operands, one, order, space, old });
             wanted?;
             let layout = Layout::zeros(Dim::Register, Dim::Axis(0), 1);
             return Some(Data::Scalar(self.broadcast(dtype, &layout, &[old], one)[0]));
@@ -58,7 +76,9 @@ impl Lower<'_> {
             if register & free == 0 {
                 let operands: Vec<Val> =
                     args.iter().map(|&arg| self.register(arg, register)).collect();
-                let change = Change { op, dtype, operands: &operands, one, order: &[] };
+                let (space, read) = (Space::Global.into(), Old::Read);
+                let operands = &operands;
+                let change = Change { op, dtype, operands, one, order: &[], space, old: read };
                 old[register as usize] = self.modify(change);
             }
         }
@@ -77,24 +97,56 @@ impl Lower<'_> {
         result: Option<Value>,
     ) -> Option<Data> {
         let (offsets, values) = args.split_at(args.len() - op.values());
-        let wanted = result.filter(|&result| self.used.contains_idx(result));
         let tile = self.tensor_tile(param, offsets, self.kernel.ty(values[0]).shape());
+        let layout = self.layout(values[0]).clone();
+        let free = layout.free_variable_mask(Dim::Register);
+        let registers = (0..layout.in_size(Dim::Register)).filter(|register| register & free == 0);
+        let kept_at = Self::kept_at(registers.count());
+        let place = |lower: &mut Self, register, one| {
+            lower.element_place(&tile, &layout, register, kept_at, one)
+        };
+        self.change_elements((op, tile.dtype, Space::Global.into()), values, result, place)
+    }
+
+    /// A read-modify-write of elements of shared memory at tiles of indices; the result is the old value, if something reads it.
+    pub(crate) fn atomic_shared(
+        &mut self,
+        op: Atomic,
+        args: &[Value],
+        result: Option<Value>,
+    ) -> Option<Data> {
+        let (at, values) = args.split_at(args.len() - op.values());
+        let elements = self.indexed(at[0], &at[1..]);
+        let place = |lower: &mut Self, register, one| lower.indexed_place(&elements, register, one);
+        let (dtype, space) = (self.shared_type(at[0]).dtype, self.space_of(at[0]));
+        self.change_elements((op, dtype, space), values, result, place)
+    }
+
+    /// A read-modify-write of the elements that `place` gives the address of, and a mask that includes its last argument.
+    fn change_elements(
+        &mut self,
+        (op, dtype, space): (Atomic, Dtype, Modifier),
+        values: &[Value],
+        result: Option<Value>,
+        mut place: impl FnMut(&mut Self, u32, Val) -> (Val, Val),
+    ) -> Option<Data> {
+        let wanted = result.filter(|&result| self.used.contains_idx(result));
         let layout = self.layout(values[0]).clone();
         let repeated = repeated_threads(&layout, self.crew.warps);
         let free = layout.free_variable_mask(Dim::Register);
         let one = self.e.first_of(repeated);
-        let elem = Elem::Number(tile.dtype);
+        let elem = Elem::Number(dtype);
         let registers = (0..layout.in_size(Dim::Register)).filter(|register| register & free == 0);
-        let kept_at = Self::kept_at(registers.clone().count());
         let mut old = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
+        let read = if wanted.is_some() { Old::Read } else { Old::Unread };
         for register in registers {
-            let (address, mask) = self.element_place(&tile, &layout, register, kept_at, one);
+            let (address, mask) = place(self, register, one);
             let mut operands = vec![address];
             operands.extend(values.iter().map(|&value| self.register(value, register)));
-            let change =
-                Change { op, dtype: tile.dtype, operands: &operands, one: mask, order: &[] };
+            let operands = &operands;
+            let change = Change { op, dtype, operands, one: mask, order: &[], space, old: read };
             let new = self.modify(change);
-            // Elements outside of the tensor have no old value.
+            // Elements outside have no old value.
             old[register as usize] = match wanted {
                 Some(_) => self.e.select(held(elem), mask, new, zero(elem)),
                 None => new,
@@ -104,10 +156,10 @@ impl Lower<'_> {
         if repeated == 0 && free == 0 {
             return Some(Data::Tile(old));
         }
-        Some(Data::Tile(self.broadcast(tile.dtype, &layout, &old, one)))
+        Some(Data::Tile(self.broadcast(dtype, &layout, &old, one)))
     }
 
-    fn register(&self, value: Value, register: u32) -> Val {
+    pub(super) fn register(&self, value: Value, register: u32) -> Val {
         match &self.values[value] {
             Data::Scalar(value) | Data::Window(value) => *value,
             Data::Tile(registers) => registers[register as usize],
@@ -163,24 +215,33 @@ impl Lower<'_> {
         result
     }
 
-    /// The old value.
+    /// The old value, if something reads it.
     fn modify(&mut self, change: Change<'_>) -> Val {
-        let Change { op, dtype, operands, one, order } = change;
+        let Change { op, dtype, operands, one, order, space, old: read } = change;
         match native(op, dtype, self.kernel.target) {
             Some((word, ty)) => {
                 let register = held(Elem::Number(dtype));
-                let old = self.e.fresh(register);
                 let mut modifiers = order.to_vec();
-                modifiers.extend([Modifier::from(Space::Global), word.into()]);
+                modifiers.extend([space, word.into()]);
                 if matches!(ty, Type::F16 | Type::Bf16) {
                     modifiers.push(Word::Noftz.into());
                 }
                 modifiers.push(ty.into());
                 let address = self.e.at(operands[0], 0);
-                let mut list = vec![Operand::Reg(old), address];
+                let mut list = vec![address];
                 for &operand in &operands[1..] {
                     list.push(Operand::Reg(self.e.reg(operand, register)));
                 }
+                // Of global memory ptxas finds out for itself what is not read.
+                let reduces =
+                    space != Space::Global.into() && !matches!(word, Word::Exch | Word::Cas);
+                if read == Old::Unread && reduces {
+                    let guard = self.e.guard(one);
+                    self.e.effect_if(guard, Opcode::Red, &modifiers, list);
+                    return Val::Int(0);
+                }
+                let old = self.e.fresh(register);
+                list.insert(0, Operand::Reg(old));
                 let mut inst = Instruction::new(Opcode::Atom, modifiers, list);
                 inst.guard = self.e.guard(one);
                 self.e.push(inst, 1, true);
@@ -192,7 +253,8 @@ impl Lower<'_> {
 
     /// A compare-and-swap loop on the word that holds the element.
     fn exchange_loop(&mut self, change: Change<'_>) -> Val {
-        let Change { op, dtype, operands, one, order } = change;
+        let address_type = change.address_type();
+        let Change { op, dtype, operands, one, order, space, old: _ } = change;
         let elem = Elem::Number(dtype);
         let wide = dtype.bytes() == 8;
         let word = if wide { Type::B64 } else { Type::B32 };
@@ -200,8 +262,9 @@ impl Lower<'_> {
         let (address, shift) = if dtype.bytes() >= 4 {
             (operands[0], Val::Int(0))
         } else {
-            let address = self.e.and(Type::S64, operands[0], Val::Int(-4));
-            let low = self.e.narrow(operands[0]);
+            let address = self.e.and(address_type, operands[0], Val::Int(-4));
+            let low =
+                if address_type == Type::S64 { self.e.narrow(operands[0]) } else { operands[0] };
             let byte = self.e.and(Type::U32, low, Val::Int(3));
             (address, self.e.shl(Type::U32, byte, 3))
         };
@@ -222,7 +285,7 @@ impl Lower<'_> {
         self.e.push(
             Instruction::new(
                 Opcode::Ld,
-                [order_free(), Space::Global.into(), word.into()],
+                [order_free(), space, word.into()],
                 [Operand::Reg(current), place],
             ),
             1,
@@ -249,7 +312,7 @@ impl Lower<'_> {
         let stored = self.with_element(dtype, now, shift, new);
         let old = self.e.fresh(word);
         let mut modifiers = order.to_vec();
-        modifiers.extend([Modifier::from(Space::Global), Word::Cas.into(), word.into()]);
+        modifiers.extend([space, Word::Cas.into(), word.into()]);
         let place = self.e.at(address, 0);
         let stored = self.e.reg(stored, word);
         let list = [Operand::Reg(old), place, Operand::Reg(current), Operand::Reg(stored)];

@@ -449,6 +449,19 @@ impl Lower<'_> {
         })
     }
 
+    /// Where a window begins: a value, and a constant to add to it.
+    pub(super) fn window_start(&mut self, window: Value) -> (Val, u32) {
+        let ty = self.shared_type(window);
+        let start = self.plan.starts[ty.root];
+        let before = self.window(window);
+        // The address in another block is whole, but for the start of the allocation.
+        if self.shared_type(window).remote {
+            return (before, start);
+        }
+        let base = self.shared_base();
+        (self.e.add(Register::U32, base, before), start)
+    }
+
     /// Reads a window into registers.
     pub(crate) fn load_shared(&mut self, window: Value, result: Value) -> Vec<Val> {
         let layout = self.layout(result).clone();

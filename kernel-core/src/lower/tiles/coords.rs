@@ -71,8 +71,18 @@ impl Emitter {
     ///
     /// Bits of the index that move by the same distance move together: one mask and one shift for each distance.
     pub(crate) fn thread_map(&mut self, map: &ThreadMap) -> Val {
+        self.linear(&map.bases, self.threads - 1, Emitter::thread)
+    }
+
+    /// The value of a linear function, from its bases, of what `of` gives: a number that has no other bits than those of `all`.
+    pub(crate) fn linear(
+        &mut self,
+        bases: &[u32],
+        all: u32,
+        mut of: impl FnMut(&mut Emitter) -> Val,
+    ) -> Val {
         let mut moves: Vec<(i32, u32)> = Vec::new();
-        for (bit, basis) in (0i32..).zip(&map.bases) {
+        for (bit, basis) in (0i32..).zip(bases) {
             for place in (0i32..32).filter(|place| basis >> place & 1 == 1) {
                 let distance = place - bit;
                 match moves.iter_mut().find(|(other, _)| *other == distance) {
@@ -82,26 +92,25 @@ impl Emitter {
             }
         }
         moves.sort_unstable();
-        let all = self.threads - 1;
         let mut sum = Val::Int(0);
         let mut set = 0u32;
         for (distance, mask) in moves {
-            let thread = self.thread();
+            let number = of(self);
             let (part, reach) = if distance < 0 {
                 let by = distance.unsigned_abs();
                 let part = if mask == all & !((1 << by) - 1) {
-                    self.shr(Type::U32, thread, by)
+                    self.shr(Type::U32, number, by)
                 } else {
-                    let masked = self.and(Type::U32, thread, Val::Int(i64::from(mask)));
+                    let masked = self.and(Type::U32, number, Val::Int(i64::from(mask)));
                     self.shr(Type::U32, masked, by)
                 };
                 (part, mask >> by)
             } else {
                 let by = distance.unsigned_abs();
                 let masked = if mask == all {
-                    thread
+                    number
                 } else {
-                    self.and(Type::U32, thread, Val::Int(i64::from(mask)))
+                    self.and(Type::U32, number, Val::Int(i64::from(mask)))
                 };
                 (self.shl(Type::U32, masked, by), mask << by)
             };

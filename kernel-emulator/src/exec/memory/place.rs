@@ -314,7 +314,7 @@ pub(crate) fn shared(
     let base = rank << RANK_SHIFT | u64::from(SHARED_BASE);
     let size = u64::from(cx.cluster.blocks[block].shared.bytes());
     match access::check(addresses, base, size, bytes.into(), mask) {
-        Ok(offsets) => Ok((block, offsets, mask)),
+        Ok(offsets) => Ok((block, of_lanes(offsets, mask), mask)),
         Err((lane, problem)) => {
             let mut same = 0;
             for (lane, address) in addresses.iter().enumerate() {
@@ -322,7 +322,7 @@ pub(crate) fn shared(
             }
             same &= mask;
             match access::check(addresses, base, size, bytes.into(), same) {
-                Ok(offsets) if same != mask => Ok((block, offsets, same)),
+                Ok(offsets) if same != mask => Ok((block, of_lanes(offsets, same), same)),
                 _ => {
                     let place = ("the block's shared memory", base, size);
                     Err(fixed(addresses, lane, problem, bytes, access, place))
@@ -330,6 +330,18 @@ pub(crate) fn shared(
             }
         }
     }
+}
+
+/// The offsets of some lanes. Those that are left out have any address, even one before the memory.
+fn of_lanes(mut offsets: Doubles, mask: u32) -> Doubles {
+    if mask != u32::MAX {
+        for (lane, offset) in offsets.iter_mut().enumerate() {
+            if mask >> lane & 1 == 0 {
+                *offset = 0;
+            }
+        }
+    }
+    offsets
 }
 
 /// Offsets into the warp's local memory.
