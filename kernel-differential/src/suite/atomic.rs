@@ -1,5 +1,5 @@
-//! Atomic operations on global and shared memory: each thread on an element of its own, whose old value is compared too; and,
-//! where the order is of no consequence, all of them on a few.
+//! Atomic operations on global and shared memory: each thread on an element of its own, whose old value is compared too; and, of global
+//! memory, where the order is of no consequence, all of them on a few.
 
 use std::fmt::Write;
 
@@ -17,11 +17,16 @@ const THREADS: usize = 256;
 /// Elements that all threads of the contended part share.
 const FEW: usize = 64;
 
-/// Whether a form is an atomic operation on global memory.
+/// Whether a form is an atomic operation on global or shared memory.
 pub(super) fn claims(form: &str) -> bool {
     (form.starts_with("atom.") || form.starts_with("red."))
-        && form.contains(".global.")
+        && (form.contains(".global.") || is_shared(form))
         && !form.contains("async")
+}
+
+/// Whether it is one on shared memory. The memory of the block is part of that of the cluster.
+fn is_shared(form: &str) -> bool {
+    form.contains(".shared.") || form.contains(".shared::cluster.")
 }
 
 /// The case of a form, if it is an atomic operation.
@@ -53,7 +58,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let pitch = 8 * count * operands;
     let mut body = format!(
         ".reg .{register} %d<4>, %v<4>, %u<4>;
-.reg .b32 %y;
+.reg .b32 %x, %y;
 .reg .b64 %g, %o;
 mul.wide.u32 %g, %i, {pitch};
 add.u64 %g, %g, %a0;
@@ -67,10 +72,25 @@ add.u64 %g, %g, %a0;
     }
     let sources = if compares { format!("{}, {}", list("u"), list("v")) } else { list("v") };
     let to = if returns { format!("{}, ", list("d")) } else { String::new() };
-    let _ = writeln!(
-        body,
-        "mul.wide.u32 %g, %i, {bytes};\nadd.u64 %g, %g, %a1;\n{form} {to}[%g], {sources};"
-    );
+    let _ = writeln!(body, "mul.wide.u32 %g, %i, {bytes};\nadd.u64 %g, %g, %a1;");
+    if is_shared(form) {
+        // The element comes from global memory, and goes there again.
+        let _ = writeln!(
+            body,
+            ".shared .align 16 .b8 slots[{}];
+mov.u32 %x, slots;
+mul.lo.u32 %y, %thread, {bytes};
+add.u32 %x, %x, %y;
+ld.global.{register} %d1, [%g];
+st.shared.{register} [%x], %d1;
+{form} {to}[%x], {sources};
+ld.shared.{register} %d1, [%x];
+st.global.{register} [%g], %d1;",
+            bytes * THREADS
+        );
+    } else {
+        let _ = writeln!(body, "{form} {to}[%g], {sources};");
+    }
     if returns {
         let _ = writeln!(body, "mul.wide.u32 %o, %i, {bytes};\nadd.u64 %o, %o, %a2;");
         for n in 0..count {
@@ -78,7 +98,7 @@ add.u64 %g, %g, %a0;
         }
     }
     let integers = ty.is_integer() || ty.is_untyped();
-    if integers && !["exch", "cas", "inc", "dec"].contains(&operation) {
+    if !is_shared(form) && integers && !["exch", "cas", "inc", "dec"].contains(&operation) {
         let _ = writeln!(
             body,
             "and.b32 %y, %i, {};\nmul.wide.u32 %g, %y, {bytes};\nadd.u64 %g, %g, %a3;\n{form} {to}[%g], {sources};",

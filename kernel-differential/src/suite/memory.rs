@@ -36,11 +36,10 @@ fn access(form: &str) -> Option<Access> {
     };
     let words: Vec<&str> = words.collect();
     let space = |name: &str| words.iter().any(|word| word.split("::").next() == Some(name));
-    // Parameters have a family of their own; asynchronous stores too.
-    if words.contains(&"async")
-        || !(space("global") || space("shared"))
-        || form.contains("shared::cluster")
-    {
+    // Parameters have a family of their own; asynchronous stores and what goes to other blocks too. Strong stores to the memory of the cluster
+    // are tested on the part that the block has.
+    let to_others = form.contains("shared::cluster") && !words.contains(&"relaxed");
+    if words.contains(&"async") || !(space("global") || space("shared")) || to_others {
         return None;
     }
     let count = if words.contains(&"v2") {

@@ -11,7 +11,7 @@
 //@ expect halved: if i < 250 { x(i + 5) } else if i < 253 { -1.0 } else { x(i + 256) }
 use kiln::prelude::*;
 
-#[kernel(target = sm_80, warps = W, grid = 1, instances(W = [1, 2, 8]))]
+#[kernel(target = [sm_80, sm_90a], warps = W, grid = 1, instances(W = [1, 2, 8]))]
 pub fn bit_reversed<const W: i32>(
     x: Tensor<f32, 1>,
     scattered: TensorMut<f32, 1>,

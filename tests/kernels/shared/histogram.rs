@@ -10,7 +10,7 @@
 //@ expect tickets: 128 * (i + 1) * (128 * (i + 1) - 1) / 2
 use kiln::prelude::*;
 
-#[kernel(target = sm_80, warps = W, grid = 4, instances(W = [1, 4]))]
+#[kernel(target = [sm_80, sm_90a], warps = W, grid = 4, instances(W = [1, 4]))]
 pub fn histogram<const W: i32>(
     x: Tensor<i32, 1>,
     bins: TensorMut<i32, 1>,

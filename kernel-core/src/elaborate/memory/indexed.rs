@@ -70,6 +70,10 @@ impl Builder<'_> {
         let window = given.receiver();
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
         self.check_window(window, &shared, given.loc)?;
+        if let Val::Tuple(_) = given.val(0) {
+            let headline = "the indices of several axes are an array";
+            return self.refuse_kind(headline, "an array such as `[rows, columns]`", given.arg(0));
+        }
         let one = [given.val(0).clone()];
         let (parts, many): (&[Val], bool) = match given.val(0) {
             Val::Array(parts) => (parts, true),
@@ -80,7 +84,8 @@ impl Builder<'_> {
                 Code::Axis
                     .at(given.at(0), "shared memory is indexed by one tile for each of its axes")
                     .compare("tiles of indices", shared.shape.len(), parts.len())
-                    .place(self.shared[shared.root].loc, "the shared memory"),
+                    .place(self.shared[shared.root].loc, "the shared memory")
+                    .why("an index on each axis names an element"),
             );
         }
         let indices: Vec<Option<Value>> = parts
@@ -88,7 +93,8 @@ impl Builder<'_> {
             .enumerate()
             .map(|(axis, part)| {
                 let loc = if many { given.args[0].part(axis) } else { given.at(0) };
-                self.index_tile(part, loc)
+                let text = if many { None } else { given.args[0].operand_text() };
+                self.index_tile(part, text, loc)
             })
             .collect();
         let mut indices: Vec<Value> = indices.into_iter().collect::<Option<_>>()?;
@@ -102,8 +108,8 @@ impl Builder<'_> {
         Some(At { operands, shape })
     }
 
-    /// A tile of indices.
-    fn index_tile(&mut self, val: &Val, loc: Loc) -> Option<Value> {
+    /// A tile of indices, with its text if that is known.
+    fn index_tile(&mut self, val: &Val, text: Option<String>, loc: Loc) -> Option<Value> {
         let value = self.value(val, loc)?;
         let headline = "shared memory is indexed by tiles of `i32`";
         if matches!(self.ty(value), Type::Scalar(Elem::Number(_))) {
@@ -111,7 +117,8 @@ impl Builder<'_> {
             let help = if self.is_point(value) {
                 ".expand(0)".to_owned()
             } else {
-                self.full_of(&[1], val, Dtype::I32)
+                let whole = || self.full_of(&[1], val, Dtype::I32);
+                text.map_or_else(whole, |text| format!("full([1], {text})"))
             };
             return self
                 .refuse(Code::Kind.at(loc, headline).compare("", required, actual).help(help));
@@ -124,7 +131,9 @@ impl Builder<'_> {
         let num = self.num(tile);
         if self.cells.unify(num, Num::Known(Dtype::I32)).is_err() {
             let diagnostic = Code::DtypeMismatch.at(loc, headline);
-            let diagnostic = diagnostic.compare("", "i32", self.cells.name(num));
+            let diagnostic = diagnostic
+                .compare("", "i32", self.cells.name(num))
+                .why("addresses of shared memory have 32 bits");
             return self.refuse(self.cast_help(diagnostic, Dtype::I32, num));
         }
         Some(tile)
@@ -159,8 +168,11 @@ impl Builder<'_> {
             );
         }
         let tile = self.tile(val, &format!("`{}`", given.path()), loc)?;
+        if self.is_ptr(tile) {
+            return self.refuse(Code::DtypeRefused.at(loc, "addresses cannot be stored"));
+        }
         let num = self.num(tile);
-        if self.is_ptr(tile) || self.cells.unify(num, self.num(given.receiver())).is_err() {
+        if self.cells.unify(num, self.num(given.receiver())).is_err() {
             let headline = "the values do not have the element type of the shared memory";
             let diagnostic = Code::DtypeMismatch.at(loc, headline);
             let diagnostic = diagnostic.compare("", dtype.name(), self.cells.name(num));

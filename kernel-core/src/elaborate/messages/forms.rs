@@ -168,7 +168,8 @@ impl Builder<'_> {
         self.report(Code::NotAFunction.at(name.loc, headline).help(help))
     }
 
-    /// The diagnostic with an advice, in which `x` stands for this value, and `y` or `lo` and `hi` for the arguments.
+    /// The diagnostic with an advice, in which `x` stands for this value, which is loaded if it is in memory, and `y` or `lo` and `hi` for
+    /// the arguments.
     pub(crate) fn advised_of(
         &self,
         diagnostic: Diagnostic,
@@ -179,7 +180,11 @@ impl Builder<'_> {
         let mut help = help.to_owned();
         let second = if vals.len() == 2 { "lo" } else { "y" };
         for (word, val) in [("x", Some(val)), (second, vals.first()), ("hi", vals.get(1))] {
-            if let Some(name) = val.and_then(|val| self.written(val)) {
+            if let Some(mut name) = val.and_then(|val| self.written(val)) {
+                let memory = val.and_then(Val::value).and_then(|value| self.memory_of(value));
+                if memory.is_some() {
+                    name.push_str(".load()");
+                }
                 help = with_name(&help, word, &name);
             }
         }

@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4)]
+pub fn permute(x: Tensor<f32, 1>, at: Tensor<i32, 1>, y: TensorMut<f16, 1>) {
+    let staged = shared::<f16>([256]);
+    staged.scatter(at.tile([0], [256]).load(), x.tile([0], [256]).load());
+    sync();
+    y.tile([0], [256]).store(staged.load());
+}
+
+fn main() {}
