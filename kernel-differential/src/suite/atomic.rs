@@ -29,6 +29,26 @@ fn is_shared(form: &str) -> bool {
     form.contains(".shared.") || form.contains(".shared::cluster.")
 }
 
+/// An instruction, as its form, result and sources, on the element at `%g`. One on shared memory has the element there meanwhile.
+fn applied([form, to, sources]: [&str; 3], register: &str, bytes: usize) -> String {
+    if !is_shared(form) {
+        return format!("{form} {to}[%g], {sources};\n");
+    }
+    format!(
+        ".shared .align 16 .b8 slots[{}];
+mov.u32 %x, slots;
+mul.lo.u32 %y, %thread, {bytes};
+add.u32 %x, %x, %y;
+ld.global.{register} %d1, [%g];
+st.shared.{register} [%x], %d1;
+{form} {to}[%x], {sources};
+ld.shared.{register} %d1, [%x];
+st.global.{register} [%g], %d1;
+",
+        bytes * THREADS
+    )
+}
+
 /// The case of a form, if it is an atomic operation.
 pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     if !claims(form) {
@@ -73,24 +93,8 @@ add.u64 %g, %g, %a0;
     let sources = if compares { format!("{}, {}", list("u"), list("v")) } else { list("v") };
     let to = if returns { format!("{}, ", list("d")) } else { String::new() };
     let _ = writeln!(body, "mul.wide.u32 %g, %i, {bytes};\nadd.u64 %g, %g, %a1;");
-    if is_shared(form) {
-        // The element comes from global memory, and goes there again.
-        let _ = writeln!(
-            body,
-            ".shared .align 16 .b8 slots[{}];
-mov.u32 %x, slots;
-mul.lo.u32 %y, %thread, {bytes};
-add.u32 %x, %x, %y;
-ld.global.{register} %d1, [%g];
-st.shared.{register} [%x], %d1;
-{form} {to}[%x], {sources};
-ld.shared.{register} %d1, [%x];
-st.global.{register} [%g], %d1;",
-            bytes * THREADS
-        );
-    } else {
-        let _ = writeln!(body, "{form} {to}[%g], {sources};");
-    }
+    let instruction = [form, &to, &sources];
+    body.push_str(&applied(instruction, register, bytes));
     if returns {
         let _ = writeln!(body, "mul.wide.u32 %o, %i, {bytes};\nadd.u64 %o, %o, %a2;");
         for n in 0..count {

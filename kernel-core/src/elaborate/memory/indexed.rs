@@ -75,10 +75,8 @@ impl Builder<'_> {
             return self.refuse_kind(headline, "an array such as `[rows, columns]`", given.arg(0));
         }
         let one = [given.val(0).clone()];
-        let (parts, many): (&[Val], bool) = match given.val(0) {
-            Val::Array(parts) => (parts, true),
-            _ => (&one, false),
-        };
+        let many = if let Val::Array(parts) = given.val(0) { Some(&parts[..]) } else { None };
+        let parts = many.unwrap_or(&one);
         if parts.len() != shared.shape.len() {
             return self.refuse(
                 Code::Axis
@@ -92,8 +90,8 @@ impl Builder<'_> {
             .iter()
             .enumerate()
             .map(|(axis, part)| {
-                let loc = if many { given.args[0].part(axis) } else { given.at(0) };
-                let text = if many { None } else { given.args[0].operand_text() };
+                let loc = if many.is_some() { given.args[0].part(axis) } else { given.at(0) };
+                let text = if many.is_some() { None } else { given.args[0].operand_text() };
                 self.index_tile(part, text, loc)
             })
             .collect();
