@@ -64,7 +64,7 @@
 //! |---|---|
 //! | making tiles | [`zeros`], [`full`], [`arange`], [`join`] |
 //! | elementwise | [operators](Tile#elementwise-operations), [`select`], [`maximum`], [`minimum`], [`fma`], [`Tile::map`], [`Tile::cast`], [functions of floats](Tile#functions-of-floats) |
-//! | along an axis | [reductions](Tile#reductions), [`Tile::scan`], [`Tile::cumsum`] |
+//! | along an axis | [reductions](Tile#reductions), [`Tile::scan`], [`Tile::cumsum`], [`Tile::flip`], and of several tiles [`Tiles`] |
 //! | shapes | [`Tile::expand`], [`Tile::broadcast`], [`Tile::reshape`], [`Tile::permute`], [`Tile::t`], [`Tile::split`], [`Tile::item`] |
 //! | global memory | [`Tensor`], [`TensorMut`] and their windows; [`Ptr`] with [`load`], [`store`] and masked forms; [`atomic`] |
 //! | shared memory | [`shared`], [`Shared`], [`copy_async`] and its waits, [`sync`] |
@@ -371,7 +371,7 @@ pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
 pub use target::*;
 pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tensor_memory::{Tmem, tmem};
-pub use tile::{Axes, Shape, Tile, arange, full, join, zeros};
+pub use tile::{Axes, Shape, Tile, Tiles, arange, full, join, zeros};
 
 /// The body of everything that exists only on the device.
 const fn stub<T>() -> T {

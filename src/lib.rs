@@ -269,7 +269,7 @@ pub mod prelude {
     pub use crate::lang::{
         Address, Array, Barrier, Barriers, Bits, Cast, CopyDestination, CopySource, Copying, Float,
         Int, Layout, Matrix, NamedBarrier, Number, Operand, Partition, PartitionBuilder, Ptr,
-        Scalar, Shape, Shared, Tensor, TensorMap, TensorMapMut, TensorMut, Tile, Tmem, View,
+        Scalar, Shape, Shared, Tensor, TensorMap, TensorMapMut, TensorMut, Tile, Tiles, Tmem, View,
         ViewMut, arange, array, atomic, barrier, barriers, bf16, block_id, blocked, bulk, cdiv,
         cluster, copy_async, copy_async_commit, copy_async_wait, copy_async_wait_all,
         device_assert, dot, dot_operand, dot_scaled, dot_tf32, f16, fence_async, fma, full,

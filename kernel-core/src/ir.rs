@@ -58,8 +58,8 @@ pub use hopper::{
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
 pub use op::{
-    Atomic, Binary, BitFunction, Compare, Const, CopyOp, ElementwiseOp, Factors, Funnel, MemoryOp,
-    Op, ProductOp, Rounding, SourceOp, SyncOp, TileOp, Transcendental, Unary, WindowOp,
+    Atomic, Binary, BitFunction, Compare, Const, CopyOp, Direction, ElementwiseOp, Factors, Funnel,
+    MemoryOp, Op, ProductOp, Rounding, SourceOp, SyncOp, TileOp, Transcendental, Unary, WindowOp,
     scan_source,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
@@ -369,11 +369,18 @@ pub enum StmtKind {
     ///
     /// `combine` is as in `Reduce`, and need not be commutative. Elements are combined in the tree of [`scan_source`], so that the
     /// result is the same, bit for bit, in every layout.
+    ///
+    /// With initial values the scan is exclusive: the first element becomes the initial value, and each other one the initial value
+    /// combined with the result of the inclusive scan at the element before it.
     Scan {
         /// Tiles of one shape.
         args: Vec<Value>,
         /// The axis of the scan.
         axis: u32,
+        /// The end that it begins at.
+        direction: Direction,
+        /// A scalar for each operand, or none.
+        initial: Vec<Value>,
         /// The function of two values: what comes before, and the element.
         combine: Region,
         /// Tiles of the operands' types.

@@ -234,9 +234,10 @@ impl Lower<'_> {
                 self.counted([*from, *to, *step], inits, body, results)
             }
             StmtKind::Loop { inits, body, results } => self.endless(inits, body, results),
-            StmtKind::Scan { args, axis, combine, results } => {
+            StmtKind::Scan { args, axis, direction, initial, combine, results } => {
                 let kept = self.take_halves(args);
-                self.scan(args, *axis as usize, combine, results);
+                let along = (*axis as usize, *direction);
+                self.scan(args, along, initial, combine, results);
                 self.values.extend(kept);
                 Flow::Continues
             }
@@ -314,6 +315,7 @@ impl Lower<'_> {
             | TileOp::Permute(_)
             | TileOp::ToLayout(_)
             | TileOp::AssertLayout(_) => self.reshaped(op, args[0], result),
+            TileOp::Flip(axis) => Data::Tile(self.flip(*axis as usize, args[0], result)),
             TileOp::Join => Data::Tile(self.join(args, result)),
             TileOp::Split(index) => Data::Tile(self.split(*index, args[0])),
         }

@@ -77,6 +77,18 @@ fn methods_that_exist_say_how_they_are_called() {
     pasted("let w = t.cumsum();", "K0107", "let w = t.cumsum(1);");
     pasted("let w = t.scan(0);", "K0107", "let w = t.scan(1, |a, b| a + b);");
     pasted("let w = t.reduce(|a, b| a + b);", "K0107", "let w = t.reduce(1, |a, b| a + b);");
+    pasted("let w = t.scan_reverse(0);", "K0107", "let w = t.scan_reverse(1, |a, b| a + b);");
+    pasted(
+        "let w = u.scan_exclusive(1, |a, b| a + b);",
+        "K0107",
+        "let w = u.scan_exclusive(1, f16::of(0.0), |a, b| a + b);",
+    );
+    pasted(
+        "let (w, v) = (t, m).reduce(|a, b| a);",
+        "K0107",
+        "let (w, v) = (t, m).reduce(1, |(a0, a1), (b0, b1)| (a0 + b0, a1 | b1));",
+    );
+    pasted("let w = t.flip();", "K0107", "let w = t.flip(1);");
     pasted("let w = t.reshape(2, 1024);", "K0107", "let w = t.reshape([2048]);");
     pasted("let w = t.permute(1, 0);", "K0107", "let w = t.permute([1, 0]);");
     pasted("let w = t.broadcast(32, 64);", "K0107", "let w = t.broadcast([32, 64]);");

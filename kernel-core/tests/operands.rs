@@ -26,7 +26,7 @@ const OPERANDS: [&str; 16] = [
 ];
 
 /// What is done with one or two of them, `A` and `B`.
-const FORMS: [&str; 72] = [
+const FORMS: [&str; 85] = [
     "A + B",
     "A & B",
     "A >> B",
@@ -51,9 +51,22 @@ const FORMS: [&str; 72] = [
     "A.sum(0)",
     "A.argmax(0)",
     "A.cumsum(0)",
+    "A.cumprod(0)",
+    "A.flip(0)",
+    "A.flip(B)",
     "A.reduce(0, |a, b| a + B)",
     "A.reduce(0, |a, b| a + b)",
     "A.scan(0, |a, b| B)",
+    "A.scan_reverse(0, |a, b| a * b)",
+    "A.scan_exclusive(0, B, |a, b| a + b)",
+    "A.scan_reverse_exclusive(0, B, |a, b| b)",
+    "(A, B).reduce(0, |(a, b), (c, d)| (a + c, b * d))",
+    "(A, B).reduce(-1, |a, b| A)",
+    "(A, (B, v)).scan(0, |(a, b), (c, d)| (c, b))",
+    "(v, A).scan_reverse(0, |a, b| (b.0, a.1))",
+    "(v, v).scan_exclusive(0, (A, B), |a, b| a)",
+    "(v, A).scan_reverse_exclusive(0, B, |a, b| a)",
+    "A.scan(0, |(a, b), (c, d)| (a, d))",
     "A.map(|e| e + B)",
     "A.map(|e| B)",
     "dot(A, A, B)",

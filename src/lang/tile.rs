@@ -11,8 +11,10 @@ mod along;
 mod bits;
 mod float;
 mod number;
+mod several;
 
 pub use along::join;
+pub use several::Tiles;
 
 /// A dense array of `T`, spread over the registers of the block's threads.
 ///
@@ -108,7 +110,8 @@ pub use along::join;
 /// # Reductions
 ///
 /// [`sum`](Tile::sum), [`max`](Tile::max), [`min`](Tile::min), [`argmax`](Tile::argmax), [`argmin`](Tile::argmin) and
-/// [`reduce`](Tile::reduce) remove one axis.
+/// [`reduce`](Tile::reduce) remove one axis. [`Tiles::reduce`](super::Tiles::reduce) reduces several tiles together, with a
+/// function of tuples.
 ///
 /// **Layout.** The result has the [`slice`](super::slice) of the tile's layout: all threads that differ only along the
 /// axis hold it. Inference puts warps along other axes if it can, since only warps along the axis cost shared memory. A
@@ -116,7 +119,7 @@ pub use along::join;
 ///
 /// **PTX.** First the operation (`add.rn.f32`, `max.s32`) over the registers of a thread; then, for each bit of the
 /// lane number along the axis, one `shfl.sync.bfly.b32` and the operation (two shuffles for 64 bits, one for each part
-/// of a pair with an index); then, if warps are along the axis, `st.shared`, `bar.sync 0`, `ld.shared` of one value for
+/// of a pair with an index or of a tuple); then, if warps are along the axis, `st.shared`, `bar.sync 0`, `ld.shared` of one value for
 /// each warp, and the operation. (PTX ISA, "shfl.sync".)
 ///
 /// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known at compile time, K0204 for masks and

@@ -6,7 +6,7 @@ use super::element::{Data, Element, Window};
 use super::world::{BarrierPlace, Stopped, Task, Turns, World, together};
 use super::{Arg, EvalError, Fault};
 use crate::ir::{
-    Dtype, Elem, Kernel, Region, Stmt, StmtKind, Terminator, Type, Value, scan_source,
+    Direction, Dtype, Elem, Kernel, Region, Stmt, StmtKind, Terminator, Type, Value, scan_source,
 };
 use crate::loc::Loc;
 
@@ -326,8 +326,9 @@ impl<'a> Machine<'a> {
                 }
             }
             StmtKind::Ptx { .. } => Err(Fault::Ptx),
-            StmtKind::Scan { args, axis, combine, results } => {
-                self.scan(args, *axis as usize, combine, results)?;
+            StmtKind::Scan { args, axis, direction, initial, combine, results } => {
+                let along = (*axis as usize, *direction);
+                self.scan(args, along, initial, combine, results)?;
                 Ok(None)
             }
             StmtKind::Reduce { args, axis, combine, results } => {
@@ -370,12 +371,21 @@ impl<'a> Machine<'a> {
     fn scan(
         &mut self,
         args: &[Value],
-        axis: usize,
+        (axis, direction): (usize, Direction),
+        initial: &[Value],
         combine: &Region,
         results: &[Value],
     ) -> Result<(), Fault> {
         let shape = self.shape(args[0]);
         let inner: usize = product(&shape[axis + 1..]);
+        // Positions count from the end that the scan begins at.
+        let position = |place: u32| match direction {
+            Direction::Forward => place,
+            Direction::Backward => shape[axis] - 1 - place,
+        };
+        let index = |at: usize, place: u32, other: u32| {
+            at - place as usize * inner + position(other) as usize * inner
+        };
         let mut scanned: Vec<Vec<Element>> =
             args.iter().map(|&arg| self.elements(arg).to_vec()).collect();
         let take = |scanned: &[Vec<Element>], at: usize| -> Vec<Data> {
@@ -383,12 +393,29 @@ impl<'a> Machine<'a> {
         };
         for step in 0..shape[axis].trailing_zeros() {
             for (at, place) in coordinates(shape).enumerate() {
-                let Some(source) = scan_source(step, place[axis]) else { continue };
-                let before = take(&scanned, at - (place[axis] - source) as usize * inner);
+                let Some(source) = scan_source(step, position(place[axis])) else { continue };
+                let before = take(&scanned, index(at, place[axis], source));
                 let next = take(&scanned, at);
                 for (elements, data) in
                     scanned.iter_mut().zip(self.combined(combine, before, next)?)
                 {
+                    elements[at] = element(&data);
+                }
+            }
+        }
+        if !initial.is_empty() {
+            let inclusive = scanned.clone();
+            let first: Vec<Data> =
+                initial.iter().map(|&value| Data::Scalar(self.scalar(value))).collect();
+            for (at, place) in coordinates(shape).enumerate() {
+                let data = match position(place[axis]).checked_sub(1) {
+                    None => first.clone(),
+                    Some(before) => {
+                        let before = take(&inclusive, index(at, place[axis], before));
+                        self.combined(combine, first.clone(), before)?
+                    }
+                };
+                for (elements, data) in scanned.iter_mut().zip(data) {
                     elements[at] = element(&data);
                 }
             }

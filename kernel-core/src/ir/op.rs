@@ -322,6 +322,8 @@ pub enum TileOp {
     Reshape,
     /// Axes in another order: result axis `i` is operand axis `order[i]`.
     Permute(Vec<u32>),
+    /// The elements along an axis in reverse order.
+    Flip(u32),
     /// Two tiles of one type, paired along a new last axis of extent 2.
     Join,
     /// The elements of a tile at one index (0 or 1) of its last axis, which has extent 2 and is removed.
@@ -515,7 +517,17 @@ families! {
     Tcgen05: |op| Op::Product(ProductOp::Tcgen05(op));
 }
 
-/// Which element a scan combines before the one at `position`, in step `step`; none if that step leaves it alone.
+/// Which end of an axis a scan begins at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// At position 0.
+    Forward,
+    /// At the last position.
+    Backward,
+}
+
+/// Which element a scan combines before the one at `position`, in step `step`; none if that step leaves it alone. Positions count
+/// from the end that the scan begins at.
 ///
 /// A scan of `2^n` elements takes the steps `0..n`. Before step `k` each run of `2^k` elements is scanned by itself; the step joins
 /// neighbouring runs in pairs, by combining the last element of the first run with each of the second.

@@ -10,9 +10,9 @@ use la_arena::ArenaMap;
 
 use self::names::name;
 use super::{
-    CopyOp, ElementwiseOp, Fact, Factors, Kernel, Layouts, MemoryOp, Op, ParamKind, Partition,
-    ProductOp, Region, Scaled, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Value,
-    WindowOp,
+    CopyOp, Direction, ElementwiseOp, Fact, Factors, Kernel, Layouts, MemoryOp, Op, ParamKind,
+    Partition, ProductOp, Region, Scaled, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator,
+    TileOp, Value, WindowOp,
 };
 
 use crate::loc::Loc;
@@ -333,20 +333,39 @@ impl<'a> Printer<'a> {
                 let results = self.results(results);
                 self.line(&format!("ptx ({args}){results} {:?}", code.text));
             }
-            StmtKind::Reduce { args, axis, combine, results }
-            | StmtKind::Scan { args, axis, combine, results } => {
-                let scan = matches!(stmt.kind, StmtKind::Scan { .. });
-                let word = if scan { "scan" } else { "reduce" };
-                let tiles: Vec<Value> = args.iter().chain(results).copied().collect();
-                let note = self.note(stmt, &tiles);
-                let args = self.values(args);
-                let results = self.results(results);
-                let pair = self.typed_list(&combine.args);
-                self.line(&format!("{word} {axis} ({args}) by ({pair}){results} {{{note}"));
-                self.region(combine);
-                self.line("}");
+            StmtKind::Reduce { args, axis, combine, results } => {
+                self.along(&format!("reduce {axis}"), (args, &[]), combine, results, stmt);
+            }
+            StmtKind::Scan { args, axis, direction, initial, combine, results } => {
+                let word = match direction {
+                    Direction::Forward => "scan",
+                    Direction::Backward => "scan backward",
+                };
+                self.along(&format!("{word} {axis}"), (args, initial), combine, results, stmt);
             }
         }
+    }
+
+    /// A reduction or a scan, with what an exclusive scan begins with.
+    fn along(
+        &mut self,
+        what: &str,
+        (args, initial): (&[Value], &[Value]),
+        combine: &Region,
+        results: &[Value],
+        stmt: &Stmt,
+    ) {
+        let tiles: Vec<Value> = args.iter().chain(results).copied().collect();
+        let note = self.note(stmt, &tiles);
+        let from = match initial {
+            [] => String::new(),
+            initial => format!(" from ({})", self.values(initial)),
+        };
+        let (args, results) = (self.values(args), self.results(results));
+        let pair = self.typed_list(&combine.args);
+        self.line(&format!("{what} ({args}){from} by ({pair}){results} {{{note}"));
+        self.region(combine);
+        self.line("}");
     }
 
     fn op(&self, op: &Op, args: &[String]) -> String {
@@ -464,6 +483,7 @@ fn tile(op: &TileOp, all: &str) -> String {
         TileOp::Expand(axis) => format!("expand {axis} {all}"),
         TileOp::Reshape => format!("reshape {all}"),
         TileOp::Permute(order) => format!("permute {order:?} {all}"),
+        TileOp::Flip(axis) => format!("flip {axis} {all}"),
         TileOp::Join => format!("join {all}"),
         TileOp::Split(index) => format!("split {index} {all}"),
         TileOp::ToLayout(form) => format!("to_layout {all} {form}"),

@@ -64,8 +64,8 @@ impl StmtKind {
         match self {
             StmtKind::Op { args, .. }
             | StmtKind::Ptx { args, .. }
-            | StmtKind::Reduce { args, .. }
-            | StmtKind::Scan { args, .. } => args.clone(),
+            | StmtKind::Reduce { args, .. } => args.clone(),
+            StmtKind::Scan { args, initial, .. } => args.iter().chain(initial).copied().collect(),
             StmtKind::If { condition, .. } => vec![*condition],
             StmtKind::For { from, to, step, inits, .. } => {
                 [*from, *to, *step].into_iter().chain(inits.iter().copied()).collect()
@@ -80,8 +80,8 @@ impl StmtKind {
         match self {
             StmtKind::Op { args, .. }
             | StmtKind::Ptx { args, .. }
-            | StmtKind::Reduce { args, .. }
-            | StmtKind::Scan { args, .. } => args.iter_mut().collect(),
+            | StmtKind::Reduce { args, .. } => args.iter_mut().collect(),
+            StmtKind::Scan { args, initial, .. } => args.iter_mut().chain(initial).collect(),
             StmtKind::If { condition, .. } => vec![condition],
             StmtKind::For { from, to, step, inits, .. } => {
                 [from, to, step].into_iter().chain(inits).collect()

@@ -256,10 +256,13 @@ impl<'a> Verifier<'a> {
                 self.define_all(results)
             }
             StmtKind::Reduce { args, axis, combine, results }
-            | StmtKind::Scan { args, axis, combine, results } => {
+            | StmtKind::Scan { args, axis, combine, results, .. } => {
                 self.uses(args)?;
                 let scans = matches!(stmt.kind, StmtKind::Scan { .. });
                 self.reduce(scans, args, *axis, combine, results)?;
+                if let StmtKind::Scan { initial, .. } = &stmt.kind {
+                    self.initial(args, initial)?;
+                }
                 self.region(combine, Frame::Combine { results })?;
                 self.define_all(results)
             }
@@ -332,6 +335,22 @@ impl<'a> Verifier<'a> {
 
     fn define_all(&mut self, values: &[Value]) -> Result<(), String> {
         values.iter().try_for_each(|&value| self.define(value))
+    }
+
+    /// An exclusive scan begins with a scalar for each operand.
+    fn initial(&self, args: &[Value], initial: &[Value]) -> Result<(), String> {
+        self.uses(initial)?;
+        require(initial.is_empty() || initial.len() == args.len(), || {
+            format!("a scan of {} operands has {} initial values", args.len(), initial.len())
+        })?;
+        for (&arg, &initial) in args.iter().zip(initial) {
+            let (tile, actual) = (self.ty(arg), self.ty(initial));
+            let required = tile.elem().map(Type::Scalar);
+            require(required.as_ref() == Some(actual), || {
+                format!("a scan of {tile} has an initial value of type {actual}")
+            })?;
+        }
+        Ok(())
     }
 
     fn reduce(

@@ -244,6 +244,7 @@ pub(super) fn to_operands(
             }
             TileOp::Reshape => Some(Transfer::Reshape(operand_shape.to_vec())),
             TileOp::Permute(order) => Some(Transfer::Permute(inverse(order))),
+            TileOp::Flip(_) => Some(Transfer::Same),
             TileOp::Join => {
                 Some(Transfer::Slice(u32::try_from(operand_shape.len()).expect("at most 5")))
             }
@@ -552,7 +553,8 @@ impl<'a> Builder<'a> {
                 | TileOp::Join
                 | TileOp::Split(_),
             ) => tiles.iter().all(|&tile| self.is_cheap(tile)),
-            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_))
+            // Elements move between threads.
+            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_) | TileOp::Flip(_))
             | Op::Memory(_)
             | Op::Window(_)
             | Op::Copy(_)

@@ -440,11 +440,12 @@ impl Rewriter<'_> {
                 self.define_all(&results);
                 self.emit(StmtKind::Ptx { code, args, results }, loc);
             }
-            StmtKind::Scan { args, axis, combine, results } => {
+            StmtKind::Scan { args, axis, direction, initial, combine, results } => {
                 let wanted = self.own(results[0]);
                 let args = self.get_all(&args, &vec![wanted; args.len()], loc);
                 self.define_all(&results);
-                self.emit(StmtKind::Scan { args, axis, combine, results }, loc);
+                let kind = StmtKind::Scan { args, axis, direction, initial, combine, results };
+                self.emit(kind, loc);
             }
             StmtKind::Reduce { args, axis, combine, results } => {
                 let layout = self.reduced(results[0]);

@@ -6,6 +6,7 @@ use la_arena::ArenaMap;
 use super::memory::access_cost::access_cost;
 use super::tiles::convert::conversion_cost;
 use super::tiles::crossing::{reduce_cost, scan_cost};
+use super::tiles::flip::flip_cost;
 use crate::ir::{
     Annotations, Does, Kernel, Layouts, MemoryOp, Op, Shared, StmtKind, TileOp, Value,
 };
@@ -48,9 +49,13 @@ fn statement_cost(
             let (from, to) = (layouts.get(args[0])?, layouts.get((*result)?)?);
             Some(conversion_cost(kernel.ty(args[0]).elem()?, from, to).to_string())
         }
-        StmtKind::Scan { args, axis, .. } => {
+        StmtKind::Op { op: Op::Tile(TileOp::Flip(axis)), args, .. } => {
+            let (elem, layout) = (kernel.ty(args[0]).elem()?, layouts.get(args[0])?);
+            Some(flip_cost(elem, layout, *axis as usize).to_string())
+        }
+        StmtKind::Scan { args, axis, direction, .. } => {
             let (elems, layout, warps) = combined(args)?;
-            Some(scan_cost(&elems, layout, *axis as usize, warps).to_string())
+            Some(scan_cost(&elems, layout, (*axis as usize, *direction), warps).to_string())
         }
         StmtKind::Reduce { args, axis, results, .. } => {
             let (elems, layout, warps) = combined(args)?;

@@ -8,6 +8,7 @@ pub(crate) mod coords;
 pub(crate) mod crossing;
 pub(crate) mod double;
 pub(crate) mod elementwise;
+pub(crate) mod flip;
 pub(crate) mod reduce;
 pub(crate) mod scalar;
 pub(crate) mod scan;

@@ -312,17 +312,90 @@ pub(crate) fn permute(program: &mut Program) {
 pub(crate) fn scan(program: &mut Program) {
     let Tile { name, dtype, shape } = any(program, |tile| tile.dtype != Dtype::Bool);
     let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
-    let value = if dtype.is_float() {
-        format!("{name}.scan({axis}, |a, b| a.{}(b))", program.one_of(&["max", "min"]))
+    let f = if dtype.is_float() {
+        format!("|a, b| a.{}(b)", program.one_of(&["max", "min"]))
     } else {
         match program.below(3) {
-            0 => format!("{name}.scan({axis}, |a, b| if b == 0 {{ a }} else {{ b }})"),
+            0 => "|a, b| if b == 0 { a } else { b }".to_owned(),
             // Not associative: what comes out shows the order.
-            1 => format!("{name}.scan({axis}, |a, b| a - b)"),
-            _ => format!("{name}.cumsum({axis})"),
+            1 => "|a, b| a - b".to_owned(),
+            _ => {
+                let method = program.one_of(&["cumsum", "cumprod"]);
+                program.bind(&format!("{name}.{method}({axis})"), dtype, &shape);
+                return;
+            }
         }
     };
+    let initial = initial(dtype, program.from(0..=3));
+    let value = match program.below(4) {
+        0 => format!("{name}.scan({axis}, {f})"),
+        1 => format!("{name}.scan_reverse({axis}, {f})"),
+        2 => format!("{name}.scan_exclusive({axis}, {initial}, {f})"),
+        _ => format!("{name}.scan_reverse_exclusive({axis}, {initial}, {f})"),
+    };
     program.bind(&value, dtype, &shape);
+}
+
+/// A small whole number of a type.
+fn initial(dtype: Dtype, number: i32) -> String {
+    let name = dtype.name();
+    if dtype == Dtype::Bool {
+        (number % 2 == 1).to_string()
+    } else if dtype.is_half() {
+        format!("{name}::of({number}.0)")
+    } else if dtype.is_float() {
+        format!("{number}.0")
+    } else {
+        number.to_string()
+    }
+}
+
+/// Three tiles of one shape together, as a tuple or as one in another.
+pub(crate) fn several(program: &mut Program) {
+    let first = any(program, |tile| tile.dtype != Dtype::Bool);
+    let shape = first.shape.clone();
+    let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
+    let dtype = program.one_of(&[Dtype::I32, Dtype::Bool, first.dtype]);
+    let second = tile_of(program, dtype, &shape);
+    let third = tile_of(program, Dtype::I32, &shape);
+    let nested = program.chance(50);
+    let tuple = |[a, b, c]: [&str; 3]| {
+        if nested { format!("({a}, ({b}, {c}))") } else { format!("({a}, {b}, {c})") }
+    };
+    let tiles = tuple([&first.name, &second.name, &third.name]);
+    let pair = format!("|{}, {}|", tuple(["a", "x", "i"]), tuple(["b", "y", "j"]));
+    let method = program.one_of(&["reduce", "scan", "scan_reverse", "exclusive"]);
+    let (f, left) = if method == "reduce" && shape.len() > 1 {
+        // The order is not specified, so each value is combined by itself.
+        let or = if dtype.is_float() { "x.max(y)" } else { "x | y" };
+        let left = (0..shape.len()).filter(|other| *other != axis).map(|other| shape[other]);
+        (tuple(["a.min(b)", or, "i + j"]), left.collect())
+    } else {
+        let [one, other] = [tuple(["a", "x", "i + j"]), tuple(["b", "y", "j"])];
+        let condition = program.one_of(&["j & 1 == 0", "i < j"]);
+        (format!("if {condition} {{ {one} }} else {{ {other} }}"), shape.clone())
+    };
+    let value = if method == "exclusive" || left == shape && method == "reduce" {
+        let method = program.one_of(&["scan_exclusive", "scan_reverse_exclusive"]);
+        let numbers =
+            [first.dtype, dtype, Dtype::I32].map(|dtype| initial(dtype, program.from(0..=3)));
+        let initial = tuple([0, 1, 2].map(|index: usize| numbers[index].as_str()));
+        format!("{tiles}.{method}({axis}, {initial}, {pair} {f})")
+    } else {
+        format!("{tiles}.{method}({axis}, {pair} {f})")
+    };
+    let names = [(); 3].map(|()| program.name("t"));
+    let results = tuple([0, 1, 2].map(|index: usize| names[index].as_str()));
+    program.line(&format!("let {results} = {value};"));
+    for (name, dtype) in names.iter().zip([first.dtype, dtype, Dtype::I32]) {
+        program.bind(name, dtype, &left);
+    }
+}
+
+pub(crate) fn flip(program: &mut Program) {
+    let Tile { name, dtype, shape } = any(program, |_| true);
+    let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
+    program.bind(&format!("{name}.flip({axis})"), dtype, &shape);
 }
 
 pub(crate) fn arg_extreme(program: &mut Program) {

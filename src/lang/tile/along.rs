@@ -1,4 +1,4 @@
-//! Scans, positions of extremes, permutations of axes, pairs.
+//! Scans, positions of extremes, permutations and flips of axes, pairs.
 
 use super::Tile;
 use crate::lang::scalar::{Number, Scalar};
@@ -39,7 +39,7 @@ pub fn join<T: Scalar>(a: Tile<T>, b: Tile<T>) -> Tile<T> {
     stub()
 }
 
-/// Scans, permutations of axes, pairs.
+/// Scans, permutations and flips of axes, pairs.
 impl<T: Scalar> Tile<T> {
     /// The axes in another order: axis `i` of the result is axis `order[i]` of the tile.
     ///
@@ -110,7 +110,7 @@ impl<T: Scalar> Tile<T> {
     /// Triton). The shape does not change.
     ///
     /// In `f(a, b)`, `a` comes before `b`; `f` must be associative, and need not be commutative. The closure may
-    /// contain the same as in [`map`](Tile::map).
+    /// contain the same as in [`map`](Tile::map). [`Tiles::scan`](crate::lang::Tiles::scan) scans several tiles together.
     ///
     /// # Order
     ///
@@ -149,15 +149,117 @@ impl<T: Scalar> Tile<T> {
     pub fn scan(self, axis: i32, f: impl Fn(T, T) -> T) -> Tile<T> {
         stub()
     }
+
+    /// Each element combined with all after it along `axis`, from the last one back: an inclusive scan with `f`
+    /// (`tl.associative_scan` with `reverse=True` in Triton). The shape does not change.
+    ///
+    /// It is `x.flip(axis).scan(axis, f).flip(axis)`, bit for bit, without the flips: in `f(a, b)`, `a` comes *after* `b`
+    /// along the axis. The order of combination is that of [`scan`](Tile::scan), counted from the last element, so that
+    /// the result is the same in every layout. A reverse running sum is `x.scan_reverse(axis, |a, b| a + b)`.
+    ///
+    /// Layout, PTX and errors: those of [`scan`](Tile::scan).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Rewards from each step on, each step worth a little less than the one before it.
+    /// fn returns(rewards: Tile<f32>, discounts: Tile<f32>) -> Tile<f32> {
+    ///     (rewards * discounts).scan_reverse(0, |later, now| now + later) / discounts
+    /// }
+    /// ```
+    #[must_use]
+    pub fn scan_reverse(self, axis: i32, f: impl Fn(T, T) -> T) -> Tile<T> {
+        stub()
+    }
+
+    /// What comes before each element along `axis`, combined: an exclusive scan with `f`, from `initial` on. The shape
+    /// does not change.
+    ///
+    /// The first element becomes `initial`, and each other one `f(initial, s)`, where `s` is what [`scan`](Tile::scan) has
+    /// at the element before it, bit for bit and in every layout. `[1, 2, 3, 4]` gives `[10, 11, 13, 16]` for
+    /// `x.scan_exclusive(0, 10, |a, b| a + b)`. `initial` is a scalar, known when the kernel runs: 0 for a sum of its own,
+    /// or what an earlier tile left.
+    ///
+    /// # Layout
+    ///
+    /// That of [`scan`](Tile::scan). Each step moves the same elements between threads, and applies `f` twice.
+    ///
+    /// PTX and errors: those of [`scan`](Tile::scan); K0206 if `initial` is not a scalar, K0203 if it has another type.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Where each group begins, when groups of these sizes are stored one after the other.
+    /// fn offsets(sizes: Tile<i32>) -> Tile<i32> {
+    ///     sizes.scan_exclusive(0, 0, |a, b| a + b)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn scan_exclusive(self, axis: i32, initial: T, f: impl Fn(T, T) -> T) -> Tile<T> {
+        stub()
+    }
+
+    /// What comes after each element along `axis`, combined from the last one back: an exclusive scan with `f`, from
+    /// `initial` on. The shape does not change.
+    ///
+    /// It is `x.flip(axis).scan_exclusive(axis, initial, f).flip(axis)`, bit for bit: the last element becomes `initial`.
+    /// `[1, 2, 3, 4]` gives `[9, 7, 4, 0]` for `x.scan_reverse_exclusive(0, 0, |a, b| a + b)`.
+    ///
+    /// Layout, PTX and errors: those of [`scan_exclusive`](Tile::scan_exclusive).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// How much light reaches each layer from above, the last layer being the top.
+    /// fn light(transparency: Tile<f32>) -> Tile<f32> {
+    ///     transparency.scan_reverse_exclusive(0, 1.0, |a, b| a * b)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn scan_reverse_exclusive(self, axis: i32, initial: T, f: impl Fn(T, T) -> T) -> Tile<T> {
+        stub()
+    }
+
+    /// The elements along `axis` in reverse order; the shape does not change.
+    ///
+    /// `[1, 2, 3, 4]` gives `[4, 3, 2, 1]`.
+    ///
+    /// # Layout
+    ///
+    /// The result has the layout of the tile. Within a thread a flip is free; lanes and warps along the axis exchange what
+    /// they hold.
+    ///
+    /// # PTX
+    ///
+    /// None for bits of the axis in the register's number; for those in the lane's number one `shfl.sync.bfly.b32` for
+    /// each register (two for 64 bits, one for two halves); if warps are along the axis, `st.shared`, `bar.sync 0` and
+    /// `ld.shared`.
+    ///
+    /// # Errors
+    ///
+    /// K0205 for an axis that the tile lacks, K0106 for one not known at compile time, K0501 if the scratch does not fit.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// A half turn of an image.
+    /// fn turned(image: Tile<u8>) -> Tile<u8> {
+    ///     image.flip(0).flip(1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn flip(self, axis: i32) -> Tile<T> {
+        stub()
+    }
 }
 
-/// Running sums, and positions of extremes.
+/// Running sums and products, and positions of extremes.
 impl<T: Number> Tile<T> {
     /// The sum of each element and all before it along `axis`; the shape does not change.
     ///
     /// `[1, 2, 3, 4]` gives `[1, 3, 6, 10]`. Every addition is in `T`: integers wrap, floats round, in the order that
-    /// [`scan`](Tile::scan) specifies. For an exclusive sum, subtract the element: `x.cumsum(0) - x` (exact for
-    /// integers).
+    /// [`scan`](Tile::scan) specifies. [`scan_exclusive`](Tile::scan_exclusive) leaves the element itself out, and
+    /// [`scan_reverse`](Tile::scan_reverse) begins at the other end.
     ///
     /// Layout, PTX and errors: those of [`scan`](Tile::scan), with `add`; K0204 for masks and pointers.
     ///
@@ -175,10 +277,31 @@ impl<T: Number> Tile<T> {
         stub()
     }
 
+    /// The product of each element and all before it along `axis`; the shape does not change.
+    ///
+    /// `[1, 2, 3, 4]` gives `[1, 2, 6, 24]`. Every multiplication is in `T`: integers wrap, floats round, in the order
+    /// that [`scan`](Tile::scan) specifies.
+    ///
+    /// Layout, PTX and errors: those of [`scan`](Tile::scan), with `mul`; K0204 for masks and pointers.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The powers of a number, from the first on.
+    /// fn powers(base: f32) -> Tile<f32> {
+    ///     full::<f32>([64], base).cumprod(0)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cumprod(self, axis: i32) -> Tile<T> {
+        stub()
+    }
+
     /// The index along `axis` of the greatest element; removes the axis.
     ///
     /// Of equal elements the first counts (Triton's `tie_break_left`); -0 and +0 are equal. NaN is ignored unless there
-    /// is nothing else, as in [`max`](Tile::max): for only NaNs the index is 0.
+    /// is nothing else, as in [`max`](Tile::max): for only NaNs the index is 0. Where another element is to count, or other
+    /// values go with the greatest one, [`Tiles::reduce`](crate::lang::Tiles::reduce) takes a comparison.
     ///
     /// # Layout
     ///

@@ -47,7 +47,9 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
             ("", "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)")
         }
         "cumsum" => ("", "x.cumsum(0)"),
+        "cumprod" => ("", "x.cumprod(0)"),
         "scan" | "associative_scan" => ("", "x.scan(0, |a, b| a + b)"),
+        "flip" => ("", "x.flip(0)"),
         "argmax" => ("", "x.argmax(0)"),
         "argmin" => ("", "x.argmin(0)"),
         "permute" => ("", "x.permute([2, 0, 1])"),
@@ -103,7 +105,7 @@ pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 51] = [
+const PLAIN: [&str; 53] = [
     "Some",
     "None",
     "Ok",
@@ -137,7 +139,9 @@ const PLAIN: [&str; 51] = [
     "min",
     "clamp",
     "cumsum",
+    "cumprod",
     "scan",
+    "flip",
     "argmax",
     "argmin",
     "permute",
@@ -210,7 +214,6 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "isfinite" => ("", ".is_finite()"),
         "where_" | "select" | "masked_fill" => ("", "select(mask, a, b)"),
         "associative_scan" => ("", "x.scan(0, |a, b| a + b)"),
-        "cumprod" => ("", "x.scan(0, |a, b| a * b)"),
         "cummax" => ("", "x.scan(0, |a, b| a.max(b))"),
         "trans" | "transpose" | "T" => ("", ".t() // or, of other ranks, .permute([2, 0, 1])"),
         "swapaxes" | "permute_dims" => ("", ".permute([2, 0, 1])"),
@@ -230,8 +233,10 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "minimum" => ("", "minimum(x, y)"),
         "gather" | "take" | "take_along_axis" | "index_select" => (GATHER, GATHERED),
         "scatter" => (GATHER, SCATTERED),
-        "sort" | "argsort" | "topk" | "flip" | "histogram" => (
-            "no function sorts elements or reverses an axis; build a sorting network from `split`, `join` and `select`",
+        "rev" | "reverse" | "fliplr" | "flipud" => ("", ".flip(0)"),
+        "exclusive_scan" | "cumsum_exclusive" => ("", "x.scan_exclusive(0, 0, |a, b| a + b)"),
+        "sort" | "argsort" | "topk" | "histogram" => (
+            "no function sorts elements; build a sorting network from `split`, `join` and `select`",
             "",
         ),
         "clone" | "copied" | "cloned" | "to_owned" => (

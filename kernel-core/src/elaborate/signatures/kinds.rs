@@ -125,11 +125,18 @@ impl Builder<'_> {
             let rank = self.params[*param as usize].kind.rank() as usize;
             return self.axis(val, rank, what, loc);
         }
-        if self.is_point(given.receiver()) {
-            return self.no_axis_left(given);
-        }
-        let rank = self.ty(given.receiver()).shape().len();
+        let rank = self.rank_of(given)?;
         self.axis_from_either_end(val, rank, what, loc)
+    }
+
+    /// The rank of the tile, or of the tiles of the tuple, that a method is called on; a report if there is no axis left.
+    fn rank_of(&mut self, given: &Given<'_>) -> Option<usize> {
+        let rank = if matches!(given.of, Val::Tuple(_)) {
+            self.rank_of_several(given)?
+        } else {
+            self.ty(given.receiver()).shape().len()
+        };
+        if rank == 0 { self.no_axis_left(given) } else { Some(rank) }
     }
 
     /// The axes of a reduction, the last one first: none of them moves when another one has gone.
@@ -155,9 +162,7 @@ impl Builder<'_> {
         let Val::Array(parts) = self.plain(val.clone()) else {
             return Some(vec![self.axis_of(given, "the tile", val, expr.loc)?]);
         };
-        if self.is_point(given.receiver()) {
-            return self.no_axis_left(given);
-        }
+        self.rank_of(given)?;
         let mut axes: Vec<u32> = Vec::new();
         for (index, part) in parts.iter().enumerate() {
             let at = expr.part(index);

@@ -11,10 +11,13 @@ use crate::{
     elaborate::{
         Builder, array,
         language::value::Val,
-        tiles::{along::Purpose, bits::Counted},
+        tiles::{
+            along::{BACKWARD, FORWARD, Purpose},
+            bits::Counted,
+        },
     },
     ir::{
-        Atomic, BarrierOp, Binary, Compare, Dtype, Elem, Evict, Funnel, NamedOp, Rounding,
+        Atomic, BarrierOp, Binary, Compare, Direction, Dtype, Elem, Evict, Funnel, NamedOp, Rounding,
         SourceOp, TileOp, Transcendental, Type, Unary,
     },
 };
@@ -41,10 +44,10 @@ pub(super) fn of(builder: &Builder<'_>, val: &Val) -> Vec<&'static [Signature]> 
         Val::Partition(_) => vec![PARTITION],
         Val::Layout(_) => vec![LAYOUT],
         Val::Array(_) => vec![ARRAY],
+        Val::Tuple(_) => vec![TILES],
         Val::Error
         | Val::Never
         | Val::Unit
-        | Val::Tuple(_)
         | Val::List(_)
         | Val::Struct(_)
         | Val::Closure(_)
@@ -201,28 +204,70 @@ pub(super) const TILE: &[Signature] = &[
         &[param("f", Kind::Closure("`map` takes a closure of one value")).text("|v| v + v")],
         |b, g| b.map(g.receiver(), g.closure(0), g.at(0), g.loc),
     ),
+    value("reduce", &[AXES, joining("`reduce` takes a closure of two values")], |b, g| {
+        b.walked_by(Purpose::Reduction, g)
+    }),
+    value("scan", &[AXIS, joining("`scan` takes a closure of two values")], |b, g| {
+        b.walked_by(FORWARD, g)
+    }),
     value(
-        "reduce",
-        &[
-            AXES,
-            param("f", Kind::Closure("`reduce` takes a closure of two values"))
-                .text("|a, b| a + b"),
-        ],
-        |b, g| b.walked_by(Purpose::Reduction, g),
+        "scan_reverse",
+        &[AXIS, joining("`scan_reverse` takes a closure of two values")],
+        |b, g| b.walked_by(BACKWARD, g),
     ),
-    value(
-        "scan",
-        &[
-            AXIS,
-            param("f", Kind::Closure("`scan` takes a closure of two values")).text("|a, b| a + b"),
-        ],
-        |b, g| b.walked_by(Purpose::Scan, g),
+    gives(
+        "scan_exclusive",
+        &[AXIS, INITIAL, joining("`scan_exclusive` takes a closure of two values")],
+        |b, g| b.walked_from(Direction::Forward, g),
     ),
-    gives("cumsum", &[AXIS], |b, g| b.walked(Purpose::Scan, Binary::Add, g)),
+    gives(
+        "scan_reverse_exclusive",
+        &[AXIS, INITIAL, joining("`scan_reverse_exclusive` takes a closure of two values")],
+        |b, g| b.walked_from(Direction::Backward, g),
+    ),
+    gives("cumsum", &[AXIS], |b, g| b.walked(FORWARD, Binary::Add, g)),
+    gives("cumprod", &[AXIS], |b, g| b.walked(FORWARD, Binary::Mul, g)),
+    value("flip", &[AXIS], |b, g| b.flip(g)),
     gives("to_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, TileOp::ToLayout, g.at(0))),
     gives("assert_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, TileOp::AssertLayout, g.name.loc)),
     value("dim", &[AXIS], |b, g| b.extent_of(g)),
     gives("item", &[], |b, g| b.item(g)),
+];
+
+const INITIAL: Parameter = param("initial", Kind::Any).by(|b, of| b.zeros_of_each(of));
+
+const fn joining(headline: &'static str) -> Parameter {
+    param("f", Kind::Closure(headline)).by(|b, of| b.sums_of_each(of))
+}
+
+/// Several tiles at once: a tuple of them.
+pub(super) const TILES: &[Signature] = &[
+    gives(
+        "reduce",
+        &[
+            param("axis", Kind::Axes).by(last_axis),
+            joining("`reduce` takes a closure of two tuples"),
+        ],
+        |b, g| b.several_by(Purpose::Reduction, g),
+    ),
+    gives("scan", &[AXIS, joining("`scan` takes a closure of two tuples")], |b, g| {
+        b.several_by(FORWARD, g)
+    }),
+    gives(
+        "scan_reverse",
+        &[AXIS, joining("`scan_reverse` takes a closure of two tuples")],
+        |b, g| b.several_by(BACKWARD, g),
+    ),
+    gives(
+        "scan_exclusive",
+        &[AXIS, INITIAL, joining("`scan_exclusive` takes a closure of two tuples")],
+        |b, g| b.several_from(Direction::Forward, g),
+    ),
+    gives(
+        "scan_reverse_exclusive",
+        &[AXIS, INITIAL, joining("`scan_reverse_exclusive` takes a closure of two tuples")],
+        |b, g| b.several_from(Direction::Backward, g),
+    ),
 ];
 
 /// The extents of a tile that has axes.
@@ -232,7 +277,9 @@ fn extents<'b>(builder: &'b Builder<'_>, of: &Val) -> Option<&'b [u32]> {
 }
 
 fn last_axis(builder: &Builder<'_>, of: &Val) -> Option<String> {
-    Some((extents(builder, of)?.len() - 1).to_string())
+    let several = matches!(of, Val::Tuple(_));
+    let rank = if several { builder.rank_of_each(of) } else { extents(builder, of)?.len() };
+    Some(rank.checked_sub(1)?.to_string())
 }
 
 fn plain_layout(builder: &Builder<'_>, of: &Val) -> Option<String> {

@@ -24,6 +24,7 @@ struct Function {
 const METHODS: &[(&[&[Signature]], &[&str])] = &[
     (&[methods::SCALAR, methods::ELEMENTWISE], &["Float", "Int", "Cast"]),
     (&[methods::TILE, methods::ELEMENTWISE], &["Tile"]),
+    (&[methods::TILES], &["Tiles"]),
     (&[methods::SHARED], &["Shared"]),
     (&[methods::TENSOR_MEMORY], &["Tmem"]),
     (&[methods::BARRIER], &["Barrier"]),

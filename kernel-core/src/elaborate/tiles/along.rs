@@ -9,13 +9,14 @@ use crate::{
         tuple,
     },
     ir::{
-        Binary, Compare, Dtype, Region, SourceOp, Stmt, StmtKind, Terminator, TileOp, Type, Value,
+        Binary, Compare, Direction, Dtype, Region, SourceOp, Stmt, StmtKind, Terminator, TileOp,
+        Type, Value,
     },
     loc::Loc,
 };
 
 /// A function of two values, each of one element of every operand.
-pub(crate) type Combine<'a, 'b> = dyn FnMut(&mut Builder<'a>, &[Value], &[Value]) -> Vec<Val> + 'b;
+type Combine<'a, 'b> = dyn FnMut(&mut Builder<'a>, &[Value], &[Value]) -> Vec<Val> + 'b;
 
 /// What a function of two values is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,28 +24,56 @@ pub(crate) enum Purpose {
     /// One value instead of an axis.
     Reduction,
     /// At each element what a reduction of those up to it gives.
-    Scan,
+    Scan(Direction),
 }
 
+/// A scan from the first element on.
+pub(crate) const FORWARD: Purpose = Purpose::Scan(Direction::Forward);
+/// A scan from the last element back.
+pub(crate) const BACKWARD: Purpose = Purpose::Scan(Direction::Backward);
+
 impl Purpose {
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Purpose::Reduction => "a reduction",
-            Purpose::Scan => "a scan",
+            Purpose::Scan(_) => "a scan",
         }
+    }
+}
+
+/// Where a mistake in a function of two values is reported.
+pub(super) struct Places<'a> {
+    /// The call.
+    pub(super) call: Loc,
+    /// The function.
+    pub(super) function: Loc,
+    /// What it gives for each operand, if that is written out.
+    pub(super) parts: &'a [Loc],
+    /// A function that could stand in its place, as it is written.
+    pub(super) example: Option<String>,
+}
+
+impl Places<'_> {
+    /// Of a function that the language gives, or the user writes for one operand.
+    pub(super) const fn of(call: Loc, function: Loc) -> Self {
+        Places { call, function, parts: &[], example: None }
+    }
+
+    fn part(&self, index: usize) -> Loc {
+        self.parts.get(index).copied().unwrap_or(self.function)
     }
 }
 
 impl<'a> Builder<'a> {
     /// The region of a function of two values, for elements of these types; none if it has been reported.
-    pub(crate) fn combine(
+    pub(super) fn combine(
         &mut self,
         nums: &[Num],
         purpose: Purpose,
-        loc: Loc,
-        combine_loc: Loc,
+        places: &Places<'_>,
         combine: &mut Combine<'a, '_>,
     ) -> Option<Region> {
+        let loc = places.call;
         let args: Vec<Value> =
             nums.iter().chain(nums).map(|&num| self.new_num(None, num, loc)).collect();
         let (before, next) = args.split_at(nums.len());
@@ -64,16 +93,18 @@ impl<'a> Builder<'a> {
             let simple = stmts.is_some();
             region.stmts = stmts.unwrap_or_default();
             if !simple {
+                let scalars = if nums.len() == 1 { "scalars" } else { "tuples of scalars" };
                 self.report(
-                    Code::Kind.at(combine_loc,
-                        format!("{} combines two scalars by arithmetic only", purpose.name()),
+                    Code::Kind.at(places.function,
+                        format!("{} combines two {scalars} by arithmetic only", purpose.name()),
                     )
                     .why("the function combines registers of different threads and cannot have loops or memory accesses; an `if` in it chooses between two values")
-                    .help("|a, b| a + b"),
+                    .help_if(places.example.clone()),
                 );
             }
             // What follows from statements that are not allowed is not a second mistake.
-            for (&result, &num) in results.iter().zip(nums).filter(|_| simple) {
+            for (index, (&result, &num)) in results.iter().zip(nums).enumerate().filter(|_| simple)
+            {
                 let matches = self.is_scalar(result)
                     && !self.is_ptr(result)
                     && self.cells.unify(self.num(result), num).is_ok();
@@ -82,7 +113,7 @@ impl<'a> Builder<'a> {
                     self.report(
                         Code::DtypeMismatch
                             .at(
-                                combine_loc,
+                                places.part(index),
                                 format!("{} returns the type that it takes", purpose.name()),
                             )
                             .compare(
@@ -108,33 +139,70 @@ impl<'a> Builder<'a> {
         (loc, combine_loc): (Loc, Loc),
         combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
     ) -> Val {
+        let example = self.sums_of_each(&Val::Value(tile));
+        let places = Places { example, ..Places::of(loc, combine_loc) };
+        self.along_from(purpose, (tile, axis), None, &places, combine).unwrap_or(Val::Error)
+    }
+
+    /// The same; a scan is exclusive if it has an initial value.
+    fn along_from(
+        &mut self,
+        purpose: Purpose,
+        (tile, axis): (Value, u32),
+        initial: Option<Value>,
+        places: &Places<'_>,
+        combine: &mut dyn FnMut(&mut Self, Value, Value) -> Val,
+    ) -> Option<Val> {
         if self.is_ptr(tile) {
-            let what = if purpose == Purpose::Scan { "`scan`" } else { purpose.name() };
-            return self.error(Code::Kind, loc, format!("{what} takes a tile of numbers"));
+            let what = match purpose {
+                Purpose::Reduction => purpose.name(),
+                Purpose::Scan(_) => "`scan`",
+            };
+            return self
+                .refuse(Code::Kind.at(places.call, format!("{what} takes a tile of numbers")));
         }
         let num = self.num(tile);
-        let region = self.combine(&[num], purpose, loc, combine_loc, &mut |builder, a, b| {
+        let combine = self.combine(&[num], purpose, places, &mut |builder, a, b| {
             vec![combine(builder, a[0], b[0])]
-        });
-        let Some(combine) = region else { return Val::Error };
-        let (args, mut shape) = (vec![tile], self.ty(tile).shape().to_vec());
+        })?;
+        let initial = Vec::from_iter(initial);
+        let results = self.walk(purpose, (&[tile], axis), initial, combine, places.call);
+        Some(Val::Value(results[0]))
+    }
+
+    /// The statement that reduces or scans tiles of one shape, and its results.
+    pub(super) fn walk(
+        &mut self,
+        purpose: Purpose,
+        (tiles, axis): (&[Value], u32),
+        initial: Vec<Value>,
+        combine: Region,
+        loc: Loc,
+    ) -> Vec<Value> {
+        let (args, mut shape) = (tiles.to_vec(), self.ty(tiles[0]).shape().to_vec());
         if purpose == Purpose::Reduction {
             shape.remove(axis as usize);
         }
-        let out = self.new_num(Some(shape).filter(|shape| !shape.is_empty()), num, loc);
-        let results = vec![out];
+        let shape = Some(shape).filter(|shape| !shape.is_empty());
+        let results: Vec<Value> =
+            tiles.iter().map(|&tile| self.new_num(shape.clone(), self.num(tile), loc)).collect();
+        let made = results.clone();
         let kind = match purpose {
             Purpose::Reduction => StmtKind::Reduce { args, axis, combine, results },
-            Purpose::Scan => StmtKind::Scan { args, axis, combine, results },
+            Purpose::Scan(direction) => {
+                StmtKind::Scan { args, axis, direction, initial, combine, results }
+            }
         };
         self.push(kind, loc);
-        if matches!(self.ty(out), Type::Scalar(_)) {
-            self.points.insert(out, ());
+        for &result in &made {
+            if matches!(self.ty(result), Type::Scalar(_)) {
+                self.points.insert(result, ());
+            }
         }
-        Val::Value(out)
+        made
     }
 
-    /// `x.reduce(axis, f)`, `x.scan(axis, f)`
+    /// `x.reduce(axis, f)`, `x.scan(axis, f)`, `x.scan_reverse(axis, f)`
     pub(crate) fn walked_by(&mut self, purpose: Purpose, given: &Given<'_>) -> Val {
         let at = given.at(1);
         self.along_each(purpose, given, at, &mut |builder, a, b| {
@@ -142,6 +210,49 @@ impl<'a> Builder<'a> {
             let val = builder.call_closure(given.closure(1), vals, at);
             builder.plain(val)
         })
+    }
+
+    /// `x.scan_exclusive(axis, initial, f)`, `x.scan_reverse_exclusive(axis, initial, f)`
+    pub(crate) fn walked_from(&mut self, direction: Direction, given: &Given<'_>) -> Option<Val> {
+        let (tile, at) = (given.receiver(), given.at(2));
+        let num = self.num(tile);
+        let initial = self.initial(given.val(1), num, given.at(1))?;
+        let example = self.sums_of_each(&given.of);
+        let places = Places { example, ..Places::of(given.loc, at) };
+        let (purpose, axis) = (Purpose::Scan(direction), given.number(0));
+        self.along_from(purpose, (tile, axis), Some(initial), &places, &mut |builder, a, b| {
+            let vals = vec![Val::Value(a), Val::Value(b)];
+            let val = builder.call_closure(given.closure(2), vals, at);
+            builder.plain(val)
+        })
+    }
+
+    /// What an exclusive scan has before its first element: a scalar of the tile's type, or a report.
+    pub(super) fn initial(&mut self, val: &Val, num: Num, loc: Loc) -> Option<Value> {
+        let value = self.value(val, loc)?;
+        let headline = "the initial value of a scan is one scalar";
+        self.wants_scalar(value, headline, loc)?;
+        if !self.is_scalar(value) || self.is_ptr(value) {
+            let actual = self.describe(val);
+            return self.refuse(
+                Code::Kind.at(loc, headline).compare("", "a scalar", actual).why(
+                    "every line of the tile begins with the same value; what differs from line to line is combined with the result",
+                ),
+            );
+        }
+        let actual = self.num(value);
+        if self.cells.unify(actual, num).is_err() {
+            let headline = "the initial value of a scan has the element type of its tile";
+            let names = [num, actual].map(|num| self.cells.name(num));
+            let [required, given] = names;
+            let diagnostic = Code::DtypeMismatch.at(loc, headline).compare("", required, given);
+            return self.refuse(match (self.cells.known(num), self.cells.known(actual)) {
+                (Some(dtype), None) => self.literal_help(diagnostic, dtype, actual),
+                (Some(dtype), Some(_)) => self.cast_help(diagnostic, dtype, actual),
+                (None, _) => diagnostic,
+            });
+        }
+        Some(value)
     }
 
     /// A reduction of one axis after the other, or a scan along the only one.
@@ -154,7 +265,7 @@ impl<'a> Builder<'a> {
     ) -> Val {
         let axes = match purpose {
             Purpose::Reduction => given.axes(0),
-            Purpose::Scan => vec![given.number(0)],
+            Purpose::Scan(_) => vec![given.number(0)],
         };
         let mut val = Val::Value(given.receiver());
         for axis in axes {
@@ -164,7 +275,7 @@ impl<'a> Builder<'a> {
         val
     }
 
-    /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`, `x.cumsum(axis)`
+    /// `x.sum(axis)`, `x.max(axis)`, `x.min(axis)`, `x.cumsum(axis)`, `x.cumprod(axis)`
     pub(crate) fn walked(
         &mut self,
         purpose: Purpose,
@@ -176,6 +287,13 @@ impl<'a> Builder<'a> {
         Some(self.along_each(purpose, given, loc, &mut |builder, a, b| {
             builder.binary(op, &Val::Value(a), &Val::Value(b), loc)
         }))
+    }
+
+    /// `x.flip(axis)`
+    pub(crate) fn flip(&mut self, given: &Given<'_>) -> Val {
+        let (tile, axis) = (given.receiver(), given.number(0));
+        let shape = self.ty(tile).shape().to_vec();
+        self.reshaped(TileOp::Flip(axis), tile, shape, given.loc)
     }
 
     /// `x.argmax(axis)` (by `Gt`), `x.argmin(axis)` (by `Lt`)
@@ -198,8 +316,9 @@ impl<'a> Builder<'a> {
         }
         let indices = self.broadcast_to(indices, &shape, loc);
         let whole = self.cells.known(num).is_some_and(Dtype::is_int);
+        let places = Places::of(loc, loc);
         let region =
-            self.combine(&[num, index], Purpose::Reduction, loc, loc, &mut |builder, a, b| {
+            self.combine(&[num, index], Purpose::Reduction, &places, &mut |builder, a, b| {
                 let [value, at, other, other_at] = [a[0], a[1], b[0], b[1]].map(Val::Value);
                 let mut compare =
                     |op, a: &Val, b: &Val| builder.compare(op, a, b, loc).unwrap_or(Val::Error);
@@ -225,17 +344,9 @@ impl<'a> Builder<'a> {
                 ]
             });
         let combine = region?;
-        let mut left = shape;
-        left.remove(axis as usize);
-        let left = if left.is_empty() { None } else { Some(left) };
-        let best = self.new_num(left.clone(), num, loc);
-        let at = self.new_num(left, index, loc);
-        let (args, results) = (vec![tile, indices], vec![best, at]);
-        self.push(StmtKind::Reduce { args, axis, combine, results }, loc);
-        if matches!(self.ty(at), Type::Scalar(_)) {
-            self.points.insert(at, ());
-        }
-        Some(Val::Value(at))
+        let tiles = [tile, indices];
+        let results = self.walk(Purpose::Reduction, (&tiles, axis), Vec::new(), combine, loc);
+        Some(Val::Value(results[1]))
     }
 
     /// `x.permute(order)`

@@ -69,6 +69,7 @@ impl Machine<'_> {
             TileOp::Join => self.join(args),
             TileOp::Split(index) => self.split(*index, args[0]),
             TileOp::Permute(order) => self.permute(order, args[0], result),
+            TileOp::Flip(axis) => self.flip(*axis as usize, args[0]),
         }
     }
 

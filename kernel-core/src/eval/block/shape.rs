@@ -31,6 +31,15 @@ impl Machine<'_> {
         Data::Tile(self.elements(from).iter().skip(index as usize).step_by(2).copied().collect())
     }
 
+    pub(super) fn flip(&self, axis: usize, from: Value) -> Data {
+        let (source, extents) = (self.elements(from), self.shape(from));
+        let pick = |mut at: Vec<u32>| {
+            at[axis] = extents[axis] - 1 - at[axis];
+            source[flat(&at, extents)]
+        };
+        Data::Tile(coordinates(extents).map(pick).collect())
+    }
+
     pub(super) fn permute(&self, order: &[u32], from: Value, result: Value) -> Data {
         let (source, extents) = (self.elements(from), self.shape(from));
         let pick = |at: Vec<u32>| {

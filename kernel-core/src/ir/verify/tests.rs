@@ -3,8 +3,8 @@
 use super::verify;
 use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
-    Binary, ClusterOp, Const, Dtype, ElementwiseOp, Kernel, Op, Region, SourceOp, Stmt, StmtKind,
-    SyncOp, Terminator, Type,
+    Binary, ClusterOp, Const, Direction, Dtype, ElementwiseOp, Kernel, Op, Region, SourceOp, Stmt,
+    StmtKind, SyncOp, Terminator, Type, Value,
 };
 use crate::loc::Loc;
 
@@ -160,6 +160,27 @@ fn reductions_lose_their_axis() {
         combine.stmts.push(statement(SyncOp::Block, Vec::new(), None));
     });
     assert_eq!(effects, "a combine function applies Sync");
+}
+
+#[test]
+fn exclusive_scans_begin_with_a_scalar_for_each_operand() {
+    let scan = |initial: fn(Value) -> Vec<Value>| {
+        broken(|kernel| {
+            let StmtKind::Reduce { args, axis, combine, .. } = body(kernel).stmts[0].kind.clone()
+            else {
+                unreachable!("a reduction")
+            };
+            let result = kernel.values.alloc(kernel.values[args[0]].clone());
+            let initial = initial(args[0]);
+            let (direction, results) = (Direction::Backward, vec![result]);
+            body(kernel).stmts[0].kind =
+                StmtKind::Scan { args, axis, direction, initial, combine, results };
+        })
+    };
+    let count = scan(|tile| vec![tile, tile]);
+    assert_eq!(count, "a scan of 1 operands has 2 initial values");
+    let tile = scan(|tile| vec![tile]);
+    assert_eq!(tile, "a scan of f32[32] has an initial value of type f32[32]");
 }
 
 #[test]

@@ -103,6 +103,9 @@ fn tile(op: &TileOp, args: &[&Type], result: Option<&Type>) -> Outcome {
             sorted.into_iter().eq(0..from.len())
                 && order.iter().map(|&axis| from[axis as usize]).eq(to.iter().copied())
         }),
+        TileOp::Flip(axis) => {
+            reshapes(args, result, |from, to| (*axis as usize) < from.len() && from == to)
+        }
         TileOp::Join => {
             count(args, 2)?;
             holds(args[0] == args[1], "operands differ")?;

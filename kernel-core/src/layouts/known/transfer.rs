@@ -94,7 +94,9 @@ impl Analysis<'_> {
                 Info { axes, ..info }
             }
             TileOp::ToLayout(_) | TileOp::AssertLayout(_) => info,
-            TileOp::Reshape | TileOp::Join | TileOp::Split(_) => Info::unknown(ty),
+            TileOp::Reshape | TileOp::Flip(_) | TileOp::Join | TileOp::Split(_) => {
+                Info::unknown(ty)
+            }
         }
     }
 

@@ -142,6 +142,7 @@ impl<'a> Checker<'a> {
         let elementwise = matches!(
             op,
             Op::Elementwise(_)
+                | Op::Tile(TileOp::Flip(_))
                 | Op::Memory(
                     MemoryOp::LoadPtr { .. }
                         | MemoryOp::Atomic(_)

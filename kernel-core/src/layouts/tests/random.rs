@@ -86,6 +86,10 @@ fn step(b: &mut Builder, random: &mut Random, pool: &mut Pool) {
             let factors = if random.below(2) == 0 { Factors::Tf32 } else { Factors::Full };
             (b.same(ProductOp::Dot(factors), &[left, right, acc]), 4)
         }
+        (3, _) if random.below(3) == 0 => {
+            let value = random.pick(&pool[at]);
+            (b.same(TileOp::Flip(0), &[value]), at)
+        }
         (3, _) => {
             let value = random.pick(&pool[at]);
             let form = pinned(random, SHAPES[at].len());

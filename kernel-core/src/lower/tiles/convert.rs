@@ -148,11 +148,24 @@ impl Lower<'_> {
         start: u32,
         elem: Elem,
     ) -> Vec<Val> {
+        self.read_exchange_of(exchange, to, start, elem, 0)
+    }
+
+    /// The same as the threads read it whose index differs in the bits of `thread`.
+    pub(crate) fn read_exchange_of(
+        &mut self,
+        exchange: &Exchange,
+        to: &Layout,
+        start: u32,
+        elem: Elem,
+        thread: u32,
+    ) -> Vec<Val> {
         let size = bytes(elem);
         let map = offsets(to, &exchange.shared, size);
+        let apart = map.at(thread);
         let mut result = vec![Val::Int(0); to.in_size(Dim::Register) as usize];
         for access in accesses(to, &exchange.shared, exchange.read_vector) {
-            let address = self.scratch_address(start, &map, access.offset * size);
+            let address = self.scratch_address(start, &map, (access.offset * size) ^ apart);
             let loaded =
                 self.e.load(Space::Shared, elem, exchange.read_vector, address, Val::Int(1), None);
             for (slot, value) in access.registers.iter().zip(loaded) {
@@ -355,7 +368,12 @@ impl Emitter {
 
     /// Elements of the lane whose number differs in the bits of `mask`.
     pub(crate) fn butterfly(&mut self, elem: Elem, value: Val, mask: u32) -> Val {
-        self.exchange(elem, &[value], Word::Bfly, Val::Int(i64::from(mask)))[0]
+        self.butterflies(elem, &[value], mask)[0]
+    }
+
+    /// The same of one element, or of two halves.
+    pub(crate) fn butterflies(&mut self, elem: Elem, values: &[Val], mask: u32) -> Vec<Val> {
+        self.exchange(elem, values, Word::Bfly, Val::Int(i64::from(mask)))
     }
 
     fn exchange(&mut self, elem: Elem, values: &[Val], mode: Word, lane: Val) -> Vec<Val> {

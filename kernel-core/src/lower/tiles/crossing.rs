@@ -9,7 +9,7 @@ use kernel_layout::{Dim, Layout};
 use super::convert::exchange_cost;
 use super::reduce::{Parts, separates, warps_along};
 use super::scan;
-use crate::ir::Elem;
+use crate::ir::{Direction, Elem};
 use crate::lower::memory::access::VECTOR_BYTES;
 use crate::lower::memory::access_cost::SharedTrip;
 
@@ -45,8 +45,13 @@ fn by_threads(layout: &Layout, axis: usize) -> Crossing {
 }
 
 /// What lowering does for a scan of an axis of tiles in one layout.
-pub(crate) fn scan_cost(elems: &[Elem], layout: &Layout, axis: usize, warps: u32) -> Crossing {
-    let trip = scan::through_shared(elems, layout, axis, warps);
+pub(crate) fn scan_cost(
+    elems: &[Elem],
+    layout: &Layout,
+    (axis, direction): (usize, Direction),
+    warps: u32,
+) -> Crossing {
+    let trip = scan::through_shared(elems, layout, (axis, direction), warps);
     trip.map_or_else(|| by_threads(layout, axis), Crossing::Shared)
 }
 

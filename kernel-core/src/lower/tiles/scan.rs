@@ -2,7 +2,10 @@
 //!
 //! The tree is that of [`ir::scan_source`](crate::ir::scan_source) whatever the layout, so that floats come out the same in each.
 //! What a step combines before an element is the last element of the run before its own: in a register of the same thread,
-//! in another lane, or in another warp.
+//! in another lane, or in another warp. Backward, positions count from the end of the axis: their bits are the complements.
+//!
+//! An exclusive scan has for each element, beside what its run has up to it, what the run has before it. That is nothing for the
+//! first element of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +16,7 @@ use kernel_ptx::{Space, Type, Word};
 use super::coords::{ThreadMap, register_part, repeated_threads};
 use super::crossing::extra_passes;
 use super::reduce::separates;
-use crate::ir::{Elem, Region, Value};
+use crate::ir::{Direction, Elem, Region, Value};
 use crate::lower::Data;
 use crate::lower::Lower;
 use crate::lower::emitter::Val;
@@ -34,6 +37,7 @@ struct Scan<'a> {
 struct Runs {
     layout: Layout,
     axis: usize,
+    direction: Direction,
     /// For each bit of the position along the axis: the bit of the register's index that walks it, or that of the thread's.
     owners: Vec<Owner>,
 }
@@ -65,14 +69,14 @@ impl Owner {
 
 impl Runs {
     /// The runs of a tile in a layout, or in another one if bits of the index walk the axis and another axis at once.
-    fn new(layout: &Layout, axis: usize, warps: u32) -> Runs {
+    fn new(layout: &Layout, (axis, direction): (usize, Direction), warps: u32) -> Runs {
         let mut layout = layout.remove_zero_bases(Dim::Register);
         if !separates(&layout, axis) {
             let order: Vec<u32> = (0u32..).take(layout.shape().len()).collect();
             layout = blocked_for(&layout.shape(), &order, 1, warps);
         }
         let owners = owners(&layout, axis);
-        Runs { layout, axis, owners }
+        Runs { layout, axis, direction, owners }
     }
 
     /// Whether what a step takes comes from other warps.
@@ -96,7 +100,24 @@ impl Runs {
     fn writers(&self, step: usize, warps: u32) -> (u32, u32) {
         let (_, within) = self.within(step);
         let bit = self.owners[step].thread();
-        (within | bit | repeated_threads(&self.layout, warps), within)
+        (within | bit | repeated_threads(&self.layout, warps), self.last_of_first(within, bit))
+    }
+
+    /// The bits of an index that are set for the last element of a first run: `within` are those that decide the position in a
+    /// run, `bit` is the one that tells a first run from a second one.
+    fn last_of_first(&self, within: u32, bit: u32) -> u32 {
+        match self.direction {
+            Direction::Forward => within,
+            Direction::Backward => bit,
+        }
+    }
+
+    /// The bits of an index that are set for the first element of a run, of those that decide the position in it.
+    fn first(&self, within: u32) -> u32 {
+        match self.direction {
+            Direction::Forward => 0,
+            Direction::Backward => within,
+        }
     }
 
     /// The bits of the register's and of the thread's index that decide the position within runs of step `step`.
@@ -110,9 +131,10 @@ impl Runs {
     fn changes(&self, step: usize) -> Vec<(u32, u32)> {
         let (low, _) = self.within(step);
         let bit = self.owners[step].register();
+        let last = self.last_of_first(low, bit);
         (0..self.layout.in_size(Dim::Register))
-            .filter(|register| register & bit == bit)
-            .map(|register| (register, (register & !bit) | low))
+            .filter(|register| register & bit != last & bit || bit == 0)
+            .map(|register| (register, (register & !(low | bit)) | last))
             .collect()
     }
 
@@ -175,11 +197,12 @@ impl Lower<'_> {
     pub(crate) fn scan(
         &mut self,
         args: &[Value],
-        axis: usize,
+        along: (usize, Direction),
+        initial: &[Value],
         combine: &Region,
         results: &[Value],
     ) {
-        let runs = Runs::new(self.layout(args[0]), axis, self.crew.warps);
+        let runs = Runs::new(self.layout(args[0]), along, self.crew.warps);
         let elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
         let mut held: Vec<Vec<Val>> = Vec::new();
         for (&arg, &elem) in args.iter().zip(&elems) {
@@ -187,8 +210,14 @@ impl Lower<'_> {
             held.push(self.convert(elem, &values, &from, &runs.layout));
         }
         let scan = Scan { runs, combine, elems };
+        // In the place of nothing stands any value, which no result depends on.
+        let mut before = if initial.is_empty() { None } else { Some(held.clone()) };
         for step in 0..scan.runs.owners.len() {
-            self.scan_step(&scan, step, &mut held);
+            self.scan_step(&scan, step, &mut held, before.as_mut());
+        }
+        if let Some(before) = before {
+            let initial: Vec<Val> = initial.iter().map(|&value| self.scalar(value)).collect();
+            held = self.begun_with(&scan, &initial, &before);
         }
         for ((&result, values), &elem) in results.iter().zip(held).zip(&scan.elems) {
             let to = self.layout(result).clone();
@@ -198,7 +227,13 @@ impl Lower<'_> {
     }
 
     /// Joins neighbouring runs.
-    fn scan_step(&mut self, scan: &Scan<'_>, step: usize, held: &mut [Vec<Val>]) {
+    fn scan_step(
+        &mut self,
+        scan: &Scan<'_>,
+        step: usize,
+        held: &mut [Vec<Val>],
+        mut before: Option<&mut Vec<Vec<Val>>>,
+    ) {
         let changes = scan.runs.changes(step);
         let (_, within) = scan.runs.within(step);
         let bit = scan.runs.owners[step].thread();
@@ -217,19 +252,87 @@ impl Lower<'_> {
         } else {
             let thread = self.e.thread();
             let set = self.e.and(Type::U32, thread, Val::Int(i64::from(bit)));
-            self.e.compare(Word::Ne, Type::S32, set, Val::Int(0))
+            let word = match scan.runs.direction {
+                Direction::Forward => Word::Ne,
+                Direction::Backward => Word::Eq,
+            };
+            self.e.compare(word, Type::S32, set, Val::Int(0))
         };
         for (register, source) in changes {
-            let own: Vec<Val> = held.iter().map(|values| values[register as usize]).collect();
-            let joined = self.combined(scan.combine, &sources[&source], &own);
-            for (index, (own, joined)) in own.into_iter().zip(joined).enumerate() {
-                let ty = match scan.elems[index] {
-                    Elem::Ptr(_) => Type::S64,
-                    Elem::Number(dtype) => super::scalar::arithmetic(dtype),
-                };
-                held[index][register as usize] = self.e.select(ty, second, joined, own);
+            let (at, source) = (register as usize, &sources[&source]);
+            let own: Vec<Val> = held.iter().map(|values| values[at]).collect();
+            let joined = self.combined(scan.combine, source, &own);
+            let joined = self.each_chosen(&scan.elems, second, &joined, &own);
+            for (values, joined) in held.iter_mut().zip(joined) {
+                values[at] = joined;
+            }
+            if let Some(before) = &mut before {
+                let own: Vec<Val> = before.iter().map(|values| values[at]).collect();
+                let joined = self.prefixed(scan, scan.runs.within(step), register, source, &own);
+                let joined = self.each_chosen(&scan.elems, second, &joined, &own);
+                for (values, joined) in before.iter_mut().zip(joined) {
+                    values[at] = joined;
+                }
             }
         }
+    }
+
+    /// What is before an element once `first` is put before its run: `first` alone for the first element of the run, else `first`
+    /// combined with what the run has before the element.
+    ///
+    /// `registers` and `threads` are the bits of the register's and of the thread's index that decide the position in the run.
+    fn prefixed(
+        &mut self,
+        scan: &Scan<'_>,
+        (registers, threads): (u32, u32),
+        register: u32,
+        first: &[Val],
+        before: &[Val],
+    ) -> Vec<Val> {
+        if register & registers != scan.runs.first(registers) {
+            return self.combined(scan.combine, first, before);
+        }
+        if threads == 0 {
+            return first.to_vec();
+        }
+        let joined = self.combined(scan.combine, first, before);
+        let thread = self.e.thread();
+        let place = self.e.and(Type::U32, thread, Val::Int(i64::from(threads)));
+        let start = Val::Int(i64::from(scan.runs.first(threads)));
+        let starts = self.e.compare(Word::Eq, Type::S32, place, start);
+        self.each_chosen(&scan.elems, starts, first, &joined)
+    }
+
+    /// The results of an exclusive scan, by what is before each element.
+    fn begun_with(
+        &mut self,
+        scan: &Scan<'_>,
+        initial: &[Val],
+        before: &[Vec<Val>],
+    ) -> Vec<Vec<Val>> {
+        let within = scan.runs.within(scan.runs.owners.len());
+        let mut results: Vec<Vec<Val>> = vec![Vec::new(); before.len()];
+        for register in 0..scan.runs.layout.in_size(Dim::Register) {
+            let own: Vec<Val> = before.iter().map(|values| values[register as usize]).collect();
+            let values = self.prefixed(scan, within, register, initial, &own);
+            for (results, value) in results.iter_mut().zip(values) {
+                results.push(value);
+            }
+        }
+        results
+    }
+
+    /// For each operand one of two values, by a condition.
+    fn each_chosen(&mut self, elems: &[Elem], condition: Val, a: &[Val], b: &[Val]) -> Vec<Val> {
+        let mut chosen = Vec::new();
+        for ((&elem, &a), &b) in elems.iter().zip(a).zip(b) {
+            let ty = match elem {
+                Elem::Ptr(_) => Type::S64,
+                Elem::Number(dtype) => super::scalar::arithmetic(dtype),
+            };
+            chosen.push(self.e.select(ty, condition, a, b));
+        }
+        chosen
     }
 
     /// The last elements of the first runs, of other lanes.
@@ -242,8 +345,13 @@ impl Lower<'_> {
         let (_, within) = scan.runs.within(step);
         let bit = scan.runs.owners[step].thread();
         let thread = self.e.thread();
-        let lane = self.e.and(Type::U32, thread, Val::Int(i64::from(LANES & !bit)));
-        let lane = self.e.or(Type::U32, lane, Val::Int(i64::from(within)));
+        let last = scan.runs.last_of_first(within, bit);
+        let lane = self.e.and(
+            Type::U32,
+            thread,
+            Val::Int(i64::from(LANES & !(within | bit) | within & last)),
+        );
+        let lane = self.e.or(Type::U32, lane, Val::Int(i64::from(last)));
         let mut sources = BTreeMap::new();
         for (_, source) in scan.runs.changes(step) {
             if sources.contains_key(&source) {
@@ -270,10 +378,10 @@ impl Lower<'_> {
         let (starts, scratch_bytes) = Runs::scratch(&places, &scan.elems);
         let scratch = self.scratch(scratch_bytes);
         // One thread writes the last element of each first run.
-        let (decides, within) = scan.runs.writers(step, self.crew.warps);
+        let (decides, last) = scan.runs.writers(step, self.crew.warps);
         let thread = self.e.thread();
         let set = self.e.and(Type::U32, thread, Val::Int(i64::from(decides)));
-        let last = self.e.compare(Word::Eq, Type::S32, set, Val::Int(i64::from(within)));
+        let last = self.e.compare(Word::Eq, Type::S32, set, Val::Int(i64::from(last)));
         let mut addresses: BTreeMap<u32, Vec<_>> = BTreeMap::new();
         for (_, source) in scan.runs.changes(step) {
             if addresses.contains_key(&source) {
@@ -314,14 +422,14 @@ impl Lower<'_> {
 pub(crate) fn through_shared(
     elems: &[Elem],
     layout: &Layout,
-    axis: usize,
+    along: (usize, Direction),
     warps: u32,
 ) -> Option<SharedTrip> {
-    let runs = Runs::new(layout, axis, warps);
+    let runs = Runs::new(layout, along, warps);
     let steps = (0..runs.owners.len()).filter(|&step| runs.crosses_warps(step));
     let costs = steps.map(|step| {
         let places = runs.places(step);
-        let (decides, within) = runs.writers(step, warps);
+        let (decides, last) = runs.writers(step, warps);
         let sources: BTreeSet<u32> =
             runs.changes(step).into_iter().map(|(_, source)| source).collect();
         let sources = u32::try_from(sources.len()).expect("a thread has few registers");
@@ -331,7 +439,7 @@ pub(crate) fn through_shared(
             let lanes: Vec<u32> =
                 runs.layout.bases(Dim::Lane).iter().map(|basis| places.of(basis) * size).collect();
             // Of the warp that writes most: its own bits may be those that decide.
-            let writes = |lane: u32| (lane & decides & LANES) == (within & LANES);
+            let writes = |lane: u32| (lane & decides & LANES) == (last & LANES);
             conflicts += sources
                 * (extra_passes(&lanes, size, writes) + extra_passes(&lanes, size, |_| true));
         }
