@@ -112,7 +112,7 @@ pub trait Tiles: Copy + Sealed {
     ///
     /// The tiles are brought to one layout, which the results have.
     ///
-    /// PTX and errors: those of [`Tile::scan`], of each tile; K0202 if the shapes do not fit, K0206 if `f` does not return
+    /// PTX and errors: those of [`Tile::scan`](Tile::scan), of each tile; K0202 if the shapes do not fit, K0206 if `f` does not return
     /// the tuple that it takes.
     ///
     /// ```no_run
@@ -138,7 +138,7 @@ pub trait Tiles: Copy + Sealed {
     ///
     /// It is [`Tile::scan_reverse`] of several tiles: in `f(a, b)`, `a` comes after `b` along the axis.
     ///
-    /// Layout, PTX and errors: those of [`Tiles::scan`].
+    /// Layout, PTX and errors: those of [`Tiles::scan`](Tiles::scan).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -162,7 +162,7 @@ pub trait Tiles: Copy + Sealed {
     ///
     /// It is [`Tile::scan_exclusive`] of several tiles, with a tuple of initial values.
     ///
-    /// Layout, PTX and errors: those of [`Tiles::scan`]; K0206 if `initial` is not a tuple of scalars, one for each tile,
+    /// Layout, PTX and errors: those of [`Tiles::scan`](Tiles::scan); K0206 if `initial` is not a tuple of scalars, one for each tile,
     /// K0203 if one has another type than the elements of its tile.
     ///
     /// ```no_run
@@ -189,7 +189,7 @@ pub trait Tiles: Copy + Sealed {
     ///
     /// It is [`Tile::scan_reverse_exclusive`] of several tiles, with a tuple of initial values.
     ///
-    /// Layout, PTX and errors: those of [`Tiles::scan_exclusive`].
+    /// Layout, PTX and errors: those of [`Tiles::scan_exclusive`](Tiles::scan_exclusive).
     ///
     /// ```no_run
     /// use kiln::prelude::*;

@@ -247,9 +247,11 @@ impl<'a> Builder<'a> {
             let [required, given] = names;
             let diagnostic = Code::DtypeMismatch.at(loc, headline).compare("", required, given);
             return self.refuse(match (self.cells.known(num), self.cells.known(actual)) {
-                (Some(dtype), None) => self.literal_help(diagnostic, dtype, actual),
+                (Some(dtype), None) if dtype.is_float() => {
+                    self.literal_help(diagnostic, dtype, actual)
+                }
                 (Some(dtype), Some(_)) => self.cast_help(diagnostic, dtype, actual),
-                (None, _) => diagnostic,
+                (Some(_) | None, _) => diagnostic,
             });
         }
         Some(value)
