@@ -16,9 +16,9 @@ use crate::lang::stub;
 ///
 /// # Structs
 ///
-/// A tuple of tiles and a tuple of scalars differ in their types, part by part, and the trait says how. A struct of the
-/// user's has fields of one type, so tiles cannot become scalars in it, and `Tiles` is implemented for tuples alone. A
-/// function of structs is called on scalars inside of the closure:
+/// `Tiles` is implemented for tuples alone. The closure gets the same tuple with scalars instead of tiles, and the fields of
+/// a struct have fixed types: a struct of tiles cannot become one of scalars. The closure may make structs of its scalars
+/// and call their methods:
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -77,7 +77,7 @@ pub trait Tiles: Copy + Sealed {
     ///
     /// # Layout
     ///
-    /// The tiles are brought to one layout, and the results have the [`slice`](super::slice) of it.
+    /// The tiles are brought to one layout, and the results have the [`slice`](crate::lang::slice) of it.
     ///
     /// PTX and errors: [reductions](Tile#reductions), of each tile; K0202 if the shapes do not fit, K0206 if `f` does not
     /// return the tuple that it takes.
