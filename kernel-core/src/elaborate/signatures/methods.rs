@@ -17,8 +17,8 @@ use crate::{
         },
     },
     ir::{
-        Atomic, BarrierOp, Binary, Compare, Direction, Dtype, Elem, Evict, Funnel, NamedOp, Rounding,
-        SourceOp, TileOp, Transcendental, Type, Unary,
+        Atomic, BarrierOp, Binary, Compare, Direction, Dtype, Elem, Evict, Funnel, NamedOp,
+        Rounding, SourceOp, TileOp, Transcendental, Type, Unary,
     },
 };
 
