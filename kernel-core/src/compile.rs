@@ -442,7 +442,9 @@ fn compile_kernels(
         }
         let targets = targets(kernel, &mut left.problems);
         let rows = elaborate::instance_rows(unit, kernel, &mut left.problems);
-        let instances = Instances { unit, kernel, rows: &rows, targets: &targets, work };
+        let absent = elaborate::absences(kernel, &mut left.problems);
+        let (rows, absent, targets) = (&rows[..], &absent[..], &targets[..]);
+        let instances = Instances { unit, kernel, rows, absent, targets, work };
         all.push(instances.compile(left, around));
     }
     if left.problems.is_empty() { all } else { Vec::new() }

@@ -173,6 +173,8 @@ pub struct Problems {
     reports: usize,
     /// The instance that is being compiled.
     instance: Option<String>,
+    /// The same with the optional parameters that are absent, if some are.
+    without: Option<String>,
     /// Correct but slow code: the kernel still compiles.
     warnings: Vec<Diagnostic>,
 }
@@ -197,11 +199,15 @@ impl Problems {
         let known = self.list.iter_mut().find(|other| other.is_as(&diagnostic));
         match known {
             None => {
-                diagnostic.instances.extend(self.instance.clone());
+                let place = self.without.as_ref().or(self.instance.as_ref());
+                diagnostic.instances.extend(place.cloned());
                 self.list.push(diagnostic);
             }
             Some(known) => {
-                let missing = self.instance.as_ref().filter(|i| !known.instances.contains(i));
+                // What shows with all arguments need not be said of those that lack some.
+                let said = self.instance.as_ref().is_some_and(|i| known.instances.contains(i));
+                let place = self.without.as_ref().or(self.instance.as_ref());
+                let missing = place.filter(|place| !said && !known.instances.contains(place));
                 diagnostic.instances.clone_from(&known.instances);
                 if missing.is_some() && *known != diagnostic {
                     self.varied.insert((known.code, known.primary));
@@ -223,18 +229,24 @@ impl Problems {
         self.warnings.iter()
     }
 
-    /// Problems found from here on belong to this instance of the kernel.
-    pub fn enter_instance(&mut self, description: String) {
+    /// Problems found from here on belong to this instance of the kernel; `absent` says which optional parameters are `None`.
+    pub fn enter_instance(&mut self, description: String, absent: Option<String>) {
+        self.without = absent.map(|absent| {
+            let parts = [description.as_str(), &absent];
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+        });
         self.instance = Some(description);
     }
 
-    /// The instances are done: problems beyond the first `before` that show in all `count` of them
-    /// do not depend on the choice, if they show alike.
-    pub fn leave_instances(&mut self, before: usize, count: usize) {
+    /// The instances are done: problems beyond the first `before` that show in all of them do not depend on the choice, if
+    /// they show alike.
+    pub fn leave_instances(&mut self, before: usize, all: &[String]) {
         self.instance = None;
+        self.without = None;
         for diagnostic in self.list.iter_mut().skip(before) {
             let varies = self.varied.contains(&(diagnostic.code, diagnostic.primary));
-            if diagnostic.instances.len() == count && !(varies && count > 1) {
+            let of_all = all.iter().all(|instance| diagnostic.instances.contains(instance));
+            if of_all && !(varies && all.len() > 1) {
                 diagnostic.instances.clear();
             }
         }

@@ -36,7 +36,7 @@ use language::{
     value::{self, Cells, Num, Val},
 };
 pub(crate) use messages::{spelling::is_language_path, unknown::nothing_called};
-pub use params::instance_rows;
+pub use params::{absences, instance_rows};
 use products::narrow;
 pub(crate) use signatures::is_builtin;
 #[doc(hidden)]
@@ -83,6 +83,8 @@ pub struct Request<'a> {
     pub kernel: &'a syntax::Kernel,
     /// The choice of generic parameters.
     pub instance: &'a Instance,
+    /// The optional parameters for which nothing is passed, by their positions.
+    pub absent: &'a [u32],
     /// The target.
     pub target: kernel_ptx::Target,
 }

@@ -52,6 +52,8 @@ pub enum Arg {
         /// The bits.
         bits: u64,
     },
+    /// Nothing, for a parameter that is absent.
+    Absent,
 }
 
 /// Why a kernel has no result.
@@ -237,6 +239,12 @@ fn check_args(kernel: &Kernel, args: &[Arg]) -> Result<(), Fault> {
         return Err(Fault::ArgumentCount { actual, required });
     }
     for (param, (arg, declared)) in args.iter().zip(&kernel.params).enumerate() {
+        if declared.absent || matches!(arg, Arg::Absent) {
+            if declared.absent != matches!(arg, Arg::Absent) {
+                return Err(Fault::Argument { param });
+            }
+            continue;
+        }
         let fits = match (arg, &declared.kind) {
             (
                 Arg::Tensor { dtype, shape, strides, .. },

@@ -149,6 +149,8 @@ pub struct Param {
     pub block: Option<Vec<u32>>,
     /// The other options of its tensor map.
     pub map: MapOptions,
+    /// Nothing is passed for it: an `Option` that is `None`. No operation names it, and the entry has no parameters for it.
+    pub absent: bool,
     /// Where it stands.
     pub loc: Loc,
 }

@@ -13,7 +13,7 @@ mod dump;
 mod expr;
 pub mod free;
 mod item;
-mod matching;
+pub(crate) mod matching;
 mod notation;
 mod ptx;
 mod written;
@@ -54,6 +54,29 @@ pub struct Kernel {
     pub function: Arc<Function>,
     /// Facts stated on parameters, one list a parameter.
     pub facts: Vec<Vec<ParamFact>>,
+}
+
+impl Kernel {
+    /// The positions of the parameters for which an argument may be absent: those of a type `Option<T>`.
+    pub fn optional(&self) -> Vec<u32> {
+        let params = (0..).zip(&self.function.params);
+        params.filter(|(_, (_, ty))| ty.of_option().is_some()).map(|(index, _)| index).collect()
+    }
+
+    /// The names of the parameters at these positions.
+    pub fn names_of(&self, params: &[u32]) -> impl Iterator<Item = &str> {
+        params.iter().filter_map(|index| {
+            let (pat, _) = self.function.params.get(*index as usize)?;
+            if let PatKind::Ident { name, .. } = &pat.kind { Some(name.as_str()) } else { None }
+        })
+    }
+
+    /// `bias = None, scale = None`: what is absent, if something is.
+    pub fn without(&self, absent: &[u32]) -> Option<String> {
+        let each: Vec<String> =
+            self.names_of(absent).map(|name| format!("{name} = None")).collect();
+        (!absent.is_empty()).then(|| each.join(", "))
+    }
 }
 
 /// A fact stated on a parameter.
@@ -268,6 +291,12 @@ impl TypeExpr {
     /// Its path, if it has one.
     pub fn path(&self) -> Option<&Path> {
         if let TypeKind::Path(path) = &self.kind { Some(path) } else { None }
+    }
+
+    /// What it may hold, if it is an `Option`.
+    pub fn of_option(&self) -> Option<&TypeExpr> {
+        let last = self.last().filter(|last| last.name == "Option")?;
+        if let [GenericArg::Type(of)] = &last.args[..] { Some(of) } else { None }
     }
 
     /// The last segment of its path.

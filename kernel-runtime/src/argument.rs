@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 #[doc(hidden)]
-pub use tensor::{__given, __pointer_of, __scalar_of, __tensor_of};
+pub use tensor::{__given, __option_of, __pointer_of, __scalar_of, __tensor_of};
 pub use tensor::{TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut};
 
 /// One argument of a launch.
@@ -20,8 +20,18 @@ pub struct Argument<'a>(pub(crate) Value<'a>);
 #[derive(Debug)]
 pub(crate) enum Value<'a> {
     Tensor(TensorValue<'a>),
-    Pointer { address: u64, dtype: &'static str, device: Option<u64> },
-    Scalar { bits: u128, integer: Option<i128>, dtype: &'static str },
+    Pointer {
+        address: u64,
+        dtype: &'static str,
+        device: Option<u64>,
+    },
+    Scalar {
+        bits: u128,
+        integer: Option<i128>,
+        dtype: &'static str,
+    },
+    /// `None`, for a parameter that is an `Option`.
+    Absent,
 }
 
 /// A tensor without its element type.
@@ -117,6 +127,7 @@ impl Argument<'_> {
             }
             Value::Pointer { dtype, .. } => ParamKind::Pointer { dtype },
             Value::Scalar { dtype, .. } => ParamKind::Scalar { dtype },
+            Value::Absent => ParamKind::Absent,
         }
     }
 
@@ -125,6 +136,7 @@ impl Argument<'_> {
         match &self.0 {
             Value::Tensor(tensor) => 1 + 2 * tensor.shape.len(),
             Value::Pointer { .. } | Value::Scalar { .. } => 1,
+            Value::Absent => 0,
         }
     }
 
@@ -149,6 +161,7 @@ impl Argument<'_> {
                     u64::try_from(*bits).expect("kernels have no scalar of more than 64 bits");
                 1
             }
+            Value::Absent => 0,
         }
     }
 }
@@ -156,11 +169,18 @@ impl Argument<'_> {
 /// An argument whose types are checked at the launch: tensors, device pointers, scalars.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel's argument",
-    note = "arguments are tensors and views (by reference; views also by value), `DevicePtr`, and scalars of the element types"
+    note = "arguments are tensors and views (by reference; views also by value), `DevicePtr`, scalars of the element types, and an `Option` of one of these"
 )]
 pub trait IntoArgument<'a> {
     /// The argument without its type.
     fn into_argument(self) -> Argument<'a>;
+}
+
+/// For a parameter that is an `Option`.
+impl<'a, A: IntoArgument<'a>> IntoArgument<'a> for Option<A> {
+    fn into_argument(self) -> Argument<'a> {
+        self.map_or(Argument(Value::Absent), A::into_argument)
+    }
 }
 
 /// A tensor of any element type and rank within uploaded bytes, for callers that know the types only at run time: the
@@ -236,7 +256,7 @@ impl<T: Element> DevicePtr<T> {
             Value::Pointer { address, dtype, device } if dtype == T::DTYPE => {
                 Some(Self { address, dtype, device, element: PhantomData })
             }
-            Value::Pointer { .. } | Value::Tensor(_) | Value::Scalar { .. } => None,
+            Value::Pointer { .. } | Value::Tensor(_) | Value::Scalar { .. } | Value::Absent => None,
         }
     }
 

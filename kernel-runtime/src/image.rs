@@ -89,7 +89,7 @@ pub(crate) fn list_of(targets: impl IntoIterator<Item = Target>) -> String {
     names.join(", ")
 }
 
-/// One compiled instance of a kernel for one target.
+/// One compiled instance of a kernel for one target, for one choice of the arguments that are absent.
 ///
 /// Only code that `#[kernel]` generates makes one, and fields are added as kernels can do more: it is not part of the
 /// public interface.
@@ -117,6 +117,24 @@ pub struct Image {
     pub declared: &'static [Fact],
     /// A launch takes the first variant whose facts hold; the last one requires nothing.
     pub variants: &'static [Variant],
+}
+
+impl Image {
+    /// Whether two images are for the same choice of arguments that are absent.
+    fn lacks_like(&self, other: &Self) -> bool {
+        let mut pairs = self.params.iter().zip(other.params);
+        pairs.all(|(a, b)| (a.kind == ParamKind::Absent) == (b.kind == ParamKind::Absent))
+    }
+}
+
+/// The images of an instance, those for one choice of absent arguments at a time. All arguments are there in the first ones.
+pub(crate) fn choices(images: &'static [Image]) -> impl Iterator<Item = &'static [Image]> {
+    images.chunk_by(Image::lacks_like)
+}
+
+/// The images of an instance for which all arguments are there: one for each target.
+pub(crate) fn complete(images: &'static [Image]) -> &'static [Image] {
+    choices(images).next().unwrap_or_default()
 }
 
 /// One parameter of a kernel.
@@ -151,6 +169,8 @@ pub enum ParamKind {
         /// The scalar's type, such as `i32`.
         dtype: &'static str,
     },
+    /// Nothing: the argument for an `Option` that is `None`. The PTX has no entry parameters for it.
+    Absent,
 }
 
 impl fmt::Display for ParamKind {
@@ -160,6 +180,7 @@ impl fmt::Display for ParamKind {
             Self::Tensor { dtype, rank, mutable: true } => write!(f, "TensorMut<{dtype}, {rank}>"),
             Self::Pointer { dtype } => write!(f, "Ptr<{dtype}>"),
             Self::Scalar { dtype } => write!(f, "{dtype}"),
+            Self::Absent => f.write_str("None"),
         }
     }
 }

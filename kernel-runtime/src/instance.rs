@@ -1,7 +1,8 @@
 //! The instances of a kernel as values, to be listed, looked up, and launched.
 
 use crate::{
-    Argument, Device, Error, Grid, GridFault, Image, Resources, Result, Target, image::list_of,
+    Argument, Device, Error, Grid, GridFault, Image, Resources, Result, Target,
+    image::{complete, list_of},
 };
 use std::{
     fmt::{Debug, Display},
@@ -38,22 +39,22 @@ pub trait Instance:
     /// Where the instance stands in [`all`](Self::all).
     fn position(self) -> usize;
 
-    /// The compiled code, one image for each target.
+    /// The compiled code, one image for each target and each choice of arguments that are absent.
     #[doc(hidden)]
     fn images(self) -> &'static [Image];
 
     /// The targets that the instance was compiled for.
     fn targets(self) -> Vec<Target> {
-        self.images().iter().map(|image| image.target).collect()
+        complete(self.images()).iter().map(|image| image.target).collect()
     }
 
-    /// The compiled code that `device` runs: the newest target that it can.
+    /// The compiled code that `device` runs if no argument is absent: the newest target that it can.
     ///
     /// # Errors
     /// [`Error::TargetNotRunnable`].
     #[doc(hidden)]
     fn image(self, device: &Device) -> Result<&'static Image> {
-        device.image_for(self.images()).ok_or_else(|| Error::TargetNotRunnable {
+        device.image_for(complete(self.images())).ok_or_else(|| Error::TargetNotRunnable {
             kernel: Self::KERNEL,
             required: list_of(self.targets()),
             actual: device.label(),
@@ -61,7 +62,7 @@ pub trait Instance:
     }
 
     /// The resources of the code, before there are arguments: those of the variant with the most facts, which most
-    /// arguments fit. [`Launch::resources`](crate::Launch::resources) gives those of the variant for given arguments.
+    /// arguments fit, and without an argument that is absent. [`Launch::resources`](crate::Launch::resources) gives those of the variant for given arguments.
     /// Loads the code.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ pub fn __launch<'a>(
     grid: Option<Result<Grid, GridFault>>,
 ) -> Launch<'a> {
     let launch = Launch {
-        images,
+        images: check::for_arguments(images, &arguments),
         arguments,
         grid: None,
         persistent: None,

@@ -16,11 +16,12 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    pub(crate) fn new(image: &Image, instance: String, device: &Device, key: &str) -> Self {
+    /// `images` are those of an instance for one target, the first one with all arguments.
+    pub(crate) fn new(images: &[&Image], instance: String, device: &Device, key: &str) -> Self {
         Self {
-            kernel: image.kernel.to_owned(),
+            kernel: images.first().map_or("", |image| image.kernel).to_owned(),
             instance,
-            ptx: hash(image, device.properties().compute_capability),
+            ptx: hash(images, device.properties().compute_capability),
             device: device.name(),
             driver: device.driver_version().map_or_else(String::new, |version| version.to_string()),
             key: key.to_owned(),
@@ -28,10 +29,21 @@ impl Question {
     }
 }
 
-/// SHA-256 of everything in an image that its time may depend on, on a device of the compute capability: the first 128 bits as
+/// SHA-256 of everything in images that their time may depend on, on a device of the compute capability: the first 128 bits as
 /// hexadecimal digits.
-fn hash(image: &Image, capability: (u32, u32)) -> String {
+fn hash(images: &[&Image], capability: (u32, u32)) -> String {
     let mut hasher = Sha256::new();
+    for image in images {
+        add_image(&mut hasher, image, capability);
+    }
+    let mut text = String::new();
+    for byte in &hasher.finalize()[..16] {
+        write!(text, "{byte:02x}").expect("a string takes any text");
+    }
+    text
+}
+
+fn add_image(hasher: &mut Sha256, image: &Image, capability: (u32, u32)) {
     let mut add = |bytes: &[u8]| {
         // Each part behind its length, so that no two lists of parts are the same bytes.
         hasher.update((bytes.len() as u64).to_le_bytes());
@@ -58,11 +70,6 @@ fn hash(image: &Image, capability: (u32, u32)) -> String {
             add(cubin.bytes);
         }
     }
-    let mut text = String::new();
-    for byte in &hasher.finalize()[..16] {
-        write!(text, "{byte:02x}").expect("a string takes any text");
-    }
-    text
 }
 
 #[cfg(test)]
@@ -133,7 +140,7 @@ mod tests {
             Image { programmatic: true, ..same },
             Image { variants: &[VARIANT, VARIANT], ..same },
         ]);
-        let hashes: Vec<String> = images.iter().map(|image| hash(image, HOPPER)).collect();
+        let hashes: Vec<String> = images.iter().map(|image| hash(&[image], HOPPER)).collect();
         for (at, one) in hashes.iter().enumerate() {
             assert_eq!(hashes.iter().position(|other| other == one), Some(at), "{:?}", images[at]);
         }
@@ -143,7 +150,7 @@ mod tests {
     fn machine_code_for_another_device_leaves_the_question_as_it_is() {
         let other = Cubin { architecture: "sm_100a", bytes: b"code" };
         let with = image(Variant { cubins: vec![other].leak(), ..VARIANT });
-        assert_eq!(hash(&with, HOPPER), hash(&image(VARIANT), HOPPER));
-        assert_ne!(hash(&with, (10, 0)), hash(&image(VARIANT), (10, 0)));
+        assert_eq!(hash(&[&with], HOPPER), hash(&[&image(VARIANT)], HOPPER));
+        assert_ne!(hash(&[&with], (10, 0)), hash(&[&image(VARIANT)], (10, 0)));
     }
 }

@@ -247,7 +247,10 @@ impl<'a, I: Instance> Tuner<'a, I> {
                     };
                 }
             };
-            let question = Question::new(image, instance.to_string(), device, &self.key);
+            // What a launch takes depends on which optional arguments are absent.
+            let images: Vec<_> =
+                instance.images().iter().filter(|other| other.target == image.target).collect();
+            let question = Question::new(&images, instance.to_string(), device, &self.key);
             let entry = known.get(&question);
             let outcome = match entry {
                 Some(entry) if mode != Mode::All => {

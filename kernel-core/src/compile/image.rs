@@ -176,6 +176,9 @@ fn dump_label(request: &Request<'_>, target: &str) -> String {
     for (name, value) in &request.instance.values {
         label.extend(["-", name, "=", &value.text.replace(' ', "")]);
     }
+    for name in request.kernel.names_of(request.absent) {
+        label.extend(["-", name, "=None"]);
+    }
     label.push('-');
     label.push_str(target);
     plain(&label)

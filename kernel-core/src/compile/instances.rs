@@ -1,4 +1,4 @@
-//! All instances of a kernel for all of its targets: independent images.
+//! All instances of a kernel for all of its targets, with and without its optional arguments: independent images.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,6 +29,8 @@ pub(super) struct Instances<'a> {
     pub(super) unit: &'a Unit,
     pub(super) kernel: &'a Kernel,
     pub(super) rows: &'a [Instance],
+    /// The choices of optional parameters that are absent; the first is none of them.
+    pub(super) absent: &'a [Vec<u32>],
     pub(super) targets: &'a [(String, kernel_ptx::Target)],
     pub(super) work: Work,
 }
@@ -66,7 +68,7 @@ impl Instances<'_> {
     pub(super) fn compile(self, left: &mut Left, around: Around<'_>) -> Vec<CompiledInstance> {
         let refused = AtomicBool::new(!left.problems.is_empty());
         let mut done =
-            share_out(self.rows.len() * self.targets.len(), around.options.threads, &|index| {
+            share_out(self.rows.len() * self.of_row(), around.options.threads, &|index| {
                 if refused.load(Ordering::Relaxed) {
                     return None;
                 }
@@ -79,32 +81,41 @@ impl Instances<'_> {
         let before = left.problems.len();
         let mut compiled = Vec::new();
         for (row, instance) in self.rows.iter().enumerate() {
-            left.problems.enter_instance(instance.describe());
             let mut images = Vec::new();
-            for target in 0..self.targets.len() {
+            for at in 0..self.of_row() {
+                let absent = &self.absent[at / self.targets.len()];
+                left.problems.enter_instance(instance.describe(), self.kernel.without(absent));
                 let ready = done.next().flatten().filter(|_| left.problems.is_empty());
                 images.extend(match ready {
                     Some((image, own)) => {
                         left.extend(own);
                         image
                     }
-                    None => self.image(row * self.targets.len() + target, left, around),
+                    None => self.image(row * self.of_row() + at, left, around),
                 });
             }
             compiled.push(CompiledInstance { instance: instance.clone(), images });
         }
-        left.problems.leave_instances(before, self.rows.len());
+        let all: Vec<String> = self.rows.iter().map(Instance::describe).collect();
+        left.problems.leave_instances(before, &all);
         compiled
+    }
+
+    /// How many images an instance has.
+    fn of_row(self) -> usize {
+        self.absent.len() * self.targets.len()
     }
 
     /// Compiles one image; none if there are problems, or if building is all.
     fn image(self, index: usize, left: &mut Left, around: Around<'_>) -> Option<Image> {
-        let (row, target) = (index / self.targets.len(), index % self.targets.len());
+        let (row, of_row) = (index / self.of_row(), index % self.of_row());
+        let (absent, target) = (of_row / self.targets.len(), of_row % self.targets.len());
         let (name, target) = &self.targets[target];
         let request = Request {
             unit: self.unit,
             kernel: self.kernel,
             instance: &self.rows[row],
+            absent: &self.absent[absent],
             target: *target,
         };
         match self.work {

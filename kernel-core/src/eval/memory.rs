@@ -27,7 +27,9 @@ pub(super) fn store(
         Arg::Tensor { data, .. } | Arg::Pointer { data, .. } => {
             data[start..start + bytes].copy_from_slice(&bits[..bytes]);
         }
-        Arg::Scalar { .. } => unreachable!("no pointer to a scalar argument exists"),
+        Arg::Scalar { .. } | Arg::Absent => {
+            unreachable!("no pointer to a scalar or an absent argument exists")
+        }
     }
     Ok(())
 }
@@ -37,7 +39,9 @@ pub(super) fn base(args: &[Arg], param: usize) -> Pointer {
     let offset_bytes = match &args[param] {
         Arg::Tensor { offset, dtype, .. } => as_i128(*offset) * i128::from(dtype.bytes()),
         Arg::Pointer { offset, .. } => as_i128(*offset),
-        Arg::Scalar { .. } => unreachable!("eval::check_args gave this parameter memory"),
+        Arg::Scalar { .. } | Arg::Absent => {
+            unreachable!("eval::check_args gave this parameter memory")
+        }
     };
     Pointer { param, offset_bytes }
 }
@@ -46,7 +50,7 @@ pub(super) fn base(args: &[Arg], param: usize) -> Pointer {
 pub(super) fn tensor(args: &[Arg], param: usize) -> (&[u32], &[i64]) {
     match &args[param] {
         Arg::Tensor { shape, strides, .. } => (shape, strides),
-        Arg::Pointer { .. } | Arg::Scalar { .. } => {
+        Arg::Pointer { .. } | Arg::Scalar { .. } | Arg::Absent => {
             unreachable!("eval::check_args gave this parameter a tensor")
         }
     }
@@ -73,7 +77,9 @@ pub(super) fn element_of(
 fn bytes_of(args: &[Arg], param: usize) -> &[u8] {
     match &args[param] {
         Arg::Tensor { data, .. } | Arg::Pointer { data, .. } => data,
-        Arg::Scalar { .. } => unreachable!("no pointer to a scalar argument exists"),
+        Arg::Scalar { .. } | Arg::Absent => {
+            unreachable!("no pointer to a scalar or an absent argument exists")
+        }
     }
 }
 

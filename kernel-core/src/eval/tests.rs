@@ -37,7 +37,7 @@ fn tensor(dtype: Dtype, shape: &[u32], data: Vec<u8>) -> Arg {
 fn bytes(arg: &Arg) -> &[u8] {
     match arg {
         Arg::Tensor { data, .. } | Arg::Pointer { data, .. } => data,
-        Arg::Scalar { .. } => &[],
+        Arg::Scalar { .. } | Arg::Absent => &[],
     }
 }
 

@@ -33,6 +33,11 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     let params = image.params.iter().map(|param| {
         let name = &param.name;
         let kind = match &param.kind {
+            ParamKind::Tensor { .. } | ParamKind::Pointer(_) | ParamKind::Scalar(_)
+                if param.absent =>
+            {
+                quote!(Absent)
+            }
             ParamKind::Tensor { dtype, rank, mutable } => {
                 let (dtype, rank) = (dtype.name(), Literal::u32_unsuffixed(*rank));
                 quote!(Tensor { dtype: #dtype, rank: #rank, mutable: #mutable })

@@ -40,6 +40,11 @@ pub(super) fn local(name: &str) -> syn::Ident {
     syn::Ident::new(name, Span::mixed_site())
 }
 
+/// The type of what is there for a field, or `Option` of it.
+fn optional(field: &Field, ty: TokenStream) -> TokenStream {
+    if field.optional { quote!(::core::option::Option<#ty>) } else { ty }
+}
+
 impl Host<'_> {
     pub(super) fn name(&self) -> &syn::Ident {
         &self.item.sig.ident
@@ -121,6 +126,9 @@ impl Host<'_> {
             let values = self.in_grid().map(|(_, field)| {
                 let name = &field.name;
                 match field.kind {
+                    FieldKind::Tensor { .. } if field.optional => {
+                        quote!(#given.#name.as_deref())
+                    }
                     FieldKind::Tensor { .. } | FieldKind::Reference => quote!(&#given.#name),
                     FieldKind::Pointer(_) | FieldKind::Scalar => quote!(#given.#name),
                 }
@@ -169,7 +177,9 @@ impl Host<'_> {
             Some(grid) => {
                 let tensors: Vec<&syn::Ident> = self
                     .in_grid()
-                    .filter(|(_, field)| matches!(field.kind, FieldKind::Tensor { .. }))
+                    .filter(|(_, field)| {
+                        matches!(field.kind, FieldKind::Tensor { .. }) && !field.optional
+                    })
                     .map(|(_, field)| &field.name)
                     .collect();
                 let grid = grid::checked(grid, &tensors);
@@ -177,7 +187,9 @@ impl Host<'_> {
                     let (name, ty) = (&field.name, &field.ty);
                     match &field.kind {
                         FieldKind::Tensor { elem, rank, .. } => {
-                            quote!(#name: &::kiln::__private::DeviceTensor<#elem, #rank>)
+                            let tensor = quote!(&::kiln::__private::DeviceTensor<#elem, #rank>);
+                            let ty = optional(field, tensor);
+                            quote!(#name: #ty)
                         }
                         FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => {
                             quote!(#name: #ty)
@@ -188,6 +200,28 @@ impl Host<'_> {
                 let values = self.in_grid().map(|(index, field)| {
                     let (index, ty) = (Literal::usize_unsuffixed(index), &field.ty);
                     match &field.kind {
+                        FieldKind::Tensor { elem, rank, .. } if field.optional => quote! {
+                            ::kiln::__private::__option_of(
+                                #arguments,
+                                #index,
+                                ::kiln::__private::__tensor_of::<#elem, #rank>,
+                            )?
+                            .as_deref()
+                        },
+                        FieldKind::Pointer(elem) if field.optional => quote! {
+                            ::kiln::__private::__option_of(
+                                #arguments,
+                                #index,
+                                ::kiln::__private::__pointer_of::<#elem>,
+                            )?
+                        },
+                        FieldKind::Scalar if field.optional => quote! {
+                            ::kiln::__private::__option_of(
+                                #arguments,
+                                #index,
+                                ::kiln::__private::__scalar_of,
+                            )?
+                        },
                         FieldKind::Tensor { elem, rank, .. } => quote! {
                             &*::kiln::__private::__tensor_of::<#elem, #rank>(#arguments, #index)?
                         },
@@ -306,10 +340,10 @@ impl Host<'_> {
             let (name, ty) = (&field.name, &field.ty);
             let ty = match &field.kind {
                 FieldKind::Tensor { elem, rank, written: false } => {
-                    quote!(::kiln::TensorRef<'a, #elem, #rank>)
+                    optional(field, quote!(::kiln::TensorRef<'a, #elem, #rank>))
                 }
                 FieldKind::Tensor { elem, rank, written: true } => {
-                    quote!(::kiln::TensorRefMut<'a, #elem, #rank>)
+                    optional(field, quote!(::kiln::TensorRefMut<'a, #elem, #rank>))
                 }
                 FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => {
                     ty.to_token_stream()
@@ -319,25 +353,33 @@ impl Host<'_> {
         });
         let values = self.signature.fields.iter().map(|field| {
             let (name, argument) = (&field.name, field.name.to_string());
-            match field.kind {
-                FieldKind::Tensor { written: false, .. } => quote! {
-                    #name: ::kiln::__private::__given(
-                        #text,
-                        #argument,
-                        ::kiln::TensorArgument::tensor(self.#name),
-                    )?,
-                },
-                FieldKind::Tensor { written: true, .. } => quote! {
-                    #name: ::kiln::__private::__given(
-                        #text,
-                        #argument,
-                        ::kiln::TensorArgumentMut::tensor_mut(self.#name),
-                    )?,
-                },
-                FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => {
-                    quote!(#name: self.#name,)
+            let tensor = match field.kind {
+                FieldKind::Tensor { written: false, .. } => {
+                    quote!(::kiln::TensorArgument::tensor)
                 }
+                FieldKind::Tensor { written: true, .. } => {
+                    quote!(::kiln::TensorArgumentMut::tensor_mut)
+                }
+                FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => {
+                    return quote!(#name: self.#name,);
+                }
+            };
+            let given =
+                |value| quote!(::kiln::__private::__given(#text, #argument, #tensor(#value))?);
+            if field.optional {
+                let value = local("value");
+                let given = given(quote!(#value));
+                return quote! {
+                    #name: match self.#name {
+                        ::core::option::Option::Some(#value) => {
+                            ::core::option::Option::Some(#given)
+                        }
+                        ::core::option::Option::None => ::core::option::Option::None,
+                    },
+                };
             }
+            let given = given(quote!(self.#name));
+            quote!(#name: #given,)
         });
         let into = self.signature.fields.iter().map(|field| {
             let name = &field.name;

@@ -41,6 +41,8 @@ pub(super) struct Field {
     /// The type of the field of `Args`.
     pub(super) ty: TokenStream,
     pub(super) kind: FieldKind,
+    /// The type is an `Option`, of what `kind` says.
+    pub(super) optional: bool,
     /// The type is a type parameter of the kernel.
     generic: bool,
 }
@@ -72,13 +74,18 @@ impl Signature {
         for input in &item.sig.inputs {
             let syn::FnArg::Typed(typed) = input else { continue };
             let syn::Pat::Ident(pat) = &*typed.pat else { continue };
-            let (ty, kind, generic) = field_type(&typed.ty, &types);
+            let of_option = of_option(&typed.ty);
+            let (mut ty, kind, generic) = field_type(of_option.unwrap_or(&typed.ty), &types);
+            if of_option.is_some() {
+                ty = quote!(::core::option::Option<#ty>);
+            }
             fields.push(Field {
                 name: pat.ident.clone(),
                 doc: doc_of(&typed.attrs)
                     .unwrap_or_else(|| format!(" The argument `{}`.", pat.ident)),
                 ty,
                 kind,
+                optional: of_option.is_some(),
                 generic,
             });
         }
@@ -197,6 +204,17 @@ fn stands_for_dtypes(name: &syn::Ident, kernel: &Kernel) -> bool {
         any = true;
     }
     any
+}
+
+/// What a type may hold, if it is an `Option`.
+pub(crate) fn of_option(ty: &syn::Type) -> Option<&syn::Type> {
+    let syn::Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+    match args.args.iter().collect::<Vec<_>>()[..] {
+        [syn::GenericArgument::Type(of)] => Some(of),
+        _ => None,
+    }
 }
 
 /// The type of an `Args` field for a parameter's type.

@@ -121,7 +121,8 @@ impl<'a> Printer<'a> {
                     ParamKind::Pointer(dtype) => format!("ptr<{dtype}>"),
                     ParamKind::Scalar(dtype) => format!("{dtype}"),
                 };
-                format!("{}: {kind}", param.name)
+                let absent = if param.absent { ", absent" } else { "" };
+                format!("{}: {kind}{absent}", param.name)
             })
             .collect();
         self.line(&format!("kernel {}({})", kernel.name, params.join(", ")));

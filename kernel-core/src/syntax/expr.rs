@@ -80,27 +80,28 @@ impl Reader<'_> {
         } else {
             (&local.pat, None)
         };
-        let pat = match &local.init {
-            Some(syn::LocalInit { diverge: Some((token, _)), .. }) => {
-                let why = "a kernel has no patterns that can fail";
-                self.refuse_at(token, "`let .. else`", why, "");
-                self.refused_pat(pat)
+        if let Some(syn::LocalInit { expr, diverge: Some((_, diverge)), .. }) = &local.init {
+            let (init, diverge) = (self.expr(expr, depth), self.expr(diverge, depth));
+            if self.let_else(pat, (ty, init.clone()), diverge, out).is_none() {
+                let pat = self.refused_pat(pat);
+                out.stmts.push(Stmt::Let { pat, ty: None, init: Some(init) });
             }
-            _ => self.pat(pat),
-        };
+            return;
+        }
+        let pat = self.pat(pat);
         let init = local.init.as_ref().map(|init| self.expr(&init.expr, depth));
         out.stmts.push(Stmt::Let { pat, ty, init });
     }
 
     /// The names of a pattern that cannot be used, so that their uses are not reported as well.
-    fn refused_pat(&mut self, pat: &syn::Pat) -> Pat {
+    pub(super) fn refused_pat(&mut self, pat: &syn::Pat) -> Pat {
         let mut names = Vec::new();
         names_in(pat.to_token_stream(), &mut names);
         Pat { kind: PatKind::Refused(names), loc: self.loc(pat) }
     }
 
     /// A block that begins with the names of a refused pattern.
-    fn block_after(pat: Pat, mut block: Block) -> Block {
+    pub(super) fn block_after(pat: Pat, mut block: Block) -> Block {
         let init = Some(Expr { kind: ExprKind::Refused(Vec::new()), loc: pat.loc });
         block.stmts.insert(0, Stmt::Let { pat, ty: None, init });
         block
@@ -124,7 +125,7 @@ impl Reader<'_> {
     }
 
     /// An expression as a block of its own.
-    fn alone(&mut self, expr: &syn::Expr, depth: u32) -> Block {
+    pub(super) fn alone(&mut self, expr: &syn::Expr, depth: u32) -> Block {
         let tail = self.boxed(expr, depth);
         Block { items: Vec::new(), stmts: Vec::new(), loc: tail.loc, tail: Some(tail) }
     }
@@ -404,6 +405,14 @@ impl Reader<'_> {
                 }
             }
             syn::Expr::Match(item) => self.matching(item, d),
+            syn::Expr::If(item) if has_pattern(&item.cond) => {
+                let parts = joined_by_and(&item.cond);
+                if parts.len() > MAX_DEPTH as usize {
+                    self.too_deep(loc);
+                    return ExprKind::Refused(Vec::new());
+                }
+                self.if_let(item, &parts, (loc, d))
+            }
             syn::Expr::If(item) => {
                 let condition = self.boxed(&item.cond, d);
                 let then = self.guarded(&item.cond, &item.then_branch, d);
@@ -443,8 +452,8 @@ impl Reader<'_> {
     fn outside(&mut self, expr: &syn::Expr, loc: Loc, d: u32) -> ExprKind {
         match expr {
             syn::Expr::Let(item) => {
-                let what = "`if let` or `while let`";
-                self.refuse(loc, what, "a kernel has no patterns that can fail", "");
+                let why = "`if let`, joined with other conditions by `&&`, and `let .. else` take patterns; a `while` takes a `bool`";
+                self.refuse(loc, "`let` in this condition", why, "");
                 ExprKind::Refused(vec![self.alone(&item.expr, d)])
             }
             // What is inside can be read as if the word were not there.
@@ -596,6 +605,25 @@ impl Reader<'_> {
         };
         ExprKind::Assert(Box::new(self.expr(&condition, depth)), message)
     }
+}
+
+/// The parts of a condition that `&&` joins, in order.
+fn joined_by_and(condition: &syn::Expr) -> Vec<&syn::Expr> {
+    let (mut open, mut parts) = (vec![condition], Vec::new());
+    while let Some(part) = open.pop() {
+        match part {
+            syn::Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_)) => {
+                open.extend([&*binary.right, &*binary.left]);
+            }
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// Whether a part of a condition is a `let` with its pattern.
+fn has_pattern(condition: &syn::Expr) -> bool {
+    joined_by_and(condition).iter().any(|part| matches!(part, syn::Expr::Let(_)))
 }
 
 const ASYNCHRONOUS: &str = "use `copy_async` and its waits";

@@ -1,4 +1,5 @@
-//! `match` on numbers, truth values and tuples of these, as the comparisons that it stands for.
+//! `match`, `if let` and `let .. else` on numbers, truth values, optional parameters and tuples of these, as the comparisons that
+//! they stand for.
 //!
 //! ```text
 //! match mode { 0 => a, 1 | 2 if deep => b, n => c }
@@ -9,17 +10,56 @@
 //!   else { let n = of_match; c } }
 //! ```
 //!
-//! The last arm is not tested: rustc refuses a `match` that leaves values out. Where the value is known at compile time, so are the
+//! if let Some(b) = bias && n > 0 { c } else { d }
+//!
+//! if { let of_match = bias; is_some(of_match) && { let b = inside(of_match); n > 0 } }
+//! { let of_match = bias; let b = inside(of_match); c } else { d }
+//! ```
+//!
+//! The last arm of a `match` is not tested: rustc refuses a `match` that leaves values out. Where the value is known at compile time, so are the
 //! comparisons, and only one arm is built.
 
 use super::{
-    BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, UnOp,
-    expr::Reader,
+    BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, TypeExpr,
+    UnOp, expr::Reader,
 };
 use crate::{ir::Compare, loc::Loc};
 
 /// The name of the value of a `match`, which no program can write.
 pub(super) const VALUE: &str = "<matched>";
+
+/// What a pattern asks of an optional parameter, as fields that no program can write. Whether it is there is known at compile time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfOption {
+    /// `Some(..)`
+    IsSome,
+    /// `None`
+    IsNone,
+    /// What stands in `Some(..)`.
+    Inside,
+}
+
+impl OfOption {
+    /// What the field asks.
+    pub(crate) fn named(name: &str) -> Option<OfOption> {
+        let all = [OfOption::IsSome, OfOption::IsNone, OfOption::Inside];
+        all.into_iter().find(|of| of.name() == name)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            OfOption::IsSome => "<is some>",
+            OfOption::IsNone => "<is none>",
+            OfOption::Inside => "<inside>",
+        }
+    }
+
+    /// The field of a value.
+    fn of(self, value: &Expr, loc: Loc) -> Expr {
+        let name = Ident { name: self.name().to_owned(), loc };
+        Expr { kind: ExprKind::Field(Box::new(value.clone()), name), loc }
+    }
+}
 
 /// What a pattern asks and what it names.
 #[derive(Default)]
@@ -36,8 +76,6 @@ impl Reader<'_> {
         let loc = self.loc(&item.match_token);
         let init = self.expr(&item.expr, depth);
         let value = Expr { kind: path(VALUE, init.loc), loc: init.loc };
-        let pat =
-            Pat { kind: PatKind::Ident { name: VALUE.to_owned(), mutable: false }, loc: init.loc };
         let mut arms = Vec::new();
         for arm in &item.arms {
             for attr in &arm.attrs {
@@ -79,8 +117,88 @@ impl Reader<'_> {
                 (None, _) | (_, None) => Expr { kind: ExprKind::Block(body), loc: at },
             });
         }
-        let stmts = vec![Stmt::Let { pat, ty: None, init: Some(init) }];
+        let stmts = vec![matched_as(init)];
         ExprKind::Block(Block { items: Vec::new(), stmts, tail: chain.map(Box::new), loc })
+    }
+
+    /// An `if` whose condition has a pattern: the parts of the condition, which `&&` joins.
+    pub(super) fn if_let(
+        &mut self,
+        item: &syn::ExprIf,
+        parts: &[&syn::Expr],
+        (loc, depth): (Loc, u32),
+    ) -> ExprKind {
+        let mut condition: Option<Expr> = None;
+        let mut then = self.block(&item.then_branch, depth);
+        let otherwise = item.else_branch.as_ref().map(|(_, e)| Box::new(self.expr(e, depth)));
+        let mut refused = Vec::new();
+        for part in parts.iter().rev() {
+            let syn::Expr::Let(tested) = part else {
+                let left = self.expr(part, depth);
+                condition = Some(match condition {
+                    Some(right) => binary(BinOp::AndAnd, left, right),
+                    None => left,
+                });
+                continue;
+            };
+            let init = self.expr(&tested.expr, depth);
+            if parts.len() > 1 && !is_place(&init) {
+                let why = "beside `&&`, a pattern takes a variable or a field";
+                self.refuse(init.loc, "this value of an `if let`", why, "let value = ..;");
+            }
+            let value = Expr { kind: path(VALUE, init.loc), loc: init.loc };
+            let Some(asked) = self.asked(&tested.pat, &value) else {
+                refused.push(self.alone(&tested.expr, depth));
+                let pat = self.refused_pat(&tested.pat);
+                then = Self::block_after(pat, then);
+                continue;
+            };
+            let rest = condition.map(|rest| named(&asked.names, rest));
+            let test = match (asked.test, rest) {
+                (Some(test), Some(rest)) => Some(binary(BinOp::AndAnd, test, rest)),
+                (test, rest) => test.or(rest),
+            };
+            condition = test.map(|test| matched(init.clone(), test));
+            let mut stmts = vec![matched_as(init)];
+            stmts.extend(declared(&asked.names));
+            stmts.append(&mut then.stmts);
+            then.stmts = stmts;
+        }
+        if !refused.is_empty() {
+            refused.push(then);
+            refused.extend(otherwise.map(|otherwise| alone(*otherwise)));
+            return ExprKind::Refused(refused);
+        }
+        match condition {
+            Some(condition) => ExprKind::If(Box::new(condition), then, otherwise),
+            // Patterns that take everything.
+            None => {
+                let kind = ExprKind::Lit(Literal::Bool(true));
+                ExprKind::If(Box::new(Expr { kind, loc }), then, otherwise)
+            }
+        }
+    }
+
+    /// `let pat = init else { diverge }`; none if the pattern is refused.
+    pub(super) fn let_else(
+        &mut self,
+        pat: &syn::Pat,
+        (ty, init): (Option<TypeExpr>, Expr),
+        diverge: Expr,
+        out: &mut Block,
+    ) -> Option<()> {
+        let value = Expr { kind: path(VALUE, init.loc), loc: init.loc };
+        let asked = self.asked(pat, &value)?;
+        let Stmt::Let { pat, init, .. } = matched_as(init) else { return None };
+        out.stmts.push(Stmt::Let { pat, ty, init });
+        if let Some(test) = asked.test {
+            let loc = test.loc;
+            let then = Block { items: Vec::new(), stmts: Vec::new(), tail: None, loc };
+            let kind = ExprKind::If(Box::new(test), then, Some(Box::new(diverge)));
+            out.stmts.push(Stmt::Expr(Expr { kind, loc }));
+        }
+        out.stmts.extend(declared(&asked.names));
+        Some(())
     }
 
     /// What a pattern asks of a value; none if it is refused.
@@ -94,6 +212,30 @@ impl Reader<'_> {
         Some(match pat {
             syn::Pat::Wild(_) => Asked::default(),
             syn::Pat::Paren(paren) => return self.asked(&paren.pat, value),
+            syn::Pat::TupleStruct(of) if of.path.segments.last()?.ident == "Some" => {
+                let mut inner = match of.elems.iter().collect::<Vec<_>>()[..] {
+                    [one] if !matches!(one, syn::Pat::Rest(_)) => {
+                        self.asked(one, &OfOption::Inside.of(value, loc))?
+                    }
+                    [_] => Asked::default(),
+                    _ => {
+                        self.refuse(loc, "`Some` of anything but one pattern", "", "Some(x)");
+                        return None;
+                    }
+                };
+                let some = OfOption::IsSome.of(value, loc);
+                inner.test = Some(match inner.test {
+                    Some(test) => binary(BinOp::AndAnd, some, test),
+                    None => some,
+                });
+                inner
+            }
+            syn::Pat::Ident(ident) if ident.ident == "None" => {
+                Asked { test: Some(OfOption::IsNone.of(value, loc)), names: Vec::new() }
+            }
+            syn::Pat::Path(path) if path.path.segments.last()?.ident == "None" => {
+                Asked { test: Some(OfOption::IsNone.of(value, loc)), names: Vec::new() }
+            }
             syn::Pat::Ident(ident) => {
                 let name = self.ident(&ident.ident);
                 // In a pattern a name in capitals is a constant.
@@ -180,7 +322,7 @@ impl Reader<'_> {
                 all
             }
             _ => {
-                let why = "kernels have no enums: the patterns of a `match` are numbers, ranges, constants, names, `_`, `|`, and tuples of these";
+                let why = "kernels have no enums but `Option`: patterns are numbers, ranges, constants, names, `_`, `|`, `Some(..)`, `None`, and tuples of these";
                 self.refuse(loc, "this pattern", why, "");
                 return None;
             }
@@ -222,6 +364,36 @@ fn binary(op: BinOp, a: Expr, b: Expr) -> Expr {
     Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), loc }
 }
 
+/// A variable, or a field of one: reading it twice gives the same value.
+fn is_place(expr: &Expr) -> bool {
+    if let ExprKind::Tuple(parts) = &expr.kind {
+        return parts.iter().all(is_place);
+    }
+    if let ExprKind::Field(base, _) | ExprKind::Ref(_, base) = &expr.kind {
+        return is_place(base);
+    }
+    matches!(expr.kind, ExprKind::Path(_))
+}
+
+/// The value that patterns are held against.
+fn matched_as(init: Expr) -> Stmt {
+    let kind = PatKind::Ident { name: VALUE.to_owned(), mutable: false };
+    Stmt::Let { pat: Pat { kind, loc: init.loc }, ty: None, init: Some(init) }
+}
+
+/// A test of this value.
+fn matched(init: Expr, test: Expr) -> Expr {
+    let loc = test.loc;
+    let stmts = vec![matched_as(init)];
+    let block = Block { items: Vec::new(), stmts, tail: Some(Box::new(test)), loc };
+    Expr { kind: ExprKind::Block(block), loc }
+}
+
+fn alone(expr: Expr) -> Block {
+    let loc = expr.loc;
+    Block { items: Vec::new(), stmts: Vec::new(), tail: Some(Box::new(expr)), loc }
+}
+
 /// An expression that sees names.
 fn named(names: &[(Ident, bool, Expr)], expr: Expr) -> Expr {
     if names.is_empty() {
@@ -232,15 +404,18 @@ fn named(names: &[(Ident, bool, Expr)], expr: Expr) -> Expr {
 }
 
 fn block(names: &[(Ident, bool, Expr)], tail: Expr) -> Block {
-    let declared = |(name, mutable, value): &(Ident, bool, Expr)| Stmt::Let {
+    let loc = tail.loc;
+    Block { items: Vec::new(), stmts: declared(names).collect(), tail: Some(Box::new(tail)), loc }
+}
+
+/// The names of a pattern, with what they stand for.
+fn declared(names: &[(Ident, bool, Expr)]) -> impl Iterator<Item = Stmt> {
+    names.iter().map(|(name, mutable, value)| Stmt::Let {
         pat: Pat {
             kind: PatKind::Ident { name: name.name.clone(), mutable: *mutable },
             loc: name.loc,
         },
         ty: None,
         init: Some(value.clone()),
-    };
-    let loc = tail.loc;
-    let stmts = names.iter().map(declared).collect();
-    Block { items: Vec::new(), stmts, tail: Some(Box::new(tail)), loc }
+    })
 }

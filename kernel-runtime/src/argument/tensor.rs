@@ -258,7 +258,7 @@ pub fn __tensor_of<'x, T: Element, const R: usize>(
 ) -> Option<TensorView<'x, T, R>> {
     match &arguments.get(index)?.0 {
         Value::Tensor(tensor) => DeviceTensor::of_argument(tensor),
-        Value::Pointer { .. } | Value::Scalar { .. } => None,
+        Value::Pointer { .. } | Value::Scalar { .. } | Value::Absent => None,
     }
 }
 
@@ -267,7 +267,7 @@ pub fn __tensor_of<'x, T: Element, const R: usize>(
 pub fn __scalar_of<T: Element>(arguments: &[Argument<'_>], index: usize) -> Option<T> {
     match &arguments.get(index)?.0 {
         Value::Scalar { bits, dtype, .. } if *dtype == T::DTYPE => Some(T::from_bits(*bits)),
-        Value::Scalar { .. } | Value::Tensor(_) | Value::Pointer { .. } => None,
+        Value::Scalar { .. } | Value::Tensor(_) | Value::Pointer { .. } | Value::Absent => None,
     }
 }
 
@@ -275,4 +275,20 @@ pub fn __scalar_of<T: Element>(arguments: &[Argument<'_>], index: usize) -> Opti
 #[doc(hidden)]
 pub fn __pointer_of<T: Element>(arguments: &[Argument<'_>], index: usize) -> Option<DevicePtr<T>> {
     DevicePtr::of_argument(arguments.get(index)?)
+}
+
+/// As the function `of` that reads an argument, for a parameter that is an `Option`: the inner one is `None` for an argument that is
+/// absent.
+#[doc(hidden)]
+pub fn __option_of<'x, 'a, V>(
+    arguments: &'x [Argument<'a>],
+    index: usize,
+    of: impl FnOnce(&'x [Argument<'a>], usize) -> Option<V>,
+) -> Option<Option<V>> {
+    match &arguments.get(index)?.0 {
+        Value::Absent => Some(None),
+        Value::Tensor(_) | Value::Pointer { .. } | Value::Scalar { .. } => {
+            of(arguments, index).map(Some)
+        }
+    }
 }

@@ -4,8 +4,24 @@ use crate::{
     Actual, Argument, Device, Error, Fact, Grid, Image, ParamKind, Result, Variant,
     argument::{TensorValue, Value},
     grid::LIMITS,
-    instance,
+    image, instance,
 };
+
+/// Those of an instance's images that are for the arguments that are absent. If there are none, those that differ in the fewest, so
+/// that [`arguments`] names one that is wrong.
+pub(super) fn for_arguments(
+    images: &'static [Image],
+    arguments: &[Argument<'_>],
+) -> &'static [Image] {
+    let differing = |images: &&[Image]| {
+        let params = images.first().map_or(&[][..], |image| image.params).iter().zip(arguments);
+        let differs = params.filter(|(param, argument)| {
+            (param.kind == ParamKind::Absent) != matches!(argument.0, Value::Absent)
+        });
+        differs.count()
+    };
+    image::choices(images).min_by_key(differing).unwrap_or_default()
+}
 
 /// Checks each argument, and the written ones against the others.
 pub(super) fn arguments(
@@ -37,7 +53,7 @@ pub(super) fn arguments(
                     actual: "another device".to_owned(),
                 });
             }
-            Value::Pointer { .. } | Value::Scalar { .. } => {}
+            Value::Pointer { .. } | Value::Scalar { .. } | Value::Absent => {}
         }
     }
     for fact in image.declared {
@@ -63,7 +79,7 @@ pub(super) fn among(
         let mut pairs = image.params.iter().zip(arguments);
         pairs.all(|(param, argument)| fits(param.kind, argument.kind()))
     };
-    let fit = choices.iter().filter_map(|images| images.first()).filter(takes);
+    let fit = choices.iter().filter_map(|images| images.iter().find(takes));
     let fit: Vec<&str> = fit.map(|image| image.instance).collect();
     let instances = instance::listed(&fit).into();
     Error::InstanceArgument { cause: Box::new(error), instance: image.instance, instances }
@@ -120,9 +136,14 @@ fn fits(required: ParamKind, actual: ParamKind) -> bool {
         ) => dtype == actual_dtype && rank == actual_rank && (actual_mutable || !mutable),
         (ParamKind::Pointer { dtype }, ParamKind::Pointer { dtype: actual })
         | (ParamKind::Scalar { dtype }, ParamKind::Scalar { dtype: actual }) => dtype == actual,
-        (ParamKind::Tensor { .. } | ParamKind::Pointer { .. } | ParamKind::Scalar { .. }, _) => {
-            false
-        }
+        (ParamKind::Absent, ParamKind::Absent) => true,
+        (
+            ParamKind::Tensor { .. }
+            | ParamKind::Pointer { .. }
+            | ParamKind::Scalar { .. }
+            | ParamKind::Absent,
+            _,
+        ) => false,
     }
 }
 
@@ -206,14 +227,14 @@ fn holds(fact: Fact, arguments: &[Argument<'_>]) -> Result<(), Actual> {
         Some(Value::Tensor(tensor)) => {
             tensor.shape.get(axis).copied().zip(tensor.strides.get(axis).copied())
         }
-        Some(Value::Pointer { .. } | Value::Scalar { .. }) | None => None,
+        Some(Value::Pointer { .. } | Value::Scalar { .. } | Value::Absent) | None => None,
     };
     match fact {
         Fact::PointerAligned { bytes, .. } => match argument {
             Some(Value::Tensor(TensorValue { address, .. }) | Value::Pointer { address, .. }) => {
                 require(address.is_multiple_of(u64::from(bytes)), Actual::Address(*address))
             }
-            Some(Value::Scalar { .. }) | None => Err(Actual::None),
+            Some(Value::Scalar { .. } | Value::Absent) | None => Err(Actual::None),
         },
         Fact::StrideEquals { axis, value, .. } => {
             let (extent, stride) = tensor_axis(axis).ok_or(Actual::None)?;
@@ -235,9 +256,10 @@ fn holds(fact: Fact, arguments: &[Argument<'_>]) -> Result<(), Actual> {
                 let multiple = of != 0 && value % i128::from(of) == 0;
                 require(multiple, Actual::Scalar(*value))
             }
-            Some(Value::Scalar { .. } | Value::Tensor(_) | Value::Pointer { .. }) | None => {
-                Err(Actual::None)
-            }
+            Some(
+                Value::Scalar { .. } | Value::Tensor(_) | Value::Pointer { .. } | Value::Absent,
+            )
+            | None => Err(Actual::None),
         },
     }
 }

@@ -36,7 +36,7 @@ fn one(
     let refused = |(required, actual)| Error::TensorMap { kernel, argument, required, actual };
     let tensor = match arguments.get(info.param).map(|argument| &argument.0) {
         Some(Value::Tensor(tensor)) => tensor,
-        Some(Value::Pointer { .. } | Value::Scalar { .. }) | None => {
+        Some(Value::Pointer { .. } | Value::Scalar { .. } | Value::Absent) | None => {
             return Err(refused((MapRule::Tensor, Actual::None)));
         }
     };

@@ -328,6 +328,8 @@ impl Builder<'_> {
         let named = |val: &Val| {
             if let Val::Tensor(param) = val {
                 format!("the tensor `{}`", self.params[*param as usize].name)
+            } else if let Val::Optional(optional) = val {
+                format!("the parameter `{}`", self.params[optional.param as usize].name)
             } else if let Val::View(view) = val {
                 let name = &self.params[view.param as usize].name;
                 format!("a window of `{name}`, of extents {:?}", view.shape)

@@ -1,8 +1,10 @@
 //! The kernel itself: generic parameters, arguments, facts, warps.
 
+use std::rc::Rc;
+
 use super::{
     scope::Binding,
-    value::{Num, Ty, Val},
+    value::{Num, OptionalVal, Ty, Val},
 };
 use crate::{
     diag::{Code, Problems},
@@ -171,6 +173,34 @@ fn integer(expr: &Expr) -> Option<i128> {
     if let ExprKind::Lit(Literal::Int(value, _)) = &expr.kind { Some(*value) } else { None }
 }
 
+/// The most parameters of a kernel that may be absent: each doubles what is compiled.
+const MOST_OPTIONAL: usize = 4;
+
+/// All choices of optional parameters that are absent, by their positions; the first one is none of them.
+///
+/// Problem: more optional parameters than a kernel may have.
+pub fn absences(kernel: &Kernel, problems: &mut Problems) -> Vec<Vec<u32>> {
+    let optional = kernel.optional();
+    if optional.len() > MOST_OPTIONAL {
+        let (_, ty) = &kernel.function.params[optional[MOST_OPTIONAL] as usize];
+        problems.push(
+            Code::Parameter
+                .at(ty.loc, format!("a kernel with {} optional parameters", optional.len()))
+                .compare("optional parameters", format!("at most {MOST_OPTIONAL}"), optional.len())
+                .why(format!(
+                    "the compiler makes code for each choice of arguments that are absent: for {} choices at most",
+                    1 << MOST_OPTIONAL
+                )),
+        );
+        return vec![Vec::new()];
+    }
+    let choice = |bits: usize| {
+        let absent = optional.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
+        absent.map(|(_, param)| *param).collect()
+    };
+    (0..1 << optional.len()).map(choice).collect()
+}
+
 impl Builder<'_> {
     pub(crate) fn kernel(&mut self, request: &Request<'_>, root: Env) -> Option<Built> {
         let function = &request.kernel.function;
@@ -187,8 +217,10 @@ impl Builder<'_> {
         let mut declared = Vec::new();
         for (index, (pat, ty)) in function.params.iter().enumerate() {
             let param = u32::try_from(index).expect("rustc limits the number of parameters");
+            let of = ty.of_option().unwrap_or(ty);
+            let absent = request.absent.contains(&param);
             let (name, kind) = if let PatKind::Ident { name, .. } = &pat.kind {
-                (name.clone(), self.param_kind(ty, scope))
+                (name.clone(), self.param_kind(of, scope))
             } else {
                 (String::new(), None)
             };
@@ -198,12 +230,19 @@ impl Builder<'_> {
                 kind: kind.clone().unwrap_or(ParamKind::Scalar(Dtype::I32)),
                 block: None,
                 map: MapOptions::default(),
+                absent,
                 loc: pat.loc,
             });
             let (PatKind::Ident { name, mutable }, Some(kind)) = (&pat.kind, kind) else {
                 self.bind_pattern(pat, Val::Error, scope);
                 continue;
             };
+            if absent {
+                // What attributes say of it is looked at where it is there.
+                let val = Val::Optional(Rc::new(OptionalVal { param, of: None }));
+                self.scopes.declare(scope, name, *mutable, val);
+                continue;
+            }
             let val = match kind {
                 ParamKind::Tensor { .. } => Val::Tensor(param),
                 ParamKind::Pointer(dtype) => Val::Value(self.emit(
@@ -222,22 +261,27 @@ impl Builder<'_> {
             if let Val::Value(value) = &val {
                 self.mark_of_param(param, *value);
             }
+            let val = if ty.of_option().is_some() {
+                Val::Optional(Rc::new(OptionalVal { param, of: Some(val) }))
+            } else {
+                val
+            };
             self.scopes.declare(scope, name, *mutable, val);
             let before = self.problems.reports();
             let facts = request.kernel.facts.get(index).map_or(&[][..], Vec::as_slice);
             for fact in facts {
                 self.param_fact(param, fact, pat.loc, scope, &mut declared);
             }
-            if blocks::is_map(ty) {
+            if blocks::is_map(of) {
                 if self.problems.reports() == before {
-                    self.map_param(param, ty, facts, &declared);
+                    self.map_param(param, of, facts, &declared);
                 }
                 if self.problems.reports() > before {
                     // What is done with it would be reported once more.
                     self.scopes.declare(scope, name, *mutable, Val::Error);
                 }
             } else {
-                self.plain_param(param, ty);
+                self.plain_param(param, of);
             }
         }
         if let Some(body) = &function.body {
@@ -382,6 +426,11 @@ impl Builder<'_> {
                 };
                 Some(ParamKind::Pointer(self.param_dtype(elem, scope)?))
             }
+            "Option" => refuse(
+                self,
+                "an `Option` of a parameter has one type that can be passed",
+                "Option<Tensor<f32, 1>>",
+            ),
             name if super::types::HEAP.contains(&name) => {
                 refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
             }
@@ -510,7 +559,7 @@ impl Builder<'_> {
     /// aligned, with every row a multiple of 16 bytes; pointers 16-byte aligned.
     fn aligned_facts(&self, declared: &[Fact]) -> Vec<Fact> {
         let mut out = Vec::new();
-        for (param, data) in (0u32..).zip(&self.params) {
+        for (param, data) in (0u32..).zip(&self.params).filter(|(_, data)| !data.absent) {
             match &data.kind {
                 ParamKind::Tensor { dtype, rank, .. } => {
                     let of = i64::from(dtype.fewest_in(16));

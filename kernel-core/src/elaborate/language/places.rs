@@ -14,7 +14,7 @@ use crate::{
     },
     ir::{Const, Dtype, Type},
     loc::Loc,
-    syntax::{Expr, ExprKind, Ident, Path, TypeExpr, UnOp},
+    syntax::{Expr, ExprKind, Ident, Path, TypeExpr, UnOp, matching::OfOption},
 };
 
 impl Builder<'_> {
@@ -319,6 +319,9 @@ impl Builder<'_> {
 
     pub(crate) fn field(&mut self, base: &Expr, name: &Ident, env: Env) -> Val {
         let val = self.plain_expr(base, env);
+        if let Some(of) = OfOption::named(&name.name) {
+            return self.of_option(of, &val, name.loc);
+        }
         if let Some(index) = field_index(&val, &name.name) {
             let part = val.parts().and_then(|parts| parts.get(index)).cloned();
             return self.plain(part.unwrap_or(Val::Error));
@@ -340,6 +343,29 @@ impl Builder<'_> {
                 (None, None) => diagnostic,
             };
         self.report(diagnostic)
+    }
+
+    /// What a pattern asks of an optional parameter.
+    fn of_option(&mut self, of: OfOption, val: &Val, loc: Loc) -> Val {
+        if let Val::Optional(optional) = val {
+            return match (of, &optional.of) {
+                (OfOption::IsSome, of) => truth(of.is_some()),
+                (OfOption::IsNone, of) => truth(of.is_none()),
+                (OfOption::Inside, Some(inside)) => inside.clone(),
+                // rustc refuses patterns that leave `None` out.
+                (OfOption::Inside, None) => self.report(
+                    Code::Kind
+                        .at(loc, "this pattern does not take an argument that is absent")
+                        .help("None => ..".to_owned()),
+                ),
+            };
+        }
+        if val.is_absent() {
+            return Val::Error;
+        }
+        let headline = "`Some` and `None` are patterns for a parameter that may be absent";
+        let required = "a parameter of a type `Option<..>`";
+        self.refuse_kind::<Val>(headline, required, (val, loc)).unwrap_or(Val::Error)
     }
 
     pub(crate) fn struct_literal(
@@ -424,6 +450,11 @@ pub(crate) fn method_advice(val: &Val, name: &str) -> Option<Advice> {
     } else {
         None
     }
+}
+
+/// A truth value that is known at compile time.
+pub(crate) fn truth(value: bool) -> Val {
+    Val::Const(Const::Bool(value), Num::Known(Dtype::Bool))
 }
 
 /// The position of a field in an aggregate.

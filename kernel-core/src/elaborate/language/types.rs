@@ -168,6 +168,14 @@ impl Builder<'_> {
         if HANDLES.contains(&name) {
             return Ty::Other;
         }
+        if name == "Option"
+            && let [GenericArg::Type(of)] = args
+        {
+            let of = self.resolve(of, scope);
+            if matches!(of, Ty::Scalar(_) | Ty::Tensor(_) | Ty::Ptr(_) | Ty::Infer) {
+                return Ty::Option(Box::new(of));
+            }
+        }
         let mut diagnostic =
             Code::UnknownName.at(name_loc, format!("`{name}` is not a type that kernels know"));
         if let Some(what) = self.scopes.host.get(name) {
@@ -232,6 +240,10 @@ impl Builder<'_> {
                 ParamKind::Tensor { dtype, .. } => Ty::Tensor(Num::Known(dtype)),
                 ParamKind::Pointer(_) | ParamKind::Scalar(_) => Ty::Infer,
             },
+            Val::Optional(optional) => {
+                let of = optional.of.as_ref().map_or(Ty::Infer, |of| self.type_of(of));
+                Ty::Option(Box::new(of))
+            }
             Val::Error | Val::Never => Ty::Infer,
             Val::Closure(_)
             | Val::Range(_)
@@ -259,6 +271,7 @@ impl Builder<'_> {
             Ty::Barrier { ring: false } => "Barrier".to_owned(),
             Ty::Barrier { ring: true } => "Barriers".to_owned(),
             Ty::Tensor(num) => format!("Tensor<{}, _>", self.cells.name(*num)),
+            Ty::Option(of) => format!("Option<{}>", self.type_name(of)),
             Ty::Struct(def, ..) => def.name.name.clone(),
             Ty::Tuple(parts) => {
                 let parts: Vec<_> = parts.iter().map(|p| self.type_name(p)).collect();
@@ -309,6 +322,14 @@ impl Builder<'_> {
                     *part = self.coerce(part.clone(), elem, loc);
                 }
                 list
+            }
+            (Val::Optional(optional), Ty::Option(ty)) => {
+                if let Some(of) = &optional.of
+                    && matches!(self.coerce(of.clone(), ty, loc), Val::Error)
+                {
+                    return Val::Error;
+                }
+                Val::Optional(optional)
             }
             (val, ty) => self.coerce_leaf(val, ty, loc).unwrap_or(Val::Error),
         }
@@ -435,6 +456,7 @@ impl Builder<'_> {
                     | Ty::Tensor(num) => Ty::Scalar(*num),
                     Ty::TilePtr(num) => Ty::Ptr(*num),
                     Ty::Array(elem) => (**elem).clone(),
+                    Ty::Option(of) => (**of).clone(),
                     Ty::Struct(_, _, generics) => {
                         for (arg, ty) in last.args.iter().zip(generics) {
                             match arg {

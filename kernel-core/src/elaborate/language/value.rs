@@ -225,6 +225,8 @@ pub(crate) enum Val {
     Range(Rc<RangeVal>),
     /// A tensor parameter.
     Tensor(u32),
+    /// A parameter that is an `Option`.
+    Optional(Rc<OptionalVal>),
     /// `tensor.tile(at, shape)`
     View(Rc<ViewVal>),
     /// A layout.
@@ -239,6 +241,14 @@ pub(crate) enum Val {
     Partition(Rc<PartitionVal>),
     /// `named_barrier(..)`
     Named(crate::ir::Named),
+}
+
+/// A parameter that is an `Option`, for one choice of those that are absent.
+#[derive(Debug)]
+pub(crate) struct OptionalVal {
+    pub(crate) param: u32,
+    /// What is passed; none if it is absent.
+    pub(crate) of: Option<Val>,
 }
 
 /// A copy that was just started: its statement.
@@ -359,6 +369,8 @@ pub(crate) enum Ty {
     },
     /// `Tensor<T, R>`, `TensorMut<T, R>`, or the same with `Map`
     Tensor(Num),
+    /// `Option<T>`
+    Option(Box<Ty>),
     /// A user's struct with its generic arguments.
     Struct(Arc<Struct>, ScopeId, Vec<Ty>),
     /// A tuple.
@@ -416,6 +428,7 @@ impl Val {
             (Val::Ref(a), Val::Ref(b)) => a == b,
             (Val::Range(a), Val::Range(b)) => Rc::ptr_eq(a, b),
             (Val::Tensor(a), Val::Tensor(b)) => a == b,
+            (Val::Optional(a), Val::Optional(b)) => a.param == b.param,
             (Val::View(a), Val::View(b)) => {
                 Rc::ptr_eq(a, b) || (a.is_like(b) && a.at.iter().zip(&b.at).all(|(x, y)| x.same(y)))
             }

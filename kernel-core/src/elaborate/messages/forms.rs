@@ -50,6 +50,13 @@ impl Builder<'_> {
                 return self.no_such(val, name, "block_bytes".to_owned());
             }
         }
+        if matches!(val, Val::Optional(_)) {
+            let name_of = self.written(val).unwrap_or_else(|| "x".to_owned());
+            let headline = format!("an `Option` has no method `{}` in a kernel", name.name);
+            let why = "the argument may be absent: the code without it is compiled as well, and chosen by `if let`, `match`, `is_some` and `is_none`";
+            let help = format!("if let Some({name_of}) = {name_of} {{ .. }}");
+            return self.report(Code::NotAFunction.at(name.loc, headline).why(why).help(help));
+        }
         let known = tables.iter().flat_map(|rows| rows.iter()).map(|row| row.name);
         self.no_method(val, name, vals, known)
     }

@@ -63,6 +63,7 @@ impl Builder<'_> {
                 "a tensor map".to_owned()
             }
             Val::Tensor(_) => "a tensor".to_owned(),
+            Val::Optional(_) => "an `Option`".to_owned(),
             Val::View(view) => format!("a window of a tensor, of extents {:?}", view.shape),
             Val::Layout(form) => format!("the layout `{form}`"),
             Val::Copying(_) => "a copy".to_owned(),
@@ -83,6 +84,11 @@ impl Builder<'_> {
                 Const::Float(value) => format!("{value:?}"),
                 Const::Bool(value) => value.to_string(),
             });
+        }
+        if let Val::Optional(optional) = val {
+            let declared = &self.params[optional.param as usize].name;
+            let held = self.scopes.name_with(from, |held| held.same(val));
+            return Some(held.unwrap_or(declared).to_owned());
         }
         if let Val::Tensor(param) = val {
             return self.params.get(*param as usize).map(|param| param.name.clone());

@@ -10,7 +10,7 @@ use crate::{
     diag::Code,
     elaborate::{
         Builder, array,
-        language::value::Val,
+        language::{places::truth, value::Val},
         tiles::{
             along::{BACKWARD, FORWARD, Purpose},
             bits::Counted,
@@ -38,6 +38,7 @@ pub(super) fn of(builder: &Builder<'_>, val: &Val) -> Vec<&'static [Signature]> 
         },
         Val::Tensor(param) if builder.params[*param as usize].block.is_some() => vec![TENSOR, MAP],
         Val::Tensor(_) => vec![TENSOR],
+        Val::Optional(_) => vec![OPTION],
         Val::View(_) => vec![VIEW],
         Val::Copying(_) => vec![STARTED],
         Val::Named(_) => vec![NAMED],
@@ -484,6 +485,16 @@ pub(super) const PARTITION: &[Signature] = &[
 ];
 
 pub(super) const LAYOUT: &[Signature] = &[gives("fp4_padded", &[], |b, g| b.fp4_padded(g))];
+
+/// A parameter that may be absent.
+pub(super) const OPTION: &[Signature] = &[
+    value("is_some", &[], |_, g| truth(is_present(&g.of))).stub(Stub::Rust),
+    value("is_none", &[], |_, g| truth(!is_present(&g.of))).stub(Stub::Rust),
+];
+
+fn is_present(val: &Val) -> bool {
+    matches!(val, Val::Optional(optional) if optional.of.is_some())
+}
 
 /// An array of Rust.
 pub(super) const ARRAY: &[Signature] = &[value("len", &[], |b, g| b.array_len(g)).stub(Stub::Rust)];

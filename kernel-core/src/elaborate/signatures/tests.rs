@@ -36,6 +36,7 @@ const METHODS: &[(&[&[Signature]], &[&str])] = &[
     (&[methods::PARTITION], &["PartitionBuilder"]),
     (&[methods::LAYOUT], &["Layout"]),
     (&[methods::ARRAY], &[]),
+    (&[methods::OPTION], &[]),
 ];
 
 #[test]

@@ -165,7 +165,7 @@ impl Machine<'_> {
             Arg::Scalar { bits } => {
                 Data::Scalar(Element::from_bits(self.dtype(result), u128::from(*bits)))
             }
-            Arg::Tensor { .. } | Arg::Pointer { .. } => {
+            Arg::Tensor { .. } | Arg::Pointer { .. } | Arg::Absent => {
                 unreachable!("eval::check_args gave this parameter a scalar")
             }
         }

@@ -41,6 +41,7 @@ impl Builder {
 
     fn param(&mut self, name: &str, kind: ParamKind) -> u32 {
         self.kernel.params.push(Param {
+            absent: false,
             name: name.to_owned(),
             kind,
             block: None,

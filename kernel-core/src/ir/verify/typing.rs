@@ -374,6 +374,7 @@ fn param(kernel: &Kernel, index: u32) -> Result<&ParamKind, String> {
     kernel
         .params
         .get(index as usize)
+        .filter(|param| !param.absent)
         .map(|param| &param.kind)
         .ok_or_else(|| format!("there is no parameter {index}"))
 }

@@ -22,6 +22,9 @@ impl Params {
         let mut params = Params { list: Vec::new(), first: Vec::new(), maps: 0 };
         for (index, param) in kernel.params.iter().enumerate() {
             params.first.push(u32::try_from(params.list.len()).expect("few parameters"));
+            if param.absent {
+                continue;
+            }
             let mut push = |field: String, ty: Type| {
                 params.list.push(Param {
                     name: format!("p{index}_{field}"),
