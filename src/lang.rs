@@ -9,7 +9,7 @@
 //! | tiles | [`Tile<T>`](Tile) | a dense array, spread over the registers of the block's threads |
 //! | handles | [`Tensor`], [`TensorMut`], [`View`], [`ViewMut`], [`Shared`] | name memory, and are themselves free to copy |
 //!
-//! Around them, a body is Rust: `let`, `if`, `match` on numbers, `for`, `while`, `loop`, functions, structs with
+//! Around them, a body is Rust: `let`, `if`, `match` on numbers and [optional parameters](#parameters), `for`, `while`, `loop`, functions, structs with
 //! methods, tuples, [arrays](array()), generics, `const` items and `const { assert!(..) }`.
 //! Everything is inlined.
 //!
@@ -98,6 +98,49 @@
 //!
 //! The budget of a tile counts one 32-bit register for each element, and two for 64-bit elements: at most 1024 in a thread
 //! (K0504), including elements that a pinned layout repeats.
+//!
+//! # Parameters
+//!
+//! | type | the caller passes | the entry gets |
+//! |---|---|---|
+//! | [`Tensor<T, R>`](Tensor), [`TensorMap<T, R>`](TensorMap) | `&` of a device tensor or a view | the address, `R` extents, `R` strides; of a map also the map |
+//! | [`TensorMut<T, R>`](TensorMut), [`TensorMapMut<T, R>`](TensorMapMut) | `&mut` of one | the same |
+//! | [`Ptr<T>`](Ptr) | a [`DevicePtr`](crate::DevicePtr); the launch is unsafe | the address |
+//! | a scalar | its value | its value |
+//! | `Option` of one of these | `Some(..)` of that, or `None` | that, or nothing |
+//!
+//! **An argument may be absent** if its parameter is an `Option`. The compiler makes code for each choice of arguments that are
+//! absent, and the launch takes that of its arguments: code without an argument has no branch and no parameter for it. So a
+//! kernel has at most four such parameters (K0602). Attributes and checks are about arguments that are there.
+//!
+//! ```
+//! use kiln::prelude::*;
+//!
+//! #[kernel(target = sm_80, warps = 4, grid = cdiv(out.dim(1), 128))]
+//! fn affine(x: Tensor<f32, 2>, bias: Option<Tensor<f32, 1>>, out: TensorMut<f32, 2>) {
+//!     let column = block_id(0) * 128;
+//!     let mut sum = x.tile([0, column], [16, 128]).load();
+//!     if let Some(bias) = bias {
+//!         sum += bias.tile([column], [128]).load().expand(0);
+//!     }
+//!     out.tile([0, column], [16, 128]).store(sum);
+//! }
+//!
+//! let stream = Device::emulator(Target::Sm80)?.stream()?;
+//! let (x, bias) = (stream.full([16, 200], 2.0)?, stream.full([200], 0.5)?);
+//! let mut out = stream.zeros([16, 200])?;
+//! affine(affine::Args { x: &x, bias: Some(&bias), out: &mut out }).launch(&stream)?;
+//! assert_eq!(out.to_vec(&stream)?, [2.5; 3200]);
+//! affine(affine::Args { x: &x, bias: None, out: &mut out }).launch(&stream)?;
+//! assert_eq!(out.to_vec(&stream)?, [2.0; 3200]);
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
+//! Such a parameter is taken apart by `if let Some(bias) = bias`, also joined with other conditions by `&&`, by `match`, and by
+//! `let Some(bias) = bias else { .. }`. `bias.is_some()` and `bias.is_none()` are known at compile time. It can be given to
+//! functions, which take `Option<Tensor<f32, 1>>`, and kept in variables and structs. No other value is an `Option` (K0101,
+//! K0102). In `grid`, an optional tensor is an `Option` of a reference: `grid = match bias { Some(bias) => bias.dim(0), None => 1 }`.
+//! A host that keeps the tensor in an `Option` passes `self.bias.as_ref().map(|bias| bias as _)`.
 //!
 //! # The grid
 //!

@@ -54,8 +54,8 @@ pub mod driver_bindgen;
 /// | `instances(N = [64, 128], (M, W) = [(64, 4), (128, 8)])` | the values of the generic parameters; every combination of the lists is compiled |
 /// | `crate = path` | where this crate is, if not under the name that the package's Cargo.toml gives it (a re-export, say); the `#[kernel]` of a module and `#[device]` take it too |
 ///
-/// Parameters are tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars. Facts about them
-/// make the code faster, and the launch checks them: `#[multiple_of(16)] n: i32`, `#[stride(_, 1)] x: Tensor<f32, 2>`.
+/// Parameters are tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars; an argument for an
+/// `Option` of one of these [may be absent](lang#parameters). Facts about them make the code faster, and the launch checks them: `#[multiple_of(16)] n: i32`, `#[stride(_, 1)] x: Tensor<f32, 2>`.
 ///
 /// # What it generates
 ///
@@ -64,7 +64,7 @@ pub mod driver_bindgen;
 /// | item | what it is |
 /// |---|---|
 /// | `name::<..>(name::Args { .. })` | the [`Launch`] of an instance ([`UnsafeLaunch`] if the kernel works with raw addresses) |
-/// | `name::Args` | a field for each parameter: scalars by value, `&` for a tensor that is read, `&mut` for one that is written; views and other [`TensorArgument`]s likewise |
+/// | `name::Args` | a field for each parameter: scalars by value, `&` for a tensor that is read, `&mut` for one that is written; views and other [`TensorArgument`]s likewise; `Some(..)` of these or `None` for an `Option` |
 /// | `name::instances()`, `name::INSTANCES` | all compiled instances, as `name::Instance`s |
 /// | `name::Instance` | a choice of the generic parameters: a public field for each of them, and the methods of [`Instance`] |
 /// | `instance.with(name::Args { .. })` | the launch of an instance that is chosen at run time |

@@ -18,6 +18,7 @@ mod notation;
 mod ptx;
 mod written;
 
+pub(crate) use attr::of_option;
 pub use attr::{InstanceValue, Instances, KernelAttr};
 pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;

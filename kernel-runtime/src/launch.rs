@@ -156,7 +156,7 @@ impl Launch<'_> {
         self.images.first().map_or("", |image| image.instance)
     }
 
-    /// The compiled code for each target.
+    /// The compiled code for each target, for the arguments that are absent.
     pub fn images(&self) -> &'static [Image] {
         self.images
     }

@@ -250,6 +250,8 @@ pub enum Argument {
     Pointer(Buffer),
     /// A scalar with its type.
     Scalar(Dtype, Number),
+    /// Nothing, for a parameter that is an `Option`.
+    Absent,
 }
 
 impl Argument {
@@ -257,7 +259,7 @@ impl Argument {
     pub fn buffer(&self) -> Option<&Buffer> {
         match self {
             Argument::Tensor(buffer) | Argument::Pointer(buffer) => Some(buffer),
-            Argument::Scalar(..) => None,
+            Argument::Scalar(..) | Argument::Absent => None,
         }
     }
 
@@ -265,7 +267,7 @@ impl Argument {
     pub fn buffer_mut(&mut self) -> Option<&mut Buffer> {
         match self {
             Argument::Tensor(buffer) | Argument::Pointer(buffer) => Some(buffer),
-            Argument::Scalar(..) => None,
+            Argument::Scalar(..) | Argument::Absent => None,
         }
     }
 }

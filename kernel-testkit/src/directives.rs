@@ -14,11 +14,14 @@
 //! | `arg x: f32[37, 64] uniform(-1, 1) strides(80, 1) offset(3)` | a tensor |
 //! | `arg p: ptr f32[37] uniform(-1, 1)` | what a pointer points to |
 //! | `arg n: i32 scalar 7` | a scalar |
+//! | `arg b: none` | nothing, for a parameter that is an `Option` |
 //! | `grid: 3, 2` | the grid, where it is not that of the attribute |
 //! | `case: name` | a set of arguments; what stands before the first is in all of them |
 //! | `expect out: 2 * x(i, j) + n` | what the element (i, j, k, ..) is, computed in another way, with the functions of [`expression`](crate::expression) |
 //! | `compare: exact`, `compare f16: rtol=1e-3 atol=1e-6`, `compare out: ulp=2` | how far results may differ: in general, of an element type, of an argument |
 //! | `fails: words` | every executor stops the kernel with an error that has these words |
+
+use kernel_core::ir::Kernel;
 
 use crate::compare::Tolerance;
 
@@ -78,6 +81,18 @@ pub struct Case {
     pub expected: Vec<(String, String)>,
     /// The kernel is stopped with an error that has these words.
     pub fails: Option<String>,
+}
+
+impl Case {
+    /// Whether nothing is passed for a parameter.
+    pub fn lacks(&self, param: &str) -> bool {
+        self.args.iter().any(|(name, text)| name == param && text == "none")
+    }
+
+    /// Whether the case lacks those arguments that a kernel was built without.
+    pub fn fits(&self, kernel: &Kernel) -> bool {
+        kernel.params.iter().all(|param| param.absent == self.lacks(&param.name))
+    }
 }
 
 impl Directives {

@@ -114,13 +114,14 @@ fn eval_arg(arg: &Argument) -> eval::Arg {
             eval::Arg::Pointer { data: buffer.data.clone(), offset }
         }
         Argument::Scalar(dtype, value) => eval::Arg::Scalar { bits: bits(*dtype, *value) },
+        Argument::Absent => eval::Arg::Absent,
     }
 }
 
 fn eval_bytes(arg: &eval::Arg) -> Option<&[u8]> {
     match arg {
         eval::Arg::Tensor { data, .. } | eval::Arg::Pointer { data, .. } => Some(data),
-        eval::Arg::Scalar { .. } => None,
+        eval::Arg::Scalar { .. } | eval::Arg::Absent => None,
     }
 }
 
@@ -146,6 +147,7 @@ fn slots(args: &[Argument], mut address: impl FnMut(usize) -> u64) -> Vec<u64> {
                 out.push(address(number) + (buffer.offset * buffer.dtype.bytes() as usize) as u64);
             }
             Argument::Scalar(dtype, value) => out.push(bits(*dtype, *value)),
+            Argument::Absent => {}
         }
     }
     out
@@ -173,7 +175,10 @@ pub fn holds(fact: ir::Fact, args: &[Argument]) -> bool {
         ir::Fact::DimMultiple { param, axis, of } => axis_of(param, axis).0 % of == 0,
         ir::Fact::ScalarMultiple { param, of } => match args[param as usize] {
             Argument::Scalar(_, Number::Int(value)) => value % i128::from(of) == 0,
-            Argument::Scalar(..) | Argument::Tensor(_) | Argument::Pointer(_) => false,
+            Argument::Scalar(..)
+            | Argument::Tensor(_)
+            | Argument::Pointer(_)
+            | Argument::Absent => false,
         },
     }
 }

@@ -136,11 +136,22 @@ impl FileTest {
     pub fn run(&self) -> Result<(), String> {
         let loaded = self.loaded()?;
         let mut failures = Vec::new();
-        for build in &loaded.prepared.builds {
-            for case in &loaded.directives.cases {
+        let (builds, cases) = (&loaded.prepared.builds, &loaded.directives.cases);
+        for build in builds {
+            let mut none = true;
+            for case in cases.iter().filter(|case| case.fits(&build.kernel)) {
+                none = false;
                 if let Err(error) = self.case(loaded, build, case) {
                     failures.push(format!("[{}] {}: {error}", build.label, case.name));
                 }
+            }
+            if none {
+                failures.push(format!("[{}] no case lacks these arguments", build.label));
+            }
+        }
+        for case in cases {
+            if !builds.iter().any(|build| case.fits(&build.kernel)) {
+                failures.push(format!("{}: no kernel was built without these", case.name));
             }
         }
         if failures.is_empty() {
@@ -164,6 +175,10 @@ impl FileTest {
             let described = case.args.iter().find(|(name, _)| *name == param.name);
             let (name, text) =
                 described.ok_or_else(|| format!("no `arg` describes `{}`", param.name))?;
+            if param.absent {
+                args.push(Argument::Absent);
+                continue;
+            }
             let mut random = Random::of(&format!("{} {} {name}", self.name, case.name));
             let mut scope = Scope { names: names.clone(), buffers: Vec::new() };
             let arg = arguments::argument(text, &param.kind, &types, &mut scope, &mut random)

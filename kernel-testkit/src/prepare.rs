@@ -24,7 +24,7 @@ pub struct Prepared {
     pub builds: Vec<Build>,
 }
 
-/// One instance for one target.
+/// One instance for one target, with some choice of arguments that are absent.
 #[derive(Clone, Debug)]
 pub struct Build {
     /// The instance and the target, for messages.
@@ -43,6 +43,14 @@ pub struct Build {
     pub stages: Vec<(String, String)>,
     /// What is known of its order.
     pub order: String,
+}
+
+impl Build {
+    /// The names of the parameters for which nothing is passed.
+    pub fn absent(&self) -> impl Iterator<Item = &str> {
+        let params = self.kernel.params.iter().filter(|param| param.absent);
+        params.map(|param| param.name.as_str())
+    }
 }
 
 /// Compiles the kernel of a file, which PTX calls `name`.
@@ -105,8 +113,15 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 continue;
             }
             let target = elaborate::target_named(&image.target).expect("it has been compiled for");
-            let request =
-                elaborate::Request { unit: &unit, kernel, instance: &instance.instance, target };
+            let absent = (0..).zip(&image.params).filter(|(_, param)| param.absent);
+            let absent: Vec<u32> = absent.map(|(index, _)| index).collect();
+            let request = elaborate::Request {
+                unit: &unit,
+                kernel,
+                instance: &instance.instance,
+                absent: &absent,
+                target,
+            };
             let built = check::instance(&request, &mut problems);
             report(&problems, &locations)?;
             let built = built.ok_or("the compiler built nothing and does not say why")?;
@@ -118,6 +133,10 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
             for (name, value) in &generics {
                 start = format!("{start}-{name}={value}");
             }
+            for name in kernel.names_of(&absent) {
+                start = format!("{start}-{name}=None");
+            }
+            let without = kernel.without(&absent).map_or(String::new(), |it| format!(", {it}"));
             let start = format!("{start}-{}-{first}.", image.target);
             let stages = dumps
                 .iter()
@@ -128,7 +147,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
             let order = Shown { verdict: image.order, params: &image.params, places: &places };
             builds.push(Build {
                 order: order.to_string(),
-                label: format!("{name} for {}", image.target).trim_start().to_owned(),
+                label: format!("{name} for {}{without}", image.target).trim_start().to_owned(),
                 generics,
                 target: image.target,
                 kernel: built.kernel,

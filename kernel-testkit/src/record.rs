@@ -181,8 +181,9 @@ impl Record {
 
 /// The instance of a build.
 fn instance(build: &Build) -> String {
-    let generics: Vec<String> =
+    let mut generics: Vec<String> =
         build.generics.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    generics.extend(build.absent().map(|name| format!("{name}=None")));
     if generics.is_empty() { "-".to_owned() } else { generics.join(",") }
 }
 

@@ -27,6 +27,25 @@ pub mod kernels {
         y.tile([at], [1]).store(full([1], at));
     }
 
+    /// `y = x + bias`, or only `x`; the blocks are those of `y` if there is a `bias`.
+    #[kernel(target = sm_80, warps = 1, grid = match bias { Some(bias) => cdiv(bias.dim(0), 32), None => blocks.unwrap_or(1) })]
+    pub fn biased(
+        x: Tensor<f32, 1>,
+        bias: Option<Tensor<f32, 1>>,
+        blocks: Option<i32>,
+        y: Option<TensorMut<f32, 1>>,
+    ) {
+        let at = block_id(0) * 32;
+        let mut v = x.tile([at], [32]).load();
+        if let Some(bias) = bias {
+            v += bias.tile([at], [32]).load();
+        }
+        let Some(y) = y else { return };
+        if blocks.is_none() || bias.is_some() {
+            y.tile([at], [32]).store(v);
+        }
+    }
+
     use kiln::prelude::{Ptr, full, zeros};
     use kiln::prelude::{arange, store};
 
@@ -53,4 +72,5 @@ fn main() {
     assert_eq!(kernels::lifted::INSTANCES.len(), 1);
     assert_eq!(kernels::scale::INSTANCES.len(), 2);
     assert_eq!(kernels::count::TARGETS.len(), 1);
+    assert_eq!(kernels::biased::INSTANCES.len(), 1);
 }

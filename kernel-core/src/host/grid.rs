@@ -42,6 +42,12 @@ fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
                 rewrite(other, tensors);
             }
         }
+        syn::Expr::Match(item) => {
+            rewrite(&mut item.expr, tensors);
+            for arm in &mut item.arms {
+                rewrite(&mut arm.body, tensors);
+            }
+        }
         syn::Expr::Block(item) => block(&mut item.block, tensors),
         syn::Expr::Unary(item) => {
             rewrite(&mut item.expr, tensors);
@@ -121,6 +127,21 @@ mod tests {
         assert_eq!(
             written(&quote!(if a < b - 1 { n / 2 } else { -1 })),
             "if a < sub (b , 1) ? { div (n , 2) ? } else { - 1 }"
+        );
+    }
+
+    #[test]
+    fn an_optional_tensor_is_asked_where_a_pattern_has_found_it() {
+        assert_eq!(
+            written(&quote!(match x {
+                Some(x) => x.dim(0) + 1,
+                None => 1,
+            })),
+            "match x { Some (x) => add (dim (x , 0) ? , 1) ? , None => 1 , }"
+        );
+        assert_eq!(
+            written(&quote!(if let Some(x) = x { x.dim(0) } else { 1 })),
+            "if let Some (x) = x { dim (x , 0) ? } else { 1 }"
         );
     }
 

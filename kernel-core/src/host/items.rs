@@ -40,6 +40,31 @@ pub(super) fn local(name: &str) -> syn::Ident {
     syn::Ident::new(name, Span::mixed_site())
 }
 
+/// The value of a field, of an argument whose type is known when the program runs.
+fn of_argument(field: &Field, arguments: &syn::Ident, index: usize) -> TokenStream {
+    let (index, ty) = (Literal::usize_unsuffixed(index), &field.ty);
+    let of = match &field.kind {
+        FieldKind::Tensor { elem, rank, .. } => {
+            quote!(::kiln::__private::__tensor_of::<#elem, #rank>)
+        }
+        FieldKind::Pointer(elem) => quote!(::kiln::__private::__pointer_of::<#elem>),
+        // What an `Option` holds is inferred.
+        FieldKind::Scalar | FieldKind::Reference if field.optional => {
+            quote!(::kiln::__private::__scalar_of)
+        }
+        FieldKind::Scalar | FieldKind::Reference => quote!(::kiln::__private::__scalar_of::<#ty>),
+    };
+    let tensor = matches!(field.kind, FieldKind::Tensor { .. });
+    match (field.optional, tensor) {
+        (false, false) => quote!(#of(#arguments, #index)?),
+        (false, true) => quote!(&*#of(#arguments, #index)?),
+        (true, false) => quote!(::kiln::__private::__option_of(#arguments, #index, #of)?),
+        (true, true) => {
+            quote!(::kiln::__private::__option_of(#arguments, #index, #of)?.as_deref())
+        }
+    }
+}
+
 /// The type of what is there for a field, or `Option` of it.
 fn optional(field: &Field, ty: TokenStream) -> TokenStream {
     if field.optional { quote!(::core::option::Option<#ty>) } else { ty }
@@ -177,9 +202,7 @@ impl Host<'_> {
             Some(grid) => {
                 let tensors: Vec<&syn::Ident> = self
                     .in_grid()
-                    .filter(|(_, field)| {
-                        matches!(field.kind, FieldKind::Tensor { .. }) && !field.optional
-                    })
+                    .filter(|(_, field)| matches!(field.kind, FieldKind::Tensor { .. }))
                     .map(|(_, field)| &field.name)
                     .collect();
                 let grid = grid::checked(grid, &tensors);
@@ -197,42 +220,8 @@ impl Host<'_> {
                     }
                 });
                 let bounds = self.signature.scalar_bounds();
-                let values = self.in_grid().map(|(index, field)| {
-                    let (index, ty) = (Literal::usize_unsuffixed(index), &field.ty);
-                    match &field.kind {
-                        FieldKind::Tensor { elem, rank, .. } if field.optional => quote! {
-                            ::kiln::__private::__option_of(
-                                #arguments,
-                                #index,
-                                ::kiln::__private::__tensor_of::<#elem, #rank>,
-                            )?
-                            .as_deref()
-                        },
-                        FieldKind::Pointer(elem) if field.optional => quote! {
-                            ::kiln::__private::__option_of(
-                                #arguments,
-                                #index,
-                                ::kiln::__private::__pointer_of::<#elem>,
-                            )?
-                        },
-                        FieldKind::Scalar if field.optional => quote! {
-                            ::kiln::__private::__option_of(
-                                #arguments,
-                                #index,
-                                ::kiln::__private::__scalar_of,
-                            )?
-                        },
-                        FieldKind::Tensor { elem, rank, .. } => quote! {
-                            &*::kiln::__private::__tensor_of::<#elem, #rank>(#arguments, #index)?
-                        },
-                        FieldKind::Pointer(elem) => {
-                            quote!(::kiln::__private::__pointer_of::<#elem>(#arguments, #index)?)
-                        }
-                        FieldKind::Scalar | FieldKind::Reference => {
-                            quote!(::kiln::__private::__scalar_of::<#ty>(#arguments, #index)?)
-                        }
-                    }
-                });
+                let values =
+                    self.in_grid().map(|(index, field)| of_argument(field, &arguments, index));
                 let typed = quote! {
                     #[doc(hidden)]
                     #[allow(unused_parens, clippy::pedantic, clippy::too_many_arguments)]

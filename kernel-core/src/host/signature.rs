@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use crate::{
     ir::{Dtype, dtype::Host},
-    syntax::{self, Kernel, TypeExpr},
+    syntax::{self, Kernel, TypeExpr, of_option},
 };
 
 /// The signature of a kernel.
@@ -204,17 +204,6 @@ fn stands_for_dtypes(name: &syn::Ident, kernel: &Kernel) -> bool {
         any = true;
     }
     any
-}
-
-/// What a type may hold, if it is an `Option`.
-pub(crate) fn of_option(ty: &syn::Type) -> Option<&syn::Type> {
-    let syn::Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
-    let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
-    match args.args.iter().collect::<Vec<_>>()[..] {
-        [syn::GenericArgument::Type(of)] => Some(of),
-        _ => None,
-    }
 }
 
 /// The type of an `Args` field for a parameter's type.

@@ -1,6 +1,6 @@
 //! The arguments of `#[kernel(..)]` and the facts on parameters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Span, TokenStream};
 use syn::{
@@ -197,6 +197,24 @@ fn tensor(input: &syn::FnArg) -> Option<(&syn::Ident, usize)> {
     tensors.iter().any(|name| last.ident == name).then_some((&pat.ident, number(rank)?))
 }
 
+/// The name of a parameter that is an `Option`.
+fn optional(input: &syn::FnArg) -> Option<&syn::Ident> {
+    let syn::FnArg::Typed(typed) = input else { return None };
+    let syn::Pat::Ident(pat) = &*typed.pat else { return None };
+    of_option(&typed.ty).map(|_| &pat.ident)
+}
+
+/// What a type may hold, if it is an `Option`.
+pub(crate) fn of_option(ty: &syn::Type) -> Option<&syn::Type> {
+    let syn::Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+    match args.args.iter().collect::<Vec<_>>()[..] {
+        [syn::GenericArgument::Type(of)] => Some(of),
+        _ => None,
+    }
+}
+
 /// The value of an integer literal.
 fn number(expr: &syn::Expr) -> Option<usize> {
     let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(literal), .. }) = expr else {
@@ -210,10 +228,29 @@ struct Axes<'a> {
     tensors: BTreeMap<&'a syn::Ident, usize>,
     /// The place, the rank and the axis.
     wrong: Vec<(Span, usize, usize)>,
+    /// Tensors that may be absent, as their names mean them outside of patterns.
+    optional: BTreeSet<&'a syn::Ident>,
+    /// What is asked of one of these as if it were there: its name and the call.
+    asked: Vec<(&'a syn::Ident, &'a syn::ExprMethodCall)>,
+    /// The names of patterns.
+    bound: BTreeSet<&'a syn::Ident>,
 }
 
-impl<'ast> Visit<'ast> for Axes<'_> {
+impl<'ast> Visit<'ast> for Axes<'ast> {
+    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+        self.bound.insert(&pat.ident);
+        syn::visit::visit_pat_ident(self, pat);
+    }
+
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        let of_tensors = ["dim", "shape", "strides", "len"];
+        if of_tensors.iter().any(|name| call.method == name)
+            && let syn::Expr::Path(path) = &*call.receiver
+            && let Some(name) = path.path.get_ident()
+            && self.optional.contains(name)
+        {
+            self.asked.push((name, call));
+        }
         if call.method == "dim"
             && let syn::Expr::Path(path) = &*call.receiver
             && let Some(rank) = path.path.get_ident().and_then(|name| self.tensors.get(&name))
@@ -363,8 +400,27 @@ impl Reader<'_> {
     pub(super) fn axes_of_grid(&mut self, grid: Tokens, signature: &syn::Signature) {
         let Ok(expr) = syn::parse2::<syn::Expr>(self.locations.tokens(grid)) else { return };
         let tensors = signature.inputs.iter().filter_map(tensor).collect();
-        let mut axes = Axes { tensors, wrong: Vec::new() };
+        let optional = signature.inputs.iter().filter_map(optional).collect();
+        let mut axes = Axes {
+            tensors,
+            wrong: Vec::new(),
+            optional,
+            asked: Vec::new(),
+            bound: BTreeSet::new(),
+        };
         axes.visit_expr(&expr);
+        for (name, call) in axes.asked.iter().filter(|(name, _)| !axes.bound.contains(name)) {
+            let loc = self.loc(&call.receiver);
+            self.problems.push(
+                Code::NotAFunction
+                    .at(loc, format!("`{name}` may be absent, and has no `{}` then", call.method))
+                    .why("the grid is computed for each launch, with and without the argument")
+                    .help(format!(
+                        "match {name} {{ Some({name}) => {}, None => 1 }}",
+                        written(call)
+                    )),
+            );
+        }
         for (span, rank, axis) in axes.wrong {
             let loc = self.locations.of_span(span);
             let required = match rank {
@@ -468,7 +524,7 @@ impl Reader<'_> {
 /// A fact that can be stated about a parameter of this type.
 fn fact_of(ty: &syn::Type) -> Option<String> {
     const INTEGERS: [&str; 8] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
-    let syn::Type::Path(path) = ty else { return None };
+    let syn::Type::Path(path) = of_option(ty).unwrap_or(ty) else { return None };
     let last = path.path.segments.last()?;
     let rank = || {
         let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };

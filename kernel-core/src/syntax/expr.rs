@@ -611,11 +611,12 @@ impl Reader<'_> {
 fn joined_by_and(condition: &syn::Expr) -> Vec<&syn::Expr> {
     let (mut open, mut parts) = (vec![condition], Vec::new());
     while let Some(part) = open.pop() {
-        match part {
-            syn::Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_)) => {
-                open.extend([&*binary.right, &*binary.left]);
-            }
-            part => parts.push(part),
+        if let syn::Expr::Binary(binary) = part
+            && matches!(binary.op, syn::BinOp::And(_))
+        {
+            open.extend([&*binary.right, &*binary.left]);
+        } else {
+            parts.push(part);
         }
     }
     parts

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What a kernel can take, in words.
-pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars";
+pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars, each also as an `Option`";
 
 /// Reads a `#[kernel(attr)] fn`.
 pub fn parse_function(
@@ -222,6 +222,14 @@ impl Reader<'_> {
     /// Refuses types that are not even paths. They are replaced by `_`, so that nothing else is reported about them.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other type gets the plainest help")]
     fn param_type(&mut self, ty: &mut syn::Type) {
+        if super::of_option(ty).is_some()
+            && let syn::Type::Path(path) = ty
+            && let Some(last) = path.path.segments.last_mut()
+            && let syn::PathArguments::AngleBracketed(args) = &mut last.arguments
+            && let Some(syn::GenericArgument::Type(of)) = args.args.first_mut()
+        {
+            return self.param_type(of);
+        }
         let help = match &*ty {
             syn::Type::Path(_) | syn::Type::Paren(_) | syn::Type::Group(_) => return,
             syn::Type::Reference(reference) => {

@@ -10,6 +10,7 @@
 //!   else { let n = of_match; c } }
 //! ```
 //!
+//! ```text
 //! if let Some(b) = bias && n > 0 { c } else { d }
 //!
 //! if { let of_match = bias; is_some(of_match) && { let b = inside(of_match); n > 0 } }
@@ -128,27 +129,33 @@ impl Reader<'_> {
         parts: &[&syn::Expr],
         (loc, depth): (Loc, u32),
     ) -> ExprKind {
+        let read: Vec<Expr> = parts
+            .iter()
+            .map(|part| {
+                let tested = if let syn::Expr::Let(tested) = part { &tested.expr } else { *part };
+                self.expr(tested, depth)
+            })
+            .collect();
         let mut condition: Option<Expr> = None;
         let mut then = self.block(&item.then_branch, depth);
         let otherwise = item.else_branch.as_ref().map(|(_, e)| Box::new(self.expr(e, depth)));
         let mut refused = Vec::new();
-        for part in parts.iter().rev() {
+        for (part, left) in parts.iter().zip(read).rev() {
             let syn::Expr::Let(tested) = part else {
-                let left = self.expr(part, depth);
                 condition = Some(match condition {
                     Some(right) => binary(BinOp::AndAnd, left, right),
                     None => left,
                 });
                 continue;
             };
-            let init = self.expr(&tested.expr, depth);
+            let init = left;
             if parts.len() > 1 && !is_place(&init) {
                 let why = "beside `&&`, a pattern takes a variable or a field";
                 self.refuse(init.loc, "this value of an `if let`", why, "let value = ..;");
             }
             let value = Expr { kind: path(VALUE, init.loc), loc: init.loc };
             let Some(asked) = self.asked(&tested.pat, &value) else {
-                refused.push(self.alone(&tested.expr, depth));
+                refused.push(alone(init));
                 let pat = self.refused_pat(&tested.pat);
                 then = Self::block_after(pat, then);
                 continue;
@@ -169,14 +176,12 @@ impl Reader<'_> {
             refused.extend(otherwise.map(|otherwise| alone(*otherwise)));
             return ExprKind::Refused(refused);
         }
-        match condition {
-            Some(condition) => ExprKind::If(Box::new(condition), then, otherwise),
-            // Patterns that take everything.
-            None => {
-                let kind = ExprKind::Lit(Literal::Bool(true));
-                ExprKind::If(Box::new(Expr { kind, loc }), then, otherwise)
-            }
-        }
+        // There is none if the patterns take everything.
+        let condition = condition.unwrap_or_else(|| {
+            let kind = ExprKind::Lit(Literal::Bool(true));
+            Expr { kind, loc }
+        });
+        ExprKind::If(Box::new(condition), then, otherwise)
     }
 
     /// `let pat = init else { diverge }`; none if the pattern is refused.
@@ -213,22 +218,7 @@ impl Reader<'_> {
             syn::Pat::Wild(_) => Asked::default(),
             syn::Pat::Paren(paren) => return self.asked(&paren.pat, value),
             syn::Pat::TupleStruct(of) if of.path.segments.last()?.ident == "Some" => {
-                let mut inner = match of.elems.iter().collect::<Vec<_>>()[..] {
-                    [one] if !matches!(one, syn::Pat::Rest(_)) => {
-                        self.asked(one, &OfOption::Inside.of(value, loc))?
-                    }
-                    [_] => Asked::default(),
-                    _ => {
-                        self.refuse(loc, "`Some` of anything but one pattern", "", "Some(x)");
-                        return None;
-                    }
-                };
-                let some = OfOption::IsSome.of(value, loc);
-                inner.test = Some(match inner.test {
-                    Some(test) => binary(BinOp::AndAnd, some, test),
-                    None => some,
-                });
-                inner
+                self.asked_some(of, value, loc)?
             }
             syn::Pat::Ident(ident) if ident.ident == "None" => {
                 Asked { test: Some(OfOption::IsNone.of(value, loc)), names: Vec::new() }
@@ -263,32 +253,7 @@ impl Reader<'_> {
                 let kind = ExprKind::Path(self.path(&path.path, 0));
                 equal(Expr { kind, loc })
             }
-            syn::Pat::Range(range) => {
-                let mut test = None;
-                let ends = [
-                    (&range.start, Compare::Ge),
-                    (
-                        &range.end,
-                        match range.limits {
-                            syn::RangeLimits::HalfOpen(_) => Compare::Lt,
-                            syn::RangeLimits::Closed(_) => Compare::Le,
-                        },
-                    ),
-                ];
-                for (end, compare) in ends {
-                    let Some(end) = end else { continue };
-                    let end = match &**end {
-                        syn::Expr::Lit(lit) => self.bound(&lit.lit, loc),
-                        other => self.expr(other, 0),
-                    };
-                    let next = binary(BinOp::Compare(compare), value.clone(), end);
-                    test = Some(match test {
-                        Some(test) => binary(BinOp::AndAnd, test, next),
-                        None => next,
-                    });
-                }
-                Asked { test, names: Vec::new() }
-            }
+            syn::Pat::Range(range) => self.asked_range(range, value, loc),
             syn::Pat::Or(or) => {
                 let mut test: Option<Expr> = None;
                 for case in &or.cases {
@@ -327,6 +292,47 @@ impl Reader<'_> {
                 return None;
             }
         })
+    }
+
+    /// What `Some(..)` asks of a value; none if it is refused.
+    fn asked_some(&mut self, pat: &syn::PatTupleStruct, value: &Expr, loc: Loc) -> Option<Asked> {
+        let mut asked = match pat.elems.iter().collect::<Vec<_>>()[..] {
+            [syn::Pat::Rest(_)] => Asked::default(),
+            [inside] => self.asked(inside, &OfOption::Inside.of(value, loc))?,
+            _ => {
+                self.refuse(loc, "`Some` of anything but one pattern", "", "Some(x)");
+                return None;
+            }
+        };
+        let some = OfOption::IsSome.of(value, loc);
+        asked.test = Some(match asked.test {
+            Some(test) => binary(BinOp::AndAnd, some, test),
+            None => some,
+        });
+        Some(asked)
+    }
+
+    /// What a range asks of a value.
+    fn asked_range(&mut self, range: &syn::PatRange, value: &Expr, loc: Loc) -> Asked {
+        let mut test = None;
+        let below = match range.limits {
+            syn::RangeLimits::HalfOpen(_) => Compare::Lt,
+            syn::RangeLimits::Closed(_) => Compare::Le,
+        };
+        for (end, compare) in [(&range.start, Compare::Ge), (&range.end, below)] {
+            let Some(end) = end else { continue };
+            let end = if let syn::Expr::Lit(lit) = &**end {
+                self.bound(&lit.lit, loc)
+            } else {
+                self.expr(end, 0)
+            };
+            let next = binary(BinOp::Compare(compare), value.clone(), end);
+            test = Some(match test {
+                Some(test) => binary(BinOp::AndAnd, test, next),
+                None => next,
+            });
+        }
+        Asked { test, names: Vec::new() }
     }
 
     /// A literal of a pattern, which may have a sign.

@@ -178,11 +178,13 @@ pub(crate) fn kernel(random: &mut Random) -> String {
     let body = block(random, 4);
     let warps = random.pick(&["1", "2", "4", "8", "N"]);
     let target = random.pick(&["sm_80", "sm_90a", "[sm_80, sm_100a]"]);
+    let optional =
+        if random.once_in(8) { "o: Option<i32>, t: Option<Tensor<f32, 1>>," } else { "" };
     let values = random.pick(&["[16]", "[16, 32]", "[4]", "[0]", "[-1]", "[{ 2 + 2 }]"]);
     format!(
         "#[kernel(target = {target}, warps = {warps}, instances(N = {values}))]
          pub fn made_up<const N: i32>(
-             n: i32, m: f32, x: Tensor<f32, 2>, y: TensorMut<f16, 1>, p: Ptr<f32>,
+             n: i32, m: f32, x: Tensor<f32, 2>, y: TensorMut<f16, 1>, p: Ptr<f32>, {optional}
          ) {{
              struct Pair {{ left: i32, right: Tile<f32> }}
              impl Pair {{
@@ -214,7 +216,7 @@ fn statement(random: &mut Random, depth: usize) -> String {
         return format!("let v = {};", expr(random, 0));
     }
     let d = depth - 1;
-    match random.below(15) {
+    match random.below(17) {
         0 => format!("let v = {};", expr(random, d)),
         13 => format!(
             "let w = ptx!({:?}, a = {}, b = {} => {});",
@@ -250,6 +252,21 @@ fn statement(random: &mut Random, depth: usize) -> String {
         10 => random
             .pick(&["break;", "continue;", "return;", "sync();", "copy_async_wait_all();"])
             .to_owned(),
+        14 => format!(
+            "if {}let {} = {} && {} {{ {} }} else {{ {} }}",
+            random.pick(&["", "n > 2 && ", "o.is_some() && ", "let None = &o && "]),
+            random.pick(&["Some(v)", "None", "Some(3 | 4)", "(Some(v), _)", "v", "Some(Some(w))"]),
+            random.pick(&["o", "t", "&o", "n", "(o, t)", "Some(n)", "x", "f(n, 2)"]),
+            expr(random, d),
+            block(random, d),
+            block(random, d)
+        ),
+        15 => format!(
+            "let {} = {} else {{ {} return; }};",
+            random.pick(&["Some(v)", "None", "(Some(v), w)", "Some(mut w)", "3"]),
+            random.pick(&["o", "t", "(o, n)", "n", "&t", "pair"]),
+            block(random, d)
+        ),
         11 => format!("const {{ assert!({}, \"m\") }}", expr(random, d)),
         12 => format!("buf[{}].store({});", expr(random, d), expr(random, d)),
         _ => format!("{};", expr(random, d)),

@@ -32,6 +32,27 @@ pub fn softmax<T: Float, const N: i32>(#[stride(_, 1)] x: Tensor<T, 2>, out: Ten
     out.tile([row, 0], [1, N]).store(y.cast::<T>());
 }
 
+#[kernel(target = sm_80, warps = 4, grid = match bias { Some(bias) => bias.dim(0), None => 1 })]
+pub fn optional(
+    #[stride(1)] bias: Option<Tensor<f32, 1>>,
+    #[multiple_of(4)] n: Option<i32>,
+    y: TensorMut<f32, 1>,
+) {
+    let mut v = y.tile([0], [64]).load();
+    if let Some(bias) = bias && let Some(n) = n && n > 3 {
+        v = v + bias.tile([n], [64]).load();
+    } else if bias.is_none() {
+        v = v * 2.0;
+    }
+    let factor = match (bias, n) {
+        (Some(_), Some(n @ 1..)) => n as f32,
+        (None, _) => 3.0,
+        _ => 4.0,
+    };
+    let Some(n) = &n else { return };
+    y.tile([*n], [64]).store(v * factor);
+}
+
 #[kernel(target = sm_80, warps = 2)]
 pub fn pointers(p: Ptr<f32>, #[multiple_of(16)] q: Ptr<i32>, #[multiple_of(4)] n: i32) {
     let at = arange(0, 64) + block_id(0) * 64;

@@ -42,7 +42,8 @@ impl FileTest {
         let directives = &self.loaded()?.directives;
         let mut fits = vec![false; build.variants.len()];
         if directives.run.contains(&Executor::Emulate) {
-            for case in directives.cases.iter().filter(|case| case.fails.is_none()) {
+            let cases = directives.cases.iter().filter(|case| case.fails.is_none());
+            for case in cases.filter(|case| case.fits(&build.kernel)) {
                 let (args, _) = self.arguments(build, case)?;
                 for (fits, variant) in fits.iter_mut().zip(&build.variants) {
                     *fits |= variant.requires.iter().all(|fact| executors::holds(*fact, &args));
@@ -65,7 +66,8 @@ impl FileTest {
         let loaded = self.loaded()?;
         let directives = &loaded.directives;
         let mut reference = Reference { directives, build, variant, cases: Vec::new() };
-        for case in directives.cases.iter().filter(|case| case.fails.is_none()) {
+        let cases = directives.cases.iter().filter(|case| case.fails.is_none());
+        for case in cases.filter(|case| case.fits(&build.kernel)) {
             let (args, names) = self.arguments(build, case)?;
             if !variant.requires.iter().all(|fact| executors::holds(*fact, &args)) {
                 continue;

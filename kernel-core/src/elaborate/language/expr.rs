@@ -324,10 +324,12 @@ impl Builder<'_> {
 
     fn unary_expr(&mut self, op: UnOp, a: &Expr, env: Env, loc: Loc) -> Val {
         use crate::ir::Unary;
-        let val = self.plain_expr(a, env);
+        let val = self.expr(a, env);
+        let reference = matches!(val, Val::Ref(_));
+        let val = self.plain(val);
         let address = |value| self.is_ptr(value) && self.is_scalar(value);
         match op {
-            UnOp::Deref if val.value().is_some_and(address) => self.report(
+            UnOp::Deref if !reference && val.value().is_some_and(address) => self.report(
                 Code::NotAFunction.at(loc, "an address is read with `load`")
                     .why("an address is a position in global memory, counted in elements, and not a Rust reference")
                     .help(format!("load({})", a.text().as_deref().unwrap_or("p"))),

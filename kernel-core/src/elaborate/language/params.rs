@@ -426,11 +426,9 @@ impl Builder<'_> {
                 };
                 Some(ParamKind::Pointer(self.param_dtype(elem, scope)?))
             }
-            "Option" => refuse(
-                self,
-                "an `Option` of a parameter has one type that can be passed",
-                "Option<Tensor<f32, 1>>",
-            ),
+            "Option" => {
+                refuse(self, "this `Option` cannot be passed to a kernel", "Option<Tensor<f32, 1>>")
+            }
             name if super::types::HEAP.contains(&name) => {
                 refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
             }

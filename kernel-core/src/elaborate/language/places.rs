@@ -318,9 +318,17 @@ impl Builder<'_> {
     }
 
     pub(crate) fn field(&mut self, base: &Expr, name: &Ident, env: Env) -> Val {
-        let val = self.plain_expr(base, env);
+        let val = self.expr(base, env);
+        let reference = matches!(val, Val::Ref(_));
+        let val = self.plain(val);
         if let Some(of) = OfOption::named(&name.name) {
-            return self.of_option(of, &val, name.loc);
+            let asked = self.of_option(of, &val, name.loc);
+            if reference && of == OfOption::Inside {
+                // What a pattern finds behind a reference is a reference.
+                let var = self.scopes.declare(env, "", false, asked);
+                return Val::Ref(Rc::new(Place { var, path: Vec::new() }));
+            }
+            return asked;
         }
         if let Some(index) = field_index(&val, &name.name) {
             let part = val.parts().and_then(|parts| parts.get(index)).cloned();
@@ -353,19 +361,21 @@ impl Builder<'_> {
                 (OfOption::IsNone, of) => truth(of.is_none()),
                 (OfOption::Inside, Some(inside)) => inside.clone(),
                 // rustc refuses patterns that leave `None` out.
-                (OfOption::Inside, None) => self.report(
-                    Code::Kind
-                        .at(loc, "this pattern does not take an argument that is absent")
-                        .help("None => ..".to_owned()),
-                ),
+                (OfOption::Inside, None) => {
+                    let headline = "no pattern takes this parameter if it is absent";
+                    self.report(Code::Unsupported.at(loc, headline).help("None => {}"))
+                }
             };
         }
         if val.is_absent() {
             return Val::Error;
         }
-        let headline = "`Some` and `None` are patterns for a parameter that may be absent";
-        let required = "a parameter of a type `Option<..>`";
-        self.refuse_kind::<Val>(headline, required, (val, loc)).unwrap_or(Val::Error)
+        let headline = "`Some` and `None` are patterns of parameters that may be absent";
+        let diagnostic = Code::Unsupported
+            .at(loc, headline)
+            .compare("", "a parameter of a type `Option<..>`", self.describe(val))
+            .why("all other values are there: a mask or a `bool` says whether they count");
+        self.report(diagnostic)
     }
 
     pub(crate) fn struct_literal(

@@ -51,7 +51,7 @@ pub(crate) fn is_own_type(name: &str) -> bool {
 
 /// A type or trait that kernels know by itself, or that is known to have no place in them.
 pub(crate) fn is_language_type(name: &str) -> bool {
-    let lists: [&[&str]; 5] = [&CONTAINERS, &HANDLES, &HEAP, &HOST, &BOUNDS];
+    let lists: [&[&str]; 6] = [&CONTAINERS, &HANDLES, &HEAP, &HOST, &BOUNDS, &["Option"]];
     Dtype::from_name(name).is_some() || lists.iter().any(|list| list.contains(&name))
 }
 

@@ -72,7 +72,11 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "AutoLayout" => ("without `to_layout` the compiler chooses the layout of a tile", ""),
         "device_print" | "printf" => ("the device cannot print; write the values to a tensor", ""),
         "static_assert" => ("", "assert!(condition, \"message\")"),
-        "Some" | "None" | "Ok" | "Err" => {
+        "Some" | "None" => (
+            "both are patterns of parameters of a type `Option<..>`; all other values are there: a mask or a `bool` says whether they count",
+            "",
+        ),
+        "Ok" | "Err" => {
             ("a value is always there: say with a mask or a `bool` beside it whether it counts", "")
         }
         "concat" | "concatenate" | "stack" | "cat" | "hstack" | "vstack" => {
@@ -294,7 +298,11 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         "bfloat16" => ("", "bf16"),
         "fp32" | "float32" => ("", "f32"),
         "fp64" | "float64" => ("", "f64"),
-        "Option" | "Result" => {
+        "Option" => (
+            "a parameter may be an `Option` of a tensor, a pointer or a number; all other values are there: a mask or a `bool` says whether they count",
+            "",
+        ),
+        "Result" => {
             ("a value is always there: say with a mask or a `bool` beside it whether it counts", "")
         }
         "BlockedLayout"

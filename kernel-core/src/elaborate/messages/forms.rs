@@ -53,7 +53,7 @@ impl Builder<'_> {
         if matches!(val, Val::Optional(_)) {
             let name_of = self.written(val).unwrap_or_else(|| "x".to_owned());
             let headline = format!("an `Option` has no method `{}` in a kernel", name.name);
-            let why = "the argument may be absent: the code without it is compiled as well, and chosen by `if let`, `match`, `is_some` and `is_none`";
+            let why = "the argument may be absent; `if let`, `match`, `is_some` and `is_none` say what happens then";
             let help = format!("if let Some({name_of}) = {name_of} {{ .. }}");
             return self.report(Code::NotAFunction.at(name.loc, headline).why(why).help(help));
         }
