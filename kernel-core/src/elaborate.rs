@@ -171,7 +171,7 @@ pub(crate) struct Builder<'p> {
     float4_reads: la_arena::ArenaMap<Shared, narrow::Reads>,
     /// Where an allocation of tensor memory was given its layout.
     tensor_memory_pins: la_arena::ArenaMap<crate::ir::TensorMemory, Loc>,
-    /// Where the operands of a matrix product are written, by the place of the product.
+    /// Where the operands of a matrix product are written, by the place of the product; like [`Kernel::operands`].
     operands: std::collections::BTreeMap<Loc, [Loc; 3]>,
     /// The regions being built, innermost last.
     regions: Vec<Region>,

@@ -261,7 +261,8 @@ pub struct Kernel {
     pub named: Arena<NamedData>,
     /// The blocks of a cluster, on the axes of the grid.
     pub cluster: [u32; 3],
-    /// Where the operands of a matrix product are written, by the place of the product; of a gather or a scatter rows, column and tile.
+    /// Where the operands of a matrix product are written, by the place of the product; of a gather or a scatter rows, column and tile; of
+    /// another TMA copy the corner, its last coordinate and the tile.
     pub operands: BTreeMap<Loc, [Loc; 3]>,
     /// Values.
     pub values: Arena<ValueData>,

@@ -182,11 +182,11 @@ fn a_constant_column_is_a_multiple_of_16_bytes() {
 #[test]
 fn a_scatter_writes_each_row_once_and_none_before_the_tensor() {
     for (rows, column, parts) in [
-        ("arange(-4, 4)", "0", ["[K0416]", "row 0 0 or more", "row 0 -4"]),
-        ("full([8], -1)", "0", ["[K0416]", "row 0 0 or more", "row 0 -1"]),
-        ("arange(0, 8) * 3 - 4", "0", ["[K0416]", "row 0 0 or more", "row 0 -4"]),
-        ("4 - arange(0, 8)", "0", ["[K0416]", "row 5 0 or more", "row 5 -1"]),
-        (LOADED, "-8", ["[K0416]", "column 0 or more", "column -8"]),
+        ("arange(-4, 4)", "0", ["[K0416]", "element 0 at least 0", "element 0 -4"]),
+        ("full([8], -1)", "0", ["[K0416]", "element 0 at least 0", "element 0 -1"]),
+        ("arange(0, 8) * 3 - 4", "0", ["[K0416]", "element 0 at least 0", "element 0 -4"]),
+        ("4 - arange(0, 8)", "0", ["[K0416]", "element 5 at least 0", "element 5 -1"]),
+        (LOADED, "-8", ["[K0416]", "column at least 0", "column -8"]),
         ("full([8], 3)", "0", ["[K0416]", "rows 0 and 1 two different ones", "3 and 3"]),
     ] {
         refused(ATTR, OUT, &scatter(rows, column), &parts);

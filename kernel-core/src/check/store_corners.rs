@@ -6,12 +6,12 @@
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::Written,
-    ir::{CopyOp, Kernel, Op, ParamKind, TmaKind},
+    ir::{CopyOp, Kernel, Op, ParamKind, Ranges, TmaKind},
 };
 
 /// The stores and reductions of a kernel that begin before their tensor.
 pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
-    let constants = kernel.body.constants();
+    let ranges = Ranges::of(kernel, &[]);
     let mut found = Vec::new();
     kernel.body.each_op(&mut |op, args, _, loc| {
         let Op::Copy(CopyOp::Tma(tma)) = op else { return };
@@ -22,14 +22,19 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
         };
         let coordinates = tma.operands(*rank as usize, args).coordinates;
         let before = coordinates.into_iter().enumerate().find_map(|(axis, value)| {
-            let at = *constants.get(value)?;
-            (at < 0).then_some((axis, value, at))
+            let range = ranges.at(kernel, value, &[])?;
+            (range.least <= range.most && range.most < 0).then_some((axis, value, range))
         });
-        let Some((axis, value, at)) = before else { return };
+        let Some((axis, value, range)) = before else { return };
+        let actual = if range.least == range.most {
+            range.most.to_string()
+        } else {
+            format!("at most {}", range.most)
+        };
         let headline = "a TMA store begins before its tensor";
         found.push(
             Diagnostic::new(Code::TensorMap, written.place(loc, value), headline)
-                .compare(format!("coordinate of axis {axis}"), "0 or more", at.to_string())
+                .compare(format!("coordinate of axis {axis}"), "at least 0", actual)
                 .why("such a store or reduction stops the GPU with an illegal instruction (seen on an H200); loads may begin there"),
         );
     });

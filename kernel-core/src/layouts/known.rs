@@ -14,7 +14,10 @@ use crate::ir::{
     flow::{self, Flow, Passing},
 };
 
+mod rest;
 mod transfer;
+
+use rest::Rest;
 
 /// No access is aligned to more: keeps sums of exponents small, and stands for "any power of two divides 0".
 const MAX_LOG2: u32 = 30;
@@ -48,6 +51,8 @@ struct Info {
     natural: bool,
     /// Of a scalar.
     log2_multiple: u32,
+    /// Of a scalar: what is left when it is divided by a power of two.
+    rest: Rest,
     /// Of a tile.
     axes: Vec<Axis>,
 }
@@ -86,14 +91,17 @@ impl Info {
     fn unknown(ty: &Type) -> Info {
         let natural =
             matches!(ty.elem(), Some(Elem::Number(dtype)) if dtype.is_int() && !dtype.is_signed());
-        Info { value: None, natural, log2_multiple: 0, axes: vec![Axis::UNKNOWN; ty.shape().len()] }
+        let axes = vec![Axis::UNKNOWN; ty.shape().len()];
+        Info { value: None, natural, log2_multiple: 0, rest: Rest::UNKNOWN, axes }
     }
 
     fn scalar(log2_multiple: u32) -> Info {
+        let log2_multiple = log2_multiple.min(MAX_LOG2);
         Info {
             value: None,
             natural: false,
-            log2_multiple: log2_multiple.min(MAX_LOG2),
+            log2_multiple,
+            rest: Rest::none(log2_multiple),
             axes: Vec::new(),
         }
     }
@@ -104,7 +112,8 @@ impl Info {
     }
 
     fn constant(value: i128) -> Info {
-        Info { value: Some(value), natural: value >= 0, ..Info::scalar(log2_divisor(value)) }
+        let info = Info::scalar(log2_divisor(value));
+        Info { value: Some(value), natural: value >= 0, rest: Rest::of(value), ..info }
     }
 
     fn meet(&self, other: &Info) -> Info {
@@ -112,6 +121,7 @@ impl Info {
             value: self.value.filter(|_| self.value == other.value),
             natural: self.natural && other.natural,
             log2_multiple: self.log2_multiple.min(other.log2_multiple),
+            rest: self.rest.meet(other.rest),
             axes: self.axes.iter().zip(&other.axes).map(|(a, b)| a.meet(*b)).collect(),
         }
     }
@@ -143,6 +153,11 @@ impl Known {
     /// The exponent of a power of two that divides a scalar; bytes, of a pointer.
     pub(crate) fn log2_multiple(&self, scalar: Value) -> u32 {
         self.infos.get(scalar).map_or(0, |info| info.log2_multiple)
+    }
+
+    /// What is left of a scalar when it is divided by a power of two, if that is known.
+    pub(crate) fn rest(&self, scalar: Value, divisor: u32) -> Option<u32> {
+        self.infos.get(scalar).and_then(|info| info.rest.of_division(divisor))
     }
 
     /// The value of a scalar that is a constant.
@@ -294,8 +309,9 @@ impl Flow for Analysis<'_> {
             // The induction variable is `from` plus a multiple of `step`.
             let (from, step) = (self.info(*from), self.info(*step));
             let log2_multiple = from.log2_multiple.min(step.log2_multiple);
-            let induction =
-                Info { natural: from.natural && step.natural, ..Info::scalar(log2_multiple) };
+            let rest = from.rest.plus(Rest::none(step.log2_multiple));
+            let natural = from.natural && step.natural;
+            let induction = Info { natural, rest, ..Info::scalar(log2_multiple) };
             self.infos.insert(body.args[0], induction);
         }
     }

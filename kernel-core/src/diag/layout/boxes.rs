@@ -12,6 +12,13 @@ use crate::layouts::wgmma::{Generation, Side};
 use crate::layouts::{Allocation, Origin};
 use crate::loc::Loc;
 
+/// What is wrong with a copy that begins elsewhere.
+const BEGINS_AT_A_UNIT: &str = "a TMA copy begins at a multiple of 16 bytes";
+/// What has to be a multiple of 16.
+const BYTES_BEFORE: &str = "bytes before the window in its row";
+/// Why it has to be one.
+const UNITS: &str = "TMA reads and writes rows in units of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction";
+
 /// A copy that no tensor map does.
 pub(super) fn refused(
     at: Loc,
@@ -64,6 +71,11 @@ pub(super) fn refused(
         .help(format!(".with_layout({})", form(required_swizzle_bytes))),
         TmaRefusal::Padded(packing, refusal) => unpadded(at, packing, refusal),
         TmaRefusal::Rule { rule, required, actual } => ruled(at, rule, required, actual),
+        TmaRefusal::Past { bytes } => {
+            Diagnostic::new(Code::TensorMap, at, BEGINS_AT_A_UNIT)
+                .compare(BYTES_BEFORE, "a multiple of 16", format!("a multiple of 16, and {bytes} more"))
+                .why(UNITS)
+        }
         TmaRefusal::Part => Diagnostic::new(
             Code::TensorMap,
             at,
@@ -188,12 +200,9 @@ fn piece(declined: &Declined) -> Option<(&'static str, String, String)> {
 /// A map of a known tensor, or a known place in it, that breaks a rule.
 fn ruled(at: Loc, rule: Rule, required: u64, actual: u64) -> Diagnostic {
     let (headline, what, text, why) = match rule {
-        Rule::InnerCoordinate => (
-            "a TMA copy begins at a multiple of 16 bytes",
-            "bytes before the window in its row",
-            format!("a multiple of {required}"),
-            "TMA reads and writes rows in units of 16 bytes; a copy that begins elsewhere stops the kernel with an illegal instruction",
-        ),
+        Rule::InnerCoordinate => {
+            (BEGINS_AT_A_UNIT, BYTES_BEFORE, format!("a multiple of {required}"), UNITS)
+        }
         Rule::GlobalStrideAlignment => (
             "no tensor map has this stride",
             "bytes from one row of the tensor to the next",

@@ -17,6 +17,7 @@ impl Builder<'_> {
     pub(crate) fn tma_load(&mut self, given: &Given<'_>) -> Option<()> {
         let tma = Tma::plain(TmaKind::Load, given.map(0));
         let barrier = given.value(2);
+        self.note_coordinates(given, 3);
         self.tma_copy(
             tma,
             (given.corner(1), Some(barrier)),
@@ -28,13 +29,25 @@ impl Builder<'_> {
     /// `tma::prefetch(map, at)`
     pub(crate) fn tma_prefetch(&mut self, given: &Given<'_>) -> Option<()> {
         let tma = Tma::plain(TmaKind::Prefetch, given.map(0));
+        self.note_coordinates(given, 1);
         self.does(tma, given.corner(1), given)
     }
 
     /// `tma::store(map, at, from)`, and the reductions
     pub(crate) fn tma_store(&mut self, kind: TmaKind, given: &Given<'_>) -> Option<()> {
         let tma = Tma::plain(kind, given.map(0));
+        self.note_coordinates(given, 2);
         self.tma_copy(tma, (given.corner(1), None), (given.window(2), given.at(2)), given.loc)
+    }
+
+    /// Notes where a copy has its coordinates, which are its second argument; that with the tile is the `tile`th.
+    fn note_coordinates(&mut self, given: &Given<'_>, tile: usize) {
+        let corner = given.corner(1);
+        for (index, &value) in corner.iter().enumerate() {
+            self.note_use(value, given.loc, given.args[1].part(index));
+        }
+        let last = given.args[1].part(corner.len().saturating_sub(1));
+        self.operands.insert(given.loc, [given.at(1), last, given.at(tile)]);
     }
 
     /// `tma::reduce_add(map, at, from)` and the like

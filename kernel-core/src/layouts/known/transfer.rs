@@ -1,7 +1,7 @@
 //! What is known of the result of an operation, from what is known of its operands.
 
 use super::{
-    Analysis, Axis, Info, MAX_LOG2, Subject, log2_alignment, log2_divisor, log2_fact, stride,
+    Analysis, Axis, Info, MAX_LOG2, Rest, Subject, log2_alignment, log2_divisor, log2_fact, stride,
 };
 use crate::ir::{
     Binary, Compare, Const, Elem, ElementwiseOp, Op, ParamKind, Range, SourceOp, SyncOp, TileOp,
@@ -17,7 +17,8 @@ impl Analysis<'_> {
             Op::Elementwise(op) => {
                 // What does not fit wraps: it is another constant.
                 let info = self.elementwise(op, args, ty);
-                Info { value: info.value.filter(|value| fits(*value, ty)), ..info }
+                let rest = self.rest(op, args, (&info, ty));
+                Info { value: info.value.filter(|value| fits(*value, ty)), rest, ..info }
             }
             Op::Sync(SyncOp::Cluster(op)) if op.is_position() => Info::position(),
             Op::Memory(_)
@@ -42,22 +43,24 @@ impl Analysis<'_> {
                 ParamKind::Scalar(_) => unknown,
             },
             SourceOp::ParamDim(param, axis) => Info {
-                log2_multiple: log2_fact(self.kernel, Subject::Dim(param, axis)),
-                ..Info::position()
+                natural: true,
+                ..Info::scalar(log2_fact(self.kernel, Subject::Dim(param, axis)))
             },
             SourceOp::BlockId(_) | SourceOp::NumBlocks(_) => Info::position(),
             SourceOp::ParamStride(param, axis) => stride(self.kernel, param, axis).map_or_else(
                 || Info::scalar(log2_fact(self.kernel, Subject::Stride(param, axis))),
                 |value| Info::constant(value.into()),
             ),
-            SourceOp::ParamScalar(param) => {
-                Info { log2_multiple: log2_fact(self.kernel, Subject::Scalar(param)), ..unknown }
-            }
+            SourceOp::ParamScalar(param) => Info {
+                natural: unknown.natural,
+                ..Info::scalar(log2_fact(self.kernel, Subject::Scalar(param)))
+            },
             SourceOp::Arange(low) => {
                 let contiguity = ty.shape()[0];
                 let log2_multiple = log2_divisor(low.into());
                 let axes = vec![Axis { contiguity, constancy: 1, log2_multiple }];
-                Info { value: None, natural: low >= 0, log2_multiple: 0, axes }
+                let rest = Rest::UNKNOWN;
+                Info { value: None, natural: low >= 0, log2_multiple: 0, rest, axes }
             }
         }
     }
@@ -189,6 +192,7 @@ impl Analysis<'_> {
                 natural,
                 log2_multiple: a.log2_multiple.min(b.log2_multiple),
                 axes: a.zip(&b, |a, b| sum(a, b, a.constancy.min(b.contiguity))),
+                ..unknown
             },
             Binary::Sub => Info {
                 value: values.map(|(a, b)| a - b),
@@ -203,6 +207,7 @@ impl Analysis<'_> {
                 natural,
                 log2_multiple: (a.log2_multiple + b.log2_multiple).min(MAX_LOG2),
                 axes: a.zip(&b, |a, b| equal(a, b, every(a) + every(b))),
+                ..unknown
             },
             Binary::Shl => {
                 let by = b
@@ -219,10 +224,10 @@ impl Analysis<'_> {
             Binary::Rem if natural => natural_remainder(&a, &b),
             Binary::Div if natural => natural_quotient(&a, &b),
             Binary::Min | Binary::Max => Info {
-                value: None,
                 natural,
                 log2_multiple: a.log2_multiple.min(b.log2_multiple),
                 axes: a.zip(&b, |a, b| equal(a, b, every(a).min(every(b)))),
+                ..unknown
             },
             Binary::And
             | Binary::Or
@@ -250,6 +255,7 @@ fn natural_remainder(a: &Info, b: &Info) -> Info {
         value: a.value.zip(b.value).and_then(|(a, b)| a.checked_rem(b)),
         natural: true,
         log2_multiple: a.log2_multiple.min(b.log2_multiple),
+        rest: Rest::UNKNOWN,
         axes: a.zip(b, |a, b| {
             let log2_run = a.log2_multiple.min(b.log2_multiple);
             let contiguity = a.contiguity.min(b.constancy).min(1 << log2_run);
@@ -264,6 +270,7 @@ fn natural_quotient(a: &Info, b: &Info) -> Info {
         value: a.value.zip(b.value).and_then(|(a, b)| a.checked_div(b)),
         natural: true,
         log2_multiple: log2_of(Binary::Div, a.log2_multiple, b.log2_multiple, b.value),
+        rest: Rest::UNKNOWN,
         axes: a.zip(b, |a, b| {
             let run = 1 << a.log2_multiple.min(b.log2_multiple);
             let run = a.contiguity.min(run).min(b.constancy);

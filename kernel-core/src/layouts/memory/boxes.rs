@@ -1,5 +1,6 @@
 //! What TMA copies and tensor cores require of shared memory: boxes and descriptors that describe it.
 
+use kernel_layout::tma::Rule;
 use kernel_layout::wgmma::Refusal;
 use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
@@ -65,7 +66,8 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
     }
 }
 
-/// What keeps a TMA copy from one box; `places` are those of the rows, the column and the tile of a gather or a scatter.
+/// What keeps a TMA copy from one box; `places` are those of the rows, the column and the tile of a gather or a scatter. Those of
+/// other copies are their corner, its last coordinate and the tile.
 fn tma_copy(
     planning: tma::Planning<'_>,
     tma: Tma,
@@ -83,9 +85,16 @@ fn tma_copy(
     let window = tma.operands(rank as usize, args).window;
     let window = window.map(|window| shared::window_of(kernel, window));
     let shape = window.map(|window| window.shape.clone()).unwrap_or_default();
-    let at = match places {
-        Some([_, column, tile]) if tma.kind.by_rows() => match refusal {
-            tma::TmaRefusal::Rule { .. } => column,
+    let is_last = planning.contiguous(tma.param) + 1 == rank as usize;
+    let at = match (places, &refusal) {
+        (
+            Some([_, column, _]),
+            tma::TmaRefusal::Rule { rule: Rule::InnerCoordinate, .. }
+            | tma::TmaRefusal::Past { .. }
+            | tma::TmaRefusal::Padded(_, tma::PaddedRefusal::Column { .. }),
+        ) if is_last => column,
+        (Some([_, column, tile]), refusal) if tma.kind.by_rows() => match refusal {
+            tma::TmaRefusal::Rule { .. } | tma::TmaRefusal::Past { .. } => column,
             tma::TmaRefusal::InnerBytes { .. }
             | tma::TmaRefusal::Layout { .. }
             | tma::TmaRefusal::Part

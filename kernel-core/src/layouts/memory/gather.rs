@@ -144,6 +144,9 @@ impl Planning<'_> {
                 actual: u64::try_from(bytes).expect("less than 16"),
             });
         }
+        if let Some(refusal) = self.past_a_unit(operands.coordinates[1], dtype) {
+            return Err(refusal);
+        }
         let is = |swizzle: &u32| {
             nvmma_shared(*swizzle, element_bytes * 8, false, false, &window.shape)
                 .is_ok_and(|form| form == layout)

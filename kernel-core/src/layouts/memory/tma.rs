@@ -199,6 +199,11 @@ pub enum TmaRefusal {
     },
     /// The window holds padded numbers, with which this is not done.
     Padded(Packing, PaddedRefusal),
+    /// The window never begins at a multiple of 16 bytes of its row.
+    Past {
+        /// How many bytes after one it begins.
+        bytes: u32,
+    },
     /// The map, or where the window begins, breaks a rule of the hardware.
     Rule {
         /// The rule.
@@ -360,10 +365,14 @@ impl Planning<'_> {
             },
         };
         let mut plan = planner::plan(&copy);
-        if let Err(Declined::Map { rule: Rule::InnerCoordinate, .. }) = plan
-            && let Some(copy) = self.aligned_start(tma.param, &copy)
-        {
-            plan = planner::plan(&copy);
+        if let Err(Declined::Map { rule: Rule::InnerCoordinate, .. }) = plan {
+            let column = operands.coordinates[self.contiguous(tma.param)];
+            if let Some(refusal) = self.past_a_unit(column, dtype) {
+                return Err(refusal);
+            }
+            if let Some(copy) = self.aligned_start(tma.param, &copy) {
+                plan = planner::plan(&copy);
+            }
         }
         let plan = plan.map_err(refused)?;
         if plan.instructions() > MOST_INSTRUCTIONS {
@@ -406,9 +415,16 @@ impl Planning<'_> {
     }
 
     /// The axis along which elements of a tensor are contiguous: the last one, unless another one is known to be.
-    fn contiguous(&self, param: u32) -> usize {
+    pub(super) fn contiguous(&self, param: u32) -> usize {
         let (_, rank) = tensor(self.kernel, param);
         contiguous_axis(self.kernel, param).unwrap_or(rank - 1)
+    }
+
+    /// Why a copy cannot begin at this column: it is not a constant, and yet never a multiple of 16 bytes.
+    pub(super) fn past_a_unit(&self, column: Value, dtype: Dtype) -> Option<TmaRefusal> {
+        let elements = self.known.rest(column, MAP_BYTES / dtype.bytes())?;
+        let is_certain = elements != 0 && self.known.constant(column).is_none();
+        is_certain.then(|| TmaRefusal::Past { bytes: elements * dtype.bytes() })
     }
 
     /// The copy with a start along the contiguous axis that is a multiple of 16 bytes, which the hardware insists on when the kernel

@@ -143,9 +143,8 @@ impl Planning<'_> {
             let axis = small(self.contiguous(tma.param) as u64);
             return refused(PaddedRefusal::Turned { axis });
         }
-        let start = self.known.constant(coordinates[inner]).unwrap_or(0);
         let row = ROW_NUMBERS / packing.numbers;
-        let elements = u32::try_from(start.rem_euclid(row.into())).expect("less than a row");
+        let elements = self.known.rest(coordinates[inner], row).unwrap_or(0);
         if elements == 0 {
             return Ok(());
         }
