@@ -29,6 +29,7 @@ use crate::{
 };
 
 mod act;
+mod arrivals;
 mod barriers;
 mod clock;
 mod code;
@@ -201,6 +202,20 @@ const MOST_STEPS: u32 = 4_000_000;
 
 /// Runs the order of a scheduled kernel out; what is known then.
 pub(crate) fn explore(kernel: &Kernel, written: &Written) -> Explored {
+    let explored = run_out(kernel, written);
+    match explored.verdict {
+        Verdict::Proven { .. } | Verdict::Refused | Verdict::Left { reason: Reason::Text, .. } => {
+            explored
+        }
+        Verdict::Left { .. } => {
+            let problem = messages::Said { kernel, written }.never_ends();
+            let refused = |problem| Explored { verdict: Verdict::Refused, problem: Some(problem) };
+            problem.map_or(explored, refused)
+        }
+    }
+}
+
+fn run_out(kernel: &Kernel, written: &Written) -> Explored {
     let left = |at, reason| Explored::of(Verdict::Left { at, reason });
     let mut text = None;
     kernel.body.each_stmt(&mut |stmt| {

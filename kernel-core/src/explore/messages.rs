@@ -9,7 +9,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, counted},
     elaborate::Written,
-    ir::{BarrierOp, By, Does, Kernel, Op, SyncOp, TensorMemoryOp, Value, WindowOp},
+    ir::{BarrierOp, Barriers, By, Does, Kernel, Op, SyncOp, TensorMemoryOp, Value, WindowOp},
     loc::Loc,
 };
 
@@ -24,6 +24,9 @@ pub(super) struct Said<'a> {
 
 /// The section of the manual on mbarriers.
 const MBARRIER: &str = "Parallel Synchronization and Communication Instructions: mbarrier";
+
+/// Why a phase does not end.
+pub(super) const NEVER_ENDS: &str = "a phase ends when all arrivals that the barrier counts, and all bytes that they expect, have arrived (PTX ISA, \"Parallel Synchronization and Communication Instructions: mbarrier\")";
 
 /// What orders the accesses of two parts.
 const ORDERS: &str = "a barrier at which one part arrives after its access, and on which the other one waits before its own";
@@ -57,10 +60,14 @@ impl Said<'_> {
         Some((self.written.name(value)?, loc))
     }
 
+    /// One or several barriers that are made together, and where.
+    pub(super) fn barriers(&self, root: Barriers) -> Option<(String, Loc)> {
+        self.made(|op| *op == Op::Sync(SyncOp::Barrier(BarrierOp::Alloc(root))))
+    }
+
     /// A barrier, as the kernel spells it.
     fn barrier(&self, barrier: Barrier) -> Option<(String, Loc)> {
-        let is_it = |op: &Op| *op == Op::Sync(SyncOp::Barrier(BarrierOp::Alloc(barrier.root)));
-        let (name, at) = self.made(is_it)?;
+        let (name, at) = self.barriers(barrier.root)?;
         let ring = self.kernel.barriers[barrier.root].ring.is_some();
         Some((if ring { format!("{name}[{}]", barrier.index) } else { name }, at))
     }
@@ -317,9 +324,9 @@ impl Said<'_> {
         } else {
             diagnostic.compare("bytes", state.expected, state.delivered)
         };
-        // Where there is one other part, nobody else could arrive.
+        // With one other part, or none, nobody else could arrive.
         let parts = self.kernel.specialized().map_or(1, |found| 1 + found.partitions.len());
-        let alone = self.blocks() == 1 && parts == 2 && come == 1;
+        let alone = self.blocks() == 1 && parts <= 2 && come == 1;
         let fewer = (state.missing > 0 && alone && state.expected == state.delivered).then(|| {
             match self.kernel.barriers[barrier.root].ring {
                 Some(ring) => format!("barriers({ring}, {come})"),
@@ -330,7 +337,7 @@ impl Said<'_> {
         diagnostic
             .place_if(made, &format!("the barrier counts {of_phase} in a phase"))
             .place_if(state.arrived, "the last arrival is here")
-            .why(format!("a phase ends when all arrivals that the barrier counts, and all bytes that they expect, have arrived (PTX ISA, \"{MBARRIER}\")"))
+            .why(NEVER_ENDS)
             .help_if(fewer)
     }
 
