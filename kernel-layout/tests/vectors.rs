@@ -419,3 +419,22 @@ fn v19_packed_scales_in_shared_memory() {
         check_shared(scales, &format!("{atom}{repeats}"));
     }
 }
+
+#[test]
+fn slices_of_extents_and_strides_are_those_of_their_bases() {
+    let tile: kernel_layout::tile::TileLayout =
+        "S[(2, 16, 2, 32) : (1 @ warpid, 2, 1, 1 @ laneid)]".parse().expect("a tile layout");
+    let tile = Form::Tile(tile);
+    let bases = Form::Linear(tile.to_layout(&[32, 64]).expect("it has these extents"));
+    for (axis, extent) in [(0, 64), (1, 32)] {
+        let slice = |parent: &Form| Form::Slice { axis, parent: Box::new(parent.clone()) };
+        let (of_tile, of_bases) = (slice(&tile), slice(&bases));
+        let layout = of_bases.to_layout(&[extent]);
+        assert!(layout.is_ok() && of_tile.to_layout(&[extent]) == layout, "{axis}");
+        assert!(of_tile.is_same(&of_bases) && of_bases.is_same(&of_tile), "{axis}");
+        // Of a slice of a slice it is not known how far each missing axis extends.
+        assert!(slice(&of_tile).to_layout(&[]).is_err(), "{axis}");
+    }
+    let rows = blocked(&[1, 4], &[2, 16], &[2, 1], &[1, 0], &[32, 64]).expect("a layout");
+    assert!(!tile.is_same(&Form::Linear(rows)));
+}

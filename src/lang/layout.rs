@@ -87,6 +87,9 @@ pub const fn blocked<const R: usize>(
 /// It is the layout of a reduction's result along that axis, and of a tile that [`expand`](super::Tile::expand) brings
 /// back to the parent's rank. Threads that differ only along that axis hold the same elements.
 ///
+/// Of a `layout!(..)`, whose extents multiply to the elements of the parent, the missing axis has what the others leave; a slice of such a
+/// slice is refused.
+///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors). An axis that the parent lacks is refused where the layout is used.
 ///
 /// ```no_run

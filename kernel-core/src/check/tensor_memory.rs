@@ -327,7 +327,8 @@ fn products(
 /// The layouts that a block-scaled product requires of its accumulator and scales.
 fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnostic> {
     let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
-    let Form::TensorMemory { block: [rows, columns], .. } = tensor_memory::form(kernel, sums.root)
+    let Form::TensorMemory { block: [rows, columns], .. } =
+        tensor_memory::product_form(kernel, sums.root)
     else {
         return None;
     };
@@ -363,7 +364,7 @@ fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnosti
 /// Elements of a left operand fill the columns.
 fn factor(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
-    let form = tensor_memory::form(kernel, ty.root);
+    let form = tensor_memory::product_form(kernel, ty.root);
     let fits = matches!(form, Form::TensorMemory { col_stride: 1, two_ctas: false, .. });
     (!fits).then(|| no_factor(kernel, ty, at, &form))
 }
@@ -410,13 +411,13 @@ fn sums(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> {
         let least = ty.shape[1].min(tensor_memory::least_product_columns(rows));
         (least..=PRODUCT_COLUMNS).contains(&columns)
     };
-    let form = tensor_memory::form(kernel, ty.root);
+    let form = tensor_memory::product_form(kernel, ty.root);
     let fits = matches!(
         form,
         Form::TensorMemory { block, col_stride, two_ctas: false }
             if col_stride == stride && has_columns(block)
     );
-    (!fits).then(|| no_sums(kernel, ty, at, (&form, stride)))
+    (!fits).then(|| no_sums(kernel, ty, at, stride))
 }
 
 /// Half of a pair's accumulator is in one block: of 64 rows in the layout of pairs, of 128 in that of single blocks, which is the same.
@@ -424,7 +425,7 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
     let Type::TensorMemory(ty) = kernel.ty(operand) else { return None };
     let data = &kernel.tensor_memory[ty.root];
     let stride = (COLUMN_BITS / (ty.dtype.bytes() * 8)).max(1);
-    let actual = tensor_memory::form(kernel, ty.root);
+    let actual = tensor_memory::product_form(kernel, ty.root);
     if let Form::TensorMemory { block, col_stride, two_ctas } = actual
         && col_stride == stride
     {
@@ -466,12 +467,8 @@ fn sums_of_pair(kernel: &Kernel, operand: Value, at: Loc) -> Option<Diagnostic> 
 }
 
 /// Why a tile of tensor memory is not an accumulator of a product, whose columns are this far apart.
-fn no_sums(
-    kernel: &Kernel,
-    ty: &TensorMemoryType,
-    at: Loc,
-    (actual, stride): (&Form, u32),
-) -> Diagnostic {
+fn no_sums(kernel: &Kernel, ty: &TensorMemoryType, at: Loc, stride: u32) -> Diagnostic {
+    let actual = tensor_memory::form(kernel, ty.root);
     let [rows, columns] = [ty.shape[0].min(BLOCK_ROWS), ty.shape[1].min(PRODUCT_COLUMNS)];
     let of_rows = |rows: u32| {
         let least = tensor_memory::least_product_columns(rows);
@@ -486,7 +483,7 @@ fn no_sums(
         columns,
     ];
     Diagnostic::new(Code::DotOperand, at, "no product has this layout in tensor memory")
-        .compare("layout", required, tensor_memory::in_words(actual))
+        .compare("layout", required, tensor_memory::in_words(&actual))
         .place(kernel.tensor_memory[ty.root].loc, "allocated here")
         .why("an instruction has 64 rows and 8 to 256 columns, or 128 rows and 16 to 256 columns; each element of the accumulator has a column of 32 bits (PTX ISA, \"tcgen05.mma: Matrix shape\", \"Data path layout\")")
         .help(format!("tmem_block({block:?}, {stride})"))

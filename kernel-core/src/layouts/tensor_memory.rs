@@ -110,6 +110,27 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
     }
 }
 
+/// The layout of an allocation for a product: [`form`], or the blocks that are the same layout.
+pub(crate) fn product_form(kernel: &Kernel, root: TensorMemory) -> Form {
+    let data = &kernel.tensor_memory[root];
+    as_blocks(form(kernel, root), &tile(data), data.dtype.bytes() * 8)
+}
+
+/// A layout of a tile in tensor memory as blocks, if they are the same layout: the notation of tiles spells blocks as well.
+pub(crate) fn as_blocks(form: Form, tile: &[u32], element_bits: u32) -> Form {
+    if !matches!(form, Form::Tile(_)) || filled(&form).is_some() {
+        return form;
+    }
+    let Ok(layout) = form.to_layout(tile) else { return form };
+    let strides = [1, (COLUMN_BITS / element_bits).max(1)];
+    let columns = (0..=PRODUCT_COLUMNS.trailing_zeros()).rev().map(|log2| 1 << log2);
+    let blocks = columns.flat_map(|columns| [[BLOCK_ROWS, columns], [BLOCK_ROWS / 2, columns]]);
+    let mut forms = blocks.flat_map(|block| {
+        strides.map(|col_stride| Form::TensorMemory { block, col_stride, two_ctas: false })
+    });
+    forms.find(|blocks| blocks.to_layout(tile).is_ok_and(|other| other == layout)).unwrap_or(form)
+}
+
 /// A layout of tensor memory as a user writes it; in words, what products make of an allocation and no user writes.
 pub(crate) fn in_words(form: &Form) -> String {
     if *form == Form::TensorMemoryScales {

@@ -144,6 +144,23 @@ pub fn slice_of(axis: u32, parent: &Form, shape: &[u32]) -> Result<Layout, Layou
     }
     let mut parent_shape = shape.to_vec();
     parent_shape.insert(axis as usize, 1);
+    if let Form::Tile(tile) = parent {
+        // Its extents multiply to those of the parent: along the missing axis it has what the others leave.
+        let others = shape.iter().map(|&size| u64::from(size)).product::<u64>().max(1);
+        let missing = u32::try_from(tile.size() / others).unwrap_or(u32::MAX).max(1);
+        let extents: Vec<u32> = parent_shape
+            .iter()
+            .enumerate()
+            .map(|(at, &size)| if at == axis as usize { missing } else { size })
+            .collect();
+        return Ok(linear(&tile.to_linear(&extents)?, &parent_shape)?.slice(axis as usize));
+    }
+    if parent.is_slice_of_tile() {
+        return Err(LayoutError::Parent {
+            actual: parent.to_string(),
+            required: "a layout that says how far the missing axes extend, such as `linear(..)`,",
+        });
+    }
     Ok(parent.to_layout(&parent_shape)?.slice(axis as usize))
 }
 

@@ -212,6 +212,27 @@ impl Form {
         }
     }
 
+    /// Whether two layouts are the same map, as far as they say without a shape: the notation of tiles and bases spell one layout in two
+    /// ways.
+    pub fn is_same(&self, other: &Form) -> bool {
+        match (self, other) {
+            (Form::Slice { axis, parent }, Form::Slice { axis: of_other, parent: other }) => {
+                axis == of_other && parent.is_same(other)
+            }
+            (Form::Tile(tile), Form::Linear(bases)) | (Form::Linear(bases), Form::Tile(tile)) => {
+                let tile = tile.to_linear(&bases.shape());
+                tile.is_ok_and(|tile| linear(bases, &bases.shape()).is_ok_and(|one| one == tile))
+            }
+            _ => self == other,
+        }
+    }
+
+    /// Whether it is a slice of the notation of tiles, of which only all extents together are known.
+    pub(super) fn is_slice_of_tile(&self) -> bool {
+        let Form::Slice { parent, .. } = self else { return false };
+        matches!(**parent, Form::Tile(_)) || parent.is_slice_of_tile()
+    }
+
     /// The bases of this layout for a tensor of `shape`.
     ///
     /// Register layouts have inputs `Register`, `Lane` and `Warp`, shared layouts `Offset`, those of tensor memory `Row` and

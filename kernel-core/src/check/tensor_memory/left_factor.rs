@@ -105,7 +105,7 @@ pub(in crate::check) fn apart(
 fn window(kernel: &Kernel, value: Value) -> Option<(&TensorMemoryType, [u32; 2], u32)> {
     let Type::TensorMemory(ty) = kernel.ty(value) else { return None };
     let Form::TensorMemory { block, col_stride, two_ctas: false } =
-        tensor_memory::form(kernel, ty.root)
+        tensor_memory::product_form(kernel, ty.root)
     else {
         return None;
     };

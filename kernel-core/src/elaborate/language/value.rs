@@ -432,7 +432,7 @@ impl Val {
             (Val::View(a), Val::View(b)) => {
                 Rc::ptr_eq(a, b) || (a.is_like(b) && a.at.iter().zip(&b.at).all(|(x, y)| x.same(y)))
             }
-            (Val::Layout(a), Val::Layout(b)) => a == b,
+            (Val::Layout(a), Val::Layout(b)) => a.is_same(b),
             (Val::Copying(a), Val::Copying(b)) => a == b,
             (Val::Str(a), Val::Str(b)) => a == b,
             (Val::Target(a), Val::Target(b)) => a == b,

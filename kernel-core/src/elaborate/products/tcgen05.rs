@@ -192,9 +192,15 @@ impl Builder<'_> {
     /// The rows of each instruction that adds to this accumulator, of this many rows.
     fn rows_of_instruction(&self, acc: Value, rows: u32) -> u32 {
         if let Type::TensorMemory(ty) = self.ty(acc)
-            && let Some(Form::TensorMemory { block, .. }) = self.tensor_memory[ty.root].pinned
+            && let Some(form) = self.tensor_memory[ty.root].pinned.clone()
         {
-            return rows.min(block[0]);
+            let tile = tensor_memory::tile(&self.tensor_memory[ty.root]);
+            let element_bits = self.cells.settled(self.num(acc)).bytes() * 8;
+            if let Form::TensorMemory { block, .. } =
+                tensor_memory::as_blocks(form, &tile, element_bits)
+            {
+                return rows.min(block[0]);
+            }
         }
         rows
     }

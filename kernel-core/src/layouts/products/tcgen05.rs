@@ -42,7 +42,7 @@ impl Block {
 /// The block that the layout of a window says, of which each is the result of one instruction for each step along `k`.
 pub(crate) fn block(kernel: &Kernel, window: &TensorMemoryType) -> Block {
     let Form::TensorMemory { block: [rows, columns], .. } =
-        tensor_memory::form(kernel, window.root)
+        tensor_memory::product_form(kernel, window.root)
     else {
         unreachable!("elaborate refuses accumulators in any other layout")
     };
