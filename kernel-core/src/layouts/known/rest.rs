@@ -87,6 +87,8 @@ impl Analysis<'_> {
             ElementwiseOp::Unary(_)
             | ElementwiseOp::Binary(_)
             | ElementwiseOp::Compare(_)
+            | ElementwiseOp::FunnelShift(_)
+            | ElementwiseOp::Bitcast
             | ElementwiseOp::Fma => Rest::none(info.log2_multiple),
         }
     }
