@@ -24,6 +24,7 @@ pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
 pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};
 pub use item::{parse_device, parse_function, parse_module};
+pub(crate) use matching::in_one_of_several;
 pub(crate) use written::written;
 
 /// A name with its place.
@@ -342,6 +343,11 @@ pub enum PatKind {
         /// `mut`
         mutable: bool,
     },
+    /// A name in the pattern of an arm: new, unless it is that of a constant.
+    InArm {
+        /// The name.
+        name: String,
+    },
     /// `_`
     Wild,
     /// `(a, b)`
@@ -516,6 +522,15 @@ pub enum ExprKind {
     Repeat(Box<Expr>, Box<Expr>),
     /// `Name { a, b: c }`
     Struct(Path, Vec<(Ident, Expr)>),
+    /// Whether a value fits a name in a pattern: it is the constant of that name, or there is none.
+    Fits {
+        /// The value.
+        value: Box<Expr>,
+        /// The name.
+        name: Ident,
+        /// Not in one of several patterns, in which a name only stands for a constant.
+        alone: bool,
+    },
     /// `{ .. }`
     Block(Block),
     /// `const { .. }`

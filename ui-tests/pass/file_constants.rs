@@ -7,6 +7,8 @@ const THREADS: i32 = 32 * WARPS;
 const WARPS: i32 = 4;
 const ROWS: Layout = blocked([4], [32], [WARPS], [0]);
 const SCALE: f32 = 1.5;
+#[allow(non_upper_case_globals)]
+const two: i32 = 2;
 const OFFSETS: [i32; 4] = [0, 1, 2, 4];
 
 #[device]
@@ -19,6 +21,15 @@ pub fn scaled<const N: i32>(x: TensorMut<f32, 1>) {
     let tile = x.tile([block_id(0) * N], [N]);
     let value = tile.load().to_layout(ROWS);
     tile.store(half(value * SCALE) + OFFSETS[3].cast::<f32>());
+}
+
+#[kernel(target = sm_80, warps = 1, grid = 1)]
+pub fn chosen(x: TensorMut<i32, 1>, code: i32) {
+    let value = match code {
+        two => 20,
+        other => other,
+    };
+    x.tile([0], [32]).store(full([32], value));
 }
 
 mod inner {
@@ -40,5 +51,10 @@ fn main() -> Result<()> {
     inner::cleared(inner::cleared::Args { x: &mut x }).launch(&stream)?;
     let values = x.to_vec(&stream)?;
     assert_eq!((values[0], values[255], values[256]), (1.5, 1.5, 5.5));
+    let mut codes = stream.full([32], 0i32)?;
+    for (code, value) in [(2, 20), (3, 3)] {
+        chosen(chosen::Args { x: &mut codes, code }).launch(&stream)?;
+        assert_eq!(codes.to_vec(&stream)?, [value; 32]);
+    }
     Ok(())
 }

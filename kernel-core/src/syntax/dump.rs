@@ -336,6 +336,7 @@ impl Printer<'_> {
             PatKind::Ident { name, mutable } => {
                 self.put(&format!("{}{name}", if *mutable { "mut " } else { "" }));
             }
+            PatKind::InArm { name } => self.put(name),
             PatKind::Wild => self.put("_"),
             PatKind::Tuple(parts) => self.closed("(", parts, ")", Self::pat),
             PatKind::Array(parts) => self.closed("[", parts, "]", Self::pat),

@@ -131,8 +131,15 @@ impl Reader<'_> {
     }
 
     /// What is refused as a whole, with the parts in which there may be other problems.
-    pub(super) fn match_parts(&mut self, item: &syn::ExprMatch, depth: u32) -> Vec<Block> {
-        let mut parts = vec![self.alone(&item.expr, depth)];
+    pub(super) fn match_parts(
+        &mut self,
+        value: Expr,
+        item: &syn::ExprMatch,
+        depth: u32,
+    ) -> Vec<Block> {
+        let loc = value.loc;
+        let tail = Some(Box::new(value));
+        let mut parts = vec![Block { items: Vec::new(), stmts: Vec::new(), tail, loc }];
         for arm in &item.arms {
             let pat = self.refused_pat(&arm.pat);
             let body = self.alone(&arm.body, depth);

@@ -322,7 +322,7 @@ impl Free {
 
     fn pat(&mut self, pat: &Pat) {
         match &pat.kind {
-            PatKind::Ident { name, .. } => self.declare(name),
+            PatKind::Ident { name, .. } | PatKind::InArm { name } => self.declare(name),
             PatKind::Wild => {}
             PatKind::Tuple(parts) | PatKind::Array(parts) => {
                 for part in parts {
@@ -396,6 +396,15 @@ impl Free {
                 }
             }
             ExprKind::Path(path) => self.value(path),
+            ExprKind::Fits { value, name, .. } => {
+                self.expr(value);
+                // Of the file, if it has a constant of this name.
+                if self.declared(&name.name).is_none()
+                    && self.constants.iter().all(|(known, _)| *known != name.name)
+                {
+                    self.constants.push((name.name.clone(), name.loc));
+                }
+            }
             ExprKind::Unary(_, inner)
             | ExprKind::Ref(_, inner)
             | ExprKind::Field(inner, _)

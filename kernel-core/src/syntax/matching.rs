@@ -20,11 +20,22 @@
 //! The last arm of a `match` is not tested: rustc refuses a `match` that leaves values out. Where the value is known at compile time, so are the
 //! comparisons, and only one arm is built.
 
+use quote::ToTokens as _;
+
 use super::{
     BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, TypeExpr,
     UnOp, expr::Reader,
 };
-use crate::{ir::Compare, loc::Loc};
+use crate::{
+    diag::{Code, Diagnostic},
+    ir::Compare,
+    loc::Loc,
+};
+
+/// The most arms of a `match`.
+const MOST_ARMS: usize = 128;
+/// So many arms count as one level of nesting.
+const ARMS_OF_ONE_LEVEL: usize = 2;
 
 /// The name of the value of a `match`, which no program can write.
 pub(super) const VALUE: &str = "<matched>";
@@ -68,7 +79,7 @@ struct Asked {
     /// None if it takes everything.
     test: Option<Expr>,
     /// Names with what they stand for.
-    names: Vec<(Ident, bool, Expr)>,
+    names: Vec<(Pat, Expr)>,
 }
 
 impl Reader<'_> {
@@ -77,7 +88,7 @@ impl Reader<'_> {
         let loc = self.loc(&item.match_token);
         let init = self.expr(&item.expr, depth);
         let value = Expr { kind: path(VALUE, init.loc), loc: init.loc };
-        let mut arms = Vec::new();
+        let mut patterns = Vec::new();
         for arm in &item.arms {
             for attr in &arm.attrs {
                 self.refuse_at(attr, "an attribute of an arm", "", "");
@@ -87,9 +98,24 @@ impl Reader<'_> {
             } else {
                 (&arm.pat, None)
             };
-            let Some(asked) = self.asked(pat, &value) else {
-                return ExprKind::Refused(self.match_parts(item, depth));
-            };
+            patterns.push(self.asked(pat, &value).map(|asked| (asked, guard)));
+        }
+        let Some(patterns) = patterns.into_iter().collect::<Option<Vec<_>>>() else {
+            return ExprKind::Refused(self.match_parts(init, item, depth));
+        };
+        if patterns.len() > MOST_ARMS {
+            self.problems.push(
+                Code::Unbounded
+                    .at(loc, "a `match` of this many arms is not compiled")
+                    .compare("arms", format!("at most {MOST_ARMS}"), patterns.len())
+                    .why("each arm is a comparison after those of the arms before it, and nested in them; a table in memory gives any of many values with one load"),
+            );
+            return ExprKind::Refused(self.match_parts(init, item, depth));
+        }
+        // Each arm is nested in those before it.
+        let depth = depth + u32::try_from(patterns.len() / ARMS_OF_ONE_LEVEL).unwrap_or(u32::MAX);
+        let mut arms = Vec::new();
+        for ((asked, guard), arm) in patterns.into_iter().zip(&item.arms) {
             let guard = guard.map(|guard| self.expr(guard, depth));
             let body = self.expr(&arm.body, depth);
             arms.push((asked, guard, body));
@@ -234,11 +260,21 @@ impl Reader<'_> {
                 if ident.subpat.is_none() && constant {
                     return Some(equal(Expr { kind: path(&name.name, loc), loc }));
                 }
-                let mut asked = match &ident.subpat {
-                    Some((_, sub)) => self.asked(sub, value)?,
-                    None => Asked::default(),
+                let mutable = ident.mutability.is_some();
+                let (mut asked, kind) = match &ident.subpat {
+                    // Only where the names are known it is known whether it is that of a constant.
+                    None if !mutable && ident.by_ref.is_none() => {
+                        let kind = PatKind::InArm { name: name.name.clone() };
+                        let value = Box::new(value.clone());
+                        let fits = Expr { kind: ExprKind::Fits { value, name, alone: true }, loc };
+                        (Asked { test: Some(fits), names: Vec::new() }, kind)
+                    }
+                    None => (Asked::default(), PatKind::Ident { name: name.name, mutable }),
+                    Some((_, sub)) => {
+                        (self.asked(sub, value)?, PatKind::Ident { name: name.name, mutable })
+                    }
                 };
-                asked.names.push((name, ident.mutability.is_some(), value.clone()));
+                asked.names.push((Pat { kind, loc }, value.clone()));
                 asked
             }
             syn::Pat::Lit(lit) => match &lit.lit {
@@ -258,13 +294,18 @@ impl Reader<'_> {
                 let mut test: Option<Expr> = None;
                 for case in &or.cases {
                     let asked = self.asked(case, value)?;
-                    if !asked.names.is_empty() {
-                        let why = "the arm would not have it where another one fits; a name before all of them is there always";
-                        self.refuse(loc, "a name in one of several patterns", why, "n @ (1 | 2)");
-                        return None;
-                    }
-                    // One of them takes everything.
-                    let Some(next) = asked.test else { return Some(Asked::default()) };
+                    let next = match (asked.names.as_slice(), asked.test) {
+                        // One of them takes everything.
+                        ([], None) => return Some(Asked::default()),
+                        ([], Some(next)) => next,
+                        ([_], Some(Expr { kind: ExprKind::Fits { value, name, .. }, loc })) => {
+                            Expr { kind: ExprKind::Fits { value, name, alone: false }, loc }
+                        }
+                        (_, _) => {
+                            self.problems.push(in_one_of_several(self.loc(case)));
+                            return None;
+                        }
+                    };
                     test = Some(match test {
                         Some(test) => binary(BinOp::OrOr, test, next),
                         None => next,
@@ -285,6 +326,24 @@ impl Reader<'_> {
                     };
                 }
                 all
+            }
+            syn::Pat::Rest(_) => {
+                let why = "a tuple in a pattern names each of its parts; `_` takes any";
+                self.refuse(loc, "`..` in the pattern of an arm", why, "");
+                return None;
+            }
+            syn::Pat::Reference(reference) => {
+                let is_word = matches!(*reference.pat, syn::Pat::Lit(_) | syn::Pat::Ident(_));
+                let inner = is_word.then(|| reference.pat.to_token_stream().to_string());
+                let help = inner.unwrap_or_default();
+                let why = "the value of a `match` is a number, a truth value or a tuple of these, and no reference";
+                self.refuse(loc, "a reference in the pattern of an arm", why, &help);
+                return None;
+            }
+            syn::Pat::Slice(_) => {
+                let why = "`match` takes numbers, truth values and tuples; the elements of an array make a tuple: `(array[0], array[1])`";
+                self.refuse(loc, "an array in the pattern of an arm", why, "");
+                return None;
             }
             _ => {
                 let why = "kernels have no enums but `Option`: patterns are numbers, ranges, constants, names, `_`, `|`, `Some(..)`, `None`, and tuples of these";
@@ -400,8 +459,15 @@ fn alone(expr: Expr) -> Block {
     Block { items: Vec::new(), stmts: Vec::new(), tail: Some(Box::new(expr)), loc }
 }
 
+/// A name that an arm would have only if one of its patterns fits.
+pub(crate) fn in_one_of_several(loc: Loc) -> Diagnostic {
+    Code::Unsupported
+        .at(loc, "a name in one of several patterns cannot be used in a kernel")
+        .why("the arm would not have it where another pattern fits; `name @ (1 | 2)` names the value in both")
+}
+
 /// An expression that sees names.
-fn named(names: &[(Ident, bool, Expr)], expr: Expr) -> Expr {
+fn named(names: &[(Pat, Expr)], expr: Expr) -> Expr {
     if names.is_empty() {
         return expr;
     }
@@ -409,18 +475,15 @@ fn named(names: &[(Ident, bool, Expr)], expr: Expr) -> Expr {
     Expr { kind: ExprKind::Block(block(names, expr)), loc }
 }
 
-fn block(names: &[(Ident, bool, Expr)], tail: Expr) -> Block {
+fn block(names: &[(Pat, Expr)], tail: Expr) -> Block {
     let loc = tail.loc;
     Block { items: Vec::new(), stmts: declared(names).collect(), tail: Some(Box::new(tail)), loc }
 }
 
 /// The names of a pattern, with what they stand for.
-fn declared(names: &[(Ident, bool, Expr)]) -> impl Iterator<Item = Stmt> {
-    names.iter().map(|(name, mutable, value)| Stmt::Let {
-        pat: Pat {
-            kind: PatKind::Ident { name: name.name.clone(), mutable: *mutable },
-            loc: name.loc,
-        },
+fn declared(names: &[(Pat, Expr)]) -> impl Iterator<Item = Stmt> {
+    names.iter().map(|(pat, value)| Stmt::Let {
+        pat: pat.clone(),
         ty: None,
         init: Some(value.clone()),
     })

@@ -8,7 +8,10 @@ use crate::{
     elaborate::{Builder, Env, array, tuple},
     ir::{Binary, Compare, Const, Dtype, Type},
     loc::Loc,
-    syntax::{BinOp, Block, Expr, ExprKind, Literal, Pat, PatKind, Stmt, TypeExpr, UnOp},
+    syntax::{
+        BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, TypeExpr,
+        UnOp, in_one_of_several,
+    },
 };
 
 impl Builder<'_> {
@@ -72,6 +75,11 @@ impl Builder<'_> {
             PatKind::Ident { name, mutable } => {
                 self.scopes.declare(env, name, *mutable, val);
             }
+            PatKind::InArm { name } => {
+                if !self.is_constant(name, env) {
+                    self.scopes.declare(env, name, false, val);
+                }
+            }
             PatKind::Ref(inner) => {
                 let val = self.plain(val);
                 self.bind_pattern(inner, val, env);
@@ -84,6 +92,25 @@ impl Builder<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a name in a pattern is that of a constant.
+    fn is_constant(&self, name: &str, env: Env) -> bool {
+        matches!(self.scopes.value_named(env, name), Some(super::scope::Binding::Const(..)))
+    }
+
+    /// Whether a value fits a name in a pattern.
+    fn fits(&mut self, value: &Expr, name: &Ident, alone: bool, env: Env) -> Val {
+        if self.is_constant(&name.name, env) {
+            let segment = Segment { name: name.name.clone(), args: Vec::new(), loc: name.loc };
+            let path = Path { segments: vec![segment], loc: name.loc };
+            let constant = Expr { kind: ExprKind::Path(path), loc: name.loc };
+            return self.binary_expr(BinOp::Compare(Compare::Eq), value, &constant, env, name.loc);
+        }
+        if !alone {
+            return self.report(in_one_of_several(name.loc));
+        }
+        Val::Const(Const::Bool(true), Num::Known(Dtype::Bool))
     }
 
     /// The parts of a tuple or an array of this many, or a report.
@@ -182,6 +209,7 @@ impl Builder<'_> {
             ExprKind::Call(callee, args) => self.call_expr(callee, args, env, loc),
             ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, env, loc),
             ExprKind::Field(base, name) => self.field(base, name, env),
+            ExprKind::Fits { value, name, alone } => self.fits(value, name, *alone, env),
             ExprKind::Index(base, index) => self.index(base, index, env, loc),
             ExprKind::Tuple(parts) => {
                 let vals = parts.iter().map(|p| self.expr(p, env)).collect();

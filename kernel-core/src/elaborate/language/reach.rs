@@ -146,6 +146,7 @@ fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::Cast(a, _)
         | ExprKind::Ref(_, a)
         | ExprKind::Assert(a, _)
+        | ExprKind::Fits { value: a, .. }
         | ExprKind::Closure(_, a) => each(a),
         ExprKind::Binary(_, a, b)
         | ExprKind::Assign(a, b)

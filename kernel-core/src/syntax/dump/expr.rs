@@ -36,6 +36,10 @@ impl Printer<'_> {
                 self.operand(of);
                 self.put(&format!(".{}", name.name));
             }
+            ExprKind::Fits { value, name, .. } => {
+                self.operand(value);
+                self.put(&format!(" fits {}", name.name));
+            }
             ExprKind::Index(of, index) => {
                 self.operand(of);
                 self.put("[");
