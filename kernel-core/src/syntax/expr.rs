@@ -20,7 +20,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// An expression this deep is refused, so that no phase can run out of stack.
-const MAX_DEPTH: u32 = 96;
+pub(super) const MAX_DEPTH: u32 = 96;
 
 impl Reader<'_> {
     pub(super) fn loc(&self, tokens: &impl ToTokens) -> Loc {
@@ -262,8 +262,9 @@ impl Reader<'_> {
         out
     }
 
-    fn too_deep(&mut self, loc: Loc) {
-        self.refuse(loc, "an expression nested this deeply", "", "let part = ..;");
+    pub(super) fn too_deep(&mut self, loc: Loc) {
+        let why = "no phase of the compiler may run out of stack; a variable holds a part of the expression";
+        self.refuse(loc, "an expression nested this deeply", why, "");
     }
 
     fn boxed(&mut self, expr: &syn::Expr, depth: u32) -> Box<Expr> {

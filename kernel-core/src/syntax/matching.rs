@@ -24,7 +24,8 @@ use quote::ToTokens as _;
 
 use super::{
     BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, TypeExpr,
-    UnOp, expr::Reader,
+    UnOp,
+    expr::{MAX_DEPTH, Reader},
 };
 use crate::{
     diag::{Code, Diagnostic},
@@ -114,6 +115,10 @@ impl Reader<'_> {
         }
         // Each arm is nested in those before it.
         let depth = depth + u32::try_from(patterns.len() / ARMS_OF_ONE_LEVEL).unwrap_or(u32::MAX);
+        if depth > MAX_DEPTH {
+            self.too_deep(loc);
+            return ExprKind::Refused(Vec::new());
+        }
         let mut arms = Vec::new();
         for ((asked, guard), arm) in patterns.into_iter().zip(&item.arms) {
             let guard = guard.map(|guard| self.expr(guard, depth));
