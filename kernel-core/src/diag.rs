@@ -7,6 +7,7 @@ use crate::loc::Loc;
 mod codes;
 mod layout;
 mod nearest;
+mod pasted;
 mod render;
 mod rustc;
 
@@ -14,6 +15,7 @@ pub use codes::{Area, Code};
 pub(crate) use layout::SPILLED;
 pub(crate) use nearest::edits;
 pub use nearest::nearest;
+pub(crate) use pasted::names_used;
 pub use render::render;
 pub use rustc::{compile_errors, compile_warnings};
 
@@ -34,6 +36,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Code that can be pasted.
     pub help: Option<String>,
+    /// How such code looks, where none can be pasted: it has names of its own, or leaves parts out.
+    pub example: Option<String>,
     /// Where the kernel calls the function that it is in, if it is in one.
     pub called: Option<Loc>,
     /// The instances in which it shows, if it does not show in all or not alike; its numbers are those of the first.
@@ -64,6 +68,7 @@ impl Diagnostic {
             compare: Vec::new(),
             notes: Vec::new(),
             help: None,
+            example: None,
             called: None,
             instances: Vec::new(),
             variant: None,
@@ -108,6 +113,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// Makes an example of a help that cannot be pasted.
+    #[must_use]
+    pub(crate) fn exemplified(mut self) -> Self {
+        self.example = self.help.take();
         self
     }
 
@@ -195,6 +207,9 @@ impl Problems {
     /// Adds a problem, unless there is one with that code at that place already. In a function, each call may fail in its
     /// own way.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
+        if diagnostic.help.as_deref().is_some_and(pasted::leaves_out) {
+            diagnostic = diagnostic.exemplified();
+        }
         self.reports += 1;
         let known = self.list.iter_mut().find(|other| other.is_as(&diagnostic));
         match known {

@@ -10,8 +10,8 @@ use std::{fmt::Display, rc::Rc};
 use la_arena::Arena;
 
 use crate::{
-    diag::{Code, Diagnostic, Problems, nearest},
-    ir::{Fact, Kernel, Param, Region, Shared, SharedData, Value, ValueData},
+    diag::{self, Code, Diagnostic, Problems, nearest},
+    ir::{Dtype, Fact, Kernel, Param, Region, Shared, SharedData, Value, ValueData},
     loc::Loc,
     syntax::{self, Unit},
 };
@@ -209,12 +209,28 @@ pub(crate) struct Builder<'p> {
     crew: specialize::Crew,
 }
 
+/// Words of Rust that an expression or a statement has.
+const KEYWORDS: [&str; 14] = [
+    "as", "break", "const", "else", "false", "fn", "for", "if", "in", "let", "loop", "mut", "pub",
+    "true",
+];
+/// The axes of `layout!(..)`.
+const AXES: [&str; 2] = ["laneid", "warpid"];
+
 impl Builder<'_> {
     fn report(&mut self, diagnostic: Diagnostic) -> Val {
         if !self.scopes.doubt.allows_reports() {
             // It may come from what is not known yet. When everything is there, the kernel is built again.
             return Val::Error;
         }
+        let strange = |help: &str| !self.has_names(help);
+        let diagnostic = if diagnostic.code != Code::PtxText
+            && diagnostic.help.as_deref().is_some_and(strange)
+        {
+            diagnostic.exemplified()
+        } else {
+            diagnostic
+        };
         let diagnostic = match self.calls.first() {
             // An error inside a helper is underlined there, and says from where it was called.
             Some(call) => Diagnostic { called: Some(call.loc), ..diagnostic }
@@ -223,6 +239,19 @@ impl Builder<'_> {
         };
         self.problems.push(diagnostic);
         Val::Error
+    }
+
+    /// Whether a help names nothing but what the kernel and the language have.
+    fn has_names(&self, help: &str) -> bool {
+        let alone = help.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let known = |name: &str| {
+            KEYWORDS.contains(&name)
+                || Dtype::ALL.iter().any(|dtype| dtype.name() == name)
+                || is_builtin(name)
+                || AXES.contains(&name)
+                || self.scopes.has(name)
+        };
+        alone || diag::names_used(help).into_iter().all(known)
     }
 
     /// [`Builder::report`] for callers that ask for something else than a value.

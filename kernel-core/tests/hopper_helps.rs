@@ -30,7 +30,8 @@ fn help(body: &str, code: &str) -> String {
     let found = messages(body);
     assert_eq!(found.len(), 1, "{body}\n{}", found.join("\n"));
     assert!(found[0].starts_with(&format!("[{code}]")), "{body}\n{}", found[0]);
-    found[0].split_once("help      ").map_or_else(String::new, |(_, help)| help.to_owned())
+    let offered = ["help      ", "example   "].iter().find_map(|row| found[0].split_once(row));
+    offered.map_or_else(String::new, |(_, help)| help.to_owned())
 }
 
 /// A body has one message, of this code; `mended` is the body with the message's help in it.

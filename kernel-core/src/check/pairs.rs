@@ -81,7 +81,8 @@ impl Pass<'_> {
                 format!("{rank} in every block"),
             )
             .why("TMA reaches the barriers of its own block and of the other block of the pair (PTX ISA, \"cp.async.bulk.tensor\": `.cta_group::2`)")
-            .help("bar.of_block(cluster::rank() & !1)"),
+            .help("bar.of_block(cluster::rank() & !1)")
+            .exemplified(),
         );
     }
 }

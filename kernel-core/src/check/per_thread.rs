@@ -3,7 +3,7 @@
 use la_arena::ArenaMap;
 
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::{Code, Diagnostic, names_used},
     elaborate::Written,
     ir::{
         BarrierOp, Bulk, BulkKind, CopyOp, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind,
@@ -47,9 +47,8 @@ fn together<'a>(
         let why = "a window is copied by all threads together";
         (COORDINATE, corner, why, "s.store(load(p + full([128], lane)))")
     } else if let Op::Window(WindowOp::Index) = op {
-        let why = "a buffer is read and written by all threads together";
-        let help = "select(full([64, 64], lane).eq(0), s[0].load(), s[1].load())";
-        ("the index into shared memory", args, why, help)
+        let why = "a buffer is read and written by all threads together; `select` chooses between the elements of tiles that are loaded";
+        ("the index into shared memory", args, why, "")
     } else if let Op::Window(WindowOp::Remote) | Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op {
         let why = "a window of another block is read and written by all threads together";
         ("the rank of a block", args, why, "cluster::rank() ^ 1")
@@ -94,7 +93,17 @@ impl Walk<'_> {
             .place(origin, "`ptx!` may give each thread a different value")
             .compare("", "one value for the block", "one for each thread")
             .why(why);
-        self.problems.push(if help.is_empty() { diagnostic } else { diagnostic.help(help) });
+        let known = |name: &str| {
+            let mut held = self.written.holders.values().map(|holder| &*holder.name);
+            let mut params = self.kernel.params.iter().map(|param| param.name.as_str());
+            held.any(|one| one == name) || params.any(|one| one == name)
+        };
+        let can_be_pasted = names_used(help).into_iter().all(known);
+        self.problems.push(match (help, can_be_pasted) {
+            ("", _) => diagnostic,
+            (_, true) => diagnostic.help(help),
+            (_, false) => diagnostic.help(help).exemplified(),
+        });
     }
 
     fn op(&mut self, op: &Op, args: &[Value], at: Loc) {

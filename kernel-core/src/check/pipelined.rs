@@ -71,7 +71,7 @@ struct Loop<'a> {
 }
 
 fn refuse(loc: Loc, headline: &str, why: &str) -> Diagnostic {
-    Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(EXAMPLE)
+    Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(EXAMPLE).exemplified()
 }
 
 impl Loop<'_> {
@@ -217,7 +217,7 @@ impl Exit {
                 "if needed { // instead of `return`\n    for k in pipeline(range(0, n, 64), 3) { .. }\n}",
             ),
         };
-        Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(help)
+        Diagnostic::new(Code::Pipeline, loc, headline).why(why).help(help).exemplified()
     }
 }
 
@@ -268,6 +268,7 @@ fn still_reads(at: Loc, help: &str) -> Diagnostic {
         .compare("", "a wait in the same iteration that leaves no product in flight", "none")
         .why("the next iteration starts a copy to the stage that the product reads")
         .help(help)
+        .exemplified()
 }
 
 /// A product that may be in flight after statements, if that of `before` may be in flight before them.

@@ -135,6 +135,6 @@ fn refused(kernel: &Kernel, dtype: Dtype, actual: String, loc: Loc) -> Option<Di
                 actual,
             )
             .why(format!("an element is {what}, which TMA pads in shared memory; only products of the tensor cores read it"))
-            .help(format!("`u32` instead of `{name}`, three to an element, to move the bits")),
+            .why(format!("as `u32` instead of `{name}`, three to an element, the bits can be moved")),
     )
 }

@@ -52,6 +52,9 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
     if let Some(help) = &diagnostic.help {
         let _ = write!(text, "\n   help      {}", indent(help));
     }
+    if let Some(example) = &diagnostic.example {
+        let _ = write!(text, "\n   example   {}", indent(example));
+    }
     text
 }
 

@@ -62,7 +62,7 @@ impl Builder<'_> {
                     format!("{} or more, {most} of them here", self.emitted.instructions),
                 )
                 .why("each operation on a tile is written out once for every element that a thread holds")
-                .help("#[kernel(.., warps = 8)] // or smaller tiles")
+                .help("warps = 8 // or smaller tiles")
         };
         self.report(diagnostic);
         // Evaluation ends here.

@@ -361,7 +361,9 @@ impl Reader<'_> {
             syn::Expr::Macro(item) => self.macro_call(&item.mac, d),
             syn::Expr::Try(item) => {
                 let at = self.loc(&item.question_token);
-                self.refuse(at, "`?`", "a kernel cannot return errors", "device_assert(condition)");
+                let why =
+                    "a kernel cannot return errors; `device_assert(..)` ends a launch with one";
+                self.refuse(at, "`?`", why, "");
                 return self.expr(&item.expr, d);
             }
             syn::Expr::Await(item) => {

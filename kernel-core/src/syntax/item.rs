@@ -169,7 +169,7 @@ impl Reader<'_> {
                 output,
                 "a kernel that returns a value",
                 "a launch returns before its blocks have run; write results to tensors",
-                "out: TensorMut<f32, 1>",
+                "",
             ),
             (
                 tokens(signature.asyncness.as_ref()),
@@ -181,13 +181,13 @@ impl Reader<'_> {
                 unsafety,
                 "a kernel that is `unsafe`",
                 "the body decides whether a launch is safe: with raw pointers it is `unsafe`, and the type says so",
-                "pub fn name()",
+                "",
             ),
             (
                 tokens(signature.constness.as_ref()),
                 "a kernel that is `const`",
                 "a kernel runs on a device, not while the crate is compiled",
-                "pub fn name()",
+                "",
             ),
             (
                 tokens(signature.abi.as_ref()),

@@ -133,7 +133,8 @@ impl Builder<'_> {
                 self.report(
                     Code::NotConstant.at(loc, "an index into this array must be known at compile time")
                         .why("its elements are different allocations, so the index is needed at compile time")
-                        .help(format!("{memory}::<T>([STAGES, ROWS, COLS])[i]")),
+                        .help(format!("{memory}::<T>([STAGES, ROWS, COLS])[i]"))
+                        .exemplified(),
                 )
             }
         }
@@ -146,7 +147,7 @@ impl Builder<'_> {
             let (headline, help) = if ty.transposed {
                 ("a ring of buffers has an axis before those of its tiles", None)
             } else {
-                let help = "`s.store(tile)` and `s.load()`";
+                let help = self.applied(window, ".load()");
                 ("shared memory is read and written as tiles", Some(help))
             };
             let required = "[STAGES, ROWS, COLS] or [STAGES, N]";

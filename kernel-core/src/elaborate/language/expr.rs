@@ -561,11 +561,12 @@ impl Builder<'_> {
             let diagnostic = Code::AssertionFailed.at(condition.loc, headline);
             return self.report(diagnostic.compare("condition", "true", "false"));
         }
+        let checked = condition.text().map(|text| format!("device_assert({text});"));
         self.report(
             Code::NotConstant
                 .at(condition.loc, "`assert!` is checked at compile time")
                 .why("this condition depends on a value that is known only at run time")
-                .help("device_assert(condition)"),
+                .help_if(checked),
         )
     }
 }

@@ -117,9 +117,9 @@ impl Builder<'_> {
                         .compare("extent", "a power of two from 1 to 1048576", extent)
                         .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a power of two");
                 if let Some(up) = up.filter(|_| extent > 0) {
-                    diagnostic = diagnostic.help(format!(
-                        "use {up}; reads outside a tensor give zero, writes outside are dropped"
-                    ));
+                    diagnostic = diagnostic
+                        .why("of a tile that is larger than its tensor, reads outside give zero and writes outside are dropped")
+                        .help(up.to_string());
                 }
                 self.refuse(diagnostic)
             }

@@ -210,6 +210,11 @@ impl Scopes {
         None
     }
 
+    /// Whether anything in the kernel has this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.all.iter().any(|scope| scope.names.iter().any(|(known, _)| known == name))
+    }
+
     /// The name of a variable.
     pub(crate) fn name_of(&self, var: VarId) -> Option<&str> {
         self.vars.get(var.0 as usize).map(|var| &*var.name).filter(|name| is_written(name))

@@ -229,7 +229,8 @@ impl Builder<'_> {
                 )
                 .compare("", "a statement of the kernel's body", "one that a loop or a branch runs")
                 .why("the warps of partitions wait for this call from the start of the kernel, and reach it once; a function with an early `return` counts as a loop")
-                .help("warp_specialize(\n    || for i in 0..n { multiply(i) },\n    [partition(1).run(|| for i in 0..n { load(i) })],\n);"),
+                .help("warp_specialize(\n    || for i in 0..n { multiply(i) },\n    [partition(1).run(|| for i in 0..n { load(i) })],\n);")
+                    .exemplified(),
             );
             return false;
         }

@@ -251,7 +251,8 @@ impl Builder<'_> {
             Code::CopyOperands
                 .at(loc, format!("`{word}` is given twice for one {what}"))
                 .why(format!("the {what} is one instruction, which takes each of these once"))
-                .help(help),
+                .help(help)
+                .exemplified(),
         )
     }
 

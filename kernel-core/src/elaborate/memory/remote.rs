@@ -57,7 +57,7 @@ impl Builder<'_> {
             Code::Cluster
                 .at(loc, format!("this kernel has no clusters: there is no other block to {what}"))
                 .compare("blocks of a cluster", "2 or more", "1")
-                .help("#[kernel(.., cluster = [2, 1])]"),
+                .help("cluster = [2, 1]"),
         )
     }
 

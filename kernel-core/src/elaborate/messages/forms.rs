@@ -85,6 +85,8 @@ impl Builder<'_> {
             diagnostic = diagnostic
                 .why("arithmetic on a tile runs in registers")
                 .help(self.applied(*value, &format!(".load().{}({args})", name.name)));
+        } else if let Some(help) = self.said_of_range(val, &name.name, vals) {
+            diagnostic = diagnostic.help(help);
         } else if let Some(advice) = self.said_of_scalar(val, &name.name) {
             diagnostic = self.advised_of(diagnostic, val, vals, advice);
         } else if let Some(advice) =
@@ -97,6 +99,13 @@ impl Builder<'_> {
             diagnostic = diagnostic.help(near.to_owned());
         }
         self.report(diagnostic)
+    }
+
+    /// How a range in steps is written.
+    fn said_of_range(&self, val: &Val, name: &str, vals: &[Val]) -> Option<String> {
+        let (Val::Range(range), "step_by", [step]) = (val, name, vals) else { return None };
+        let [from, to, step] = [&range.from, &range.to, step].map(|end| self.written(end));
+        Some(format!("range({}, {}, {})", from?, to?, step?))
     }
 
     /// A layout that a tile, or a window of shared memory, can have.

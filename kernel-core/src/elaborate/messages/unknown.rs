@@ -2,7 +2,11 @@
 
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, Env, language::value::Val, signatures},
+    elaborate::{
+        Builder, Env,
+        language::{scope::Binding, value::Val},
+        signatures,
+    },
     ir::Dtype,
     loc::Loc,
     syntax::Expr,
@@ -95,7 +99,22 @@ impl Builder<'_> {
                     .help(format!("{first}.{name}({rest})")),
             );
         }
+        if let (Some(_), Some(first), None) = (Dtype::from_name(name), &first, args.get(1)) {
+            return self.report(
+                Code::Kind
+                    .at(loc, format!("`{name}` is a type, where a function is required"))
+                    .why("a conversion takes the type between `::<` and `>`")
+                    .help(format!("{first}.cast::<{name}>()")),
+            );
+        }
         let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
+        if let ("max" | "fmax" | "fmaxf" | "min" | "fmin" | "fminf", [a, b]) = (name, args)
+            && self.names_a_scalar(a, env)
+            && let (Some(a), Some(b)) = (a.operand_text(), b.text())
+        {
+            let method = if name.contains("max") { "max" } else { "min" };
+            return self.report(diagnostic.help(format!("{a}.{method}({b})")));
+        }
         let operands: Option<Vec<String>> = args.iter().map(Expr::operand_text).collect();
         if let Some(help) = operands.as_ref().and_then(|args| with_arguments(name, args)) {
             return self.report(diagnostic.help(help));
@@ -113,6 +132,17 @@ impl Builder<'_> {
             return self.report(diagnostic.advised(why, &help));
         }
         self.unknown(name, loc, env)
+    }
+
+    /// Whether an expression is the name of a scalar.
+    fn names_a_scalar(&self, expr: &Expr, env: Env) -> bool {
+        let binding = expr.name().and_then(|name| self.scopes.value_named(env, name));
+        let Some(Binding::Var(var)) = binding else { return false };
+        match &self.scopes.vars[var.0 as usize].val {
+            Val::Const(..) => true,
+            Val::Value(value) => self.is_scalar(*value),
+            _ => false,
+        }
     }
 
     /// Reports `f32::max`, which is a value in Rust.

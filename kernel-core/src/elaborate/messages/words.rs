@@ -12,7 +12,7 @@ impl Builder<'_> {
     /// How the number of warps is written that run the current point.
     pub(crate) fn warps_written(&self, warps: u64) -> String {
         match self.crew {
-            specialize::Crew::Own => format!("#[kernel(.., warps = {warps})]"),
+            specialize::Crew::Own => format!("warps = {warps}"),
             specialize::Crew::Partition => format!("partition({warps})"),
         }
     }

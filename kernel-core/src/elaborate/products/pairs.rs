@@ -32,7 +32,7 @@ impl Builder<'_> {
             Code::Cluster.at(loc, format!("this kernel has no pairs of blocks: {without}"))
                 .compare("blocks of a cluster", "an even number", blocks.to_string())
                 .why("the blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, \"CTA Pair\")")
-                .help("#[kernel(.., cluster = [2, 1])]"),
+                .help("cluster = [2, 1]"),
         )
     }
 

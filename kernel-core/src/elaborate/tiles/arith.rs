@@ -272,12 +272,14 @@ impl Builder<'_> {
             {
                 (
                     "a float literal does not become an integer by itself".to_owned(),
-                    Some(format!("`{value:.0}`, or `.cast::<f32>()` on the other side")),
+                    Some(format!("{value:.0}")),
                 )
             }
             (Class::Signed | Class::Unsigned, Some(_)) => (
-                format!("`{name}` holds no fractions"),
-                Some("`.cast::<f32>()` on the other side".to_owned()),
+                format!(
+                    "`{name}` holds no fractions; `.cast::<f32>()` makes a float of the other side"
+                ),
+                None,
             ),
             (Class::Signed | Class::Unsigned, None) => {
                 ("a float literal does not become an integer by itself".to_owned(), None)
@@ -671,7 +673,7 @@ pub(crate) fn no_arithmetic(what: &str, dtype: Dtype, written: &str, loc: Loc) -
                 format!("`{name}`"),
             )
             .why(opaque(dtype))
-            .help(format!("`u8` instead of `{name}`, to compute with the bits"));
+            .why(format!("a tensor of `u8` instead of `{name}` gives the bits to compute with"));
     }
     Code::DtypeRefused.at(loc, format!("{what} is not defined on `{name}`"))
         .compare("element type", "one with arithmetic: `f32`, `f16` and others", format!("`{name}`"))

@@ -89,10 +89,12 @@ impl Builder<'_> {
             if let Some((left, axis)) = missing_axis(&p, &q) {
                 let name = self.written(&Val::Value(if left { a } else { b }));
                 let side = if left { "left" } else { "right" };
-                diagnostic = diagnostic.help(match name {
-                    Some(name) => format!("{name}.expand({axis})"),
-                    None => format!("`.expand({axis})` on the {side} side"),
-                });
+                diagnostic = match name {
+                    Some(name) => diagnostic.help(format!("{name}.expand({axis})")),
+                    None => diagnostic.why(format!(
+                        "the {side} side lacks an axis; `.expand({axis})` adds one of extent 1"
+                    )),
+                };
             }
             return self.refuse(diagnostic);
         };
