@@ -12,8 +12,8 @@ const STACK_BYTES: usize = 8 << 20;
 
 /// A `match` of this many arms, the last of which gives `last`.
 fn arms(count: i32, last: &str) -> String {
-    let arms: String = (1..count).map(|at| format!("{at} => {},", at * at)).collect();
-    format!("match n {{ {arms} _ => {last} }}")
+    let arms: Vec<String> = (1..count).map(|at| format!("{at} => {},", at * at)).collect();
+    format!("match n {{ {} _ => {last} }}", arms.concat())
 }
 
 /// The messages of a kernel that computes this.

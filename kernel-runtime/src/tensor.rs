@@ -237,6 +237,13 @@ impl<T, const R: usize> DeviceTensor<T, R> {
     }
 }
 
+/// [`DeviceTensor::device_ptr`], which rustc offers where a kernel takes a `Ptr`.
+impl<T, const R: usize> From<&DeviceTensor<T, R>> for DevicePtr<T> {
+    fn from(tensor: &DeviceTensor<T, R>) -> Self {
+        tensor.device_ptr()
+    }
+}
+
 impl<T, const R: usize> fmt::Debug for DeviceTensor<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { shape, strides, dtype, .. } = self;

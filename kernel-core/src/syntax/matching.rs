@@ -257,31 +257,7 @@ impl Reader<'_> {
             syn::Pat::Path(path) if path.path.segments.last()?.ident == "None" => {
                 Asked { test: Some(OfOption::IsNone.of(value, loc)), names: Vec::new() }
             }
-            syn::Pat::Ident(ident) => {
-                let name = self.ident(&ident.ident);
-                // In a pattern a name in capitals is a constant.
-                let constant = name.name.starts_with(char::is_uppercase)
-                    && !name.name.contains(char::is_lowercase);
-                if ident.subpat.is_none() && constant {
-                    return Some(equal(Expr { kind: path(&name.name, loc), loc }));
-                }
-                let mutable = ident.mutability.is_some();
-                let (mut asked, kind) = match &ident.subpat {
-                    // Only where the names are known it is known whether it is that of a constant.
-                    None if !mutable && ident.by_ref.is_none() => {
-                        let kind = PatKind::InArm { name: name.name.clone() };
-                        let value = Box::new(value.clone());
-                        let fits = Expr { kind: ExprKind::Fits { value, name, alone: true }, loc };
-                        (Asked { test: Some(fits), names: Vec::new() }, kind)
-                    }
-                    None => (Asked::default(), PatKind::Ident { name: name.name, mutable }),
-                    Some((_, sub)) => {
-                        (self.asked(sub, value)?, PatKind::Ident { name: name.name, mutable })
-                    }
-                };
-                asked.names.push((Pat { kind, loc }, value.clone()));
-                asked
-            }
+            syn::Pat::Ident(ident) => return self.name(ident, value),
             syn::Pat::Lit(lit) => match &lit.lit {
                 syn::Lit::Bool(bool) => {
                     let not = ExprKind::Unary(UnOp::Not, Box::new(value.clone()));
@@ -332,10 +308,48 @@ impl Reader<'_> {
                 }
                 all
             }
+            _ => return self.refused_arm(pat),
+        })
+    }
+
+    /// What a name asks, and the pattern behind it.
+    fn name(&mut self, ident: &syn::PatIdent, value: &Expr) -> Option<Asked> {
+        let loc = self.loc(ident);
+        let name = self.ident(&ident.ident);
+        // In a pattern a name in capitals is a constant.
+        let constant =
+            name.name.starts_with(char::is_uppercase) && !name.name.contains(char::is_lowercase);
+        if ident.subpat.is_none() && constant {
+            let constant = Expr { kind: path(&name.name, loc), loc };
+            let test = Some(binary(BinOp::Compare(Compare::Eq), value.clone(), constant));
+            return Some(Asked { test, names: Vec::new() });
+        }
+        let mutable = ident.mutability.is_some();
+        let (mut asked, kind) = match &ident.subpat {
+            // Only where the names are known it is known whether it is that of a constant.
+            None if !mutable && ident.by_ref.is_none() => {
+                let kind = PatKind::InArm { name: name.name.clone() };
+                let value = Box::new(value.clone());
+                let fits = Expr { kind: ExprKind::Fits { value, name, alone: true }, loc };
+                (Asked { test: Some(fits), names: Vec::new() }, kind)
+            }
+            None => (Asked::default(), PatKind::Ident { name: name.name, mutable }),
+            Some((_, sub)) => {
+                (self.asked(sub, value)?, PatKind::Ident { name: name.name, mutable })
+            }
+        };
+        asked.names.push((Pat { kind, loc }, value.clone()));
+        Some(asked)
+    }
+
+    /// A pattern that kernels do not have.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is outside the subset is refused")]
+    fn refused_arm(&mut self, pat: &syn::Pat) -> Option<Asked> {
+        let loc = self.loc(pat);
+        match pat {
             syn::Pat::Rest(_) => {
                 let why = "a tuple in a pattern names each of its parts; `_` takes any";
                 self.refuse(loc, "`..` in the pattern of an arm", why, "");
-                return None;
             }
             syn::Pat::Reference(reference) => {
                 let is_word = matches!(*reference.pat, syn::Pat::Lit(_) | syn::Pat::Ident(_));
@@ -343,19 +357,17 @@ impl Reader<'_> {
                 let help = inner.unwrap_or_default();
                 let why = "the value of a `match` is a number, a truth value or a tuple of these, and no reference";
                 self.refuse(loc, "a reference in the pattern of an arm", why, &help);
-                return None;
             }
             syn::Pat::Slice(_) => {
                 let why = "`match` takes numbers, truth values and tuples; the elements of an array make a tuple: `(array[0], array[1])`";
                 self.refuse(loc, "an array in the pattern of an arm", why, "");
-                return None;
             }
             _ => {
                 let why = "kernels have no enums but `Option`: patterns are numbers, ranges, constants, names, `_`, `|`, `Some(..)`, `None`, and tuples of these";
                 self.refuse(loc, "this pattern", why, "");
-                return None;
             }
-        })
+        }
+        None
     }
 
     /// What `Some(..)` asks of a value; none if it is refused.

@@ -138,11 +138,8 @@ impl Builder<'_> {
     fn names_a_scalar(&self, expr: &Expr, env: Env) -> bool {
         let binding = expr.name().and_then(|name| self.scopes.value_named(env, name));
         let Some(Binding::Var(var)) = binding else { return false };
-        match &self.scopes.vars[var.0 as usize].val {
-            Val::Const(..) => true,
-            Val::Value(value) => self.is_scalar(*value),
-            _ => false,
-        }
+        let val = &self.scopes.vars[var.0 as usize].val;
+        matches!(val, Val::Const(..)) || val.value().is_some_and(|value| self.is_scalar(value))
     }
 
     /// Reports `f32::max`, which is a value in Rust.
