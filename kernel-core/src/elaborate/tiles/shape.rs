@@ -96,6 +96,10 @@ impl Builder<'_> {
                     )),
                 };
             }
+            if p.len() + q.len() == 3 && missing_axis(&p, &q).is_none() {
+                diagnostic = diagnostic
+                    .why("`.expand(0)` makes a row of the vector, and `.expand(1)` a column");
+            }
             return self.refuse(diagnostic);
         };
         if shape != p && shape != q {
