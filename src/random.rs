@@ -30,6 +30,12 @@
 //!
 //! Dropout of one element a counter uses one of the four words of a block. [`Philox::words`] gives all four for the work of one.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "words are taken apart, and 24 bits are exact in `f32`"
+)]
+
 pub use items::{Philox, philox_4x32};
 
 #[kernel_macros::device]
@@ -39,8 +45,8 @@ mod items {
     /// A Philox 4x32-10 generator: a key from a seed, and one of 2^64 streams.
     ///
     /// Of each stream and each counter it makes four words of 32 random bits, a bijection of the 128 bits of both under each key (Salmon,
-    /// Moraes, Dror, Shaw, *Parallel Random Numbers: As Easy as 1, 2, 3*, SC 2011). The words pass the tests of TestU01; they are not
-    /// for cryptography.
+    /// Moraes, Dror, Shaw, *Parallel Random Numbers: As Easy as 1, 2, 3*, SC 2011). The authors report that they pass all tests of
+    /// `TestU01`; they are not for cryptography.
     ///
     /// The methods that end in `_at` compute the numbers of one counter, on the host and in kernels; those of tiles compute the numbers
     /// of each counter of a tile. Words, uniform numbers and numbers below a bound are the same bits on both; normal numbers differ by
@@ -91,6 +97,7 @@ mod items {
         /// The same seed with another stream: the step of a training, say, or the number of a layer.
         ///
         /// Numbers of different streams are independent of each other, as those of different counters are.
+        #[must_use]
         pub fn stream(self, stream: u64) -> Philox {
             Philox { key: self.key, stream: (stream as u32, (stream >> 32) as u32) }
         }

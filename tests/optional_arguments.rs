@@ -1,4 +1,9 @@
 //! Arguments that may be absent: each choice of them is code of its own, and the launch takes that of its arguments.
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    reason = "the numbers are small and exact in `f32`"
+)]
 
 use kiln::prelude::*;
 

@@ -1,4 +1,10 @@
 //! Random numbers of kernels against those of the host, and those of the host against what others published.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a share of sixteen, and a count that is exact in `f64`"
+)]
 
 use kiln::{
     prelude::*,

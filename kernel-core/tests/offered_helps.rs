@@ -134,6 +134,7 @@ impl<'ast> Visit<'ast> for Around {
         // What an underlined expression consists of, as far as a help may replace a part: `.name(..)` and `name(..)` without the receiver,
         // the operands of an operator.
         let underlined = range == self.place;
+        #[expect(clippy::wildcard_enum_match_arm, reason = "of the others only the whole counts")]
         match expr {
             syn::Expr::MethodCall(call) => {
                 let dot = call.dot_token.span.byte_range().start;
@@ -299,6 +300,7 @@ fn code_of(help: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "tests may read files; the compiler may not")]
 fn what_a_help_offers_takes_the_message_away() {
     let mut left = String::new();
     let mut offered = 0;

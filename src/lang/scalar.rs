@@ -1,6 +1,7 @@
 //! Element types, and operands that stand for a tile of them.
 #![expect(
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     reason = "keeping the low bits, or the nearest value in range, is what a cast means"
@@ -414,7 +415,7 @@ macro_rules! integers {
         }
         impl Cast for $ty {
             fn to_word(self) -> u64 {
-                self as u64
+                <$wide>::from(self) as u64
             }
             fn of_word(word: u64) -> $ty {
                 word as $ty

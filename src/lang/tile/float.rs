@@ -343,7 +343,7 @@ impl<T: Float> Tile<T> {
         stub()
     }
 
-    /// The integral value nearest to each element; of two as near, the even one, as in NumPy and PyTorch.
+    /// The integral value nearest to each element; of two as near, the even one, as in IEEE 754 and PTX.
     ///
     /// Exact. Infinities and NaN stay, and what is rounded to zero keeps its sign.
     ///

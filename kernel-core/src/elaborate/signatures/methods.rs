@@ -104,7 +104,7 @@ pub(super) const SCALAR: &[Signature] = &[
         .stub(Stub::Rust),
     gives("wrapping_mul", OTHER, |b, g| b.wrapping(Binary::Mul, i128::wrapping_mul, g))
         .stub(Stub::Rust),
-    unary("to_bits", |b, g| b.to_bits(g)).stub(Stub::Rust),
+    unary("to_bits", |b, g| b.bits_of_float(g)).stub(Stub::Rust),
     unary("count_zeros", |b, g| b.counted(Counted::ZEROS, g)).stub(Stub::Rust),
     unary("leading_ones", |b, g| b.counted(Counted::LEADING_ONES, g)).stub(Stub::Rust),
     unary("trailing_ones", |b, g| b.counted(Counted::TRAILING_ONES, g)).stub(Stub::Rust),

@@ -145,7 +145,7 @@ impl Builder<'_> {
     }
 
     /// `x.to_bits()`
-    pub(crate) fn to_bits(&mut self, given: &Given<'_>) -> Option<Val> {
+    pub(crate) fn bits_of_float(&mut self, given: &Given<'_>) -> Option<Val> {
         let what = "`to_bits`";
         let num = self.num_of(&given.of)?;
         if self.cells.known(num).is_none() {
