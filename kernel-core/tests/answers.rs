@@ -107,7 +107,6 @@ fn habits_of_other_languages_are_answered() {
     answer("let a = p[0];", "K0108", "load(p + 0)");
     answer("let mut s = shared::<f32>([64]); let a = s[0];", "K0402", "s.load()");
     answer("let a = n.pow(2);", "K0108", "n * n");
-    answer("let a = n.wrapping_mul(2);", "K0108", "n * 2");
     answer("for i in (0..n).step_by(128) { sync(); }", "K0108", "range(0, n, 128)");
 }
 

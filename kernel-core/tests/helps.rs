@@ -234,7 +234,7 @@ fn words_of_gluon_have_kilns() {
     pasted("let w = ttgl::trans(t);", "K0102", "let w = t.t();");
     pasted("let l: BlockedLayout = mma([2, 1]);", "K0102", "let l: Layout = mma([2, 1]);");
     for (body, why) in [
-        ("let w = t.gather(u);", "load from memory at a tile of addresses"),
+        ("let w = t.gather(u);", "shared memory is read and written at a tile of indices"),
         ("let w = t.sort(0);", "sorting network"),
     ] {
         let found = messages(body).join("\n");

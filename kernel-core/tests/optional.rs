@@ -124,7 +124,7 @@ fn what_is_wrong_with_one_choice_says_which() {
 
 #[test]
 fn an_option_is_taken_apart_by_patterns_alone() {
-    let help = "help      if let Some(bias) = bias { .. }";
+    let help = "example   if let Some(bias) = bias { .. }";
     for use_of_it in ["unwrap()", "expect(\"there\")", "tile([0], [128])", "dim(0)", "map(|b| b)"] {
         let (name, _) = use_of_it.split_once('(').expect("a call");
         let headline = format!("[K0108] an `Option` has no method `{name}` in a kernel");

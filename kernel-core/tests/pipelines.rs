@@ -44,7 +44,7 @@ fn copies_stand_at_the_start_of_a_turn() {
         &expect![[r"
             [K0405] a pipelined loop starts or waits for copies by itself
                why       `pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration
-               help      let s = shared::<f16>([64, 64]); // before the loop
+               example   let s = shared::<f16>([64, 64]); // before the loop
                          for k in pipeline(range(0, a.dim(1), 64), 3) {
                              copy_async(a.tile([i, k], [64, 64]), s); // copies first
                              acc = dot(s.load(), b, acc);
@@ -62,7 +62,7 @@ fn a_copy_takes_place_in_every_turn() {
         &expect![[r"
             [K0405] a copy of a pipelined loop has a condition
                why       if a copy is skipped, its stage keeps the data of an earlier iteration; reads outside the tensor give zeros, so the last iterations need no condition
-               help      let s = shared::<f16>([64, 64]); // before the loop
+               example   let s = shared::<f16>([64, 64]); // before the loop
                          for k in pipeline(range(0, a.dim(1), 64), 3) {
                              copy_async(a.tile([i, k], [64, 64]), s); // copies first
                              acc = dot(s.load(), b, acc);
@@ -87,6 +87,6 @@ fn a_product_is_done_when_its_turn_ends() {
                required  a wait in the same iteration that leaves no product in flight
                actual    none
                why       the next iteration starts a copy to the stage that the product reads
-               help      acc = wgmma::wait(0, acc);"]],
+               example   acc = wgmma::wait(0, acc);"]],
     );
 }

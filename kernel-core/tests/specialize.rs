@@ -200,7 +200,7 @@ fn warps_are_specialised_once_in_the_body() {
                required  a statement of the kernel's body
                actual    one that a loop or a branch runs
                why       the warps of partitions wait for this call from the start of the kernel, and reach it once; a function with an early `return` counts as a loop
-               help      warp_specialize(
+               example   warp_specialize(
                              || for i in 0..n { multiply(i) },
                              [partition(1).run(|| for i in 0..n { load(i) })],
                          );
@@ -283,7 +283,7 @@ fn what_each_thread_has_for_itself_is_not_handed_over() {
                actual    one for each thread
                ::: kernel.rs:4:24  `ptx!` may give each thread a different value
                why       other threads run the partition, and they do not have the values of these
-               help      partition(1).run(|| { let lane = ptx!("mov.u32 {out}, %laneid;" => i32); .. })
+               example   partition(1).run(|| { let lane = ptx!("mov.u32 {out}, %laneid;" => i32); .. })
         "#]],
     );
 }
@@ -316,7 +316,7 @@ fn what_a_partition_runs_is_looked_at_where_it_cannot_stand() {
                required  a statement of the kernel's body
                actual    one that a loop or a branch runs
                why       the warps of partitions wait for this call from the start of the kernel, and reach it once; a function with an early `return` counts as a loop
-               help      warp_specialize(
+               example   warp_specialize(
                              || for i in 0..n { multiply(i) },
                              [partition(1).run(|| for i in 0..n { load(i) })],
                          );
@@ -379,7 +379,7 @@ fn what_is_only_looked_at_specialises_nothing() {
                required  a scalar (bool)
                actual    a `Tile<f32>` of extents [128]
                why       all threads of a block take the same branch; a mask chooses element by element
-               help      select(v, a, b)
+               example   select(v, a, b)
         "]],
     );
 }

@@ -32,13 +32,12 @@ pub(crate) fn names_used(help: &str) -> Vec<&str> {
     }
     let before = |at: usize| help[..at].trim_end();
     let after = |at: usize, word: &str| help[at + word.len()..].trim_start();
+    let parameters = parameter_lists(help);
     let declared: Vec<&str> = words
         .iter()
         .filter(|(at, word)| {
             let (before, after) = (before(*at), after(*at, word));
-            let parameter = ["|", ",", "("].iter().any(|end| before.ends_with(end))
-                && (after.starts_with('|') || after.starts_with(','))
-                && help[..*at].contains('|');
+            let parameter = parameters.iter().any(|list| list.contains(at));
             let of_type = after.starts_with(':') && !after.starts_with("::");
             let bound = ["let", "let mut", "for", "mut"].iter().any(|end| before.ends_with(end));
             parameter || of_type || bound
@@ -57,6 +56,26 @@ pub(crate) fn names_used(help: &str) -> Vec<&str> {
         !(blank || number || method || path || ty || called || set || declared.contains(word))
     };
     words.iter().filter(|word| is_used(word)).map(|(_, word)| *word).collect()
+}
+
+/// Where closures have their parameters: between two bars, the first of which follows no operand.
+fn parameter_lists(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut lists = Vec::new();
+    let mut from = 0;
+    while let Some(open) = text[from..].find('|').map(|bar| from + bar) {
+        let before = text[..open].trim_end();
+        let begins =
+            before.is_empty() || ["(", ",", "=", "{"].iter().any(|end| before.ends_with(end));
+        let close = text[open + 1..].find('|').map(|bar| open + 1 + bar);
+        match close.filter(|_| begins) {
+            Some(close) => {
+                lists.push(open..close);
+                from = close + 1;
+            }
+            None => from = open + 1,
+        }
+    }
+    lists
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //@ expect away: if x(i) < 0.0 { ceil(x(i) - 0.5) } else { if x(i) > 0.0 { floor(x(i) + 0.5) } else { x(i) } }
 //@ expect even: if x(i) < 0.0 { -(if -x(i) - floor(-x(i)) == 0.5 { 2.0 * floor(-x(i) / 2.0 + 0.5) } else { floor(0.5 - x(i)) }) } else { if x(i) > 0.0 { if x(i) - floor(x(i)) == 0.5 { 2.0 * floor(x(i) / 2.0 + 0.5) } else { floor(x(i) + 0.5) } } else { x(i) } }
 //@ expect sign: if y(i) < 0.0 || 1.0 / y(i) < 0.0 { -abs(x(i)) } else { abs(x(i)) }
-//@ expect of_scalars: if i == 0 { trunc(j) } else { if i == 1 { away(j) } else { if i == 2 { even(j) } else { if x(j) != x(j) { x(j) } else { -abs(x(j)) } } } }
+//@ expect of_scalars: if i == 0 { if x(j) < 0.0 { ceil(x(j)) } else { floor(x(j)) } } else { if i == 1 { if x(j) < 0.0 { ceil(x(j) - 0.5) } else { if x(j) > 0.0 { floor(x(j) + 0.5) } else { x(j) } } } else { if i == 2 { if x(j) < 0.0 { -(if -x(j) - floor(-x(j)) == 0.5 { 2.0 * floor(-x(j) / 2.0 + 0.5) } else { floor(0.5 - x(j)) }) } else { if x(j) > 0.0 { if x(j) - floor(x(j)) == 0.5 { 2.0 * floor(x(j) / 2.0 + 0.5) } else { floor(x(j) + 0.5) } } else { x(j) } } } else { -abs(x(j)) } } }
 use kiln::prelude::*;
 
 #[kernel(target = sm_80, warps = 1, grid = 1, instances(T = [f16, bf16, f32, f64]))]

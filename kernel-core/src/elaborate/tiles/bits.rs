@@ -118,6 +118,19 @@ impl Builder<'_> {
     pub(crate) fn funnel_shift(&mut self, side: Funnel, given: &Given<'_>) -> Option<Val> {
         let num = self.of_integers(&given.of, given)?;
         self.of_integers(given.val(1), given)?;
+        let low = self.num_of(given.val(0))?;
+        if self.cells.unify(low, num).is_err() {
+            let headline = format!("`{}` takes two words of one type", side.name());
+            let [required, actual] = [num, low].map(|num| self.cells.name(num));
+            let written = given.args[0].operand_text();
+            let help = written.map(|low| format!("{low}.cast::<{required}>()"));
+            return self.refuse(
+                Code::DtypeMismatch
+                    .at(given.at(0), headline)
+                    .compare("low word", format!("`{required}`"), format!("`{actual}`"))
+                    .help_if(help),
+            );
+        }
         let amount = self.cast(given.val(1), num, given.loc)?;
         let operands = [&given.of, given.val(0), &amount];
         self.of_three(ElementwiseOp::FunnelShift(side), side.name(), operands, given.loc)
