@@ -40,7 +40,7 @@ pub use several::Tiles;
 /// | `<<` `>>`, and assigning forms | `Int` | the amount is taken modulo the width in bits; `>>` repeats the sign of a signed type |
 /// | `&` `\|` `^`, and assigning forms | [`Bits`](super::Bits) | on each bit; logical on masks |
 /// | `!x` | `Bits` | every bit inverted; logical on masks |
-/// | `-x` | signed `Number` | integers wrap; of a float the sign bit is inverted, of NaN too |
+/// | `-x` | signed `Number` | integers wrap; of a float the sign bit is inverted, of NaN too unless it is an `f64` |
 ///
 /// A multiplication followed by an addition is rounded once only if it is written as [`fma`](super::fma).
 ///
