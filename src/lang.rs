@@ -91,7 +91,7 @@
 //! | `f32` | 4 | 32 bits | operands of [`dot_tf32`]; of [`dot`] by multiply-add |
 //! | `f64` | 8 | 64 bits | [some functions](Tile#functions-of-floats) are refused |
 //! | [`e4m3`], [`e5m2`] | 1 | 32 bits, raw bits | without arithmetic (K0204): moved, converted from `sm_89` on, operands of [`dot`], [`wgmma::mma`], [`tcgen05::mma`], [`dot_scaled`] and [`tcgen05::mma_scaled`]; `e4m3` is also the type of scales of NVFP4 |
-//! | [`e2m1x2`] | 1 | 32 bits, raw bits | two FP4 numbers, without arithmetic and conversions (K0204): moved, operands of [`dot`], [`tcgen05::mma`], [`dot_scaled`] and [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] makes a constant |
+//! | [`e2m1x2`] | 1 | 32 bits, raw bits | two FP4 numbers, without arithmetic and conversions (K0204): moved, operands of [`dot`], [`tcgen05::mma`], [`dot_scaled`] and [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] and [`bitcast`](Tile::bitcast) make them of bytes |
 //! | [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, scales of [`dot_scaled`] and [`tcgen05::mma_scaled`] |
 //! | [`e2m3x16`], [`e3m2x16`] | 12, in shared memory 16 | none | sixteen FP6 numbers: loaded by [`tma::load`], operands of [`dot`], [`dot_scaled`], [`tcgen05::mma`] and [`tcgen05::mma_scaled`], and nothing else (K0204) |
 //! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
@@ -110,8 +110,8 @@
 //! | `Option` of one of these | `Some(..)` of that, or `None` | that, or nothing |
 //!
 //! **An argument may be absent** if its parameter is an `Option`. The compiler makes code for each choice of arguments that are
-//! absent, and the launch takes that of its arguments: code without an argument has no branch and no parameter for it. So a
-//! kernel has at most four such parameters (K0602). Attributes and checks are about arguments that are there.
+//! absent, and the launch takes the code for its own arguments: it has no branch and no parameter for what is absent. So a
+//! kernel has at most four such parameters (K0602). What attributes say of an absent argument is not checked.
 //!
 //! ```
 //! use kiln::prelude::*;

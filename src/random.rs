@@ -28,7 +28,7 @@
 //! # Ok::<(), kiln::Error>(())
 //! ```
 //!
-//! Dropout of one element a counter uses one of the four words of a block. [`Philox::words`] gives all four for the work of one.
+//! Dropout of one element a counter uses one of the four words of that counter. [`Philox::words`] gives all four for the work of one.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -44,9 +44,9 @@ mod items {
 
     /// A Philox 4x32-10 generator: a key from a seed, and one of 2^64 streams.
     ///
-    /// Of each stream and each counter it makes four words of 32 random bits, a bijection of the 128 bits of both under each key (Salmon,
-    /// Moraes, Dror, Shaw, *Parallel Random Numbers: As Easy as 1, 2, 3*, SC 2011). The authors report that they pass all tests of
-    /// `TestU01`; they are not for cryptography.
+    /// It makes four words of 32 random bits of each stream and counter. Under one key, no two pairs of stream and counter give the same four
+    /// words (Salmon, Moraes, Dror, Shaw, *Parallel Random Numbers: As Easy as 1, 2, 3*, SC 2011). The authors report that the words pass
+    /// all tests of `TestU01`. They are not for cryptography.
     ///
     /// The methods that end in `_at` compute the numbers of one counter, on the host and in kernels; those of tiles compute the numbers
     /// of each counter of a tile. Words, uniform numbers and numbers below a bound are the same bits on both; normal numbers differ by
@@ -89,12 +89,13 @@ mod items {
     }
 
     impl Philox {
-        /// The generator of a seed; its first stream.
+        /// The generator of a seed; its stream is 0.
         pub fn new(seed: u64) -> Philox {
             Philox { key: (seed as u32, (seed >> 32) as u32), stream: (0, 0) }
         }
 
-        /// The same seed with another stream: the step of a training, say, or the number of a layer.
+        /// The same seed with this stream instead of the one before: the step of a training, say, or the number of a layer. One number
+        /// for both is `step * layers + layer`.
         ///
         /// Numbers of different streams are independent of each other, as those of different counters are.
         #[must_use]
@@ -120,9 +121,9 @@ mod items {
             unit(self.words_at(at).0)
         }
 
-        /// An integer of at least 0 and less than `n`, from the first word.
+        /// An integer of at least 0 and less than `n`, from the first word; 0 for an `n` of 0.
         ///
-        /// The word is multiplied by `n` and the high half kept: some numbers are likelier than others by at most n · 2^-32.
+        /// The word is multiplied by `n` and the high half kept: some numbers are likelier than others, by a share of at most n · 2^-32.
         pub fn below_at(self, at: u64, n: u32) -> u32 {
             self.words_at(at).0.mul_hi(n)
         }

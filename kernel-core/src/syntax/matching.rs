@@ -11,6 +11,13 @@
 //! ```
 //!
 //! ```text
+//! if let Some(b) = bias { c } else { d }
+//!
+//! { let of_match = bias;
+//!   if is_some(of_match) { let b = inside(of_match); c } else { d } }
+//! ```
+//!
+//! ```text
 //! if let Some(b) = bias && n > 0 { c } else { d }
 //!
 //! if { let of_match = bias; is_some(of_match) && { let b = inside(of_match); n > 0 } }
@@ -171,6 +178,8 @@ impl Reader<'_> {
         let mut then = self.block(&item.then_branch, depth);
         let otherwise = item.else_branch.as_ref().map(|(_, e)| Box::new(self.expr(e, depth)));
         let mut refused = Vec::new();
+        // One value alone is computed once, before the condition, whatever it is.
+        let mut alone_before = None;
         for (part, left) in parts.iter().zip(read).rev() {
             let syn::Expr::Let(tested) = part else {
                 condition = Some(match condition {
@@ -196,8 +205,14 @@ impl Reader<'_> {
                 (Some(test), Some(rest)) => Some(binary(BinOp::AndAnd, test, rest)),
                 (test, rest) => test.or(rest),
             };
-            condition = test.map(|test| matched(init.clone(), test));
-            let mut stmts = vec![matched_as(init)];
+            let mut stmts = Vec::new();
+            if parts.len() == 1 {
+                condition = test;
+                alone_before = Some(init);
+            } else {
+                condition = test.map(|test| matched(init.clone(), test));
+                stmts.push(matched_as(init));
+            }
             stmts.extend(declared(&asked.names));
             stmts.append(&mut then.stmts);
             then.stmts = stmts;
@@ -212,7 +227,10 @@ impl Reader<'_> {
             let kind = ExprKind::Lit(Literal::Bool(true));
             Expr { kind, loc }
         });
-        ExprKind::If(Box::new(condition), then, otherwise)
+        let chosen = ExprKind::If(Box::new(condition), then, otherwise);
+        let Some(init) = alone_before else { return chosen };
+        let tail = Some(Box::new(Expr { kind: chosen, loc }));
+        ExprKind::Block(Block { items: Vec::new(), stmts: vec![matched_as(init)], tail, loc })
     }
 
     /// `let pat = init else { diverge }`; none if the pattern is refused.

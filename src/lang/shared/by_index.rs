@@ -30,7 +30,7 @@ impl<const RANK: usize> Indices for [Tile<i32>; RANK] {}
 impl<T: Scalar> Shared<T> {
     /// Reads the elements at `indices`: a tile of their extents.
     ///
-    /// The elements outside are zero.
+    /// Reads at indices outside give zero.
     ///
     /// # Layout
     /// The result has the layout of the indices. The memory is laid out as its other uses want it.
@@ -109,16 +109,16 @@ impl<T: Scalar> Shared<T> {
     ///
     /// #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 1024))]
     /// pub fn histogram(x: Tensor<u8, 1>, counts: TensorMut<i32, 1>) {
-    ///     let block = shared::<i32>([256]);
-    ///     block.store(zeros([256]));
+    ///     let bins = shared::<i32>([256]);
+    ///     bins.store(zeros([256]));
     ///     sync();
     ///     let at = block_id(0) * 1024 + arange(0, 1024);
     ///     let bytes = x.tile([block_id(0) * 1024], [1024]).load().cast::<i32>();
     ///     // What is outside of the tensor names no element.
     ///     let bytes = select(at.lt(x.dim(0)), bytes, -1);
-    ///     block.atomic_add(bytes, full([1024], 1));
+    ///     bins.atomic_add(bytes, full([1024], 1));
     ///     sync();
-    ///     counts.tile([0], [256]).atomic_add(block.load());
+    ///     counts.tile([0], [256]).atomic_add(bins.load());
     /// }
     /// ```
     pub fn atomic_add<I: Indices>(self, indices: I, values: Tile<T>) -> Tile<T> {
@@ -218,7 +218,7 @@ impl<T: Scalar> Shared<T> {
     /// Writes `new` if the element equals `current`, in one step for each index, and gives the **old** values: for element types of 4 and
     /// 8 bytes.
     ///
-    /// An element was written if the old value equals `current`. Floats are compared by value: -0 equals 0, and NaN equals
+    /// An element in range was written if the old value equals `current`; an index outside gives 0, and nothing is written. Floats are compared by value: -0 equals 0, and NaN equals
     /// nothing.
     ///
     /// `atom.shared.cas.b32`, `.b64`; for floats a loop around it. PTX and errors: [those of `atomic_add`](Self::atomic_add).

@@ -177,7 +177,7 @@ impl<T: Scalar> Tile<T> {
     ///
     /// The first element becomes `initial`, and each other one `f(initial, s)`, where `s` is what [`scan`](Tile::scan) has
     /// at the element before it, bit for bit and in every layout. `[1, 2, 3, 4]` gives `[10, 11, 13, 16]` for
-    /// `x.scan_exclusive(0, 10, |a, b| a + b)`. `initial` is a scalar, known when the kernel runs: 0 for a sum of its own,
+    /// `x.scan_exclusive(0, 10, |a, b| a + b)`. `initial` is a scalar, which may be known only at run time: 0 for a sum of its own,
     /// or what an earlier tile left.
     ///
     /// # Layout
@@ -300,7 +300,7 @@ impl<T: Number> Tile<T> {
     /// The index along `axis` of the greatest element; removes the axis.
     ///
     /// Of equal elements the first counts (Triton's `tie_break_left`); -0 and +0 are equal. NaN is ignored unless there
-    /// is nothing else, as in [`max`](Tile::max): for only NaNs the index is 0. Where another element is to count, or other
+    /// is nothing else, as in [`max`](Tile::max): for only NaNs the index is 0. If another element is to count, or other
     /// values go with the greatest one, [`Tiles::reduce`](crate::lang::Tiles::reduce) takes a comparison.
     ///
     /// # Layout

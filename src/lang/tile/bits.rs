@@ -184,7 +184,7 @@ impl<T: Scalar> Tile<T> {
     /// The bits of each element read as another type of the same width, a number (`__float_as_uint` in CUDA, `to_bits` and
     /// `from_bits` in Rust).
     ///
-    /// No bit changes, those of NaN included. FP8 numbers, pairs of FP4 numbers and scales have the bits of an `u8`.
+    /// No bit changes, those of NaN included. FP8 numbers, pairs of FP4 numbers and scales have the bits of a `u8`.
     ///
     /// # Layout
     /// That of the tile.
@@ -194,7 +194,7 @@ impl<T: Scalar> Tile<T> {
     /// bits are extended anew (`cvt.s32.s8`, `and.b32`).
     ///
     /// # Errors
-    /// K0204 for types of different width and for masks, K0206 for addresses and windows, and without a type.
+    /// K0204 for types of different width and for masks, K0206 for addresses and windows.
     ///
     /// ```no_run
     /// use kiln::prelude::*;

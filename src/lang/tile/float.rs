@@ -365,7 +365,7 @@ impl<T: Float> Tile<T> {
     ///
     /// `sign` is a tile or a scalar. The signs of zeros and NaN count too.
     ///
-    /// `copysign.f32`; of the half types in `f32`. Layout, PTX and errors: [elementwise
+    /// `copysign.f32`; of the half types `and.b16` and `or.b16`. Layout, PTX and errors: [elementwise
     /// operations](Tile#elementwise-operations).
     ///
     /// ```no_run

@@ -16,7 +16,7 @@ use crate::lang::stub;
 ///
 /// # Structs
 ///
-/// `Tiles` is implemented for tuples alone. The closure gets the same tuple with scalars instead of tiles, and the fields of
+/// `Tiles` is not implemented for structs. The closure gets the same tuple with scalars instead of tiles, and the fields of
 /// a struct have fixed types: a struct of tiles cannot become one of scalars. The closure may make structs of its scalars
 /// and call their methods:
 ///

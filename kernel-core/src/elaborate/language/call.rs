@@ -408,6 +408,9 @@ impl Builder<'_> {
                 4 => Dtype::U32,
                 _ => Dtype::U64,
             };
+            if val.is_absent() {
+                return Val::Error;
+            }
             let bits = self.num_of(val);
             let fits = bits.is_some_and(|bits| {
                 let own = self.cells.known(bits).is_none_or(|dtype| dtype == word);

@@ -209,7 +209,10 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "popc" | "popcount" | "popcll" => ("", ".count_ones()"),
         "clz" | "clzll" => ("", ".leading_zeros()"),
         "ctz" => ("", ".trailing_zeros()"),
-        "ffs" | "ffsll" => ("`__ffs` counts from 1, and gives 0 for 0", ".trailing_zeros() + 1"),
+        "ffs" | "ffsll" => (
+            "`trailing_zeros` counts from 0, and gives the width for 0, where `__ffs` counts from 1 and gives 0",
+            "",
+        ),
         "brev" | "brevll" => ("", ".reverse_bits()"),
         "umulhi" | "mulhi" => ("", ".mul_hi(y)"),
         "rint" | "nearbyint" | "roundeven" => ("", ".round_ties_even()"),

@@ -63,10 +63,10 @@ impl Builder<'_> {
                 Some(Dtype::F16 | Dtype::Bf16) => Some("u16"),
                 Some(_) | None => None,
             };
-            let help = of
-                .value()
-                .zip(bits)
-                .map(|(value, bits)| self.applied(value, &format!(".bitcast::<{bits}>()")));
+            let help =
+                of.value().zip(bits.filter(|_| given.args.is_empty())).map(|(value, bits)| {
+                    self.applied(value, &format!(".bitcast::<{bits}>().{}()", given.path()))
+                });
             let name = self.cells.name(num);
             return self.refuse(
                 Code::DtypeRefused
@@ -212,13 +212,16 @@ impl Builder<'_> {
 pub(crate) fn no_bitcast(from: Dtype, to: Dtype, loc: Loc) -> Diagnostic {
     let (from_bits, to_bits) = (8 * from.bytes(), 8 * to.bytes());
     let why = if from == Dtype::Bool || to == Dtype::Bool {
-        "a `bool` is a predicate in a kernel, and has no bits; `select` and comparisons make one thing of the other"
+        "a `bool` is a predicate in a kernel, and has no bits; `cast` makes 0 or 1 of it, and a comparison makes a `bool` of a number"
     } else {
         "no bit is added or left out: `cast` converts the value instead"
     };
-    let diagnostic = Code::DtypeRefused
-        .at(loc, format!("`bitcast` does not read `{from}` as `{to}`"))
-        .compare("element type", same_bits(from), format!("`{to}`"));
+    let diagnostic =
+        Code::DtypeRefused.at(loc, format!("`bitcast` does not read `{from}` as `{to}`")).compare(
+            "element type",
+            if from == Dtype::Bool { "a number".to_owned() } else { same_bits(from) },
+            format!("`{}`", if from == Dtype::Bool { from } else { to }),
+        );
     let note = if from_bits == to_bits {
         why.to_owned()
     } else {
@@ -234,5 +237,5 @@ fn same_bits(dtype: Dtype) -> String {
         .filter(|other| dtype.has_bits_of(**other) && **other != dtype)
         .map(|other| format!("`{other}`"))
         .collect();
-    if names.is_empty() { "a number".to_owned() } else { names.join(", ") }
+    names.join(", ")
 }

@@ -486,6 +486,16 @@ impl Emitter {
     }
 
     fn binary_half(&mut self, op: Binary, dtype: Dtype, a: Val, b: Val) -> Val {
+        if op == Binary::Copysign {
+            // By the bits: a conversion to `f32` and back gives a NaN another sign.
+            let magnitude = self.half_bits_op(Opcode::And, a, 0x7fff);
+            let sign = self.half_bits_op(Opcode::And, b, 0x8000);
+            if let (Val::Int(magnitude), Val::Int(sign)) = (magnitude, sign) {
+                return Val::Int(magnitude | sign);
+            }
+            let parts = [magnitude, sign].map(|part| Val::Reg(self.reg(part, Type::B16)));
+            return self.pure(Opcode::Or, mods![Type::B16], Type::B16, &parts);
+        }
         let opcode = match op {
             Binary::Add => Some(Opcode::Add),
             Binary::Sub => Some(Opcode::Sub),

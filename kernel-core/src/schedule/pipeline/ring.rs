@@ -219,10 +219,16 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether threads store to one of these allocations.
+    /// Whether threads write to one of these allocations.
     fn stores(&self, stmts: &[Stmt], roots: &[Shared]) -> bool {
         stmts.iter().any(|stmt| {
-            let here = matches!(&stmt.kind, StmtKind::Op { op: Op::Memory(MemoryOp::StoreShared), args, .. }
+            let here = matches!(&stmt.kind, StmtKind::Op {
+                    op: Op::Memory(
+                        MemoryOp::StoreShared | MemoryOp::ScatterShared | MemoryOp::AtomicShared(_)
+                    ),
+                    args,
+                    ..
+                }
                 if self.values[args[0]].ty.shared().is_some_and(|ty| roots.contains(&ty.root)));
             here || stmt.kind.regions().into_iter().any(|inner| self.stores(&inner.stmts, roots))
         })
