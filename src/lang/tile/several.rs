@@ -16,7 +16,7 @@ use crate::lang::stub;
 ///
 /// # Structs
 ///
-/// `Tiles` is not implemented for structs. The closure gets the same tuple with scalars instead of tiles, and the fields of
+/// A struct of tiles is taken apart into a tuple first. The closure gets the same tuple with scalars instead of tiles, and the fields of
 /// a struct have fixed types: a struct of tiles cannot become one of scalars. The closure may make structs of its scalars
 /// and call their methods:
 ///
@@ -85,7 +85,7 @@ pub trait Tiles: Copy + Sealed {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// /// The greatest score of each row, the first of equal ones, and the label beside it.
+    /// /// The greatest score of each row, the first of equal ones, and the label beside it. No score is NaN.
     /// fn best(scores: Tile<f32>, labels: Tile<i32>) -> (Tile<f32>, Tile<i32>) {
     ///     let positions = arange(0, 128).expand(0);
     ///     let (score, label, _) = (scores, labels, positions).reduce(1, |(a, x, i), (b, y, j)| {
