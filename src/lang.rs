@@ -64,10 +64,12 @@
 //! |---|---|
 //! | making tiles | [`zeros`], [`full`], [`arange`], [`join`] |
 //! | elementwise | [operators](Tile#elementwise-operations), [`select`], [`maximum`], [`minimum`], [`fma`], [`Tile::map`], [`Tile::cast`], [functions of floats](Tile#functions-of-floats) |
+//! | bits of integers | [`Tile::count_ones`], [`Tile::leading_zeros`], [`Tile::reverse_bits`], [`Tile::rotate_left`], [`Tile::funnel_shl`], [`Tile::mul_hi`], [`Tile::bitcast`] and their neighbours |
+//! | random numbers | [`random::Philox`](crate::random::Philox) |
 //! | along an axis | [reductions](Tile#reductions), [`Tile::scan`], [`Tile::cumsum`], [`Tile::flip`], and of several tiles [`Tiles`] |
 //! | shapes | [`Tile::expand`], [`Tile::broadcast`], [`Tile::reshape`], [`Tile::permute`], [`Tile::t`], [`Tile::split`], [`Tile::item`] |
 //! | global memory | [`Tensor`], [`TensorMut`] and their windows; [`Ptr`] with [`load`], [`store`] and masked forms; [`atomic`] |
-//! | shared memory | [`shared`], [`Shared`], [`copy_async`] and its waits, [`sync`] |
+//! | shared memory | [`shared`], [`Shared`]; [`Shared::gather`], [`Shared::scatter`] and atomics at tiles of indices; [`copy_async`] and its waits, [`sync`] |
 //! | asynchronous copies of Hopper | [`tma`], [`bulk`], [`Barrier`], [`fence_async`] |
 //! | blocks and partitions | [`cluster`], [`Shared::of_block`], [`Barrier::of_block`], [`NamedBarrier`] |
 //! | products | [`dot`], [`dot_tf32`], [`dot_scaled`] |

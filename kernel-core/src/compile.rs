@@ -447,6 +447,7 @@ fn compile_kernels(
         let instances = Instances { unit, kernel, rows, absent, targets, work };
         all.push(instances.compile(left, around));
     }
+    elaborate::messages::in_place::set(unit, &mut left.problems);
     if left.problems.is_empty() { all } else { Vec::new() }
 }
 

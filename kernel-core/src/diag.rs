@@ -38,6 +38,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// How such code looks, where none can be pasted: it has names of its own, or leaves parts out.
     pub example: Option<String>,
+    /// The operand of the underlined expression that is to be underlined alone, and the help if it cannot be.
+    pub(crate) operand: Option<(usize, Option<String>)>,
     /// Where the kernel calls the function that it is in, if it is in one.
     pub called: Option<Loc>,
     /// The instances in which it shows, if it does not show in all or not alike; its numbers are those of the first.
@@ -69,6 +71,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             example: None,
+            operand: None,
             called: None,
             instances: Vec::new(),
             variant: None,
@@ -80,6 +83,24 @@ impl Diagnostic {
         let same_place = self.code == other.code && self.primary == other.primary;
         let same_words = self.headline == other.headline && self.compare == other.compare;
         same_place && (self.called == other.called || same_words)
+    }
+
+    /// Whether another problem, of another place, has the same words.
+    pub(crate) fn says_as(&self, other: &Diagnostic) -> bool {
+        let words = |one: &Diagnostic| {
+            (one.code, one.headline.clone(), one.help.clone(), one.example.clone(), one.called)
+        };
+        words(self) == words(other)
+            && self.compare == other.compare
+            && self.instances == other.instances
+            && self.variant == other.variant
+    }
+
+    /// The problem is that of one operand of the underlined expression; `otherwise` is the help if that cannot be found.
+    #[must_use]
+    pub(crate) fn of_operand(mut self, operand: usize, otherwise: Option<String>) -> Self {
+        self.operand = Some((operand, otherwise));
+        self
     }
 
     /// Adds a place that explains the problem.
@@ -298,6 +319,11 @@ impl Problems {
     /// The problems, in the order in which they were found.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
+    }
+
+    /// Changes what is said of the problems.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Vec<Diagnostic>)) {
+        change(&mut self.list);
     }
 
     /// Keeps the problems for which this holds.

@@ -205,6 +205,16 @@ fn with(text: &str, at: Range<usize>, new: &str, help: &str) -> Mended {
 /// The programs with a help in them, those first in which it replaces the least.
 fn pasted(text: &str, problem: &Problem, help: &str) -> Vec<Mended> {
     let mut programs = Vec::new();
+    // The same word elsewhere, which the message points at, is replaced with it.
+    let word = &text[problem.at.clone()];
+    let same: Vec<_> = problem.others.iter().filter(|at| text[(*at).clone()] == *word).collect();
+    if !same.is_empty() {
+        let mut all = text.to_owned();
+        for at in same.into_iter().rev() {
+            all.replace_range(at.clone(), help);
+        }
+        programs.push(with(&all, problem.at.clone(), help, help));
+    }
     let is_statement = help.ends_with(';') || help.ends_with('}') || help.starts_with("let ");
     for place in std::iter::once(&problem.at).chain(&problem.others) {
         let around = Around::of(text, place);

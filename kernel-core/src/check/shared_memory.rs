@@ -1,5 +1,7 @@
 //! The shared memory of a block: all allocations of a kernel live at the same time.
 
+use std::collections::BTreeSet;
+
 use kernel_layout::Form;
 
 use crate::{
@@ -15,6 +17,8 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
     let rings = kernel.rings();
     let limit = u64::from(kernel.target.hardware().shared_bytes_per_block);
     let mut total = 0u64;
+    // Bytes that a stage more costs, and the numbers of stages of all loops.
+    let (mut of_stage, mut counts) = (0, BTreeSet::new());
     let mut over = None;
     for (root, data) in kernel.shared.iter() {
         let stages = rings.get(root).copied().unwrap_or(1);
@@ -22,14 +26,34 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
         // Padding is as long as what it pads.
         let padded = matches!(data.pinned, Some(Form::NvmmaShared { fp4_padded: true, .. }));
         let bytes = elements * u64::from(data.dtype.shared_bytes()) * if padded { 2 } else { 1 };
-        total += bytes.next_multiple_of(ALIGNMENT_BYTES) * u64::from(stages);
+        let bytes = bytes.next_multiple_of(ALIGNMENT_BYTES);
+        total += bytes * u64::from(stages);
+        if rings.contains_idx(root) {
+            of_stage += bytes;
+            counts.insert(stages);
+        }
         if total > limit {
             over.get_or_insert(data.loc);
         }
     }
     let headline = format!("a block on {} cannot have this much shared memory", kernel.target);
-    let diagnostic = Diagnostic::new(Code::SharedBudget, over?, headline)
-        .compare("bytes", format!("at most {limit}"), total.to_string())
+    let diagnostic = Diagnostic::new(Code::SharedBudget, over?, headline).compare(
+        "bytes",
+        format!("at most {limit}"),
+        total.to_string(),
+    );
+    let stages = counts.first().filter(|_| counts.len() == 1).map(|stages| u64::from(*stages));
+    let fitting = stages.and_then(|stages| {
+        let others = total - of_stage * stages;
+        limit.checked_sub(others)?.checked_div(of_stage).filter(|fitting| *fitting > 0)
+    });
+    let diagnostic = match (stages, fitting) {
+        (Some(stages), Some(fitting)) => {
+            diagnostic.compare("stages", format!("at most {fitting}"), stages)
+        }
+        _ => diagnostic,
+    };
+    let diagnostic = diagnostic
         .why("all shared allocations of a kernel live at the same time; what a pipelined loop fills counts once for each stage");
     Some(diagnostic)
 }

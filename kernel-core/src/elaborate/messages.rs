@@ -2,6 +2,7 @@
 
 pub(crate) mod advice;
 pub(crate) mod forms;
+pub(crate) mod in_place;
 pub(crate) mod spelling;
 pub(crate) mod unknown;
 pub(crate) mod words;

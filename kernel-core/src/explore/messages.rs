@@ -333,6 +333,17 @@ impl Said<'_> {
                 None => format!("barrier({come})"),
             }
         });
+        // An `expect` is an arrival too.
+        let expects = state.expected == 0 && state.delivered > 0 && state.missing > 0;
+        let expect = format!("{}.expect({});", name.trim_matches('`'), state.delivered);
+        let diagnostic = if expects {
+            diagnostic
+                .why("`expect` arrives at the barrier, and says how many bytes the phase waits for")
+                .help(expect)
+                .exemplified()
+        } else {
+            diagnostic
+        };
         let of_phase = counted(state.count as usize, "arrival");
         diagnostic
             .place_if(made, &format!("the barrier counts {of_phase} in a phase"))
@@ -372,7 +383,7 @@ fn is_again(first: &Access, second: &Access) -> bool {
 fn wrong_phase(at: Loc, name: &str, parity: i128, state: Stuck) -> Diagnostic {
     let phases = counted(state.phases as usize, "phase");
     let other = 1 - parity;
-    Code::WrongPhase
+    let diagnostic = Code::WrongPhase
         .at(at, format!("this waits for a phase of {name} that never begins"))
         .compare(
             "",
@@ -380,7 +391,13 @@ fn wrong_phase(at: Loc, name: &str, parity: i128, state: Stuck) -> Diagnostic {
             format!("a wait for parity {parity} after {phases}, the last of parity {other}"),
         )
         .place_if(state.arrived, "the last phase ends with this arrival")
-        .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")")
+        .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")");
+    if state.phases < 2 {
+        return diagnostic;
+    }
+    diagnostic
+        .help("barrier.wait(k % 2) // in a loop that waits for one phase in each iteration k")
+        .exemplified()
 }
 
 /// `read` or `written`.

@@ -301,9 +301,23 @@ impl Reader<'_> {
         let mut name = written.as_str();
         let known = ["target", "targets", "warps", "grid", "cluster", "instances"];
         if !known.contains(&name) {
-            let near = crate::diag::nearest(name, known);
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            self.bad_attr(loc, &format!("`{name}` is not an argument of `#[kernel]`{hint}"));
+            let near = match name {
+                "num_warps" => Some("warps"),
+                "num_ctas" | "clusters" | "cluster_dims" | "ctas" => Some("cluster"),
+                "blocks" | "grid_dim" | "num_blocks" => Some("grid"),
+                "arch" | "sm" | "device" => Some("target"),
+                _ => crate::diag::nearest(name, known),
+            };
+            let headline = format!("`{name}` is not an argument of `#[kernel]`");
+            let value = super::written(&value);
+            let diagnostic = Diagnostic::new(Code::Attribute, loc, headline);
+            self.problems.push(match (name, near) {
+                ("num_stages" | "stages" | "pipeline_stages", _) => diagnostic
+                    .why("each loop has stages of its own")
+                    .help(format!("for k in pipeline(range(0, n, 64), {value}) {{ .. }}")),
+                (_, Some(near)) => diagnostic.help(format!("{near} = {value}")),
+                (_, None) => diagnostic.help(ARGUMENTS),
+            });
             // What is meant counts for the rest, so that its absence is not reported as well.
             name = near.unwrap_or(name);
         }

@@ -496,10 +496,23 @@ impl Reader<'_> {
                 first = first.or(Some(named));
                 value = &named.right;
             }
-            parts.push(self.alone(value, depth));
+            // `dtype = f32` names no value.
+            if crate::ir::Dtype::from_name(&super::written(value)).is_none() {
+                parts.push(self.alone(value, depth));
+            }
             values.push(spelt(value));
         }
+        let name = first.map(|named| super::written(&named.left)).unwrap_or_default();
         let help = match function {
+            "zeros" | "full" if name.ends_with("type") => {
+                let ty = values.pop().unwrap_or_default();
+                format!("{function}::<{ty}>({})", values.join(", "))
+            }
+            _ if name.starts_with("keep") && values.len() == 2 => {
+                format!("{function}({0}).expand({0})", values[0])
+            }
+            "program_id" | "tl.program_id" => format!("block_id({})", values.join(", ")),
+            "num_programs" => format!("num_blocks({})", values.join(", ")),
             "load" if values.len() == 3 => format!("load_masked({})", values.join(", ")),
             "store" if values.len() == 3 => format!("store_masked({}, mask, value)", values[0]),
             _ => format!("{function}({})", values.join(", ")),
@@ -677,10 +690,14 @@ fn is_named(arg: &syn::Expr) -> bool {
     matches!(arg, syn::Expr::Assign(assign) if matches!(&*assign.left, syn::Expr::Path(_)))
 }
 
+/// Characters of an argument that a message repeats.
+const LONGEST_ARGUMENT: usize = 24;
+
 /// An argument as it is written, if it is short enough for a message.
 fn spelt(value: &syn::Expr) -> String {
-    let short = matches!(value, syn::Expr::Lit(_) | syn::Expr::Path(_));
-    if short { super::written(value) } else { "..".to_owned() }
+    let short = matches!(value, syn::Expr::Lit(_) | syn::Expr::Path(_) | syn::Expr::Array(_));
+    let text = super::written(value);
+    if short && text.len() <= LONGEST_ARGUMENT { text } else { "..".to_owned() }
 }
 
 /// Why a macro is not known, and what to write instead.

@@ -241,6 +241,11 @@ impl Reader<'_> {
                 };
                 format!("{name}<{elem}, 1>")
             }
+            syn::Type::Ptr(pointer) => {
+                let mutable = matches!(pointer.mutability, syn::PointerMutability::Mut(_));
+                let name = if mutable { "TensorMut" } else { "Tensor" };
+                format!("{name}<{}, 1>", super::written(&pointer.elem))
+            }
             _ => "Tensor<f32, 1>".to_owned(),
         };
         let loc = self.loc(ty);
@@ -330,7 +335,13 @@ impl Reader<'_> {
             }
             other => {
                 let why = "besides kernels there can be functions, structs, traits, impls, constants and `use`";
-                self.refuse_at(other, "this item", why, "");
+                let help = if let syn::Item::Static(item) = other {
+                    let ty = super::written(&item.ty);
+                    format!("const {}: {ty} = {};", item.ident, super::written(&item.expr))
+                } else {
+                    String::new()
+                };
+                self.refuse_at(other, "this item", why, &help);
                 // Its uses are not reported as well.
                 items.extend(
                     declared_name(other).map(|(name, _)| Item::Refused(self.ident(name).name)),

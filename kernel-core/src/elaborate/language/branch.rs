@@ -5,17 +5,25 @@ use super::{
     value::Val,
 };
 use crate::{
-    diag::Code,
+    diag::{Code, Diagnostic},
     elaborate::{Builder, Env},
     ir::{
         Binary, Const, ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type, Value,
     },
     loc::Loc,
-    syntax::{Block, Expr},
+    syntax::{Block, Expr, ExprKind},
 };
 
 /// A leaf on both sides: of a variable, or of the branch's own value.
 type Pair = (Option<(VarId, usize)>, Val, Val);
+
+/// A choice between two values, element by element.
+fn chosen_by_element(condition: &Expr, then: &Block, otherwise: Option<&Expr>) -> Option<String> {
+    let only = |block: &Block| block.tail.as_deref().filter(|_| block.stmts.is_empty())?.text();
+    let ExprKind::Block(otherwise) = &otherwise?.kind else { return None };
+    let parts = [condition.text()?, only(then)?, only(otherwise)?];
+    Some(format!("select({})", parts.join(", ")))
+}
 
 impl Builder<'_> {
     /// `if c { a } else { b }`
@@ -27,7 +35,15 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Val {
-        let val = self.expr(condition, env);
+        let mut val = self.expr(condition, env);
+        if matches!(self.ty_of(&self.plain(val.clone())), Some(Type::Tile(..)))
+            && let Some(help) = chosen_by_element(condition, then, otherwise)
+        {
+            let plain = self.plain(val);
+            let diagnostic = self.no_bool(&plain, condition.loc).help(help);
+            self.report(diagnostic);
+            val = Val::Error;
+        }
         self.branch_on(&val, condition.loc, loc, &mut |b| b.block(then, env), &mut |b| {
             otherwise.map_or(Val::Unit, |e| b.expr(e, env))
         })
@@ -48,17 +64,23 @@ impl Builder<'_> {
         {
             return Some(Err(value));
         }
+        let diagnostic = self.no_bool(&plain, loc);
+        let diagnostic = self.help_item(diagnostic, val);
+        self.refuse(diagnostic)
+    }
+
+    /// The message about a condition that is no scalar `bool`.
+    fn no_bool(&self, plain: &Val, loc: Loc) -> Diagnostic {
         let mut diagnostic = Code::Kind
             .at(loc, "this condition is not one `bool` for the whole block")
-            .compare("", "a scalar (bool)", self.describe(&plain));
-        if matches!(self.ty_of(&plain), Some(Type::Tile(..))) {
-            let mask = self.written(&plain);
+            .compare("", "a scalar (bool)", self.describe(plain));
+        if matches!(self.ty_of(plain), Some(Type::Tile(..))) {
+            let mask = self.written(plain);
             diagnostic = diagnostic
                 .why("all threads of a block take the same branch; a mask chooses element by element")
                 .help(format!("select({}, a, b)", mask.as_deref().unwrap_or("mask")));
         }
-        let diagnostic = self.help_item(diagnostic, val);
-        self.refuse(diagnostic)
+        diagnostic
     }
 
     pub(crate) fn branch_on(

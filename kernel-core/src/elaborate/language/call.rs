@@ -9,7 +9,7 @@ use super::{
 use crate::{
     diag::{Code, Diagnostic, counted},
     elaborate::{Builder, Env},
-    ir::{Const, Dtype},
+    ir::{Const, Dtype, Type},
     loc::Loc,
     syntax::{
         ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Path, Receiver, Segment, Struct,
@@ -41,6 +41,21 @@ struct Inlined<'f> {
 
 /// The traits of the language whose methods are called on their first argument.
 const TRAITS: [&str; 6] = ["Scalar", "Number", "Float", "Int", "Bits", "Cast"];
+
+/// The tile and the closure of `tile.iter().map(closure)`, with or without `collect` behind it.
+fn iterated<'a>(
+    receiver: &'a Expr,
+    name: &Segment,
+    args: &'a [Expr],
+) -> Option<(&'a Expr, &'a Expr)> {
+    let ExprKind::Method(inner, method, inner_args) = &receiver.kind else { return None };
+    if name.name == "collect" {
+        return iterated(inner, method, inner_args);
+    }
+    let iterates = matches!(method.name.as_str(), "iter" | "into_iter" | "iter_mut");
+    let [closure] = args else { return None };
+    (iterates && name.name == "map").then_some((&**inner, closure))
+}
 
 impl Builder<'_> {
     /// `f(a, b)`
@@ -495,6 +510,34 @@ impl Builder<'_> {
             && let Some(reported) = self.of_module(module, name, args, env, loc)
         {
             return reported;
+        }
+        if let ("to" | "astype" | "as_type" | "cast" | "type" | "to_dtype", [ty]) =
+            (name.name.as_str(), args)
+            && let Some(ty) = ty.name().filter(|ty| Dtype::from_name(ty).is_some())
+            && self.scopes.lookup(env, ty).is_none()
+        {
+            let val = self.plain_expr(receiver, env);
+            if val.is_absent() {
+                return Val::Error;
+            }
+            let help = receiver.operand_text().unwrap_or_default() + &format!(".cast::<{ty}>()");
+            return self.report(
+                Code::Kind
+                    .at(loc, format!("`{ty}` is a type, where a value is required"))
+                    .why("a conversion takes the type between `::<` and `>`")
+                    .help(help),
+            );
+        }
+        if let Some((tile, closure)) = iterated(receiver, name, args)
+            && let val = self.plain_expr(tile, env)
+            && matches!(self.ty_of(&val), Some(Type::Tile(..)))
+            && let (Some(text), Some(closure)) = (tile.operand_text(), closure.text())
+        {
+            let headline = format!("{} has no iterators", self.describe(&val));
+            let why =
+                "the elements of a tile belong to threads: they are computed with all at once";
+            let help = format!("{text}.map({closure})");
+            return self.report(Code::NotAFunction.at(loc, headline).why(why).help(help));
         }
         let place = self.place(receiver, env);
         let val = match &place {

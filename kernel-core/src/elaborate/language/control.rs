@@ -359,11 +359,13 @@ impl Builder<'_> {
         } else {
             let vars = self.scopes.vars.clone();
             let (emitted, problems) = (self.emitted, self.problems.checkpoint());
+            let spoiled = self.scopes.spoiled.clone();
             let stmts = self.regions.last().expect("a region is open").stmts.len();
             let (_, _, frame) = self.iteration(kind, label, all.clone(), loc, body);
             self.scopes.vars = vars;
             if self.steps < crate::elaborate::MAX_STEPS {
                 self.problems.rewind(problems);
+                self.scopes.spoiled = spoiled;
                 self.emitted = emitted;
             }
             self.regions.last_mut().expect("a region is open").stmts.truncate(stmts);

@@ -1,10 +1,10 @@
 //! Elements by index: of arrays, of rings of shared windows, of barriers.
 
-use super::value::{Class, Val};
+use super::value::{Class, Num, Val};
 use crate::{
     diag::Code,
     elaborate::{Builder, Env},
-    ir::{Const, Type, Value, WindowOp},
+    ir::{Const, Dtype, Type, Value, WindowOp},
     loc::Loc,
     syntax::Expr,
 };
@@ -14,7 +14,7 @@ impl Builder<'_> {
         let val = self.plain_expr(base, env);
         let at = self.plain_expr(index, env);
         if let Val::Array(parts) = &val
-            && !self.indexes(&at, parts.len(), index.loc)
+            && !self.indexes(&at, parts, index.loc)
         {
             return Val::Error;
         }
@@ -66,11 +66,24 @@ impl Builder<'_> {
     }
 
     /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
-    fn indexes(&mut self, at: &Val, length: usize, loc: Loc) -> bool {
+    fn indexes(&mut self, at: &Val, parts: &[Val], loc: Loc) -> bool {
         let num = self.num_of(at).filter(|_| self.is_number(at));
         if at.is_absent() || num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
             return true;
         }
+        if let Some(Type::Shared(shared)) = parts.first().and_then(|part| self.ty_of(part)) {
+            let mut extents = vec![u32::try_from(parts.len()).unwrap_or(u32::MAX)];
+            extents.extend(&shared.shape);
+            let dtype = self.cells.name(self.num_of(&parts[0]).unwrap_or(Num::Known(Dtype::F32)));
+            self.report(
+                Code::NotConstant.at(loc, "an index into this array must be known at compile time")
+                    .why("its elements are different allocations; buffers that a loop chooses among are one allocation with one more axis")
+                    .help(format!("let bufs = shared::<{dtype}>({extents:?});"))
+                    .exemplified(),
+            );
+            return false;
+        }
+        let length = parts.len();
         let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
         let item = if is_point { "[x.item()]" } else { "" };
         self.report(

@@ -47,6 +47,11 @@ impl Builder<'_> {
                     };
                     if !matches!(val, Val::Never) {
                         self.bind_pattern(pat, val, env);
+                        if let (PatKind::Ident { .. }, Some(init)) = (&pat.kind, init)
+                            && let Some(var) = self.scopes.vars.last_mut()
+                        {
+                            var.first = init.text().map(|text| (init.loc, text.into()));
+                        }
                     }
                 }
             }
@@ -73,7 +78,8 @@ impl Builder<'_> {
                 }
             }
             PatKind::Ident { name, mutable } => {
-                self.scopes.declare(env, name, *mutable, val);
+                let var = self.scopes.declare(env, name, *mutable, val);
+                self.scopes.vars[var.0 as usize].declared = Some(pat.loc);
             }
             PatKind::InArm { name } => {
                 if !self.is_constant(name, env) {
@@ -199,7 +205,7 @@ impl Builder<'_> {
                 let val = self.expr(value, env);
                 let assigned = self.check_assigned(target, &val, env, value.loc);
                 assigned.map_or(Val::Error, |()| {
-                    self.assign(target, val, env);
+                    self.assign(target, (val, value.loc), env);
                     Val::Unit
                 })
             }
@@ -256,7 +262,7 @@ impl Builder<'_> {
             ExprKind::Range(from, to) => self.range_expr(from.as_deref(), to.as_deref(), env, loc),
             ExprKind::Cast(value, ty) => {
                 let val = self.plain_expr(value, env);
-                self.cast_as(val, ty, env, loc)
+                self.cast_as((val, value), ty, env, loc)
             }
             ExprKind::Ref(_, inner) => match self.place(inner, env) {
                 Some(place) => Val::Ref(Rc::new(place)),
@@ -279,17 +285,30 @@ impl Builder<'_> {
         env: Env,
         loc: Loc,
     ) -> Option<Val> {
+        if op == Binary::Add
+            && let ExprKind::Call(callee, args) = &value.kind
+            && callee.name() == Some("dot")
+            && let [a, b] = &args[..]
+            && let [Some(acc), Some(a), Some(b)] = [target.text(), a.text(), b.text()]
+        {
+            let diagnostic = Code::ArgumentCount
+                .at(loc, "`dot` takes 3 arguments")
+                .compare("arguments", 3, 2)
+                .why("the tensor cores add each product to an accumulator")
+                .help(format!("{acc} = dot({a}, {b}, {acc})"));
+            return self.refuse(diagnostic);
+        }
         let right = self.plain_expr(value, env);
         self.check_assigned(target, &right, env, value.loc)?;
         let left = self.plain_expr(target, env);
         self.literal_fits(op, (target, &left), (value, &right))?;
         let val = self.binary(op, &left, &right, loc);
-        self.assign(target, val, env);
+        self.assign(target, (val, value.loc), env);
         Some(Val::Unit)
     }
 
     /// `value as T`
-    fn cast_as(&mut self, val: Val, ty: &TypeExpr, env: Env, loc: Loc) -> Val {
+    fn cast_as(&mut self, (val, expr): (Val, &Expr), ty: &TypeExpr, env: Env, loc: Loc) -> Val {
         let to = self.resolve(ty, env);
         if matches!(to, Ty::Infer) {
             return val;
@@ -306,7 +325,7 @@ impl Builder<'_> {
                 Code::Kind
                     .at(loc, "`as` converts scalars")
                     .compare("", "a scalar", actual)
-                    .help(format!(".cast::<{name}>()")),
+                    .help_if(expr.operand_text().map(|text| format!("{text}.cast::<{name}>()"))),
             );
         }
         self.cast(&val, num, loc).unwrap_or(Val::Error)
@@ -345,7 +364,18 @@ impl Builder<'_> {
             ),
             Some(suffix) => Dtype::from_name(suffix).map(Num::Known).or_else(|| {
                 let headline = format!("`{suffix}` is not a type that kernels know");
-                self.refuse(Code::DtypeRefused.at(loc, headline))
+                let number = match value {
+                    Const::Int(value) if class == Class::Int => value.to_string(),
+                    Const::Int(value) => format!("{value}.0"),
+                    Const::Float(value) => format!("{value:?}"),
+                    Const::Bool(value) => value.to_string(),
+                };
+                self.refuse(
+                    Code::DtypeRefused
+                        .at(loc, headline)
+                        .why("a number without a type takes that of what it meets")
+                        .help(number),
+                )
             }),
         }
     }
@@ -375,7 +405,9 @@ impl Builder<'_> {
             BinOp::Arith(op) => {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
                 let structs = matches!(left, Val::Struct(_)) || matches!(right, Val::Struct(_));
-                if !structs && !(self.is_operand(&left, a) & self.is_operand(&right, b)) {
+                if !structs
+                    && !(self.is_operand(&left, a, &right) & self.is_operand(&right, b, &left))
+                {
                     return Val::Error;
                 }
                 if self.refuse_unreckoned(

@@ -24,6 +24,7 @@ impl Builder<'_> {
         let path = joined.as_ref().unwrap_or(path);
         match path.segments.as_slice() {
             [only] => match self.scopes.lookup(env, &only.name).cloned() {
+                Some(Binding::Var(var)) if self.scopes.spoiled.contains(&var) => Val::Error,
                 Some(Binding::Var(var)) => self.scopes.vars[var.0 as usize].val.clone(),
                 Some(Binding::Const(item, home)) => {
                     let before = self.problems.reports();
@@ -183,7 +184,7 @@ impl Builder<'_> {
         if let Val::Ref(next) = val { self.followed((**next).clone()) } else { place }
     }
 
-    pub(crate) fn assign(&mut self, target: &Expr, val: Val, env: Env) {
+    pub(crate) fn assign(&mut self, target: &Expr, (val, val_loc): (Val, Loc), env: Env) {
         if matches!(val, Val::Never) || self.dead() {
             return;
         }
@@ -205,11 +206,11 @@ impl Builder<'_> {
         } else if let ExprKind::Tuple(parts) | ExprKind::Array(parts) = &target.kind {
             let vals = self.taken_apart(val, parts.len(), ("assignment", target.loc));
             for (part, val) in parts.iter().zip(vals.unwrap_or_default()) {
-                self.assign(part, val, env);
+                self.assign(part, (val, val_loc), env);
             }
         } else if let Some(place) = self.place(target, env) {
-            self.assign_place(&place, val, target.loc);
-        } else if !self.assigns_element(target, env) {
+            self.assign_place(&place, (val, val_loc), target.loc);
+        } else if !self.assigns_element(target, &val, env) {
             let assigned = self.plain_expr(target, env);
             if assigned.is_absent() {
                 return;
@@ -224,8 +225,8 @@ impl Builder<'_> {
     }
 
     /// Reports an assignment to an element of what is written as a whole.
-    fn assigns_element(&mut self, target: &Expr, env: Env) -> bool {
-        let ExprKind::Index(base, _) = &target.kind else { return false };
+    fn assigns_element(&mut self, target: &Expr, stored: &Val, env: Env) -> bool {
+        let ExprKind::Index(base, index) = &target.kind else { return false };
         let Some(place) = self.place(base, env) else { return false };
         let val = self.read(&place);
         let (headline, why, help) = if let Val::Tensor(param) = val {
@@ -234,6 +235,32 @@ impl Builder<'_> {
                 "a tensor is read and written tile by tile",
                 format!("{}.store(tile)", self.window_of(param)),
             )
+        } else if let Some(Type::Shared(shared)) = self.ty_of(&val)
+            && shared.shape.len() == 1
+        {
+            let of_shared = shared.shape.clone();
+            let index = self.plain_expr(index, env);
+            let is_tile = |val: &Val| matches!(self.ty_of(val), Some(Type::Tile(..)));
+            let shared = base.operand_text().unwrap_or_else(|| "s".to_owned());
+            let written = |val: &Val, or: &str| self.written(val).unwrap_or_else(|| or.to_owned());
+            let dtype = self.cells.settled(self.num_of(&val).unwrap_or(Num::Known(Dtype::F32)));
+            let scalar = self.is_const_or_scalar(stored);
+            let value = if scalar && !is_tile(&index) {
+                self.full_of(&of_shared, stored, dtype)
+            } else {
+                written(stored, "value")
+            };
+            let help = if is_tile(&index) {
+                format!("{shared}.scatter({}, {value})", written(&index, "indices"))
+            } else {
+                format!("{shared}.store({value})")
+            };
+            let diagnostic = Code::SharedUse
+                .at(target.loc, "an element of shared memory cannot be assigned to")
+                .why("shared memory is written as a tile, or at a tile of indices: a layout spreads the elements over the threads")
+                .help(help);
+            self.report(diagnostic);
+            return true;
         } else if val.value().is_some_and(|value| self.is_ptr(value)) {
             (
                 "an address cannot be assigned to",
@@ -261,7 +288,7 @@ impl Builder<'_> {
         self.read(&place).value().is_some_and(|value| self.is_ptr(value))
     }
 
-    pub(crate) fn assign_place(&mut self, place: &Place, val: Val, loc: Loc) {
+    fn assign_place(&mut self, place: &Place, (val, val_loc): (Val, Loc), loc: Loc) {
         let old = self.read(place);
         let variable = &self.scopes.vars[place.var.0 as usize];
         if !variable.mutable && !matches!(variable.val, Val::Unit) {
@@ -272,8 +299,8 @@ impl Builder<'_> {
         } else {
             let val = self.plain(val);
             let ty = self.type_of(&old);
-            let val = self.coerce(val, &ty, loc);
-            self.check_same_shape(&old, val, loc)
+            let val = self.coerce(val, &ty, val_loc);
+            self.check_same_shape(&old, val, val_loc)
         };
         let mut root = self.scopes.vars[place.var.0 as usize].val.clone();
         set_at(&mut root, &place.path, val);
@@ -284,11 +311,12 @@ impl Builder<'_> {
     /// Reports an assignment to a variable that was declared without `mut`.
     fn immutable(&mut self, place: &Place, loc: Loc) {
         let name = self.scopes.name_of(place.var).unwrap_or("this variable").to_owned();
+        let declared = self.scopes.vars[place.var.0 as usize].declared;
         self.report(
             Code::Immutable.at(loc, format!("`{name}` is not `mut`"))
+                .place_if(declared, "declared here")
                 .why("only variables declared `mut` can change, and only these are carried from iteration to iteration")
-                .help(format!("mut {name} // where it is declared"),
-            ),
+                .help(format!("mut {name}")),
         );
     }
 
@@ -304,15 +332,6 @@ impl Builder<'_> {
                     .compare("", required, actual)
                     .help("let y = .."),
             );
-        }
-        if let (Val::Const(..), Val::Value(b)) = (old, &new)
-            && !self.is_scalar(*b)
-        {
-            return self.report(Code::ShapeMismatch.at(loc, "a variable keeps its shape").compare(
-                "",
-                "a scalar",
-                self.describe(&new),
-            ));
         }
         new
     }
@@ -457,6 +476,8 @@ pub(crate) fn method_advice(val: &Val, name: &str) -> Option<Advice> {
         advice::of_tensor(name)
     } else if matches!(val, Val::Range(_)) {
         advice::of_range(name)
+    } else if matches!(val, Val::Str(_)) {
+        Some(("kernels compute with numbers and masks: the device has no strings", ""))
     } else {
         None
     }

@@ -130,7 +130,7 @@ fn names_in<'a>(expr: &'a Expr, out: &mut Vec<&'a str>) {
 }
 
 /// Calls `each` on every expression that stands in this one and in none between.
-fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::Lit(_) | ExprKind::Path(_) | ExprKind::Continue(_) => {}
         ExprKind::Refused(parts) => parts.iter().flat_map(Block::exprs).for_each(each),

@@ -1,6 +1,10 @@
 //! Names: scopes, variables and items.
 
-use std::{collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    sync::Arc,
+};
 
 use super::{
     doubt::Doubt,
@@ -26,6 +30,10 @@ pub(crate) struct Var {
     pub(crate) mutable: bool,
     /// Empty for one that the source does not name.
     pub(crate) name: Rc<str>,
+    /// Where its first value is written.
+    pub(crate) first: Option<(Loc, Rc<str>)>,
+    /// Where it is declared.
+    pub(crate) declared: Option<Loc>,
 }
 
 /// Where a value was held first.
@@ -106,6 +114,8 @@ pub(crate) struct Scopes {
     pub(crate) doubt: Doubt,
     /// What only the host can use, by name: [`Devices::nowhere`].
     pub(crate) host: BTreeMap<String, &'static str>,
+    /// Variables to which something was assigned that they cannot hold: what they are after it is not known.
+    pub(crate) spoiled: BTreeSet<VarId>,
 }
 
 /// Whether a program can write this name: what the compiler names for itself is no help to anybody.
@@ -130,7 +140,7 @@ impl Scopes {
 
     pub(crate) fn declare(&mut self, scope: ScopeId, name: &str, mutable: bool, val: Val) -> VarId {
         let id = VarId(u32::try_from(self.vars.len()).expect("fewer than 2^32 variables"));
-        self.vars.push(Var { val, mutable, name: name.into() });
+        self.vars.push(Var { val, mutable, name: name.into(), first: None, declared: None });
         self.doubt.declared(id);
         self.bind(scope, name, Binding::Var(id));
         self.held(id);
@@ -139,7 +149,7 @@ impl Scopes {
 
     /// A variable has another value.
     pub(crate) fn held(&mut self, id: VarId) {
-        let Var { val, mutable, name } = self.vars[id.0 as usize].clone();
+        let Var { val, mutable, name, .. } = self.vars[id.0 as usize].clone();
         if !name.is_empty() {
             self.hold(&val, Holder { name, mutable });
         }

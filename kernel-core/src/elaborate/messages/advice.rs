@@ -3,7 +3,11 @@
 /// Why there is nothing of that name, and what to write instead; either may be empty.
 pub(crate) type Advice = (&'static str, &'static str);
 
-const NO_THREADS: &str = "a kernel is written for a whole block: a layout spreads the elements of a tile over its threads, which have no indices";
+pub(super) const NO_THREADS: &str = "a kernel is written for a whole block: a layout spreads the elements of a tile over its threads, which have no indices";
+
+const FRAGMENTS: &str = "`dot` chooses the instruction, loads the fragments and gives the sum";
+
+const NO_LANES: &str = "lanes exchange values in reductions (`sum`, `max`, `reduce`), scans, `flip` and conversions of layouts, which the compiler writes";
 
 /// For a name that stands alone: a function, a variable, a module.
 pub(crate) fn of_name(name: &str) -> Option<Advice> {
@@ -11,7 +15,7 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "program_id" | "blockIdx" | "block_idx" | "get_group_id" | "bid" => ("", "block_id(0)"),
         "num_programs" | "gridDim" | "get_num_groups" => ("", "num_blocks(0)"),
         "threadIdx" | "thread_idx" | "thread_id" | "get_local_id" | "get_global_id" | "laneId"
-        | "lane_id" | "warp_id" | "tid" => (NO_THREADS, "arange(0, 128) // a tile of positions"),
+        | "lane_id" | "tid" => (NO_THREADS, "arange(0, 128) // a tile of positions"),
         "blockDim" | "block_dim" | "get_local_size" => (NO_THREADS, "num_warps() * 32"),
         "__syncthreads" | "syncthreads" | "sync_threads" | "debug_barrier" | "barrier"
         | "__syncwarp" => ("", "sync()"),
@@ -89,6 +93,56 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "relu" => ("", "maximum(x, 0.0)"),
         "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
         "drop" => ("values end where the names do; there is nothing to free", ""),
+        _ => return of_intrinsic(name),
+    })
+}
+
+/// For functions of CUDA C++, and words of `NumPy`.
+fn of_intrinsic(name: &str) -> Option<Advice> {
+    Some(match name {
+        "float" | "inf" | "Infinity" | "INFINITY" => ("", "f32::INFINITY"),
+        "nan" | "NaN" | "NAN" => ("", "f32::NAN"),
+        "not" | "logical_not" | "bitwise_not" => ("", "!mask"),
+        "logical_and" => ("", "a & b"),
+        "logical_or" => ("", "a | b"),
+        "mma_sync" | "mma_async" | "load_matrix_sync" | "store_matrix_sync" | "ldmatrix" => {
+            (FRAGMENTS, "dot(a, b, acc)")
+        }
+        "warp_id" | "warpId" | "warp_idx" => (
+            "the warps of a block share the elements of each tile; `warp_specialize` gives warps different work",
+            "",
+        ),
+        "expm1" | "expm1f" => ("", "x.exp() - 1.0"),
+        "sinf" | "__sinf" => ("", "x.sin()"),
+        "cosf" | "__cosf" => ("", "x.cos()"),
+        "tanhf" => ("", "x.tanh()"),
+        "erff" => ("", "x.erf()"),
+        "exp2f" => ("", "x.exp2()"),
+        "log2f" | "__log2f" => ("", "x.log2()"),
+        "rsqrtf" | "__frsqrt_rn" => ("", "x.rsqrt()"),
+        "floorf" => ("", "x.floor()"),
+        "ceilf" => ("", "x.ceil()"),
+        "fmaf" | "__fmaf_rn" => ("", "fma(a, b, c)"),
+        "__popc" | "__popcll" => ("", "x.count_ones()"),
+        "__clz" | "__clzll" => ("", "x.leading_zeros()"),
+        "__brev" | "__brevll" => ("", "x.reverse_bits()"),
+        "__umulhi" | "__mulhi" => ("", "a.mul_hi(b)"),
+        "__float_as_int" | "__float_as_uint" => ("", "x.to_bits()"),
+        "__int_as_float" | "__uint_as_float" => ("", "x.bitcast::<f32>()"),
+        "__float2half" | "__float2half_rn" => ("", "x.cast::<f16>()"),
+        "__half2float" | "__bfloat162float" => ("", "x.cast::<f32>()"),
+        "__float2bfloat16" => ("", "x.cast::<bf16>()"),
+        "__ldg" | "__ldcs" | "__stcs" => {
+            ("a window of a tensor is read as a tile", "x.tile([i], [64]).load()")
+        }
+        "__shfl_sync" | "__shfl_down_sync" | "__shfl_up_sync" | "__shfl_xor_sync"
+        | "__reduce_add_sync" | "shfl_down" | "shfl_xor" | "warp_reduce" => (NO_LANES, "x.sum(0)"),
+        "__ballot_sync" | "__any_sync" => (NO_LANES, "mask.reduce(0, |a, b| a | b)"),
+        "__all_sync" => (NO_LANES, "mask.reduce(0, |a, b| a & b)"),
+        "__threadfence" | "__threadfence_block" | "threadfence" => (
+            "an atomic says which memory accesses it orders; `sync` orders those of a block",
+            "sync()",
+        ),
         _ => return None,
     })
 }
@@ -109,7 +163,16 @@ pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 53] = [
+const PLAIN: [&str; 62] = [
+    "float",
+    "inf",
+    "nan",
+    "not",
+    "logical_not",
+    "logical_and",
+    "logical_or",
+    "bitwise_not",
+    "warp_id",
     "Some",
     "None",
     "Ok",
@@ -269,7 +332,14 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "mul" => ("", "x * y"),
         "div" => ("", "x / y"),
         "mul_add" | "fma" => ("", "fma(x, y, z)"),
-        "dot" | "matmul" => ("", "dot(a, b, acc)"),
+        "dot" | "vdot" | "inner" => (
+            "`dot(a, b, acc)` multiplies matrices; this is a sum of products along an axis",
+            "(x * y).sum(0)",
+        ),
+        "matmul" => ("", "dot(a, b, acc)"),
+        "as_slice" | "to_vec" | "as_ref" | "as_mut" | "as_mut_slice" | "get" | "chunks" => {
+            ("the elements of a tile belong to threads: they are computed with all at once", "")
+        }
         "size" | "shape" | "len" => ("", ".dim(0)"),
         "any" => ("", ".reduce(0, |a, b| a | b)"),
         "all" => ("", ".reduce(0, |a, b| a & b)"),
@@ -277,6 +347,9 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         _ => return None,
     })
 }
+
+const VECTORS: &str =
+    "a tile is loaded, computed with and stored in vectors of up to 16 bytes by itself";
 
 /// For a type of another language.
 pub(crate) fn of_type(name: &str) -> Option<Advice> {
@@ -287,7 +360,13 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         ),
         "f8e4m3" | "float8e4nv" | "float8_e4m3fn" | "float8_e4m3" => ("", "e4m3"),
         "f8e5m2" | "float8e5" | "float8_e5m2" => ("", "e5m2"),
-        "f4" | "fp4" | "float4" | "e2m1" | "float4_e2m1fn_x2" | "f4e2m1" => {
+        "float2" | "float3" | "float4" => (VECTORS, "Tile<f32>"),
+        "double2" => (VECTORS, "Tile<f64>"),
+        "int2" | "int3" | "int4" => (VECTORS, "Tile<i32>"),
+        "uint2" | "uint3" | "uint4" => (VECTORS, "Tile<u32>"),
+        "half2" | "__half2" => (VECTORS, "Tile<f16>"),
+        "nv_bfloat162" | "__nv_bfloat162" => (VECTORS, "Tile<bf16>"),
+        "f4" | "fp4" | "e2m1" | "float4_e2m1fn_x2" | "f4e2m1" => {
             ("an element of FP4 is two numbers in a byte", "e2m1x2")
         }
         "f6" | "fp6" | "float6" => (
@@ -297,10 +376,10 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         "e2m3" | "float6_e2m3fn" | "f6e2m3" => ("an element of FP6 is sixteen numbers", "e2m3x16"),
         "e3m2" | "float6_e3m2fn" | "f6e3m2" => ("an element of FP6 is sixteen numbers", "e3m2x16"),
         "e8m0" | "float8_e8m0fnu" | "f8e8m0" => ("", "ue8m0"),
-        "fp16" | "float16" => ("", "f16"),
-        "bfloat16" => ("", "bf16"),
-        "fp32" | "float32" => ("", "f32"),
-        "fp64" | "float64" => ("", "f64"),
+        "fp16" | "float16" | "half" | "__half" => ("", "f16"),
+        "bfloat16" | "nv_bfloat16" | "__nv_bfloat16" => ("", "bf16"),
+        "fp32" | "float32" | "float" | "single" => ("", "f32"),
+        "fp64" | "float64" | "double" => ("", "f64"),
         "Option" => (
             "a parameter may be an `Option` of a tensor, a pointer or a number; all other values are there: a mask or a `bool` says whether they count",
             "",
@@ -317,11 +396,11 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         | "SwizzledSharedLayout" => ("", "Layout"),
         "int8" => ("", "i8"),
         "int16" => ("", "i16"),
-        "int32" => ("", "i32"),
-        "int64" => ("", "i64"),
+        "int32" | "int" => ("", "i32"),
+        "int64" | "long" => ("", "i64"),
         "uint8" => ("", "u8"),
         "uint16" => ("", "u16"),
-        "uint32" => ("", "u32"),
+        "uint32" | "uint" | "unsigned" => ("", "u32"),
         "uint64" => ("", "u64"),
         _ => return None,
     })

@@ -251,6 +251,10 @@ impl Builder<'_> {
                 }
                 _ => format!(".reshape([{elements}])"),
             },
+            "dot" | "vdot" | "inner" if vals.len() == 1 && !shape.is_empty() => {
+                let [x, y] = [&Val::Value(tile), &vals[0]].map(|val| self.written(val));
+                format!("({} * {}).sum({})", x?, y?, shape.len() - 1)
+            }
             "flatten" | "ravel" => format!(".reshape([{elements}])"),
             "squeeze" if elements > 1 => {
                 let longer: Vec<_> = shape.iter().filter(|extent| **extent > 1).collect();

@@ -24,11 +24,16 @@ pub(crate) fn nothing_called<'a>(
         let diagnostic = diagnostic.why(format!("the file has {what} of this name, for the host: a kernel sees functions with `#[device]`, and constants of numbers, arrays and layouts"));
         return match what {
             "a function" => diagnostic.help(format!("#[device]\nfn {name}(..)")),
+            "a struct" => {
+                diagnostic.help(format!("#[device]\nmod types {{ pub struct {name} {{ .. }} }}"))
+            }
             _ => diagnostic,
         };
     }
     if let Some(advice) = super::advice::of_name(name) {
-        return diagnostic.advised(advice.0, advice.1);
+        let advised = diagnostic.advised(advice.0, advice.1);
+        // What takes the place of the index of a thread depends on what it was for.
+        return if advice.0 == super::advice::NO_THREADS { advised.exemplified() } else { advised };
     }
     if let Some((why, near)) = crate::elaborate::nearest_target(name) {
         return diagnostic.why(why).help(near);
@@ -46,13 +51,41 @@ pub(crate) fn nothing_called<'a>(
 /// What a function of other languages is with these arguments.
 fn with_arguments(name: &str, args: &[String]) -> Option<String> {
     Some(match (name, args) {
-        ("max" | "fmax" | "fmaxf", [a, b]) => format!("maximum({a}, {b})"),
-        ("min" | "fmin" | "fminf", [a, b]) => format!("minimum({a}, {b})"),
         ("clamp" | "clip", [x, low, high]) => format!("{x}.clamp({low}, {high})"),
+        ("mma_sync", [to, a, b, acc]) => format!("{to} = dot({a}, {b}, {acc})"),
+        ("not" | "logical_not" | "bitwise_not", [mask]) => format!("!{mask}"),
+        ("logical_and", [a, b]) => format!("{a} & {b}"),
+        ("logical_or", [a, b]) => format!("{a} | {b}"),
+        ("max" | "fmax" | "fmaxf", [a, rest @ .., z]) => {
+            rest.iter().chain([z]).fold(a.clone(), |most, next| format!("maximum({most}, {next})"))
+        }
+        ("min" | "fmin" | "fminf", [a, rest @ .., z]) => rest
+            .iter()
+            .chain([z])
+            .fold(a.clone(), |least, next| format!("minimum({least}, {next})")),
         ("where_" | "ternary", [mask, a, b]) => format!("select({mask}, {a}, {b})"),
         ("ceil_div" | "ceildiv" | "div_ceil" | "divup" | "cdiv_", [a, b]) => {
             format!("cdiv({a}, {b})")
         }
+        _ => return None,
+    })
+}
+
+/// The arguments as operands.
+fn operands_of(args: &[Expr]) -> Option<Vec<String>> {
+    args.iter().map(Expr::operand_text).collect()
+}
+
+/// The method of windows that does what a function of other languages does.
+fn atomic_method(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "atomic_add" | "atomicAdd" => "atomic_add",
+        "atomic_max" | "atomicMax" => "atomic_max",
+        "atomic_min" | "atomicMin" => "atomic_min",
+        "atomic_and" | "atomicAnd" => "atomic_and",
+        "atomic_or" | "atomicOr" => "atomic_or",
+        "atomic_xor" | "atomicXor" => "atomic_xor",
+        "atomic_xchg" | "atomicExch" => "atomic_exchange",
         _ => return None,
     })
 }
@@ -108,6 +141,17 @@ impl Builder<'_> {
             );
         }
         let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
+        if let (Some(method), Some(tensor)) = (atomic_method(name), args.first())
+            && let Some(Binding::Var(var)) =
+                tensor.name().and_then(|name| self.scopes.value_named(env, name))
+            && let Val::Tensor(param) = self.scopes.vars[var.0 as usize].val
+        {
+            return self.report(
+                diagnostic
+                    .why("a window of a tensor is changed with a tile of its extents")
+                    .help(format!("{}.{method}(value)", self.window_of(param))),
+            );
+        }
         if let ("max" | "fmax" | "fmaxf" | "min" | "fmin" | "fminf", [a, b]) = (name, args)
             && self.names_a_scalar(a, env)
             && let (Some(a), Some(b)) = (a.operand_text(), b.text())
@@ -115,7 +159,15 @@ impl Builder<'_> {
             let method = if name.contains("max") { "max" } else { "min" };
             return self.report(diagnostic.help(format!("{a}.{method}({b})")));
         }
-        let operands: Option<Vec<String>> = args.iter().map(Expr::operand_text).collect();
+        // What stands between commas needs no parentheses.
+        let operands: Option<Vec<String>> = if matches!(
+            name,
+            "clamp" | "clip" | "not" | "logical_not" | "bitwise_not" | "logical_and" | "logical_or"
+        ) {
+            operands_of(args)
+        } else {
+            written.clone()
+        };
         if let Some(help) = operands.as_ref().and_then(|args| with_arguments(name, args)) {
             return self.report(diagnostic.help(help));
         }
@@ -127,9 +179,20 @@ impl Builder<'_> {
         if let ("convert_layout", Some(first), Some(rest)) = (name, &first, &rest) {
             return self.report(diagnostic.help(format!("{first}.to_layout({rest})")));
         }
+        // The first argument of a shuffle is the mask of its lanes.
+        let first = if name.starts_with("__shfl") || name.starts_with("__reduce") {
+            operands_of(args).and_then(|all| all.get(1).cloned())
+        } else {
+            first
+        };
         if let (Some((why, help)), Some(first)) = (super::advice::of_name(name), first) {
             let help = super::forms::with_name(help, "x", &first);
-            return self.report(diagnostic.advised(why, &help));
+            let advised = diagnostic.advised(why, &help);
+            return self.report(if why == super::advice::NO_THREADS {
+                advised.exemplified()
+            } else {
+                advised
+            });
         }
         self.unknown(name, loc, env)
     }

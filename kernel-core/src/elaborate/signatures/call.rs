@@ -115,8 +115,25 @@ impl Builder<'_> {
         let diagnostic = Code::ArgumentCount
             .at(given.loc, format!("`{}` takes {}", given.path(), counted(required, "argument")))
             .compare("arguments", required, actual)
-            .help_if(self.usage(given));
+            .help_if(self.filled_in(given).or_else(|| self.usage(given)));
         self.report(diagnostic)
+    }
+
+    /// The call with the arguments that it has, and examples of those that it lacks.
+    fn filled_in(&self, given: &Given<'_>) -> Option<String> {
+        let Signature { name, parameters, usage, .. } = given.signature;
+        if usage.is_some() || !matches!(*name, "dot" | "dot_tf32") || given.args.len() != 2 {
+            return None;
+        }
+        let example = |at: usize| match parameters[at].example {
+            Written::Name => Some(parameters[at].name.to_owned()),
+            Written::Text(text) => Some(text.to_owned()),
+            Written::By(example) => example(self, &given.of),
+        };
+        let written = (0..parameters.len())
+            .map(|at| given.args.get(at).map_or_else(|| example(at), Expr::text))
+            .collect::<Option<Vec<_>>>()?;
+        Some(format!("{}({})", given.path(), written.join(", ")))
     }
 
     /// How the function is called, for help that can be pasted.

@@ -122,6 +122,10 @@ impl Builder<'_> {
             return self.pointer_arithmetic(op, x, y, loc);
         }
         let (x, y) = self.same_shape(x, y, symbol(op), loc)?;
+        if matches!(op, Binary::Shl | Binary::Shr) && self.cells.is_float(self.num(x)) {
+            // A number of the same type beside it would not help.
+            return self.refuse_dtype(symbol(op), "integers", self.num(x), loc);
+        }
         let num = self.unify_values(x, y, symbol(op), loc)?;
         let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
         let ints = matches!(op, Binary::Rem | Binary::Shl | Binary::Shr | Binary::MulHi);
@@ -196,9 +200,16 @@ impl Builder<'_> {
                         diagnostic.help("select(mask, 1, 0)")
                     }
                     (Some(x), Some(_)) if x.is_opaque() => self.cast_help(diagnostic, x, b),
-                    (Some(x), Some(y)) => self.cast_help(diagnostic, wider(x, y), a),
-                    (Some(dtype), None) => self.literal_help(diagnostic, dtype, b),
-                    (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
+                    (Some(x), Some(y)) => {
+                        let to = wider(x, y);
+                        self.cast_help(diagnostic, to, a).of_operand(usize::from(to == x), None)
+                    }
+                    (Some(dtype), None) => {
+                        self.literal_help(diagnostic, dtype, b).of_operand(1, None)
+                    }
+                    (None, Some(dtype)) => {
+                        self.literal_help(diagnostic, dtype, a).of_operand(0, None)
+                    }
                     // Of two literals, the integer is the one of the wrong form.
                     (None, None) => {
                         let integer = if self.cells.is_float(a) { b } else { a };
@@ -264,7 +275,9 @@ impl Builder<'_> {
             ),
             (Class::Float(Float::F32 | Float::F64), value) => (
                 "an integer literal does not become a float by itself".to_owned(),
-                value.map(|value| format!("{value:?}")),
+                // What is no literal is converted.
+                value
+                    .map_or(Some(format!(".cast::<{name}>()")), |value| Some(format!("{value:?}"))),
             ),
             (Class::Bool, _) => ("a number is not a truth value".to_owned(), None),
             (Class::Signed | Class::Unsigned, Some(value))

@@ -8,11 +8,11 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
         Builder, Env,
-        language::value::{Num, Val},
+        language::value::{Num, Place, Val},
         messages::advice::Advice,
         signatures::Given,
     },
-    ir::{Binary, Const, Dtype, ElementwiseOp, Value},
+    ir::{Binary, Const, Dtype, Elem, ElementwiseOp, Type, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -125,14 +125,48 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<()> {
         let Val::Value(value) = self.plain(val.clone()) else { return Some(()) };
-        if !self.is_point(value) {
+        let is_tile = matches!(self.ty(value), Type::Tile(Elem::Number(_), _));
+        if !self.is_point(value) && !is_tile {
             return Some(());
         }
         let Some(place) = self.place(target, env) else { return Some(()) };
-        if !self.is_const_or_scalar(&self.read(&place)) {
+        if self.scopes.spoiled.contains(&place.var) {
+            return None;
+        }
+        let old = self.read(&place);
+        if !self.is_number(&old) {
             return Some(());
         }
+        if is_tile {
+            return self.stays_scalar(&place, &old, value, loc);
+        }
         self.wants_scalar(value, "a scalar variable does not become a tile", loc)
+    }
+
+    /// Reports a tile that is assigned to a scalar variable, or added to one.
+    fn stays_scalar(&mut self, place: &Place, old: &Val, tile: Value, loc: Loc) -> Option<()> {
+        let var = &self.scopes.vars[place.var.0 as usize];
+        let (name, first) = (var.name.to_string(), var.first.clone());
+        let shape = self.ty(tile).shape().to_vec();
+        let dtype = self.cells.settled(self.num(tile));
+        let fill = match &first {
+            Some((_, text)) if matches!(old, Val::Const(Const::Int(_), _)) || text.is_empty() => {
+                Some(self.full_of(&shape, old, dtype))
+            }
+            Some((_, text)) => Some(format!("full({shape:?}, {text})")),
+            None => None,
+        };
+        let first = first.map(|(loc, _)| loc);
+        let (required, actual) = (self.describe(old), self.describe(&Val::Value(tile)));
+        let diagnostic = Code::Kind
+            .at(loc, format!("`{name}` is a scalar, and this is a tile"))
+            .compare("", required, actual)
+            .place_if(first, "the first value makes it a scalar")
+            .why("a variable keeps its type and its extents: its first value sets both")
+            .help_if(fill);
+        // What the variable holds from here on is not known.
+        self.scopes.spoiled.insert(place.var);
+        self.refuse(diagnostic)
     }
 
     /// How a method of tiles is said of a scalar.

@@ -7,10 +7,13 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Op, TileOp, Type, Value},
+    ir::{Op, StmtKind, TileOp, Type, Value},
     layouts::MAX_REGISTERS,
     loc::Loc,
 };
+
+/// Operations between a reduction and the tile that lacks its axis.
+const MOST_STEPS_BACK: usize = 8;
 
 impl Builder<'_> {
     /// One scalar in every element.
@@ -51,13 +54,14 @@ impl Builder<'_> {
         }
         let window = [a, b].into_iter().find_map(|value| Some((value, self.memory_of(value)?)));
         if let Some((window, memory)) = window {
-            let help = self.applied(window, ".load()");
+            let named = self.written(&Val::Value(window)).map(|name| name + ".load()");
             return self.refuse(
                 Code::Kind.at(loc,
                     format!("{what} works on tiles in registers, not on {memory} memory"),
                 )
                 .why(format!("arithmetic needs its operands in registers; load a tile in {memory} memory first"))
-                .help(help),
+                .help(".load()")
+                .of_operand(usize::from(window != a), named),
             );
         }
         let (p, q) = (self.ty(a).shape().to_vec(), self.ty(b).shape().to_vec());
@@ -86,17 +90,26 @@ impl Builder<'_> {
                     "elements are paired by index, so both sides need the same number of axes",
                 );
             }
-            if let Some((left, axis)) = missing_axis(&p, &q) {
-                let name = self.written(&Val::Value(if left { a } else { b }));
-                let side = if left { "left" } else { "right" };
-                diagnostic = match name {
-                    Some(name) => diagnostic.help(format!("{name}.expand({axis})")),
-                    None => diagnostic.why(format!(
-                        "the {side} side lacks an axis; `.expand({axis})` adds one of extent 1"
-                    )),
+            let short = if p.len() < q.len() { a } else { b };
+            let reduced = self.reduced(short).map(|axis| (short == a, axis));
+            let missing = missing_axis(&p, &q).or_else(|| {
+                let fits = |(left, axis): &(bool, usize)| {
+                    let (short, long) = if *left { (&p, &q) } else { (&q, &p) };
+                    fits_without(short, long, *axis)
                 };
+                reduced.filter(|_| p.len().abs_diff(q.len()) == 1).filter(fits)
+            });
+            if let Some((left, axis)) = missing {
+                diagnostic = diagnostic
+                    .why("`.expand(axis)` adds an axis of extent 1")
+                    .help(format!(".expand({axis})"))
+                    .of_operand(
+                        usize::from(!left),
+                        self.written(&Val::Value(short))
+                            .map(|name| format!("{name}.expand({axis})")),
+                    );
             }
-            if p.len() + q.len() == 3 && missing_axis(&p, &q).is_none() {
+            if p.len() + q.len() == 3 && missing.is_none() {
                 diagnostic = diagnostic
                     .why("`.expand(0)` makes a row of the vector, and `.expand(1)` a column");
             }
@@ -107,6 +120,21 @@ impl Builder<'_> {
             self.check_budget(&shape, num, loc)?;
         }
         Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
+    }
+
+    /// The axis over which a tile was reduced last; what is computed from it with scalars counts as well.
+    fn reduced(&self, mut tile: Value) -> Option<usize> {
+        for _ in 0..MOST_STEPS_BACK {
+            let mut stmts = self.regions.iter().rev().flat_map(|region| region.stmts.iter().rev());
+            let stmt = stmts.find(|stmt| stmt.kind.results().contains(&tile))?;
+            if let StmtKind::Reduce { axis, .. } = &stmt.kind {
+                return usize::try_from(*axis).ok();
+            }
+            let StmtKind::Op { args, .. } = &stmt.kind else { return None };
+            let shape = self.ty(tile).shape();
+            tile = *args.iter().find(|arg| self.ty(**arg).shape() == shape)?;
+        }
+        None
     }
 
     /// The memory that a value is a window of, in words; none of what is in registers.
@@ -191,7 +219,8 @@ impl Builder<'_> {
         self.refuse(
             Code::Axis
                 .at(loc, format!("{what} has no axis {axis}"))
-                .compare("axis", required, axis),
+                .compare("axis", required, axis)
+                .help_if((limit > 0).then(|| limit.saturating_sub(1).to_string())),
         )
     }
 
@@ -305,10 +334,13 @@ fn missing_axis(left: &[u32], right: &[u32]) -> Option<(bool, usize)> {
         None if left.len() + 1 == right.len() => (left, right, true),
         _ => return None,
     };
-    let mut fitting = (0..long.len()).filter(|axis| {
-        let others = long.iter().enumerate().filter(|(at, _)| at != axis).map(|(_, extent)| extent);
-        short.iter().zip(others).all(|(x, y)| x == y || *x == 1 || *y == 1)
-    });
+    let mut fitting = (0..long.len()).filter(|axis| fits_without(short, long, *axis));
     let first = fitting.next()?;
     fitting.next().is_none().then_some((on_left, first))
+}
+
+/// Whether extents fit others of which one axis is left out.
+fn fits_without(short: &[u32], long: &[u32], axis: usize) -> bool {
+    let others = long.iter().enumerate().filter(|(at, _)| *at != axis).map(|(_, extent)| extent);
+    axis < long.len() && short.iter().zip(others).all(|(x, y)| x == y || *x == 1 || *y == 1)
 }

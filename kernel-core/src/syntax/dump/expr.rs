@@ -1,8 +1,19 @@
 //! Expressions.
 
 use super::{
-    Block, Expr, ExprKind, Ident, Literal, Pat, Printer, PtxCall, TilePart, UnOp, binary, operator,
+    BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, Printer, PtxCall, TilePart, UnOp, binary,
+    operator,
 };
+
+/// How tightly an operator of arithmetic binds.
+fn precedence(expr: &Expr) -> Option<u8> {
+    let ExprKind::Binary(BinOp::Arith(op), ..) = &expr.kind else { return None };
+    match binary(*op) {
+        "*" | "/" | "%" => Some(2),
+        "+" | "-" => Some(1),
+        _ => None,
+    }
+}
 
 impl Printer<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) {
@@ -16,6 +27,9 @@ impl Printer<'_> {
                     UnOp::Deref => "*",
                 });
                 self.operand(operand);
+            }
+            ExprKind::Binary(op, left, right) if self.locations.is_none() => {
+                self.plain(expr, left, operator(*op), right);
             }
             ExprKind::Binary(op, left, right) => self.infix(left, operator(*op), right),
             ExprKind::Assign(to, value) => self.assign(to, "=", value),
@@ -200,6 +214,25 @@ impl Printer<'_> {
         self.operand(left);
         self.put(&format!(" {operator} "));
         self.operand(right);
+    }
+
+    /// As a user writes it: without the parentheses that Rust does not need.
+    fn plain(&mut self, expr: &Expr, left: &Expr, operator: &str, right: &Expr) {
+        let own = precedence(expr);
+        let bare = |side: &Expr, least: u8| own.is_some() && precedence(side) >= Some(least);
+        let own = own.unwrap_or_default();
+        self.side(left, bare(left, own));
+        self.put(&format!(" {operator} "));
+        self.side(right, bare(right, own + 1));
+    }
+
+    /// An operand of an operator, which `bare` says needs no parentheses.
+    fn side(&mut self, expr: &Expr, bare: bool) {
+        if bare || matches!(expr.kind, ExprKind::Unary(..)) {
+            self.expr(expr);
+        } else {
+            self.operand(expr);
+        }
     }
 
     fn assign(&mut self, to: &Expr, operator: &str, value: &Expr) {

@@ -1,0 +1,145 @@
+//! Messages set beside the expressions that they are about: a help that continues an expression repeats it, the operand of an operator is
+//! underlined alone, and what is wrong with one name in several places is said once.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diag::{Code, Diagnostic, Problems},
+    elaborate::language::reach::children,
+    loc::Loc,
+    syntax::{Expr, ExprKind, Function, Item, Kernel, Unit},
+};
+
+/// The expressions of the functions of a unit, by their places.
+struct Exprs<'a>(BTreeMap<Loc, &'a Expr>);
+
+impl<'a> Exprs<'a> {
+    fn of(unit: &'a Unit) -> Self {
+        let mut exprs = Exprs(BTreeMap::new());
+        let kernels = unit.kernels.iter().map(|Kernel { function, .. }| function);
+        kernels.for_each(|function| exprs.function(function));
+        for item in &unit.items {
+            match item {
+                Item::Function(function) => exprs.function(function),
+                Item::Impl(item) => item.functions.iter().for_each(|one| exprs.function(one)),
+                Item::Trait(item) => item.functions.iter().for_each(|one| exprs.function(one)),
+                Item::Struct(_) | Item::Const(_) | Item::Use(_) | Item::Refused(_) => {}
+            }
+        }
+        exprs
+    }
+
+    fn function(&mut self, function: &'a Function) {
+        if let Some(body) = &function.body {
+            body.exprs().for_each(|expr| self.add(expr));
+        }
+    }
+
+    fn add(&mut self, expr: &'a Expr) {
+        self.0.entry(expr.loc).or_insert(expr);
+        children(expr, &mut |child| self.add(child));
+    }
+
+    /// The name or the literal that a message is about, if it is as wrong wherever it stands.
+    fn word(&self, diagnostic: &Diagnostic) -> Option<String> {
+        if !matches!(diagnostic.code, Code::NotConstant | Code::Extent) {
+            return None;
+        }
+        let expr = self.0.get(&diagnostic.primary)?;
+        matches!(expr.kind, ExprKind::Path(_) | ExprKind::Lit(_)).then(|| expr.text()).flatten()
+    }
+}
+
+/// The two operands of an operator, or of a call that takes two.
+fn operands(expr: &Expr) -> Option<[&Expr; 2]> {
+    if let ExprKind::Binary(_, a, b) = &expr.kind {
+        return Some([a, b]);
+    }
+    if let ExprKind::Method(of, _, args) = &expr.kind
+        && let [only] = &args[..]
+    {
+        return Some([of, only]);
+    }
+    let ExprKind::Call(_, args) = &expr.kind else { return None };
+    if let [a, b] = &args[..] { Some([a, b]) } else { None }
+}
+
+/// The expression with a help behind it that begins with a method.
+fn continued(expr: &Expr, code: Code, help: &str) -> Option<String> {
+    if !help.starts_with('.') || help.starts_with("..") {
+        return None;
+    }
+    let of_arguments = matches!(code, Code::ArgumentCount | Code::DtypeRefused | Code::Kind);
+    if let ExprKind::Method(receiver, name, _) = &expr.kind
+        && of_arguments
+        && help.contains(&format!(".{}(", name.name)) | help.contains(&format!(".{}::<", name.name))
+    {
+        // The call is written in another way.
+        return Some(receiver.operand_text()? + help);
+    }
+    let of_values = ["cast::<", "load()", "t()", "expand(", "item()", "to_layout("];
+    let values = matches!(
+        code,
+        Code::DtypeMismatch
+            | Code::Kind
+            | Code::ShapeMismatch
+            | Code::DotOperand
+            | Code::RowNumbers
+    );
+    let whole = !matches!(expr.kind, ExprKind::Range(..) | ExprKind::Struct(..));
+    let fits = values && whole && of_values.iter().any(|method| help[1..].starts_with(method));
+    fits.then(|| expr.operand_text()).flatten().map(|text| text + help)
+}
+
+/// Says in words what to write behind an operand that cannot be underlined.
+fn aside(diagnostic: &mut Diagnostic, operand: usize) {
+    if let Some(help) = diagnostic.help.take_if(|help| help.starts_with('.')) {
+        let side = if operand == 0 { "left" } else { "right" };
+        diagnostic.notes.push(format!("`{help}` goes behind the {side} operand"));
+    }
+}
+
+/// Sets the messages of a unit beside its expressions.
+pub(crate) fn set(unit: &Unit, problems: &mut Problems) {
+    if problems.is_empty() {
+        return;
+    }
+    let exprs = Exprs::of(unit);
+    problems.change(|list| {
+        for diagnostic in list.iter_mut() {
+            if let Some((operand, otherwise)) = diagnostic.operand.take() {
+                let expr = exprs.0.get(&diagnostic.primary);
+                match expr.and_then(|expr| operands(expr)?.get(operand).copied()) {
+                    Some(operand) => diagnostic.primary = operand.loc,
+                    None if otherwise.is_some() => diagnostic.help = otherwise,
+                    None => aside(diagnostic, operand),
+                }
+            }
+            if let Some(help) = diagnostic.help.as_deref()
+                && let Some(expr) = exprs.0.get(&diagnostic.primary)
+                && let Some(whole) = continued(expr, diagnostic.code, help)
+            {
+                diagnostic.help = Some(whole);
+            }
+        }
+        let mut first: Vec<(String, Diagnostic)> = Vec::new();
+        list.retain(|diagnostic| {
+            let Some(word) = exprs.word(diagnostic) else { return true };
+            let same = |(other, of): &&mut (String, Diagnostic)| {
+                *other == word && of.says_as(diagnostic) && of.primary != diagnostic.primary
+            };
+            if let Some((_, kept)) = first.iter_mut().find(same) {
+                kept.secondary.push((diagnostic.primary, "the same here".to_owned()));
+                return false;
+            }
+            first.push((word, diagnostic.clone()));
+            true
+        });
+        for (_, kept) in first {
+            let of = list.iter_mut().find(|one| one.primary == kept.primary && one.says_as(&kept));
+            if let Some(of) = of {
+                of.secondary = kept.secondary;
+            }
+        }
+    });
+}

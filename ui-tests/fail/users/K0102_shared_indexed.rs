@@ -1,0 +1,12 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 128))]
+pub fn wrong(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
+    let s = shared::<f32>([128]);
+    let t = thread_id();
+    s[t] = x.tile([block_id(0) * 128], [128]).load();
+    sync();
+    out.tile([block_id(0) * 128], [128]).store(s.load());
+}
+
+fn main() {}

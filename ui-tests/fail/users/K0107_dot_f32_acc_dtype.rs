@@ -1,0 +1,15 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 64), cdiv(c.dim(1), 64)])]
+pub fn wrong(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f16, 2>) {
+    let (m, n) = (block_id(0) * 64, block_id(1) * 64);
+    let mut acc = zeros::<f16>([64, 64]);
+    for k in range(0, a.dim(1), 32) {
+        let at = a.tile([m, k], [64, 32]).load();
+        let bt = b.tile([k, n], [32, 64]).load();
+        acc += dot(at, bt);
+    }
+    c.tile([m, n], [64, 64]).store(acc);
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = x.dim(0))]
+pub fn wrong(x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {
+    let v = x.tile([block_id(0), 0], [1, 768]).load();
+    out.tile([block_id(0), 0], [1, 768]).store(v * 2.0);
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 4, grid = cdiv(out.dim(0), 64))]
+pub fn wrong(#[block(64, 64)] x: TensorMap<bf16, 2>, out: TensorMut<bf16, 2>) {
+    let s = shared::<bf16>([64, 64]);
+    let bar = barrier(1);
+    bar.expect(64 * 64);
+    tma::load(x, [block_id(0) * 64, 0], bar, s);
+    bar.wait(0);
+    out.tile([block_id(0) * 64, 0], [64, 64]).store(s.load());
+}
+
+fn main() {}
