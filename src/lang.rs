@@ -47,6 +47,9 @@
 //! **Arithmetic is that of the hardware.** Integers wrap. Floats round to nearest, ties to even;
 //! subnormals are kept. There are no traps.
 //!
+//! **Structs may have operators**: `impl std::ops::Mul for Complex`, and `impl Mul<f32> for Complex`, are used by `a * b` as
+//! everywhere in Rust, and `MulAssign` and `Neg` likewise.
+//!
 //! **Comparison is a method**: [`x.lt(y)`](Tile::lt), because Rust's `<` must give one `bool`.
 //! Masks combine with `&`, `|` and `!`; [`select`] chooses with a mask. `if` and `while` take a
 //! scalar `bool`, which is the same in every thread.

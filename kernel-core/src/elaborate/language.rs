@@ -13,6 +13,7 @@ pub(crate) mod expr;
 pub(crate) mod generic;
 pub(crate) mod known;
 pub(crate) mod methods;
+pub(crate) mod operators;
 pub(crate) mod params;
 pub(crate) mod places;
 pub(crate) mod reach;

@@ -81,12 +81,22 @@ pub fn of_items(items: &[Item]) -> Needs {
 }
 
 /// Traits that every Rust module sees without `use`: no device items.
-const RUST_TRAITS: [&str; 18] = [
+const RUST_TRAITS: [&str; 40] = [
+    "Add",
+    "AddAssign",
     "AsMut",
     "AsRef",
+    "BitAnd",
+    "BitAndAssign",
+    "BitOr",
+    "BitOrAssign",
+    "BitXor",
+    "BitXorAssign",
     "Clone",
     "Copy",
     "Default",
+    "Div",
+    "DivAssign",
     "DoubleEndedIterator",
     "Drop",
     "Eq",
@@ -97,9 +107,21 @@ const RUST_TRAITS: [&str; 18] = [
     "Into",
     "IntoIterator",
     "Iterator",
+    "Mul",
+    "MulAssign",
+    "Neg",
+    "Not",
     "Ord",
     "PartialEq",
     "PartialOrd",
+    "Rem",
+    "RemAssign",
+    "Shl",
+    "ShlAssign",
+    "Shr",
+    "ShrAssign",
+    "Sub",
+    "SubAssign",
 ];
 
 /// Names of macros that every crate sees: a device item of such a name would be ambiguous (rustc E0659).

@@ -362,9 +362,20 @@ impl Reader<'_> {
             functions: Vec::new(),
             consts: Vec::new(),
         };
+        let types: Vec<_> = item.items.iter().filter_map(associated).collect();
         for member in &item.items {
             if let syn::ImplItem::Fn(function) = member {
-                out.functions.push(Arc::new(self.helper(&function.sig, Some(&function.block))));
+                let mut signature = function.sig.clone();
+                // `Self::Output` of the traits of operators.
+                if let syn::ReturnType::Type(_, ty) = &mut signature.output
+                    && let Some(named) = of_self(ty)
+                    && let Some((_, of)) = types.iter().find(|(name, _)| **name == named)
+                {
+                    **ty = (*of).clone();
+                }
+                out.functions.push(Arc::new(self.helper(&signature, Some(&function.block))));
+            } else if associated(member).is_some() && item.trait_.is_some() {
+                // Read above.
             } else if let syn::ImplItem::Const(constant) = member {
                 out.consts.push(self.constant(&constant.ident, &constant.ty, &constant.expr));
             } else {
@@ -535,4 +546,17 @@ fn use_names(
             }
         }
     }
+}
+
+/// The name of an associated type, and the type.
+fn associated(member: &syn::ImplItem) -> Option<(&syn::Ident, &syn::Type)> {
+    if let syn::ImplItem::Type(item) = member { Some((&item.ident, &item.ty)) } else { None }
+}
+
+/// `Output` of `Self::Output`.
+fn of_self(ty: &syn::Type) -> Option<syn::Ident> {
+    let syn::Type::Path(path) = ty else { return None };
+    let segments: Vec<_> = path.path.segments.iter().collect();
+    let [own, name] = &segments[..] else { return None };
+    (path.qself.is_none() && own.ident == "Self").then(|| name.ident.clone())
 }

@@ -31,12 +31,12 @@ pub(crate) fn other_count(
 }
 
 /// A function of the user's that is called.
-struct Inlined<'f> {
-    function: &'f Arc<Function>,
+pub(super) struct Inlined<'f> {
+    pub(super) function: &'f Arc<Function>,
     /// Where it stands.
-    outer: Env,
+    pub(super) outer: Env,
     /// What a method is called on.
-    receiver: Option<Val>,
+    pub(super) receiver: Option<Val>,
 }
 
 /// The traits of the language whose methods are called on their first argument.
@@ -239,7 +239,7 @@ impl Builder<'_> {
     }
 
     /// Inlines a function.
-    fn inline(
+    pub(super) fn inline(
         &mut self,
         Inlined { function, outer, receiver }: Inlined<'_>,
         generic_args: &[crate::syntax::GenericArg],

@@ -301,6 +301,14 @@ impl Builder<'_> {
         let right = self.plain_expr(value, env);
         self.check_assigned(target, &right, env, value.loc)?;
         let left = self.plain_expr(target, env);
+        if matches!(left, Val::Struct(_))
+            && let Some(place) = self.place(target, env)
+        {
+            let operands = ((place, &left), (&right, value));
+            if let Some(val) = self.own_assignment(op, operands.0, operands.1, env, loc) {
+                return Some(val);
+            }
+        }
         self.literal_fits(op, (target, &left), (value, &right))?;
         let val = self.binary(op, &left, &right, loc);
         self.assign(target, (val, value.loc), env);
@@ -385,6 +393,9 @@ impl Builder<'_> {
         let val = self.expr(a, env);
         let reference = matches!(val, Val::Ref(_));
         let val = self.plain(val);
+        if let Some(val) = self.own_unary(op, &val, env, loc) {
+            return val;
+        }
         let address = |value| self.is_ptr(value) && self.is_scalar(value);
         match op {
             UnOp::Deref if !reference && val.value().is_some_and(address) => self.report(
@@ -404,10 +415,14 @@ impl Builder<'_> {
             BinOp::OrOr => self.short_circuit(false, a, b, env, loc),
             BinOp::Arith(op) => {
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
+                if let Some(val) = self.own_binary(op, [&left, &right], b, env, loc) {
+                    return val;
+                }
                 let structs = matches!(left, Val::Struct(_)) || matches!(right, Val::Struct(_));
-                if !structs
-                    && !(self.is_operand(&left, a, &right) & self.is_operand(&right, b, &left))
-                {
+                if structs && !left.is_absent() && !right.is_absent() {
+                    return self.no_operator(op, [&left, &right], loc);
+                }
+                if !(self.is_operand(&left, a, &right) & self.is_operand(&right, b, &left)) {
                     return Val::Error;
                 }
                 if self.refuse_unreckoned(
