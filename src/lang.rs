@@ -47,6 +47,9 @@
 //! **Arithmetic is that of the hardware.** Integers wrap. Floats round to nearest, ties to even;
 //! subnormals are kept. There are no traps.
 //!
+//! **Enums without data are numbers**: `enum Act { Relu, Gelu }` has methods, and `match` chooses among its variants, at compile
+//! time if the variant is known.
+//!
 //! **Structs may have operators**: `impl std::ops::Mul for Complex`, and `impl Mul<f32> for Complex`, are used by `a * b` as
 //! everywhere in Rust, and `MulAssign` and `Neg` likewise.
 //!

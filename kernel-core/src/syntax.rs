@@ -189,6 +189,11 @@ pub struct Struct {
 }
 
 impl Struct {
+    /// Whether it stands for an enum.
+    pub(crate) fn is_enum(&self) -> bool {
+        matches!(&self.fields[..], [(name, _)] if name == item::NUMBER)
+    }
+
     /// The names of its fields.
     pub fn field_names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|(name, _)| name.as_str())

@@ -6,8 +6,9 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 
 use super::{
-    ConstItem, Function, GenericKind, GenericParam, Impl, Item, Kernel, Receiver, Struct, Trait,
-    TypeExpr, TypeKind, Unit, UseItem, expr::Reader,
+    BinOp, ConstItem, Expr, ExprKind, Function, GenericKind, GenericParam, Ident, Impl, Item,
+    Kernel, Literal, Path, Receiver, Segment, Struct, Trait, TypeExpr, TypeKind, Unit, UseItem,
+    expr::Reader,
 };
 use crate::{
     diag::{Code, Diagnostic, Problems},
@@ -68,6 +69,11 @@ pub fn parse_device(item: &syn::Item, locations: &Locations, problems: &mut Prob
     }
     items
 }
+
+/// The field of an enum, which no program can write.
+pub(crate) const NUMBER: &str = "<number>";
+
+const ONLY_NUMBERS: &str = "a variant is a number in a kernel; data beside it goes into a struct";
 
 /// The name that an item declares, and who sees it; none for imports, `impl` and macros.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other items have no name of their own")]
@@ -271,6 +277,51 @@ impl Reader<'_> {
         }))
     }
 
+    /// An enum without data: a struct with a number, and a constant for each variant.
+    fn enumeration(&mut self, item: &syn::ItemEnum, items: &mut Vec<Item>) {
+        let name = self.ident(&item.ident);
+        if let Some(first) = item.generics.params.first() {
+            self.refuse_at(first, "a parameter of an enum", ONLY_NUMBERS, "");
+        }
+        let loc = name.loc;
+        let of_kernel = |text: &str| {
+            let segment = Segment { name: text.to_owned(), args: Vec::new(), loc };
+            Path { segments: vec![segment], loc }
+        };
+        let ty = |text: &str| TypeExpr { kind: TypeKind::Path(of_kernel(text)), loc };
+        let mut consts = Vec::new();
+        let mut next = Expr { kind: ExprKind::Lit(Literal::Int(0, None)), loc };
+        for variant in &item.variants {
+            if !matches!(variant.fields, syn::Fields::Unit) {
+                self.refuse_at(&variant.fields, "a variant with data", ONLY_NUMBERS, "");
+            }
+            let number = match &variant.discriminant {
+                Some((_, value)) => self.expr(value, 0),
+                None => next,
+            };
+            let one = Expr { kind: ExprKind::Lit(Literal::Int(1, None)), loc };
+            let sum = ExprKind::Binary(
+                BinOp::Arith(crate::ir::Binary::Add),
+                Box::new(number.clone()),
+                Box::new(one),
+            );
+            next = Expr { kind: sum, loc };
+            let fields = vec![(Ident { name: NUMBER.to_owned(), loc }, number)];
+            let value = Expr { kind: ExprKind::Struct(of_kernel(&name.name), fields), loc };
+            let of_variant = self.ident(&variant.ident);
+            consts.push(Arc::new(ConstItem { name: of_variant, ty: ty(&name.name), value }));
+        }
+        let fields = vec![(NUMBER.to_owned(), ty("i32"))];
+        items.push(Item::Impl(Arc::new(Impl {
+            generics: Vec::new(),
+            of_trait: None,
+            ty: ty(&name.name),
+            functions: Vec::new(),
+            consts,
+        })));
+        items.push(Item::Struct(Arc::new(Struct { name, generics: Vec::new(), fields })));
+    }
+
     fn declared(&mut self, item: &syn::ItemTrait) -> Item {
         let mut out =
             Trait { name: self.ident(&item.ident), functions: Vec::new(), consts: Vec::new() };
@@ -303,6 +354,7 @@ impl Reader<'_> {
                 )));
             }
             syn::Item::Struct(item) => items.push(self.structure(item)),
+            syn::Item::Enum(item) => self.enumeration(item, items),
             syn::Item::Const(item) => {
                 items.push(Item::Const(self.constant(&item.ident, &item.ty, &item.expr)));
             }
@@ -334,7 +386,7 @@ impl Reader<'_> {
                 });
             }
             other => {
-                let why = "besides kernels there can be functions, structs, traits, impls, constants and `use`";
+                let why = "besides kernels there can be functions, structs, enums, traits, impls, constants and `use`";
                 let help = if let syn::Item::Static(item) = other {
                     let ty = super::written(&item.ty);
                     format!("const {}: {ty} = {};", item.ident, super::written(&item.expr))

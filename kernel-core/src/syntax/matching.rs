@@ -381,7 +381,7 @@ impl Reader<'_> {
                 self.refuse(loc, "an array in the pattern of an arm", why, "");
             }
             _ => {
-                let why = "kernels have no enums but `Option`: patterns are numbers, ranges, constants, names, `_`, `|`, `Some(..)`, `None`, and tuples of these";
+                let why = "variants have no data but those of `Option`: patterns are numbers, ranges, constants, variants, names, `_`, `|`, `Some(..)`, `None`, and tuples of these";
                 self.refuse(loc, "this pattern", why, "");
             }
         }

@@ -5,8 +5,8 @@ use kiln::prelude::*;
 pub mod parts {
     use kiln::prelude::*;
 
-    pub enum Kind {
-        Sum,
+    pub union Kind {
+        sum: i32,
     }
 
     pub struct Acc {

@@ -2,7 +2,7 @@ use kiln::prelude::*;
 
 #[kernel(target = sm_80, warps = 4)]
 pub fn wrong(mode: i32, x: Tensor<f32, 1>, y: TensorMut<f32, 1>) {
-    enum Mode {}
+    union Mode { a: i32 }
     let (scale, mut sum) = (2.0, zeros([64]));
     match mode {
         0 => sum += 1.0,

@@ -1,6 +1,6 @@
 //! Expressions, blocks, patterns, assignments.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 use super::value::{Class, ClosureVal, Num, RangeVal, Ty, Val};
 use crate::{
@@ -315,8 +315,23 @@ impl Builder<'_> {
         Some(Val::Unit)
     }
 
+    /// Reports `a ** b`, which Rust reads as `a * *b`.
+    fn power(&mut self, a: &Expr, power: &Expr, loc: Loc) -> Val {
+        let of = a.operand_text();
+        let number =
+            if let ExprKind::Lit(Literal::Int(n, _)) = &power.kind { Some(n) } else { None };
+        let help = number.and_then(|n| Some(format!("{}.powi({n})", of?)));
+        self.report(
+            Code::Unsupported
+                .at(loc, "`**` is no operator of Rust")
+                .why("`powi` takes a power with a constant exponent")
+                .help_if(help),
+        )
+    }
+
     /// `value as T`
     fn cast_as(&mut self, (val, expr): (Val, &Expr), ty: &TypeExpr, env: Env, loc: Loc) -> Val {
+        let val = val.number_of_enum().map(|(number, _)| number.clone()).unwrap_or(val);
         let to = self.resolve(ty, env);
         if matches!(to, Ty::Infer) {
             return val;
@@ -414,6 +429,13 @@ impl Builder<'_> {
             BinOp::AndAnd => self.short_circuit(true, a, b, env, loc),
             BinOp::OrOr => self.short_circuit(false, a, b, env, loc),
             BinOp::Arith(op) => {
+                if op == Binary::Mul
+                    && let ExprKind::Unary(UnOp::Deref, power) = &b.kind
+                    && matches!(power.kind, ExprKind::Lit(_) | ExprKind::Path(_))
+                    && !matches!(self.expr(power, env), Val::Ref(_))
+                {
+                    return self.power(a, power, loc);
+                }
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
                 if let Some(val) = self.own_binary(op, [&left, &right], b, env, loc) {
                     return val;
@@ -448,6 +470,12 @@ impl Builder<'_> {
                     );
                 }
                 let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
+                let (left, right) = match (left.number_of_enum(), right.number_of_enum()) {
+                    (Some((x, of)), Some((y, other))) if Arc::ptr_eq(of, other) => {
+                        (x.clone(), y.clone())
+                    }
+                    _ => (left, right),
+                };
                 for (side, expr) in [(&left, a), (&right, b)] {
                     if let Val::Value(value) = side
                         && (matches!(self.ty(*value), Type::Tile(..)) || self.is_point(*value))

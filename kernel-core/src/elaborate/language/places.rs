@@ -220,7 +220,13 @@ impl Builder<'_> {
             let window = target.operand_text().filter(|_| matches!(assigned, Val::View(_)));
             let stored = self.written(&val).unwrap_or_else(|| "value".to_owned());
             let help = window.map(|window| format!("{window}.store({stored})"));
-            self.report(diagnostic.help_if(help));
+            let of_array = matches!(&target.kind, ExprKind::Index(..)) && help.is_none();
+            let diagnostic = diagnostic.help_if(help);
+            self.report(if of_array {
+                diagnostic.help("for i in unroll(0..4) { parts[i] = value; }").exemplified()
+            } else {
+                diagnostic
+            });
         }
     }
 
@@ -330,6 +336,7 @@ impl Builder<'_> {
                 Code::ShapeMismatch
                     .at(loc, "a variable keeps its shape")
                     .compare("", required, actual)
+                    .why("branches and loops carry a variable in the same registers, whichever way they go")
                     .help("let y = .."),
             );
         }

@@ -384,6 +384,12 @@ pub(crate) enum Ty {
 }
 
 impl Val {
+    /// The number of a variant, and its enum.
+    pub(crate) fn number_of_enum(&self) -> Option<(&Val, &Arc<Struct>)> {
+        let Val::Struct(item) = self else { return None };
+        Some((item.fields.first()?, &item.def)).filter(|_| item.def.is_enum())
+    }
+
     /// An `i32` that is known at compile time.
     pub(crate) fn i32(value: impl Into<i128>) -> Val {
         Val::Const(Const::Int(value.into()), Num::Known(Dtype::I32))

@@ -22,11 +22,17 @@ use crate::{
     },
     layouts::pinned_shared,
     loc::Loc,
-    syntax::Expr,
+    syntax::{Expr, ExprKind},
 };
 
 /// An argument, and where it stands.
 type Arg<'v> = (&'v Val, Loc);
+
+/// How a coordinate of a window is written.
+fn written_at(args: &[Expr], index: usize) -> Option<String> {
+    let ExprKind::Array(parts) = &args.first()?.kind else { return None };
+    parts.get(index)?.operand_text()
+}
 
 impl Builder<'_> {
     /// `tensor.tile(at, shape)`
@@ -64,7 +70,9 @@ impl Builder<'_> {
                     Code::Kind
                         .at(loc, "the coordinates of a window are `i32`")
                         .compare("", "a scalar (i32)", self.describe(part))
-                        .help("n as i32"),
+                        .help_if(
+                            written_at(given.args, index).map(|text| format!("{text} as i32")),
+                        ),
                 );
             }
             corner.push(Val::Value(value));

@@ -253,7 +253,7 @@ pub(crate) fn of_range(name: &str) -> Option<Advice> {
         ),
         "map" | "filter" | "for_each" | "sum" | "fold" | "collect" => (
             "a range counts the iterations of a `for` loop and nothing else; a tile of positions is made by `arange`",
-            "arange(0, 64)",
+            "for i in 0..n { .. }",
         ),
         "into_iter" | "iter" => ("a `for` loop takes the range itself", "for i in 0..n { .. }"),
         "rev" => ("a range counts up", "for k in 0..n { let i = n - 1 - k; .. }"),

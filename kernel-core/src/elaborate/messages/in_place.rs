@@ -55,6 +55,9 @@ fn operands(expr: &Expr) -> Option<[&Expr; 2]> {
     if let ExprKind::Binary(_, a, b) = &expr.kind {
         return Some([a, b]);
     }
+    if let ExprKind::AssignOp(_, target, value) = &expr.kind {
+        return Some([target, value]);
+    }
     if let ExprKind::Method(of, _, args) = &expr.kind
         && let [only] = &args[..]
     {
@@ -69,7 +72,8 @@ fn continued(expr: &Expr, code: Code, help: &str) -> Option<String> {
     if !help.starts_with('.') || help.starts_with("..") {
         return None;
     }
-    let of_arguments = matches!(code, Code::ArgumentCount | Code::DtypeRefused | Code::Kind);
+    let of_arguments = matches!(code, Code::ArgumentCount | Code::DtypeRefused | Code::Kind)
+        || code == Code::ShapeMismatch && help.starts_with(".expand(");
     if let ExprKind::Method(receiver, name, _) = &expr.kind
         && of_arguments
         && help.contains(&format!(".{}(", name.name)) | help.contains(&format!(".{}::<", name.name))
@@ -109,6 +113,10 @@ pub(crate) fn set(unit: &Unit, problems: &mut Problems) {
         for diagnostic in list.iter_mut() {
             if let Some((operand, otherwise)) = diagnostic.operand.take() {
                 let expr = exprs.0.get(&diagnostic.primary);
+                // What is assigned to keeps its type.
+                let kept =
+                    |expr: &&&Expr| operand == 0 && matches!(expr.kind, ExprKind::AssignOp(..));
+                let expr = expr.filter(|expr| !kept(expr));
                 match expr.and_then(|expr| operands(expr)?.get(operand).copied()) {
                     Some(operand) => diagnostic.primary = operand.loc,
                     None if otherwise.is_some() => diagnostic.help = otherwise,

@@ -109,6 +109,14 @@ impl Builder<'_> {
                             .map(|name| format!("{name}.expand({axis})")),
                     );
             }
+            if p.len() == q.len()
+                && let Some((index, axis)) = self.expanded_otherwise([a, b], [&p, &q])
+            {
+                diagnostic = diagnostic
+                    .why("`.expand(axis)` adds an axis of extent 1: here another one is missing")
+                    .help(format!(".expand({axis})"))
+                    .of_operand(index, None);
+            }
             if p.len() + q.len() == 3 && missing.is_none() {
                 diagnostic = diagnostic
                     .why("`.expand(0)` makes a row of the vector, and `.expand(1)` a column");
@@ -120,6 +128,22 @@ impl Builder<'_> {
             self.check_budget(&shape, num, loc)?;
         }
         Some((self.broadcast_to(a, &shape, loc), self.broadcast_to(b, &shape, loc)))
+    }
+
+    /// Which of two tiles got its axis of extent 1 in the wrong place, and the only place where it fits.
+    fn expanded_otherwise(&self, tiles: [Value; 2], shapes: [&[u32]; 2]) -> Option<(usize, u32)> {
+        let mut stmts = self.regions.iter().rev().flat_map(|region| region.stmts.iter().rev());
+        let (index, of) = stmts.find_map(|stmt| {
+            let StmtKind::Op { op: Op::Tile(TileOp::Expand(_)), args, result } = &stmt.kind else {
+                return None;
+            };
+            let index = tiles.iter().position(|tile| *result == Some(*tile))?;
+            Some((index, args[0]))
+        })?;
+        let (short, long) = (self.ty(of).shape(), shapes[1 - index]);
+        let mut fitting = (0..long.len()).filter(|axis| fits_without(short, long, *axis));
+        let axis = fitting.next().filter(|_| fitting.next().is_none())?;
+        Some((index, u32::try_from(axis).ok()?))
     }
 
     /// The axis over which a tile was reduced last; what is computed from it with scalars counts as well.
