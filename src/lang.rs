@@ -73,6 +73,7 @@
 //! | bits of integers | [`Tile::count_ones`], [`Tile::leading_zeros`], [`Tile::reverse_bits`], [`Tile::rotate_left`], [`Tile::funnel_shl`], [`Tile::mul_hi`], [`Tile::bitcast`] and their neighbours |
 //! | random numbers | [`random::Philox`](crate::random::Philox) |
 //! | along an axis | [reductions](Tile#reductions), [`Tile::scan`], [`Tile::cumsum`], [`Tile::flip`], and of several tiles [`Tiles`] |
+//! | order | [sorts](Tile#sorts), [`Tile::top_k`], [`Tile::gather`], [`Tile::histogram`] |
 //! | shapes | [`Tile::expand`], [`Tile::broadcast`], [`Tile::reshape`], [`Tile::permute`], [`Tile::t`], [`Tile::split`], [`Tile::item`] |
 //! | global memory | [`Tensor`], [`TensorMut`] and their windows; [`Ptr`] with [`load`], [`store`] and masked forms; [`atomic`] |
 //! | shared memory | [`shared`], [`Shared`]; [`Shared::gather`], [`Shared::scatter`] and atomics at tiles of indices; [`copy_async`] and its waits, [`sync`] |

@@ -316,6 +316,9 @@ impl Lower<'_> {
             | TileOp::ToLayout(_)
             | TileOp::AssertLayout(_) => self.reshaped(op, args[0], result),
             TileOp::Flip(axis) => Data::Tile(self.flip(*axis as usize, args[0], result)),
+            TileOp::Sort(axis) => Data::Tile(self.sort(*axis as usize, args[0], result)),
+            TileOp::Gather(axis) => Data::Tile(self.gather(*axis as usize, args, result)),
+            TileOp::Histogram => Data::Tile(self.histogram(args[0], result)),
             TileOp::Join => Data::Tile(self.join(args, result)),
             TileOp::Split(index) => Data::Tile(self.split(*index, args[0])),
         }

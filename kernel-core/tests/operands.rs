@@ -26,7 +26,7 @@ const OPERANDS: [&str; 16] = [
 ];
 
 /// What is done with one or two of them, `A` and `B`.
-const FORMS: [&str; 85] = [
+const FORMS: [&str; 90] = [
     "A + B",
     "A & B",
     "A >> B",
@@ -54,6 +54,11 @@ const FORMS: [&str; 85] = [
     "A.cumprod(0)",
     "A.flip(0)",
     "A.flip(B)",
+    "A.sort(0)",
+    "A.argsort_descending(B)",
+    "A.top_k(B, 0)",
+    "A.gather(0, B)",
+    "A.histogram(B)",
     "A.reduce(0, |a, b| a + B)",
     "A.reduce(0, |a, b| a + b)",
     "A.scan(0, |a, b| B)",

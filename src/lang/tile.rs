@@ -11,6 +11,7 @@ mod along;
 mod bits;
 mod float;
 mod number;
+mod order;
 mod several;
 
 pub use along::join;
@@ -125,6 +126,61 @@ pub use several::Tiles;
 /// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known at compile time, K0204 for masks and
 /// pointers except in `reduce`, K0206 for a function that does more than arithmetic, K0203 for one that does not give
 /// the type that it takes, K0501 if the scratch does not fit.
+///
+/// # Sorts
+///
+/// [`sort`](Tile::sort), [`argsort`](Tile::argsort), their descending forms and [`top_k`](Tile::top_k) put the elements along an axis in order; each line
+/// is sorted by itself.
+///
+/// **Order.** Integers are in their usual order. Of floats, -0 is less than +0, and NaN comes last, in ascending and in descending order: it loses as in
+/// [`max`](Tile::max) and [`min`](Tile::min). A NaN that is sorted stays a NaN, with unspecified bits. Indices are stable: of equal elements the
+/// one with the lower index comes first, and all NaNs are equal. So [`gather`](Tile::gather) sorts any number of tiles by one of them:
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Pairs of a key and a value, in the order of the keys.
+/// fn by_key(keys: Tile<u32>, values: Tile<f32>) -> (Tile<u32>, Tile<f32>) {
+///     let order = keys.argsort(0);
+///     (keys.gather(0, order), values.gather(0, order))
+/// }
+/// ```
+///
+/// **Runs.** Equal elements of a sorted tile are one after the other. A run of them begins at each element that differs from the one before it, and a
+/// running sum of the beginnings numbers the runs:
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// For each element of a sorted tile the number of its run, and how many runs there are.
+/// fn runs(sorted: Tile<i32>) -> (Tile<i32>, Tile<i32>) {
+///     let at = arange(0, 256);
+///     let begins = sorted.ne(sorted.gather(0, at - 1)) | at.eq(0);
+///     let run = select(begins, full([256], 1), 0).cumsum(0);
+///     (run - 1, run.max(0))
+/// }
+/// ```
+///
+/// **Layout.** Elements are compared wherever they are, by a bitonic network: nothing moves before it. After it the registers of a thread hold adjacent
+/// elements, adjacent lanes those of adjacent threads, and then come the warps. The result is [converted](super#conversions) from there to the
+/// layout of the tile. Inference puts warps along other axes if it can, since only warps along the axis cost shared memory.
+///
+/// **PTX.** Elements become integers in the same order: floats by `shr.s32`, `and.b32`, `xor.b32` and a `selp` for NaN, and back again; a descending
+/// order is that of the `not.b32` of them. Then sorted runs are merged in pairs, until one is left. Merging runs to one of `2^n` elements takes `n`
+/// steps, each of which compares elements that differ in a bit of their place, and the lowest bits in the most steps:
+///
+/// | bits of a place, the lowest first | a step, for each register |
+/// |---|---|
+/// | of the register's number | `min.s32` or `max.s32`; of 64 bits `selp.b64`, and a `setp.lt.s64` for two of them |
+/// | of the lane's number | `shfl.sync.bfly.b32` (two of 64 bits), `setp.lt.s32`, `xor.pred`, `selp.b32` |
+/// | of the warp's number | the same with `st.shared`, `bar.sync 0` and `ld.shared` in place of the shuffle |
+///
+/// An index is the low half of a word whose high half is the element. These words have 32 bits for elements of 8 and 16 bits and axes of at most 65536
+/// elements, otherwise 64. Indices of elements of 64 bits take two sorts, by the low words and by the high words, and `gather` between them.
+/// (PTX ISA, "shfl.sync".)
+///
+/// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known at compile time, K0204 for masks and pointers, K0501 if the scratch does
+/// not fit, K0504 if the words of elements and indices do not fit the registers, K0109 for more steps than a kernel can have.
 ///
 /// # What Rust cannot say
 ///

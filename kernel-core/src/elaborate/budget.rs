@@ -3,7 +3,7 @@
 use crate::{
     diag::Code,
     elaborate::{Builder, MAX_STEPS},
-    ir::{Op, ProductOp, StmtKind, Type, Value},
+    ir::{Op, ProductOp, StmtKind, TileOp, Type, Value},
     layouts::{Product, tensor_core},
     loc::Loc,
 };
@@ -110,6 +110,17 @@ impl Builder<'_> {
                     tensor_core(&product).map_or(1, |core| 16 * core.k_width * core.words);
                 let products = elements(&args[2]).saturating_mul(u64::from(product.depth));
                 products.div_ceil(threads * u64::from(of_a_thread)).max(1)
+            }
+            StmtKind::Op { op: Op::Tile(TileOp::Sort(axis)), args, result } => {
+                let bits = |value: &Value| {
+                    u64::from(self.ty(*value).shape()[*axis as usize].trailing_zeros())
+                };
+                let all = bits(&args[0]);
+                let kept = result.as_ref().map_or(all, bits);
+                // To merge runs, each element is compared once for each bit of a place in the merged run.
+                let merges = kept * (kept + 1) / 2 + (all - kept) * (kept + 1);
+                let elements = elements(&args[0]).div_ceil(threads).max(1);
+                elements.saturating_mul(2 * merges + 1)
             }
             StmtKind::Op { args, result, .. } => {
                 let most = args.iter().chain(result).map(elements).max().unwrap_or(0);

@@ -16,6 +16,7 @@ mod cluster;
 mod dot;
 mod global;
 mod ops;
+mod order;
 mod scaled;
 mod shape;
 mod shared;

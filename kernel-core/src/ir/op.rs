@@ -324,6 +324,12 @@ pub enum TileOp {
     Permute(Vec<u32>),
     /// The elements along an axis in reverse order.
     Flip(u32),
+    /// The least integers along an axis in ascending order, as many as the result has.
+    Sort(u32),
+    /// The elements of operand 0 along an axis at the indices in operand 1 (`i32`), which has the result's shape. Outside the axis: zero.
+    Gather(u32),
+    /// How many elements of a tile of integers are 0, 1, and so on, for as many values as the result (`i32`, rank 1) has.
+    Histogram,
     /// Two tiles of one type, paired along a new last axis of extent 2.
     Join,
     /// The elements of a tile at one index (0 or 1) of its last axis, which has extent 2 and is removed.

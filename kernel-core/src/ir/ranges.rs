@@ -17,7 +17,7 @@ use la_arena::ArenaMap;
 
 use super::{
     Binary, BitFunction, ClusterOp, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, Op, Region,
-    SourceOp, Stmt, StmtKind, SyncOp, Terminator, Type, Unary, Value,
+    SourceOp, Stmt, StmtKind, SyncOp, Terminator, TileOp, Type, Unary, Value,
     flow::{self, Flow, Passing},
 };
 
@@ -324,8 +324,28 @@ impl<'k> Analysis<'k> {
             Op::Source(op) => source(op),
             Op::Elementwise(op) => self.elementwise(op, args, forks),
             Op::Sync(SyncOp::Cluster(op)) => self.position(*op),
+            Op::Tile(TileOp::Histogram) => {
+                let elements = self.kernel.ty(args[0]).shape().iter().product::<u32>();
+                Range::new(0, i128::from(elements))
+            }
+            // An index outside gives zero.
+            Op::Tile(TileOp::Gather(_)) => {
+                self.range(args[0], forks).map(|range| range.join(Range::one(0)))
+            }
             // The result has elements of the operands.
-            Op::Tile(_) => {
+            Op::Tile(
+                TileOp::Splat
+                | TileOp::Broadcast
+                | TileOp::Expand(_)
+                | TileOp::Reshape
+                | TileOp::Permute(_)
+                | TileOp::Flip(_)
+                | TileOp::Sort(_)
+                | TileOp::Join
+                | TileOp::Split(_)
+                | TileOp::ToLayout(_)
+                | TileOp::AssertLayout(_),
+            ) => {
                 let ranges = args.iter().map(|&arg| self.range(arg, forks));
                 ranges.reduce(|all, one| Some(all?.join(one?))).flatten()
             }

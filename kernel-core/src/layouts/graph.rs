@@ -47,7 +47,7 @@ pub(super) enum Role {
     Plain,
     /// Its elements come from global memory.
     Load(Access),
-    /// Operand of a reduction or a scan of this axis.
+    /// Operand of a reduction, a scan or a sort of this axis.
     Reduced(u32),
     /// Result of a matrix product: an index into [`Graph::dots`].
     Dot(usize),
@@ -245,11 +245,17 @@ pub(super) fn to_operands(
             TileOp::Reshape => Some(Transfer::Reshape(operand_shape.to_vec())),
             TileOp::Permute(order) => Some(Transfer::Permute(inverse(order))),
             TileOp::Flip(_) => Some(Transfer::Same),
+            // What keeps fewer elements than there are leaves them where they are cheapest.
+            TileOp::Sort(_) => (operand_shape == result_shape).then_some(Transfer::Same),
             TileOp::Join => {
                 Some(Transfer::Slice(u32::try_from(operand_shape.len()).expect("at most 5")))
             }
             TileOp::Split(_) => Some(Transfer::Join),
-            TileOp::Splat | TileOp::ToLayout(_) | TileOp::AssertLayout(_) => None,
+            TileOp::Splat
+            | TileOp::Gather(_)
+            | TileOp::Histogram
+            | TileOp::ToLayout(_)
+            | TileOp::AssertLayout(_) => None,
         },
         Op::Source(_)
         | Op::Memory(_)
@@ -516,15 +522,21 @@ impl<'a> Builder<'a> {
 
     /// A scan leaves the layout of its operands, all of them in one.
     fn scan(&mut self, args: &[Value], axis: u32, results: &[Value], at: Loc) {
-        let node = self.add_node(self.kernel.ty(args[0]), Role::Reduced(axis), at);
+        let node = self.along(args, axis, at);
         for &result in results {
             self.graph.of.insert(result, node);
         }
+    }
+
+    /// What threads exchange along an axis of tiles in one layout.
+    fn along(&mut self, args: &[Value], axis: u32, at: Loc) -> Node {
+        let node = self.add_node(self.kernel.ty(args[0]), Role::Reduced(axis), at);
         for &arg in args {
             if let Some(&arg) = self.graph.of.get(arg) {
                 self.tie_nodes(arg, node);
             }
         }
+        node
     }
 
     /// Whether a tile follows from constants, ranges and scalars alone.
@@ -554,7 +566,14 @@ impl<'a> Builder<'a> {
                 | TileOp::Split(_),
             ) => tiles.iter().all(|&tile| self.is_cheap(tile)),
             // Elements move between threads.
-            Op::Tile(TileOp::ToLayout(_) | TileOp::AssertLayout(_) | TileOp::Flip(_))
+            Op::Tile(
+                TileOp::ToLayout(_)
+                | TileOp::AssertLayout(_)
+                | TileOp::Flip(_)
+                | TileOp::Sort(_)
+                | TileOp::Gather(_)
+                | TileOp::Histogram,
+            )
             | Op::Memory(_)
             | Op::Window(_)
             | Op::Copy(_)
@@ -605,7 +624,12 @@ impl<'a> Builder<'a> {
             self.graph.tensor_memory.push(Moved { node, window: args[0], written: None });
         } else if let Op::Product(ProductOp::WgmmaWait(_)) = op {
             self.tie(args[0], result);
+        } else if let Op::Tile(TileOp::Gather(_)) = op {
+            self.tie(args[1], result);
         } else {
+            if let Op::Tile(TileOp::Sort(axis)) = op {
+                self.along(&args[..1], *axis, at);
+            }
             self.connect(op, &tiles, node);
         }
     }

@@ -148,6 +148,8 @@ impl Rewriter<'_> {
             vec![left, None, Some(own)]
         } else if let Op::Product(ProductOp::WgmmaWait(_)) = op {
             vec![Some(own)]
+        } else if let Op::Tile(TileOp::Gather(_)) = op {
+            vec![None, Some(own)]
         } else if let Op::Tile(TileOp::ToLayout(_)) = op {
             vec![self.graph.fluid.contains_idx(args[0]).then_some(own)]
         } else {

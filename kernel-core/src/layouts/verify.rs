@@ -223,6 +223,9 @@ impl<'a> Verifier<'a> {
         if let Op::Product(ProductOp::WgmmaWait(_)) = op {
             return self.same("an accumulator in flight", &args[..1], &[result]);
         }
+        if let Op::Tile(TileOp::Gather(_)) = op {
+            return self.same("indices", &args[1..], &[result]);
+        }
         if let Op::Tile(TileOp::ToLayout(form)) = op {
             return conversion(form, result, own);
         }

@@ -7,6 +7,7 @@ use super::memory::access_cost::access_cost;
 use super::tiles::convert::conversion_cost;
 use super::tiles::crossing::{reduce_cost, scan_cost};
 use super::tiles::flip::flip_cost;
+use super::tiles::sort::sort_cost;
 use crate::ir::{
     Annotations, Does, Kernel, Layouts, MemoryOp, Op, Shared, StmtKind, TileOp, Value,
 };
@@ -52,6 +53,11 @@ fn statement_cost(
         StmtKind::Op { op: Op::Tile(TileOp::Flip(axis)), args, .. } => {
             let (elem, layout) = (kernel.ty(args[0]).elem()?, layouts.get(args[0])?);
             Some(flip_cost(elem, layout, *axis as usize).to_string())
+        }
+        StmtKind::Op { op: Op::Tile(TileOp::Sort(axis)), args, result } => {
+            let (layout, kept) = (layouts.get(args[0])?, kernel.ty((*result)?).shape());
+            let (axis, elem) = (*axis as usize, kernel.ty(args[0]).elem()?);
+            Some(sort_cost(elem, layout, axis, kept[axis]).to_string())
         }
         StmtKind::Scan { args, axis, direction, .. } => {
             let (elems, layout, warps) = combined(args)?;

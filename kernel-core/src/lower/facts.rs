@@ -2,7 +2,7 @@
 
 use la_arena::ArenaMap;
 
-use crate::ir::{Kernel, MemoryOp, Op, Range, Ranges, Region, SourceOp, StmtKind, Value};
+use crate::ir::{Kernel, MemoryOp, Op, Range, Ranges, Region, SourceOp, StmtKind, TileOp, Value};
 use crate::layouts::{Axis, Known, Subject, analyze, log2_fact, stride};
 
 /// A counted loop, by its induction variable.
@@ -20,7 +20,7 @@ pub(crate) struct Facts<'a> {
     known: Known,
     inductions: ArenaMap<Value, Induction>,
     dims: ArenaMap<Value, (u32, u32)>,
-    /// Of kernels that access shared memory by index; nothing is known of others.
+    /// Of kernels that access shared memory or tiles by index; nothing is known of others.
     ranges: Ranges<'a>,
 }
 
@@ -112,15 +112,19 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The ranges of the integers of a kernel that accesses shared memory by index.
+/// The ranges of the integers of a kernel that accesses shared memory or tiles by index.
 fn ranges(kernel: &Kernel) -> Ranges<'_> {
     let mut extents = Vec::new();
-    kernel.body.each_op(&mut |op, args, _, _| {
+    kernel.body.each_op(&mut |op, args, result, _| {
         if let Op::Memory(
             MemoryOp::GatherShared | MemoryOp::ScatterShared | MemoryOp::AtomicShared(_),
         ) = op
         {
             extents.extend(kernel.ty(args[0]).shape());
+        } else if let Op::Tile(TileOp::Gather(axis)) = op {
+            extents.push(kernel.ty(args[0]).shape()[*axis as usize]);
+        } else if let (Op::Tile(TileOp::Histogram), Some(result)) = (op, result) {
+            extents.extend(kernel.ty(result).shape());
         }
     });
     if extents.is_empty() { Ranges::default() } else { Ranges::of(kernel, &extents) }

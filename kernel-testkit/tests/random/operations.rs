@@ -408,6 +408,48 @@ pub(crate) fn arg_extreme(program: &mut Program) {
     program.bind(&format!("{}.{method}({axis})", tile.name), Dtype::I32, &shape);
 }
 
+/// Sorts, the largest elements, elements at indices, counts: of tiles whose code is short.
+pub(crate) fn ordered(program: &mut Program) {
+    let fits = |tile: &Tile| tile.dtype != Dtype::Bool && elements(&tile.shape) <= 512;
+    let Some(tile) = program.pick(fits) else { return };
+    let Tile { name, dtype, mut shape } = tile;
+    let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
+    match program.below(5) {
+        0 => {
+            let method = program.one_of(&["sort", "sort_descending"]);
+            program.bind(&format!("{name}.{method}({axis})"), dtype, &shape);
+        }
+        1 => {
+            let method = program.one_of(&["argsort", "argsort_descending"]);
+            program.bind(&format!("{name}.{method}({axis})"), Dtype::I32, &shape);
+        }
+        2 => {
+            let most = shape[axis].ilog2();
+            let k = 1 << program.below(most + 1);
+            shape[axis] = k;
+            let (values, indices) = (program.name("t"), program.name("t"));
+            program.line(&format!("let ({values}, {indices}) = {name}.top_k({k}, {axis});"));
+            program.bind(&values, dtype, &shape);
+            program.bind(&indices, Dtype::I32, &shape);
+        }
+        3 => {
+            shape[axis] = 1 << program.below(7);
+            if elements(&shape) > program.most_elements {
+                return;
+            }
+            let indices = tile_of(program, Dtype::I32, &shape).name;
+            let mask = program.one_of(&["", " & 15"]);
+            program.bind(&format!("{name}.gather({axis}, {indices}{mask})"), dtype, &shape);
+        }
+        _ if dtype.is_int() => {
+            let bins = 1 << program.below(9);
+            let small = program.one_of(&["", " & 31"]);
+            program.bind(&format!("({name}{small}).histogram({bins})"), Dtype::I32, &[bins]);
+        }
+        _ => {}
+    }
+}
+
 /// Pairs, made or taken apart.
 pub(crate) fn pairs(program: &mut Program) {
     if let Some(tile) = program.pick(|tile| tile.shape.len() > 1 && tile.shape.ends_with(&[2]))

@@ -82,6 +82,7 @@ pub(crate) fn step(program: &mut Program) {
         (2, operations::several),
         (2, operations::flip),
         (2, operations::arg_extreme),
+        (4, operations::ordered),
         (3, operations::pairs),
         (4, operations::to_layout),
         (4, operations::load),

@@ -14,6 +14,7 @@ use crate::{
         tiles::{
             along::{BACKWARD, FORWARD, Purpose},
             bits::Counted,
+            order::Order,
         },
     },
     ir::{
@@ -229,6 +230,27 @@ pub(super) const TILE: &[Signature] = &[
     gives("cumsum", &[AXIS], |b, g| b.walked(FORWARD, Binary::Add, g)),
     gives("cumprod", &[AXIS], |b, g| b.walked(FORWARD, Binary::Mul, g)),
     value("flip", &[AXIS], |b, g| b.flip(g)),
+    gives("sort", &[AXIS], |b, g| b.sorted(Order::Ascending, g)),
+    gives("sort_descending", &[AXIS], |b, g| b.sorted(Order::Descending, g)),
+    gives("argsort", &[AXIS], |b, g| b.arg_sorted(Order::Ascending, g)),
+    gives("argsort_descending", &[AXIS], |b, g| b.arg_sorted(Order::Descending, g)),
+    gives("top_k", &[param("k", Kind::Size("the number of elements")).text("8"), AXIS], |b, g| {
+        b.top_k(g)
+    }),
+    gives(
+        "gather",
+        &[
+            AXIS,
+            param("indices", Kind::Any).by(|b, of| {
+                let &[extent] = extents(b, of)? else { return None };
+                Some(format!("arange(0, {extent})"))
+            }),
+        ],
+        |b, g| b.gather_along(g),
+    ),
+    gives("histogram", &[param("bins", Kind::Size("the number of bins")).text("256")], |b, g| {
+        b.histogram(g)
+    }),
     gives("to_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, TileOp::ToLayout, g.at(0))),
     gives("assert_layout", &[TILE_LAYOUT], |b, g| b.in_layout(g, TileOp::AssertLayout, g.name.loc)),
     value("dim", &[AXIS], |b, g| b.extent_of(g)),

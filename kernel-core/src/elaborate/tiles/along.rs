@@ -9,8 +9,7 @@ use crate::{
         tuple,
     },
     ir::{
-        Binary, Compare, Direction, Dtype, Region, SourceOp, Stmt, StmtKind, Terminator, TileOp,
-        Type, Value,
+        Binary, Compare, Direction, Dtype, Region, Stmt, StmtKind, Terminator, TileOp, Type, Value,
     },
     loc::Loc,
 };
@@ -308,15 +307,7 @@ impl<'a> Builder<'a> {
         let num = self.num(tile);
         let index = Num::Known(Dtype::I32);
         let shape = self.ty(tile).shape().to_vec();
-        let extent = shape[axis as usize];
-        let mut indices =
-            self.emit_num(SourceOp::Arange(0), Vec::new(), Some(vec![extent]), index, loc);
-        let mut line = vec![1; shape.len()];
-        line[axis as usize] = extent;
-        if shape.len() > 1 {
-            indices = self.emit_num(TileOp::Reshape, vec![indices], Some(line), index, loc);
-        }
-        let indices = self.broadcast_to(indices, &shape, loc);
+        let indices = self.positions(&shape, axis, loc);
         let whole = self.cells.known(num).is_some_and(Dtype::is_int);
         let places = Places::of(loc, loc);
         let region =

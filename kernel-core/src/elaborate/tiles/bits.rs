@@ -48,7 +48,7 @@ impl Counted {
 
 impl Builder<'_> {
     /// The element type of what a function of bits is called on.
-    fn of_integers(&mut self, of: &Val, given: &Given<'_>) -> Option<Num> {
+    pub(crate) fn of_integers(&mut self, of: &Val, given: &Given<'_>) -> Option<Num> {
         let what = format!("`{}`", given.path());
         if self.refuse_unreckoned(&what, &[of], given.loc) {
             return None;

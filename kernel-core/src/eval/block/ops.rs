@@ -70,6 +70,9 @@ impl Machine<'_> {
             TileOp::Split(index) => self.split(*index, args[0]),
             TileOp::Permute(order) => self.permute(order, args[0], result),
             TileOp::Flip(axis) => self.flip(*axis as usize, args[0]),
+            TileOp::Sort(axis) => self.sort(*axis as usize, args[0], result),
+            TileOp::Gather(axis) => self.gather(*axis as usize, args, result),
+            TileOp::Histogram => self.histogram(args[0], result),
         }
     }
 

@@ -106,6 +106,31 @@ fn tile(op: &TileOp, args: &[&Type], result: Option<&Type>) -> Outcome {
         TileOp::Flip(axis) => {
             reshapes(args, result, |from, to| (*axis as usize) < from.len() && from == to)
         }
+        TileOp::Sort(axis) => {
+            count(args, 1)?;
+            holds(number(args[0]).is_some_and(Dtype::is_int), "wrong element type")?;
+            reshapes(args, result, |from, to| {
+                let axis = *axis as usize;
+                axis < from.len() && to.get(axis) <= from.get(axis) && equal_but(axis, from, to)
+            })
+        }
+        TileOp::Gather(axis) => {
+            count(args, 2)?;
+            let (from, to) = (args[0].shape(), args[1].shape());
+            let axis = *axis as usize;
+            holds(number(args[1]) == Some(Dtype::I32), "the indices are not i32")?;
+            let dtype = number(args[0]).ok_or("the operand is not of numbers")?;
+            holds(axis < from.len() && equal_but(axis, from, to), "the shapes do not fit")?;
+            gives(result, &args[1].with_elem(Elem::Number(dtype)))
+        }
+        TileOp::Histogram => {
+            count(args, 1)?;
+            holds(
+                is_tile(args[0]) && number(args[0]).is_some_and(Dtype::is_int),
+                "wrong element type",
+            )?;
+            holds(tile_of(some(result)?, Dtype::I32, 1), "the counts are a tile of i32 of rank 1")
+        }
         TileOp::Join => {
             count(args, 2)?;
             holds(args[0] == args[1], "operands differ")?;
@@ -415,6 +440,11 @@ fn reshapes(
     holds(is_tile(arg) && is_tile(result), "it makes a tile from a tile")?;
     holds(arg.elem() == result.elem(), "the element changes")?;
     holds(fits(arg.shape(), result.shape()), "the shapes do not fit")
+}
+
+/// Whether two shapes differ along one axis at most.
+fn equal_but(axis: usize, from: &[u32], to: &[u32]) -> bool {
+    from.len() == to.len() && (0..from.len()).all(|other| other == axis || from[other] == to[other])
 }
 
 fn elements(shape: &[u32]) -> u64 {

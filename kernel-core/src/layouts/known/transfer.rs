@@ -97,9 +97,13 @@ impl Analysis<'_> {
                 Info { axes, ..info }
             }
             TileOp::ToLayout(_) | TileOp::AssertLayout(_) => info,
-            TileOp::Reshape | TileOp::Flip(_) | TileOp::Join | TileOp::Split(_) => {
-                Info::unknown(ty)
-            }
+            TileOp::Reshape
+            | TileOp::Flip(_)
+            | TileOp::Sort(_)
+            | TileOp::Gather(_)
+            | TileOp::Histogram
+            | TileOp::Join
+            | TileOp::Split(_) => Info::unknown(ty),
         }
     }
 

@@ -153,6 +153,12 @@ impl<'a> Checker<'a> {
         );
         if elementwise {
             self.all_same("elementwise", args, &vec![result; args.len()]);
+        } else if let Op::Tile(TileOp::Gather(_)) = op {
+            self.same("indices", args[1], result);
+        } else if let Op::Tile(TileOp::Sort(_)) = op {
+            if self.kernel.ty(args[0]) == self.kernel.ty(result) {
+                self.same("sort", args[0], result);
+            }
         } else if let Op::Product(ProductOp::Dot(_)) = op {
             self.same("accumulator", args[2], result);
         } else if let Op::Tile(

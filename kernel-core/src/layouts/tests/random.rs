@@ -90,6 +90,12 @@ fn step(b: &mut Builder, random: &mut Random, pool: &mut Pool) {
             let value = random.pick(&pool[at]);
             (b.same(TileOp::Flip(0), &[value]), at)
         }
+        (3, _) if random.below(3) == 0 => {
+            let value = random.pick(&pool[at]);
+            let whole = b.cast(value, Dtype::I32);
+            let sorted = b.same(TileOp::Sort(0), &[whole]);
+            (b.op(TileOp::Gather(0), &[value, sorted], tile(Dtype::F32, SHAPES[at])), at)
+        }
         (3, _) => {
             let value = random.pick(&pool[at]);
             let form = pinned(random, SHAPES[at].len());

@@ -159,7 +159,7 @@ impl Lower<'_> {
         Some(Data::Tile(self.broadcast(dtype, &layout, &old, one)))
     }
 
-    pub(super) fn register(&self, value: Value, register: u32) -> Val {
+    pub(crate) fn register(&self, value: Value, register: u32) -> Val {
         match &self.values[value] {
             Data::Scalar(value) | Data::Window(value) => *value,
             Data::Tile(registers) => registers[register as usize],

@@ -20,11 +20,11 @@ const LANES: u32 = 31;
 
 /// What leads from an element to the one that it changes places with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Way {
+pub(super) struct Way {
     /// Bits of the register's index that differ.
-    register: u32,
+    pub(super) register: u32,
     /// Bits of the thread's index that differ.
-    thread: u32,
+    pub(super) thread: u32,
 }
 
 /// The places, as bits, to which known ways lead: by the highest bit of each, which no other of them has as its highest.
@@ -72,7 +72,12 @@ impl Way {
         reached.rest(bits(&last), Way::default()).1
     }
 
-    fn crosses_warps(self) -> bool {
+    /// This way and then another one, which has none of its bits.
+    pub(super) fn and(self, other: Way) -> Way {
+        Way { register: self.register | other.register, thread: self.thread | other.thread }
+    }
+
+    pub(super) fn crosses_warps(self) -> bool {
         self.thread & !LANES != 0
     }
 }
@@ -110,7 +115,7 @@ impl Lower<'_> {
     }
 
     /// What the threads hold whose index differs in the bits of `thread`, through shared memory.
-    fn of_other_warps(
+    pub(super) fn of_other_warps(
         &mut self,
         elem: Elem,
         values: &[Val],
