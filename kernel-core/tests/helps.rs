@@ -235,9 +235,13 @@ fn words_of_gluon_have_kilns() {
     );
     pasted("let w = ttgl::trans(t);", "K0102", "let w = t.t();");
     pasted("let l: BlockedLayout = mma([2, 1]);", "K0102", "let l: Layout = mma([2, 1]);");
+    pasted("let w = sort(t, 1);", "K0102", "let w = t.sort(1);");
+    pasted("let (v, w) = t.topk(4);", "K0108", "let (v, w) = t.top_k(4, 1);");
+    pasted("let (v, w) = t.topk(3);", "K0108", "let (v, w) = t.top_k(8, 1);");
     for (body, why) in [
-        ("let w = t.gather(u);", "shared memory is read and written at a tile of indices"),
-        ("let w = t.sort(0);", "sorting network"),
+        ("let w = t.scatter(u);", "shared memory is written at a tile of indices"),
+        ("let w = t.take_along_axis(u, 1);", "chooses the elements of each line"),
+        ("let w = t.unique();", "where one differs from the one before it"),
     ] {
         let found = messages(body).join("\n");
         assert!(found.contains(why) && !found.contains("sqrt"), "{found}");

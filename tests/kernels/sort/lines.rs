@@ -1,16 +1,16 @@
 //! Each line along an axis is sorted by itself, whatever threads hold it; lines of one element and of two.
 //@ run: eval, emulate, gpu
 //@ compare: exact
-//@ arg x: i32[8, 32] uniform(-9, 9)
+//@ arg x: i32[4, 16] uniform(-9, 9)
 //@ arg cube: i32[4, 2, 8] uniform(-9, 9)
-//@ arg rows: i32[8, 32] poison
-//@ arg columns: i32[8, 32] poison
-//@ arg down: i32[8, 32] poison
+//@ arg rows: i32[4, 16] poison
+//@ arg columns: i32[4, 16] poison
+//@ arg down: i32[4, 16] poison
 //@ arg middle: i32[4, 2, 8] poison
-//@ arg single: i32[8, 1] poison
-//@ expect rows: least(n, 0, 32, if sum(m, 0, 32, if x(i, m) <= x(i, n) { 1 } else { 0 }) > j { x(i, n) } else { 100 })
-//@ expect columns: least(n, 0, 8, if sum(m, 0, 8, if x(m, j) <= x(n, j) { 1 } else { 0 }) > i { x(n, j) } else { 100 })
-//@ expect down: most(n, 0, 32, if sum(m, 0, 32, if x(i, m) >= x(i, n) { 1 } else { 0 }) > j { x(i, n) } else { -100 })
+//@ arg single: i32[4, 1] poison
+//@ expect rows: least(n, 0, 16, if sum(m, 0, 16, if x(i, m) <= x(i, n) { 1 } else { 0 }) > j { x(i, n) } else { 100 })
+//@ expect columns: least(n, 0, 4, if sum(m, 0, 4, if x(m, j) <= x(n, j) { 1 } else { 0 }) > i { x(n, j) } else { 100 })
+//@ expect down: most(n, 0, 16, if sum(m, 0, 16, if x(i, m) >= x(i, n) { 1 } else { 0 }) > j { x(i, n) } else { -100 })
 //@ expect middle: if j == 0 { min(cube(i, 0, k), cube(i, 1, k)) } else { max(cube(i, 0, k), cube(i, 1, k)) }
 //@ expect single: x(i, 0)
 use kiln::prelude::*;
@@ -26,10 +26,10 @@ pub fn lines<const W: i32>(
     middle: TensorMut<i32, 3>,
     single: TensorMut<i32, 2>,
 ) {
-    let tile = x.tile([0, 0], [8, 32]).load();
-    rows.tile([0, 0], [8, 32]).store(tile.sort(1));
-    columns.tile([0, 0], [8, 32]).store(tile.sort(0));
-    down.tile([0, 0], [8, 32]).store(tile.sort_descending(-1));
+    let tile = x.tile([0, 0], [4, 16]).load();
+    rows.tile([0, 0], [4, 16]).store(tile.sort(1));
+    columns.tile([0, 0], [4, 16]).store(tile.sort(0));
+    down.tile([0, 0], [4, 16]).store(tile.sort_descending(-1));
     middle.tile([0, 0, 0], [4, 2, 8]).store(cube.tile([0, 0, 0], [4, 2, 8]).load().sort(1));
-    single.tile([0, 0], [8, 1]).store(x.tile([0, 0], [8, 1]).load().sort(1));
+    single.tile([0, 0], [4, 1]).store(x.tile([0, 0], [4, 1]).load().sort(1));
 }

@@ -61,8 +61,10 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "convert_layout" | "set_layout" => {
             ("", "x.to_layout(blocked([1, 4], [8, 4], [4, 1], [1, 0]))")
         }
-        "gather" | "take" | "take_along_axis" | "index_select" => (GATHER, GATHERED),
-        "scatter" => (GATHER, SCATTERED),
+        "take" | "take_along_axis" | "index_select" => (GATHER, "x.gather(0, indices)"),
+        "scatter" => (SCATTER, SCATTERED),
+        "topk" => ("", "x.top_k(8, 0)"),
+        "bincount" | "histc" => ("", "x.histogram(256)"),
         "BlockedLayout" => ("", "blocked([1, 4], [8, 4], [4, 1], [1, 0])"),
         "SliceLayout" => ("", "slice(1, blocked([1, 4], [8, 4], [4, 1], [1, 0]))"),
         "DotOperandLayout" => ("", "dot_operand(0, mma([2, 2]), 2)"),
@@ -147,8 +149,8 @@ fn of_intrinsic(name: &str) -> Option<Advice> {
     })
 }
 
-const GATHER: &str = "the elements of a tile belong to threads, and a thread reads and writes only its own; shared memory is read and written at a tile of indices";
-const GATHERED: &str = "s.store(x); sync(); s.gather(indices)";
+const GATHER: &str = "a tile of indices, of the same extents but along the axis, chooses the elements of each line along it";
+const SCATTER: &str = "the elements of a tile belong to threads, and a thread writes only its own; shared memory is written at a tile of indices";
 const SCATTERED: &str = "s.scatter(indices, x); sync(); s.load()";
 
 /// The constructor that takes what this one of another language takes, in the same order.
@@ -163,7 +165,7 @@ pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 62] = [
+const PLAIN: [&str; 63] = [
     "float",
     "inf",
     "nan",
@@ -219,7 +221,8 @@ const PLAIN: [&str; 62] = [
     "tl",
     "ct",
     "wp",
-    "gather",
+    "topk",
+    "bincount",
     "scatter",
     "take",
     "take_along_axis",
@@ -301,12 +304,18 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "reciprocal" => ("", ".recip()"),
         "maximum" => ("", "maximum(x, y)"),
         "minimum" => ("", "minimum(x, y)"),
-        "gather" | "take" | "take_along_axis" | "index_select" => (GATHER, GATHERED),
-        "scatter" => (GATHER, SCATTERED),
+        "take" | "take_along_axis" | "index_select" => (GATHER, ".gather(0, indices)"),
+        "scatter" => (SCATTER, SCATTERED),
         "rev" | "reverse" | "fliplr" | "flipud" => ("", ".flip(0)"),
         "exclusive_scan" | "cumsum_exclusive" => ("", "x.scan_exclusive(0, 0, |a, b| a + b)"),
-        "sort" | "argsort" | "topk" | "histogram" => (
-            "no function sorts elements; build a sorting network from `split`, `join` and `select`",
+        "topk" => ("", ".top_k(8, 0)"),
+        "bincount" | "histc" => ("", ".histogram(256)"),
+        "sort_by" | "sort_by_key" | "sort_unstable" => (
+            "elements are put into the order of another tile by the indices that sort it",
+            "x.gather(0, keys.argsort(0))",
+        ),
+        "unique" | "unique_consecutive" | "dedup" => (
+            "how many elements differ is known only at run time; in a sorted tile a run of equal elements begins where one differs from the one before it",
             "",
         ),
         "clone" | "copied" | "cloned" | "to_owned" => (

@@ -278,6 +278,12 @@ impl Builder<'_> {
                 Some(given) if given.len() == shape.len() => format!(".permute({given:?})"),
                 _ => format!(".permute({:?})", reversed()),
             },
+            "topk" if !shape.is_empty() => {
+                let (last, extent) = (shape.len() - 1, shape[shape.len() - 1]);
+                let asked = given.as_ref().and_then(|given| u32::try_from(given[0]).ok());
+                let fits = asked.filter(|k| k.is_power_of_two() && *k <= extent);
+                format!(".top_k({}, {last})", fits.unwrap_or(extent.min(8)))
+            }
             "associative_scan" => folded("scan", "a + b"),
             "cumprod" => folded("scan", "a * b"),
             "cummax" => folded("scan", "a.max(b)"),
