@@ -249,6 +249,25 @@ fn words_of_gluon_have_kilns() {
 }
 
 #[test]
+fn indices_get_the_extents_of_the_tile() {
+    let at = |help: &str| format!("let w = t.gather(1, arange(0, 16){help});");
+    pasted(&at(""), "K0202", &at(".expand(0).broadcast([32, 16])"));
+    pasted(&at(".expand(0)"), "K0202", &at(".expand(0).broadcast([32, 16])"));
+    let at = |help: &str| format!("let w = t.gather(1, arange(0, 32){help});");
+    pasted(&at(""), "K0202", &at(".expand(1)"));
+    let found = messages("let w = t.gather(1, zeros([16, 64]));").join("\n");
+    assert!(found.contains("[32, any]") && !found.contains("help"), "{found}");
+    pasted("let w = t.gather(1, u);", "K0203", "let w = t.gather(1, u.cast::<i32>());");
+    pasted("let w = t.top_k(3, 1);", "K0201", "let w = t.top_k(4, 1);");
+    pasted("let w = t.top_k(128, 1);", "K0202", "let w = t.top_k(64, 1);");
+    pasted(
+        "let w = t.cast::<i32>().histogram(100);",
+        "K0201",
+        "let w = t.cast::<i32>().histogram(128);",
+    );
+}
+
+#[test]
 fn slips_of_constants_and_axes_are_answered() {
     pasted("let w = f32::MINN;", "K0102", "let w = f32::MIN;");
     pasted("let w = f32::INFINTY;", "K0102", "let w = f32::INFINITY;");

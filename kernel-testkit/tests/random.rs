@@ -33,6 +33,8 @@ mod product;
 mod program;
 #[path = "random/scaled.rs"]
 mod scaled;
+#[path = "random/sorts.rs"]
+mod sorts;
 #[path = "random/statements.rs"]
 mod statements;
 #[path = "random/tcgen05.rs"]
@@ -47,8 +49,9 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 9] = [
+const FAMILIES: [(&str, Maker); 10] = [
     ("seed", program::kernel),
+    ("sorts", sorts::kernel),
     ("copies", copies::kernel),
     ("hopper", hopper::kernel),
     ("tcgen05", tcgen05::kernel),

@@ -22,6 +22,8 @@ pub(crate) struct Tile {
 /// A kernel under way.
 pub(crate) struct Program {
     random: Random,
+    /// Whether there are sorts among the steps.
+    pub(crate) sorts: bool,
     header: Vec<String>,
     params: Vec<String>,
     /// Allocations of shared memory stand at the top.
@@ -41,7 +43,11 @@ pub(crate) struct Program {
 
 /// The text of the file test with the kernel of a seed.
 pub(crate) fn kernel(seed: u64) -> String {
-    let mut program = Program::new(seed);
+    filled(Program::new(&format!("kernel {seed}")), &format!("seed_{seed}"))
+}
+
+/// The text with as many steps as the program's numbers say.
+pub(crate) fn filled(mut program: Program, name: &str) -> String {
     program.scalar_param("n");
     program.line("let b = block_id(0);");
     program.scalars.push("b".to_owned());
@@ -61,7 +67,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     for tile in stored {
         statements::store(&mut program, &tile);
     }
-    program.text(seed)
+    program.text(name)
 }
 
 /// One operation or statement more, each with how often it is chosen.
@@ -82,7 +88,6 @@ pub(crate) fn step(program: &mut Program) {
         (2, operations::several),
         (2, operations::flip),
         (2, operations::arg_extreme),
-        (4, operations::ordered),
         (3, operations::pairs),
         (4, operations::to_layout),
         (4, operations::load),
@@ -98,6 +103,9 @@ pub(crate) fn step(program: &mut Program) {
         (1, statements::function),
         (2, statements::store_some),
     ];
+    if program.sorts && program.chance(30) {
+        return operations::ordered(program);
+    }
     let total: u32 = STEPS.iter().map(|(weight, _)| weight).sum();
     let mut at = program.below(total);
     for (weight, step) in STEPS {
@@ -109,9 +117,10 @@ pub(crate) fn step(program: &mut Program) {
 }
 
 impl Program {
-    fn new(seed: u64) -> Program {
+    pub(crate) fn new(seed: &str) -> Program {
         let mut out = Program {
-            random: Random::of(&format!("kernel {seed}")),
+            random: Random::of(seed),
+            sorts: false,
             header: Vec::new(),
             params: Vec::new(),
             allocations: Vec::new(),
@@ -131,7 +140,7 @@ impl Program {
         out
     }
 
-    fn text(&self, seed: u64) -> String {
+    fn text(&self, name: &str) -> String {
         let header: Vec<String> = self.header.iter().map(|line| format!("//@ {line}")).collect();
         let body: Vec<&str> =
             self.allocations.iter().chain(&self.lines).map(String::as_str).collect();
@@ -140,7 +149,7 @@ impl Program {
         format!(
             "//@ run: eval, emulate, gpu\n{header}\nuse kiln::prelude::*;\n\n\
              #[kernel(target = sm_80, warps = {warps}, grid = {blocks})]\n\
-             pub fn seed_{seed}({params}) {{\n{body}\n}}\n"
+             pub fn {name}({params}) {{\n{body}\n}}\n"
         )
     }
 

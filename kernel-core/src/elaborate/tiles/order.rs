@@ -68,6 +68,38 @@ fn number(value: impl Into<i128>, dtype: Dtype) -> Val {
     Val::Const(Const::Int(value.into()), Num::Known(dtype))
 }
 
+/// How indices get the extents of a tile but for that of an axis, if only one way is likely: an index for each line, or the same indices in
+/// each line.
+fn spread(have: &[u32], asked: &[u32], axis: u32) -> Option<String> {
+    let axis = axis as usize;
+    let fits = |asked: &[u32]| {
+        let mut pairs = have.iter().zip(asked).enumerate();
+        pairs.all(|(at, (a, b))| at == axis || a == b || *b == 1)
+    };
+    let whole = |asked: &[u32]| {
+        let mut whole = have.to_vec();
+        whole[axis] = asked[axis];
+        whole
+    };
+    if asked.len() == have.len() {
+        return fits(asked).then(|| format!(".broadcast({:?})", whole(asked)));
+    }
+    if asked.len() + 1 != have.len() {
+        return None;
+    }
+    let with = |at: usize| {
+        let mut wide = asked.to_vec();
+        wide.insert(at, 1);
+        wide
+    };
+    if whole(&with(axis)) == with(axis) {
+        return Some(format!(".expand({axis})"));
+    }
+    let mut ways = (0..have.len()).map(|at| (at, with(at))).filter(|(_, wide)| fits(wide));
+    let (at, wide) = ways.next()?;
+    ways.next().is_none().then(|| format!(".expand({at}).broadcast({:?})", whole(&wide)))
+}
+
 impl Builder<'_> {
     /// `x.sort(axis)`, `x.sort_descending(axis)`
     pub(crate) fn sorted(&mut self, order: Order, given: &Given<'_>) -> Option<Val> {
@@ -89,16 +121,17 @@ impl Builder<'_> {
     pub(crate) fn top_k(&mut self, given: &Given<'_>) -> Option<Val> {
         let lines = self.lines(Order::Descending, given.number(1), given)?;
         let extent = self.extent_along(given.receiver(), lines.axis);
-        let count = self.extent(given.integer(0), given.at(0))?;
-        if count > extent {
+        if given.integer(0) > i128::from(extent) {
             return self.refuse(
                 Code::ShapeMismatch
                     .at(given.at(0), "`top_k` gives at most the elements that there are")
-                    .compare("elements", format!("at most {extent}"), count)
+                    .compare("elements", format!("at most {extent}"), given.integer(0))
                     .why(format!("axis {} of the tile has extent {extent}", lines.axis))
                     .help(extent.to_string()),
             );
         }
+        let why = "the elements are a tile, whose extents are powers of two: those after the ones that are needed can be left out later";
+        let count = self.power_of_two("`top_k` gives", "elements", extent, why, given)?;
         Some(tuple(self.first_of(given.receiver(), count, lines)?.to_vec()))
     }
 
@@ -118,11 +151,13 @@ impl Builder<'_> {
                 .map(|(at, extent)| if at == axis { "any".to_owned() } else { extent.to_string() })
                 .collect();
             let (required, actual) = (format!("[{}]", required.join(", ")), format!("{asked:?}"));
+            let help = spread(have, asked, axis);
             return self.refuse(
                 Code::ShapeMismatch
                     .at(given.at(1), "the indices of `gather` do not have the extents of the tile")
                     .compare("", required, actual)
-                    .why("an index names an element of its own line, so that the extents are equal but for that of the axis"),
+                    .why("each index chooses along the axis and keeps its own place on the other axes, so that these have equal extents")
+                    .help_if(help),
             );
         }
         let (shape, num) = (asked.to_vec(), self.num(tile));
@@ -138,11 +173,37 @@ impl Builder<'_> {
             return self.no_axes("`histogram` counts the elements of a tile", "1 to 5", given.loc);
         }
         self.settle(num);
-        let bins = self.extent(given.integer(0), given.at(0))?;
+        let why = "the counts are a tile, whose extents are powers of two: bins of values that there are not stay zero";
+        let bins = self.power_of_two("`histogram` has", "bins", 1 << 20, why, given)?;
         let counts = Num::Known(Dtype::I32);
         self.check_budget(&[bins], counts, given.loc)?;
         let (op, shape) = (TileOp::Histogram, Some(vec![bins]));
         Some(Val::Value(self.emit_num(op, vec![tile], shape, counts, given.loc)))
+    }
+
+    /// A number of elements, the first argument: a power of two.
+    fn power_of_two(
+        &mut self,
+        what: &str,
+        unit: &str,
+        most: u32,
+        why: &str,
+        given: &Given<'_>,
+    ) -> Option<u32> {
+        let asked = given.integer(0);
+        let count = u32::try_from(asked).ok();
+        if let Some(count) = count.filter(|count| count.is_power_of_two() && *count <= most) {
+            return Some(count);
+        }
+        let up = count.and_then(u32::checked_next_power_of_two);
+        let up = up.filter(|up| *up <= most && asked > 0);
+        self.refuse(
+            Code::Extent
+                .at(given.at(0), format!("{what} a power of two of {unit}"))
+                .compare(unit, format!("a power of two from 1 to {most}"), asked)
+                .why(why)
+                .help_if(up.map(|up| up.to_string())),
+        )
     }
 
     /// The indices of `gather`: a tile of `i32`.
@@ -263,7 +324,8 @@ impl Builder<'_> {
         let loc = lines.loc;
         let tile = self.value(keys, loc)?;
         let shape = self.ty(tile).shape().to_vec();
-        let (word, bits) = word(key, shape[lines.axis as usize]);
+        let extent = shape[lines.axis as usize];
+        let (word, bits) = word(key, extent);
         let (wide, bits) = (Num::Known(word), number(bits, word));
         self.check_budget(&shape, wide, loc)?;
         let indices = self.positions(&shape, lines.axis, loc);
@@ -272,11 +334,9 @@ impl Builder<'_> {
         let high = self.binary(Binary::Shl, &high, &bits, loc);
         let words = self.binary(Binary::Or, &high, &indices, loc);
         let words = self.least(&words, count, lines)?;
-        let mut low = words.clone();
-        if word.bytes() == 4 {
-            low = self.binary(Binary::And, &words, &number(0xffff, word), loc);
-        }
-        let indices = self.cast(&low, Num::Known(Dtype::I32), loc)?;
+        // No index has other bits, so that what is read at the indices needs no check.
+        let indices = self.cast(&words, Num::Known(Dtype::I32), loc)?;
+        let indices = self.binary(Binary::And, &indices, &number(extent - 1, Dtype::I32), loc);
         let high = self.binary(Binary::Shr, &words, &bits, loc);
         Some([self.cast(&high, Num::Known(key), loc)?, indices])
     }

@@ -252,3 +252,48 @@ impl Lower<'_> {
         self.e.binary(Binary::Min, elem, elem, a, b)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kernel_layout::forms::blocked;
+    use kernel_layout::{Dim, Layout};
+
+    use super::Places;
+
+    /// The places of the elements that a thread has in its registers.
+    fn places(layout: &Layout, lane: u32, warp: u32) -> Vec<Vec<u32>> {
+        let at = |register| {
+            layout.apply(&[(Dim::Register, register), (Dim::Lane, lane), (Dim::Warp, warp)])
+        };
+        (0..layout.in_size(Dim::Register)).map(at).collect()
+    }
+
+    #[test]
+    fn adjacent_places_are_in_the_registers_of_a_thread_then_in_its_neighbours() {
+        let striped = blocked(&[1], &[32], &[2], &[0], &[256]).expect("a layout");
+        let sorted = Places::new(&striped, 0, 256, 2);
+        let layout = sorted.layout_of(0..8);
+        assert_eq!(places(&layout, 0, 0), [[0], [1], [2], [3]]);
+        assert_eq!(places(&layout, 5, 0), [[20], [21], [22], [23]]);
+        assert_eq!(places(&layout, 0, 1), [[128], [129], [130], [131]]);
+    }
+
+    #[test]
+    fn elements_that_stay_are_in_every_thread_of_those_that_had_the_others() {
+        let rows = blocked(&[1, 4], &[4, 8], &[1, 2], &[1, 0], &[4, 64]).expect("a layout");
+        let sorted = Places::new(&rows, 1, 8, 2);
+        let layout = sorted.layout_of(0..sorted.kept);
+        assert_eq!(layout.shape(), [4, 8]);
+        let held = |lane, warp| places(&layout, lane, warp).into_iter().collect::<BTreeSet<_>>();
+        // The low bit of the lane is the third bit of a place, and the others tell nothing any more.
+        let low: BTreeSet<Vec<u32>> = (0..4).map(|place| vec![0, place]).collect();
+        assert_eq!(held(0, 0), low);
+        for (lane, warp) in [(2, 0), (4, 1), (6, 1)] {
+            assert_eq!(held(lane, warp), low);
+        }
+        assert_eq!(held(1, 0), (4..8).map(|place| vec![0, place]).collect());
+        assert_eq!(held(9, 0), (4..8).map(|place| vec![1, place]).collect());
+    }
+}
