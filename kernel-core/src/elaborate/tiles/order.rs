@@ -130,8 +130,8 @@ impl Builder<'_> {
                     .help(extent.to_string()),
             );
         }
-        let why = "the elements are a tile, whose extents are powers of two: those after the ones that are needed can be left out later";
-        let count = self.power_of_two("`top_k` gives", "elements", extent, why, given)?;
+        let why = "the result is a tile, whose extents are powers of two; take more elements, and mask those that are not needed";
+        let count = self.power_of_two("elements", extent, why, given)?;
         Some(tuple(self.first_of(given.receiver(), count, lines)?.to_vec()))
     }
 
@@ -139,7 +139,12 @@ impl Builder<'_> {
     pub(crate) fn gather_along(&mut self, given: &Given<'_>) -> Option<Val> {
         let (tile, axis) = (given.receiver(), given.number(0));
         if self.is_ptr(tile) {
-            return self.refuse(Code::Kind.at(given.loc, "`gather` takes a tile of numbers"));
+            let actual = self.describe(&given.of);
+            return self.refuse(
+                Code::Kind
+                    .at(given.loc, "`gather` takes a tile of numbers")
+                    .compare("", "numbers", actual),
+            );
         }
         let indices = self.indices_along(given)?;
         let (have, asked) = (self.ty(tile).shape(), self.ty(indices).shape());
@@ -173,8 +178,8 @@ impl Builder<'_> {
             return self.no_axes("`histogram` counts the elements of a tile", "1 to 5", given.loc);
         }
         self.settle(num);
-        let why = "the counts are a tile, whose extents are powers of two: bins of values that there are not stay zero";
-        let bins = self.power_of_two("`histogram` has", "bins", 1 << 20, why, given)?;
+        let why = "the counts are a tile, whose extents are powers of two; bins of values that do not occur stay zero";
+        let bins = self.power_of_two("bins", 1 << 20, why, given)?;
         let counts = Num::Known(Dtype::I32);
         self.check_budget(&[bins], counts, given.loc)?;
         let (op, shape) = (TileOp::Histogram, Some(vec![bins]));
@@ -182,14 +187,7 @@ impl Builder<'_> {
     }
 
     /// A number of elements, the first argument: a power of two.
-    fn power_of_two(
-        &mut self,
-        what: &str,
-        unit: &str,
-        most: u32,
-        why: &str,
-        given: &Given<'_>,
-    ) -> Option<u32> {
+    fn power_of_two(&mut self, unit: &str, most: u32, why: &str, given: &Given<'_>) -> Option<u32> {
         let asked = given.integer(0);
         let count = u32::try_from(asked).ok();
         if let Some(count) = count.filter(|count| count.is_power_of_two() && *count <= most) {
@@ -197,9 +195,10 @@ impl Builder<'_> {
         }
         let up = count.and_then(u32::checked_next_power_of_two);
         let up = up.filter(|up| *up <= most && asked > 0);
+        let headline = format!("the {unit} of `{}` are a power of two", given.path());
         self.refuse(
             Code::Extent
-                .at(given.at(0), format!("{what} a power of two of {unit}"))
+                .at(given.at(0), headline)
                 .compare(unit, format!("a power of two from 1 to {most}"), asked)
                 .why(why)
                 .help_if(up.map(|up| up.to_string())),
@@ -213,7 +212,12 @@ impl Builder<'_> {
         let headline = "`gather` takes a tile of indices";
         if !matches!(self.ty(value), Type::Tile(Elem::Number(_), _)) {
             let (required, actual) = ("a `Tile<i32>`", self.describe(val));
-            return self.refuse(Code::Kind.at(loc, headline).compare("", required, actual));
+            return self.refuse(
+                Code::Kind
+                    .at(loc, headline)
+                    .compare("", required, actual)
+                    .why("each element of the result has an index of its own"),
+            );
         }
         let num = self.num(value);
         if self.cells.unify(num, Num::Known(Dtype::I32)).is_err() {
