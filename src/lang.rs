@@ -421,7 +421,7 @@ pub use scalar::{Cast, Float, Number, Operand, Scalar};
 pub use shared::{Indices, Shared, shared};
 pub use specialize::{Partition, PartitionBuilder, partition, warp_specialize};
 pub use target::*;
-pub use tensor::{Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
+pub use tensor::{AxisRange, Ranges, Tensor, TensorMap, TensorMapMut, TensorMut, View, ViewMut};
 pub use tensor_memory::{Tmem, tmem};
 pub use tile::{Axes, Shape, Tile, Tiles, arange, full, join, zeros};
 

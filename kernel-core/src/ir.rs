@@ -29,8 +29,10 @@ use crate::loc::Loc;
 mod blackwell;
 mod bulk;
 mod cluster;
+mod corner;
 pub mod dtype;
 mod effects;
+mod extents;
 pub mod flow;
 mod hopper;
 mod op;
@@ -51,16 +53,18 @@ pub use blackwell::{
     TensorMemoryType,
 };
 pub use bulk::{Bulk, BulkKind, BulkOperands};
+pub use corner::Corner;
 pub use dtype::Dtype;
 pub use effects::{Access, Announcement, Blocks, By, Does, Done, Effects, Fence, Memory, Wait};
+pub use extents::{Extents, merges};
 pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
 pub use op::{
-    Atomic, Binary, BitFunction, Compare, Const, CopyOp, Direction, ElementwiseOp, Factors, Funnel,
-    MemoryOp, Op, ProductOp, Rounding, SourceOp, SyncOp, TileOp, Transcendental, Unary, WindowOp,
-    scan_source,
+    Atomic, Binary, BitFunction, Compare, Const, Copied, CopyOp, Direction, ElementwiseOp, Factors,
+    Funnel, MemoryOp, Op, ProductOp, Rounding, SourceOp, SyncOp, TileOp, Transcendental, Unary,
+    WindowOp, scan_source,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub use pipelined::Staged;

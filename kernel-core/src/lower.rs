@@ -357,9 +357,9 @@ impl Lower<'_> {
     fn asynchronous(&mut self, op: &CopyOp, args: &[Value]) {
         match op {
             CopyOp::StoreAsync => self.store_async(args[0], args[1], args[2]),
-            CopyOp::Async(param) => {
+            CopyOp::Async(copied) => {
                 let (window, offsets) = args.split_last().expect("the window comes last");
-                self.copy_async(*param, offsets, *window);
+                self.copy_async(*copied, offsets, *window);
             }
             CopyOp::Commit => self.copy_commit(),
             CopyOp::Wait(groups) => self.copy_wait(*groups),

@@ -426,9 +426,11 @@ impl Expr {
         if let ExprKind::Path(path) = &self.kind { Some(&path.only()?.name) } else { None }
     }
 
-    /// The place of element `index`, if an array is written out here; else the whole place.
+    /// The place of element `index`, if an array or a tuple is written out here; else the whole place.
     pub fn part(&self, index: usize) -> Loc {
-        let ExprKind::Array(parts) = &self.kind else { return self.loc };
+        let (ExprKind::Array(parts) | ExprKind::Tuple(parts)) = &self.kind else {
+            return self.loc;
+        };
         parts.get(index).map_or(self.loc, |part| part.loc)
     }
 }

@@ -1,6 +1,7 @@
 //! Tensors in global memory, and windows of them.
 
 use core::marker::PhantomData;
+use core::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 use super::pointer::Ptr;
 use super::scalar::Scalar;
@@ -348,6 +349,100 @@ macro_rules! windows {
 }
 
 windows!(TensorMap View, TensorMapMut ViewMut);
+
+macro_rules! slices {
+    ($($name:ident $slice:ident),*) => {$(
+        impl<T: Scalar, const R: usize> $name<T, R> {
+            /// The part of the tensor within `ranges`, one range for each axis, as a tensor of its own.
+            ///
+            /// Its origin is where the ranges begin, and its extents are their lengths: [`dim`](Self::dim) gives these. Windows
+            /// of it read zero outside it and drop what is written there, even where the tensor goes on. `..` takes the whole axis.
+            /// Of a tensor of rank 1, the range stands alone: `x.slice(0..n)`.
+            ///
+            /// The bounds are any `i32`, known when the kernel runs: the length of a sequence, the rows of an expert. What is
+            /// outside the tensor is cut off, and a range that ends before it begins is empty. So a slice never reaches
+            /// beyond its tensor, and a slice of a slice never beyond that slice.
+            ///
+            /// [`load`](View::load), [`store`](ViewMut::store), atomic operations and [`copy_async`](super::copy_async) in groups
+            /// take windows of slices. TMA copies do not: the extents that bound them are in the tensor map, which the launch
+            /// encodes. Copy a window of the whole tensor by TMA if what lies past the slice reaches only results that are not
+            /// stored.
+            ///
+            /// # PTX
+            /// `min.s32` and `max.s32` for each bound. Accesses compare with the bounds in place of the extents.
+            ///
+            /// # Errors
+            /// K0205 if there is not one range for each axis, K0206 for what is not a range, and for bounds that are not `i32`,
+            /// K0404 for a TMA copy of a window.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            /// /// The sums of the rows of one expert, which are `offsets[e]..offsets[e + 1]`.
+            #[doc = concat!("fn rows_of(x: ", stringify!($name), "<f32, 2>, offsets: Ptr<i32>, e: i32) -> Tile<f32> {")]
+            ///     let mine = x.slice((load(offsets + e)..load(offsets + e + 1), ..));
+            ///     let mut sums = zeros([64]);
+            ///     for i in range(0, mine.dim(0), 16) {
+            ///         sums = sums + mine.tile([i, 0], [16, 64]).load().sum(0);
+            ///     }
+            ///     sums
+            /// }
+            /// ```
+            pub fn slice(self, ranges: impl Ranges<R>) -> $slice<T, R> {
+                stub()
+            }
+        }
+    )*};
+}
+
+slices!(Tensor Tensor, TensorMut TensorMut, TensorMap Tensor, TensorMapMut TensorMut);
+
+/// Keeps [`AxisRange`] and [`Ranges`] to the types here.
+mod ranges {
+    pub trait Sealed {}
+}
+
+/// The range of an axis in a slice: `a..b`, `a..`, `..b` or `..`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a range of positions",
+    label = "must be a range of `i32`: `a..b`, `a..`, `..b` or `..`"
+)]
+pub trait AxisRange: ranges::Sealed {}
+
+/// The ranges of a slice of a tensor of rank `R`: an array, a tuple, or one range for rank 1.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not bound a tensor of rank {R}",
+    label = "must be one range for each axis: `[a..b, 0..n]` or `(a..b, ..)`"
+)]
+pub trait Ranges<const R: usize>: ranges::Sealed {}
+
+macro_rules! axis_ranges {
+    ($($range:ty),*) => {$(
+        impl ranges::Sealed for $range {}
+        impl AxisRange for $range {}
+        impl Ranges<1> for $range {}
+    )*};
+}
+
+axis_ranges!(Range<i32>, RangeFrom<i32>, RangeTo<i32>, RangeFull);
+
+impl<A: AxisRange, const R: usize> ranges::Sealed for [A; R] {}
+impl<A: AxisRange, const R: usize> Ranges<R> for [A; R] {}
+
+macro_rules! tuples_of_ranges {
+    ($($rank:literal: $($axis:ident)*;)*) => {$(
+        impl<$($axis: AxisRange),*> ranges::Sealed for ($($axis,)*) {}
+        impl<$($axis: AxisRange),*> Ranges<$rank> for ($($axis,)*) {}
+    )*};
+}
+
+tuples_of_ranges! {
+    1: A;
+    2: A B;
+    3: A B C;
+    4: A B C D;
+    5: A B C D E;
+}
 
 impl<T: Scalar> View<T> {
     /// Reads the window into a tile of its shape; zero outside the tensor.

@@ -56,13 +56,21 @@ pub(super) fn tensor(args: &[Arg], param: usize) -> (&[u32], &[i64]) {
     }
 }
 
-/// The address of the element at `coordinates`; none outside of the tensor.
+/// The address of the element at `coordinates`; none outside of the tensor, or of the slice of it from the first positions up to the others.
 pub(super) fn element_of(
     args: &[Arg],
     param: usize,
     dtype: Dtype,
     coordinates: &[i128],
+    slice: Option<&[Vec<i128>; 2]>,
 ) -> Option<Pointer> {
+    let within = |[first, end]: &[Vec<i128>; 2]| {
+        let bounds = first.iter().zip(end);
+        coordinates.iter().zip(bounds).all(|(at, (first, end))| (*first..*end).contains(at))
+    };
+    if !slice.is_none_or(within) {
+        return None;
+    }
     let (shape, strides) = tensor(args, param);
     let mut at = base(args, param);
     for ((&coordinate, &extent), &stride) in coordinates.iter().zip(shape).zip(strides) {

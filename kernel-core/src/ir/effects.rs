@@ -466,10 +466,10 @@ impl Kernel {
                 let written = access(Writes, Memory::Shared(args[0]), By::Threads, done);
                 Effects::accessing([written])
             }
-            CopyOp::Async(param) => {
+            CopyOp::Async(copied) => {
                 let of = |does, memory| access(does, memory, By::CpAsync, Done::CpAsyncGroup);
                 let window = args.last().map(|&window| of(Writes, Memory::Shared(window)));
-                let tensor = of(Reads, Memory::Tensor(*param));
+                let tensor = of(Reads, Memory::Tensor(copied.param));
                 Effects::accessing(std::iter::once(tensor).chain(window))
             }
             CopyOp::Commit => Effects::announcing(Announcement::CpAsyncGroup),

@@ -5,7 +5,7 @@
 
 use la_arena::Idx;
 
-use super::Dtype;
+use super::{Dtype, Extents};
 use crate::loc::Loc;
 
 /// An allocation of mbarriers: an index into [`Kernel::barriers`](super::Kernel::barriers).
@@ -108,6 +108,8 @@ pub struct Tma {
     pub guarded: bool,
     /// The L2 eviction priority of what is copied.
     pub evict: Evict,
+    /// The extents of what is copied on the axes of the tensor, where neither the tensor map nor the window has them.
+    pub extents: Option<Extents>,
 }
 
 /// The direction of a TMA copy.
@@ -367,7 +369,13 @@ impl TmaKind {
 impl Tma {
     /// A copy that always takes place, into this block alone.
     pub const fn plain(kind: TmaKind, param: u32) -> Tma {
-        Tma { kind, param, multicast: false, guarded: false, evict: Evict::Normal }
+        Tma { kind, param, multicast: false, guarded: false, evict: Evict::Normal, extents: None }
+    }
+
+    /// The same of a tile with these extents on the axes of the tensor.
+    #[must_use]
+    pub fn of_extents(self, extents: Extents) -> Tma {
+        Tma { extents: Some(extents), ..self }
     }
 
     /// The operands by what they are; `rank` is the tensor's.
@@ -480,7 +488,9 @@ impl super::Kernel {
     }
 
     /// The extents, on the axes of the tensor, of what a TMA copy moves; `window` is the shape of its shared side.
-    pub fn tma_block(&self, param: u32, window: &[u32]) -> Vec<u32> {
-        self.params[param as usize].block.clone().unwrap_or_else(|| window.to_vec())
+    pub fn tma_block(&self, tma: Tma, window: &[u32]) -> Vec<u32> {
+        let declared = self.params[tma.param as usize].block.as_deref();
+        let own = tma.extents.as_ref().map(Extents::shape);
+        declared.or(own).unwrap_or(window).to_vec()
     }
 }

@@ -1,8 +1,8 @@
 //! The operations of the IR, in families.
 
 use super::{
-    BarrierOp, Bulk, ClusterOp, Dtype, GridOp, Named, NamedOp, Scaled, Shared, StoreWait, Tcgen05,
-    TensorMemoryOp, Tma,
+    BarrierOp, Bulk, ClusterOp, Dtype, Extents, GridOp, Named, NamedOp, Scaled, Shared, StoreWait,
+    Tcgen05, TensorMemoryOp, Tma,
 };
 
 /// A constant.
@@ -364,9 +364,9 @@ pub enum ElementwiseOp {
 /// Accesses global or shared memory by the threads of the block, at once.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MemoryOp {
-    /// Reads a tile of a tensor at the operands' offsets (one `i32` per axis). Outside the tensor: zero.
+    /// Reads a tile of a tensor at the operands' offsets (`i32`, see [`Corner`](super::Corner)). Outside the tensor, or its slice: zero.
     LoadTensor(u32),
-    /// Writes the last operand at the offsets given by the others. Outside the tensor: dropped.
+    /// Writes the last operand at the offsets given by the others. Outside the tensor, or its slice: dropped.
     StoreTensor(u32),
     /// Reads the addresses in operand 0; with `masked`, operand 1 is a mask and operand 2 the value elsewhere.
     LoadPtr {
@@ -381,8 +381,8 @@ pub enum MemoryOp {
     /// Read-modify-write of the addresses in operand 0; the result is the old value.
     /// On a tile each element is done once; on a scalar one thread does it for the block.
     Atomic(Atomic),
-    /// The same for a tile of a tensor: at the offsets given by the first operands, with the tiles behind them. Outside the tensor: nothing is
-    /// done, and the old value is zero.
+    /// The same for a tile of a tensor: at the offsets given by the first operands, with the tiles behind them. Outside the tensor, or its
+    /// slice, nothing is done, and the old value is zero.
     AtomicTensor {
         /// The tensor, which is written.
         param: u32,
@@ -422,8 +422,9 @@ pub enum CopyOp {
     /// Writes a tile (operand 1) to a window of another block (operand 0) without waiting; the barrier (operand 2) that the other block
     /// has counts the bytes.
     StoreAsync,
-    /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the tensor: zero.
-    Async(u32),
+    /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the
+    /// tensor, or its slice: zero.
+    Async(Copied),
     /// Closes the group of copies that were started since the last one.
     Commit,
     /// Waits until at most `n` groups of this thread are pending.
@@ -444,6 +445,15 @@ pub enum CopyOp {
         /// What it waits for.
         until: StoreWait,
     },
+}
+
+/// The tile of a tensor that threads copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The tensor.
+    pub param: u32,
+    /// The extents of the tile on its axes; the window may have others, see [`merges`](super::merges).
+    pub extents: Extents,
 }
 
 /// Orders threads, blocks and grids.

@@ -10,9 +10,9 @@ use la_arena::ArenaMap;
 
 use self::names::name;
 use super::{
-    CopyOp, Direction, ElementwiseOp, Fact, Factors, Kernel, Layouts, MemoryOp, Op, ParamKind,
-    Partition, ProductOp, Region, Scaled, Shared, SourceOp, Stmt, StmtKind, SyncOp, Terminator,
-    TileOp, Value, WindowOp,
+    Copied, CopyOp, Corner, Direction, ElementwiseOp, Fact, Factors, Kernel, Layouts, MemoryOp, Op,
+    ParamKind, Partition, ProductOp, Region, Scaled, Shared, SourceOp, Stmt, StmtKind, SyncOp,
+    Terminator, TileOp, Value, WindowOp,
 };
 
 use crate::loc::Loc;
@@ -177,6 +177,25 @@ impl<'a> Printer<'a> {
             .params
             .get(index as usize)
             .map_or_else(|| format!("param#{index}"), |param| param.name.clone())
+    }
+
+    /// A tensor with the positions of a tile: `x [i, j]`; of a slice also where that begins and ends: `x [i in a..b, j in c..d]`.
+    fn corner(&self, param: u32, positions: &[String]) -> String {
+        let rank = self.kernel.params.get(param as usize).map_or(0, |param| param.kind.rank());
+        let corner = Corner::of(positions, rank as usize);
+        let texts: Vec<String> = match corner.slice {
+            None => corner.at.to_vec(),
+            Some([first, end]) => {
+                let bounds = first.iter().zip(end).map(|(first, end)| format!("{first}..{end}"));
+                corner
+                    .at
+                    .iter()
+                    .zip(bounds)
+                    .map(|(at, bounds)| format!("{at} in {bounds}"))
+                    .collect()
+            }
+        };
+        format!("{} [{}]", self.param(param), texts.join(", "))
     }
 
     fn value(&mut self, value: Value) -> String {
@@ -406,11 +425,11 @@ impl<'a> Printer<'a> {
         let all = args.join(", ");
         match op {
             MemoryOp::LoadTensor(param) => {
-                format!("load_tensor {} [{all}]", self.param(*param))
+                format!("load_tensor {}", self.corner(*param, args))
             }
             MemoryOp::StoreTensor(param) => {
-                let (offsets, tile) = split(args, args.len().saturating_sub(1));
-                format!("store_tensor {} [{offsets}] {tile}", self.param(*param))
+                let (positions, tile) = args.split_at(args.len().saturating_sub(1));
+                format!("store_tensor {} {}", self.corner(*param, positions), tile.join(", "))
             }
             MemoryOp::LoadPtr { masked: false } => format!("load_ptr {all}"),
             MemoryOp::LoadPtr { masked: true } => {
@@ -424,8 +443,9 @@ impl<'a> Printer<'a> {
             }
             MemoryOp::Atomic(op) => format!("atomic_{} {all}", op.name()),
             MemoryOp::AtomicTensor { param, op } => {
-                let (offsets, tiles) = split(args, args.len().saturating_sub(op.values()));
-                format!("atomic_{} {} [{offsets}] {tiles}", op.name(), self.param(*param))
+                let (positions, tiles) = args.split_at(args.len().saturating_sub(op.values()));
+                let corner = self.corner(*param, positions);
+                format!("atomic_{} {corner} {}", op.name(), tiles.join(", "))
             }
             MemoryOp::LoadShared => format!("load_shared {all}"),
             MemoryOp::StoreShared => format!("store_shared {all}"),
@@ -440,9 +460,9 @@ impl<'a> Printer<'a> {
     fn copy(&self, op: &CopyOp, args: &[String]) -> String {
         let all = args.join(", ");
         match op {
-            CopyOp::Async(param) => {
-                let (offsets, window) = split(args, args.len().saturating_sub(1));
-                format!("copy_async {} [{offsets}] {window}", self.param(*param))
+            CopyOp::Async(Copied { param, .. }) => {
+                let (positions, window) = args.split_at(args.len().saturating_sub(1));
+                format!("copy_async {} {}", self.corner(*param, positions), window.join(", "))
             }
             CopyOp::Commit => "copy_commit".to_owned(),
             CopyOp::Wait(pending) => format!("copy_wait {pending}"),

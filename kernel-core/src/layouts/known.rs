@@ -10,7 +10,8 @@
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    By, Dtype, Elem, Fact, Kernel, Memory, Op, ParamKind, Stmt, StmtKind, Type, Value,
+    By, CopyOp, Corner, Dtype, Elem, Fact, Kernel, Memory, MemoryOp, Op, ParamKind, Stmt, StmtKind,
+    Type, Value,
     flow::{self, Flow, Passing},
 };
 
@@ -174,7 +175,7 @@ impl Known {
         let is_atomic = effects.accesses.len() > 1;
         effects.accesses.iter().find_map(|access| match (access.memory, access.by) {
             (Memory::Tensor(param), By::Threads | By::CpAsync) => {
-                Some(self.tensor_access(kernel, param, args))
+                Some(self.tensor_access(kernel, param, positions(op, args)))
             }
             (Memory::Address(address), By::Threads) => {
                 let access = self.pointer_access(kernel, address, access.mask)?;
@@ -192,7 +193,7 @@ impl Known {
         })
     }
 
-    fn tensor_access(&self, kernel: &Kernel, param: u32, args: &[Value]) -> Access {
+    fn tensor_access(&self, kernel: &Kernel, param: u32, positions: &[Value]) -> Access {
         let ParamKind::Tensor { dtype, rank, .. } = kernel.params[param as usize].kind else {
             unreachable!("ir::verify requires a tensor here")
         };
@@ -203,15 +204,24 @@ impl Known {
             return Access { axis: rank - 1, elements: 1 };
         };
         let log2_bytes = dtype.bytes().trailing_zeros();
-        let offset = self.infos.get(args[axis as usize]).map_or(0, |info| info.log2_multiple);
+        let corner = Corner::of(positions, rank as usize);
+        let offset = self.log2_multiple(corner.at[axis as usize]);
         let strides = (0..rank)
             .filter(|&other| other != axis)
             .map(|other| log2_fact(kernel, Subject::Stride(param, other)));
+        // A slice cuts runs as the end of the tensor does.
+        let log2_extent = corner.slice.map_or_else(
+            || log2_fact(kernel, Subject::Dim(param, axis)),
+            |bounds| {
+                let [first, end] = bounds.map(|bounds| self.log2_multiple(bounds[axis as usize]));
+                first.min(end)
+            },
+        );
         let most = VECTOR_BYTES.trailing_zeros() - log2_bytes;
         let log2_elements = [
             most,
             log2_alignment(kernel, param, dtype).saturating_sub(log2_bytes),
-            log2_fact(kernel, Subject::Dim(param, axis)),
+            log2_extent,
             offset,
         ]
         .into_iter()
@@ -243,6 +253,17 @@ impl Known {
             fastest.contiguity.min(aligned).min(same_mask).min(VECTOR_BYTES / dtype.bytes()).max(1);
         Some(Access { axis: u32::try_from(axis).expect("a rank is small"), elements })
     }
+}
+
+/// The operands of an operation on a tensor that say where it is, which stand before the others.
+fn positions<'v>(op: &Op, args: &'v [Value]) -> &'v [Value] {
+    let others = if let Op::Memory(MemoryOp::AtomicTensor { op, .. }) = op {
+        op.values()
+    } else {
+        let one = matches!(op, Op::Memory(MemoryOp::StoreTensor(_)) | Op::Copy(CopyOp::Async(_)));
+        usize::from(one)
+    };
+    &args[..args.len().saturating_sub(others)]
 }
 
 /// What a fact is about.

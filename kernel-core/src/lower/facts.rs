@@ -90,6 +90,11 @@ impl<'a> Facts<'a> {
             && self.dim_divisor(param, axis) >= extent
     }
 
+    /// Whether a slice from the one position up to the other is all of axis `axis` of parameter `param`.
+    pub(crate) fn is_whole(&self, [first, end]: [Value; 2], param: u32, axis: u32) -> bool {
+        self.known.constant(first) == Some(0) && self.dims.get(end) == Some(&(param, axis))
+    }
+
     /// Whether every element of a tile of indices is less than `extent`, and not negative, as the text proves.
     pub(crate) fn proves_index(&self, index: Value, extent: u32) -> bool {
         let inside = Range { least: 0, most: i128::from(extent) - 1 };

@@ -15,7 +15,7 @@ use kernel_layout::{Dim, Layout};
 
 use super::{key, statement};
 use crate::ir::{
-    Binary, Const, CopyOp, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ParamKind, Region,
+    Binary, Const, CopyOp, Corner, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ParamKind, Region,
     SourceOp, Stmt, StmtKind, SyncOp, Value,
     flow::{self, Flow, Insertions, Number, Part, Unsettled},
 };
@@ -194,6 +194,7 @@ impl Order<'_> {
     /// The access of a statement, if it is one to a tensor that the kernel writes.
     fn access(&self, kind: &StmtKind) -> Option<Access> {
         let StmtKind::Op { op, args, result } = kind else { return None };
+        let mut extents = Vec::new();
         let (param, coordinates, tile, does) = match (op, &args[..], result) {
             (Op::Memory(MemoryOp::LoadTensor(param)), coordinates, Some(tile)) => {
                 (*param, coordinates, Some(*tile), Touches::Reads)
@@ -205,8 +206,9 @@ impl Order<'_> {
                 let (coordinates, tiles) = args.split_at(args.len() - op.values());
                 (*param, coordinates, tiles.first().copied(), Touches::Atomically)
             }
-            (Op::Copy(CopyOp::Async(param)), [coordinates @ .., _], _) => {
-                (*param, coordinates, None, Touches::Reads)
+            (Op::Copy(CopyOp::Async(copied)), [coordinates @ .., _], _) => {
+                extents = copied.extents.shape().to_vec();
+                (copied.param, coordinates, None, Touches::Reads)
             }
             _ => return None,
         };
@@ -214,12 +216,13 @@ impl Order<'_> {
         else {
             return None;
         };
-        let extents = match (tile, args.last()) {
-            (Some(tile), _) => self.kernel.ty(tile).shape().to_vec(),
-            (None, Some(&window)) => self.kernel.ty(window).shape().to_vec(),
-            (None, None) => Vec::new(),
-        };
-        let start = coordinates.iter().map(|&value| self.sums.get(value).0).collect();
+        if let Some(tile) = tile {
+            extents = self.kernel.ty(tile).shape().to_vec();
+        }
+        // A slice bounds what is accessed and moves nothing.
+        let rank = self.kernel.params[param as usize].kind.rank() as usize;
+        let corner = Corner::of(coordinates, rank).at;
+        let start = corner.iter().map(|&value| self.sums.get(value).0).collect();
         Some(Access { param, start, extents, tile, does, earlier: None })
     }
 

@@ -56,10 +56,32 @@ pub(crate) fn kernel(seed: u64) -> String {
         })
         .collect();
     let (header, params, body) = (header.concat(), params.concat(), body.concat());
+    // The tensor may have other axes than shared memory, be smaller than the tile, and be a slice of a larger one.
+    let tile: Vec<u64> = match below(8) {
+        0 => vec![1, rows, columns],
+        1 => vec![2, rows / 2, columns],
+        2 => vec![rows, 2, columns / 2],
+        3 => vec![1, rows, 1, columns],
+        4 => vec![rows * columns],
+        _ => vec![rows, columns],
+    };
+    let less = |choice: u64| if choice < 2 { 0 } else { choice };
+    let extents: Vec<u64> =
+        tile.iter().map(|extent| extent.saturating_sub(less(below(4))).max(1)).collect();
+    let (rank, corner) = (tile.len(), vec!["0"; tile.len()].join(", "));
+    let ranges: String = extents
+        .iter()
+        .map(|extent| match below(4) {
+            0 => format!("{}..{}, ", below(3), below(extent + 3)),
+            1 => "1.., ".to_owned(),
+            _ => ".., ".to_owned(),
+        })
+        .collect();
+    let sliced = if below(3) == 0 { format!(".slice(({ranges}))") } else { String::new() };
     format!(
-        "//@ run: eval, emulate, gpu\n//@ compare: exact\n//@ arg x: {dtype}[{rows}, {columns}] {data}\n{header}\
+        "//@ run: eval, emulate, gpu\n//@ compare: exact\n//@ arg x: {dtype}{extents:?} {data}\n{header}\
          use kiln::prelude::*;\n\n#[kernel(target = sm_80, warps = {warps}, grid = 1)]\n\
-         pub fn copies_{seed}(x: Tensor<{dtype}, 2>{params}) {{\n    let s = shared::<{dtype}>([{rows}, {columns}]);\n    \
-         copy_async(x.tile([0, 0], [{rows}, {columns}]), s);\n    copy_async_wait_all();\n    sync();\n{body}}}\n"
+         pub fn copies_{seed}(x: Tensor<{dtype}, {rank}>{params}) {{\n    let s = shared::<{dtype}>([{rows}, {columns}]);\n    \
+         copy_async(x{sliced}.tile([{corner}], {tile:?}), s);\n    copy_async_wait_all();\n    sync();\n{body}}}\n"
     )
 }

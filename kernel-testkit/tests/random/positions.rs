@@ -1,5 +1,5 @@
 //! Windows anywhere: at positions that arithmetic on scalars with extreme values gives, in tensors of no, one and odd numbers of elements, with
-//! gaps, transposed, and repeated. Launches of these kernels are safe, so that no access may be outside of a tensor.
+//! gaps, transposed, and repeated, and in slices of these. Launches of these kernels are safe, so that no access may be outside of a tensor.
 
 use kernel_testkit::data::Random;
 use std::fmt::Write as _;
@@ -55,6 +55,10 @@ const LOOPS: [&str; 9] = [
     "range(x.dim(AXIS), 0, -64)",
 ];
 
+/// The ranges of slices; one may be of the slice of another.
+const RANGES: [&str; 10] =
+    ["..", "a..b", "b..a", "a..", "..b", "..16", "8..", "i..i + 8", "1..40", "b % 16..a / 4 * 4"];
+
 struct Draw(Random);
 
 impl Draw {
@@ -87,6 +91,16 @@ impl Draw {
         format!("{shape:?} DATA strides({}) offset({offset})", strides.join(", "))
     }
 
+    /// A tensor, or a slice of it.
+    fn slice_of(&mut self, name: &str, rank: usize) -> String {
+        let mut out = name.to_owned();
+        for _ in 0..self.pick(&[0, 0, 1, 1, 2]) {
+            let ranges: String = (0..rank).map(|_| format!("{}, ", self.pick(&RANGES))).collect();
+            let _ = write!(out, ".slice(({ranges}))");
+        }
+        out
+    }
+
     /// A position, one an axis.
     fn position(&mut self, rank: usize) -> String {
         let axes: Vec<&str> = (0..rank).map(|_| self.pick(&POSITIONS)).collect();
@@ -106,18 +120,19 @@ pub(crate) fn kernel(seed: u64) -> String {
     for _ in 0..=draw.below(3) {
         let counter = draw.pick(&LOOPS).replace("AXIS", &draw.below(rank).to_string());
         let (from, to) = (draw.position(rank), draw.position(rank));
+        let (read_of, written_of) = (draw.slice_of("x", rank), draw.slice_of("out", rank));
         // Shared memory has at most two axes.
         let read = if rank < 3 && draw.below(2) == 0 {
             format!(
-                "sync();\n        copy_async(x.tile({from}, {window:?}), s);\n        copy_async_wait_all();\n        \
+                "sync();\n        copy_async({read_of}.tile({from}, {window:?}), s);\n        copy_async_wait_all();\n        \
                  sync();\n        let v = s.load();"
             )
         } else {
-            format!("let v = x.tile({from}, {window:?}).load();")
+            format!("let v = {read_of}.tile({from}, {window:?}).load();")
         };
         let _ = writeln!(
             body,
-            "    for i in {counter} {{\n        {read}\n        out.tile({to}, {window:?}).store(v);\n    }}"
+            "    for i in {counter} {{\n        {read}\n        {written_of}.tile({to}, {window:?}).store(v);\n    }}"
         );
     }
     let shared = if body.contains(", s)") {

@@ -350,6 +350,8 @@ impl Builder<'_> {
         let named = |val: &Val| {
             if let Val::Tensor(param) = val {
                 format!("the tensor `{}`", self.params[*param as usize].name)
+            } else if let Val::Slice(slice) = val {
+                format!("a slice of `{}`", self.params[slice.param as usize].name)
             } else if let Val::Optional(optional) = val {
                 format!("the parameter `{}`", self.params[optional.param as usize].name)
             } else if let Val::View(view) = val {
@@ -389,8 +391,9 @@ impl Builder<'_> {
             );
             return;
         }
-        let in_memory =
-            |val: &Val| matches!(val, Val::Tensor(_) | Val::View(_)) || memory(val).is_some();
+        let in_memory = |val: &Val| {
+            val.tensor().is_some() || matches!(val, Val::View(_)) || memory(val).is_some()
+        };
         let why = if in_memory(a) && in_memory(b) {
             "the memory that a variable stands for is fixed at compile time; coordinates and indices may differ"
         } else {
@@ -529,6 +532,10 @@ fn computes(stmt: &Stmt, before: &[Stmt]) -> bool {
 pub(crate) fn zip_leaves(a: &Val, b: &Val) -> Option<Vec<(Val, Val)>> {
     if let (Val::View(x), Val::View(y)) = (a, b) {
         return x.is_like(y).then(|| x.at.iter().cloned().zip(y.at.iter().cloned()).collect());
+    }
+    if let (Val::Slice(x), Val::Slice(y)) = (a, b) {
+        let bounds = || x.bounds.iter().cloned().zip(y.bounds.iter().cloned()).collect();
+        return (x.param == y.param).then(bounds);
     }
     match (a.parts(), b.parts()) {
         (Some(x), Some(y)) => {

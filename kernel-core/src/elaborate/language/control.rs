@@ -123,6 +123,9 @@ impl Builder<'_> {
             }
             return self.unknown_turns(pat, body, env);
         };
+        if self.has_both_ends(&range).is_none() {
+            return self.unknown_turns(pat, body, env);
+        }
         if range.unroll {
             let Some(iterations) = self.unrolled_iterations(&range) else {
                 return self.unknown_turns(pat, body, env);

@@ -49,7 +49,7 @@ impl Builder<'_> {
             }
         }
         let (mut what, mut help) = (self.describe(&val), None);
-        let why = if let Val::Tensor(param) = val {
+        let why = if let Some(param) = val.tensor() {
             "a tensor".clone_into(&mut what);
             help = Some(format!("{}.load()", self.window_of(param)));
             "a tensor is read and written tile by tile"

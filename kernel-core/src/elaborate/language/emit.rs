@@ -204,8 +204,8 @@ impl Builder<'_> {
         if let Val::View(_) = val {
             let why = "a window is a place in a tensor: its elements are loaded before they are computed with";
             diagnostic.why(why).help(format!("{text}.load()"))
-        } else if let Val::Tensor(param) = val {
-            let rank = self.params[*param as usize].kind.rank() as usize;
+        } else if let Some(param) = val.tensor() {
+            let rank = self.params[param as usize].kind.rank() as usize;
             let [at, extents] = ["0", "64"].map(|one| vec![one; rank].join(", "));
             diagnostic
                 .why("a tensor is read and written tile by tile")

@@ -575,16 +575,28 @@ impl Builder<'_> {
     }
 
     fn range_expr(&mut self, from: Option<&Expr>, to: Option<&Expr>, env: Env, loc: Loc) -> Val {
-        let (Some(from), Some(to)) = (from, to) else {
-            return self.error(
-                Code::Unsupported,
-                loc,
-                "a range without both ends cannot be used in a kernel",
-            );
-        };
-        let (from, to) = (self.plain_expr(from, env), self.plain_expr(to, env));
+        let mut end = |end: Option<&Expr>| end.map_or(Val::Unit, |end| self.plain_expr(end, env));
+        let (from, to) = (end(from), end(to));
         let step = Val::Const(Const::Int(1), self.cells.open(Class::Int));
         Val::Range(Rc::new(RangeVal { from, to, step, unroll: false, stages: None, loc }))
+    }
+
+    /// Reports a range that has no beginning or no end, which only a slice can do without.
+    pub(crate) fn has_both_ends(&mut self, range: &RangeVal) -> Option<()> {
+        if !matches!((&range.from, &range.to), (Val::Unit, _) | (_, Val::Unit)) {
+            return Some(());
+        }
+        let end = |val: &Val, other: &str| match val {
+            Val::Unit => Some(other.to_owned()),
+            end => self.written(end),
+        };
+        let help = end(&range.from, "0").zip(end(&range.to, "n"));
+        self.refuse(
+            Code::Unsupported
+                .at(range.loc, "a loop counts from one end of a range to the other")
+                .compare("", "`a..b`", "a range without both ends")
+                .help_if(help.map(|(from, to)| format!("{from}..{to}"))),
+        )
     }
 
     /// The elements of an array have one type.

@@ -235,7 +235,7 @@ impl Builder<'_> {
         let ExprKind::Index(base, index) = &target.kind else { return false };
         let Some(place) = self.place(base, env) else { return false };
         let val = self.read(&place);
-        let (headline, why, help) = if let Val::Tensor(param) = val {
+        let (headline, why, help) = if let Some(param) = val.tensor() {
             (
                 "an element of a tensor cannot be assigned to",
                 "a tensor is read and written tile by tile",
@@ -479,7 +479,7 @@ impl Builder<'_> {
 pub(crate) fn method_advice(val: &Val, name: &str) -> Option<Advice> {
     if matches!(val, Val::Const(..) | Val::Value(_)) {
         advice::of_method(name)
-    } else if matches!(val, Val::Tensor(_)) {
+    } else if val.tensor().is_some() {
         advice::of_tensor(name)
     } else if matches!(val, Val::Range(_)) {
         advice::of_range(name)

@@ -240,10 +240,8 @@ impl Builder<'_> {
             }
             Val::Struct(item) => Ty::Struct(item.def.clone(), item.scope, item.generics.clone()),
             Val::Ref(place) => self.type_of(&self.read(place)),
-            Val::Tensor(param) => match self.params[*param as usize].kind {
-                ParamKind::Tensor { dtype, .. } => Ty::Tensor(Num::Known(dtype)),
-                ParamKind::Pointer(_) | ParamKind::Scalar(_) => Ty::Infer,
-            },
+            Val::Tensor(param) => self.type_of_tensor(*param),
+            Val::Slice(slice) => self.type_of_tensor(slice.param),
             Val::Optional(optional) => {
                 let of = optional.of.as_ref().map_or(Ty::Infer, |of| self.type_of(of));
                 Ty::Option(Box::new(of))
@@ -258,6 +256,13 @@ impl Builder<'_> {
             | Val::Target(_)
             | Val::Partition(_)
             | Val::Named(_) => Ty::Other,
+        }
+    }
+
+    fn type_of_tensor(&self, param: u32) -> Ty {
+        match self.params[param as usize].kind {
+            ParamKind::Tensor { dtype, .. } => Ty::Tensor(Num::Known(dtype)),
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => Ty::Infer,
         }
     }
 

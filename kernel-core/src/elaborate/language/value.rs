@@ -221,10 +221,12 @@ pub(crate) enum Val {
     Closure(Rc<ClosureVal>),
     /// `&x`, `&mut x`
     Ref(Rc<Place>),
-    /// `a..b`, `range(a, b, step)`, `unroll(..)`
+    /// `a..b`, `..`, `range(a, b, step)`, `unroll(..)`
     Range(Rc<RangeVal>),
     /// A tensor parameter.
     Tensor(u32),
+    /// `tensor.slice(ranges)`
+    Slice(Rc<SliceVal>),
     /// A parameter that is an `Option`.
     Optional(Rc<OptionalVal>),
     /// `tensor.tile(at, shape)`
@@ -300,6 +302,7 @@ pub(crate) struct Place {
 /// A range.
 #[derive(Debug, Clone)]
 pub(crate) struct RangeVal {
+    /// Where it begins and ends; `()` if that is not written.
     pub(crate) from: Val,
     pub(crate) to: Val,
     pub(crate) step: Val,
@@ -309,11 +312,27 @@ pub(crate) struct RangeVal {
     pub(crate) loc: Loc,
 }
 
+/// A part of a tensor that is used as a tensor.
+#[derive(Debug, Clone)]
+pub(crate) struct SliceVal {
+    pub(crate) param: u32,
+    /// Where it begins on each axis, then where it ends on each: run-time values, which are joined where paths meet.
+    pub(crate) bounds: Vec<Val>,
+}
+
+impl SliceVal {
+    /// Where it begins and ends on an axis.
+    pub(crate) fn bounds_of(&self, axis: usize) -> [&Val; 2] {
+        let rank = self.bounds.len() / 2;
+        [&self.bounds[axis], &self.bounds[rank + axis]]
+    }
+}
+
 /// A window of a tensor.
 #[derive(Debug, Clone)]
 pub(crate) struct ViewVal {
     pub(crate) param: u32,
-    /// The corner: run-time values, which are joined where paths meet.
+    /// The corner, and of a window of a slice its bounds: run-time values, which are joined where paths meet.
     pub(crate) at: Vec<Val>,
     /// Where each coordinate stands.
     pub(crate) places: Vec<Loc>,
@@ -332,14 +351,20 @@ pub(crate) enum Part {
 }
 
 impl ViewVal {
-    /// The coordinates of the corner; none if one was reported.
+    /// Whether it is a window of a slice.
+    pub(crate) fn is_of_slice(&self) -> bool {
+        self.at.len() > self.shape.len()
+    }
+
+    /// The positions of an operation, see [`Corner`](crate::ir::Corner); none if one was reported.
     pub(crate) fn corner(&self) -> Option<Vec<Value>> {
         self.at.iter().map(Val::value).collect()
     }
 
-    /// Whether both are of one tensor and have the same extents: the corners alone differ.
+    /// Whether both are of one tensor, or of slices of it, and have the same extents: the positions alone differ.
     pub(crate) fn is_like(&self, other: &ViewVal) -> bool {
-        (self.param, &self.shape, self.part) == (other.param, &other.shape, other.part)
+        (self.param, &self.shape, self.part, self.at.len())
+            == (other.param, &other.shape, other.part, other.at.len())
     }
 }
 
@@ -400,6 +425,42 @@ impl Val {
         if matches!(self, Val::Error) { Val::Error } else { Val::Unit }
     }
 
+    /// The parameter of a tensor, or of a slice of one.
+    pub(crate) fn tensor(&self) -> Option<u32> {
+        match self {
+            Val::Tensor(param) => Some(*param),
+            Val::Slice(slice) => Some(slice.param),
+            Val::Error
+            | Val::Never
+            | Val::Unit
+            | Val::Const(..)
+            | Val::Value(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::List(_)
+            | Val::Struct(_)
+            | Val::Closure(_)
+            | Val::Ref(_)
+            | Val::Range(_)
+            | Val::Optional(_)
+            | Val::View(_)
+            | Val::Layout(_)
+            | Val::Str(_)
+            | Val::Copying(_)
+            | Val::Target(_)
+            | Val::Partition(_)
+            | Val::Named(_) => None,
+        }
+    }
+
+    /// The positions of a window or of a slice.
+    fn positions(&self) -> Option<&[Val]> {
+        if let Val::View(view) = self {
+            return Some(&view.at);
+        }
+        if let Val::Slice(slice) = self { Some(&slice.bounds) } else { None }
+    }
+
     /// Whether it was reported, or control does not come back.
     pub(crate) fn is_absent(&self) -> bool {
         matches!(self, Val::Error | Val::Never)
@@ -434,6 +495,10 @@ impl Val {
             (Val::Ref(a), Val::Ref(b)) => a == b,
             (Val::Range(a), Val::Range(b)) => Rc::ptr_eq(a, b),
             (Val::Tensor(a), Val::Tensor(b)) => a == b,
+            (Val::Slice(a), Val::Slice(b)) => {
+                let bounds = a.bounds.iter().zip(&b.bounds);
+                Rc::ptr_eq(a, b) || a.param == b.param && bounds.into_iter().all(|(x, y)| x.same(y))
+            }
             (Val::Optional(a), Val::Optional(b)) => a.param == b.param,
             (Val::View(a), Val::View(b)) => {
                 Rc::ptr_eq(a, b) || (a.is_like(b) && a.at.iter().zip(&b.at).all(|(x, y)| x.same(y)))
@@ -472,7 +537,7 @@ impl Val {
 
     /// Every leaf, in order.
     pub(crate) fn leaves(&self) -> Vec<&Val> {
-        let parts = if let Val::View(view) = self { Some(&view.at[..]) } else { self.parts() };
+        let parts = self.positions().or_else(|| self.parts());
         parts.map_or_else(|| vec![self], |parts| parts.iter().flat_map(Val::leaves).collect())
     }
 
@@ -481,6 +546,8 @@ impl Val {
         let mut out = self.clone();
         let parts = if let Val::View(view) = &mut out {
             Some(&mut Rc::make_mut(view).at[..])
+        } else if let Val::Slice(slice) = &mut out {
+            Some(&mut Rc::make_mut(slice).bounds[..])
         } else {
             out.parts_mut()
         };

@@ -17,8 +17,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Const, CopyOp, Dtype, Elem, MemoryOp, ParamKind, Shared, SharedData, SharedType,
-        Tma, TmaKind, Type, Value, WindowOp,
+        Atomic, Const, Copied, CopyOp, Dtype, Elem, Extents, MemoryOp, ParamKind, Shared,
+        SharedData, SharedType, Tma, TmaKind, Type, Value, WindowOp,
     },
     layouts::pinned_shared,
     loc::Loc,
@@ -57,7 +57,7 @@ impl Builder<'_> {
                 );
             }
         }
-        let (mut corner, mut places) = (Vec::new(), Vec::new());
+        let (mut at, mut places) = (Vec::new(), Vec::new());
         for (index, part) in parts.iter().enumerate() {
             let loc = given.args[0].part(index);
             let value = self.value(part, loc)?;
@@ -75,10 +75,13 @@ impl Builder<'_> {
                         ),
                 );
             }
-            corner.push(Val::Value(value));
+            at.push(Val::Value(value));
             places.push(loc);
         }
-        Some(Val::View(Rc::new(ViewVal { param, at: corner, places, shape, part: Part::Tile })))
+        if let Val::Slice(slice) = &given.of {
+            at = self.corner_in_slice(slice, at, given.loc)?;
+        }
+        Some(Val::View(Rc::new(ViewVal { param, at, places, shape, part: Part::Tile })))
     }
 
     /// `view.load()`
@@ -640,13 +643,14 @@ impl Builder<'_> {
         }
         self.check_window(window, &shared, at)?;
         self.own_window(&shared, "a copy from a tensor", at)?;
-        self.same_extents(&shared.shape, &view.shape, loc)?;
+        self.same_elements_in_order(&shared.shape, &view.shape, loc)?;
         let dtype = self.params[view.param as usize].kind.dtype();
         self.copied_dtype(dtype, (window, &shared), at)?;
         let mut operands = view.corner()?;
         self.note_corner(view, loc);
         operands.push(window);
-        self.does(CopyOp::Async(view.param), operands, given)
+        let copied = Copied { param: view.param, extents: Extents::of(&view.shape) };
+        self.does(CopyOp::Async(copied), operands, given)
     }
 
     /// Reports operands that no copy joins, with what does what was meant.
@@ -703,15 +707,23 @@ impl Builder<'_> {
     /// `copy_async(tile, window)` from shared memory to a tensor, which goes by tensor map.
     fn store_window(&mut self, view: &ViewVal, given: &Given<'_>) -> Option<()> {
         let (from, at) = given.arg(0);
+        if view.is_of_slice() {
+            let texts = [0, 1].map(|index| given.args[index].operand_text());
+            let [Some(from), Some(to)] = texts else {
+                return self.no_tma_of_slice(view.param, None, given.loc);
+            };
+            let help = format!("{to}.store({from}.load())");
+            return self.no_tma_of_slice(view.param, Some(help), given.loc);
+        }
         if let Some((_, shared)) = self.shared_window(from)
             && self.params[view.param as usize].block.is_none()
         {
-            self.same_extents(&view.shape, &shared.shape, given.loc)?;
+            self.same_elements_in_order(&view.shape, &shared.shape, given.loc)?;
         }
         let corner = view.corner()?;
         self.note_corner(view, given.loc);
         let (window, shared) = self.copied_window(from, at)?;
-        let tma = Tma::plain(TmaKind::Store, view.param);
+        let tma = Tma::plain(TmaKind::Store, view.param).of_extents(Extents::of(&view.shape));
         self.tma_copy(tma, (corner, None), ((window, &shared), at), given.loc)
     }
 }

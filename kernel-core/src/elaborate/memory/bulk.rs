@@ -1,13 +1,13 @@
 //! Bulk copies: `bulk::load(p, bar, tile)` and so on, without a tensor map.
 
 use crate::{
-    diag::Code,
+    diag::{Code, Diagnostic},
     elaborate::{
         Builder,
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Bulk, BulkKind, Dtype, SharedType, TmaReduce, Type, Value},
+    ir::{Bulk, BulkKind, Dtype, SharedType, TmaReduce, Type, Value, merges},
     loc::Loc,
 };
 
@@ -109,6 +109,25 @@ impl Builder<'_> {
         ))
     }
 
+    /// Shapes with the same elements in the same order; see [`merges`].
+    pub(crate) fn same_elements_in_order(
+        &mut self,
+        required: &[u32],
+        actual: &[u32],
+        loc: Loc,
+    ) -> Option<()> {
+        if merges(required, actual) {
+            return Some(());
+        }
+        let headline = "a copy has the same extents on both sides";
+        let diagnostic = Code::ShapeMismatch.at(loc, headline).compare(
+            "",
+            format!("{required:?}"),
+            format!("{actual:?}"),
+        );
+        self.refuse(in_other_order(diagnostic, required, actual))
+    }
+
     /// One address for the whole copy.
     pub(crate) fn one_address(&mut self, at: (&Val, Loc), stmt: Loc) -> Option<Value> {
         let value = self.address(at)?;
@@ -202,3 +221,14 @@ impl Builder<'_> {
 
 /// Why sizes are what they are.
 const UNITS: &str = "bulk copies move units of 16 bytes (PTX ISA, \"cp.async.bulk\")";
+
+/// Says of shapes with as many elements why a copy does not go from one to the other.
+pub(crate) fn in_other_order(diagnostic: Diagnostic, a: &[u32], b: &[u32]) -> Diagnostic {
+    let elements = |shape: &[u32]| shape.iter().map(|extent| u64::from(*extent)).product::<u64>();
+    if elements(a) != elements(b) {
+        return diagnostic;
+    }
+    diagnostic.why(
+        "a copy may merge neighbouring axes or take an axis apart, but not put elements into rows of another length",
+    )
+}

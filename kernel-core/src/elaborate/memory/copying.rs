@@ -13,8 +13,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Bulk, BulkKind, Const, CopyOp, CtaGroup, Dtype, Evict, Op, ProductOp, Stmt, StmtKind,
-        Tcgen05, Tma, TmaKind, Type, Value,
+        Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Op, ProductOp, Stmt,
+        StmtKind, Tcgen05, Tma, TmaKind, Type, Value,
     },
     loc::Loc,
 };
@@ -310,7 +310,7 @@ impl Builder<'_> {
             args.insert(rank as usize, barrier);
             return Some((Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Load, ..tma })), args));
         }
-        let &Op::Copy(CopyOp::Async(param)) = op else {
+        let &Op::Copy(CopyOp::Async(Copied { param, extents })) = op else {
             let (actual, why, help) = if let Op::Copy(
                 CopyOp::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
                 | CopyOp::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }),
@@ -335,11 +335,15 @@ impl Builder<'_> {
             return self.refuse(diagnostic.help_if(help));
         };
         let window = args.pop()?;
+        if args.len() > self.params[param as usize].kind.rank() as usize {
+            let help = "copy_async(part.tile([i, j], [64, 64]), to); // without `.on(..)`";
+            return self.no_tma_of_slice(param, Some(help.to_owned()), loc);
+        }
         if let Type::Shared(shared) = self.ty(window).clone() {
             self.fills_block(param, &shared, loc)?;
         }
         args.extend([barrier, window]);
-        Some((Op::Copy(CopyOp::Tma(Tma::plain(TmaKind::Load, param))), args))
+        Some((Op::Copy(CopyOp::Tma(Tma::plain(TmaKind::Load, param).of_extents(extents))), args))
     }
 
     /// Changes the statement of a copy, which moves after what its new operands are computed from.

@@ -5,9 +5,13 @@ use crate::{
     elaborate::{
         Builder,
         language::value::{Num, Val},
+        memory::bulk::in_other_order,
         signatures::Given,
     },
-    ir::{CopyOp, Dtype, ParamKind, SharedType, StoreWait, Tma, TmaKind, TmaReduce, Type, Value},
+    ir::{
+        CopyOp, Dtype, ParamKind, SharedType, StoreWait, Tma, TmaKind, TmaReduce, Type, Value,
+        merges,
+    },
     loc::Loc,
     syntax::Expr,
 };
@@ -64,6 +68,9 @@ impl Builder<'_> {
 
     /// The tensor map that a call begins with; if there is none, the help has blocks of `leading` by 64.
     pub(crate) fn map_of(&mut self, (val, loc): (&Val, Loc), leading: &str) -> Option<u32> {
+        if let Val::Slice(slice) = val {
+            return self.no_tma_of_slice(slice.param, None, loc);
+        }
         let &Val::Tensor(param) = val else {
             return self.refuse(
                 Code::Kind
@@ -237,17 +244,20 @@ impl Builder<'_> {
             shape.iter().copied().filter(|extent| *extent != 1).collect()
         };
         let data = &self.params[param as usize];
-        let Some(block) = data.block.clone().filter(|block| wide(block) != wide(&shared.shape))
-        else {
+        // The rows of padded numbers are those of the block.
+        let padded = data.kind.dtype().row().packing.is_some();
+        let fits = |block: &[u32]| {
+            if padded { wide(block) == wide(&shared.shape) } else { merges(block, &shared.shape) }
+        };
+        let Some(block) = data.block.clone().filter(|block| !fits(block)) else {
             return Some(());
         };
         let place = data.loc;
-        self.refuse(
-            Code::ShapeMismatch
-                .at(loc, "a TMA copy moves one block")
-                .compare("extents", format!("{block:?}"), format!("{:?}", shared.shape))
-                .place(place, "the block of the tensor map"),
-        )
+        let diagnostic = Code::ShapeMismatch
+            .at(loc, "a TMA copy moves one block")
+            .compare("extents", format!("{block:?}"), format!("{:?}", shared.shape))
+            .place(place, "the block of the tensor map");
+        self.refuse(in_other_order(diagnostic, &block, &shared.shape))
     }
 
     /// A window that a TMA copy reads or writes is not transposed.

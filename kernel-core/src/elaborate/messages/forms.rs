@@ -39,10 +39,10 @@ impl Builder<'_> {
                 return self.one_barrier(val, loc).map_or(Val::Error, |_| Val::Unit);
             }
         }
-        if let Val::Tensor(param) = val {
+        if let Some(param) = val.tensor() {
             if matches!(name.name.as_str(), "load" | "store") {
                 let value = if name.name == "load" { "" } else { "tile" };
-                let help = format!("{}.{}({value})", self.window_of(*param), name.name);
+                let help = format!("{}.{}({value})", self.window_of(param), name.name);
                 let headline = "a tensor is read and written tile by tile";
                 return self.report(Code::NotAFunction.at(name.loc, headline).help(help));
             }

@@ -63,6 +63,7 @@ impl Builder<'_> {
                 "a tensor map".to_owned()
             }
             Val::Tensor(_) => "a tensor".to_owned(),
+            Val::Slice(_) => "a slice of a tensor".to_owned(),
             Val::Optional(_) => "an `Option`".to_owned(),
             Val::View(view) => format!("a window of a tensor, of extents {:?}", view.shape),
             Val::Layout(form) => format!("the layout `{form}`"),
@@ -92,6 +93,9 @@ impl Builder<'_> {
         }
         if let Val::Tensor(param) = val {
             return self.params.get(*param as usize).map(|param| param.name.clone());
+        }
+        if let Val::Slice(_) = val {
+            return self.scopes.name_with(from, |held| held.same(val)).map(str::to_owned);
         }
         // A long unrolled loop may be wrong in each iteration, and is shown once.
         let value = val.value().filter(|_| self.problems.reports() <= MAX_NAMED)?;

@@ -114,14 +114,19 @@ macro_rules! receivers {
 receivers! {
     /// The value that the method is called on.
     receiver: Val::Value(value) => *value, Value;
-    /// The tensor.
-    tensor: Val::Tensor(param) => *param, u32;
     /// The window of a tensor.
     view: Val::View(view) => view, &ViewVal;
     /// The copy, product or commit.
     started: Val::Copying(started) => started, &CopyVal;
     /// The partition.
     partition: Val::Partition(partition) => partition, &PartitionVal;
+}
+
+impl Given<'_> {
+    /// The tensor, or that of the slice.
+    pub(crate) fn tensor(&self) -> u32 {
+        self.of.tensor().expect("`methods::of` chose the table by what the method is called on")
+    }
 }
 
 /// Accessors of arguments by their kind, which the row of the function says.

@@ -121,8 +121,8 @@ impl Builder<'_> {
 
     /// An axis of what the method is called on.
     fn axis_of(&mut self, given: &Given<'_>, what: &str, val: &Val, loc: Loc) -> Option<u32> {
-        if let Val::Tensor(param) = &given.of {
-            let rank = self.params[*param as usize].kind.rank() as usize;
+        if let Some(param) = given.of.tensor() {
+            let rank = self.params[param as usize].kind.rank() as usize;
             return self.axis(val, rank, what, loc);
         }
         let rank = self.rank_of(given)?;

@@ -38,7 +38,7 @@ pub(super) fn of(builder: &Builder<'_>, val: &Val) -> Vec<&'static [Signature]> 
             Type::Scalar(Elem::Ptr(_)) | Type::Error => Vec::new(),
         },
         Val::Tensor(param) if builder.params[*param as usize].block.is_some() => vec![TENSOR, MAP],
-        Val::Tensor(_) => vec![TENSOR],
+        Val::Tensor(_) | Val::Slice(_) => vec![TENSOR],
         Val::Optional(_) => vec![OPTION],
         Val::View(_) => vec![VIEW],
         Val::Copying(_) => vec![STARTED],
@@ -411,7 +411,7 @@ const TENSOR_AXIS: Parameter = param("axis", Kind::Axis("the tensor")).text("0")
 
 /// One of these an axis of the tensor: `[0, 0]`.
 fn each_axis(builder: &Builder<'_>, of: &Val, one: &str) -> Option<String> {
-    let &Val::Tensor(param) = of else { return None };
+    let param = of.tensor()?;
     let rank = builder.params[param as usize].kind.rank() as usize;
     Some(format!("[{}]", vec![one; rank].join(", ")))
 }
@@ -425,22 +425,18 @@ pub(super) const TENSOR: &[Signature] = &[
         ],
         |b, g| b.window(g),
     ),
-    value("dim", &[TENSOR_AXIS], |b, g| {
-        b.number_of(SourceOp::ParamDim(g.tensor(), g.number(0)), Vec::new(), Dtype::I32, g)
+    gives("slice", &[param("ranges", Kind::Any).by(|b, of| each_axis(b, of, "0..n"))], |b, g| {
+        b.tensor_slice(g)
     }),
+    value("dim", &[TENSOR_AXIS], |b, g| b.dim(g.number(0), g)),
     value("dims", &[], |b, g| {
         let rank = b.params[g.tensor() as usize].kind.rank();
-        let dim =
-            |axis| b.number_of(SourceOp::ParamDim(g.tensor(), axis), Vec::new(), Dtype::I32, g);
-        array((0..rank).map(dim).collect())
+        array((0..rank).map(|axis| b.dim(axis, g)).collect())
     }),
     value("stride", &[TENSOR_AXIS], |b, g| {
         b.number_of(SourceOp::ParamStride(g.tensor(), g.number(0)), Vec::new(), Dtype::I64, g)
     }),
-    value("ptr", &[], |b, g| {
-        let ty = Type::Scalar(Elem::Ptr(b.params[g.tensor() as usize].kind.dtype()));
-        Val::Value(b.emit(SourceOp::ParamPtr(g.tensor()), Vec::new(), ty, g.loc))
-    }),
+    value("ptr", &[], |b, g| b.origin(g)),
 ];
 
 /// What a tensor has besides that is reached through a tensor map.

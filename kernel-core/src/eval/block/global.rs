@@ -1,9 +1,9 @@
 //! Global memory: tiles of tensors, and accesses through pointers.
 
 use super::{Machine, coordinates};
-use crate::eval::element::{Data, Element};
+use crate::eval::element::{Data, Element, Pointer};
 use crate::eval::{Fault, arith, memory};
-use crate::ir::{Atomic, Binary, Compare, Dtype, Fill, MapOptions, ParamKind, Value};
+use crate::ir::{Atomic, Binary, Compare, Corner, Dtype, Fill, MapOptions, ParamKind, Value};
 
 impl Machine<'_> {
     pub(super) fn tensor_dtype(&self, param: u32) -> Dtype {
@@ -19,13 +19,22 @@ impl Machine<'_> {
         offsets.iter().map(|&offset| self.int(offset)).collect()
     }
 
+    /// Where a tile of a tensor is, and the bounds of the slice that it is of.
+    fn tile_place(&self, param: u32, operands: &[Value]) -> Result<TilePlace, Fault> {
+        let rank = self.kernel.params[param as usize].kind.rank() as usize;
+        let corner = Corner::of(operands, rank);
+        let slice = corner.slice.map(|bounds| bounds.map(|bounds| self.offsets(bounds)));
+        let slice = slice.map(|[first, end]| Ok([first?, end?])).transpose()?;
+        Ok(TilePlace { corner: self.offsets(corner.at)?, slice })
+    }
+
     pub(super) fn read_tile(
         &self,
         param: u32,
         offsets: &[Value],
         shape: &[u32],
     ) -> Result<Vec<Element>, Fault> {
-        self.read_elements(param, &self.offsets(offsets)?, shape, &MapOptions::default())
+        self.read_elements(param, &self.tile_place(param, offsets)?, shape, &MapOptions::default())
     }
 
     /// The same by TMA: with its element strides and its fill value.
@@ -35,13 +44,14 @@ impl Machine<'_> {
         offsets: &[i128],
         shape: &[u32],
     ) -> Result<Vec<Element>, Fault> {
-        self.read_elements(param, offsets, shape, &self.kernel.params[param as usize].map)
+        let place = TilePlace { corner: offsets.to_vec(), slice: None };
+        self.read_elements(param, &place, shape, &self.kernel.params[param as usize].map)
     }
 
     fn read_elements(
         &self,
         param: u32,
-        offsets: &[i128],
+        place: &TilePlace,
         shape: &[u32],
         map: &MapOptions,
     ) -> Result<Vec<Element>, Fault> {
@@ -55,13 +65,7 @@ impl Machine<'_> {
                 let steps = at.iter().enumerate();
                 let at: Vec<u32> =
                     steps.map(|(axis, step)| step * map.element_stride(axis)).collect();
-                let place = memory::element_of(
-                    self.world.args,
-                    param as usize,
-                    dtype,
-                    &shifted(offsets, &at),
-                );
-                match place {
+                match self.element_of(param, place, &at) {
                     Some(pointer) => memory::load(self.world.args, dtype, pointer),
                     None => Ok(outside),
                 }
@@ -74,8 +78,8 @@ impl Machine<'_> {
         let (&tile, offsets) = args.split_last().expect("ir::verify requires a tile");
         let elements = self.elements(tile).to_vec();
         let shape = self.shape(tile);
-        let offsets = self.offsets(offsets)?;
-        self.write_elements(param, &offsets, shape, |_, new| Ok(new), &elements)
+        let place = self.tile_place(param, offsets)?;
+        self.write_at(param, &place, shape, |_, new| Ok(new), &elements)
     }
 
     /// Writes what `combine` makes of the old and the new element, if the tensor has one.
@@ -87,11 +91,21 @@ impl Machine<'_> {
         combine: impl Fn(Element, Element) -> Result<Element, Fault>,
         elements: &[Element],
     ) -> Result<(), Fault> {
+        let place = TilePlace { corner: offsets.to_vec(), slice: None };
+        self.write_at(param, &place, shape, combine, elements)
+    }
+
+    fn write_at(
+        &mut self,
+        param: u32,
+        place: &TilePlace,
+        shape: &[u32],
+        combine: impl Fn(Element, Element) -> Result<Element, Fault>,
+        elements: &[Element],
+    ) -> Result<(), Fault> {
         let dtype = self.tensor_dtype(param);
         for (&element, at) in elements.iter().zip(coordinates(shape)) {
-            let place =
-                memory::element_of(self.world.args, param as usize, dtype, &shifted(offsets, &at));
-            if let Some(pointer) = place {
+            if let Some(pointer) = self.element_of(param, place, &at) {
                 let old = memory::load(self.world.args, dtype, pointer)?;
                 memory::store(self.world.args, dtype, pointer, combine(old, element)?)?;
             }
@@ -140,12 +154,10 @@ impl Machine<'_> {
     ) -> Result<Option<Data>, Fault> {
         let (offsets, values) = args.split_at(args.len() - op.values());
         let (dtype, shape) = (self.tensor_dtype(param), self.shape(values[0]));
-        let offsets = self.offsets(offsets)?;
+        let place = self.tile_place(param, offsets)?;
         let mut old_values = Vec::new();
         for (index, at) in coordinates(shape).enumerate() {
-            let place =
-                memory::element_of(self.world.args, param as usize, dtype, &shifted(&offsets, &at));
-            let Some(pointer) = place else {
+            let Some(pointer) = self.element_of(param, &place, &at) else {
                 old_values.push(Element::zero(dtype));
                 continue;
             };
@@ -203,6 +215,28 @@ pub(super) fn changed(
             }
         }
     })
+}
+
+/// Where a tile of a tensor is.
+struct TilePlace {
+    corner: Vec<i128>,
+    /// Of a tile of a slice: where that begins and ends on each axis.
+    slice: Option<[Vec<i128>; 2]>,
+}
+
+impl Machine<'_> {
+    /// The address of an element of a place; none outside of the tensor and of the slice.
+    fn element_of(&self, param: u32, place: &TilePlace, at: &[u32]) -> Option<Pointer> {
+        let coordinates = shifted(&place.corner, at);
+        let dtype = self.tensor_dtype(param);
+        memory::element_of(
+            self.world.args,
+            param as usize,
+            dtype,
+            &coordinates,
+            place.slice.as_ref(),
+        )
+    }
 }
 
 fn shifted(offsets: &[i128], at: &[u32]) -> Vec<i128> {

@@ -143,7 +143,7 @@ impl Machine<'_> {
                 self.write_counted(args[0], self.elements(args[1]).to_vec(), args[2]);
                 Ok(())
             }
-            CopyOp::Async(param) => self.copy_async(*param, args),
+            CopyOp::Async(copied) => self.copy_async(*copied, args),
             CopyOp::Tma(tma) => self.tma(*tma, args),
             CopyOp::Bulk(bulk) => self.bulk(*bulk, args),
             CopyOp::Commit

@@ -4,7 +4,7 @@ use super::{Machine, coordinates, flat, global::changed, product};
 use crate::eval::Fault;
 use crate::eval::element::{Data, Element, Window};
 use crate::eval::world::BarrierPlace;
-use crate::ir::{Atomic, Dtype, Shared, Value};
+use crate::ir::{Atomic, Copied, Dtype, Shared, Value};
 
 impl Machine<'_> {
     pub(super) fn shared_alloc(&self, root: Shared) -> Data {
@@ -36,9 +36,9 @@ impl Machine<'_> {
     }
 
     /// The tile of a tensor at the offsets, into the window after them.
-    pub(super) fn copy_async(&mut self, param: u32, args: &[Value]) -> Result<(), Fault> {
+    pub(super) fn copy_async(&mut self, copied: Copied, args: &[Value]) -> Result<(), Fault> {
         let (&window, offsets) = args.split_last().expect("ir::verify requires a window");
-        let tile = self.read_tile(param, offsets, self.shape(window))?;
+        let tile = self.read_tile(copied.param, offsets, copied.extents.shape())?;
         self.write_shared(window, tile);
         Ok(())
     }

@@ -20,7 +20,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let Some(window) = operands.window else { return Ok(()) };
-        let block = self.kernel.tma_block(tma.param, self.shape(window));
+        let block = self.kernel.tma_block(tma, self.shape(window));
         match tma.kind {
             TmaKind::Load | TmaKind::Staged => {
                 let at = self.offsets(&operands.coordinates)?;

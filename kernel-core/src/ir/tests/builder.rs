@@ -4,9 +4,10 @@ use kernel_ptx::Target;
 use la_arena::Arena;
 
 use crate::ir::{
-    Binary, Const, CopyOp, Dtype, Elem, ElementwiseOp, Fact, Factors, Kernel, MapOptions, MemoryOp,
-    Op, Param, ParamKind, Partition, ProductOp, Region, Shared, SharedData, SharedType, SourceOp,
-    Stmt, StmtKind, Terminator, TileOp, Type, Value, ValueData, WindowOp, verify,
+    Binary, Const, Copied, CopyOp, Dtype, Elem, ElementwiseOp, Extents, Fact, Factors, Kernel,
+    MapOptions, MemoryOp, Op, Param, ParamKind, Partition, ProductOp, Region, Shared, SharedData,
+    SharedType, SourceOp, Stmt, StmtKind, Terminator, TileOp, Type, Value, ValueData, WindowOp,
+    verify,
 };
 use crate::loc::Loc;
 
@@ -289,7 +290,8 @@ impl Builder {
 
     pub(crate) fn copy_async(&mut self, param: u32, offsets: &[Value], window: Value) {
         let args: Vec<Value> = offsets.iter().copied().chain([window]).collect();
-        self.effect(CopyOp::Async(param), &args);
+        let extents = Extents::of(self.ty(window).shape());
+        self.effect(CopyOp::Async(Copied { param, extents }), &args);
     }
 
     pub(crate) fn dot(&mut self, a: Value, b: Value, acc: Value) -> Value {

@@ -214,15 +214,14 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
     match op {
         MemoryOp::LoadTensor(index) => {
             let (dtype, rank, _) = tensor(kernel, *index)?;
-            count(args, rank)?;
-            offsets(args)?;
+            corner(args, rank)?;
             holds(tile_of(some(result)?, dtype, rank), "the tile does not fit the tensor")
         }
         MemoryOp::StoreTensor(index) => {
             let (dtype, rank, mutable) = tensor(kernel, *index)?;
-            count(args, rank + 1)?;
-            offsets(&args[..rank])?;
-            holds(tile_of(args[rank], dtype, rank), "the tile does not fit the tensor")?;
+            let (tile, positions) = last(args)?;
+            corner(positions, rank)?;
+            holds(tile_of(tile, dtype, rank), "the tile does not fit the tensor")?;
             holds(mutable, "the tensor is read-only")?;
             none(result)
         }
@@ -249,13 +248,14 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
         }
         MemoryOp::AtomicTensor { param, op } => {
             let (dtype, rank, mutable) = tensor(kernel, *param)?;
-            count(args, rank + op.values())?;
-            offsets(&args[..rank])?;
-            holds(tile_of(args[rank], dtype, rank), "the tile does not fit the tensor")?;
-            holds(args[rank..].iter().all(|arg| *arg == args[rank]), "the tiles differ")?;
+            let positions = args.len().checked_sub(op.values()).ok_or("tiles are missing")?;
+            let (positions, tiles) = args.split_at(positions);
+            corner(positions, rank)?;
+            holds(tile_of(tiles[0], dtype, rank), "the tile does not fit the tensor")?;
+            holds(tiles.iter().all(|tile| *tile == tiles[0]), "the tiles differ")?;
             holds(mutable, "the tensor is read-only")?;
             holds(op.takes(dtype), "wrong element type")?;
-            result.map_or(Ok(()), |_| gives(result, args[rank]))
+            result.map_or(Ok(()), |_| gives(result, tiles[0]))
         }
         MemoryOp::LoadShared => {
             count(args, 1)?;
@@ -503,6 +503,20 @@ fn tensor(kernel: &Kernel, index: u32) -> Result<(Dtype, usize, bool), String> {
 fn offsets(args: &[&Type]) -> Outcome {
     let offset = Type::scalar(Dtype::I32);
     holds(args.iter().all(|arg| **arg == offset), "an offset is not a scalar i32")
+}
+
+/// The positions of a tile of a tensor, of a slice of it or of the whole.
+fn corner(args: &[&Type], rank: usize) -> Outcome {
+    if args.len() != rank && args.len() != 3 * rank {
+        return Err(format!("{} positions for {rank} axes", args.len()));
+    }
+    offsets(args)
+}
+
+/// The last operand, and those before it.
+fn last<'t>(args: &'t [&'t Type]) -> Result<(&'t Type, &'t [&'t Type]), String> {
+    let (&last, before) = args.split_last().ok_or("it has no operands")?;
+    Ok((last, before))
 }
 
 fn tile_of(ty: &Type, dtype: Dtype, rank: usize) -> bool {

@@ -4,8 +4,8 @@ use kernel_layout::{Dim, Layout};
 use la_arena::ArenaMap;
 
 use crate::ir::{CopyOp, Kernel, MemoryOp, Op, Shared, SharedType, Type, Value};
-use crate::layouts::Known;
 use crate::layouts::graph::Graph;
+use crate::layouts::{Access, Known, shared};
 
 /// Operations between a store and what it stores are followed so far.
 const MOST_STEPS: usize = 16;
@@ -22,8 +22,10 @@ pub(crate) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written 
             | (Op::Copy(CopyOp::StoreAsync), [window, tile, _]) => {
                 (window, graph.layout(*tile).and_then(run_axis))
             }
-            (Op::Copy(CopyOp::Async(_)), [.., window]) => {
-                (window, known.access(kernel, op, args).map(|access| access.axis))
+            (Op::Copy(CopyOp::Async(copied)), [.., window]) => {
+                let shape = kernel.ty(*window).shape();
+                let axis = |access: Access| shared::axis_in(copied.extents, access.axis, shape);
+                (window, known.access(kernel, op, args).and_then(axis))
             }
             _ => return,
         };

@@ -7,8 +7,8 @@ use kernel_layout::{Dim, Form, Layout, Visit, cheapest, meeting};
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Bulk, CopyOp, Kernel, Layouts, MemoryOp, Op, ParamKind, ProductOp, Region, Shared, SharedType,
-    StmtKind, Tcgen05, TileOp, Type, Value,
+    Bulk, CopyOp, Extents, Kernel, Layouts, MemoryOp, Op, ParamKind, ProductOp, Region, Shared,
+    SharedType, StmtKind, Tcgen05, TileOp, Type, Value,
 };
 use crate::layouts::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::loc::Loc;
@@ -266,10 +266,10 @@ impl Collector<'_> {
                 [window, ..],
                 _,
             ) => Some((window_of(self.kernel, *window), How::Any)),
-            (Op::Copy(CopyOp::Async(_)), [.., window], None) => {
+            (Op::Copy(CopyOp::Async(copied)), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
                 let access = self.known.access(self.kernel, op, args);
-                let how = copy(window, access, self.warps).unwrap_or(How::Any);
+                let how = copy(window, copied.extents, access, self.warps).unwrap_or(How::Any);
                 Some((window, how))
             }
             (Op::Copy(CopyOp::Tma(tma)), args, None) => {
@@ -280,8 +280,10 @@ impl Collector<'_> {
                 let window = tma.operands(rank as usize, args).window?;
                 let window = window_of(self.kernel, window);
                 let contiguous = crate::layouts::tma::contiguous_axis(self.kernel, tma.param);
-                let turned = window.shape.len() == rank as usize
-                    && contiguous == rank.checked_sub(2).map(|axis| axis as usize);
+                let block = Extents::of(&self.kernel.tma_block(*tma, &window.shape));
+                let contiguous = contiguous.and_then(|axis| u32::try_from(axis).ok());
+                let contiguous = contiguous.and_then(|axis| axis_in(block, axis, &window.shape));
+                let turned = contiguous.is_some_and(|axis| axis as usize + 2 == window.shape.len());
                 let swizzle_bytes = self.kernel.params[tma.param as usize].map.swizzle_bytes;
                 Some((window, How::Boxes { turned, swizzle_bytes }))
             }
@@ -343,21 +345,36 @@ fn in_order(window: &SharedType, layout: Layout) -> Layout {
     if window.transposed { layout.permute_axes(&[1, 0]) } else { layout }
 }
 
+/// The axis of a window along which neighbours are neighbours along an axis of the tile that is copied to it; none if they are apart in it.
+pub(crate) fn axis_in(tile: Extents, axis: u32, window: &[u32]) -> Option<u32> {
+    if tile.shape() == window {
+        return Some(axis);
+    }
+    let step = |shape: &[u32], axis: usize| shape[axis + 1..].iter().product::<u32>();
+    let along = step(tile.shape(), axis as usize);
+    // An axis of extent 1 has no neighbours.
+    let same = |other: &usize| window[*other] > 1 && step(window, *other) == along;
+    let found = (0..window.len()).find(same)?;
+    u32::try_from(found).ok()
+}
+
 /// How a copy writes a tile: several elements at once as they are in global memory, or, if elements are too small for `cp.async`
 /// each by itself, as registers do that hold them. Larger ones that are copied one at a time do not decide.
-fn copy(window: &SharedType, access: Option<Access>, warps: u32) -> Option<How> {
-    let leading = u32::try_from(window.shape.len().saturating_sub(2)).expect("a rank is small");
-    let tile = &window.shape[leading as usize..];
+fn copy(window: &SharedType, extents: Extents, access: Option<Access>, warps: u32) -> Option<How> {
+    let (tile, shape) = (extents.shape(), &window.shape);
+    let held = |axis: usize, elements: u32| {
+        in_order(window, copied(tile, axis, elements, warps).reshape(shape))
+    };
     let Some(Access { axis, elements }) = access.filter(|access| access.elements > 1) else {
         if window.dtype.bytes() >= LEAST_COPY_BYTES {
             return None;
         }
-        let last = tile.len().checked_sub(1)?;
-        return Some(How::Registers(in_order(window, copied(tile, last, 1, warps))));
+        return Some(How::Registers(held(tile.len().checked_sub(1)?, 1)));
     };
-    let axis = axis.checked_sub(leading)?;
     let elements = elements.min(tile[axis as usize]);
-    let registers = in_order(window, copied(tile, axis as usize, elements, warps));
+    let registers = held(axis as usize, elements);
+    let axis = axis_in(extents, axis, shape)?;
+    let elements = elements.min(shape[axis as usize]);
     let axis = if window.transposed { 1 - axis } else { axis };
     Some(How::Copy { registers, axis, elements })
 }

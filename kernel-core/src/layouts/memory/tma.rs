@@ -314,7 +314,7 @@ impl Planning<'_> {
             operands.window.map(|window| crate::layouts::shared::window_of(self.kernel, window));
         let options = &self.kernel.params[tma.param as usize].map;
         let shape: &[u32] = window.map_or(&[], |window| &window.shape);
-        let block = self.kernel.tma_block(tma.param, shape);
+        let block = self.kernel.tma_block(tma, shape);
         let layout = match window {
             Some(window) => whole_window(&self.layouts[window.root], shape, element_bytes),
             None => Some(preferred(&wide(&block), element_bytes, options.swizzle_bytes)),

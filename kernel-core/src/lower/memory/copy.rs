@@ -6,7 +6,7 @@ use kernel_ptx::{Opcode, Operand, Space, Type, Word};
 use super::access::VECTOR_BYTES;
 use super::shared::InTile;
 use super::tensor::{TensorTile, vector_bits};
-use crate::ir::{Elem, Value};
+use crate::ir::{Copied, Elem, Value};
 use crate::layouts::{LEAST_COPY_BYTES, copied};
 use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val, mods};
@@ -15,9 +15,9 @@ use crate::lower::tiles::coords::repeated_threads;
 
 impl Lower<'_> {
     /// Starts a copy of a tensor's tile into a shared window.
-    pub(crate) fn copy_async(&mut self, param: u32, offsets_of: &[Value], window: Value) {
-        let shape = self.shared_type(window).shape.clone();
-        let tile = self.tensor_tile(param, offsets_of, &shape);
+    pub(crate) fn copy_async(&mut self, copied_: Copied, offsets_of: &[Value], window: Value) {
+        let shape = copied_.extents.shape();
+        let tile = self.tensor_tile(copied_.param, offsets_of, shape);
         let size = tile.dtype.bytes();
         let axis = self.fastest_axis(&tile);
         let mut vector = axis.map_or(1, |axis| self.tensor_vector(&tile, axis));
@@ -25,8 +25,8 @@ impl Lower<'_> {
         let warps = self.crew.warps;
         // The longest run that both memories keep together, in one order.
         let (layout, InTile { registers, shared }) = loop {
-            let layout = copied(&shape, axis, vector, warps);
-            let meeting = self.in_tile(window, &layout);
+            let layout = copied(shape, axis, vector, warps);
+            let meeting = self.in_window(window, &layout);
             if vector == 1
                 || (first_vector(&meeting.registers, &meeting.shared) >= vector
                     && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize)
@@ -72,10 +72,15 @@ impl Lower<'_> {
         }
     }
 
+    /// How the threads' parts of a copied tile meet the window, which may have other axes.
+    fn in_window(&self, window: Value, layout: &Layout) -> InTile {
+        self.in_tile(window, &layout.reshape(&self.shared_type(window).shape))
+    }
+
     /// Copies pieces of `vector` elements that are too small for `cp.async`, by ordinary loads and stores, which complete early.
     /// Pieces that are contiguous in shared memory are stored together.
     fn copy_small(&mut self, tile: &TensorTile<'_>, window: Value, layout: &Layout, vector: u32) {
-        let InTile { registers, shared } = self.in_tile(window, layout);
+        let InTile { registers, shared } = self.in_window(window, layout);
         let elem = Elem::Number(tile.dtype);
         let size = tile.dtype.bytes();
         let together = max_vector(&registers, &shared).min(VECTOR_BYTES / size);

@@ -121,11 +121,11 @@ impl Lower<'_> {
     pub(crate) fn tensor_load(&mut self, param: u32, offsets: &[Value], result: Value) -> Data {
         match self.kernel.ty(result) {
             crate::ir::Type::Scalar(elem) => {
-                let tile = self.tensor_tile(param, offsets, &vec![1; offsets.len()]);
+                let tile = self.tensor_tile(param, offsets, &[]);
                 let origin =
                     vec![
                         crate::lower::tiles::coords::Position { value: Val::Int(0), constant: 0 };
-                        offsets.len()
+                        tile.shape.len()
                     ];
                 let elem = *elem;
                 let address = self.tensor_address(&tile, &origin);
@@ -144,11 +144,11 @@ impl Lower<'_> {
     /// Writes a tensor's tile, or one element.
     pub(crate) fn tensor_store(&mut self, param: u32, offsets: &[Value], value: Value) {
         if let Data::Scalar(scalar) = self.values[value] {
-            let tile = self.tensor_tile(param, offsets, &vec![1; offsets.len()]);
+            let tile = self.tensor_tile(param, offsets, &[]);
             let origin =
                 vec![
                     crate::lower::tiles::coords::Position { value: Val::Int(0), constant: 0 };
-                    offsets.len()
+                    tile.shape.len()
                 ];
             let address = self.tensor_address(&tile, &origin);
             let mask = self.tensor_mask(&tile, &origin);

@@ -4,7 +4,7 @@ use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Operand, Space, Type, Word};
 
 use super::access::{VECTOR_BYTES, bytes};
-use crate::ir::{Dtype, Elem, ParamKind, Value};
+use crate::ir::{Corner, Dtype, Elem, ParamKind, Value};
 use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val};
 use crate::lower::tiles::coords::{Position, ThreadMap, register_part, repeated_threads};
@@ -18,6 +18,8 @@ const MOST_MASKS: usize = 16;
 pub(crate) struct TensorTile<'v> {
     pub(crate) param: u32,
     pub(crate) offsets: &'v [Value],
+    /// For each axis, where the slice begins and ends that bounds it; none if the tensor does.
+    slice: Vec<Option<[Value; 2]>>,
     pub(crate) dtype: Dtype,
     /// The tile's extents.
     pub(crate) shape: Vec<u32>,
@@ -72,16 +74,27 @@ pub(crate) fn repeated_registers(layout: &Layout) -> u32 {
 }
 
 impl Lower<'_> {
-    /// What parameter `param` is, as the tile of shape `shape` at `offsets`.
+    /// What parameter `param` is, as the tile of shape `shape` at the positions that an operation has among its operands.
+    ///
+    /// A tile without axes is one element.
     pub(crate) fn tensor_tile<'v>(
         &self,
         param: u32,
-        offsets: &'v [Value],
+        positions: &'v [Value],
         shape: &[u32],
     ) -> TensorTile<'v> {
         match &self.kernel.params[param as usize].kind {
-            ParamKind::Tensor { dtype, .. } => {
-                TensorTile { param, offsets, dtype: *dtype, shape: shape.to_vec() }
+            ParamKind::Tensor { dtype, rank, .. } => {
+                let rank = *rank as usize;
+                let Corner { at: offsets, slice } = Corner::of(positions, rank);
+                let bounds = |axis: usize| {
+                    let [first, end] = slice?.map(|bounds| bounds[axis]);
+                    let whole = self.facts.is_whole([first, end], param, axis_number(axis));
+                    (!whole).then_some([first, end])
+                };
+                let slice = (0..rank).map(bounds).collect();
+                let shape = if shape.is_empty() { vec![1; rank] } else { shape.to_vec() };
+                TensorTile { param, offsets, slice, dtype: *dtype, shape }
             }
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => {
                 unreachable!("ir::verify rejects tiles of what is not a tensor")
@@ -107,7 +120,11 @@ impl Lower<'_> {
             let number = axis_number(index);
             if index == axis {
                 count = count.min(self.facts.divisor(offset));
-                if !self.facts.inside(offset, tile.shape[axis], tile.param, number) {
+                if let Some(bounds) = tile.slice[axis] {
+                    for bound in bounds {
+                        count = count.min(self.facts.divisor(bound));
+                    }
+                } else if !self.facts.inside(offset, tile.shape[axis], tile.param, number) {
                     count = count.min(self.facts.dim_divisor(tile.param, number));
                 }
             } else {
@@ -186,13 +203,19 @@ impl Lower<'_> {
         let mut masks = Vec::new();
         for (axis, position) in positions.iter().enumerate() {
             let number = axis_number(axis);
-            if self.facts.inside(tile.offsets[axis], tile.shape[axis], tile.param, number) {
-                continue;
-            }
-            let offset = self.scalar(tile.offsets[axis]);
+            let (offset, extent) = if let Some(bounds) = tile.slice[axis] {
+                // The slice is within the tensor, so that one comparison checks both.
+                let offset = self.scalar(tile.offsets[axis]);
+                let [first, end] = bounds.map(|bound| self.scalar(bound));
+                (self.e.sub(Type::S32, offset, first), self.e.sub(Type::S32, end, first))
+            } else {
+                if self.facts.inside(tile.offsets[axis], tile.shape[axis], tile.param, number) {
+                    continue;
+                }
+                (self.scalar(tile.offsets[axis]), self.param_dim(tile.param, number))
+            };
             let index = self.e.add(Type::S32, offset, position.value);
             let index = self.e.add(Type::S32, index, Val::Int(i64::from(position.constant)));
-            let extent = self.param_dim(tile.param, number);
             // Below zero counts as huge.
             masks.push(self.e.compare(Word::Lt, Type::U32, index, extent));
         }

@@ -1,18 +1,22 @@
 //! The typing rules of asynchronous copies.
 
 use super::sync::one_barrier;
-use super::{Outcome, count, holds, none, offsets, tensor, whole_tile, window};
-use crate::ir::{Bulk, BulkKind, CopyOp, Dtype, Elem, Kernel, Tma, TmaKind, TmaOperands, Type};
+use super::{Outcome, corner, count, holds, last, none, offsets, tensor, whole_tile, window};
+use crate::ir::{
+    Bulk, BulkKind, Copied, CopyOp, Dtype, Elem, Kernel, Tma, TmaKind, TmaOperands, Type, merges,
+};
 
 pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        CopyOp::Async(index) => {
-            let (dtype, rank, _) = tensor(kernel, *index)?;
-            count(args, rank + 1)?;
-            offsets(&args[..rank])?;
-            let window = window(args[rank])?;
+        CopyOp::Async(Copied { param, extents }) => {
+            let (dtype, rank, _) = tensor(kernel, *param)?;
+            let (copied, positions) = last(args)?;
+            corner(positions, rank)?;
+            let window = window(copied)?;
             holds(
-                window.dtype == dtype && window.shape.len() == rank,
+                window.dtype == dtype
+                    && extents.shape().len() == rank
+                    && merges(extents.shape(), &window.shape),
                 "the window does not fit the tensor",
             )?;
         }
@@ -26,11 +30,6 @@ pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&T
         | CopyOp::BulkWait { .. } => count(args, 0)?,
     }
     none(result)
-}
-
-/// The extents that are not 1.
-fn wide(shape: &[u32]) -> Vec<u32> {
-    shape.iter().copied().filter(|extent| *extent != 1).collect()
 }
 
 fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
@@ -53,11 +52,11 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
     )?;
     if let Some(ty) = operands.window {
         let window = window(ty)?;
-        let block = kernel.tma_block(tma.param, &window.shape);
+        let block = kernel.tma_block(tma, &window.shape);
         holds(block.len() == rank, "the block does not fit the tensor")?;
         holds(
             window.dtype == dtype
-                && wide(&window.shape) == wide(&block)
+                && merges(&window.shape, &block)
                 && !window.transposed
                 && !window.remote,
             "the window does not fit the block",

@@ -71,7 +71,7 @@ impl Planning<'_> {
         let packing = packing(self.kernel, window.root).expect("a padded window");
         self.may_be_padded(tma, packing, window, coordinates)?;
         let (dtype, rank) = tensor(self.kernel, tma.param);
-        let block = self.kernel.tma_block(tma.param, &window.shape);
+        let block = self.kernel.tma_block(tma, &window.shape);
         let inner = rank - 1;
         // The axis of the rows of the tile: the last one before the innermost that the tile has.
         let rows_axis = (0..inner).rev().find(|&axis| block[axis] != 1).unwrap_or(inner - 1);
