@@ -400,8 +400,8 @@ pub use array::{Array, array};
 pub use barrier::{Barrier, Barriers, barrier, barriers};
 pub use control::{device_assert, pipeline, range, sync, unroll};
 pub use copy::{
-    CopyDestination, CopySource, Copying, copy_async, copy_async_commit, copy_async_wait,
-    copy_async_wait_all, fence_async,
+    CopyDestination, CopySource, Copying, copy_async, copy_async_commit, copy_async_masked,
+    copy_async_wait, copy_async_wait_all, fence_async,
 };
 pub use elementwise::{fma, maximum, minimum, select};
 pub use grid::{

@@ -271,12 +271,13 @@ pub mod prelude {
         Int, Layout, Matrix, NamedBarrier, Number, Operand, Partition, PartitionBuilder, Ptr,
         Scalar, Shape, Shared, Tensor, TensorMap, TensorMapMut, TensorMut, Tile, Tiles, Tmem, View,
         ViewMut, arange, array, atomic, barrier, barriers, bf16, block_id, blocked, bulk, cdiv,
-        cluster, copy_async, copy_async_commit, copy_async_wait, copy_async_wait_all,
-        device_assert, dot, dot_operand, dot_scaled, dot_tf32, f16, fence_async, fma, full,
-        grid_dependency_wait, grid_dim, join, launch_dependents, linear, load, load_masked,
-        maximum, minimum, mma, named_barrier, num_blocks, num_warps, partition, pipeline, range,
-        row_major, select, shared, shared_linear, slice, store, store_masked, swizzle, swizzled,
-        sync, tcgen05, tma, tmem, tmem_block, tmem_load, unroll, warp_specialize, wgmma, zeros,
+        cluster, copy_async, copy_async_commit, copy_async_masked, copy_async_wait,
+        copy_async_wait_all, device_assert, dot, dot_operand, dot_scaled, dot_tf32, f16,
+        fence_async, fma, full, grid_dependency_wait, grid_dim, join, launch_dependents, linear,
+        load, load_masked, maximum, minimum, mma, named_barrier, num_blocks, num_warps, partition,
+        pipeline, range, row_major, select, shared, shared_linear, slice, store, store_masked,
+        swizzle, swizzled, sync, tcgen05, tma, tmem, tmem_block, tmem_load, unroll,
+        warp_specialize, wgmma, zeros,
     };
     // The targets, by name.
     pub use crate::lang::target::*;

@@ -1,12 +1,14 @@
 //! Copies that run while the block computes.
 
 use super::barrier::Barrier;
+use super::pointer::Ptr;
 use super::scalar::Scalar;
 use super::sealed::Sealed;
 use super::shared::Shared;
 use super::stub;
 use super::tensor::{View, ViewMut};
 use super::tensor_memory::Tmem;
+use super::tile::Tile;
 
 /// The reductions of asynchronous copies, for a macro that makes a function of each: name, PTX modifier with an example
 /// of the type after it, result, element types of TMA copies, and further element types of bulk copies.
@@ -24,7 +26,7 @@ macro_rules! reductions {
 }
 pub(super) use reductions;
 
-/// The source of a copy: a window of a tensor, or shared memory.
+/// The source of a copy: a window of a tensor, a tile of addresses, or shared memory.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{T}` cannot read from `{Self}`",
     label = "must be a window of a tensor of `{T}`: `tensor.tile(at, shape)`"
@@ -44,11 +46,19 @@ impl<T: Scalar> Sealed for Shared<T> {}
 impl<T: Scalar> CopySource<T> for View<T> {}
 impl<T: Scalar> CopySource<T> for ViewMut<T> {}
 impl<T: Scalar> CopySource<T> for Shared<T> {}
+impl<T: Scalar> CopySource<T> for Tile<Ptr<T>> {}
 impl<T: Scalar> CopyDestination<T> for Shared<T> {}
 impl<T: Scalar> CopyDestination<T> for ViewMut<T> {}
 impl<T: Scalar> CopyDestination<T> for Tmem<T> {}
 
-/// Starts a copy of a window into shared memory of the same shape, and does not wait for it.
+/// Starts a copy of a window into shared memory, and does not wait for it.
+///
+/// Both sides have the same elements in row-major order: the same shape, or one in which neighbouring axes are merged and those of extent 1
+/// left out. A window of `[1, 4, 16, 32]` fills shared memory of `[64, 32]`.
+///
+/// The source may also be a tile of addresses, of which each element is copied. So rows are gathered in any order; addresses of neighbours that
+/// are known to be contiguous and aligned are copied together, as [`load`](super::load) reads them. With a mask it is
+/// [`copy_async_masked`].
 ///
 /// Elements outside the tensor arrive as zero. The data does not go through registers: it moves in pieces of 16, 8 or 4
 /// bytes that are known to be contiguous in both memories. If fewer than 4 bytes are, ordinary loads and stores replace
@@ -74,8 +84,8 @@ impl<T: Scalar> CopyDestination<T> for Tmem<T> {}
 /// than 4 bytes: `ld.global`, `st.shared`. (PTX ISA, "cp.async".)
 ///
 /// # Errors
-/// K0404 if it does not copy a window of a tensor to shared memory, and for a block of a tensor map without a barrier,
-/// K0202 if the shapes differ, K0203 if the element types differ, K0402 for a whole ring, K0417 for a tile that a copy
+/// K0404 if it does not copy a window of a tensor or a tile of addresses to shared memory, and for a block of a tensor map without a barrier,
+/// K0202 if the elements are not the same in order, K0203 if the element types differ, K0402 for a whole ring, K0417 for a tile that a copy
 /// in flight may still write or read.
 ///
 /// ```no_run
@@ -89,6 +99,40 @@ impl<T: Scalar> CopyDestination<T> for Tmem<T> {}
 /// }
 /// ```
 pub fn copy_async<T: Scalar>(from: impl CopySource<T>, to: impl CopyDestination<T>) -> Copying {
+    stub()
+}
+
+/// Starts a copy of the elements at a tile of addresses where `mask` holds; elsewhere `other` arrives, and memory is not accessed.
+///
+/// Like [`copy_async`] of addresses. The mask has the shape of the addresses, or one that broadcasts to it.
+///
+/// # Layout
+/// The threads copy the elements whose addresses they hold. If inference is free, neighbouring lanes copy neighbouring addresses.
+///
+/// # PTX
+/// `cp.async` as for [`copy_async`]; the bytes to read are 0 where the mask does not hold. If `other` is not zero,
+/// `@%p0 cp.async` and `@%p1 st.shared` of `other`. Fewer than 4 bytes that are known to be contiguous: `ld.global`, `st.shared`.
+///
+/// # Errors
+/// K0206 if `at` is not a tile of addresses, `other` not a scalar or `to` not shared memory, K0204 for a mask that is not `bool`, K0203 for
+/// other element types, K0202 if the elements are not the same in order, K0402 for a whole ring, K0417 for a tile that a copy in
+/// flight may still write or read.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Rows of a table of 64 columns; those that it does not have are zero.
+/// fn fetch(table: Ptr<f16>, rows: Tile<i32>, count: i32, to: Shared<f16>) {
+///     let at = table + (rows.expand(1) * 64 + arange(0, 64).expand(0));
+///     copy_async_masked(at, rows.lt(count).expand(1), f16::ZERO, to);
+/// }
+/// ```
+pub fn copy_async_masked<T: Scalar>(
+    at: Tile<Ptr<T>>,
+    mask: Tile<bool>,
+    other: T,
+    to: Shared<T>,
+) -> Copying {
     stub()
 }
 

@@ -4,8 +4,8 @@
 //! thread's own load at once, a TMA load when a barrier has counted its bytes.
 
 use super::{
-    BarrierOp, Bulk, BulkKind, ClusterOp, CopyOp, GridOp, Kernel, MemoryOp, Named, NamedOp, Op,
-    ParamKind, ProductOp, StoreWait, SyncOp, Tcgen05, TensorMemoryOp, Tma, TmaKind, Value,
+    BarrierOp, Bulk, BulkKind, ClusterOp, Copied, CopyOp, GridOp, Kernel, MemoryOp, Named, NamedOp,
+    Op, ParamKind, ProductOp, StoreWait, SyncOp, Tcgen05, TensorMemoryOp, Tma, TmaKind, Value,
 };
 
 /// What is done to memory.
@@ -469,8 +469,14 @@ impl Kernel {
             CopyOp::Async(copied) => {
                 let of = |does, memory| access(does, memory, By::CpAsync, Done::CpAsyncGroup);
                 let window = args.last().map(|&window| of(Writes, Memory::Shared(window)));
-                let tensor = of(Reads, Memory::Tensor(copied.param));
-                Effects::accessing(std::iter::once(tensor).chain(window))
+                let read = match *copied {
+                    Copied::Tile { param, .. } => of(Reads, Memory::Tensor(param)),
+                    Copied::Addresses { masked } => {
+                        let mask = masked.then(|| args[1]);
+                        Access { mask, ..of(Reads, Memory::Address(args[0])) }
+                    }
+                };
+                Effects::accessing(std::iter::once(read).chain(window))
             }
             CopyOp::Commit => Effects::announcing(Announcement::CpAsyncGroup),
             CopyOp::Wait(pending) => Effects::waiting(Wait::CpAsync { pending: *pending }),

@@ -422,8 +422,7 @@ pub enum CopyOp {
     /// Writes a tile (operand 1) to a window of another block (operand 0) without waiting; the barrier (operand 2) that the other block
     /// has counts the bytes.
     StoreAsync,
-    /// Starts a copy of a tensor's tile (offsets: all operands but the last) into a shared window (the last operand). Outside the
-    /// tensor, or its slice: zero.
+    /// Starts a copy of the threads, in their current group, into a shared window (the last operand).
     Async(Copied),
     /// Closes the group of copies that were started since the last one.
     Commit,
@@ -447,13 +446,21 @@ pub enum CopyOp {
     },
 }
 
-/// The tile of a tensor that threads copy.
+/// What threads copy into a shared window; the window may have other axes, see [`merges`](super::merges).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
-    /// The tensor.
-    pub param: u32,
-    /// The extents of the tile on its axes; the window may have others, see [`merges`](super::merges).
-    pub extents: Extents,
+pub enum Copied {
+    /// A tile of a tensor, at the positions in the first operands. Outside the tensor, or its slice: zero.
+    Tile {
+        /// The tensor.
+        param: u32,
+        /// The extents of the tile on its axes.
+        extents: Extents,
+    },
+    /// The elements at the tile of addresses in operand 0; with `masked`, operand 1 is a mask and operand 2 the scalar that comes elsewhere.
+    Addresses {
+        /// With mask and other.
+        masked: bool,
+    },
 }
 
 /// Orders threads, blocks and grids.

@@ -460,9 +460,14 @@ impl<'a> Printer<'a> {
     fn copy(&self, op: &CopyOp, args: &[String]) -> String {
         let all = args.join(", ");
         match op {
-            CopyOp::Async(Copied { param, .. }) => {
+            CopyOp::Async(Copied::Tile { param, .. }) => {
                 let (positions, window) = args.split_at(args.len().saturating_sub(1));
                 format!("copy_async {} {}", self.corner(*param, positions), window.join(", "))
+            }
+            CopyOp::Async(Copied::Addresses { masked: false }) => format!("copy_async {all}"),
+            CopyOp::Async(Copied::Addresses { masked: true }) => {
+                let (pointers, rest) = split(args, 1);
+                format!("copy_async {pointers} where {rest}")
             }
             CopyOp::Commit => "copy_commit".to_owned(),
             CopyOp::Wait(pending) => format!("copy_wait {pending}"),

@@ -172,15 +172,14 @@ impl Known {
     pub fn access(&self, kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Access> {
         let effects = kernel.effects(op, args, None);
         // Of an atomic each element is done by itself.
-        let is_atomic = effects.accesses.len() > 1;
         effects.accesses.iter().find_map(|access| match (access.memory, access.by) {
             (Memory::Tensor(param), By::Threads | By::CpAsync) => {
                 Some(self.tensor_access(kernel, param, positions(op, args)))
             }
-            (Memory::Address(address), By::Threads) => {
-                let access = self.pointer_access(kernel, address, access.mask)?;
-                let elements = if is_atomic { 1 } else { access.elements };
-                Some(Access { elements, ..access })
+            (Memory::Address(address), By::Threads | By::CpAsync) => {
+                let found = self.pointer_access(kernel, address, access.mask)?;
+                let elements = if access.atomic { 1 } else { found.elements };
+                Some(Access { elements, ..found })
             }
             (
                 Memory::Tensor(_)

@@ -15,8 +15,8 @@ use kernel_layout::{Dim, Layout};
 
 use super::{key, statement};
 use crate::ir::{
-    Binary, Const, CopyOp, Corner, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ParamKind, Region,
-    SourceOp, Stmt, StmtKind, SyncOp, Value,
+    Binary, Const, Copied, CopyOp, Corner, ElementwiseOp, Kernel, Layouts, MemoryOp, Op, ParamKind,
+    Region, SourceOp, Stmt, StmtKind, SyncOp, Value,
     flow::{self, Flow, Insertions, Number, Part, Unsettled},
 };
 use crate::loc::Loc;
@@ -206,9 +206,13 @@ impl Order<'_> {
                 let (coordinates, tiles) = args.split_at(args.len() - op.values());
                 (*param, coordinates, tiles.first().copied(), Touches::Atomically)
             }
-            (Op::Copy(CopyOp::Async(copied)), [coordinates @ .., _], _) => {
-                extents = copied.extents.shape().to_vec();
-                (copied.param, coordinates, None, Touches::Reads)
+            (
+                Op::Copy(CopyOp::Async(Copied::Tile { param, extents: copied })),
+                [coordinates @ .., _],
+                _,
+            ) => {
+                extents = copied.shape().to_vec();
+                (*param, coordinates, None, Touches::Reads)
             }
             _ => return None,
         };

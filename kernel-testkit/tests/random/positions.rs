@@ -95,8 +95,8 @@ impl Draw {
     fn slice_of(&mut self, name: &str, rank: usize) -> String {
         let mut out = name.to_owned();
         for _ in 0..self.pick(&[0, 0, 1, 1, 2]) {
-            let ranges: String = (0..rank).map(|_| format!("{}, ", self.pick(&RANGES))).collect();
-            let _ = write!(out, ".slice(({ranges}))");
+            let ranges: Vec<&str> = (0..rank).map(|_| self.pick(&RANGES)).collect();
+            let _ = write!(out, ".slice(({},))", ranges.join(", "));
         }
         out
     }

@@ -586,9 +586,8 @@ impl Builder<'_> {
         if !matches!((&range.from, &range.to), (Val::Unit, _) | (_, Val::Unit)) {
             return Some(());
         }
-        let end = |val: &Val, other: &str| match val {
-            Val::Unit => Some(other.to_owned()),
-            end => self.written(end),
+        let end = |val: &Val, other: &str| {
+            if let Val::Unit = val { Some(other.to_owned()) } else { self.written(val) }
         };
         let help = end(&range.from, "0").zip(end(&range.to, "n"));
         self.refuse(

@@ -79,7 +79,7 @@ impl Builder<'_> {
             places.push(loc);
         }
         if let Val::Slice(slice) = &given.of {
-            at = self.corner_in_slice(slice, at, given.loc)?;
+            at = self.corner_in_slice(slice, &at, given.loc)?;
         }
         Some(Val::View(Rc::new(ViewVal { param, at, places, shape, part: Part::Tile })))
     }
@@ -222,27 +222,33 @@ impl Builder<'_> {
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
         let mut args = vec![at];
-        if let Some([mask, (_, place)]) = masked {
-            let (mask, other) = (self.mask(mask, at)?, given.value(2));
-            let instead = "the default value of `load_masked` is a scalar";
-            if !self.is_scalar(other) && !matches!(self.ty(other), Type::Error) {
-                let diagnostic = Code::Kind.at(place, instead);
-                return self.refuse(
-                    diagnostic
-                        .compare(
-                            "",
-                            format!("a scalar ({})", dtype.name()),
-                            self.describe(&Val::Value(other)),
-                        )
-                        .help(self.whole_number("0", Num::Known(dtype))),
-                );
-            }
-            self.wants_scalar(other, instead, place)?;
-            self.wants_element(other, dtype, place)?;
+        if let Some([mask, other]) = masked {
+            let mask = self.mask(mask, at)?;
+            let other = self.default_of(dtype, other, given)?;
             let (_, other) = self.same_shape(at, other, "`load_masked`", loc)?;
             args.extend([mask, other]);
         }
         Some(Val::Value(self.emit(MemoryOp::LoadPtr { masked: masked.is_some() }, args, ty, loc)))
+    }
+
+    /// The scalar that comes where a mask does not hold.
+    fn default_of(
+        &mut self,
+        dtype: Dtype,
+        (other, place): Arg<'_>,
+        given: &Given<'_>,
+    ) -> Option<Value> {
+        let value = self.value(other, place)?;
+        let headline = format!("the default value of `{}` is a scalar", given.signature.name);
+        if !self.is_scalar(value) && !matches!(self.ty(value), Type::Error) {
+            let required = format!("a scalar ({})", dtype.name());
+            let actual = self.describe(&Val::Value(value));
+            let diagnostic = Code::Kind.at(place, &headline).compare("", required, actual);
+            return self.refuse(diagnostic.help(self.whole_number("0", Num::Known(dtype))));
+        }
+        self.wants_scalar(value, &headline, place)?;
+        self.wants_element(value, dtype, place)?;
+        Some(value)
     }
 
     /// A mask with the extents of the addresses.
@@ -630,6 +636,12 @@ impl Builder<'_> {
         if self.in_tensor_memory(to) {
             return self.tensor_copy(given);
         }
+        if let Val::Value(address) = from
+            && matches!(self.ty(*address), Type::Tile(Elem::Ptr(_), _))
+            && self.shared_window(to).is_some()
+        {
+            return self.copy_addresses(*address, None, given.arg(1), given);
+        }
         let (Val::View(view), Some((window, shared))) = (from, self.shared_window(to)) else {
             return self.no_copy(given);
         };
@@ -649,8 +661,49 @@ impl Builder<'_> {
         let mut operands = view.corner()?;
         self.note_corner(view, loc);
         operands.push(window);
-        let copied = Copied { param: view.param, extents: Extents::of(&view.shape) };
+        let copied = Copied::Tile { param: view.param, extents: Extents::of(&view.shape) };
         self.does(CopyOp::Async(copied), operands, given)
+    }
+
+    /// `copy_async_masked(at, mask, other, to)`
+    pub(crate) fn copy_async_masked(&mut self, given: &Given<'_>) -> Option<()> {
+        let at = given.value(0);
+        if !matches!(self.ty(at), Type::Tile(Elem::Ptr(_), _)) {
+            let headline = "a copy goes from a tile of addresses";
+            return self.refuse_kind(headline, "a `Tile<Ptr<T>>`", given.arg(0));
+        }
+        self.copy_addresses(at, Some([given.arg(1), given.arg(2)]), given.arg(3), given)
+    }
+
+    /// A copy of the elements at a tile of addresses, of those where a mask holds.
+    fn copy_addresses(
+        &mut self,
+        at: Value,
+        masked: Option<[Arg<'_>; 2]>,
+        (to, place): Arg<'_>,
+        given: &Given<'_>,
+    ) -> Option<()> {
+        let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
+        let Some((window, shared)) = self.shared_window(to) else {
+            let required = "shared memory: `shared::<T>([M, N])`";
+            return self.refuse_kind(
+                "a copy from addresses goes to shared memory",
+                required,
+                (to, place),
+            );
+        };
+        self.check_window(window, &shared, place)?;
+        self.own_window(&shared, "a copy from addresses", place)?;
+        let extents = self.ty(at).shape().to_vec();
+        self.same_elements_in_order(&shared.shape, &extents, given.loc)?;
+        self.copied_dtype(dtype, (window, &shared), place)?;
+        let mut operands = vec![at];
+        if let Some([mask, (other, other_place)]) = masked {
+            operands.push(self.mask(mask, at)?);
+            operands.push(self.default_of(dtype, (other, other_place), given)?);
+        }
+        operands.push(window);
+        self.does(CopyOp::Async(Copied::Addresses { masked: masked.is_some() }), operands, given)
     }
 
     /// Reports operands that no copy joins, with what does what was meant.

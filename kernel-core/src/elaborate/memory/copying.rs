@@ -310,7 +310,7 @@ impl Builder<'_> {
             args.insert(rank as usize, barrier);
             return Some((Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Load, ..tma })), args));
         }
-        let &Op::Copy(CopyOp::Async(Copied { param, extents })) = op else {
+        let &Op::Copy(CopyOp::Async(Copied::Tile { param, extents })) = op else {
             let (actual, why, help) = if let Op::Copy(
                 CopyOp::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
                 | CopyOp::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }),
@@ -324,6 +324,10 @@ impl Builder<'_> {
             ) = op
             {
                 ("a prefetch", "nothing signals the end of a prefetch", None)
+            } else if let Op::Copy(CopyOp::Async(Copied::Addresses { .. })) = op {
+                let why =
+                    "TMA copies whole boxes of a tensor; the threads copy from a tile of addresses";
+                ("a copy from a tile of addresses", why, None)
             } else {
                 let why = "the partition that issues a store waits for it";
                 ("a store", why, Some("tma::store_wait(0);"))

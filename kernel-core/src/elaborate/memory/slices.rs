@@ -35,9 +35,10 @@ impl Builder<'_> {
     pub(crate) fn tensor_slice(&mut self, given: &Given<'_>) -> Option<Val> {
         let param = given.tensor();
         let rank = self.params[param as usize].kind.rank() as usize;
-        let parts = match given.val(0) {
-            Val::Array(parts) | Val::Tuple(parts) => parts.to_vec(),
-            one => vec![one.clone()],
+        let parts = if let Val::Array(parts) | Val::Tuple(parts) = given.val(0) {
+            parts.to_vec()
+        } else {
+            vec![given.val(0).clone()]
         };
         let one = matches!(given.val(0), Val::Range(_));
         if parts.len() != rank {
@@ -134,7 +135,7 @@ impl Builder<'_> {
         };
         let Val::Slice(outer) = &given.of else { return Some([first, end]) };
         let origin = outer.bounds_of(axis as usize)[0];
-        Some([first, end].map(|bound| self.from_origin(origin, &bound, loc)))
+        Some([first, end].map(|bound| self.within(origin, &bound, loc)))
     }
 
     /// Whether a value is the extent of this very axis.
@@ -148,8 +149,8 @@ impl Builder<'_> {
         })
     }
 
-    /// A position that counts from `origin`, as one of the tensor.
-    fn from_origin(&mut self, origin: &Val, at: &Val, loc: Loc) -> Val {
+    /// A position that counts from `origin`, as one that counts from the origin of the tensor.
+    fn within(&mut self, origin: &Val, at: &Val, loc: Loc) -> Val {
         if is_zero(origin) {
             return at.clone();
         }
@@ -160,13 +161,13 @@ impl Builder<'_> {
     pub(crate) fn corner_in_slice(
         &mut self,
         slice: &SliceVal,
-        at: Vec<Val>,
+        at: &[Val],
         loc: Loc,
     ) -> Option<Vec<Val>> {
         let mut positions = Vec::new();
         for (axis, at) in at.iter().enumerate() {
             let [first, _] = slice.bounds_of(axis);
-            positions.push(self.from_origin(first, at, loc));
+            positions.push(self.within(first, at, loc));
         }
         positions.extend(slice.bounds.iter().cloned());
         let values = positions.iter().map(|position| Some(Val::Value(self.value(position, loc)?)));

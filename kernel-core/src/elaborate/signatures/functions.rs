@@ -171,6 +171,11 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     starts("copy_async", &[param("from", Kind::Any), param("to", Kind::Any)], |b, g| {
         b.copy_async(g)
     }),
+    starts(
+        "copy_async_masked",
+        &[AT, MASK, param("other", Kind::Value), param("to", Kind::Any)],
+        |b, g| b.copy_async_masked(g),
+    ),
     does("copy_async_commit", &[], |b, g| b.does(CopyOp::Commit, Vec::new(), g)),
     does("copy_async_wait", &[param("pending", Kind::Number(&PENDING_COPIES))], |b, g| {
         b.does(CopyOp::Wait(g.number(0)), Vec::new(), g)

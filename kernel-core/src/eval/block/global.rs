@@ -132,6 +132,22 @@ impl Machine<'_> {
         Ok(self.shaped(result, loaded))
     }
 
+    /// The elements at a tile of addresses, for a copy.
+    pub(super) fn read_addresses(
+        &self,
+        masked: bool,
+        args: &[Value],
+    ) -> Result<Vec<Element>, Fault> {
+        let dtype = self.dtype(args[0]);
+        let read = |(at, pointer): (usize, &Element)| {
+            if masked && !self.elements(args[1])[at].as_bool()? {
+                return Ok(self.scalar(args[2]));
+            }
+            memory::load(self.world.args, dtype, pointer.as_pointer()?)
+        };
+        self.elements(args[0]).iter().enumerate().map(read).collect()
+    }
+
     pub(super) fn store_pointers(&mut self, masked: bool, args: &[Value]) -> Result<(), Fault> {
         let dtype = self.dtype(args[0]);
         for at in 0..self.elements(args[0]).len() {

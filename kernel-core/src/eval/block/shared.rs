@@ -35,10 +35,13 @@ impl Machine<'_> {
         Ok(Data::Window(Window { rank, ..self.window(args[0]).clone() }))
     }
 
-    /// The tile of a tensor at the offsets, into the window after them.
+    /// What the operands before the window say, into it.
     pub(super) fn copy_async(&mut self, copied: Copied, args: &[Value]) -> Result<(), Fault> {
         let (&window, offsets) = args.split_last().expect("ir::verify requires a window");
-        let tile = self.read_tile(copied.param, offsets, copied.extents.shape())?;
+        let tile = match copied {
+            Copied::Tile { param, extents } => self.read_tile(param, offsets, extents.shape())?,
+            Copied::Addresses { masked } => self.read_addresses(masked, args)?,
+        };
         self.write_shared(window, tile);
         Ok(())
     }

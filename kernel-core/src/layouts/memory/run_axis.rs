@@ -3,7 +3,7 @@
 use kernel_layout::{Dim, Layout};
 use la_arena::ArenaMap;
 
-use crate::ir::{CopyOp, Kernel, MemoryOp, Op, Shared, SharedType, Type, Value};
+use crate::ir::{Copied, CopyOp, Extents, Kernel, MemoryOp, Op, Shared, SharedType, Type, Value};
 use crate::layouts::graph::Graph;
 use crate::layouts::{Access, Known, shared};
 
@@ -24,7 +24,11 @@ pub(crate) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written 
             }
             (Op::Copy(CopyOp::Async(copied)), [.., window]) => {
                 let shape = kernel.ty(*window).shape();
-                let axis = |access: Access| shared::axis_in(copied.extents, access.axis, shape);
+                let extents = match copied {
+                    Copied::Tile { extents, .. } => *extents,
+                    Copied::Addresses { .. } => Extents::of(kernel.ty(args[0]).shape()),
+                };
+                let axis = |access: Access| shared::axis_in(extents, access.axis, shape);
                 (window, known.access(kernel, op, args).and_then(axis))
             }
             _ => return,

@@ -7,8 +7,8 @@ use kernel_layout::{Dim, Form, Layout, Visit, cheapest, meeting};
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Bulk, CopyOp, Extents, Kernel, Layouts, MemoryOp, Op, ParamKind, ProductOp, Region, Shared,
-    SharedType, StmtKind, Tcgen05, TileOp, Type, Value,
+    Bulk, Copied, CopyOp, Extents, Kernel, Layouts, MemoryOp, Op, ParamKind, ProductOp, Region,
+    Shared, SharedType, StmtKind, Tcgen05, TileOp, Type, Value,
 };
 use crate::layouts::{Access, Known, LayoutProblem, Memory, Place, analyze, copied, mma_warps};
 use crate::loc::Loc;
@@ -269,8 +269,15 @@ impl Collector<'_> {
             (Op::Copy(CopyOp::Async(copied)), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
                 let access = self.known.access(self.kernel, op, args);
-                let how = copy(window, copied.extents, access, self.warps).unwrap_or(How::Any);
-                Some((window, how))
+                let how = match copied {
+                    Copied::Tile { extents, .. } => copy(window, *extents, access, self.warps),
+                    Copied::Addresses { .. } => self.layouts.get(args[0]).and_then(|layout| {
+                        let registers = in_order(window, layout.reshape(&window.shape));
+                        let extents = Extents::of(self.kernel.ty(args[0]).shape());
+                        copied_as(window, extents, access, registers)
+                    }),
+                };
+                Some((window, how.unwrap_or(How::Any)))
             }
             (Op::Copy(CopyOp::Tma(tma)), args, None) => {
                 let ParamKind::Tensor { rank, .. } = self.kernel.params[tma.param as usize].kind
@@ -373,8 +380,21 @@ fn copy(window: &SharedType, extents: Extents, access: Option<Access>, warps: u3
     };
     let elements = elements.min(tile[axis as usize]);
     let registers = held(axis as usize, elements);
-    let axis = axis_in(extents, axis, shape)?;
-    let elements = elements.min(shape[axis as usize]);
+    copied_as(window, extents, Some(Access { axis, elements }), registers)
+}
+
+/// How a copy writes a tile of which the threads hold `registers`, several elements at once if it can.
+fn copied_as(
+    window: &SharedType,
+    extents: Extents,
+    access: Option<Access>,
+    registers: Layout,
+) -> Option<How> {
+    let Some(Access { axis, elements }) = access.filter(|access| access.elements > 1) else {
+        return Some(How::Registers(registers));
+    };
+    let axis = axis_in(extents, axis, &window.shape)?;
+    let elements = elements.min(window.shape[axis as usize]);
     let axis = if window.transposed { 1 - axis } else { axis };
     Some(How::Copy { registers, axis, elements })
 }

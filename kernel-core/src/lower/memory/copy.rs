@@ -12,15 +12,26 @@ use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val, mods};
 use crate::lower::tiles::convert::offsets;
 use crate::lower::tiles::coords::repeated_threads;
+use crate::lower::tiles::scalar::zero;
 
 impl Lower<'_> {
-    /// Starts a copy of a tensor's tile into a shared window.
-    pub(crate) fn copy_async(&mut self, copied_: Copied, offsets_of: &[Value], window: Value) {
-        let shape = copied_.extents.shape();
-        let tile = self.tensor_tile(copied_.param, offsets_of, shape);
+    /// Starts a copy into a shared window.
+    pub(crate) fn copy_async(&mut self, copied: Copied, operands: &[Value], window: Value) {
+        match copied {
+            Copied::Tile { param, extents } => {
+                let tile = self.tensor_tile(param, operands, extents.shape());
+                self.copy_tile(&tile, window);
+            }
+            Copied::Addresses { .. } => self.copy_addresses(operands, window),
+        }
+    }
+
+    /// Starts a copy of a tensor's tile.
+    fn copy_tile(&mut self, tile: &TensorTile<'_>, window: Value) {
+        let shape = &tile.shape;
         let size = tile.dtype.bytes();
-        let axis = self.fastest_axis(&tile);
-        let mut vector = axis.map_or(1, |axis| self.tensor_vector(&tile, axis));
+        let axis = self.fastest_axis(tile);
+        let mut vector = axis.map_or(1, |axis| self.tensor_vector(tile, axis));
         let axis = axis.unwrap_or(shape.len() - 1);
         let warps = self.crew.warps;
         // The longest run that both memories keep together, in one order.
@@ -41,7 +52,7 @@ impl Lower<'_> {
         let within = bits.iter().fold(0, |mask, bit| mask | 1u32 << bit);
         let bytes = vector * size;
         if bytes < LEAST_COPY_BYTES {
-            self.copy_small(&tile, window, &layout, vector);
+            self.copy_small(tile, window, &layout, vector);
             return;
         }
         let one = self.e.first_of(repeated_threads(&layout, warps));
@@ -50,25 +61,77 @@ impl Lower<'_> {
             let (target, constant) = self.shared_address(window, &map, place);
             let before = std::mem::replace(&mut self.e.place, Place::Outermost);
             let positions = self.positions(&layout, start);
-            let source = self.tensor_address(&tile, &positions);
-            let mask = self.tensor_mask(&tile, &positions);
+            let source = self.tensor_address(tile, &positions);
+            let mask = self.tensor_mask(tile, &positions);
             let target = self.e.at(target, constant);
             let source = self.e.at(source, 0);
             let copied = self.e.select(Type::U32, mask, Val::Int(i64::from(bytes)), Val::Int(0));
             self.e.place = before;
-            let cache = if bytes == VECTOR_BYTES { Word::Cg } else { Word::Ca };
-            let mut operands = vec![target, source, Operand::Int(i128::from(bytes))];
-            if copied != Val::Int(i64::from(bytes)) {
-                operands.push(copied.operand());
+            self.start_copy(bytes, [target, source], copied, one);
+        }
+    }
+
+    /// Starts the copy of a piece, of which `copied` bytes are read, in the threads for which `issues` holds.
+    fn start_copy(&mut self, bytes: u32, [target, source]: [Operand; 2], copied: Val, issues: Val) {
+        if issues == Val::Int(0) {
+            return;
+        }
+        let cache = if bytes == VECTOR_BYTES { Word::Cg } else { Word::Ca };
+        let mut operands = vec![target, source, Operand::Int(i128::from(bytes))];
+        if copied != Val::Int(i64::from(bytes)) {
+            operands.push(copied.operand());
+        }
+        let guard = self.e.guard(issues);
+        let mut modifiers = mods![Word::Async, cache, Space::Shared, Space::Global].to_vec();
+        if bytes == VECTOR_BYTES {
+            // A row of a tile is often shorter than a line of L2; the rest of the line is what the next iteration
+            // of a loop over tiles reads.
+            modifiers.push(Word::L2B128.into());
+        }
+        self.e.effect_if(guard, Opcode::Cp, &modifiers, operands);
+    }
+
+    /// Starts a copy of the elements at a tile of addresses; after these, there may be a mask and what comes elsewhere.
+    fn copy_addresses(&mut self, operands: &[Value], window: Value) {
+        let (at, mask, other) = (operands[0], operands.get(1).copied(), operands.get(2).copied());
+        let (layout, elem) = (self.layout(at).clone(), self.pointee(at));
+        let size = super::access::bytes(elem);
+        let InTile { registers, shared } = self.in_window(window, &layout);
+        let places = kernel_layout::offsets(&registers, &shared);
+        let mut bits = self.pointer_vector(at, mask, &layout);
+        while !is_run(&places, &bits) {
+            bits.pop();
+        }
+        let bytes = size << bits.len();
+        let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
+        if bytes < LEAST_COPY_BYTES {
+            let values = self.load_addresses(&layout, at, mask, other);
+            self.store_registers(window, (&registers, &shared), &values, one);
+            return;
+        }
+        let other = other.map_or_else(|| zero(elem), |other| self.scalar(other));
+        let map = offsets(&registers, &shared, size);
+        let repeated = layout.free_variable_mask(Dim::Register);
+        let within = bits.iter().fold(repeated, |mask, bit| mask | 1u32 << bit);
+        for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
+            let place = places.apply(&[(Dim::Register, start)])[0] * size;
+            let (target, constant) = self.shared_address(window, &map, place);
+            let target = self.e.at(target, constant);
+            let source = self.tile(at)[start as usize];
+            let source = self.e.at(source, 0);
+            let holds = mask.map_or(Val::Int(1), |mask| self.value_at(mask, start));
+            let all = Val::Int(i64::from(bytes));
+            if other == zero(elem) {
+                let copied = self.e.select(Type::U32, holds, all, Val::Int(0));
+                self.start_copy(bytes, [target, source], copied, one);
+            } else {
+                let copies = self.e.and(Type::Pred, one, holds);
+                self.start_copy(bytes, [target.clone(), source], all, copies);
+                let fails = self.e.not(Type::Pred, holds);
+                let fills = self.e.and(Type::Pred, one, fails);
+                let values = vec![other; 1 << bits.len()];
+                self.e.store(Space::Shared, elem, &values, target, fills);
             }
-            let guard = self.e.guard(one);
-            let mut modifiers = mods![Word::Async, cache, Space::Shared, Space::Global].to_vec();
-            if bytes == VECTOR_BYTES {
-                // A row of a tile is often shorter than a line of L2; the rest of the line is what the next iteration
-                // of a loop over tiles reads.
-                modifiers.push(Word::L2B128.into());
-            }
-            self.e.effect_if(guard, Opcode::Cp, &modifiers, operands);
         }
     }
 
@@ -122,4 +185,15 @@ impl Lower<'_> {
     pub(crate) fn copy_wait_all(&mut self) {
         self.e.effect(Opcode::Cp, mods![Word::Async, Word::WaitAll], []);
     }
+}
+
+/// Whether the registers whose index these bits tell apart are a run in shared memory, which begins at a multiple of its length.
+fn is_run(places: &Layout, bits: &[usize]) -> bool {
+    let registers = places.bases(Dim::Register);
+    let follows = |(step, bit): (usize, &usize)| registers[*bit][0] == 1 << step;
+    let others =
+        registers.iter().enumerate().filter(|(bit, _)| !bits.contains(bit)).map(|(_, basis)| basis);
+    let threads = places.bases(Dim::Lane).iter().chain(places.bases(Dim::Warp));
+    bits.iter().enumerate().all(follows)
+        && others.chain(threads).all(|basis| basis[0].is_multiple_of(1 << bits.len()))
 }

@@ -22,7 +22,12 @@ impl Lower<'_> {
     }
 
     /// The bits of the register index that one access covers.
-    fn pointer_vector(&self, pointer: Value, mask: Option<Value>, layout: &Layout) -> Vec<usize> {
+    pub(super) fn pointer_vector(
+        &self,
+        pointer: Value,
+        mask: Option<Value>,
+        layout: &Layout,
+    ) -> Vec<usize> {
         let size = bytes(self.pointee(pointer));
         let mut best = Vec::new();
         for axis in 0..self.kernel.ty(pointer).shape().len() {
@@ -40,7 +45,7 @@ impl Lower<'_> {
         best
     }
 
-    fn value_at(&self, value: Value, register: u32) -> Val {
+    pub(super) fn value_at(&self, value: Value, register: u32) -> Val {
         match &self.values[value] {
             Data::Scalar(value) | Data::Window(value) => *value,
             Data::Tile(registers) => registers[register as usize],
@@ -62,8 +67,22 @@ impl Lower<'_> {
             );
         };
         let layout = self.layout(result).clone();
-        let bits = self.pointer_vector(args[0], mask, &layout);
-        let repeated = repeated_registers(&layout);
+        debug_assert_eq!(addresses.len(), layout.in_size(Dim::Register) as usize);
+        Data::Tile(self.load_addresses(&layout, args[0], mask, other))
+    }
+
+    /// Reads a tile of addresses in a layout.
+    pub(super) fn load_addresses(
+        &mut self,
+        layout: &Layout,
+        at: Value,
+        mask: Option<Value>,
+        other: Option<Value>,
+    ) -> Vec<Val> {
+        let elem = self.pointee(at);
+        let addresses = self.tile(at).to_vec();
+        let bits = self.pointer_vector(at, mask, layout);
+        let repeated = repeated_registers(layout);
         let within = bits.iter().fold(repeated, |mask, bit| mask | 1 << bit);
         let mut registers = vec![Val::Int(0); addresses.len()];
         for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
@@ -82,7 +101,7 @@ impl Lower<'_> {
             }
         }
         repeat(&mut registers, repeated);
-        Data::Tile(registers)
+        registers
     }
 
     /// Writes `args[1]` to the addresses in `args[0]`; what several threads hold is written by one of them.

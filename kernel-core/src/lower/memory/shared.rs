@@ -492,17 +492,28 @@ impl Lower<'_> {
     pub(crate) fn store_shared(&mut self, window: Value, value: Value) {
         let layout = self.layout(value).clone();
         let InTile { registers, shared } = self.in_tile(window, &layout);
-        let elem = Elem::Number(self.shared_type(window).dtype);
-        let size = super::access::bytes(elem);
-        let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
-        let map = offsets(&registers, &shared, size);
         let values = self.tile(value).to_vec();
         if self.store_matrices(window, &layout, &values) {
             return;
         }
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
+        self.store_registers(window, (&registers, &shared), &values, one);
+    }
+
+    /// Writes registers to a window by the threads for which `one` holds.
+    pub(super) fn store_registers(
+        &mut self,
+        window: Value,
+        (registers, shared): (&Layout, &Layout),
+        values: &[Val],
+        one: Val,
+    ) {
+        let elem = Elem::Number(self.shared_type(window).dtype);
+        let size = super::access::bytes(elem);
+        let vector = max_vector(registers, shared).min(VECTOR_BYTES / size);
+        let map = offsets(registers, shared, size);
         let space = self.space_of(window);
-        for access in accesses(&registers, &shared, vector) {
+        for access in accesses(registers, shared, vector) {
             let (address, constant) = self.shared_address(window, &map, access.offset * size);
             let address = self.e.at(address, constant);
             let vector: Vec<Val> =

@@ -1,14 +1,16 @@
 //! The typing rules of asynchronous copies.
 
 use super::sync::one_barrier;
-use super::{Outcome, corner, count, holds, last, none, offsets, tensor, whole_tile, window};
+use super::{
+    Outcome, corner, count, holds, last, none, offsets, pointed, tensor, whole_tile, window,
+};
 use crate::ir::{
     Bulk, BulkKind, Copied, CopyOp, Dtype, Elem, Kernel, Tma, TmaKind, TmaOperands, Type, merges,
 };
 
 pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        CopyOp::Async(Copied { param, extents }) => {
+        CopyOp::Async(Copied::Tile { param, extents }) => {
             let (dtype, rank, _) = tensor(kernel, *param)?;
             let (copied, positions) = last(args)?;
             corner(positions, rank)?;
@@ -20,6 +22,7 @@ pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&T
                 "the window does not fit the tensor",
             )?;
         }
+        CopyOp::Async(Copied::Addresses { masked }) => addresses(*masked, args)?,
         CopyOp::Tma(tma) => self::tma(kernel, *tma, args)?,
         CopyOp::Bulk(bulk) => self::bulk(*bulk, args)?,
         CopyOp::StoreAsync => store_async(args)?,
@@ -103,6 +106,26 @@ fn by_rows(kernel: &Kernel, tma: Tma, operands: &TmaOperands<&Type>) -> Outcome 
     )?;
     holds(mutable || tma.kind == TmaKind::Gather, "the tensor is read-only")?;
     Ok(())
+}
+
+/// A copy of the elements at a tile of addresses.
+fn addresses(masked: bool, args: &[&Type]) -> Outcome {
+    count(args, if masked { 4 } else { 2 })?;
+    let (value, mask) = pointed(args[0])?;
+    let (copied, _) = last(args)?;
+    let window = window(copied)?;
+    let other = value.elem().map(Type::Scalar);
+    holds(
+        !masked || *args[1] == mask && Some(args[2]) == other.as_ref(),
+        "mask or other does not fit",
+    )?;
+    holds(
+        matches!(args[0], Type::Tile(..))
+            && value.elem() == Some(Elem::Number(window.dtype))
+            && merges(value.shape(), &window.shape)
+            && !window.remote,
+        "the window does not fit the addresses",
+    )
 }
 
 /// A copy of bytes in a row.
