@@ -57,8 +57,8 @@ pub fn attention<T: Float, const BM: i32, const BN: i32, const D: i32, const CAU
         s = select(cols.lt(k.dim(1)), s, f32::MIN);
 
         let new_top = maximum(top, s.max(1));
-        let shrink = (top - new_top).exp2();
-        let p = (s - new_top.expand(1)).exp2();
+        let shrink = (top - new_top).exp2_approx();
+        let p = (s - new_top.expand(1)).exp2_approx();
         total = total * shrink + p.sum(1);
         acc = dot(p.cast::<T>(), vs, acc * shrink.expand(1));
         top = new_top;
@@ -104,7 +104,7 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
             let seen = if CAUSAL { seen & columns.le(rows) } else { seen };
             let s = select(seen, s, f32::MIN);
             let mut top = s.max(1);
-            let weights = fma(s, scale, (top * -scale).expand(1)).exp2();
+            let weights = fma(s, scale, (top * -scale).expand(1)).exp2_approx();
             let mut total = weights.sum(1);
             let mut p = weights.cast::<bf16>();
             let mut acc = zeros::<f32>([128, D]);
@@ -121,8 +121,8 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
                 let s = wgmma::wait(1, s);
                 k_free[next.slot].arrive();
                 let new_top = maximum(top, s.max(1));
-                let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2();
-                let shrink = ((top - new_top) * scale).exp2();
+                let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2_approx();
+                let shrink = ((top - new_top) * scale).exp2_approx();
                 total = total * shrink + weights.sum(1);
                 top = new_top;
                 next.advance();

@@ -40,7 +40,7 @@ pub use items::{Philox, philox_4x32};
 
 #[kernel_macros::device]
 mod items {
-    use kiln::lang::{Int, Tile};
+    use kiln::lang::{Float, Int, Tile};
 
     /// A Philox 4x32-10 generator: a key from a seed, and one of 2^64 streams.
     ///
@@ -50,7 +50,7 @@ mod items {
     ///
     /// The methods that end in `_at` compute the numbers of one counter, on the host and in kernels; those of tiles compute the numbers
     /// of each counter of a tile. Words, uniform numbers and numbers below a bound are the same bits on both; normal numbers differ by
-    /// the errors of [`log`](Tile::log) and [`cos`](Tile::cos).
+    /// the errors of [`ln`](Tile::ln) and [`cos_approx`](Tile::cos_approx).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Philox {
         key: (u32, u32),
@@ -134,7 +134,7 @@ mod items {
             let words = self.words_at(at);
             // The logarithm is of a number above 0.
             let radius = (-2.0 * (unit(words.0) + 5.960_464_5e-8).ln()).sqrt();
-            radius * (6.283_185_5 * unit(words.1)).cos()
+            radius * (6.283_185_5 * unit(words.1)).cos_approx()
         }
 
         /// Four tiles of words of 32 random bits, those of each counter.

@@ -5,7 +5,8 @@
 //! | `x(i, j)`, `x.dim(0)` | an element of an argument, an extent |
 //! | `sum(k, lo, hi, term)`, `product`, `least`, `most` | over `k` in `lo..hi`; 0 of an empty range |
 //! | `min(a, b)`, `max(a, b)`, `abs(x)`, `cdiv(a, b)` | of integers or floats, the last of integers |
-//! | `sqrt`, `exp`, `exp2`, `log`, `log2`, `sin`, `cos`, `tanh`, `erf`, `floor`, `ceil` | of a float |
+//! | `sqrt`, `cbrt`, `exp`, `exp_m1`, `exp2`, `ln`, `ln_1p`, `log2`, `log10`, `sin`, `cos`, `tanh`, `erf`, `erfc`, `floor`, `ceil` | of a float |
+//! | `powf(x, y)` | of two floats |
 //! | `e2m1(word, n)`, `e2m3(word, n)`, `e3m2(word, n)` | number `n` of those packed into an element such as `e2m1x2` |
 //! | `ue8m0(code)` | the power of two that a scale stands for |
 //! | `persistent(most)` | the blocks of a persistent grid |
@@ -183,6 +184,9 @@ impl Scope<'_> {
             ("persistent", [most]) => Ok(Number::Int(self.integer(most)?.min(3))),
             ("min", [a, b]) => arithmetic(self.value(a)?, self.value(b)?, i128::min, f64::min),
             ("max", [a, b]) => arithmetic(self.value(a)?, self.value(b)?, i128::max, f64::max),
+            ("powf", [x, y]) => {
+                Ok(Number::Float(self.value(x)?.float().powf(self.value(y)?.float())))
+            }
             ("abs", [x]) => match self.value(x)? {
                 Number::Int(value) => Ok(Number::Int(value.abs())),
                 other @ (Number::Float(_) | Number::Bool(_)) => {
@@ -195,12 +199,17 @@ impl Scope<'_> {
                     "sqrt" => x.sqrt(),
                     "exp" => x.exp(),
                     "exp2" => x.exp2(),
-                    "log" => x.ln(),
+                    "exp_m1" => x.exp_m1(),
+                    "ln" => x.ln(),
+                    "ln_1p" => x.ln_1p(),
                     "log2" => x.log2(),
+                    "log10" => x.log10(),
+                    "cbrt" => x.cbrt(),
                     "sin" => x.sin(),
                     "cos" => x.cos(),
                     "tanh" => x.tanh(),
                     "erf" => libm::erf(x),
+                    "erfc" => libm::erfc(x),
                     "floor" => x.floor(),
                     "ceil" => x.ceil(),
                     _ => return Err(format!("there is no function `{name}` of one value")),

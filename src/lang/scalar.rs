@@ -193,6 +193,18 @@ pub trait Float: Number + Neg<Output = Self> {
     #[must_use]
     fn exp(self) -> Self;
 
+    /// e to the power of the value, less 1; see [`Tile::exp_m1`].
+    ///
+    /// PTX and errors: those of [`Tile::exp_m1`](Tile::exp_m1), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::exp_m1(1e-20f32), 1e-20);
+    /// ```
+    #[must_use]
+    fn exp_m1(self) -> Self;
+
     /// 2 to the power of the value; see [`Tile::exp2`].
     ///
     /// PTX and errors: those of [`Tile::exp2`](Tile::exp2), for one element.
@@ -205,6 +217,66 @@ pub trait Float: Number + Neg<Output = Self> {
     #[must_use]
     fn exp2(self) -> Self;
 
+    /// e to the power of the value, as fast as the hardware allows; see [`Tile::exp_approx`].
+    ///
+    /// PTX and errors: those of [`Tile::exp_approx`](Tile::exp_approx), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::exp_approx(f16::of(0.0)), f16::of(1.0));
+    /// ```
+    #[must_use]
+    fn exp_approx(self) -> Self;
+
+    /// 2 to the power of the value, in one instruction; see [`Tile::exp2_approx`].
+    ///
+    /// PTX and errors: those of [`Tile::exp2_approx`](Tile::exp2_approx), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::exp2_approx(f16::of(-3.0)), f16::of(0.125));
+    /// ```
+    #[must_use]
+    fn exp2_approx(self) -> Self;
+
+    /// The natural logarithm; see [`Tile::ln`].
+    ///
+    /// PTX and errors: those of [`Tile::ln`](Tile::ln), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::ln(f16::of(1.0)), f16::of(0.0));
+    /// ```
+    #[must_use]
+    fn ln(self) -> Self;
+
+    /// The natural logarithm of 1 and the value; see [`Tile::ln_1p`].
+    ///
+    /// PTX and errors: those of [`Tile::ln_1p`](Tile::ln_1p), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::ln_1p(1e-20f32), 1e-20);
+    /// ```
+    #[must_use]
+    fn ln_1p(self) -> Self;
+
+    /// The natural logarithm, as fast as the hardware allows; see [`Tile::ln_approx`].
+    ///
+    /// PTX and errors: those of [`Tile::ln_approx`](Tile::ln_approx), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::ln_approx(f16::of(1.0)), f16::of(0.0));
+    /// ```
+    #[must_use]
+    fn ln_approx(self) -> Self;
+
     /// The logarithm to base 2; see [`Tile::log2`].
     ///
     /// PTX and errors: those of [`Tile::log2`](Tile::log2), for one element.
@@ -216,6 +288,54 @@ pub trait Float: Number + Neg<Output = Self> {
     /// ```
     #[must_use]
     fn log2(self) -> Self;
+
+    /// The logarithm to base 2, in one instruction; see [`Tile::log2_approx`].
+    ///
+    /// PTX and errors: those of [`Tile::log2_approx`](Tile::log2_approx), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::log2_approx(f16::of(8.0)), f16::of(3.0));
+    /// ```
+    #[must_use]
+    fn log2_approx(self) -> Self;
+
+    /// The logarithm to base 10; see [`Tile::log10`].
+    ///
+    /// PTX and errors: those of [`Tile::log10`](Tile::log10), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::log10(f16::of(100.0)), f16::of(2.0));
+    /// ```
+    #[must_use]
+    fn log10(self) -> Self;
+
+    /// The cube root; see [`Tile::cbrt`].
+    ///
+    /// PTX and errors: those of [`Tile::cbrt`](Tile::cbrt), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::cbrt(f16::of(-27.0)), f16::of(-3.0));
+    /// ```
+    #[must_use]
+    fn cbrt(self) -> Self;
+
+    /// The value to the power of `y`; see [`Tile::powf`].
+    ///
+    /// PTX and errors: those of [`Tile::powf`](Tile::powf), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::powf(f16::of(4.0), f16::of(1.5)), f16::of(8.0));
+    /// ```
+    #[must_use]
+    fn powf(self, y: Self) -> Self;
 
     /// The sine of an angle in radians; see [`Tile::sin`].
     ///
@@ -241,6 +361,30 @@ pub trait Float: Number + Neg<Output = Self> {
     #[must_use]
     fn cos(self) -> Self;
 
+    /// The sine of an angle in radians, in one instruction; see [`Tile::sin_approx`].
+    ///
+    /// PTX and errors: those of [`Tile::sin_approx`](Tile::sin_approx), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::sin_approx(f16::of(0.0)), f16::of(0.0));
+    /// ```
+    #[must_use]
+    fn sin_approx(self) -> Self;
+
+    /// The cosine of an angle in radians, in one instruction; see [`Tile::cos_approx`].
+    ///
+    /// PTX and errors: those of [`Tile::cos_approx`](Tile::cos_approx), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::cos_approx(bf16::of(0.0)), bf16::of(1.0));
+    /// ```
+    #[must_use]
+    fn cos_approx(self) -> Self;
+
     /// The hyperbolic tangent; see [`Tile::tanh`].
     ///
     /// PTX and errors: those of [`Tile::tanh`](Tile::tanh), for one element.
@@ -253,6 +397,18 @@ pub trait Float: Number + Neg<Output = Self> {
     #[must_use]
     fn tanh(self) -> Self;
 
+    /// The hyperbolic tangent, in one instruction; see [`Tile::tanh_approx`].
+    ///
+    /// PTX and errors: those of [`Tile::tanh_approx`](Tile::tanh_approx), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::tanh_approx(f16::of(20.0)), f16::of(1.0));
+    /// ```
+    #[must_use]
+    fn tanh_approx(self) -> Self;
+
     /// The error function; see [`Tile::erf`].
     ///
     /// PTX and errors: those of [`Tile::erf`](Tile::erf), for one element.
@@ -264,6 +420,18 @@ pub trait Float: Number + Neg<Output = Self> {
     /// ```
     #[must_use]
     fn erf(self) -> Self;
+
+    /// 1 less the error function; see [`Tile::erfc`].
+    ///
+    /// PTX and errors: those of [`Tile::erfc`](Tile::erfc), for one element.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    ///
+    /// assert_eq!(Float::erfc(f16::of(0.0)), f16::of(1.0));
+    /// ```
+    #[must_use]
+    fn erfc(self) -> Self;
 }
 
 /// A type that converts to the others: every number type, `bool`, [`e4m3`] and [`e5m2`].
@@ -530,15 +698,26 @@ macro_rules! floats {
             fn min(self, other: $ty) -> $ty {
                 $ty::min(self, other)
             }
-            floats!(@functions $ty in $through, $from_float; abs sqrt exp exp2 log2 sin cos tanh);
+            floats!(@functions $ty in $through, $from_float;
+                abs => abs, sqrt => sqrt, cbrt => cbrt, exp => exp, exp_m1 => exp_m1, exp2 => exp2, ln => ln, ln_1p => ln_1p,
+                log2 => log2, log10 => log10, sin => sin, cos => cos, tanh => tanh,
+                exp_approx => exp, exp2_approx => exp2, ln_approx => ln, log2_approx => log2,
+                sin_approx => sin, cos_approx => cos, tanh_approx => tanh
+            );
+            fn powf(self, y: $ty) -> $ty {
+                $from_float(f64::from($through::from(self).powf($through::from(y))))
+            }
             fn erf(self) -> $ty {
                 $from_float(libm::erf(f64::from(self)))
             }
+            fn erfc(self) -> $ty {
+                $from_float(libm::erfc(f64::from(self)))
+            }
         }
     )*};
-    (@functions $ty:ident in $through:ident, $from_float:expr; $($name:ident)*) => {$(
+    (@functions $ty:ident in $through:ident, $from_float:expr; $($name:ident => $of:ident),*) => {$(
         fn $name(self) -> $ty {
-            $from_float(f64::from($through::from(self).$name()))
+            $from_float(f64::from($through::from(self).$of()))
         }
     )*};
 }

@@ -103,7 +103,8 @@ impl Walk<'_> {
             | Binary::Min
             | Binary::Max
             | Binary::MulHi
-            | Binary::Copysign => None,
+            | Binary::Copysign
+            | Binary::Powf => None,
         };
         let wraps = |value: &i128| i32::try_from(*value).is_ok();
         pairs.map(|pair| apply(pair).filter(wraps)).collect()

@@ -93,14 +93,19 @@ pub(super) fn bitcast(from: Dtype, to: Dtype, value: Element) -> Element {
 
 fn transcendental(function: Transcendental, a: f64) -> f64 {
     match function {
-        Transcendental::Exp => a.exp(),
-        Transcendental::Exp2 => a.exp2(),
-        Transcendental::Log => a.ln(),
-        Transcendental::Log2 => a.log2(),
-        Transcendental::Sin => a.sin(),
-        Transcendental::Cos => a.cos(),
-        Transcendental::Tanh => a.tanh(),
+        Transcendental::Exp | Transcendental::ExpApprox => a.exp(),
+        Transcendental::ExpM1 => a.exp_m1(),
+        Transcendental::Exp2 | Transcendental::Exp2Approx => a.exp2(),
+        Transcendental::Ln | Transcendental::LnApprox => a.ln(),
+        Transcendental::Ln1p => a.ln_1p(),
+        Transcendental::Log2 | Transcendental::Log2Approx => a.log2(),
+        Transcendental::Log10 => a.log10(),
+        Transcendental::Sin | Transcendental::SinApprox => a.sin(),
+        Transcendental::Cos | Transcendental::CosApprox => a.cos(),
+        Transcendental::Tanh | Transcendental::TanhApprox => a.tanh(),
         Transcendental::Erf => erf(a),
+        Transcendental::Erfc => erfc(a),
+        Transcendental::Cbrt => a.cbrt(),
     }
 }
 
@@ -119,6 +124,17 @@ fn erf(x: f64) -> f64 {
     }
     // NaN has no terms.
     if x.is_nan() { x } else { std::f64::consts::FRAC_2_SQRT_PI * x * (-x * x).exp() * sum }
+}
+
+/// 1 - erf(x). From 2 on a continued fraction, in which nothing cancels (Abramowitz and Stegun, 7.1.14):
+/// exp(-x²)/√π / (x + (1/2)/(x + (2/2)/(x + (3/2)/(x + ..)))).
+fn erfc(x: f64) -> f64 {
+    if x < 2.0 || x.is_nan() {
+        return 1.0 - erf(x);
+    }
+    let depth = (1..=150_u32).rev().fold(x, |rest, k| x + f64::from(k) / 2.0 / rest);
+    // The square of an `f32` is exact.
+    std::f64::consts::FRAC_2_SQRT_PI / 2.0 * (-x * x).exp() / depth
 }
 
 /// An operation on two operands of type `dtype`.
@@ -142,7 +158,8 @@ pub(super) fn binary(op: Binary, dtype: Dtype, a: Element, b: Element) -> Elemen
             | Binary::Min
             | Binary::Max
             | Binary::MulHi
-            | Binary::Copysign => unreachable!("ir::verify requires numbers for {op:?}"),
+            | Binary::Copysign
+            | Binary::Powf => unreachable!("ir::verify requires numbers for {op:?}"),
         }),
         _ => unreachable!("ir::verify requires operands of one type for {op:?}"),
     }
@@ -166,7 +183,7 @@ fn int_binary(op: Binary, dtype: Dtype, a: i128, b: i128) -> Option<i128> {
         Binary::Min => a.min(b),
         Binary::Max => a.max(b),
         Binary::MulHi => high_half(a, b, 8 * dtype.bytes()),
-        Binary::Copysign => unreachable!("ir::verify requires floats for Copysign"),
+        Binary::Copysign | Binary::Powf => unreachable!("ir::verify requires floats for {op:?}"),
     })
 }
 
@@ -191,6 +208,7 @@ fn float_binary(op: Binary, dtype: Dtype, a: f64, b: f64) -> f64 {
         Binary::Min => lesser(a, b),
         Binary::Max => -lesser(-a, -b),
         Binary::Copysign => a.copysign(b),
+        Binary::Powf => a.powf(b),
         Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::MulHi => {
             unreachable!("ir::verify requires integers for {op:?}")
         }

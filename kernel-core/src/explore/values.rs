@@ -347,6 +347,6 @@ fn binary(op: Binary, dtype: Dtype, a: i128, b: i128) -> Option<i128> {
         Binary::Shr => a >> shift,
         Binary::Min => a.min(b),
         Binary::Max => a.max(b),
-        Binary::MulHi | Binary::Copysign => return None,
+        Binary::MulHi | Binary::Copysign | Binary::Powf => return None,
     })
 }

@@ -53,7 +53,7 @@ pub enum Unary {
     Round(Rounding),
     /// Of the bits of an integer.
     Bits(BitFunction),
-    /// Approximated, in 32 bits and less: no instruction computes it for `f64`.
+    /// Computed in 32 bits and less, not for `f64`.
     Transcendental(Transcendental),
 }
 
@@ -96,16 +96,23 @@ named! {
 }
 
 named! {
-    /// Functions of floats that are approximated.
+    /// Functions of floats that no one instruction computes exactly. Those that end in `Approx` are what the hardware has; the
+    /// others are within two units in the last place.
     Transcendental {
         /// e to the x.
         Exp "exp",
+        /// e to the x, less 1.
+        ExpM1 "exp_m1",
         /// 2 to the x.
         Exp2 "exp2",
         /// Natural logarithm.
-        Log "log",
+        Ln "ln",
+        /// Natural logarithm of 1 + x.
+        Ln1p "ln_1p",
         /// Logarithm to base 2.
         Log2 "log2",
+        /// Logarithm to base 10.
+        Log10 "log10",
         /// Sine.
         Sin "sin",
         /// Cosine.
@@ -114,6 +121,24 @@ named! {
         Tanh "tanh",
         /// The error function.
         Erf "erf",
+        /// 1 less the error function.
+        Erfc "erfc",
+        /// Cube root.
+        Cbrt "cbrt",
+        /// e to the x by a product and a power of 2.
+        ExpApprox "exp_approx",
+        /// 2 to the x; subnormal numbers are 0.
+        Exp2Approx "exp2_approx",
+        /// Natural logarithm by a logarithm to base 2 and a product.
+        LnApprox "ln_approx",
+        /// Logarithm to base 2.
+        Log2Approx "log2_approx",
+        /// Sine.
+        SinApprox "sin_approx",
+        /// Cosine.
+        CosApprox "cos_approx",
+        /// Hyperbolic tangent.
+        TanhApprox "tanh_approx",
     }
 }
 
@@ -195,6 +220,8 @@ named! {
         MulHi "mul_hi",
         /// The magnitude of `a` with the sign of `b`.
         Copysign "copysign",
+        /// `a` to the power of `b`.
+        Powf "powf",
     }
 }
 

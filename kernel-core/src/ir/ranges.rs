@@ -481,7 +481,8 @@ fn binary(op: Binary, a: Range, b: Range) -> Option<Range> {
         | Binary::Shl
         | Binary::Shr
         | Binary::MulHi
-        | Binary::Copysign => None,
+        | Binary::Copysign
+        | Binary::Powf => None,
     }
 }
 

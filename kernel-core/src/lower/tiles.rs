@@ -1,5 +1,6 @@
 //! Tiles and scalars: arithmetic, conversions, reductions, scans.
 
+pub(crate) mod angles;
 pub(crate) mod bits;
 pub(crate) mod bytes;
 pub(crate) mod cast;
@@ -11,6 +12,8 @@ pub(crate) mod elementwise;
 pub(crate) mod flip;
 pub(crate) mod gather;
 pub(crate) mod histogram;
+pub(crate) mod functions;
+pub(crate) mod powers;
 pub(crate) mod reduce;
 pub(crate) mod scalar;
 pub(crate) mod scan;

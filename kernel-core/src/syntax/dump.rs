@@ -414,7 +414,7 @@ fn binary(op: Binary) -> &'static str {
         Binary::Xor => "^",
         Binary::Shl => "<<",
         Binary::Shr => ">>",
-        Binary::Min | Binary::Max | Binary::MulHi | Binary::Copysign => op.name(),
+        Binary::Min | Binary::Max | Binary::MulHi | Binary::Copysign | Binary::Powf => op.name(),
     }
 }
 

@@ -330,12 +330,26 @@ pub(crate) fn function(program: &mut Program) {
     let x = load_of(program, Dtype::F32, &shape);
     let positive =
         format!("({0} * {0} + 1.0)", format_args!("minimum(maximum({}, -4.0), 4.0)", x.name));
-    let value = match program.below(5) {
+    let value = match program.below(19) {
         0 => format!("(-{positive}).exp()"),
         1 => format!("{positive}.rsqrt()"),
         2 => format!("{positive}.sqrt()"),
         3 => format!("{}.erf()", x.name),
-        _ => format!("{positive}.log2()"),
+        4 => format!("{positive}.log2()"),
+        5 => format!("(-{positive}).exp_m1()"),
+        6 => format!("(-{positive}).exp2()"),
+        7 => format!("{positive}.ln()"),
+        8 => format!("{positive}.ln_1p()"),
+        9 => format!("{positive}.log10()"),
+        10 => format!("{}.sin()", x.name),
+        11 => format!("{}.cos()", x.name),
+        12 => format!("{}.tanh()", x.name),
+        13 => format!("{}.erfc()", x.name),
+        14 => format!("{}.cbrt()", x.name),
+        15 => format!("{positive}.powf(-1.25)"),
+        16 => format!("(-{positive}).exp_approx()"),
+        17 => format!("(-{positive}).exp2_approx()"),
+        _ => format!("{positive}.ln_approx()"),
     };
     let tile = program.bind(&value, Dtype::F32, &shape);
     let out = store(program, &tile);

@@ -40,8 +40,8 @@ mod kernels {
             let s = select(columns.lt(k.dim(2)), s, f32::MIN);
             let s = if causal { select(columns.le(rows), s, f32::MIN) } else { s };
             let new_top = maximum(top, s.max(1));
-            let shrink = (top - new_top).exp2();
-            let p = (s - new_top.expand(1)).exp2();
+            let shrink = (top - new_top).exp2_approx();
+            let p = (s - new_top.expand(1)).exp2_approx();
             total = total * shrink + p.sum(1);
             acc = dot(p.cast::<T>(), vs, acc * shrink.expand(1));
             top = new_top;
@@ -80,7 +80,7 @@ mod kernels {
             let vs = v.tile([batch, head, at, 0], [1, 1, BN, D]).load().reshape([BN, D]);
             let s = dot(qs, ks.t(), zeros::<f32>([BM, BN])) * (scale * 1.442_695);
             let columns = (at + arange(0, BN)).expand(0);
-            let p = (s - sums).exp2();
+            let p = (s - sums).exp2_approx();
             let p = if causal { select(columns.le(rows), p, 0.0) } else { p };
             // Keys past the end are zeros, and add nothing whatever their weights are.
             let ds = p * (dot(gs, vs.t(), zeros::<f32>([BM, BN])) - delta);
@@ -123,7 +123,7 @@ mod kernels {
             let s = dot(qs, ks.t(), zeros::<f32>([BM, BN])) * (scale * 1.442_695);
             let rows = (at + arange(0, BM)).expand(1);
             // Queries past the end have gradients of zero, so that it does not matter what their weights are.
-            let p = (s - sums).exp2();
+            let p = (s - sums).exp2_approx();
             let p = if causal { select(columns.le(rows), p, 0.0) } else { p };
             let ds = p * (dot(gs, vs.t(), zeros::<f32>([BM, BN])) - delta);
             dv_acc = dot(p.cast::<T>().t(), gs, dv_acc);

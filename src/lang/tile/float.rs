@@ -8,9 +8,10 @@ use crate::lang::stub;
 impl<T: Float> Tile<T> {
     /// e to the power of each element.
     ///
-    /// Infinite if the result exceeds the range, 0 far below 0; NaN stays NaN.
+    /// At most 2 ulp of `f32`, subnormal results too. Infinite if the result exceeds the range, 0 far below 0; NaN stays NaN.
+    /// [`exp_approx`](Tile::exp_approx) takes two instructions instead of eight.
     ///
-    /// `mul.rn.f32`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `fma`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -24,12 +25,31 @@ impl<T: Float> Tile<T> {
         stub()
     }
 
+    /// e to the power of each element, less 1: as exact near 0 as elsewhere.
+    ///
+    /// At most 2 ulp of `f32`. Infinite if the result exceeds the range, -1 far below 0; zeros keep their sign; NaN stays NaN.
+    ///
+    /// `fma.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The exponential linear unit.
+    /// fn elu(x: Tile<f32>) -> Tile<f32> {
+    ///     select(x.gt(0.0), x, x.exp_m1())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn exp_m1(self) -> Tile<T> {
+        stub()
+    }
+
     /// 2 to the power of each element.
     ///
-    /// The hardware computes powers of 2, so this costs one multiplication less than
-    /// [`exp`](Tile::exp): softmax folds log2(e) into its scale.
+    /// The hardware computes powers of 2. At most 2 ulp of `f32`, subnormal results too. [`exp2_approx`](Tile::exp2_approx) is the
+    /// same without subnormal numbers: one machine instruction instead of four.
     ///
-    /// `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `ex2.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -43,30 +63,86 @@ impl<T: Float> Tile<T> {
         stub()
     }
 
+    /// e to the power of each element, as fast as the hardware allows.
+    ///
+    /// x · log2(e) is rounded before 2 is raised to it, so that of `f32` the error is up to 2 + 1.25 · abs(x) ulp. Results below
+    /// 2^-126 are 0. Infinite if the result exceeds the range; NaN stays NaN.
+    ///
+    /// `mul.rn.f32`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn sigmoid(x: Tile<f32>) -> Tile<f32> {
+    ///     1.0 / (1.0 + (-x).exp_approx())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn exp_approx(self) -> Tile<T> {
+        stub()
+    }
+
+    /// 2 to the power of each element, in one instruction.
+    ///
+    /// At most 2 ulp of `f32` like [`exp2`](Tile::exp2), but results below 2^-126 are 0. Attention folds log2(e) into its scale and
+    /// takes powers of 2.
+    ///
+    /// `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn weights(scores: Tile<f32>, top: Tile<f32>) -> Tile<f32> {
+    ///     (scores - top.expand(1)).exp2_approx()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn exp2_approx(self) -> Tile<T> {
+        stub()
+    }
+
     /// The natural logarithm of each element.
     ///
-    /// Negative infinity for 0, NaN for negative elements.
+    /// At most 2 ulp of `f32`, near 1 too. Negative infinity for zeros, NaN for negative elements.
     ///
-    /// `lg2.approx.f32`, `mul.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
     ///
     /// fn log_sum_exp(x: Tile<f32>) -> Tile<f32> {
     ///     let top = x.max(1);
-    ///     top + (x - top.expand(1)).exp().sum(1).log()
+    ///     top + (x - top.expand(1)).exp().sum(1).ln()
     /// }
     /// ```
     #[must_use]
-    pub fn log(self) -> Tile<T> {
+    pub fn ln(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The natural logarithm of 1 and each element: as exact near 0 as elsewhere.
+    ///
+    /// At most 2 ulp of `f32`. Negative infinity for -1, NaN for elements below; zeros keep their sign.
+    ///
+    /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn softplus(x: Tile<f32>) -> Tile<f32> {
+    ///     maximum(x, 0.0) + (-x.abs()).exp().ln_1p()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn ln_1p(self) -> Tile<T> {
         stub()
     }
 
     /// The logarithm to base 2 of each element.
     ///
-    /// Negative infinity for 0, NaN for negative elements.
+    /// At most 2 ulp of `f32`, near 1 too. Negative infinity for zeros, NaN for negative elements.
     ///
-    /// `lg2.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -77,6 +153,62 @@ impl<T: Float> Tile<T> {
     /// ```
     #[must_use]
     pub fn log2(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The logarithm to base 10 of each element.
+    ///
+    /// At most 2 ulp of `f32`, near 1 too. Negative infinity for zeros, NaN for negative elements.
+    ///
+    /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn decibels(power: Tile<f32>) -> Tile<f32> {
+    ///     10.0 * power.log10()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn log10(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The natural logarithm of each element, as fast as the hardware allows.
+    ///
+    /// Of `f32` the error is 2^-22 · ln(2), absolute between 0.5 and 2 and relative elsewhere, and that of the multiplication by
+    /// ln(2). Negative infinity for zeros, NaN for negative elements.
+    ///
+    /// `lg2.approx.f32`, `mul.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn log_likelihood(p: Tile<f32>) -> Tile<f32> {
+    ///     p.ln_approx().sum(-1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn ln_approx(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The logarithm to base 2 of each element, in one instruction.
+    ///
+    /// Of `f32` the error is 2^-22, absolute between 0.5 and 2 and relative elsewhere. Negative infinity for zeros, NaN for negative
+    /// elements.
+    ///
+    /// `lg2.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn octaves(frequency: Tile<f32>, base: f32) -> Tile<f32> {
+    ///     (frequency / base).log2_approx()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn log2_approx(self) -> Tile<T> {
         stub()
     }
 
@@ -95,6 +227,44 @@ impl<T: Float> Tile<T> {
     /// ```
     #[must_use]
     pub fn sqrt(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The cube root of each element, negative ones too.
+    ///
+    /// At most 2 ulp of `f32`. Zeros and infinities are their own roots; NaN stays NaN.
+    ///
+    /// `lg2.approx.f32`, `ex2.approx.ftz.f32`, `rcp.approx.ftz.f32`, `fma.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn side(volume: Tile<f32>) -> Tile<f32> {
+    ///     volume.cbrt()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cbrt(self) -> Tile<T> {
+        stub()
+    }
+
+    /// Each element to the power of `y`, a tile or a number.
+    ///
+    /// At most 2 ulp of `f32`, with the special cases of Rust and C: NaN for a negative element and a power that is not an integer, 1
+    /// for the power 0 and for the base 1 even of NaN. [`powi`](Tile::powi) multiplies for a constant integer, which is faster.
+    ///
+    /// `fma.rn.f32`, `rcp.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Linear light to sRGB, apart from its darkest part.
+    /// fn encoded(x: Tile<f32>) -> Tile<f32> {
+    ///     1.055 * x.powf(1.0 / 2.4) - 0.055
+    /// }
+    /// ```
+    #[must_use]
+    pub fn powf(self, y: impl Operand<T>) -> Tile<T> {
         stub()
     }
 
@@ -119,9 +289,9 @@ impl<T: Float> Tile<T> {
 
     /// The sine of each element, in radians.
     ///
-    /// NaN for infinite elements.
+    /// At most 2 ulp of `f32`, of angles of any size. NaN for infinite elements; zeros keep their sign.
     ///
-    /// `sin.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `fma.rn.f32`; angles from 131072 on take a branch with integer products; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -137,9 +307,9 @@ impl<T: Float> Tile<T> {
 
     /// The cosine of each element, in radians.
     ///
-    /// NaN for infinite elements.
+    /// At most 2 ulp of `f32`, of angles of any size. NaN for infinite elements.
     ///
-    /// `cos.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `fma.rn.f32`; angles from 131072 on take a branch with integer products; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -155,11 +325,47 @@ impl<T: Float> Tile<T> {
         stub()
     }
 
+    /// The sine of each element, in radians, in one instruction.
+    ///
+    /// Of `f32` the absolute error is 2^-20.5 between -2π and 2π, and grows with the angle. NaN for infinite elements.
+    ///
+    /// `sin.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn embedding(position: Tile<f32>) -> Tile<f32> {
+    ///     (position * 0.01).sin_approx()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn sin_approx(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The cosine of each element, in radians, in one instruction.
+    ///
+    /// Of `f32` the absolute error is 2^-20.5 between -2π and 2π, and grows with the angle. NaN for infinite elements.
+    ///
+    /// `cos.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn window(x: Tile<f32>) -> Tile<f32> {
+    ///     0.5 - 0.5 * (x * 6.283_185_5).cos_approx()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cos_approx(self) -> Tile<T> {
+        stub()
+    }
+
     /// The hyperbolic tangent of each element.
     ///
-    /// ±1 for infinite elements.
+    /// At most 2 ulp of `f32`. ±1 for infinite elements; zeros keep their sign. [`tanh_approx`](Tile::tanh_approx) is one instruction.
     ///
-    /// `tanh.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `fma.rn.f32`, `ex2.approx.ftz.f32`, `rcp.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -172,6 +378,24 @@ impl<T: Float> Tile<T> {
     /// ```
     #[must_use]
     pub fn tanh(self) -> Tile<T> {
+        stub()
+    }
+
+    /// The hyperbolic tangent of each element, in one instruction.
+    ///
+    /// Of `f32` the relative error is 2^-11: 13 bits of the fraction are not to be relied on. ±1 for infinite elements.
+    ///
+    /// `tanh.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// fn capped(scores: Tile<f32>) -> Tile<f32> {
+    ///     30.0 * (scores / 30.0).tanh_approx()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tanh_approx(self) -> Tile<T> {
         stub()
     }
 
@@ -192,6 +416,25 @@ impl<T: Float> Tile<T> {
     /// ```
     #[must_use]
     pub fn erf(self) -> Tile<T> {
+        stub()
+    }
+
+    /// 1 less the error function of each element: exact to the last places where that is near 1.
+    ///
+    /// At most 2 ulp of `f32`, subnormal results too. 2 and 0 for infinite elements; NaN stays NaN.
+    ///
+    /// `fma.rn.f32`, `ex2.approx.ftz.f32`, `rcp.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// How probable it is that a normal variable is above x.
+    /// fn above(x: Tile<f32>) -> Tile<f32> {
+    ///     0.5 * (x * 0.707_106_77).erfc()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn erfc(self) -> Tile<T> {
         stub()
     }
 

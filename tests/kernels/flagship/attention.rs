@@ -35,8 +35,8 @@ pub fn attention<const M: i32, const N: i32, const W: i32, const D: i32>(
         let keep = columns.expand(0).le(rows.expand(1));
         let scores = select(keep, scores, -1e30);
         let new = maximum(top, scores.max(1));
-        let p = (scores - new.expand(1)).exp();
-        let shrink = (top - new).exp();
+        let p = (scores - new.expand(1)).exp_approx();
+        let shrink = (top - new).exp_approx();
         total = total * shrink + p.sum(1);
         acc = dot(p.cast::<f16>(), v.tile([n, 0], [N, D]).load(), acc * shrink.expand(1));
         top = new;

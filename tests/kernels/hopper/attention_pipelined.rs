@@ -44,8 +44,8 @@ pub fn attention_pipelined<T: Float, const BM: i32, const CAUSAL: bool, const BN
         s = select(cols.lt(k.dim(1)), s, f32::MIN);
 
         let new_top = maximum(top, s.max(1));
-        let shrink = (top - new_top).exp2();
-        let p = (s - new_top.expand(1)).exp2();
+        let shrink = (top - new_top).exp2_approx();
+        let p = (s - new_top.expand(1)).exp2_approx();
         total = total * shrink + p.sum(1);
         acc = dot(p.cast::<T>(), vs, acc * shrink.expand(1));
         top = new_top;

@@ -284,6 +284,11 @@ impl Builder<'_> {
                 let fits = asked.filter(|k| k.is_power_of_two() && *k <= extent);
                 format!(".top_k({}, {last})", fits.unwrap_or(extent.min(8)))
             }
+            "pow" if self.cells.is_float(self.num(tile)) => match (vals, given.as_deref()) {
+                (_, Some([exponent])) => format!(".powi({exponent})"),
+                ([exponent], None) => format!(".powf({})", self.written(exponent)?),
+                _ => return None,
+            },
             "associative_scan" => folded("scan", "a + b"),
             "cumprod" => folded("scan", "a * b"),
             "cummax" => folded("scan", "a.max(b)"),

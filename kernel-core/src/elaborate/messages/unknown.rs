@@ -63,6 +63,7 @@ fn with_arguments(name: &str, args: &[String]) -> Option<String> {
             .iter()
             .chain([z])
             .fold(a.clone(), |least, next| format!("minimum({least}, {next})")),
+        ("pow" | "__powf", [x, y]) => format!("{x}.powf({y})"),
         ("where_" | "ternary", [mask, a, b]) => format!("select({mask}, {a}, {b})"),
         ("ceil_div" | "ceildiv" | "div_ceil" | "divup" | "cdiv_", [a, b]) => {
             format!("cdiv({a}, {b})")

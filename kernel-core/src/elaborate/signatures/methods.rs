@@ -66,6 +66,7 @@ const OTHER: &[Parameter] = &[param("other", Kind::Any)];
 const BOUNDS: &[Parameter] =
     &[param("min", Kind::Any).text("0.0"), param("max", Kind::Any).text("1.0")];
 const SIGN: &[Parameter] = &[param("sign", Kind::Any)];
+const POWER: &[Parameter] = &[param("y", Kind::Any).text("2.5")];
 const TURNS: &[Parameter] = &[param("n", Kind::Any).text("1")];
 const FUNNEL: &[Parameter] = &[param("low", Kind::Any), param("n", Kind::Any).text("1")];
 const EXPONENT: &[Parameter] = &[param("n", Kind::Known("an exponent")).text("2")];
@@ -92,7 +93,6 @@ pub(super) const SCALAR: &[Signature] = &[
     .stub(Stub::Rust),
     gives("to_f32", &[], |b, g| b.converted(Dtype::F32, g)).stub(Stub::Rust),
     gives("to_f64", &[], |b, g| b.converted(Dtype::F64, g)).stub(Stub::Rust),
-    unary("ln", |b, g| b.elementwise(Transcendental::Log, g)).stub(Stub::Rust),
     unary("floor", |b, g| b.elementwise(Rounding::Floor, g)).stub(Stub::Rust),
     unary("ceil", |b, g| b.elementwise(Rounding::Ceil, g)).stub(Stub::Rust),
     unary("trunc", |b, g| b.elementwise(Rounding::Trunc, g)).stub(Stub::Rust),
@@ -118,13 +118,27 @@ const fn unary(name: &'static str, run: super::Gives) -> Signature {
 /// What scalars and tiles share.
 pub(super) const ELEMENTWISE: &[Signature] = &[
     unary("exp", |b, g| b.elementwise(Transcendental::Exp, g)),
+    unary("exp_m1", |b, g| b.elementwise(Transcendental::ExpM1, g)),
     unary("exp2", |b, g| b.elementwise(Transcendental::Exp2, g)),
+    unary("ln", |b, g| b.elementwise(Transcendental::Ln, g)),
+    unary("ln_1p", |b, g| b.elementwise(Transcendental::Ln1p, g)),
     unary("log2", |b, g| b.elementwise(Transcendental::Log2, g)),
+    unary("log10", |b, g| b.elementwise(Transcendental::Log10, g)),
     unary("sqrt", |b, g| b.elementwise(Unary::Sqrt, g)),
+    unary("cbrt", |b, g| b.elementwise(Transcendental::Cbrt, g)),
     unary("sin", |b, g| b.elementwise(Transcendental::Sin, g)),
     unary("cos", |b, g| b.elementwise(Transcendental::Cos, g)),
     unary("tanh", |b, g| b.elementwise(Transcendental::Tanh, g)),
     unary("erf", |b, g| b.elementwise(Transcendental::Erf, g)),
+    unary("erfc", |b, g| b.elementwise(Transcendental::Erfc, g)),
+    value("powf", POWER, |b, g| b.with_other(Binary::Powf, g)),
+    unary("exp_approx", |b, g| b.elementwise(Transcendental::ExpApprox, g)),
+    unary("exp2_approx", |b, g| b.elementwise(Transcendental::Exp2Approx, g)),
+    unary("ln_approx", |b, g| b.elementwise(Transcendental::LnApprox, g)),
+    unary("log2_approx", |b, g| b.elementwise(Transcendental::Log2Approx, g)),
+    unary("sin_approx", |b, g| b.elementwise(Transcendental::SinApprox, g)),
+    unary("cos_approx", |b, g| b.elementwise(Transcendental::CosApprox, g)),
+    unary("tanh_approx", |b, g| b.elementwise(Transcendental::TanhApprox, g)),
     unary("abs", |b, g| b.elementwise(Unary::Abs, g)),
     unary("count_ones", |b, g| b.counted(Counted::ONES, g)),
     unary("leading_zeros", |b, g| b.counted(Counted::LEADING_ZEROS, g)),
@@ -164,7 +178,6 @@ pub(super) const TILE: &[Signature] = &[
         })],
         |b, g| b.expand(g),
     ),
-    unary("log", |b, g| b.elementwise(Transcendental::Log, g)),
     unary("rsqrt", |b, g| b.elementwise(Unary::Rsqrt, g)),
     unary("floor", |b, g| b.elementwise(Rounding::Floor, g)),
     unary("ceil", |b, g| b.elementwise(Rounding::Ceil, g)),

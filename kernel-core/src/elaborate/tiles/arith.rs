@@ -129,7 +129,7 @@ impl Builder<'_> {
         let num = self.unify_values(x, y, symbol(op), loc)?;
         let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
         let ints = matches!(op, Binary::Rem | Binary::Shl | Binary::Shr | Binary::MulHi);
-        let floats = op == Binary::Copysign;
+        let floats = matches!(op, Binary::Copysign | Binary::Powf);
         let refused = match self.cells.known(num) {
             Some(dtype) if bits => dtype.is_float(),
             Some(dtype) if ints => !dtype.is_int(),
@@ -146,6 +146,9 @@ impl Builder<'_> {
                 (false, false) => "numbers",
             };
             return self.refuse_dtype(symbol(op), wants, num, loc);
+        }
+        if op == Binary::Powf && self.cells.known(num) == Some(Dtype::F64) {
+            return self.no_double(symbol(op), loc);
         }
         let shape = self.tile_shape(x);
         Some(Val::Value(self.emit_num(op, vec![x, y], shape, num, loc)))
@@ -365,7 +368,7 @@ impl Builder<'_> {
                     }
                     Binary::Min => Some(a.min(b)),
                     Binary::Max => Some(a.max(b)),
-                    Binary::MulHi | Binary::Copysign => return None,
+                    Binary::MulHi | Binary::Copysign | Binary::Powf => return None,
                 };
                 let dtype = self.cells.known(num);
                 let in_range = |value: &i128| match dtype {
@@ -395,6 +398,8 @@ impl Builder<'_> {
                     Binary::Min => a.min(b),
                     Binary::Max => a.max(b),
                     Binary::Copysign => a.copysign(b),
+                    // What the compiler's own library computes differs from system to system.
+                    Binary::Powf => return None,
                     Binary::Rem
                     | Binary::And
                     | Binary::Or
@@ -545,16 +550,16 @@ impl Builder<'_> {
             return self.refuse_dtype(&unary_name(op), wants, num, loc);
         }
         if known == Some(Dtype::F64) && matches!(op, Unary::Transcendental(_)) {
-            return self.no_double(op, loc);
+            return self.no_double(&unary_name(op), loc);
         }
         let shape = self.tile_shape(x);
         Some(Val::Value(self.emit_num(op, vec![x], shape, num, loc)))
     }
 
     /// Reports a function that no instruction computes for `f64`.
-    pub(crate) fn no_double<T>(&mut self, op: Unary, loc: Loc) -> Option<T> {
+    pub(crate) fn no_double<T>(&mut self, name: &str, loc: Loc) -> Option<T> {
         self.refuse_dtype(
-            &unary_name(op),
+            name,
             "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
             Num::Known(Dtype::F64),
             loc,
@@ -770,6 +775,7 @@ pub(crate) fn symbol(op: Binary) -> &'static str {
         Binary::Max => "`maximum`",
         Binary::MulHi => "`mul_hi`",
         Binary::Copysign => "`copysign`",
+        Binary::Powf => "`powf`",
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Binary, Compare, Const, Unary},
+    ir::{Binary, Compare, Const, Dtype, Unary},
 };
 
 /// The greatest exponent that is written out as products.
@@ -60,11 +60,14 @@ impl Builder<'_> {
         let exponent = given.integer(0);
         let times = exponent.unsigned_abs();
         let Some(times) = u32::try_from(times).ok().filter(|times| *times <= MAX_EXPONENT) else {
+            let power = self.whole_number(&exponent.to_string(), num);
+            let x = self.written(&given.of).filter(|_| self.cells.known(num) != Some(Dtype::F64));
+            let help = x.map(|x| format!("{x}.powf({power})"));
             return self.refuse(
                 Code::Overflow
                     .at(given.at(0), "this power is not written out")
                     .compare("exponent", format!("-{MAX_EXPONENT} to {MAX_EXPONENT}"), exponent)
-                    .help("(x.log2() * n).exp2()"),
+                    .help_if(help),
             );
         };
         let one = Val::Const(Const::Float(1.0), num);

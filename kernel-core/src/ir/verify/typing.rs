@@ -482,6 +482,7 @@ fn binary(op: Binary, a: &Type, b: &Type) -> Outcome {
         Binary::And | Binary::Or | Binary::Xor => dtype.is_int() || dtype == Dtype::Bool,
         Binary::Shl | Binary::Shr | Binary::MulHi => dtype.is_int(),
         Binary::Copysign => dtype.is_float() && dtype.has_arithmetic(),
+        Binary::Powf => dtype.is_float() && dtype.has_arithmetic() && dtype != Dtype::F64,
     });
     holds(takes, "wrong element type")
 }

@@ -240,7 +240,8 @@ impl Analysis<'_> {
             | Binary::Rem
             | Binary::Div
             | Binary::MulHi
-            | Binary::Copysign => {
+            | Binary::Copysign
+            | Binary::Powf => {
                 let log2 = |left, right| log2_of(op, left, right, b.value);
                 Info {
                     log2_multiple: log2(a.log2_multiple, b.log2_multiple),
@@ -305,7 +306,8 @@ fn log2_of(op: Binary, left: u32, right: u32, value: Option<i128>) -> u32 {
         | Binary::Min
         | Binary::Max
         | Binary::MulHi
-        | Binary::Copysign => 0,
+        | Binary::Copysign
+        | Binary::Powf => 0,
     }
 }
 

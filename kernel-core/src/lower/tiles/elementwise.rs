@@ -2,7 +2,7 @@
 
 use kernel_ptx::{Modifier, Opcode, Type, Word};
 
-use crate::ir::{Binary, Dtype, Elem, ElementwiseOp, Unary, Value};
+use crate::ir::{Binary, Dtype, Elem, ElementwiseOp, Transcendental, Unary, Value};
 use crate::lower::emitter::bits::sign_extended;
 use crate::lower::emitter::{Emitter, Val, mods};
 use crate::lower::{Data, Lower};
@@ -31,6 +31,15 @@ impl Lower<'_> {
                 })
                 .collect()
         };
+        if let ElementwiseOp::Unary(Unary::Transcendental(
+            function @ (Transcendental::Sin | Transcendental::Cos),
+        )) = op
+            && let Elem::Number(dtype) = target
+        {
+            let angles: Vec<Val> = (0..registers.unwrap_or(1)).map(|index| at(index)[0]).collect();
+            let sines = self.e.sines(*function, dtype, &angles);
+            return if registers.is_some() { Data::Tile(sines) } else { Data::Scalar(sines[0]) };
+        }
         let Some(count) = registers else {
             return Data::Scalar(self.e.element(op, &elems, target, &at(0)));
         };

@@ -291,8 +291,12 @@ fn commutes(combine: &Region) -> bool {
         | Binary::Min
         | Binary::Max
         | Binary::MulHi => true,
-        Binary::Sub | Binary::Div | Binary::Rem | Binary::Shl | Binary::Shr | Binary::Copysign => {
-            false
-        }
+        Binary::Sub
+        | Binary::Div
+        | Binary::Rem
+        | Binary::Shl
+        | Binary::Shr
+        | Binary::Copysign
+        | Binary::Powf => false,
     }
 }

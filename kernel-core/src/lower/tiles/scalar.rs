@@ -7,7 +7,7 @@
 use kernel_ptx::{Opcode, Type, Word};
 
 use crate::ir::dtype::{Class, Float, Float8, Register};
-use crate::ir::{Binary, Compare, Const, Dtype, Elem, Rounding, Transcendental, Unary};
+use crate::ir::{Binary, Compare, Const, Dtype, Elem, Rounding, Unary};
 use crate::lower::emitter::bits::{low_word, sign_extended};
 use crate::lower::emitter::fold::register;
 use crate::lower::emitter::{Emitter, Val, mods};
@@ -171,12 +171,10 @@ impl Emitter {
             Class::Float(Float::F16 | Float::Bf16) => match op {
                 Unary::Neg => self.half_bits_op(Opcode::Xor, a, 0x8000),
                 Unary::Abs => self.half_bits_op(Opcode::And, a, 0x7fff),
-                Unary::Not
-                | Unary::Bits(_)
-                | Unary::Sqrt
-                | Unary::Rsqrt
-                | Unary::Round(_)
-                | Unary::Transcendental(_) => {
+                Unary::Transcendental(function) => {
+                    self.through_f32(dtype, [a], |this, [a]| this.of_half(function, dtype, a))
+                }
+                Unary::Not | Unary::Bits(_) | Unary::Sqrt | Unary::Rsqrt | Unary::Round(_) => {
                     self.through_f32(dtype, [a], |this, [a]| this.unary_f32(op, a))
                 }
             },
@@ -223,83 +221,6 @@ impl Emitter {
                 unreachable!("ir::verify rejects {op:?} of an integer")
             }
         }
-    }
-
-    fn f32_op(&mut self, opcode: Opcode, words: &[Word], a: Val) -> Val {
-        let mut modifiers: Vec<_> = words.iter().map(|&word| word.into()).collect();
-        modifiers.push(Type::F32.into());
-        self.pure(opcode, &modifiers, Type::F32, &[a])
-    }
-
-    fn transcendental(&mut self, function: Transcendental, a: Val) -> Val {
-        match function {
-            Transcendental::Exp => {
-                let scaled = self.float(
-                    Opcode::Mul,
-                    Type::F32,
-                    &[a, Val::F32(std::f32::consts::LOG2_E.to_bits())],
-                );
-                self.f32_op(Opcode::Ex2, &[Word::Approx, Word::Ftz], scaled)
-            }
-            Transcendental::Exp2 => self.f32_op(Opcode::Ex2, &[Word::Approx, Word::Ftz], a),
-            Transcendental::Log => {
-                let log2 = self.f32_op(Opcode::Lg2, &[Word::Approx], a);
-                self.float(
-                    Opcode::Mul,
-                    Type::F32,
-                    &[log2, Val::F32(std::f32::consts::LN_2.to_bits())],
-                )
-            }
-            Transcendental::Log2 => self.f32_op(Opcode::Lg2, &[Word::Approx], a),
-            Transcendental::Sin => self.f32_op(Opcode::Sin, &[Word::Approx], a),
-            Transcendental::Cos => self.f32_op(Opcode::Cos, &[Word::Approx], a),
-            Transcendental::Tanh => self.f32_op(Opcode::Tanh, &[Word::Approx], a),
-            Transcendental::Erf => self.erf(a),
-        }
-    }
-
-    /// The error function with an error of at most 2 ulp: x + x · p(x²) between -1 and 1, 1 - 2^q(|x|) with the sign of x further out.
-    ///
-    /// The polynomials are minimax fits, p of erf(x)/x - 1 and q of log2(1 - erf(x)); both weigh the error by that of the result.
-    /// The highest coefficient of q is negative, so that infinities give ±1.
-    fn erf(&mut self, x: Val) -> Val {
-        const NEAR: [u32; 7] = [
-            0x3e03_75d4,
-            0xbec0_939f,
-            0x3de7_167c,
-            0xbcdb_fc86,
-            0x3baa_02d9,
-            0xba51_fb7f,
-            0x38a4_b517,
-        ];
-        const FAR: [u32; 8] = [
-            0x398e_8db7,
-            0xbfd0_980a,
-            0xbf69_dda3,
-            0xbe20_2c91,
-            0x3d14_f992,
-            0xbbc6_cd2f,
-            0x3a26_f64c,
-            0xb803_4b56,
-        ];
-        let magnitude = self.f32_op(Opcode::Abs, &[], x);
-        let square = self.float(Opcode::Mul, Type::F32, &[x, x]);
-        let p = self.polynomial(&NEAR, square);
-        let near = self.float(Opcode::Fma, Type::F32, &[x, p, x]);
-        let q = self.polynomial(&FAR, magnitude);
-        let rest = self.f32_op(Opcode::Ex2, &[Word::Approx, Word::Ftz], q);
-        let far = self.float(Opcode::Sub, Type::F32, &[Val::F32(1.0_f32.to_bits()), rest]);
-        let far = self.pure(Opcode::Copysign, mods![Type::F32], Type::F32, &[x, far]);
-        let one = Val::F32(1.0_f32.to_bits());
-        let inside = self.compare(Word::Lt, Type::F32, magnitude, one);
-        self.select(Type::F32, inside, near, far)
-    }
-
-    /// A polynomial, by Horner's rule; the coefficients are bits of `f32`, the lowest first.
-    fn polynomial(&mut self, coefficients: &[u32], x: Val) -> Val {
-        let mut highest_first = coefficients.iter().rev().map(|&bits| Val::F32(bits));
-        let first = highest_first.next().expect("a polynomial has coefficients");
-        highest_first.fold(first, |sum, next| self.float(Opcode::Fma, Type::F32, &[sum, x, next]))
     }
 
     fn unary_f32(&mut self, op: Unary, a: Val) -> Val {
@@ -410,7 +331,8 @@ impl Emitter {
             | Binary::Shl
             | Binary::Shr
             | Binary::MulHi
-            | Binary::Copysign => unreachable!("ir::verify rejects {op:?} of booleans"),
+            | Binary::Copysign
+            | Binary::Powf => unreachable!("ir::verify rejects {op:?} of booleans"),
         }
     }
 
@@ -429,7 +351,9 @@ impl Emitter {
             Binary::Max => self.extreme(Opcode::Max, ty, a, b),
             Binary::Shl | Binary::Shr => self.shift(op, dtype, a, b),
             Binary::MulHi => self.mul_hi(dtype, a, b),
-            Binary::Copysign => unreachable!("ir::verify rejects {op:?} of integers"),
+            Binary::Copysign | Binary::Powf => {
+                unreachable!("ir::verify rejects {op:?} of integers")
+            }
         };
         match op {
             Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Shl => {
@@ -443,7 +367,8 @@ impl Emitter {
             | Binary::Max
             | Binary::Shr
             | Binary::MulHi
-            | Binary::Copysign => result,
+            | Binary::Copysign
+            | Binary::Powf => result,
         }
     }
 
@@ -479,6 +404,7 @@ impl Emitter {
             Binary::Rem => self.float_remainder(dtype, a, b),
             // PTX names the sign first (PTX ISA, "copysign").
             Binary::Copysign => self.pure(Opcode::Copysign, mods![ty], ty, &[b, a]),
+            Binary::Powf => self.powf(a, b),
             Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::MulHi => {
                 unreachable!("ir::verify rejects {op:?} of floats")
             }
@@ -510,7 +436,8 @@ impl Emitter {
             | Binary::Shl
             | Binary::Shr
             | Binary::MulHi
-            | Binary::Copysign => None,
+            | Binary::Copysign
+            | Binary::Powf => None,
         };
         match opcode {
             Some(opcode @ (Opcode::Min | Opcode::Max)) => {
