@@ -145,7 +145,7 @@ impl Emitter {
         let fraction = self.sub(Type::S64, turns, whole);
         let fraction =
             self.pure(Opcode::Cvt, mods![Word::Rn, Type::F64, Type::S64], Type::F64, &[fraction]);
-        let unit = std::f64::consts::FRAC_PI_2 / (1_u64 << 62) as f64;
+        let unit = std::f64::consts::FRAC_PI_2 * 2_f64.powi(-62);
         let rest = self.float(Opcode::Mul, Type::F64, &[fraction, Val::F64(unit.to_bits())]);
         let rest =
             self.pure(Opcode::Cvt, mods![Word::Rn, Type::F32, Type::F64], Type::F32, &[rest]);

@@ -403,9 +403,40 @@ impl Emitter {
         self.select_f32(inside, near, far)
     }
 
-    /// 1 - erf(x) up to 1/2. From there on e^(-x²) · g(x), with g(x) = e^(x²) · erfc(x) as a sum of a large and a small part: a
-    /// constant and a polynomial of the distance from 3/4 or 3/2, and from 2 on 1/(x√π) · (1 + p(1/x²)).
+    /// 1 - erf(x) up to 1/2. From there on e^(-x²) · g(x), with g(x) = e^(x²) · erfc(x).
     fn erfc(&mut self, x: Val) -> Val {
+        // Above 10.5 the result is 0; below 1/4 nothing asks.
+        let below = self.compare_float(Word::Lt, Type::F32, x, f32_const(10.5));
+        let y = self.select_f32(below, x, f32_const(10.5));
+        let above = self.compare_float(Word::Gt, Type::F32, y, f32_const(0.25));
+        let y = self.select_f32(above, y, f32_const(0.25));
+        let minus_y = self.neg_f32(y);
+        // The square is the rounded one and a low part; e to its negative is 2^n · (1 + power).
+        let square = self.mul_f32(y, y);
+        let minus_square = self.neg_f32(square);
+        let minus_low = self.fma_f32(minus_y, y, square);
+        let (minus_n, sum) = self.nearest_power(square, -LOG2_E);
+        let rest = self.fma_f32(minus_n, f32_const(LN_2_HIGH), minus_square);
+        let low = self.fma_f32(minus_n, f32_const(LN_2_LOW), minus_low);
+        let rest = self.add_f32(rest, low);
+        let power = self.exp_m1_near(rest);
+        let [large, small] = self.erfc_factor(y, minus_y);
+        let both = self.add_f32(large, small);
+        let inner = self.fma_f32(both, power, small);
+        let tail = self.add_f32(large, inner);
+        // n is -160 at the least: the power of two is put on in two steps, of which the last may round to a subnormal number.
+        let scale = self.two_to(sum, 64);
+        let tail = self.mul_f32(tail, scale);
+        let tail = self.mul_f32(tail, f32_const(f32::from_bits((127 - 64) << 23)));
+        let erf = self.erf(x);
+        let near = self.sub_f32(f32_const(1.0), erf);
+        let outside = self.compare_float(Word::Gt, Type::F32, x, f32_const(0.5));
+        self.select_f32(outside, tail, near)
+    }
+
+    /// e^(y²) · erfc(y) of y >= 1/2 as a large and a small part: a constant and a polynomial of the distance from 3/4 or 3/2, and from 2
+    /// on 1/(y√π) · (1 + p(1/y²)).
+    fn erfc_factor(&mut self, y: Val, minus_y: Val) -> [Val; 2] {
         const FIRST: [u32; 8] = [
             0xbebc_66eb,
             0x3e6c_8051,
@@ -436,29 +467,11 @@ impl Emitter {
             0xc2a6_5946,
             0x427e_2a3f,
         ];
-        /// e^(x²) · erfc(x) at 3/4 and at 3/2, and 1/√π: each as an `f32` and what that leaves out.
-        const AT_FIRST: [f32; 2] = [0.506_937_65, 2.726_916e-8];
+        /// e^(y²) · erfc(y) at 3/4 and at 3/2, and 1/√π: each as an `f32` and what that leaves out.
+        const AT_FIRST: [f32; 2] = [0.506_937_6, 2.726_916e-8];
         const AT_SECOND: [f32; 2] = [0.321_585_42, -3.395_057e-10];
         const OF_ROOT: [f32; 2] = [0.564_189_6, -2.931_769e-8];
-        // Above 10.5 the result is 0; below 1/4 nothing asks.
-        let below = self.compare_float(Word::Lt, Type::F32, x, f32_const(10.5));
-        let y = self.select_f32(below, x, f32_const(10.5));
-        let above = self.compare_float(Word::Gt, Type::F32, y, f32_const(0.25));
-        let y = self.select_f32(above, y, f32_const(0.25));
-        // x² is `-minus_high + low`, exactly; e^(-x²) is 2^n · (1 + power).
-        let high = self.mul_f32(y, y);
-        let minus_high = self.neg_f32(high);
-        let minus_low = {
-            let minus_y = self.neg_f32(y);
-            self.fma_f32(minus_y, y, high)
-        };
-        let (minus_n, sum) = self.nearest_power(high, -LOG2_E);
-        let f = self.fma_f32(minus_n, f32_const(LN_2_HIGH), minus_high);
-        let low = self.fma_f32(minus_n, f32_const(LN_2_LOW), minus_low);
-        let f = self.add_f32(f, low);
-        let power = self.exp_m1_near(f);
-        // 1/x, and what it leaves out relative to it.
-        let minus_y = self.neg_f32(y);
+        // 1/y, and what it leaves out relative to it.
         let inverse = self.rcp(y);
         let rest = self.fma_f32(minus_y, inverse, f32_const(1.0));
         let inverse = self.fma_f32(inverse, rest, inverse);
@@ -468,40 +481,28 @@ impl Emitter {
         let center = self.select_f32(second, f32_const(-1.5), f32_const(-0.75));
         let distance = self.add_f32(y, center);
         let square = self.mul_f32(inverse, inverse);
-        let u = self.select_f32(last, square, distance);
-        let mut q: Option<Val> = None;
-        for ((first, middle), end) in FIRST.into_iter().zip(SECOND).zip(LAST).rev() {
+        let argument = self.select_f32(last, square, distance);
+        let coefficients = FIRST.into_iter().zip(SECOND).zip(LAST).map(|((first, middle), end)| {
             let near = self.select_f32(second, Val::F32(middle), Val::F32(first));
-            let coefficient = self.select_f32(last, Val::F32(end), near);
-            q = Some(match q {
-                Some(q) => self.fma_f32(q, u, coefficient),
-                None => coefficient,
-            });
-        }
-        let q = q.expect("a polynomial has coefficients");
+            self.select_f32(last, Val::F32(end), near)
+        });
+        let sum = coefficients
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .reduce(|sum, next| self.fma_f32(sum, argument, next))
+            .expect("a polynomial has coefficients");
         let [large, small] = [0, 1].map(|part| {
             self.select_f32(second, f32_const(AT_SECOND[part]), f32_const(AT_FIRST[part]))
         });
-        let small = self.fma_f32(u, q, small);
+        let small = self.fma_f32(argument, sum, small);
         let far = self.mul_f32(inverse, f32_const(OF_ROOT[0]));
         let minus_far = self.neg_f32(far);
         let far_rest = self.fma_f32(inverse, f32_const(OF_ROOT[0]), minus_far);
         let rest = self.add_f32(rest, f32_const(OF_ROOT[1] / OF_ROOT[0]));
-        let rest = self.fma_f32(square, q, rest);
+        let rest = self.fma_f32(square, sum, rest);
         let far_small = self.fma_f32(far, rest, far_rest);
-        let large = self.select_f32(last, far, large);
-        let small = self.select_f32(last, far_small, small);
-        let both = self.add_f32(large, small);
-        let inner = self.fma_f32(both, power, small);
-        let tail = self.add_f32(large, inner);
-        // n is -160 at the least: the power of two is put on in two steps, of which the last may round to a subnormal number.
-        let scale = self.two_to(sum, 64);
-        let tail = self.mul_f32(tail, scale);
-        let tail = self.mul_f32(tail, f32_const(f32::from_bits((127 - 64) << 23)));
-        let erf = self.erf(x);
-        let near = self.sub_f32(f32_const(1.0), erf);
-        let outside = self.compare_float(Word::Gt, Type::F32, x, f32_const(0.5));
-        self.select_f32(outside, tail, near)
+        [(far, large), (far_small, small)].map(|(far, near)| self.select_f32(last, far, near))
     }
 }
 

@@ -42,11 +42,11 @@ impl Emitter {
         let high = self.select_f32(within, high, end);
         let low = self.select_f32(within, low, f32_const(0.0));
         let sum = self.add_f32(high, f32_const(ROUNDER));
-        let n = self.sub_f32(sum, f32_const(ROUNDER));
-        let f = self.sub_f32(high, n);
-        let f = self.add_f32(f, low);
-        let q = self.polynomial(&Q, f);
-        let power = self.fma_f32(f, q, f32_const(1.0));
+        let whole = self.sub_f32(sum, f32_const(ROUNDER));
+        let fraction = self.sub_f32(high, whole);
+        let fraction = self.add_f32(fraction, low);
+        let slope = self.polynomial(&Q, fraction);
+        let power = self.fma_f32(fraction, slope, f32_const(1.0));
         let power = self.scaled(power, sum);
         self.power_ends(x, y, magnitude, power)
     }
@@ -127,8 +127,8 @@ impl Emitter {
         let double_q = self.add_f32(q, q);
         let square_low = self.fma_f32(double_q, q_low, square_low);
         // log2(e) + square · (log2(e)/12 + square · r)
-        let r = self.polynomial(&R, square);
-        let twelfth_low = self.fma_f32(r, square, f32_const(TWELFTH[1]));
+        let others = self.polynomial(&R, square);
+        let twelfth_low = self.fma_f32(others, square, f32_const(TWELFTH[1]));
         let high = self.mul_f32(square, f32_const(TWELFTH[0]));
         let minus_high = self.neg_f32(high);
         let low = self.fma_f32(square, f32_const(TWELFTH[0]), minus_high);
