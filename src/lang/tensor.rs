@@ -388,7 +388,8 @@ macro_rules! slices {
             ///     sums
             /// }
             /// ```
-            pub fn slice(self, ranges: impl Ranges<R>) -> $slice<T, R> {
+#[must_use]
+                        pub fn slice(self, ranges: impl Ranges<R>) -> $slice<T, R> {
                 stub()
             }
         }
