@@ -81,6 +81,7 @@
 //! | blocks and partitions | [`cluster`], [`Shared::of_block`], [`Barrier::of_block`], [`NamedBarrier`] |
 //! | products | [`dot`], [`dot_tf32`], [`dot_scaled`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
+//! | while it runs | [`println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`](#while-it-runs) |
 //! | inline PTX | [`ptx!`](crate::prelude::ptx) |
 //! | the launch | [`block_id`], [`num_blocks`], [`num_warps`], [`cdiv`], [`target`], [`shared_bytes_per_block`] |
 //! | layouts | [`Layout`] and its constructors, [`Tile::to_layout`], [`Tile::assert_layout`], [`Shared::with_layout`] |
@@ -234,6 +235,62 @@
 //! threads hold an element, one of them writes it. An access that may not take place is predicated, `@%p0 ld.global.v4.f32`,
 //! and its result is set before.
 //!
+//! # While it runs
+//!
+//! `println!` and `print!` write what a kernel computes to the standard output, and `assert!`, `assert_eq!` and `assert_ne!` stop it
+//! where something does not hold; their `debug_` forms do the same. They take the format strings of Rust, with numbers for width
+//! and precision.
+//!
+//! ```
+//! use kiln::prelude::*;
+//!
+//! #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 128))]
+//! fn normalize(x: TensorMut<f32, 1>) {
+//!     let at = block_id(0) * 128;
+//!     let tile = x.tile([at], [128]).load();
+//!     let sum = tile.sum(0).item();
+//!     println!("block {}: the sum is {sum:.3}", block_id(0));
+//!     println!("{tile:>8.2} of {sum}"); // [0]     1.00 of 128, [1]     1.00 of 128, ..
+//!     assert!(sum > 0.0, "nothing but zeros at {at}");
+//!     x.tile([at], [128]).store(tile / sum);
+//! }
+//!
+//! let stream = Device::emulator(Target::Sm80)?.stream()?;
+//! let mut x = stream.upload(&[1.0f32; 128], [128])?;
+//! normalize(normalize::Args { x: &mut x }).launch(&stream)?;
+//! let mut zeros = stream.zeros::<f32, 1>([128])?;
+//! # #[cfg(debug_assertions)]
+//! let error = normalize(normalize::Args { x: &mut zeros }).launch(&stream).unwrap_err();
+//! # #[cfg(debug_assertions)]
+//! assert!(error.to_string().ends_with("in block (0, 0, 0): nothing but zeros at 0"), "{error}");
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
+//! **What is written.** Numbers, `bool`, addresses (`{:?}`, `{:p}`) and tiles of these. A text with scalars alone is written once by
+//! each block, or by each partition that comes by. A text with tiles, which have one shape then, is written once for each of their
+//! elements, after its index: `[3, 5] `. Of a value that differs between threads, which only [`ptx!`](crate::prelude::ptx) gives,
+//! the first thread's is written. The texts of a block stand together, in the order in which they began.
+//!
+//! **Assertions.** A condition is one `bool` for the block; [`device_assert`] takes masks. The launch returns
+//! [`Error::Assertion`](crate::Error::Assertion), with the condition, the line, the block and the text. Its values are computed
+//! before the condition is looked at. The first thread that fails stops the kernel, so that some of what other threads print before that
+//! line may be missing. A condition that is known when the kernel is compiled is judged then (K0208).
+//!
+//! **When.** They are there in builds with `debug_assertions`. In others the kernel is compiled without them, and their operands
+//! are not computed; with `#[kernel(.., debug = always)]` they are there in all builds. `device_assert` always is. A kernel that
+//! says anything has run when its launch returns, on a GPU too: it must not wait for work that is launched later. Launches that
+//! are recorded into a graph print nothing, and an assertion that fails there stops the kernel without a text.
+//!
+//! **How much.** A launch has 1 MiB for all its texts. Each takes 24 bytes, and 8 for each value of the kernel's longest text: there
+//! is room for 28672 texts of one value. Of those that find none the number is written. Failed assertions have memory of their own.
+//!
+//! **PTX.** For each text or element `atom.global.add.u64`, which takes a place in that memory, and a `st.global` for each value; for
+//! an assertion the same and `trap`, if it fails. No operation waits for them, and they order nothing.
+//!
+//! **Errors.** K0101 for a text that is no format string, K0107 for more or fewer values than places, K0202 for tiles of different
+//! shapes, K0204 for a value that its place does not write, K0206 for shared memory, barriers and tensors, for a tile in an
+//! assertion, and K0208.
+//!
 //! # Errors
 //!
 //! A mistake in a kernel is an error of `cargo build`. It underlines the smallest expression, shows required and actual
@@ -341,6 +398,8 @@ macro_rules! handles {
         }
     )*};
 }
+
+mod said;
 
 mod scalar;
 

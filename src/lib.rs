@@ -52,6 +52,7 @@ pub mod driver_bindgen;
 /// | `warps = 4`, `warps = W` | warps of a block, a power of two up to 32; 4 if left out. May name a generic parameter |
 /// | `grid = cdiv(out.dim(0), N)`, `grid = [x, y]` | how many blocks to start, a host expression over the arguments and generic parameters, in `i32` as they are; what does not fit is [`Error::GridExpression`] at the launch. Without it the caller gives [`Launch::grid`] |
 /// | `instances(N = [64, 128], (M, W) = [(64, 4), (128, 8)])` | the values of the generic parameters; every combination of the lists is compiled |
+/// | `debug = always` | what the kernel [prints and asserts](lang#while-it-runs) is there in release builds too |
 /// | `crate = path` | where this crate is, if not under the name that the package's Cargo.toml gives it (a re-export, say); the `#[kernel]` of a module and `#[device]` take it too |
 ///
 /// Parameters are tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars; an argument for an

@@ -306,8 +306,10 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
     }
     let tokens = match compiled.first() {
         Some(instances) if left.problems.is_empty() => {
-            let table = host::table(instances, &name);
-            let crate_path = unit.kernels.get(waiting.index);
+            let kernel = unit.kernels.get(waiting.index);
+            let builds = kernel.map_or(syntax::Builds::Debug, |kernel| kernel.attr.says_in);
+            let table = host::table(instances, &name, builds);
+            let crate_path = kernel;
             let crate_path = crate_path.and_then(|kernel| kernel.attr.crate_path);
             let crate_path = crate_path.map(|path| locations.tokens(path));
             let attrs = attrs_of(&waiting.item);

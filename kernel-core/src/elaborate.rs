@@ -87,6 +87,17 @@ pub struct Request<'a> {
     pub absent: &'a [u32],
     /// The target.
     pub target: kernel_ptx::Target,
+    /// Whether it prints, and checks what it asserts.
+    pub reports: Reports,
+}
+
+/// What becomes of `println!`, `assert!` and their like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reports {
+    /// The kernel says what they say, and stops where an assertion fails.
+    Made,
+    /// They are not there, and their operands are not computed: the kernel of a release build.
+    LeftOut,
 }
 
 /// A built kernel. Nothing in it depends on what a variant assumes of its arguments, but for [`Kernel::facts`].
@@ -113,6 +124,8 @@ pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option
         shared: Arena::new(),
         barriers: Arena::new(),
         named: Arena::new(),
+        reports: Vec::new(),
+        says: request.reports,
         shared_cells: la_arena::ArenaMap::new(),
         tensor_memory: Arena::new(),
         tensor_memory_cells: la_arena::ArenaMap::new(),
@@ -161,6 +174,10 @@ pub(crate) struct Builder<'p> {
     barriers: Arena<crate::ir::BarrierData>,
     /// Named barriers.
     named: Arena<crate::ir::NamedData>,
+    /// What it says while it runs.
+    reports: Vec<crate::ir::Report>,
+    /// Whether it says anything.
+    says: Reports,
     shared_cells: la_arena::ArenaMap<Shared, Num>,
     /// Allocations of tensor memory.
     tensor_memory: Arena<crate::ir::TensorMemoryData>,

@@ -43,6 +43,7 @@ mod print;
 mod ranges;
 mod raw_access;
 mod regions;
+mod report;
 mod snippet;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -71,6 +72,8 @@ pub use pipelined::Staged;
 pub use print::Annotations;
 pub use ranges::{Fork, Range, Ranges};
 pub use raw_access::RawAccess;
+pub(crate) use report::renumber;
+pub use report::{Report, ReportKind, ReportOp};
 pub use snippet::{Snippet, only_computes, register_type, text_touches_memory};
 pub use verify::verify;
 
@@ -270,6 +273,8 @@ pub struct Kernel {
     pub operands: BTreeMap<Loc, [Loc; 3]>,
     /// Values.
     pub values: Arena<ValueData>,
+    /// What it says while it runs.
+    pub reports: Vec<Report>,
     /// The body. Its terminator is [`Terminator::Return`].
     pub body: Region,
 }

@@ -26,6 +26,7 @@ mod language;
 mod memory;
 mod module;
 mod products;
+mod report;
 mod sync;
 mod tensor_memory;
 #[cfg(test)]
@@ -40,6 +41,7 @@ use language::params::Params;
 use language::specialize::{Crew, Split};
 use memory::shared::{self, SharedPlan};
 use products::dot;
+pub use report::Slots;
 use sync::barrier;
 use tensor_memory::TensorMemoryPlan;
 use tiles::scalar;
@@ -283,6 +285,10 @@ impl Lower<'_> {
             Op::Sync(op) => self.sync(op, args, result),
             Op::Product(op) => self.product(op, args, result),
             Op::TensorMemory(op) => self.tensor_memory_op(*op, args, result),
+            Op::Report(report) => {
+                self.report(*report, args);
+                None
+            }
             Op::Assert(_) => {
                 self.assert(args[0]);
                 None

@@ -16,15 +16,17 @@ mod item;
 pub(crate) mod matching;
 mod notation;
 mod ptx;
+mod said;
 mod written;
 
 pub(crate) use attr::of_option;
-pub use attr::{InstanceValue, Instances, KernelAttr};
+pub use attr::{Builds, InstanceValue, Instances, KernelAttr};
 pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
 pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};
 pub use item::{parse_device, parse_function, parse_module};
 pub(crate) use matching::in_one_of_several;
+pub use said::Notation;
 pub(crate) use written::written;
 
 /// A name with its place.
@@ -498,6 +500,63 @@ pub struct PtxCall {
     pub output: Option<TypeExpr>,
 }
 
+/// Which macro says something while the kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saying {
+    /// `print!`
+    Print,
+    /// `println!`
+    PrintLine,
+    /// `assert!`
+    Assert,
+    /// `assert_eq!`
+    AssertEq,
+    /// `assert_ne!`
+    AssertNe,
+}
+
+impl Saying {
+    /// How many values stand before the text.
+    pub const fn operands(self) -> usize {
+        match self {
+            Saying::Print | Saying::PrintLine => 0,
+            Saying::Assert => 1,
+            Saying::AssertEq | Saying::AssertNe => 2,
+        }
+    }
+
+    /// The name of the macro.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Saying::Print => "print",
+            Saying::PrintLine => "println",
+            Saying::Assert => "assert",
+            Saying::AssertEq => "assert_eq",
+            Saying::AssertNe => "assert_ne",
+        }
+    }
+}
+
+/// A text with places for values.
+#[derive(Clone, Debug, Default)]
+pub struct SaidText {
+    /// A format string of Rust, in which each place names its value by number.
+    pub format: String,
+    /// The values.
+    pub values: Vec<SaidValue>,
+    /// The place of the text, which is also that of values that only stand in it, as `{x}`.
+    pub loc: Option<Loc>,
+}
+
+/// A value of a text.
+#[derive(Clone, Debug)]
+pub struct SaidValue {
+    /// The value.
+    pub value: Expr,
+    /// How its places are written.
+    pub notations: Vec<Notation>,
+}
+
 /// What an expression is.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
@@ -564,8 +623,17 @@ pub enum ExprKind {
     Cast(Box<Expr>, TypeExpr),
     /// `&x`, `&mut x`
     Ref(bool, Box<Expr>),
-    /// `assert!(condition, "message")`
-    Assert(Box<Expr>, Option<String>),
+    /// `assert!(condition, "text")`, `println!("text")` and their like.
+    Said {
+        /// Which of them.
+        saying: Saying,
+        /// What is asserted: a condition, or two values.
+        operands: Vec<Expr>,
+        /// The first of these as it is written.
+        condition: String,
+        /// The text; empty if there is none.
+        text: SaidText,
+    },
     /// `layout!(S[..] + R[..])`
     TileLayout(Vec<TilePart>),
     /// `ptx!("add.s32 {out}, {a}, 1;", a = x => i32)`

@@ -163,7 +163,9 @@ fn built(source: &str) -> Kernel {
     let kernel = &unit.kernels[0];
     let instance = &elaborate::instance_rows(&unit, kernel, &mut problems)[0];
     let target = kernel_ptx::Target::SM_80;
-    let request = elaborate::Request { unit: &unit, kernel, instance, absent: &[], target };
+    let reports = elaborate::Reports::Made;
+    let request =
+        elaborate::Request { unit: &unit, kernel, instance, absent: &[], target, reports };
     let built = check::instance(&request, &mut problems);
     assert!(problems.is_empty(), "{problems:?}");
     built.expect("without problems there is a kernel").kernel

@@ -99,6 +99,7 @@ fn image(case: &Case) -> &'static [Image] {
         programmatic: false,
         params: params.leak(),
         declared: &[],
+        reports: None,
         variants: vec![variant].leak(),
     };
     vec![image].leak()

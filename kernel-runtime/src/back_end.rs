@@ -25,8 +25,10 @@ use crate::Error;
 use crate::cuda;
 #[cfg(feature = "emulator")]
 use crate::emulator;
+#[cfg(feature = "cuda")]
+use crate::pinned::HostMemory;
 use crate::{
-    Element, Grid, Image, Result, Variant,
+    Device, Element, Grid, Image, Result, Variant,
     buffer::Owner,
     launch::Blocks,
     pinned,
@@ -83,6 +85,15 @@ pub(crate) enum Queue {
     Cuda(cuda::Queue),
     #[cfg(feature = "emulator")]
     Emulator(emulator::Queue),
+}
+
+/// Zeros that a kernel writes to, and the host reads when the kernel has ended, even if it has failed.
+pub(crate) enum Readable {
+    /// The device reaches this memory of the host by its own address.
+    #[cfg(feature = "cuda")]
+    Cuda(HostMemory),
+    #[cfg(feature = "emulator")]
+    Emulator(emulator::Zeros),
 }
 
 /// A point in the work of a queue.
@@ -371,9 +382,52 @@ impl Queue {
         each!(self, queue => queue.encode(encoding))
     }
 
+    /// Whether another library records the work of the stream.
+    pub(crate) fn is_recorded(&self) -> Result<bool> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref queue) => queue.is_recorded(),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(_) => Ok(false),
+        }
+    }
+
+    /// Memory for what a kernel says.
+    pub(crate) fn readable(&self, device: &Device, bytes: usize) -> Result<Readable> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(_) => device.host_memory(bytes).map(Readable::Cuda),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(ref queue) => queue.zeros(bytes).map(Readable::Emulator),
+        }
+    }
+
     /// Starts a kernel.
     pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {
         each!(self, queue => queue.launch(order))
+    }
+}
+
+impl Readable {
+    /// The address for kernels.
+    pub(crate) fn address(&self) -> u64 {
+        match *self {
+            // Pinned memory has one address for the host and all devices (CUDA Driver API, "Unified Addressing").
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref memory) => memory.start().expose_provenance() as u64,
+            #[cfg(feature = "emulator")]
+            Self::Emulator(ref zeros) => zeros.address(),
+        }
+    }
+
+    /// What is there, once no kernel writes any more.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        match *self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(ref memory) => Ok(memory.to_vec()),
+            #[cfg(feature = "emulator")]
+            Self::Emulator(ref zeros) => zeros.bytes(),
+        }
     }
 }
 

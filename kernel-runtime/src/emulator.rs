@@ -110,6 +110,34 @@ pub(crate) struct Mark {
     at: Instant,
 }
 
+/// Zeros in the machine's memory, which are freed with it.
+pub(crate) struct Zeros {
+    machine: Arc<Machine>,
+    address: u64,
+    bytes: usize,
+}
+
+impl Zeros {
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// What is there now.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; self.bytes];
+        let read = self.machine.memory.read(self.address, &mut bytes);
+        read.map_err(|cause| self.machine.memory_error("launch", cause))?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Zeros {
+    fn drop(&mut self) {
+        // It was allocated, and is freed once.
+        let _ = self.machine.memory.free(self.address);
+    }
+}
+
 impl Machine {
     /// A new machine, with the limit and the statistics that the environment sets.
     ///
@@ -321,6 +349,13 @@ impl Queue {
     pub(crate) fn free(&self, address: u64) {
         // The only error is an address that was never allocated, and this one was.
         let _ = self.machine.memory.free(address);
+    }
+
+    pub(crate) fn zeros(&self, bytes: usize) -> Result<Zeros> {
+        let address = self.allocate(bytes)?;
+        let zeros = Zeros { machine: Arc::clone(&self.machine), address, bytes };
+        self.write("launch", address, &vec![0; bytes])?;
+        Ok(zeros)
     }
 
     pub(crate) fn fill<T: Element>(&self, address: u64, value: T, count: usize) -> Result<()> {
@@ -603,6 +638,7 @@ mod tests {
             programmatic: false,
             params: &[],
             declared: &[],
+            reports: None,
             variants: &[VARIANT],
         };
         static IMAGES: [Image; 2] = [PLAIN, Image { instance: "N = 64", ..PLAIN }];

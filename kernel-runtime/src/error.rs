@@ -12,7 +12,7 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failed operation. If a launch returns one, nothing was launched, unless the device reports a failure of work that
-/// it had accepted ([`Error::Driver`]).
+/// it had accepted ([`Error::Driver`]), or the kernel stopped itself ([`Error::Assertion`]).
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -460,6 +460,25 @@ pub enum Error {
     /// A guard forbids this use of pinned memory.
     #[error("pinned memory is in use: a guard of `read` or `write` is still held")]
     PinnedInUse,
+    /// An `assert!` of the kernel failed, and the kernel was stopped. On a GPU the device is lost: see [`Error::is_fatal`].
+    #[error(
+        "`{kernel}`: the assertion `{condition}` failed at {place}, in block ({}, {}, {}){text}",
+        block[0], block[1], block[2]
+    )]
+    Assertion {
+        /// The kernel.
+        kernel: &'static str,
+        /// The condition as it is written, `left == right` or `left != right`.
+        condition: &'static str,
+        /// The place in the source, such as `src/kernel.rs:12:5`.
+        place: &'static str,
+        /// The block along x, y and z.
+        block: [u32; 3],
+        /// What the assertion says beside its condition: `: row 4 of 4`.
+        text: Box<str>,
+        /// What the device says of its end.
+        cause: Box<Error>,
+    },
     /// The emulator stopped the kernel, because it did something that gives wrong results, a trap or a hang on a GPU.
     #[cfg(feature = "emulator")]
     #[error("`{kernel}` failed in the emulator: {fault}")]
@@ -551,7 +570,10 @@ impl Error {
     /// run what may fail in its own process. Errors of arguments, errors for lack of memory, and all errors of the
     /// emulator change nothing.
     pub fn is_fatal(&self) -> bool {
-        if let Self::Argument { cause, .. } | Self::InstanceArgument { cause, .. } = self {
+        if let Self::Argument { cause, .. }
+        | Self::InstanceArgument { cause, .. }
+        | Self::Assertion { cause, .. } = self
+        {
             return cause.is_fatal();
         }
         if let Self::Comm(error) = self {

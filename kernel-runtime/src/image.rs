@@ -5,9 +5,11 @@
 //! allocated at run time.
 
 mod map;
+mod report;
 
 use kernel_ptx::{Features, Hardware};
 pub use map::{Fill, MapDim, MapExtent, MapInfo, MapStride};
+pub use report::{ReportText, Reports, Values};
 use std::fmt;
 
 /// The enum of the targets, and the list of all of them.
@@ -117,6 +119,9 @@ pub struct Image {
     pub declared: &'static [Fact],
     /// A launch takes the first variant whose facts hold; the last one requires nothing.
     pub variants: &'static [Variant],
+    /// What the kernel says while it runs, if that is anything: the entry has one more parameter then, the address of the memory
+    /// for it, before the tensor maps.
+    pub reports: Option<Reports>,
 }
 
 impl Image {

@@ -2,6 +2,7 @@
 
 mod check;
 mod maps;
+mod said;
 
 use crate::{
     __GridOf, Argument, Device, Error, Grid, GridFault, Image, IntoGrid, Resources, Result, Stream,
@@ -222,13 +223,17 @@ impl Launch<'_> {
     /// Checks the launch and puts it on the stream. On a GPU the kernel runs later, in the stream's order; on the
     /// emulator it has run when this returns. A grid without blocks does nothing.
     ///
+    /// A kernel with `println!` or `assert!` has run when this returns, on a GPU too: what it prints is on the standard output
+    /// then. That is so in builds with `debug_assertions`; in others such a kernel has neither, unless its attribute has
+    /// `debug = always`.
+    ///
     /// # Errors
     /// About the target: [`Error::TargetNotRunnable`]. About an argument, naming it: [`Error::Argument`], [`Error::InstanceArgument`],
     /// [`Error::WrongDevice`], [`Error::DimTooLarge`], [`Error::FactBroken`],
     /// [`Error::OverlappingElements`], [`Error::Aliased`], [`Error::TensorMap`], [`Error::TensorMapRefused`]. About the grid:
     /// [`Error::GridMissing`], [`Error::GridExpression`], [`Error::GridOutOfRange`], [`Error::GridNotOfClusters`], [`Error::TooManyBlocks`]. About the code:
     /// [`Error::SharedMemory`], [`Error::BlockTooLarge`], [`Error::ClusterTooLarge`], [`Error::DriverTooOld`], [`Error::ModuleLoad`], [`Error::LaunchRefused`]. From the device:
-    /// [`Error::Driver`], and `Error::Fault` on the emulator.
+    /// [`Error::Driver`], and `Error::Fault` on the emulator; [`Error::Assertion`].
     pub fn launch(self, stream: &Stream) -> Result<()> {
         let image = self.image(stream.device())?;
         self.check(image, stream.device())?;
@@ -247,7 +252,9 @@ impl Launch<'_> {
                 stream.begin_use(&tensor.buffer, access)?;
             }
         }
-        let count = self.arguments.iter().map(Argument::slots).sum();
+        let said = said::Said::of(image, stream)?;
+        let count: usize = self.arguments.iter().map(Argument::slots).sum();
+        let count = count + usize::from(image.reports.is_some());
         let mut inline = [0; INLINE_SLOTS];
         let mut allocated = Vec::new();
         let values = if let Some(values) = inline.get_mut(..count) {
@@ -260,9 +267,18 @@ impl Launch<'_> {
         for argument in &self.arguments {
             next += argument.write(&mut values[next..]);
         }
+        if let (Some(said), Some(last)) = (&said, values.get_mut(next)) {
+            *last = said.address();
+        }
         let maps = &mut maps[..];
         let blocks = self.blocks;
-        stream.queue().launch(&mut Order { image, variant, grid, blocks, values, maps })?;
+        let queue = stream.queue();
+        let launched = queue.launch(&mut Order { image, variant, grid, blocks, values, maps });
+        match said {
+            // What it says is read when it has ended.
+            Some(said) => said.tell(image, launched.and_then(|()| queue.synchronize()))?,
+            None => launched?,
+        }
         for argument in &self.arguments {
             if let Value::Tensor(tensor) = &argument.0 {
                 stream.end_use(&tensor.buffer)?;

@@ -114,6 +114,8 @@ pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
 #[doc(hidden)]
 pub use image::{Cubin, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, Variant};
 pub use image::{Fact, ParamKind, Target};
+#[doc(hidden)]
+pub use image::{ReportText, Reports, Values};
 pub use instance::Instance;
 #[doc(hidden)]
 pub use instance::{__GridOf, __find, __find_values};

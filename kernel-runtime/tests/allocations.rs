@@ -55,6 +55,7 @@ static IMAGES: [Image; 1] = [Image {
     programmatic: false,
     params: &[tensor("a", 2, false), tensor("b", 5, false), tensor("c", 1, true)],
     declared: &[],
+    reports: None,
     variants: &[],
 }];
 

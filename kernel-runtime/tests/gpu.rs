@@ -160,6 +160,7 @@ const fn image(
         programmatic: false,
         params,
         declared: &[],
+        reports: None,
         variants,
     }
 }

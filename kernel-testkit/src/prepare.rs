@@ -121,6 +121,7 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 instance: &instance.instance,
                 absent: &absent,
                 target,
+                reports: elaborate::Reports::LeftOut,
             };
             let built = check::instance(&request, &mut problems);
             report(&problems, &locations)?;

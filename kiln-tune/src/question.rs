@@ -110,6 +110,7 @@ mod tests {
             programmatic: false,
             params: &[],
             declared: &[],
+            reports: None,
             variants: vec![variant].leak(),
         }
     }

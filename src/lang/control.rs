@@ -145,7 +145,8 @@ pub fn sync() {
 /// Stops the kernel with an error if `condition`, a `bool` or a mask, does not hold everywhere.
 ///
 /// On a GPU the kernel traps, and the driver reports a failed launch; in the emulator the error names the
-/// line. Every thread checks the elements that it holds.
+/// line. Every thread checks the elements that it holds. Release builds check it too. `assert!` says more where it fails, and is
+/// there in debug builds: see [while it runs](super#while-it-runs).
 ///
 /// # PTX
 /// `@!%p0 trap`, after one `and.pred` for each further element of a thread (PTX ISA, "trap").

@@ -630,10 +630,15 @@ impl<T: Cast> Tile<T> {
     /// | `e4m3`, `e5m2` | `f16` | `cvt.rn.f16x2.e4m3x2`, `cvt.rn.f16x2.e5m2x2`, likewise; other types go through `f16` or `f32` |
     /// | `f64`, `f32` | `f32`, `f64` | `cvt.rn.f32.f64`, `cvt.f64.f32` |
     /// | float | integer | `cvt.rzi.s32.f32`, then `max`, `min` for 8 and 16 bits; a `selp` gives 0 for NaN if the instruction does not |
-    /// | integer | float | `cvt.rn.f32.s32`; to `bf16` through `f32` with a sticky last bit, so that the value is rounded once |
+    /// | integer | float | `cvt.rn.f32.s32` |
+    /// | integer from -2^24 to 2^24, as the text says | `bf16` | `cvt.rn.f32.s32`, and `cvt.rn.bf16x2.f32` for two neighbours in a thread |
+    /// | other integer | `bf16` | through `f32` with a sticky last bit, so that the value is rounded once |
     /// | integer | integer | `and.b32`, `cvt.s32.s8`, `cvt.s64.s32`, or nothing |
     /// | `bool` | number | `selp` |
     /// | number | `bool` | `setp.ne`, `setp.neu` |
+    ///
+    /// The text says how large an integer is by its type, by masks (`x & 15`), remainders, constants and positions of
+    /// [`arange`](super::arange). How many instructions an element takes is in `docs/conversions.md`.
     ///
     /// Layout: [elementwise operations](Tile#elementwise-operations).
     ///

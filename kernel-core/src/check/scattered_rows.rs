@@ -134,7 +134,8 @@ impl Walk<'_> {
             | Op::Sync(_)
             | Op::Product(_)
             | Op::TensorMemory(_)
-            | Op::Assert(_) => None,
+            | Op::Assert(_)
+            | Op::Report(_) => None,
         };
         if let Some(known) = known {
             self.chosen.insert(result, known);

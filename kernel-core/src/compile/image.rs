@@ -6,11 +6,11 @@ use crate::{
     diag::{Code, Diagnostic, Problems, nearest},
     elaborate::{self, Built, Request, Written},
     explore::{self, Explored, Verdict},
-    host::{Image, Variant},
+    host::{Image, Report, Reports, Variant},
     ir::{self, Kernel},
     layouts::{self, Inferred},
     loc::{Loc, Places},
-    lower::{self, Lowered},
+    lower::{self, Lowered, Slots},
     schedule, syntax,
 };
 
@@ -81,7 +81,11 @@ pub(super) fn compile_image(
 ) -> Option<Image> {
     let Built { kernel, aligned, written, .. } = check::instance(request, &mut left.problems)?;
     around.ended(Phase::Build);
-    let label = dump_label(request, target);
+    let mut label = dump_label(request, target);
+    let reports = reports_of(&kernel, around);
+    if reports.is_some() {
+        label += "-reporting";
+    }
     let mut variants = Vec::new();
     let first = if aligned.is_empty() {
         lower_variant(Begun::first("general", &kernel, &[], &written), &label, left, around)?
@@ -135,7 +139,25 @@ pub(super) fn compile_image(
         declared: kernel.facts,
         params: kernel.params,
         variants,
+        reports,
     })
+}
+
+/// What the host has to know of what a kernel says.
+fn reports_of(kernel: &Kernel, around: Around<'_>) -> Option<Reports> {
+    let slots = Slots::of(kernel)?;
+    let file = file_of(around);
+    let report = |(report, (values, shape)): (&ir::Report, (Vec<ir::Elem>, Vec<u32>))| {
+        let (line, column) = around.places.line_column(report.loc);
+        let (kind, format) = (report.kind.clone(), report.format.clone());
+        Report { kind, format, place: format!("{file}:{line}:{column}"), values, shape }
+    };
+    Some(Reports { slots, all: kernel.reports.iter().zip(kernel.said()).map(report).collect() })
+}
+
+/// The path of the kernel's file, as far as it may be shown.
+fn file_of(around: Around<'_>) -> String {
+    around.places.file.as_deref().map_or("kernel.rs".to_owned(), relative)
 }
 
 /// What the variant that is taken first assumes, in the words of a message.
@@ -317,7 +339,7 @@ fn lower_in_budget(
     problems: &mut Problems,
     around: Around<'_>,
 ) -> Option<Lowered> {
-    let file = around.places.file.as_deref().map_or("kernel.rs".to_owned(), relative);
+    let file = file_of(around);
     let line_of = |loc| around.places.line_column(loc);
     let mut lowered = lower::run(kernel, &inferred.layouts, &inferred.shared, &file, &line_of);
     let blocks =

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     check,
     diag::Problems,
-    elaborate::{Instance, Request},
+    elaborate::{Instance, Reports, Request},
     syntax::{Kernel, Unit},
 };
 
@@ -60,6 +60,14 @@ impl Left {
     }
 }
 
+/// An image.
+struct Made {
+    /// It says nothing.
+    image: Image,
+    /// The same with what it says, if that is something.
+    says: Option<Image>,
+}
+
 impl Instances<'_> {
     /// Compiles all of them. What it gives and leaves is what one thread would, image by image in the order of the text.
     ///
@@ -81,20 +89,26 @@ impl Instances<'_> {
         let before = left.problems.len();
         let mut compiled = Vec::new();
         for (row, instance) in self.rows.iter().enumerate() {
-            let mut images = Vec::new();
+            let (mut images, mut reporting) = (Vec::new(), Vec::new());
             for at in 0..self.of_row() {
                 let absent = &self.absent[at / self.targets.len()];
                 left.problems.enter_instance(instance.describe(), self.kernel.without(absent));
                 let ready = done.next().flatten().filter(|_| left.problems.is_empty());
-                images.extend(match ready {
-                    Some((image, own)) => {
+                let made = match ready {
+                    Some((made, own)) => {
                         left.extend(own);
-                        image
+                        made
                     }
                     None => self.image(row * self.of_row() + at, left, around),
-                });
+                };
+                let Some(Made { image, says }) = made else { continue };
+                reporting.push(says.unwrap_or_else(|| image.clone()));
+                images.push(image);
             }
-            compiled.push(CompiledInstance { instance: instance.clone(), images });
+            if reporting.iter().all(|image| image.reports.is_none()) {
+                reporting.clear();
+            }
+            compiled.push(CompiledInstance { instance: instance.clone(), images, reporting });
         }
         let all: Vec<String> = self.rows.iter().map(Instance::describe).collect();
         left.problems.leave_instances(before, &all);
@@ -106,8 +120,8 @@ impl Instances<'_> {
         self.absent.len() * self.targets.len()
     }
 
-    /// Compiles one image; none if there are problems, or if building is all.
-    fn image(self, index: usize, left: &mut Left, around: Around<'_>) -> Option<Image> {
+    /// Compiles one image, with what it says and without; none if there are problems, or if building is all.
+    fn image(self, index: usize, left: &mut Left, around: Around<'_>) -> Option<Made> {
         let (row, of_row) = (index / self.of_row(), index % self.of_row());
         let (absent, target) = (of_row / self.targets.len(), of_row % self.targets.len());
         let (name, target) = &self.targets[target];
@@ -117,9 +131,19 @@ impl Instances<'_> {
             instance: &self.rows[row],
             absent: &self.absent[absent],
             target: *target,
+            reports: Reports::Made,
         };
         match self.work {
-            Work::All => compile_image(&request, name, left, Around { row, ..around }),
+            Work::All => {
+                let around = Around { row, ..around };
+                let image = compile_image(&request, name, left, around)?;
+                if image.reports.is_none() {
+                    return Some(Made { image, says: None });
+                }
+                let silent = Request { reports: Reports::LeftOut, ..request };
+                let silent = compile_image(&silent, name, left, around)?;
+                Some(Made { image: silent, says: Some(image) })
+            }
             Work::Build => {
                 // What it gives is not complete; its problems count.
                 check::instance(&request, &mut left.problems);

@@ -55,6 +55,10 @@ impl Builder<'_> {
         }
         self.pin_unheld();
         self.settle_region(&mut body);
+        let mut kept = Vec::new();
+        crate::ir::renumber(&mut body, &mut kept);
+        let kept = kept.into_iter().map(|number| self.reports[number as usize].clone());
+        let reports = kept.collect();
         let kernel = Kernel {
             name,
             warps: self.warps,
@@ -68,6 +72,7 @@ impl Builder<'_> {
             cluster: self.cluster,
             operands: std::mem::take(&mut self.operands),
             values: std::mem::take(&mut self.values),
+            reports,
             body,
         };
         self.written.certain = self.scopes.doubt.allows_reports();

@@ -17,6 +17,7 @@ pub(crate) mod operators;
 pub(crate) mod params;
 pub(crate) mod places;
 pub(crate) mod reach;
+pub(crate) mod said;
 pub(crate) mod scope;
 pub(crate) mod specialize;
 pub(crate) mod targets;

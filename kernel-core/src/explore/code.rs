@@ -8,7 +8,7 @@ use la_arena::ArenaMap;
 use crate::{
     ir::{
         Access, Announcement, BarrierOp, Blocks, Effects, Kernel, Memory, Op, ProductOp, Region,
-        Stmt, StmtKind, SyncOp, Terminator, Type, Value, Wait,
+        ReportOp, Stmt, StmtKind, SyncOp, Terminator, Type, Value, Wait,
     },
     loc::Loc,
 };
@@ -149,7 +149,7 @@ impl<'k> Slice<'k> {
     /// Whether a statement is left in the code.
     fn matters(&self, stmt: &Stmt) -> bool {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Assert(_), args, .. } => {
+            StmtKind::Op { op: Op::Assert(_) | Op::Report(ReportOp::Assert(_)), args, .. } => {
                 matches!(self.kernel.ty(args[0]), Type::Scalar(_))
             }
             StmtKind::Op { result, .. } => {
@@ -285,7 +285,9 @@ impl<'k> Slice<'k> {
 
     fn what(&mut self, stmt: &'k Stmt) -> What<'k> {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Assert(_), args, .. } => What::Assert(args[0]),
+            StmtKind::Op { op: Op::Assert(_) | Op::Report(ReportOp::Assert(_)), args, .. } => {
+                What::Assert(args[0])
+            }
             StmtKind::Op { op, args, result } => {
                 let applied = Applied { op, args, result: *result };
                 match self.acts(stmt) {

@@ -443,7 +443,8 @@ impl Found<'_> {
             | Op::Sync(_)
             | Op::Product(_)
             | Op::TensorMemory(_)
-            | Op::Assert(_) => None,
+            | Op::Assert(_)
+            | Op::Report(_) => None,
         };
         if let Some(source) = source {
             self.of.entry(source).or_default();

@@ -144,7 +144,8 @@ impl Place<'_> {
             | Op::Memory(_)
             | Op::Copy(_)
             | Op::Product(_)
-            | Op::Assert(_) => None,
+            | Op::Assert(_)
+            | Op::Report(_) => None,
         }
     }
 

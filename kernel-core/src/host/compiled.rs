@@ -3,8 +3,9 @@
 use crate::{
     elaborate::Instance,
     explore::Verdict,
-    ir::{Fact, Param, RawAccess},
+    ir::{Elem, Fact, Param, RawAccess, ReportKind},
     layouts::tma::TensorMap,
+    lower::Slots,
 };
 
 /// Machine code for one architecture.
@@ -37,6 +38,31 @@ pub struct Variant {
     pub maps: Vec<TensorMap>,
 }
 
+/// What a kernel says while it runs.
+#[derive(Clone, Debug)]
+pub struct Reports {
+    /// The memory for it.
+    pub slots: Slots,
+    /// All of it, in the order of the numbers in that memory.
+    pub all: Vec<Report>,
+}
+
+/// A print or an assertion.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What it is.
+    pub kind: ReportKind,
+    /// A format string of Rust, with the number of the value in each place; for `assert_eq!` and `assert_ne!` the first two
+    /// values do not count.
+    pub format: String,
+    /// `src/kernel.rs:12:5`
+    pub place: String,
+    /// The values.
+    pub values: Vec<Elem>,
+    /// The shape of its tiles; empty without any.
+    pub shape: Vec<u32>,
+}
+
 /// One instance for one target.
 #[derive(Clone, Debug)]
 pub struct Image {
@@ -58,6 +84,8 @@ pub struct Image {
     pub raw_access: Option<RawAccess>,
     /// What is known of its order.
     pub order: Verdict,
+    /// What it says while it runs; its entry takes the memory for that after the other parameters but the tensor maps.
+    pub reports: Option<Reports>,
 }
 
 /// One instance for every target that the kernel names.
@@ -65,6 +93,8 @@ pub struct Image {
 pub struct CompiledInstance {
     /// The choice of generic parameters.
     pub instance: Instance,
-    /// One image a target.
+    /// One image a target, for each choice of absent arguments. They say nothing.
     pub images: Vec<Image>,
+    /// The same images with what `println!` and `assert!` say; none if there is nothing.
+    pub reporting: Vec<Image>,
 }

@@ -4,8 +4,10 @@ use kernel_ptx::Hardware;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{CompiledInstance, Image, Variant, maps};
-use crate::ir::{Fact, ParamKind};
+use super::{CompiledInstance, Image, Report, Reports, Variant, maps};
+use crate::ir::{Dtype, Elem, Fact, ParamKind, ReportKind};
+use crate::lower::Slots;
+use crate::syntax::Builds;
 
 pub(super) fn target_variant(name: &str) -> Option<TokenStream> {
     Hardware::named(name)?;
@@ -13,18 +15,102 @@ pub(super) fn target_variant(name: &str) -> Option<TokenStream> {
     Some(quote!(::kiln::Target::#ident))
 }
 
-/// The array of every instance with its images.
-pub fn table(instances: &[CompiledInstance], name: &str) -> TokenStream {
-    let each = instances.iter().map(|instance| instance_table(instance, name));
-    quote!([#(#each),*])
+/// The array of every instance with its images. What `println!` and `assert!` say is there in the builds that `builds` names.
+pub fn table(instances: &[CompiledInstance], name: &str, builds: Builds) -> TokenStream {
+    let of = |images: fn(&CompiledInstance) -> &[Image]| {
+        let each = instances.iter().map(|one| instance_table(one, images(one), name));
+        quote!([#(#each),*])
+    };
+    let silent = of(|one| &one.images);
+    if instances.iter().all(|one| one.reporting.is_empty()) {
+        return silent;
+    }
+    let saying = of(|one| if one.reporting.is_empty() { &one.images } else { &one.reporting });
+    match builds {
+        Builds::All => saying,
+        Builds::Debug => quote!({
+            #[cfg(debug_assertions)]
+            { #saying }
+            #[cfg(not(debug_assertions))]
+            { #silent }
+        }),
+    }
 }
 
-fn instance_table(instance: &CompiledInstance, name: &str) -> TokenStream {
-    let images = instance
-        .images
-        .iter()
-        .map(|image| image_tokens(image, name, &instance.instance.describe()));
+fn instance_table(instance: &CompiledInstance, images: &[Image], name: &str) -> TokenStream {
+    let described = instance.instance.describe();
+    let images = images.iter().map(|image| image_tokens(image, name, &described));
     quote!(&[#(#images),*])
+}
+
+/// What a kernel says, for the runtime.
+fn reports_tokens(reports: Option<&Reports>) -> TokenStream {
+    let Some(Reports { slots: Slots { bytes, prints, assertions }, all }) = reports else {
+        return quote!(::core::option::Option::None);
+    };
+    let all = all.iter().map(|report| {
+        let Report { kind, format, place, values, shape } = report;
+        let condition = match kind {
+            ReportKind::Print => None,
+            ReportKind::Assert(condition) => Some(condition.as_str()),
+            ReportKind::AssertEq => Some("left == right"),
+            ReportKind::AssertNe => Some("left != right"),
+        };
+        let condition = match condition {
+            None => quote!(::core::option::Option::None),
+            Some(condition) => quote!(::core::option::Option::Some(#condition)),
+        };
+        let value = |index: usize| value_tokens(index, values[index]);
+        let said = |first: usize| (first..values.len()).map(value);
+        let text = match kind {
+            ReportKind::Print => {
+                let values = said(0);
+                quote!(::core::write!(out, #format, #(#values),*))
+            }
+            ReportKind::Assert(_) if format.is_empty() => quote!(::core::result::Result::Ok(())),
+            ReportKind::Assert(_) => {
+                let (values, format) = (said(0), format!(": {format}"));
+                quote!(::core::write!(out, #format, #(#values),*))
+            }
+            ReportKind::AssertEq | ReportKind::AssertNe => {
+                let (left, right) = (value(0), value(1));
+                let message = (!format.is_empty()).then(|| {
+                    let (values, format) = (said(2), format!(": {format}"));
+                    quote!(::core::write!(out, #format, #(#values),*)?;)
+                });
+                quote! {
+                    #message
+                    ::core::write!(out, "\n  left: {:?}\n right: {:?}", #left, #right)
+                }
+            }
+        };
+        quote!(::kiln::__private::ReportText {
+            condition: #condition,
+            place: #place,
+            shape: &[#(#shape),*],
+            write: |values, out| {
+                let _ = values;
+                #text
+            },
+        })
+    });
+    quote!(::core::option::Option::Some(::kiln::__private::Reports {
+        slot_bytes: #bytes,
+        prints: #prints,
+        assertions: #assertions,
+        all: &[#(#all),*],
+    }))
+}
+
+/// A value that a kernel has said, as the host has it.
+fn value_tokens(index: usize, elem: Elem) -> TokenStream {
+    let index = Literal::usize_unsuffixed(index);
+    let Elem::Number(dtype) = elem else { return quote!(values.address(#index)) };
+    let name = format_ident!("{}", dtype.name());
+    let primitive = dtype.is_int() || matches!(dtype, Dtype::Bool | Dtype::F32 | Dtype::F64);
+    let ty =
+        if primitive { quote!(::core::primitive::#name) } else { quote!(::kiln::__private::#name) };
+    quote!(values.get::<#ty>(#index))
 }
 
 fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
@@ -55,6 +141,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
     });
     let cluster = image.cluster;
     let programmatic = image.programmatic;
+    let reports = reports_tokens(image.reports.as_ref());
     let declared = image.declared.iter().map(fact_tokens);
     let variants = image.variants.iter().map(|variant| {
         let Variant { name, entry, ptx, cubins, shared_bytes, tensor_columns, requires, maps } =
@@ -85,6 +172,7 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
         programmatic: #programmatic,
         params: &[#(#params),*],
         declared: &[#(#declared),*],
+        reports: #reports,
         variants: &[#(#variants),*],
     })
 }

@@ -89,7 +89,7 @@ pub(super) fn beside(host: &Host<'_>) -> TokenStream {
     let positions: Vec<Literal> = (0..instances.len()).map(Literal::usize_unsuffixed).collect();
     let count = count(host);
     let images = match host.outcome {
-        Outcome::Compiled(instances) => table(instances, &host.text()),
+        Outcome::Compiled(instances) => table(instances, &host.text(), host.kernel.attr.says_in),
         // Paths to device items are looked up where the kernel stands.
         Outcome::Awaited(awaited) => awaited.table.clone(),
         Outcome::Refused { .. } => quote!([]),

@@ -430,13 +430,17 @@ impl Kernel {
     /// What an operation with these operands and this result does.
     pub fn effects(&self, op: &Op, args: &[Value], result: Option<Value>) -> Effects {
         match op {
-            Op::Source(_) | Op::Tile(_) | Op::Elementwise(_) | Op::Window(_) | Op::Assert(_) => {
-                Effects::default()
-            }
+            // Of the memory for reports nothing in the kernel knows.
+            Op::Source(_)
+            | Op::Tile(_)
+            | Op::Elementwise(_)
+            | Op::Window(_)
+            | Op::Assert(_)
+            | Op::Report(_)
+            | Op::Product(ProductOp::Dot(_)) => Effects::default(),
             Op::Memory(op) => Effects::accessing(of_memory(op, args)),
             Op::Copy(op) => self.of_copy(op, args),
             Op::Sync(op) => of_sync(op, args),
-            Op::Product(ProductOp::Dot(_)) => Effects::default(),
             Op::Product(ProductOp::Wgmma) => self.wgmma(args, result),
             Op::Product(ProductOp::WgmmaWait(pending)) => {
                 Effects::waiting(Wait::Wgmma { pending: *pending })

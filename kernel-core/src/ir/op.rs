@@ -1,8 +1,8 @@
 //! The operations of the IR, in families.
 
 use super::{
-    BarrierOp, Bulk, ClusterOp, Dtype, Extents, GridOp, Named, NamedOp, Scaled, Shared, StoreWait,
-    Tcgen05, TensorMemoryOp, Tma,
+    BarrierOp, Bulk, ClusterOp, Dtype, Extents, GridOp, Named, NamedOp, ReportOp, Scaled, Shared,
+    StoreWait, Tcgen05, TensorMemoryOp, Tma,
 };
 
 /// A constant.
@@ -313,6 +313,8 @@ pub enum Op {
     TensorMemory(TensorMemoryOp),
     /// Stops the kernel if the condition (operand 0: scalar or tile of `bool`) fails anywhere.
     Assert(String),
+    /// Says something to the host.
+    Report(ReportOp),
 }
 
 /// Gives a value of the launch, or one that the text holds.
@@ -604,7 +606,8 @@ impl Op {
             | Op::Copy(_)
             | Op::Sync(SyncOp::Block | SyncOp::FenceAsync | SyncOp::Named(..) | SyncOp::Grid(_))
             | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_) | ProductOp::Tcgen05(_))
-            | Op::Assert(_) => false,
+            | Op::Assert(_)
+            | Op::Report(_) => false,
         }
     }
 }

@@ -11,8 +11,8 @@ use la_arena::ArenaMap;
 use self::names::name;
 use super::{
     Copied, CopyOp, Corner, Direction, ElementwiseOp, Fact, Factors, Kernel, Layouts, MemoryOp, Op,
-    ParamKind, Partition, ProductOp, Region, Scaled, Shared, SourceOp, Stmt, StmtKind, SyncOp,
-    Terminator, TileOp, Value, WindowOp,
+    ParamKind, Partition, ProductOp, Region, ReportOp, Scaled, Shared, SourceOp, Stmt, StmtKind,
+    SyncOp, Terminator, TileOp, Value, WindowOp,
 };
 
 use crate::loc::Loc;
@@ -400,6 +400,10 @@ impl<'a> Printer<'a> {
             Op::Sync(op) => sync(op, all),
             Op::Product(op) => product(op, all),
             Op::TensorMemory(op) => format!("{} {all}", op.printed()),
+            Op::Report(ReportOp::Print(number)) => {
+                format!("print #{number} {all}").trim_end().to_owned()
+            }
+            Op::Report(ReportOp::Assert(number)) => format!("check #{number} {all}"),
             Op::Assert(message) => format!("assert {all} {message:?}"),
         }
     }

@@ -355,7 +355,8 @@ impl<'k> Analysis<'k> {
             | Op::Sync(_)
             | Op::Product(_)
             | Op::TensorMemory(_)
-            | Op::Assert(_) => None,
+            | Op::Assert(_)
+            | Op::Report(_) => None,
         };
         // What does not fit wraps.
         Some(exact.filter(|exact| all.holds(*exact)).unwrap_or(all))

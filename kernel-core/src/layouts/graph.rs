@@ -264,7 +264,8 @@ pub(super) fn to_operands(
         | Op::Sync(_)
         | Op::Product(_)
         | Op::TensorMemory(_)
-        | Op::Assert(_) => None,
+        | Op::Assert(_)
+        | Op::Report(_) => None,
     }
 }
 
@@ -580,7 +581,8 @@ impl<'a> Builder<'a> {
             | Op::Sync(_)
             | Op::Product(_)
             | Op::TensorMemory(_)
-            | Op::Assert(_) => false,
+            | Op::Assert(_)
+            | Op::Report(_) => false,
         };
         // A tile of what each thread has for itself would have other elements in another layout.
         if fluid && !self.per_thread.contains_idx(result) {

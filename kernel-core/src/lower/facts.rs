@@ -2,7 +2,10 @@
 
 use la_arena::ArenaMap;
 
-use crate::ir::{Kernel, MemoryOp, Op, Range, Ranges, Region, SourceOp, StmtKind, TileOp, Value};
+use crate::ir::{
+    Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, Range, Ranges, Region, SourceOp, StmtKind,
+    TileOp, Value,
+};
 use crate::layouts::{Axis, Known, Subject, analyze, log2_fact, stride};
 
 /// A counted loop, by its induction variable.
@@ -20,7 +23,7 @@ pub(crate) struct Facts<'a> {
     known: Known,
     inductions: ArenaMap<Value, Induction>,
     dims: ArenaMap<Value, (u32, u32)>,
-    /// Of kernels that access shared memory or tiles by index; nothing is known of others.
+    /// Of kernels that access shared memory or tiles by index, or convert integers to `bf16`; of others what the types say.
     ranges: Ranges<'a>,
 }
 
@@ -97,8 +100,12 @@ impl<'a> Facts<'a> {
 
     /// Whether every element of a tile of indices is less than `extent`, and not negative, as the text proves.
     pub(crate) fn proves_index(&self, index: Value, extent: u32) -> bool {
-        let inside = Range { least: 0, most: i128::from(extent) - 1 };
-        self.ranges.at(self.kernel, index, &[]).is_some_and(|range| inside.holds(range))
+        self.proves_range(index, Range { least: 0, most: i128::from(extent) - 1 })
+    }
+
+    /// Whether an integer, or every element of a tile of these, is in a range, as the text proves.
+    pub(crate) fn proves_range(&self, value: Value, inside: Range) -> bool {
+        self.ranges.at(self.kernel, value, &[]).is_some_and(|range| inside.holds(range))
     }
 
     /// Notes the loops and the extents of a region.
@@ -117,10 +124,15 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The ranges of the integers of a kernel that accesses shared memory or tiles by index.
+/// The ranges of the integers of a kernel in which something depends on them.
 fn ranges(kernel: &Kernel) -> Ranges<'_> {
     let mut extents = Vec::new();
+    let mut converts = false;
+    let number = |value, of: fn(Dtype) -> bool| matches!(kernel.ty(value).elem(), Some(Elem::Number(dtype)) if of(dtype));
     kernel.body.each_op(&mut |op, args, result, _| {
+        converts |= matches!(op, Op::Elementwise(ElementwiseOp::Cast))
+            && number(args[0], |dtype| dtype.is_int() && dtype.bytes() >= 4)
+            && result.is_some_and(|result| number(result, |dtype| dtype == Dtype::Bf16));
         if let Op::Memory(
             MemoryOp::GatherShared | MemoryOp::ScatterShared | MemoryOp::AtomicShared(_),
         ) = op
@@ -132,5 +144,6 @@ fn ranges(kernel: &Kernel) -> Ranges<'_> {
             extents.extend(kernel.ty(result).shape());
         }
     });
-    if extents.is_empty() { Ranges::default() } else { Ranges::of(kernel, &extents) }
+    let needed = converts || !extents.is_empty();
+    if needed { Ranges::of(kernel, &extents) } else { Ranges::default() }
 }

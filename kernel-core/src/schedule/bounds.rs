@@ -74,7 +74,8 @@ fn bound(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Bound> {
         | Op::Sync(_)
         | Op::Product(_)
         | Op::TensorMemory(_)
-        | Op::Assert(_) => None,
+        | Op::Assert(_)
+        | Op::Report(_) => None,
     }
 }
 

@@ -30,12 +30,24 @@ pub struct KernelAttr {
     pub grid: Option<Tokens>,
     /// `crate = path`: where generated code finds `kiln`.
     pub crate_path: Option<Tokens>,
+    /// `debug = always`: in which builds it prints, and checks what it asserts.
+    pub says_in: Builds,
     /// `instances(..)`: the lists, of which all combinations are compiled.
     pub instances: Vec<Instances>,
     /// The place of the attribute's arguments.
     pub loc: Option<Loc>,
     /// The arguments could not be read, so that what is to be compiled is not known.
     pub unreadable: bool,
+}
+
+/// In which builds `println!`, `assert!` and their like are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Builds {
+    /// In those with `debug_assertions`.
+    #[default]
+    Debug,
+    /// In all.
+    All,
 }
 
 /// One list of `instances(..)`: `BK = [16, 32]` or `(BM, BN) = [(128, 128), (128, 64)]`.
@@ -299,7 +311,7 @@ impl Reader<'_> {
         let loc = self.locations.of_span(name.span());
         let written = name.to_string();
         let mut name = written.as_str();
-        let known = ["target", "targets", "warps", "grid", "cluster", "instances"];
+        let known = ["target", "targets", "warps", "grid", "cluster", "debug", "instances"];
         if !known.contains(&name) {
             let near = match name {
                 "num_warps" => Some("warps"),
@@ -353,6 +365,14 @@ impl Reader<'_> {
                     || attr.cluster.is_some() && name == "cluster" =>
             {
                 self.bad_attr(loc, &format!("`{name}` is given twice"));
+            }
+            "debug" => {
+                if matches!(&value, syn::Expr::Path(path) if path.path.is_ident("always")) {
+                    attr.says_in = Builds::All;
+                } else {
+                    let loc = self.loc(&value);
+                    self.bad_attr(loc, "`debug` takes `always`: builds with `debug_assertions` have what a kernel prints and asserts without it");
+                }
             }
             "warps" => attr.warps = Some(self.expr(&value, 0)),
             "cluster" => attr.cluster = Some(self.expr(&value, 0)),

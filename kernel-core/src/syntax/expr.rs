@@ -587,9 +587,8 @@ impl Reader<'_> {
         })
     }
 
-    /// `assert!(condition, "message")`; any other macro is refused.
+    /// `assert!(condition, "text")` and the other macros of kernels; any other macro is refused.
     fn macro_call(&mut self, mac: &syn::Macro, depth: u32) -> ExprKind {
-        let loc = self.loc(mac);
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         if name == "layout" {
             return self.tile_layout(mac, depth);
@@ -597,36 +596,19 @@ impl Reader<'_> {
         if name == "ptx" {
             return self.ptx(mac, depth);
         }
-        if name != "assert" {
-            let (why, help) = macro_advice(&name);
-            let loc = self.locations.of_span(mac.path.span());
-            let what = format!("the macro `{name}!`");
-            if let Some(near) = crate::diag::nearest(&name, ["assert", "layout", "ptx"]) {
-                return self.refused(loc, &what, MACROS, &format!("{near}!"));
-            }
-            return self.refused(loc, &what, why, help);
+        if let Some(said) = self.said(&name, mac, depth) {
+            return said;
         }
-        let help = "assert!(condition, \"message\")";
-        let parser = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
-        let Ok(args) = mac.parse_body_with(parser) else {
-            return self.refused(loc, "this `assert!`", "", help);
-        };
-        let mut args = args.into_iter();
-        let Some(condition) = args.next() else {
-            return self.refused(loc, "`assert!` without a condition", "", help);
-        };
-        let message = match args.next() {
-            None => None,
-            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => {
-                Some(text.value())
-            }
-            Some(other) => {
-                let why = "the message has to be a string literal";
-                self.refuse_at(&other, "a computed message", why, "");
-                None
-            }
-        };
-        ExprKind::Assert(Box::new(self.expr(&condition, depth)), message)
+        let (why, help) = macro_advice(&name);
+        let loc = self.locations.of_span(mac.path.span());
+        let what = format!("the macro `{name}!`");
+        let known = ["assert", "assert_eq", "layout", "println", "ptx"];
+        if why == MACROS
+            && let Some(near) = crate::diag::nearest(&name, known)
+        {
+            return self.refused(loc, &what, MACROS, &format!("{near}!"));
+        }
+        self.refused(loc, &what, why, help)
     }
 }
 
@@ -703,14 +685,14 @@ fn spelt(value: &syn::Expr) -> String {
 /// Why a macro is not known, and what to write instead.
 fn macro_advice(name: &str) -> (&'static str, &'static str) {
     match name {
-        "println" | "print" | "eprintln" | "eprint" | "dbg" | "write" | "writeln" | "format" => {
-            ("the device cannot print; write the values to a tensor", "")
+        "dbg" | "eprint" | "eprintln" => ("a kernel prints by `println!` and `print!`", ""),
+        "write" | "writeln" | "format" | "format_args" => {
+            ("the device has no texts: the host formats what `println!` and `print!` are given", "")
         }
         "asm" | "global_asm" => {
             ("write instructions as PTX", "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)")
         }
         "vec" => ("the device has no heap", "array(4, |i| zeros::<f32>([64, 64]))"),
-        "assert_eq" | "assert_ne" => (MACROS, "assert!(a == b)"),
         "panic" | "unreachable" | "todo" | "unimplemented" => {
             ("a kernel cannot unwind", "device_assert(false)")
         }
@@ -718,7 +700,7 @@ fn macro_advice(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-const MACROS: &str = "the macros are `assert!`, which is checked at compile time, `layout!` and `ptx!`; `device_assert` is checked at run time";
+const MACROS: &str = "the macros are `println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`, `layout!` and `ptx!`";
 
 enum Operator {
     Plain(BinOp),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Block, Expr, ExprKind, Function, GenericArg, GenericKind, GenericParam, Impl, Item, Kernel,
-    Pat, PatKind, Path, Segment, Stmt, TypeExpr, TypeKind, Unit,
+    Pat, PatKind, Path, SaidText, Segment, Stmt, TypeExpr, TypeKind, Unit,
 };
 use crate::{ir::text_touches_memory, loc::Loc};
 
@@ -395,6 +395,11 @@ impl Free {
         }
     }
 
+    fn said(&mut self, operands: &[Expr], text: &SaidText) {
+        self.exprs(operands);
+        text.values.iter().for_each(|said| self.expr(&said.value));
+    }
+
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Lit(_) | ExprKind::Continue(_) => {}
@@ -427,10 +432,10 @@ impl Free {
                     self.constants.push((name.name.clone(), name.loc));
                 }
             }
-            ExprKind::Unary(_, inner)
-            | ExprKind::Ref(_, inner)
-            | ExprKind::Field(inner, _)
-            | ExprKind::Assert(inner, _) => self.expr(inner),
+            ExprKind::Unary(_, inner) | ExprKind::Ref(_, inner) | ExprKind::Field(inner, _) => {
+                self.expr(inner);
+            }
+            ExprKind::Said { operands, text, .. } => self.said(operands, text),
             ExprKind::Binary(_, a, b)
             | ExprKind::Assign(a, b)
             | ExprKind::AssignOp(_, a, b)

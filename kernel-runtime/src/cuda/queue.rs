@@ -136,18 +136,28 @@ impl Queue {
             None | Some(Foreign { recorded: Recorded::Promised, .. }) => return Ok(()),
             Some(Foreign { recorded: Recorded::Never, .. }) => {}
         }
-        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-        self.call("cuStreamIsCapturing", || {
-            // SAFETY: the stream lives as long as `self`; the pointer is to a live status.
-            unsafe { sys::cuStreamIsCapturing(self.stream, &raw mut status) }
-        })?;
-        if status == sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
+        if !self.is_captured()? {
             return Ok(());
         }
         Err(Error::NotInGraph {
             operation: "work on a stream that another library records",
             instead: "record it by `Device::capture`",
         })
+    }
+
+    /// Whether the driver records the work of the stream.
+    fn is_captured(&self) -> Result<bool> {
+        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        self.call("cuStreamIsCapturing", || {
+            // SAFETY: the stream lives as long as `self`; the pointer is to a live status.
+            unsafe { sys::cuStreamIsCapturing(self.stream, &raw mut status) }
+        })?;
+        Ok(status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
+    }
+
+    /// Whether another library records the work of the stream.
+    pub(crate) fn is_recorded(&self) -> Result<bool> {
+        Ok(self.is_foreign() && self.is_captured()?)
     }
 
     /// The driver's handle.

@@ -90,6 +90,15 @@ impl HostMemory {
         self.bytes
     }
 
+    /// A copy of the bytes, which a kernel may have written before it ended.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
+        let mut copy = vec![0; self.bytes];
+        // SAFETY: as many bytes are there and initialised, and the kernels that wrote to them have ended or failed.
+        unsafe { self.start().copy_to_nonoverlapping(copy.as_mut_ptr(), self.bytes) };
+        copy
+    }
+
     /// Keeps the memory for the life of the process.
     pub(crate) fn leak(&mut self) {
         let _kept = ManuallyDrop::new(std::mem::replace(&mut self.source, Source::Nowhere));

@@ -101,6 +101,7 @@ const fn image(
         programmatic: false,
         params,
         declared: &[],
+        reports: None,
         variants,
     }
 }

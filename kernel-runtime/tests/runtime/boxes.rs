@@ -87,6 +87,7 @@ fn image(
         programmatic: false,
         params: params.leak(),
         declared: &[],
+        reports: None,
         variants: vec![variant].leak(),
     };
     vec![image].leak()

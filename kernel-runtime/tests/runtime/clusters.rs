@@ -52,6 +52,7 @@ fn places(cluster: [u32; 3], directive: &str) -> &'static [Image] {
         programmatic: false,
         params: vec![ParamInfo { name: "out", kind: out }].leak(),
         declared: &[],
+        reports: None,
         variants: vec![variant].leak(),
     };
     vec![image].leak()

@@ -34,6 +34,7 @@ const fn stating(declared: &'static [Fact]) -> Image {
             ParamInfo { name: "n", kind: ParamKind::Scalar { dtype: "i32" } },
         ],
         declared,
+        reports: None,
         variants: NO_CODE,
     }
 }

@@ -162,6 +162,7 @@ pub(crate) static SCALED_SUM_IMAGES: [Image; 1] = [Image {
     programmatic: false,
     params: SCALED_SUM_PARAMS,
     declared: &[],
+    reports: None,
     variants: &[
         Variant {
             requires: &[
@@ -209,6 +210,7 @@ const fn one_tensor(kernel: &'static str, variants: &'static [Variant]) -> Image
         programmatic: false,
         params: const { &[tensor("out", "u32", true)] },
         declared: &[],
+        reports: None,
         variants,
     }
 }
@@ -273,6 +275,7 @@ pub(crate) static POKE_IMAGES: [Image; 1] = [Image {
         scalar("value", "i64"),
     ],
     declared: &[],
+    reports: None,
     variants: &[variant("general", "poke", POKE)],
 }];
 

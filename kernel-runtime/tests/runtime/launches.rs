@@ -273,6 +273,7 @@ fn a_kernel_may_have_many_parameters() -> Result<()> {
         programmatic: false,
         params: params.leak(),
         declared: &[],
+        reports: None,
         variants: vec![variant].leak(),
     }]
     .leak();

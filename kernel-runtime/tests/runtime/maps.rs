@@ -88,6 +88,7 @@ fn images(dtype: &'static str, rank: usize, variants: Vec<Variant>) -> &'static 
         programmatic: false,
         params: params.leak(),
         declared: &[],
+        reports: None,
         variants: variants.leak(),
     };
     vec![image].leak()

@@ -239,6 +239,7 @@ fn image(build: &Build, variant: &Variant, args: &[Argument]) -> Result<&'static
         programmatic: false,
         params: params.leak(),
         declared: &[],
+        reports: None,
         variants: vec![compiled].leak(),
     };
     Ok(vec![image].leak())

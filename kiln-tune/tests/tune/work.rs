@@ -40,6 +40,7 @@ const fn image(
             }]
         },
         declared: &[],
+        reports: None,
         variants,
     }
 }

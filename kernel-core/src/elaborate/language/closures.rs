@@ -161,6 +161,7 @@ fn is_arithmetic(op: &Op) -> bool {
         | Op::Sync(_)
         | Op::Product(_)
         | Op::TensorMemory(_)
-        | Op::Assert(_) => false,
+        | Op::Assert(_)
+        | Op::Report(_) => false,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
+use super::said::Said;
 use super::value::{Class, ClosureVal, Num, RangeVal, Ty, Val};
 use crate::{
     diag::Code,
@@ -270,8 +271,9 @@ impl Builder<'_> {
             },
             ExprKind::TileLayout(parts) => self.tile_layout(parts, env, loc),
             ExprKind::Ptx(call) => self.ptx(call, env, loc),
-            ExprKind::Assert(condition, message) => {
-                self.assertion(condition, message.as_deref(), env)
+            ExprKind::Said { saying, operands, condition, text } => {
+                let said = Said { saying: *saying, condition, text, loc };
+                self.said(said, operands, env).unwrap_or(Val::Error)
             }
         }
     }
@@ -635,24 +637,5 @@ impl Builder<'_> {
             );
         }
         fits
-    }
-
-    fn assertion(&mut self, condition: &Expr, message: Option<&str>, env: Env) -> Val {
-        let val = self.plain_expr(condition, env);
-        if val.is_absent() || matches!(val, Val::Const(Const::Bool(true), _)) {
-            return Val::Unit;
-        }
-        if let Val::Const(Const::Bool(_), _) = val {
-            let headline = message.unwrap_or("a compile-time assertion fails");
-            let diagnostic = Code::AssertionFailed.at(condition.loc, headline);
-            return self.report(diagnostic.compare("condition", "true", "false"));
-        }
-        let checked = condition.text().map(|text| format!("device_assert({text});"));
-        self.report(
-            Code::NotConstant
-                .at(condition.loc, "`assert!` is checked at compile time")
-                .why("this condition depends on a value that is known only at run time")
-                .help_if(checked),
-        )
     }
 }

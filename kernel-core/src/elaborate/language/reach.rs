@@ -141,11 +141,14 @@ pub(crate) fn children<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Expr)) {
             }
         }
         ExprKind::Ptx(call) => call.inputs.iter().for_each(|(_, value)| each(value)),
+        ExprKind::Said { operands, text, .. } => {
+            let said = text.values.iter().map(|said| &said.value);
+            operands.iter().chain(said).for_each(each);
+        }
         ExprKind::Unary(_, a)
         | ExprKind::Field(a, _)
         | ExprKind::Cast(a, _)
         | ExprKind::Ref(_, a)
-        | ExprKind::Assert(a, _)
         | ExprKind::Fits { value: a, .. }
         | ExprKind::Closure(_, a) => each(a),
         ExprKind::Binary(_, a, b)

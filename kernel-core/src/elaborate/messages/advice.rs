@@ -86,7 +86,7 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
             "",
         ),
         "AutoLayout" => ("without `to_layout` the compiler chooses the layout of a tile", ""),
-        "device_print" | "printf" => ("the device cannot print; write the values to a tensor", ""),
+        "device_print" | "printf" => ("a kernel prints by `println!(\"x = {}\", x)`", ""),
         "static_assert" => ("", "assert!(condition, \"message\")"),
         "Some" | "None" => (
             "both are patterns of parameters of a type `Option<..>`; all other values are there: a mask or a `bool` says whether they count",

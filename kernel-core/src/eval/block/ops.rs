@@ -4,7 +4,8 @@ use super::{Machine, product};
 use crate::eval::element::{Data, Element};
 use crate::eval::{Arg, Fault, arith, memory};
 use crate::ir::{
-    CopyOp, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, SourceOp, SyncOp, TileOp, Value, WindowOp,
+    CopyOp, Elem, ElementwiseOp, MemoryOp, Op, ProductOp, ReportOp, SourceOp, SyncOp, TileOp,
+    Value, WindowOp,
 };
 
 impl Machine<'_> {
@@ -32,6 +33,11 @@ impl Machine<'_> {
             Op::Product(ProductOp::Tcgen05(op)) => return self.tcgen05(*op, args).map(|()| None),
             Op::TensorMemory(op) => return self.tensor_memory(*op, args),
             Op::Assert(message) => return self.assert(args[0], message).map(|()| None),
+            // What is printed is of no consequence to what is computed.
+            Op::Report(ReportOp::Print(_)) => return Ok(None),
+            Op::Report(ReportOp::Assert(_)) => {
+                return self.assert(args[0], "a condition of the kernel").map(|()| None);
+            }
         }))
     }
 

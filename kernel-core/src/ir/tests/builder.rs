@@ -31,6 +31,7 @@ impl Builder {
             barriers: Arena::new(),
             tensor_memory: Arena::new(),
             named: Arena::new(),
+            reports: Vec::new(),
             cluster: [1; 3],
             shared: Arena::new(),
             operands: std::collections::BTreeMap::new(),

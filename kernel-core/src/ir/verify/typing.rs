@@ -1,7 +1,7 @@
 //! The typing rule of each operation.
 
 use crate::ir::{
-    Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind,
+    Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, ParamKind, ReportOp,
     SharedType, SourceOp, TileOp, Type, Unary, WindowOp,
 };
 
@@ -44,12 +44,33 @@ pub(super) fn op(kernel: &Kernel, op: &Op, args: &[&Type], result: Option<&Type>
         Op::Sync(op) => sync::op(kernel, op, args, result),
         Op::Product(op) => products::op(op, args, result),
         Op::TensorMemory(op) => tensor_memory::op(kernel, *op, args, result),
+        Op::Report(report) => {
+            reported(*report, args)?;
+            none(result)
+        }
         Op::Assert(_) => {
             count(args, 1)?;
             holds(number(args[0]) == Some(Dtype::Bool), "the condition is not bool")?;
             none(result)
         }
     }
+}
+
+/// What is said is of numbers and addresses: tiles of one shape, of an assertion scalars alone.
+fn reported(report: ReportOp, args: &[&Type]) -> Outcome {
+    let said = match report {
+        ReportOp::Print(_) => args,
+        ReportOp::Assert(_) => {
+            let (condition, said) = args.split_first().ok_or("an assertion has a condition")?;
+            holds(is_bool_scalar(condition), "the condition is not a scalar of bool")?;
+            holds(said.iter().all(|ty| matches!(ty, Type::Scalar(_))), "a tile in a message")?;
+            said
+        }
+    };
+    holds(said.iter().all(|ty| ty.elem().is_some()), "what has no elements is said")?;
+    let mut shapes = said.iter().filter(|ty| matches!(ty, Type::Tile(..))).map(|ty| ty.shape());
+    let first = shapes.next();
+    holds(shapes.all(|shape| Some(shape) == first), "tiles of different shapes are said")
 }
 
 fn source(kernel: &Kernel, op: &SourceOp, args: &[&Type], result: Option<&Type>) -> Outcome {

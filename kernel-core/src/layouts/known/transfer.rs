@@ -27,7 +27,8 @@ impl Analysis<'_> {
             | Op::Sync(_)
             | Op::Product(_)
             | Op::TensorMemory(_)
-            | Op::Assert(_) => Info::unknown(ty),
+            | Op::Assert(_)
+            | Op::Report(_) => Info::unknown(ty),
         }
     }
 

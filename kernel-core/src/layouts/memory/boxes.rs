@@ -57,7 +57,8 @@ fn region(planning: tma::Planning<'_>, region_: &Region, problems: &mut Vec<Layo
                 | Op::Copy(_)
                 | Op::Sync(_)
                 | Op::TensorMemory(_)
-                | Op::Assert(_) => {}
+                | Op::Assert(_)
+                | Op::Report(_) => {}
             }
         }
         for inner in stmt.kind.regions() {

@@ -3,15 +3,17 @@
 use kernel_ptx::{Base, Opcode, Operand, Param, Space, SpecialRegister, Symbol, Type};
 
 use crate::ir::{Dtype, Elem, Kernel, ParamKind};
-use crate::lower::Lower;
 use crate::lower::emitter::{Val, mods};
 use crate::lower::tiles::scalar::held;
+use crate::lower::{Lower, Slots};
 
 /// The parameters of the entry, and where each of the kernel's begins.
 #[derive(Debug)]
 pub(crate) struct Params {
     pub(crate) list: Vec<Param>,
     first: Vec<u32>,
+    /// That of the memory for reports, which comes after those of the kernel, and how the memory is divided.
+    pub(crate) reports: Option<(u32, Slots)>,
     /// How many of the last are tensor maps.
     pub(crate) maps: usize,
 }
@@ -19,7 +21,7 @@ pub(crate) struct Params {
 impl Params {
     /// The parameters in the order of the ABI.
     pub(crate) fn of(kernel: &Kernel) -> Self {
-        let mut params = Params { list: Vec::new(), first: Vec::new(), maps: 0 };
+        let mut params = Params { list: Vec::new(), first: Vec::new(), reports: None, maps: 0 };
         for (index, param) in kernel.params.iter().enumerate() {
             params.first.push(u32::try_from(params.list.len()).expect("few parameters"));
             if param.absent {
@@ -45,13 +47,29 @@ impl Params {
                 ParamKind::Scalar(dtype) => push("value".to_owned(), dtype.row().memory),
             }
         }
+        if let Some(slots) = Slots::of(kernel) {
+            let index = u32::try_from(params.list.len()).expect("few parameters");
+            params.reports = Some((index, slots));
+            params.list.push(Param {
+                name: "reports".to_owned(),
+                space: Space::Param,
+                ty: Type::U64,
+                align: 8,
+                dims: Vec::new(),
+                register: None,
+            });
+        }
         params
     }
 }
 
 impl Lower<'_> {
     fn field(&mut self, param: u32, field: u32, register: Type) -> Val {
-        let index = self.params.first[param as usize] + field;
+        self.entry_param(self.params.first[param as usize] + field, register)
+    }
+
+    /// The value of a parameter of the entry.
+    pub(crate) fn entry_param(&mut self, index: u32, register: Type) -> Val {
         let ty = self.params.list[index as usize].ty;
         let address = Operand::Address { base: Base::Symbol(Symbol::Param(index)), offset: 0 };
         self.e.pure_of(

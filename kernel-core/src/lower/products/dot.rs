@@ -368,7 +368,8 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
             | Op::Sync(_)
             | Op::Product(_)
             | Op::TensorMemory(_)
-            | Op::Assert(_) => false,
+            | Op::Assert(_)
+            | Op::Report(_) => false,
         };
         if !quiet {
             return false;

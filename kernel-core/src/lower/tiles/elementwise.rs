@@ -2,7 +2,7 @@
 
 use kernel_ptx::{Modifier, Opcode, Type, Word};
 
-use crate::ir::{Binary, Dtype, Elem, ElementwiseOp, Transcendental, Unary, Value};
+use crate::ir::{Binary, Dtype, Elem, ElementwiseOp, Range, Transcendental, Unary, Value};
 use crate::lower::emitter::bits::sign_extended;
 use crate::lower::emitter::{Emitter, Val, mods};
 use crate::lower::{Data, Lower};
@@ -15,9 +15,18 @@ impl Lower<'_> {
         args: &[Value],
         result: Value,
     ) -> Data {
-        let elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
+        let mut elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
         let target = self.elem(result);
-        let operands: Vec<Data> = args.iter().map(|&arg| self.values[arg].clone()).collect();
+        let mut operands: Vec<Data> = args.iter().map(|&arg| self.values[arg].clone()).collect();
+        if *op == ElementwiseOp::Cast && self.goes_by_single(args[0], target) {
+            let single = Elem::Number(Dtype::F32);
+            let mut wide = |value: Val| self.e.cast(elems[0], single, value);
+            operands[0] = match &operands[0] {
+                Data::Scalar(value) | Data::Window(value) => Data::Scalar(wide(*value)),
+                Data::Tile(values) => Data::Tile(values.iter().map(|&value| wide(value)).collect()),
+            };
+            elems[0] = single;
+        }
         let registers = operands.iter().find_map(|operand| match operand {
             Data::Tile(registers) => Some(registers.len()),
             Data::Scalar(_) | Data::Window(_) => None,
@@ -58,6 +67,19 @@ impl Lower<'_> {
             results.push(self.e.element(op, &elems, target, &at(index)));
         }
         Data::Tile(results)
+    }
+}
+
+impl Lower<'_> {
+    /// Whether an integer is converted by way of `f32`, of which two become narrower floats at once: to `bf16` if `f32` holds it,
+    /// so that it is rounded once; to FP8 always, since what `f32` rounds is above the largest number.
+    fn goes_by_single(&self, value: Value, target: Elem) -> bool {
+        const HELD: Range = Range { least: -(1 << 24), most: 1 << 24 };
+        let (Elem::Number(from), Elem::Number(to)) = (self.elem(value), target) else {
+            return false;
+        };
+        from.is_int()
+            && (to.is_float8() || to == Dtype::Bf16 && self.facts.proves_range(value, HELD))
     }
 }
 

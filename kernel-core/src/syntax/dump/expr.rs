@@ -5,6 +5,8 @@ use super::{
     operator,
 };
 
+use crate::syntax::{SaidText, Saying};
+
 /// How tightly an operator of arithmetic binds.
 fn precedence(expr: &Expr) -> Option<u8> {
     let ExprKind::Binary(BinOp::Arith(op), ..) = &expr.kind else { return None };
@@ -87,7 +89,7 @@ impl Printer<'_> {
                 self.closed("|", params, "| ", Self::pat);
                 self.expr(body);
             }
-            ExprKind::Assert(condition, message) => self.assert(condition, message.as_deref()),
+            ExprKind::Said { saying, operands, text, .. } => self.said(*saying, operands, text),
             ExprKind::TileLayout(parts) => self.tile_layout(parts),
             ExprKind::Ptx(call) => self.ptx(call),
             ExprKind::Refused(_) => self.put("<refused>"),
@@ -163,11 +165,16 @@ impl Printer<'_> {
         }
     }
 
-    fn assert(&mut self, condition: &Expr, message: Option<&str>) {
-        self.put("assert!(");
-        self.expr(condition);
-        if let Some(message) = message {
-            self.put(&format!(", {message:?}"));
+    fn said(&mut self, saying: Saying, operands: &[Expr], text: &SaidText) {
+        self.put(&format!("{}!(", saying.name()));
+        self.list(operands, Self::expr);
+        if !text.format.is_empty() {
+            let comma = if operands.is_empty() { "" } else { ", " };
+            self.put(&format!("{comma}{:?}", text.format));
+            for said in &text.values {
+                self.put(", ");
+                self.expr(&said.value);
+            }
         }
         self.put(")");
     }

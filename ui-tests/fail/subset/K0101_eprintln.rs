@@ -1,8 +1,8 @@
 use kiln::prelude::*;
 
 #[kernel(target = sm_80, warps = 4)]
-pub fn clear(n: i32, x: TensorMut<f32, 1>) {
-    assert!(n > 0, "nothing to clear");
+pub fn trace(x: TensorMut<f32, 1>) {
+    eprintln!("block {}", block_id(0));
     x.tile([0], [128]).store(zeros([128]));
 }
 

@@ -1,0 +1,123 @@
+//! How many instructions conversions take: the table of `docs/conversions.md`.
+//!
+//! `UPDATE_EXPECT=1` writes the page.
+
+use std::fmt::Write as _;
+
+use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
+
+const PAGE: &str = include_str!("../../docs/conversions.md");
+
+const HEAD: &str = "# What conversions cost
+
+Instructions of PTX for an element that is converted by `cast`, on `sm_90a`, between shared memory and shared memory. Loads and stores do
+not count. Instructions that take elements of 8 and 16 bits out of the words in which they are loaded do, and those that put them into the
+words in which they are stored. The row *`i32`, 24 bits* holds for integers of which the text says that they are from -16777216 to
+16777216: `x & 15`, `x % 100`, positions of `arange`, sums and products of these. A test of the compiler writes the table.
+
+";
+
+/// The rows: how they are called, the type, and what is done with the values before.
+const FROM: [(&str, &str, &str); 12] = [
+    ("`bool`", "bool", "x"),
+    ("`i8`", "i8", "x"),
+    ("`u8`", "u8", "x"),
+    ("`i16`", "i16", "x"),
+    ("`i32`", "i32", "x"),
+    ("`i32`, 24 bits", "i32", "(x & 15)"),
+    ("`u32`", "u32", "x"),
+    ("`i64`", "i64", "x"),
+    ("`f16`", "f16", "x"),
+    ("`bf16`", "bf16", "x"),
+    ("`f32`", "f32", "x"),
+    ("`e4m3`", "e4m3", "x"),
+];
+
+const TO: [&str; 7] = ["i8", "i32", "i64", "f16", "bf16", "f32", "e4m3"];
+
+/// The instructions of a kernel that computes an expression of the elements of `x`, but for loads and stores.
+fn instructions(from: &str, to: &str, expression: &str, elements: u32) -> usize {
+    let source = format!(
+        "fn k() {{
+            let (s, d) = (shared::<{from}>([{elements}]), shared::<{to}>([{elements}]));
+            let x = s.load();
+            d.store({expression});
+        }}"
+    );
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let attr = quote::quote!(target = sm_90a, warps = 1);
+    let unit = syntax::parse_function(attr, &function, &locations, &mut problems);
+    let compiled =
+        compile_unit(&unit, &locations, &mut problems, Options::default(), &mut Vec::new());
+    assert!(problems.is_empty(), "{source}: {problems:?}");
+    let ptx = &compiled[0][0].images[0].variants[0].ptx;
+    let instructions = ptx.lines().filter(|line| line.starts_with('\t') && line.ends_with(';'));
+    let others = ["ld.", "st.", "bar.", ".loc", ".reg", "ret"];
+    let instructions = instructions.map(str::trim);
+    instructions.filter(|line| !others.iter().any(|other| line.starts_with(other))).count()
+}
+
+/// What each further element costs, in hundredths.
+fn hundredths(from: &str, to: &str, expression: &str) -> usize {
+    // 16 and 32 elements in each thread.
+    let [few, many] = [512, 1024].map(|elements| instructions(from, to, expression, elements));
+    (many - few) * 100 / 16
+}
+
+fn table() -> String {
+    let mut page = HEAD.to_owned();
+    let heads: Vec<String> = TO.iter().map(|to| format!("`{to}`")).collect();
+    let _ = writeln!(page, "| from | {} |", heads.join(" | "));
+    let _ = writeln!(page, "|{}", "---|".repeat(TO.len() + 1));
+    for (name, from, value) in FROM {
+        // The mask is one instruction.
+        let before = if value == "x" { 0 } else { 100 };
+        let costs: Vec<String> = TO
+            .iter()
+            .map(|to| {
+                let cast = format!("{value}.cast::<{to}>()");
+                let cost = hundredths(from, to, &cast) - before;
+                let text = format!("{}.{:02}", cost / 100, cost % 100);
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            })
+            .collect();
+        let _ = writeln!(page, "| {name} | {} |", costs.join(" | "));
+    }
+    page
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests may read the environment and write their expected text; the compiler may not"
+)]
+fn update(table: &str) {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conversions.md");
+        std::fs::write(path, table).expect("the page can be written");
+    }
+}
+
+#[test]
+fn the_page_has_what_conversions_cost() {
+    let table = table();
+    update(&table);
+    assert_eq!(PAGE, table, "UPDATE_EXPECT=1 writes it anew");
+}
+
+/// Counted by hand: `cvt.rn.f32.s32` of each, `cvt.rn.bf16x2.f32` of two.
+#[test]
+fn small_integers_become_bf16_by_three_instructions_for_two() {
+    let masked = hundredths("i32", "i32", "(x & 15)");
+    assert_eq!(hundredths("i32", "bf16", "(x & 15).cast::<bf16>()"), masked + 150);
+    // 2^24 + 1 is none that `f32` has.
+    let wide = "minimum(maximum(x, 0), 16_777_217)";
+    let one_less = "minimum(maximum(x, 0), 16_777_216)";
+    let cost = |value: &str| {
+        hundredths("i32", "bf16", &format!("{value}.cast::<bf16>()"))
+            - hundredths("i32", "i32", value)
+    };
+    assert_eq!(cost(one_less), 150);
+    assert!(cost(wide) > 400, "{}", cost(wide));
+}
