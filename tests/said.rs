@@ -3,6 +3,8 @@
 //! Each test runs itself again in a process of its own, whose standard output it reads: a kernel that fails takes the device along.
 //! The device is the emulator, or what `KILN_DEVICE` names.
 
+#![expect(clippy::print_stdout, reason = "what kernels print is under test")]
+
 use std::{fmt::Write as _, process::Command};
 
 use kiln::prelude::*;
