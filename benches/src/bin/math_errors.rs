@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p benches --bin math_errors -- --write` runs on the first GPU, over all 2^32 values of `f32` and all 2^16 of
 //! the half types; without `--write` it prints the table. `--emulator` runs on the emulator, over every 65521st value of `f32`;
-//! `--step N` over every Nth. Powers have two arguments: pairs drawn at random, so that results of all sizes occur.
+//! `--step N` over every Nth; with names of functions, of these alone, which `--write` does not take. Powers have two arguments: pairs drawn at random, so that results of all sizes occur.
 //!
 //! The program fails if a function that promises 2 ulp has a larger error.
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
@@ -265,18 +265,24 @@ const MARKS: [&str; 2] = ["<!-- measured -->\n", "<!-- end of what is measured -
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let (mut write, mut emulator, mut step) = (false, false, None);
+    let (mut write, mut emulator, mut step, mut only) = (false, false, None, Vec::new());
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--write" => write = true,
             "--emulator" => emulator = true,
             "--step" => step = Some(args.next().context("`--step` takes a number")?.parse()?),
-            other => anyhow::bail!("required `--write`, `--emulator` or `--step N`, not `{other}`"),
+            name if name == "powf" || FUNCTIONS.iter().any(|function| function.name == name) => {
+                only.push(arg);
+            }
+            other => anyhow::bail!(
+                "required a function, `--write`, `--emulator` or `--step N`, not `{other}`"
+            ),
         }
     }
     let device = if emulator { Device::emulator(Target::Sm90a)? } else { Device::cuda(0)? };
     let step: usize = step.unwrap_or(if emulator { 65_521 } else { 1 });
     ensure!(step > 0, "a step is at least 1");
+    ensure!(!write || only.is_empty(), "the page has all functions");
     let stream = device.stream()?;
     let pairs = (1 << 32) / step.max(16);
     let of = if step == 1 { "all values".to_owned() } else { format!("one of {step} values") };
@@ -285,7 +291,8 @@ fn main() -> Result<()> {
          | function | `f32` | at | `f16` | `bf16` |\n|---|---|---|---|---|\n"
     );
     let mut wrong = Vec::new();
-    for function in FUNCTIONS {
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|one: &String| one == name);
+    for function in FUNCTIONS.iter().filter(|function| wanted(function.name)) {
         let single = measure(
             &stream,
             function.f32,
@@ -311,12 +318,14 @@ fn main() -> Result<()> {
             wrong.push(function.name);
         }
     }
-    let powers = measure_powers(&stream, pairs)?;
-    let [x, y] = powers.at.map(narrowed);
-    writeln!(table, "| `powf` | {} | {x:e}, {y:e} | | |", shown(powers))?;
-    println!("powf: {}", shown(powers));
-    if powers.ulp > 2.0 {
-        wrong.push("powf");
+    if wanted("powf") {
+        let powers = measure_powers(&stream, pairs)?;
+        let [x, y] = powers.at.map(narrowed);
+        writeln!(table, "| `powf` | {} | {x:e}, {y:e} | | |", shown(powers))?;
+        println!("powf: {}", shown(powers));
+        if powers.ulp > 2.0 {
+            wrong.push("powf");
+        }
     }
     if write {
         write_page(&table)?;

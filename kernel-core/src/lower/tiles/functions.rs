@@ -105,7 +105,7 @@ impl Emitter {
         match function {
             Transcendental::Exp => self.exp(x),
             Transcendental::ExpM1 => self.exp_m1(x),
-            Transcendental::Exp2 => self.f32_op(Opcode::Ex2, &[Word::Approx], x),
+            Transcendental::Exp2 => self.exp2(x),
             Transcendental::Ln => self.logarithm(&NATURAL, x),
             Transcendental::Ln1p => self.ln_1p(x),
             Transcendental::Log2 => self.logarithm(&BINARY, x),
@@ -137,6 +137,7 @@ impl Emitter {
             // The least f16 is far above the numbers that `.ftz` flushes; the least bfloat16 is one of them.
             (Transcendental::Exp, Dtype::F16) => self.transcendental(Transcendental::ExpApprox, x),
             (Transcendental::Exp2, Dtype::F16) => self.ex2(x),
+            (Transcendental::Exp2, Dtype::Bf16) => self.f32_op(Opcode::Ex2, &[Word::Approx], x),
             (Transcendental::Exp, Dtype::Bf16) => {
                 let scaled = self.mul_f32(x, f32_const(LOG2_E));
                 self.f32_op(Opcode::Ex2, &[Word::Approx], scaled)
@@ -159,7 +160,20 @@ impl Emitter {
     /// Beyond these n the rest is what is left: the power of it then brings the result to infinity, or down to the subnormal
     /// numbers and 0. The saturated sum is 0 for NaN, which stays in the rest.
     fn exp(&mut self, x: Val) -> Val {
-        let (scale, offset) = (1.0 / (253.0 * std::f32::consts::LN_2), 126.0 / 253.0);
+        self.power(x, 1.0 / (253.0 * std::f32::consts::LN_2), |lower, minus_n| {
+            let rest = lower.fma_f32(x, f32_const(LOG2_E), minus_n);
+            lower.fma_f32(x, f32_const(LOG2_E_REST), rest)
+        })
+    }
+
+    /// [`Self::exp`] for powers of 2, whose rest is exact: `ex2` alone is off by more than 2 ulp outside of 0 to 1.
+    fn exp2(&mut self, x: Val) -> Val {
+        self.power(x, 1.0 / 253.0, |lower, minus_n| lower.add_f32(x, minus_n))
+    }
+
+    /// 2^n · 2^r, where `scale` · 253 · x has the floor n and `rest` computes r from -n.
+    fn power(&mut self, x: Val, scale: f32, rest: impl FnOnce(&mut Self, Val) -> Val) -> Val {
+        let offset = 126.0 / 253.0;
         let part = self.pure(
             Opcode::Fma,
             mods![Word::Rn, Word::Sat, Type::F32],
@@ -174,8 +188,7 @@ impl Emitter {
             &[part, f32_const(253.0), f32_const(ROUNDER + 1.0)],
         );
         let minus_n = self.sub_f32(f32_const(ROUNDER + 127.0), whole);
-        let rest = self.fma_f32(x, f32_const(LOG2_E), minus_n);
-        let rest = self.fma_f32(x, f32_const(LOG2_E_REST), rest);
+        let rest = rest(self, minus_n);
         let power = self.ex2(rest);
         let bits = self.bits_of_f32(whole);
         let bits = self.shl(Type::S32, bits, 23);
