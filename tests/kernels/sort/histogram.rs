@@ -5,7 +5,7 @@
 //@ arg x: u8[512] bits
 //@ arg y: i32[4, 8, 16] uniform(-3, 12)
 //@ arg z: i64[8] list(0, 1, 4294967296, -1, 1, 9223372036854775807, 7, 8)
-//@ arg s: i8[2, 32] bits
+//@ arg s: i8[2, 32] list(0, 3, -1, 0, 127, -128, 1)
 //@ arg bytes: i32[256] poison
 //@ arg few: i32[8] poison
 //@ arg long: i32[8] poison
