@@ -269,7 +269,8 @@
 //! **What is written.** Numbers, `bool`, addresses (`{:?}`, `{:p}`) and tiles of these. A text with scalars alone is written once by
 //! each block, or by each partition that comes by. A text with tiles, which have one shape then, is written once for each of their
 //! elements, after its index: `[3, 5] `. Of a value that differs between threads, which only [`ptx!`](crate::prelude::ptx) gives,
-//! the first thread's is written. The texts of a block stand together, in the order in which they began.
+//! the first thread's is written. The texts of a block stand together, in the order of the kernel as far as one thread writes a part of
+//! both; what different warps write alone may come in any order.
 //!
 //! **Assertions.** A condition is one `bool` for the block; [`device_assert`] takes masks. The launch returns
 //! [`Error::Assertion`](crate::Error::Assertion), with the condition, the line, the block and the text. Its values are computed

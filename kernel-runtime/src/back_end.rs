@@ -393,6 +393,10 @@ impl Queue {
     }
 
     /// Memory for what a kernel says.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(unused_variables, reason = "the emulator has one memory")
+    )]
     pub(crate) fn readable(&self, device: &Device, bytes: usize) -> Result<Readable> {
         match *self {
             #[cfg(feature = "cuda")]

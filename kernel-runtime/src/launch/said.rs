@@ -5,7 +5,10 @@ use crate::{
     back_end::Readable,
     image::{ReportText, Reports, Values},
 };
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 /// Bytes of the two counters.
 const COUNTERS: usize = 16;
@@ -24,6 +27,7 @@ struct Record<'a> {
     number: u32,
     element: u32,
     block: [u32; 3],
+    thread: u32,
     values: Values<'a>,
 }
 
@@ -88,18 +92,71 @@ fn records<'a>(
         let number = word(slot, 0).checked_sub(1)?;
         let report = reports.all.get(number as usize)?;
         let block = [8, 12, 16].map(|at| word(slot, at));
+        let thread = word(slot, 20);
         let values = Values(slot.get(HEAD..).unwrap_or_default());
-        Some(Record { report, number, element: word(slot, 4), block, values })
+        Some(Record { report, number, element: word(slot, 4), block, thread, values })
     })
 }
 
-/// The texts of the prints: those of a block together, in the order in which they began; of one print the elements in
-/// row-major order.
+/// A print as often as a block came by: the number of the report, and how many times before.
+type Run = (u32, u32);
+
+/// The runs of the prints of one block.
+#[derive(Default)]
+struct Block {
+    /// The runs, with the index of the first record of each.
+    begun: BTreeMap<Run, usize>,
+    /// The last run of each thread so far.
+    last: BTreeMap<u32, Run>,
+    /// The runs that come after a run, for one thread at least.
+    after: BTreeMap<Run, BTreeSet<Run>>,
+}
+
+impl Block {
+    fn note(&mut self, run: Run, thread: u32, index: usize) {
+        self.begun.entry(run).or_insert(index);
+        if let Some(before) = self.last.insert(thread, run).filter(|before| *before != run) {
+            self.after.entry(before).or_default().insert(run);
+        }
+    }
+
+    /// The runs in the order of the program as far as one thread has come by two of them, else in the order in which they began.
+    fn places(&self) -> BTreeMap<Run, usize> {
+        let mut waits: BTreeMap<Run, usize> = BTreeMap::new();
+        for run in self.after.values().flatten() {
+            *waits.entry(*run).or_default() += 1;
+        }
+        let mut left: BTreeSet<(usize, Run)> =
+            self.begun.iter().map(|(run, index)| (*index, *run)).collect();
+        let free = |waits: &BTreeMap<Run, usize>, run: &Run| waits.get(run).is_none_or(|n| *n == 0);
+        let mut ready: BTreeSet<(usize, Run)> =
+            left.iter().filter(|(_, run)| free(&waits, run)).copied().collect();
+        let mut places = BTreeMap::new();
+        // If two threads disagree, the run that began first goes on.
+        while let Some(next) = ready.pop_first().or_else(|| left.first().copied()) {
+            if !left.remove(&next) {
+                continue;
+            }
+            places.insert(next.1, places.len());
+            for run in self.after.get(&next.1).into_iter().flatten() {
+                let count = waits.entry(*run).or_default();
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    ready.extend(self.begun.get(run).map(|index| (*index, *run)));
+                }
+            }
+        }
+        places
+    }
+}
+
+/// The texts of the prints: those of a block together, in the order of the program as far as it shows; of one print the elements
+/// in row-major order.
 fn printed(image: &Image, reports: &'static Reports, bytes: &[u8]) -> String {
     let asked = counted(bytes, 0);
     let room = u64::from(reports.prints);
     let mut runs = BTreeMap::new();
-    let mut begun = BTreeMap::new();
+    let mut blocks: BTreeMap<[u32; 3], Block> = BTreeMap::new();
     let mut lines = Vec::new();
     for (index, record) in records(reports, bytes, 0, asked.min(room)).enumerate() {
         let [x, y, z] = record.block;
@@ -107,10 +164,15 @@ fn printed(image: &Image, reports: &'static Reports, bytes: &[u8]) -> String {
         // The threads of a block come by a print equally often: of each element there is one record a run.
         let run = runs.entry((block, record.number, record.element)).or_insert(0u32);
         *run += 1;
-        let began = *begun.entry((block, record.number, *run)).or_insert(index);
-        lines.push((block, began, record));
+        let run = (record.number, *run);
+        blocks.entry(block).or_default().note(run, record.thread, index);
+        lines.push((block, run, record));
     }
-    lines.sort_by_key(|(block, began, record)| (*block, *began, record.element));
+    let places: BTreeMap<_, _> =
+        blocks.iter().map(|(block, of_block)| (*block, of_block.places())).collect();
+    let place =
+        |block: &[u32; 3], run: &Run| places.get(block).and_then(|all| all.get(run)).copied();
+    lines.sort_by_key(|(block, run, record)| (*block, place(block, run), record.element));
     let mut text = String::new();
     for (_, _, record) in &lines {
         if let Some(index) = index(record.report.shape, record.element) {
@@ -157,5 +219,41 @@ fn failed(image: &Image, reports: &'static Reports, bytes: &[u8], cause: Error) 
         block: record.block,
         text: text.into(),
         cause: Box::new(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, Run};
+
+    /// The runs in their order, of records with a run and a thread.
+    fn order(records: &[(Run, u32)]) -> Vec<Run> {
+        let mut block = Block::default();
+        for (index, (run, thread)) in records.iter().enumerate() {
+            block.note(*run, *thread, index);
+        }
+        let mut places: Vec<_> = block.places().into_iter().collect();
+        places.sort_by_key(|(_, place)| *place);
+        places.into_iter().map(|(run, _)| run).collect()
+    }
+
+    #[test]
+    fn a_thread_that_comes_by_two_prints_says_which_is_first() {
+        // The second warp is ahead: it has no element of the first print.
+        assert_eq!(order(&[((1, 1), 32), ((0, 1), 0), ((1, 1), 0)]), [(0, 1), (1, 1)]);
+        // Nobody comes by both.
+        assert_eq!(order(&[((1, 1), 32), ((0, 1), 0)]), [(1, 1), (0, 1)]);
+    }
+
+    #[test]
+    fn iterations_alternate() {
+        let records = [((0, 1), 0), ((0, 2), 32), ((1, 1), 0), ((0, 2), 0), ((1, 2), 0)];
+        assert_eq!(order(&records), [(0, 1), (1, 1), (0, 2), (1, 2)]);
+    }
+
+    #[test]
+    fn threads_that_disagree_do_not_end_the_program() {
+        let records = [((0, 1), 0), ((1, 1), 0), ((1, 1), 1), ((0, 1), 1), ((2, 1), 1)];
+        assert_eq!(order(&records), [(0, 1), (1, 1), (2, 1)]);
     }
 }
