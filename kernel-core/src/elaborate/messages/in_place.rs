@@ -130,24 +130,19 @@ pub(crate) fn set(unit: &Unit, problems: &mut Problems) {
                 diagnostic.help = Some(whole);
             }
         }
-        let mut first: Vec<(String, Diagnostic)> = Vec::new();
-        list.retain(|diagnostic| {
-            let Some(word) = exprs.word(diagnostic) else { return true };
-            let same = |(other, of): &&mut (String, Diagnostic)| {
-                *other == word && of.says_as(diagnostic) && of.primary != diagnostic.primary
+        let mut kept: Vec<(Option<String>, Diagnostic)> = Vec::new();
+        for diagnostic in std::mem::take(list) {
+            let word = exprs.word(&diagnostic);
+            let same = |(other, of): &&mut (Option<String>, Diagnostic)| {
+                word.is_some() && *other == word && of.says_as(&diagnostic)
             };
-            if let Some((_, kept)) = first.iter_mut().find(same) {
-                kept.secondary.push((diagnostic.primary, "the same here".to_owned()));
-                return false;
-            }
-            first.push((word, diagnostic.clone()));
-            true
-        });
-        for (_, kept) in first {
-            let of = list.iter_mut().find(|one| one.primary == kept.primary && one.says_as(&kept));
-            if let Some(of) = of {
-                of.secondary = kept.secondary;
+            match kept.iter_mut().find(same) {
+                Some((_, first)) => {
+                    first.secondary.push((diagnostic.primary, "the same here".to_owned()));
+                }
+                None => kept.push((word, diagnostic)),
             }
         }
+        list.extend(kept.into_iter().map(|(_, diagnostic)| diagnostic));
     });
 }

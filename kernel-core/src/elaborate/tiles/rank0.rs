@@ -150,7 +150,7 @@ impl Builder<'_> {
         let shape = self.ty(tile).shape().to_vec();
         let dtype = self.cells.settled(self.num(tile));
         let fill = match &first {
-            Some((_, text)) if matches!(old, Val::Const(Const::Int(_), _)) || text.is_empty() => {
+            Some(_) if matches!(old, Val::Const(Const::Int(_), _)) => {
                 Some(self.full_of(&shape, old, dtype))
             }
             Some((_, text)) => Some(format!("full({shape:?}, {text})")),
