@@ -32,6 +32,8 @@ pub enum Capability {
     LaunchControl,
     /// Tensor memory, `tcgen05`, and TMA copies that complete at the barrier of the other block of a pair.
     Tcgen05,
+    /// `redux.sync` of floats.
+    ReduxFloats,
     /// `tcgen05.mma` of integers, `kind::i8`.
     Tcgen05Integers,
     /// `tcgen05.mma` with scales by their number in a row, `scale_vec`; the same products are everywhere by the numbers of a scale,
@@ -43,7 +45,7 @@ pub enum Capability {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Capability; 14] = [
+    pub const ALL: [Capability; 15] = [
         Self::Float8,
         Self::Bf16Atomics,
         Self::Stmatrix,
@@ -55,6 +57,7 @@ impl Capability {
         Self::TmaGather,
         Self::LaunchControl,
         Self::Tcgen05,
+        Self::ReduxFloats,
         Self::Tcgen05Integers,
         Self::Tcgen05ScaleVectors,
         Self::BlockScaledMma,
@@ -80,6 +83,7 @@ impl Capability {
                 "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r0], [%r1];"
             }
             Self::Tcgen05 => "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;",
+            Self::ReduxFloats => "redux.sync.min.f32 %f0, %f1, %r0;",
             Self::Tcgen05Integers => {
                 "tcgen05.mma.cta_group::1.kind::i8 [%r0], %rd0, %rd1, %r1, %p0;"
             }
@@ -141,7 +145,8 @@ const HOPPER: &[Capability] = &[
 /// What came with Blackwell.
 const BLACKWELL: &[Capability] = &[Capability::LaunchControl];
 /// What data-centre Blackwell alone has.
-const DATA_CENTRE: &[Capability] = &[Capability::TmaGather, Capability::Tcgen05];
+const DATA_CENTRE: &[Capability] =
+    &[Capability::TmaGather, Capability::Tcgen05, Capability::ReduxFloats];
 
 /// What runs on all data-centre Blackwell GPUs with a compute capability of 10, such as B200 and B300.
 const FAMILY_100: Hardware = Hardware {

@@ -132,8 +132,10 @@ pub use several::Tiles;
 ///
 /// **PTX.** First the operation (`add.rn.f32`, `max.s32`) over the registers of a thread; then, for each bit of the
 /// lane number along the axis, one `shfl.sync.bfly.b32` and the operation (two shuffles for 64 bits, one for each part
-/// of a pair with an index or of a tuple); then, if warps are along the axis, `st.shared`, `bar.sync 0`, `ld.shared` of one value for
-/// each warp, and the operation. (PTX ISA, "shfl.sync".)
+/// of a pair with an index or of a tuple), or, if all bits of the lane number are along the axis, one `redux.sync` for
+/// `+`, `min`, `max`, `&`, `|` and `^` of integers of up to 32 bits (on `sm_100a` for `min` and `max` of `f32` too) and one
+/// `vote.sync` for `&` and `|` of masks; then, if warps are along the axis, `st.shared`, `bar.sync 0`, `ld.shared` of one value for
+/// each warp, and the operation. (PTX ISA, "shfl.sync", "redux.sync", "vote.sync".)
 ///
 /// **Errors.** K0205 for an axis that the tile lacks, K0106 for one not known at compile time, K0204 for masks and
 /// pointers except in `reduce`, K0206 for a function that does more than arithmetic, K0203 for one that does not give

@@ -15,6 +15,7 @@ pub(crate) mod gather;
 pub(crate) mod histogram;
 pub(crate) mod powers;
 pub(crate) mod reduce;
+mod redux;
 pub(crate) mod scalar;
 pub(crate) mod scan;
 pub(crate) mod shape;

@@ -69,8 +69,32 @@ impl Builder<'_> {
         if self.refuse_unreckoned(&what, &[&given.of], given.loc) {
             return None;
         }
-        if self.cells.known(num) == Some(Dtype::Bool) || self.is_ptr(tile) {
-            return self.refuse_dtype(&what, "numbers", num, given.loc);
+        if self.is_ptr(tile) {
+            let actual = self.describe(&given.of);
+            let headline = format!("{what} is not defined on pointers");
+            let refused = Code::DtypeRefused.at(given.loc, headline);
+            return self.refuse(refused.compare("", "a tile of numbers", actual));
+        }
+        if self.cells.known(num) == Some(Dtype::Bool) {
+            let axis = given.vals.first().and_then(|axis| self.written(axis));
+            let axis = axis.unwrap_or_else(|| "0".to_owned());
+            let method = match given.signature.name {
+                "max" => format!(".reduce({axis}, |a, b| a | b)"),
+                "min" => format!(".reduce({axis}, |a, b| a & b)"),
+                name => {
+                    let rest: Vec<Option<String>> =
+                        given.vals.iter().map(|val| self.written(val)).collect();
+                    let rest = rest.into_iter().collect::<Option<Vec<String>>>();
+                    format!(".cast::<i32>().{name}({})", rest.unwrap_or_default().join(", "))
+                }
+            };
+            let headline = format!("{what} is not defined on `bool`");
+            return self.refuse(
+                Code::DtypeRefused
+                    .at(given.loc, headline)
+                    .compare("element type", "numbers", "`bool`")
+                    .help(self.applied(tile, &method)),
+            );
         }
         Some(())
     }

@@ -434,6 +434,10 @@ pub(crate) fn of_tensor(name: &str) -> Option<Advice> {
         "shape" | "size" | "len" => ("", ".dim(0)"),
         "window" | "slice" | "partition" | "local_tile" => ("", ".tile([i, j], [64, 64])"),
         "strides" => ("", ".stride(0)"),
+        "at" | "get" | "index" => (
+            "the block of a `TensorMap` has extents; a window of a tensor names them",
+            ".tile([i, j], [64, 64])",
+        ),
         _ => return None,
     })
 }

@@ -36,10 +36,16 @@ impl Lower<'_> {
             operands.push(self.convert(elem, &values, &from, &layout));
         }
         let mut partial = self.within_thread(&layout, axis, combine, &operands);
-        for (bit, basis) in layout.bases(Dim::Lane).to_vec().iter().enumerate() {
-            if basis[axis] != 0 {
-                for values in partial.values_mut() {
-                    *values = self.across_lanes(combine, &elems, values, bit);
+        if let Some(whole) = self.whole_warp(&layout, axis, combine, &elems) {
+            for values in partial.values_mut() {
+                values[0] = self.reduce_warp(whole, values[0]);
+            }
+        } else {
+            for (bit, basis) in layout.bases(Dim::Lane).to_vec().iter().enumerate() {
+                if basis[axis] != 0 {
+                    for values in partial.values_mut() {
+                        *values = self.across_lanes(combine, &elems, values, bit);
+                    }
                 }
             }
         }
@@ -103,7 +109,7 @@ impl Lower<'_> {
             .zip(elems)
             .map(|(&value, &elem)| self.e.butterfly(elem, value, 1 << bit))
             .collect();
-        if commutes(combine) {
+        if commutative(combine).is_some() {
             return self.combined(combine, values, &others);
         }
         // Both lanes must compute the same, so the lower lane's value comes first in both.
@@ -272,17 +278,17 @@ pub(crate) fn separates(layout: &Layout, axis: usize) -> bool {
     })
 }
 
-/// Whether the function is one operation that gives the same bits with its operands exchanged.
-fn commutes(combine: &Region) -> bool {
-    let [stmt] = &combine.stmts[..] else { return false };
+/// The operation that the function of one operand is, if it is one that gives the same bits with its operands exchanged.
+pub(super) fn commutative(combine: &Region) -> Option<Binary> {
+    let [stmt] = &combine.stmts[..] else { return None };
     let StmtKind::Op { op: Op::Elementwise(ElementwiseOp::Binary(op)), args, .. } = &stmt.kind
     else {
-        return false;
+        return None;
     };
     let both = combine.args.len() == 2
         && args.iter().all(|arg| combine.args.contains(arg))
         && args[0] != args[1];
-    both && match op {
+    let commutes = match op {
         Binary::Add
         | Binary::Mul
         | Binary::And
@@ -298,5 +304,6 @@ fn commutes(combine: &Region) -> bool {
         | Binary::Shr
         | Binary::Copysign
         | Binary::Powf => false,
-    }
+    };
+    (both && commutes).then_some(*op)
 }
