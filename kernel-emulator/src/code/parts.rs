@@ -146,6 +146,8 @@ pub(crate) struct Load {
     /// One per element; `None` for `_`.
     pub(crate) targets: Box<[Option<Slot>]>,
     pub(crate) order: Order,
+    /// `.nc`: the memory is constant while the kernel runs.
+    pub(crate) constant: bool,
 }
 
 /// `st`.

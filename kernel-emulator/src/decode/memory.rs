@@ -18,7 +18,6 @@ const CACHE: &[Word] = &[
     Word::Cv,
     Word::Wb,
     Word::Wt,
-    Word::Nc,
     Word::L1EvictNormal,
     Word::L1EvictUnchanged,
     Word::L1EvictFirst,
@@ -98,6 +97,7 @@ impl Vector {
 
 /// `ld`, `ldu`.
 pub(super) fn ld(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    let constant = mods.word(Word::Nc);
     let Vector { order, space, count, ty, bytes } = Vector::of(mods)?;
     let [d, a, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
@@ -116,7 +116,14 @@ pub(super) fn ld(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> D
         targets.push(cx.target(element)?);
     }
     let address = cx.address(a, space)?;
-    Ok(Op::Load(Box::new(Load { address, bytes, extend, targets: targets.into(), order })))
+    Ok(Op::Load(Box::new(Load {
+        address,
+        bytes,
+        extend,
+        targets: targets.into(),
+        order,
+        constant,
+    })))
 }
 
 fn bytes_of(ty: Type) -> Decoded<u32> {

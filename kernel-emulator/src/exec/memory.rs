@@ -159,6 +159,9 @@ fn load_words<const N: usize>(
     mask: u32,
 ) -> Run<()> {
     let addresses = addresses(warp, &op.address, mask)?;
+    if op.constant && cx.cluster.races.enabled() {
+        global::constant(cx, warp, &addresses, bytes, mask)?;
+    }
     let mut words = [[0; LANES]; N];
     let mut defined = 0;
     if op.address.place == Place::Generic {

@@ -465,6 +465,11 @@ impl Races {
         view.overwrite(epoch, lane, (offset, bytes))
     }
 
+    /// The first write of the cluster to words of global memory, none of them behind the end of their page, if there is one.
+    pub(crate) fn writer(&mut self, seat: Seat, place: (u64, u32)) -> Option<Earlier> {
+        self.first_write(seat, place, |_, _| true)
+    }
+
     /// The first write of the cluster to words of global memory, none of them behind the end of their page, that a lane does not know of.
     pub(crate) fn unknown(
         &mut self,

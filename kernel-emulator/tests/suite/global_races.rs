@@ -475,3 +475,31 @@ fn who_waits_for_a_bulk_load_may_overwrite_its_source() {
     races(&[&with_tile(copy), "st.global.u32 [%d0+8], 1;"], Together::Grid, false);
     races(&[&with_tile(copy), "st.global.u32 [%d0], 1;"], Together::Grid, true);
 }
+
+#[test]
+fn what_the_launch_writes_is_not_constant() {
+    // The same thread, which knows of its store.
+    let own = "st.global.u32 [%d0], 42; ld.global.nc.u32 %r6, [%d0];";
+    races(&[own], Together::Block, true);
+    races(&["st.global.u32 [%d0], 42; ld.global.u32 %r6, [%d0];"], Together::Block, false);
+    // A neighbour's word, and one that is written later.
+    races(&["st.global.u32 [%d0], 42; ld.global.nc.u32 %r6, [%d0+4];"], Together::Block, false);
+    races(
+        &["st.global.u32 [%d0+4], 42; ld.global.nc.v2.u32 {%r6, %r7}, [%d0];"],
+        Together::Block,
+        true,
+    );
+    // Two bytes of a word whose other half is written.
+    races(&["st.global.u16 [%d0+2], %r3; ld.global.nc.u16 %r6, [%d0];"], Together::Block, false);
+    // Another thread, which has handed it on.
+    for together in PLACES {
+        for (load, wrong) in [("ld.global.u32", false), ("ld.global.nc.u32", true)] {
+            let [writer, reader] = passing(
+                "st.release.gpu.global.u32 [%d1], %r5;",
+                "ld.acquire.gpu.global.u32 %r4, [%d1];",
+            );
+            let reader = reader.replace("ld.global.u32", load);
+            races(&[&writer, &reader], together, wrong);
+        }
+    }
+}

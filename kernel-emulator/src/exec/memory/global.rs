@@ -5,7 +5,7 @@ use super::hazards::Accessed;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::code::{LANES, MemoryScope};
+use crate::code::{Doubles, LANES, MemoryScope};
 use crate::fault::{By, Bytes, Earlier, FaultKind, Run, Trap};
 use crate::machine::warp::lanes;
 use crate::machine::{Context, Launch, Warp};
@@ -67,6 +67,45 @@ pub(crate) fn race(
     let mut trap = Trap::new(FaultKind::Race, detail).lane(lane).address(address).bytes(bytes);
     trap.other = Some(earlier);
     cx.found(trap)
+}
+
+/// Checks that nothing wrote in this launch what lanes read as memory that is constant while the kernel runs: caches that no store reaches may
+/// have it (PTX ISA, "ld.global.nc"). A store that comes after such a read is not noticed.
+pub(crate) fn constant(
+    cx: &mut Context<'_>,
+    warp: &Warp,
+    addresses: &Doubles,
+    bytes: u32,
+    mask: u32,
+) -> Run<()> {
+    let mut guess = warp.guess;
+    for lane in lanes(mask) {
+        let address = addresses[lane];
+        // Whether it is in an allocation at all is checked where it is read.
+        let Some(memory) = cx.launch.allocation(address, &mut guess) else { continue };
+        if !cx.launch.written[guess].load(Relaxed) {
+            continue;
+        }
+        let (first, end) = (address / 4 * 4, (address + u64::from(bytes)).next_multiple_of(4));
+        for (at, part) in parts(first, end - first) {
+            let mut writer = cx.cluster.races.writer(warp.seat(), (at, part));
+            if let Some(across) = &cx.launch.across {
+                let other = across.writer(guess, (at - memory.base, part), |_| true);
+                writer = writer.or_else(|| other.map(|other| elsewhere(cx, lane, other).1));
+            }
+            let Some(earlier) = writer else { continue };
+            let detail = format!(
+                "a load of {} at global address {address:#x} by `.nc`, which is for memory that is constant while the kernel runs",
+                Bytes(bytes.into())
+            );
+            let lane = crate::machine::warp::lane_number(lane);
+            let mut trap =
+                Trap::new(FaultKind::Race, detail).lane(lane).address(address).bytes(bytes);
+            trap.other = Some(earlier);
+            return cx.found(trap);
+        }
+    }
+    Ok(())
 }
 
 /// Checks that bytes which a lane is going to write are in no `.const` variable. The constant proxy reads those, and no fence makes it see what
