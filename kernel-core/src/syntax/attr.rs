@@ -371,7 +371,11 @@ impl Reader<'_> {
                     attr.says_in = Builds::All;
                 } else {
                     let loc = self.loc(&value);
-                    self.bad_attr(loc, "`debug` takes `always`: builds with `debug_assertions` have what a kernel prints and asserts without it");
+                    self.problems.push(
+                        Diagnostic::new(Code::Attribute, loc, "`debug` takes `always`")
+                            .why("builds with `debug_assertions` have what a kernel prints and asserts without it")
+                            .help("always"),
+                    );
                 }
             }
             "warps" => attr.warps = Some(self.expr(&value, 0)),

@@ -6,23 +6,52 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, Env},
+    elaborate::{Builder, Env, tiles::arith::symbol},
     ir::{
         Binary, Const, ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type, Value,
     },
     loc::Loc,
-    syntax::{Block, Expr, ExprKind},
+    syntax::{self, Block, Expr, ExprKind},
 };
 
 /// A leaf on both sides: of a variable, or of the branch's own value.
 type Pair = (Option<(VarId, usize)>, Val, Val);
 
-/// A choice between two values, element by element.
+/// A choice between two values, or between two assignments to one variable, element by element.
 fn chosen_by_element(condition: &Expr, then: &Block, otherwise: Option<&Expr>) -> Option<String> {
+    let otherwise = match otherwise.map(|otherwise| &otherwise.kind) {
+        Some(ExprKind::Block(block)) => Some(block),
+        Some(_) => return None,
+        None => None,
+    };
+    let condition = condition.text()?;
+    if let Some((to, value)) = assigned(then) {
+        let kept = match otherwise {
+            Some(block) => assigned(block).filter(|(other, _)| *other == to)?.1,
+            None => to.clone(),
+        };
+        return Some(format!("{to} = select({condition}, {value}, {kept});"));
+    }
     let only = |block: &Block| block.tail.as_deref().filter(|_| block.stmts.is_empty())?.text();
-    let ExprKind::Block(otherwise) = &otherwise?.kind else { return None };
-    let parts = [condition.text()?, only(then)?, only(otherwise)?];
-    Some(format!("select({})", parts.join(", ")))
+    Some(format!("select({condition}, {}, {})", only(then)?, only(otherwise?)?))
+}
+
+/// The variable to which a block assigns, and does no more, and the value.
+fn assigned(block: &Block) -> Option<(String, String)> {
+    let only = match (&block.stmts[..], block.tail.as_deref()) {
+        ([syntax::Stmt::Expr(only)], None) | ([], Some(only)) => only,
+        _ => return None,
+    };
+    let is_name = |to: &Expr| matches!(&to.kind, ExprKind::Path(path) if path.only().is_some());
+    match &only.kind {
+        ExprKind::Assign(to, value) if is_name(to) => Some((to.text()?, value.text()?)),
+        ExprKind::AssignOp(op, to, value) if is_name(to) => {
+            let to = to.text()?;
+            let value = format!("{to} {} {}", symbol(*op).trim_matches('`'), value.operand_text()?);
+            Some((to, value))
+        }
+        _ => None,
+    }
 }
 
 impl Builder<'_> {

@@ -213,6 +213,11 @@ impl Builder<'_> {
             let diagnostic =
                 Code::Kind.at(at, headline).compare("", "a scalar", self.describe(val));
             let diagnostic = self.help_item(diagnostic, val);
+            if self.ty(value).shape() == shape && !self.is_ptr(value) {
+                let help = self.written(val);
+                return self
+                    .refuse(diagnostic.why("it is a tile of these extents already").help_if(help));
+            }
             return self.refuse(diagnostic);
         }
         let of_value = self.num(value);

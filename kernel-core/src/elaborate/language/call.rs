@@ -12,8 +12,8 @@ use crate::{
     ir::{Const, Dtype, Type},
     loc::Loc,
     syntax::{
-        ConstItem, Expr, ExprKind, Function, GenericParam, Impl, Path, Receiver, Segment, Struct,
-        Trait, TypeExpr, TypeKind,
+        ConstItem, Expr, ExprKind, Function, GenericParam, Impl, PatKind, Path, Receiver, Segment,
+        Struct, Trait, TypeExpr, TypeKind,
     },
 };
 
@@ -185,8 +185,10 @@ impl Builder<'_> {
             let headline =
                 format!("a closure with {} is required here", counted(required, "parameter"));
             let diagnostic = other_count(loc, headline, "parameters", [required, actual]);
+            let grouped = regrouped(closure, &vals);
             let names = ["a", "b", "c", "d"][..required.min(4)].join(", ");
-            return self.report(diagnostic.help(format!("|{names}| ..")));
+            let help = grouped.unwrap_or_else(|| format!("|{names}| .."));
+            return self.report(diagnostic.help(help));
         }
         if self.calls.len() > 64 {
             return self.nested_too_deeply(loc);
@@ -712,4 +714,21 @@ impl Builder<'_> {
             .flat_map(|(item, _)| item.functions.iter().map(|f| f.name.name.clone()))
             .collect()
     }
+}
+
+/// A closure whose parameters are those of tuples one after the other, with the tuples.
+fn regrouped(closure: &ClosureVal, vals: &[Val]) -> Option<String> {
+    let mut names = closure.params.iter().map(|pat| match &pat.kind {
+        PatKind::Ident { name, mutable: false } => Some(name.as_str()),
+        _ => None,
+    });
+    let mut tuples = Vec::new();
+    for val in vals {
+        let Val::Tuple(parts) = val else { return None };
+        let part: Option<Vec<&str>> = parts.iter().map(|_| names.next().flatten()).collect();
+        tuples.push(format!("({})", part?.join(", ")));
+    }
+    let rest = names.next().is_some();
+    let body = closure.body.text().filter(|_| !rest)?;
+    Some(format!("|{}| {body}", tuples.join(", ")))
 }
