@@ -327,6 +327,13 @@ fn matmul_gather_scatter_tcgen05() {
     assert_eq!(text.matches("stages").count(), 4, "four instances:\n{text}");
 }
 
+/// Every filter, at sizes that do not fill the last tiles.
+#[test]
+fn convolution() {
+    let text = run("convolution");
+    assert_eq!(text.matches("every sum is right").count(), 5, "{text}");
+}
+
 /// One tile of each element type, from every column; `cargo run --release --example gather` has all of them.
 #[test]
 fn gather() {

@@ -13,6 +13,7 @@ mod barrier_bytes;
 mod cluster_meetings;
 mod copies;
 mod counted_bytes;
+mod filter_taps;
 mod named_barriers;
 mod other_paths;
 mod pairs;
@@ -48,7 +49,8 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
         .chain(pipelined::check(kernel))
         .chain(cluster_meetings::check(kernel))
         .chain(per_thread::check(kernel, written))
-        .chain(store_corners::check(kernel, written));
+        .chain(store_corners::check(kernel, written))
+        .chain(filter_taps::check(kernel, written));
     found.for_each(|diagnostic| problems.push(diagnostic));
     // What was refused, or is still to come, may be the wait or the copy that is missed here.
     if problems.reports() == before && !written.awaits {

@@ -33,6 +33,7 @@ mod corner;
 pub mod dtype;
 mod effects;
 mod extents;
+mod filter;
 pub mod flow;
 mod hopper;
 mod op;
@@ -58,6 +59,7 @@ pub use corner::Corner;
 pub use dtype::Dtype;
 pub use effects::{Access, Announcement, Blocks, By, Does, Done, Effects, Fence, Memory, Wait};
 pub use extents::{Extents, merges};
+pub use filter::FilterAxis;
 pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,

@@ -231,6 +231,36 @@ fn the_options_of_a_map_reach_the_launch() {
 }
 
 #[test]
+fn the_filter_of_a_map_reaches_the_launch() {
+    let source = "#[kernel(target = sm_90a, warps = 1)]
+        fn load(
+            #[block(64, 1, 1, 128, filter = [3, 5], stride = [2, 1], padding = [1, 4], dilation = [1, 2])]
+            a: TensorMap<f16, 4>,
+            b: TensorMut<f16, 2>,
+        ) {
+            let staged = shared::<f16>([64, 128]);
+            let bar = barrier(1);
+            bar.expect(a.block_bytes());
+            tma::load(a, [0, 2, 4, 0], bar, staged);
+            bar.wait(0);
+            b.tile([0, 0], [64, 128]).store(staged.load());
+        }";
+    for variant in variants(source) {
+        let map = &variant.maps[0];
+        let places = map.places.as_ref().expect("the map has a filter");
+        // The innermost axis first. The last tap is 8 and 2 elements after the first, so the first one ends as many before the padding.
+        assert_eq!(places.count, 64, "{map:?}");
+        assert_eq!((&places.lower[..], &places.upper[..]), (&[-4, -1][..], &[-4, -1][..]));
+        let steps: Vec<u32> = map.dims.iter().map(|dim| dim.element_stride).collect();
+        assert_eq!(steps, [1, 1, 2, 1], "{map:?}");
+        // 64 channels are the width of the swizzle.
+        let boxes: Vec<u32> = map.dims.iter().map(|dim| dim.box_elems).collect();
+        assert_eq!((boxes, map.swizzle_bytes), (vec![64, 1, 1, 1], 128), "{map:?}");
+        assert_eq!(variant.ptx.matches(".4d.shared::cluster.global.im2col.").count(), 2);
+    }
+}
+
+#[test]
 fn a_map_is_written_where_copies_go_to_the_tensor() {
     let kernel = |body: &str| {
         format!(

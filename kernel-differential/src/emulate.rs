@@ -1,6 +1,8 @@
 //! Running a case on the emulator.
 
-use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program, TensorCore, TensorMap};
+use kernel_emulator::{
+    DeviceMemory, Im2colMap, LaunchConfig, Options, Program, TensorCore, TensorMap,
+};
 use kernel_ptx::Type;
 use kernel_runtime::{Fill, MapExtent, MapStride};
 
@@ -96,7 +98,17 @@ fn encoded(map: &Map, address: u64) -> Result<[u8; 128], String> {
             Fill::Nan => 1,
         },
     };
-    made.encode().map_err(|error| error.to_string())
+    let encoded = match map.info.places {
+        None => made.encode(),
+        Some(places) => Im2colMap {
+            tensor: made,
+            lower_corner: places.lower.to_vec(),
+            upper_corner: places.upper.to_vec(),
+            pixels_per_column: places.count,
+        }
+        .encode(),
+    };
+    encoded.map_err(|error| error.to_string())
 }
 
 /// The number of an element type (CUDA driver API, `CUtensorMapDataType`).

@@ -6,6 +6,7 @@ mod control;
 mod elementwise;
 mod exchange;
 mod factors;
+mod im2col;
 mod matrix;
 mod memory;
 mod mma;
@@ -77,6 +78,7 @@ pub fn entries() -> Vec<Entry> {
     entries.extend(exchange::entries());
     entries.extend(cluster::entries());
     entries.extend(tensor::entries());
+    entries.extend(im2col::entries());
     entries.extend(wgmma::entries());
     entries.extend(control::entries());
     entries

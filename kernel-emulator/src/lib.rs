@@ -88,7 +88,7 @@ pub use numeric::matrix::TensorCore;
 pub use program::{
     EntryInfo, LaunchConfig, Options, ParamInfo, Program, ProgramError, Report, runs_on,
 };
-pub use tensor_map::{TensorMap, TensorMapError, TensorMapField};
+pub use tensor_map::{Im2colMap, TensorMap, TensorMapError, TensorMapField};
 
 /// Multiprocessors of the device, as `%nsmid` says: those of an H200.
 const MULTIPROCESSORS: u32 = 132;

@@ -1,11 +1,14 @@
-//! Tensor maps: what `cuTensorMapEncodeTiled` makes of its arguments, and what the tensor copies read.
+//! Tensor maps: what `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col` make of their arguments, and what the tensor copies read.
 //!
 //! The driver's 128 bytes are opaque. The emulator has a form of its own, with a magic number in front,
 //! so a kernel that gives anything else to a tensor copy gets a fault. A map that a kernel changes
 //! (`tensormap.replace`) is checked again by the copy that uses it.
 
 pub(crate) mod encoded;
+mod im2col;
 
+pub use im2col::Im2colMap;
+pub(crate) use im2col::{Pixels, most_corner};
 use thiserror::Error;
 
 /// The most dimensions of a tensor map.
@@ -247,6 +250,58 @@ pub enum TensorMapError {
     InterleaveSwizzle {
         /// The swizzle given.
         actual: u32,
+    },
+    /// Too few or too many dimensions for im2col.
+    #[error("an im2col tensor map has 3 to 5 dimensions, not {actual}")]
+    Im2colRank {
+        /// Dimensions given.
+        actual: usize,
+    },
+    /// A list of corners does not fit the rank.
+    #[error(
+        "an im2col tensor map of {rank} dimensions has {required} offsets of each corner, not {actual}"
+    )]
+    Im2colCorners {
+        /// Dimensions of the map.
+        rank: usize,
+        /// Entries that the list needs.
+        required: usize,
+        /// Entries that it has.
+        actual: usize,
+    },
+    /// A corner of the bounding box is too far from that of the tensor.
+    #[error(
+        "a corner of the bounding box of an im2col tensor map is {least} to {most} from that of the tensor, not {actual}"
+    )]
+    Im2colCorner {
+        /// The smallest offset.
+        least: i32,
+        /// The largest offset.
+        most: i32,
+        /// The offset given.
+        actual: i32,
+    },
+    /// The bounding box has nothing along a dimension.
+    #[error(
+        "the bounding box of an im2col tensor map has {actual} elements in dimension {dim}, not one or more"
+    )]
+    Im2colEmpty {
+        /// The dimension, 0 the innermost.
+        dim: usize,
+        /// The elements that it has.
+        actual: i64,
+    },
+    /// The pixels of a column.
+    #[error("an im2col tensor map has 1 to 1024 pixels per column, not {actual}")]
+    Im2colPixels {
+        /// The number given.
+        actual: u32,
+    },
+    /// Something that the emulator does not do with im2col.
+    #[error("{what} of an im2col tensor map is not modelled")]
+    Im2colNotModelled {
+        /// What it is.
+        what: &'static str,
     },
     /// An interleave layout, all of whose other rules hold.
     #[error("interleave layout {actual} is not modelled, only 0 (none)")]

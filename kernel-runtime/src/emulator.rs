@@ -15,7 +15,8 @@ use collect::Collect;
 pub(crate) use graph::Graph;
 use graph::{Step, Taken};
 use kernel_emulator::{
-    DeviceMemory, EntryInfo, LaunchConfig, MemoryError, Options, ParamInfo, Program, Report,
+    DeviceMemory, EntryInfo, Im2colMap, LaunchConfig, MemoryError, Options, ParamInfo, Program,
+    Report,
 };
 use std::{
     collections::HashMap,
@@ -443,7 +444,17 @@ impl Queue {
             swizzle: encoding.swizzle,
             oob_fill: encoding.fill,
         };
-        map.encode().map(TensorMap).map_err(|error| error.to_string().into())
+        let encoded = match encoding.places {
+            None => map.encode(),
+            Some(places) => Im2colMap {
+                lower_corner: places.lower[..rank.saturating_sub(2)].to_vec(),
+                upper_corner: places.upper[..rank.saturating_sub(2)].to_vec(),
+                pixels_per_column: places.count,
+                tensor: map,
+            }
+            .encode(),
+        };
+        encoded.map(TensorMap).map_err(|error| error.to_string().into())
     }
 
     pub(crate) fn launch(&self, order: &mut Order<'_>) -> Result<()> {

@@ -8,7 +8,7 @@ mod map;
 mod report;
 
 use kernel_ptx::{Features, Hardware};
-pub use map::{Fill, MapDim, MapExtent, MapInfo, MapStride};
+pub use map::{Fill, MapDim, MapExtent, MapInfo, MapPlaces, MapStride};
 pub use report::{ReportText, Reports, Values};
 use std::fmt;
 

@@ -112,7 +112,9 @@ pub use graph::Graph;
 pub use grid::checked as __checked;
 pub use grid::{Grid, GridFault, IntoGrid, cdiv, persistent};
 #[doc(hidden)]
-pub use image::{Cubin, Fill, Image, MapDim, MapExtent, MapInfo, MapStride, ParamInfo, Variant};
+pub use image::{
+    Cubin, Fill, Image, MapDim, MapExtent, MapInfo, MapPlaces, MapStride, ParamInfo, Variant,
+};
 pub use image::{Fact, ParamKind, Target};
 #[doc(hidden)]
 pub use image::{ReportText, Reports, Values};

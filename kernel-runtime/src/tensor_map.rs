@@ -10,7 +10,7 @@ use std::{
 /// The dimensions of a tensor map at most (CUDA Driver API, "cuTensorMapEncodeTiled").
 pub(crate) const MOST_DIMS: usize = 5;
 
-/// The arguments of `cuTensorMapEncodeTiled` except the interleave, which is none: dimensions innermost first, with
+/// The arguments of `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` except the interleave, which is none: dimensions innermost first, with
 /// zeros after the rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Encoding {
@@ -23,12 +23,23 @@ pub(crate) struct Encoding {
     pub(crate) strides_bytes: [u64; MOST_DIMS],
     pub(crate) box_elems: [u32; MOST_DIMS],
     pub(crate) element_strides: [u32; MOST_DIMS],
+    /// Of a map of `cuTensorMapEncodeIm2col`.
+    pub(crate) places: Option<Places>,
     /// As `CUtensorMapSwizzle` numbers it.
     pub(crate) swizzle: u32,
     /// As `CUtensorMapL2promotion` numbers it.
     pub(crate) l2_promotion: u32,
     /// As `CUtensorMapFloatOOBfill` numbers it.
     pub(crate) fill: u32,
+}
+
+/// The arguments that only `cuTensorMapEncodeIm2col` has: corners innermost first, with zeros after the rank. The extent of the box in dimension 0 is
+/// its `channelsPerPixel`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) count: u32,
+    pub(crate) lower: [i32; MOST_DIMS - 2],
+    pub(crate) upper: [i32; MOST_DIMS - 2],
 }
 
 /// What differs from launch to launch for a map of one kernel; the rest only distinguishes maps of one argument.
@@ -54,7 +65,10 @@ impl fmt::Display for Encoding {
             &self.strides_bytes[1..rank],
             &self.box_elems[..rank],
             &self.element_strides[..rank],
-        )
+        )?;
+        let Some(Places { count, lower, upper }) = self.places else { return Ok(()) };
+        let dims = rank.saturating_sub(2);
+        write!(f, ", {count} places from {:?} to {:?}", &lower[..dims], &upper[..dims])
     }
 }
 
@@ -107,6 +121,7 @@ mod tests {
             strides_bytes: [2, 128, 0, 0, 0],
             box_elems: [64, 8, 0, 0, 0],
             element_strides: [1, 1, 0, 0, 0],
+            places: None,
             swizzle: 3,
             l2_promotion: 2,
             fill: 0,

@@ -391,7 +391,17 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
             ir::Fill::Nan => 1,
         },
     };
-    encoded.encode().map_err(|error| error.to_string())
+    let encoded = match &map.places {
+        None => encoded.encode(),
+        Some(places) => kernel_emulator::Im2colMap {
+            tensor: encoded,
+            lower_corner: places.lower.clone(),
+            upper_corner: places.upper.clone(),
+            pixels_per_column: places.count,
+        }
+        .encode(),
+    };
+    encoded.map_err(|error| error.to_string())
 }
 
 /// The stretches of `value`, as start and end.

@@ -15,6 +15,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 #[path = "random/copies.rs"]
 mod copies;
+#[path = "random/filters.rs"]
+mod filters;
 #[path = "random/hopper.rs"]
 mod hopper;
 #[path = "random/operand.rs"]
@@ -49,7 +51,7 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 10] = [
+const FAMILIES: [(&str, Maker); 11] = [
     ("seed", program::kernel),
     ("sorts", sorts::kernel),
     ("copies", copies::kernel),
@@ -60,6 +62,7 @@ const FAMILIES: [(&str, Maker); 10] = [
     ("scaled", scaled::kernel),
     ("memory", tensor_memory::kernel),
     ("positions", positions::kernel),
+    ("filters", filters::kernel),
 ];
 
 /// The families that are only emulated, and whose forms are their own.

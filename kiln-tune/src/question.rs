@@ -92,6 +92,7 @@ mod tests {
         param: 0,
         dtype: "f16",
         dims: &[],
+        places: None,
         swizzle_bytes: 64,
         l2_promotion_bytes: 0,
         fill: Fill::Zero,

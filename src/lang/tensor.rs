@@ -51,12 +51,59 @@ pub struct TensorMut<T, const R: usize>(PhantomData<T>);
 /// | `fill = nan` | a load fills elements outside the tensor with NaN; for float types of 16 bits and more | `zero` |
 /// | `l2_promotion = 128` | a load brings at least this many bytes into the second-level cache: 0, 64, 128 or 256 | 256 |
 /// | `element_strides = [2, 1]` | a load takes every second row: steps of 1 to 8 along each axis, 1 along the last | every element |
+/// | `filter = [3, 3]` | a load goes over the [places of a filter](#filters) with these taps | boxes of the tensor |
+/// | `stride = [2, 2]` | the elements from one place of the filter to the next, 1 to 8 | 1 |
+/// | `padding = [1, 1]` | how far the filter reaches beyond the tensor, on either side | 0 |
+/// | `dilation = [1, 1]` | the elements from one tap of the filter to the next | 1 |
 ///
 /// With element strides, the block says what is copied: `#[block(64, 64, element_strides = [2, 1])]` loads 64 rows out
 /// of 127. The corner is still a position in the tensor. Element strides are for maps that are only read.
 /// `x.at(..).load()`, which reads into registers without a copy, does not use the map: it reads every element, and
 /// zeros outside.
 ///
+/// # Filters
+/// A map with a `filter` loads what a convolution needs (im2col), without a copy of the tensor in that form. The tensor has an axis of images,
+/// one to three axes along which the filter moves, and an axis of channels: `[n, h, w, c]`, say. A copy has other axes: a place of the
+/// filter, a tap along each axis of the filter, and a channel. Row `i` of the tile `x.at([place, r, s, c])` has the channels from `c` on of the
+/// element under tap `[r, s]`, where the filter is at `place + i`.
+///
+/// Along an axis of `h` elements the filter has `(h + 2 * padding - dilation * (filter - 1) - 1) / stride + 1` places: the first tap is
+/// `padding` elements before the first element at place 0, and `stride` elements further at each next one. The number of a place counts all
+/// of them, those along the last axis first, and goes on in the next image. Elements outside of their image are zero, or what the map
+/// fills with, and so are those of places before the first image and after the last one.
+///
+/// The extents of the block are up to 1024 places, one tap along each axis, and channels. Taps are 0 to `filter - 1`. The compiler refuses
+/// others where it knows them (K0409); elsewhere it is not defined which elements of the tensor they read. The launch checks that there is a place
+/// along each axis. [`dim`](Self::dim), [`tile`](Self::tile) and [`slice`](Self::slice) are those of the tensor as it is.
+///
+/// A filter reaches no further than a map can say: `padding` up to 2^15 elements for tensors of rank 3, 128 for rank 4, 16 for rank 5, and
+/// `dilation * (filter - 1)` up to that many more than `padding`.
+///
+/// A convolution is a product with as many steps as there are taps and blocks of channels:
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// #[kernel(target = sm_90a, warps = 4, grid = cdiv(y.dim(0), 64))]
+/// fn convolve(
+///     #[block(64, 1, 1, 64, filter = [3, 3], stride = [2, 2], padding = [1, 1])] x: TensorMap<bf16, 4>,
+///     #[block(64, 1, 1, 64)] weights: TensorMap<bf16, 4>,
+///     y: TensorMut<f32, 2>,
+/// ) {
+///     let place = block_id(0) * 64;
+///     let (a, b) = (shared::<bf16>([64, 64]), shared::<bf16>([64, 64]));
+///     let mut acc = zeros::<f32>([64, 64]);
+///     for step in pipeline(range(0, 9 * cdiv(x.dim(3), 64), 1), 3) {
+///         let (r, s, c) = (step % 9 / 3, step % 3, step / 9 * 64);
+///         copy_async(x.at([place, r, s, c]), a);
+///         copy_async(weights.at([0, r, s, c]), b);
+///         acc = dot(a, b.t(), acc);
+///     }
+///     y.tile([place, 0], [64, 64]).store(acc);
+/// }
+/// ```
+///
+/// # Instructions
 /// One instruction copies a block wider than its swizzle if the extents of the tensor are multiples of the swizzle,
 /// which the launch checks; otherwise several instructions do.
 ///
@@ -217,6 +264,8 @@ macro_rules! maps {
     ($($name:ident $view:ident),*) => {$(
         impl<T: Scalar, const R: usize> $name<T, R> {
             /// The block whose corner is `at`: a window with the extents of the map's block.
+            ///
+            /// If the map has a [filter](TensorMap#filters), `at` is a place of it, a tap along each of its axes, and a channel.
             ///
             /// PTX and errors: those of [`Tensor::tile`](Tensor::tile).
             ///

@@ -21,6 +21,8 @@
 //! elements outside arrive as zeros. Rows of more than 256 elements are copied as elements two, four or eight times as
 //! wide, if their number is known to be a multiple. A copy that would take more than 64 instructions is refused
 //! (K0409).
+//!
+//! A load by a map with a [filter](TensorMap#filters) takes one instruction for as many channels as the swizzle is wide.
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -46,6 +48,8 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 
 /// Starts a copy of the block at `at` into shared memory; it completes on `bar`.
 ///
+/// If the map has a [filter](TensorMap#filters), `at` is a place of it, a tap along each of its axes, and a channel.
+///
 /// `to` has the extents of the map's block, except for axes of extent 1. The phase of `bar` expects the bytes of the
 /// whole block, see [`Barrier::expect`]. After the wait for that phase every thread sees the tile.
 ///
@@ -55,7 +59,8 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 /// # PTX
 /// `cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes` (PTX ISA,
 /// `cp.async.bulk.tensor`), with as many dimensions as the map has, [once or several times](self); with `.cta_group::2`
-/// if the barrier may be in the other block.
+/// if the barrier may be in the other block. By a map with a filter, `.im2col` stands for `.tile`, and a `div.s32` finds the
+/// position of the place along each axis of the filter.
 ///
 /// # Errors
 /// K0502 on `sm_80`, K0206 for arguments that are not a map and a barrier, K0205 for another number of coordinates,
@@ -146,7 +151,8 @@ super::copy::reductions!(functions);
 /// Prefetches the block at `at` into the second-level cache.
 ///
 /// # PTX
-/// `cp.async.bulk.prefetch.tensor.2d.L2.global.tile` (PTX ISA, `cp.async.bulk.prefetch.tensor`).
+/// `cp.async.bulk.prefetch.tensor.2d.L2.global.tile` (PTX ISA, `cp.async.bulk.prefetch.tensor`), `.im2col` by a map with a
+/// [filter](TensorMap#filters).
 ///
 /// # Errors
 /// Those of [`load`] that are about the map.

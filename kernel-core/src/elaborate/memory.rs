@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod blocks;
 pub(crate) mod bulk;
 pub(crate) mod copying;
+mod filters;
 pub(crate) mod gather;
 pub(crate) mod indexed;
 pub(crate) mod map_options;

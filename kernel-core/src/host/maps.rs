@@ -42,6 +42,18 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
             element_stride: #element_stride,
         })
     });
+    let places = match &map.places {
+        None => quote!(::core::option::Option::None),
+        Some(places) => {
+            let count = Literal::u32_unsuffixed(places.count);
+            let (lower, upper) = (list(&places.lower), list(&places.upper));
+            quote!(::core::option::Option::Some(::kiln::__private::MapPlaces {
+                count: #count,
+                lower: &[#(#lower),*],
+                upper: &[#(#upper),*],
+            }))
+        }
+    };
     let written = map.written;
     let swizzle = Literal::u32_unsuffixed(map.swizzle_bytes);
     let promotion = Literal::u32_unsuffixed(map.l2_promotion_bytes);
@@ -53,9 +65,14 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
         param: #param,
         dtype: #dtype,
         dims: &[#(#dims),*],
+        places: #places,
         swizzle_bytes: #swizzle,
         l2_promotion_bytes: #promotion,
         fill: ::kiln::__private::Fill::#fill,
         written: #written,
     })
+}
+
+fn list(numbers: &[i32]) -> impl Iterator<Item = Literal> + use<'_> {
+    numbers.iter().map(|number| Literal::i32_unsuffixed(*number))
 }

@@ -5,7 +5,7 @@
 
 use la_arena::Idx;
 
-use super::{Dtype, Extents};
+use super::{Dtype, Extents, FilterAxis};
 use crate::loc::Loc;
 
 /// An allocation of mbarriers: an index into [`Kernel::barriers`](super::Kernel::barriers).
@@ -44,6 +44,9 @@ pub struct MapOptions {
     pub l2_promotion_bytes: u32,
     /// Element strides of a load along each axis, 1 along the last one; empty if it takes all of them.
     pub element_strides: Vec<u32>,
+    /// A filter of which a load brings what is under a tap at a row of places, along each axis but the first and the last; empty without one.
+    /// The coordinates of a copy are the number of a place, a tap along each of these axes, and a channel.
+    pub filter: Vec<FilterAxis>,
 }
 
 /// What a tensor map reads outside of its tensor.
@@ -65,6 +68,7 @@ impl Default for MapOptions {
             fill: Fill::Zero,
             l2_promotion_bytes,
             element_strides: Vec::new(),
+            filter: Vec::new(),
         }
     }
 }
@@ -485,6 +489,11 @@ impl super::Kernel {
     /// Whether the kernel waits itself for the grids before it.
     pub fn is_programmatic(&self) -> bool {
         self.body.any_op(&mut |op, _| matches!(op, super::Op::Sync(super::SyncOp::Grid(_))))
+    }
+
+    /// Whether the map of a parameter goes over the places of a filter.
+    pub fn has_filter(&self, param: u32) -> bool {
+        !self.params[param as usize].map.filter.is_empty()
     }
 
     /// The extents, on the axes of the tensor, of what a TMA copy moves; `window` is the shape of its shared side.

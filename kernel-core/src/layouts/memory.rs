@@ -3,6 +3,7 @@
 pub(crate) mod boxes;
 pub mod bulk;
 pub(crate) mod coalesce;
+mod filter;
 pub mod gather;
 pub(crate) mod run_axis;
 pub(crate) mod shared;

@@ -5,6 +5,7 @@ pub(crate) mod access_cost;
 pub(crate) mod atomic;
 pub(crate) mod bulk;
 pub(crate) mod copy;
+pub(crate) mod filter;
 pub(crate) mod gather;
 pub(crate) mod indexed;
 pub(crate) mod matrix;

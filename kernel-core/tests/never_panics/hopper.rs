@@ -37,6 +37,10 @@ const OPTIONS: &[&str] = &[
     ", swizzle = 96, fill = nan",
     ", element_strides = [1, 2]",
     ", element_strides = [n]",
+    ", filter = [3, 3]",
+    ", filter = [1 << 20, -1], stride = 3",
+    ", filter = [n], padding = [1 << 40], dilation = []",
+    ", stride = [1]",
     ", swizzle = 128, element_strides = [8, 1], l2_promotion = 1 << 40",
     ", fill = a::b, fill = 0",
 ];

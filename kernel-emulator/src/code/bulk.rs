@@ -75,6 +75,8 @@ pub(crate) struct Tensor {
     pub(crate) elements: Elements,
     /// Where the box starts, innermost first, in elements; of four rows, the column and the rows.
     pub(crate) coordinates: Box<[W]>,
+    /// From the pixels that the bounding box has to those that are copied, the innermost first; of im2col alone.
+    pub(crate) offsets: Box<[W]>,
 }
 
 /// Which elements of the tensor a copy takes (PTX ISA, "Tensor Copy Modes").
@@ -84,6 +86,8 @@ pub(crate) enum Elements {
     Tile,
     /// `.tile::gather4`, `.tile::scatter4`: four rows of a tensor of two dimensions, wherever they are.
     FourRows,
+    /// `.im2col`: pixels of a bounding box, one after the other.
+    Pixels,
 }
 
 /// Where a tensor copy goes.

@@ -24,15 +24,9 @@ const REDUCTIONS: &[(Word, IntOp)] = &[
     (Word::Xor, IntOp::Xor),
 ];
 
-/// Forms of later devices, and of convolutions.
-const NOT_MODELLED: &[Word] = &[
-    Word::Im2col,
-    Word::Im2colNoOffs,
-    Word::Im2colW,
-    Word::Im2colW128,
-    Word::CpMask,
-    Word::IgnoreOob,
-];
+/// Forms of later devices, and stores of convolutions.
+const NOT_MODELLED: &[Word] =
+    &[Word::Im2colNoOffs, Word::Im2colW, Word::Im2colW128, Word::CpMask, Word::IgnoreOob];
 
 /// The next operand.
 fn next<'o>(ops: &mut std::slice::Iter<'o, Operand>) -> Decoded<&'o Operand> {
@@ -158,26 +152,48 @@ fn tensor(
         .one_of(&[
             (Word::TileGather4, Elements::FourRows),
             (Word::TileScatter4, Elements::FourRows),
+            (Word::Im2col, Elements::Pixels),
         ])
         .unwrap_or(Elements::Tile);
     let groups = [(Word::CtaGroup1, Group::One), (Word::CtaGroup2, Group::Pair)];
     let group = mods.one_of(&groups).unwrap_or(Group::One);
     let way = way(mods)?;
+    let is_im2col = elements == Elements::Pixels;
+    let mut offsets = Box::default();
     let (way, (map, coordinates)) = match way {
         Way::Load { own, multicast } => {
-            let to = next(ops)?;
+            let to = cx.address(next(ops)?, Some(Place::Shared))?;
             let map = tensor_address(cx, next(ops)?)?;
-            (TensorWay::Load(landing(cx, to, ops, (own, multicast, group))?), map)
+            let barrier = cx.address(next(ops)?, Some(Place::Shared))?;
+            if is_im2col {
+                offsets = self::offsets(cx, next(ops)?)?;
+            }
+            let multicast = if multicast { Some(cx.h(next(ops)?)?) } else { None };
+            (TensorWay::Load(Landing { to, barrier, multicast, own, group }), map)
         }
         Way::Store => {
             let map = tensor_address(cx, next(ops)?)?;
             let from = cx.address(next(ops)?, Some(Place::Shared))?;
             (TensorWay::Store { from, op: verb }, map)
         }
-        Way::Prefetch => (TensorWay::Prefetch, tensor_address(cx, next(ops)?)?),
+        Way::Prefetch => {
+            let map = tensor_address(cx, next(ops)?)?;
+            if is_im2col {
+                offsets = self::offsets(cx, next(ops)?)?;
+            }
+            (TensorWay::Prefetch, map)
+        }
         Way::Push => return Err("the form is not modelled".to_owned()),
     };
-    Ok(Op::Bulk(BulkCopy::Tensor(Box::new(Tensor { way, map, elements, coordinates }))))
+    Ok(Op::Bulk(BulkCopy::Tensor(Box::new(Tensor { way, map, elements, coordinates, offsets }))))
+}
+
+/// `{offsets}` of im2col.
+fn offsets(cx: &mut Scope<'_>, operand: &Operand) -> Decoded<Box<[crate::code::W]>> {
+    let (Operand::Vector(list) | Operand::List(list)) = operand else {
+        return Err(format!("{} where offsets are needed", describe(operand)));
+    };
+    list.iter().map(|operand| cx.h(operand)).collect()
 }
 
 /// `[map, {coordinates}]`

@@ -8,8 +8,8 @@ use crate::code::{LANES, MapCopy, Place, Replace};
 use crate::fault::{FaultKind, Run, Trap};
 use crate::machine::warp::{lane_number, lanes};
 use crate::machine::{Context, PARAM_BASE, Warp};
-use crate::tensor_map::TensorMap;
 use crate::tensor_map::encoded::{self, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES};
+use crate::tensor_map::{Pixels, TensorMap};
 
 /// Bytes of a tensor map, as sizes of accesses are given.
 const BYTES: u32 = 128;
@@ -23,7 +23,7 @@ pub(super) fn read(
     guess: &mut usize,
     place: Place,
     address: u64,
-) -> Run<TensorMap> {
+) -> Run<(TensorMap, Option<Pixels>)> {
     let bytes = fetch(cx, guess, place, address)?;
     encoded::decode(&bytes).map_err(|problem| wrong_map(address, &problem))
 }

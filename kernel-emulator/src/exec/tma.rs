@@ -1,5 +1,5 @@
-//! `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`, in tiled mode and of four
-//! rows.
+//! `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`, in tiled mode, of four
+//! rows and, for loads, in im2col mode.
 
 mod scatter;
 mod tile;
@@ -18,7 +18,7 @@ use crate::memory::shared::{RANK_SHIFT, SHARED_BASE};
 use crate::numeric::atomic::{FloatOp, IntOp};
 use crate::numeric::integer::Int;
 use crate::numeric::narrow::Half;
-use crate::tensor_map::TensorMap;
+use crate::tensor_map::{Pixels, TensorMap};
 use tile::{Tile, UNIT};
 
 /// The alignment of the shared memory of a tensor copy (PTX ISA, "cp.async.bulk.tensor").
@@ -35,14 +35,24 @@ pub(crate) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, mask: u3
 }
 
 fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<()> {
-    let map = map(cx, warp, op, lane)?;
+    let (map, pixels) = map(cx, warp, op, lane)?;
     let mut coordinates = Vec::with_capacity(op.coordinates.len());
     for &slot in &op.coordinates {
         coordinates.push(word(warp, slot, lane, "is a coordinate of a tensor copy")?.cast_signed());
     }
-    let tile = match op.elements {
-        Elements::Tile => Tile::new(&map, &coordinates)?,
-        Elements::FourRows => Tile::four_rows(&map, &coordinates)?,
+    let mut offsets = Vec::with_capacity(op.offsets.len());
+    for &slot in &op.offsets {
+        let offset = word(warp, slot, lane, "is an offset of a tensor copy")?;
+        offsets.push(offset & 0xFFFF);
+    }
+    let tile = match (op.elements, pixels) {
+        (Elements::Tile, None) => Tile::new(&map, &coordinates)?,
+        (Elements::FourRows, None) => Tile::four_rows(&map, &coordinates)?,
+        (Elements::Pixels, Some(pixels)) => Tile::pixels(&map, &pixels, &coordinates, &offsets)?,
+        (Elements::Pixels, None) => return Err(other_mode("an im2col", "a tiled")),
+        (Elements::Tile | Elements::FourRows, Some(_)) => {
+            return Err(other_mode("a tiled", "an im2col"));
+        }
     };
     for row in &tile.inside {
         let span = (row.address, row.bytes as u64);
@@ -97,6 +107,11 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
         }
         TensorWay::Prefetch => Ok(()),
     }
+}
+
+/// A map is for copies of its mode (PTX ISA, "Tensor Copy Modes").
+fn other_mode(copy: &str, map: &str) -> Trap {
+    Trap::new(FaultKind::IllegalOperand, format!("{copy} copy with {map} tensor map"))
 }
 
 /// Checks that a box that is stored, or reduced into the tensor, begins in it or after it. PTX ISA does not ask for it, but
@@ -159,7 +174,12 @@ fn base(block: usize) -> u32 {
 }
 
 /// The tensor map of a lane's copy.
-fn map(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<TensorMap> {
+fn map(
+    cx: &mut Context<'_>,
+    warp: &mut Warp,
+    op: &Tensor,
+    lane: usize,
+) -> Run<(TensorMap, Option<Pixels>)> {
     let address = at_lane(warp, op.map, lane)?;
     let mut addresses = [0; LANES];
     addresses[lane] = address;
@@ -172,7 +192,7 @@ fn map(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<T
             (op.map.place, address)
         }
     };
-    let map = tensormap::read(cx, &mut warp.guess, place, address)?;
+    let (map, pixels) = tensormap::read(cx, &mut warp.guess, place, address)?;
     if place != Place::Param {
         tensormap::order::read(cx, (warp, lane), address)?;
     }
@@ -180,7 +200,7 @@ fn map(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<T
         let detail = format!("the tensor map at {address:#x}: {problem}");
         Trap::new(FaultKind::IllegalOperand, detail).address(address)
     })?;
-    Ok(map)
+    Ok((map, pixels))
 }
 
 /// The bytes of a box that is outside its tensor.

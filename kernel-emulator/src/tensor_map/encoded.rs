@@ -1,6 +1,6 @@
 //! The 128 bytes of a tensor map, in the emulator's own form.
 
-use super::{MAX_RANK, TensorMap};
+use super::{MAX_RANK, Pixels, TensorMap};
 use crate::code::MapField;
 
 /// Bytes of an encoded tensor map.
@@ -23,6 +23,11 @@ const RANK: usize = 113;
 const INTERLEAVE: usize = 114;
 const SWIZZLE: usize = 115;
 const OOB_FILL: usize = 116;
+/// 0 for a tiled map; of an im2col map the pixels of a column.
+const PIXELS: usize = 118;
+/// Of an im2col map, whose box has channels alone: the corners of its bounding box, where the other extents of a box are.
+const LOWER: usize = BOX_DIMS + 4;
+const UPPER: usize = LOWER + 6;
 /// A bit for each field that a map has not got yet which a kernel makes from zeroes.
 const MISSING: usize = 120;
 
@@ -110,11 +115,38 @@ pub(super) fn encode(map: &TensorMap) -> [u8; TENSOR_MAP_BYTES] {
     bytes
 }
 
+/// The form of an im2col map that was checked.
+pub(super) fn encode_im2col(map: &TensorMap, pixels: &Pixels) -> [u8; TENSOR_MAP_BYTES] {
+    let mut bytes = encode(map);
+    let small = |value: i32| i16::try_from(value).expect("`Im2colMap::encode` bounds the corners");
+    for (start, corner) in [(LOWER, pixels.lower), (UPPER, pixels.upper)] {
+        for (at, value) in (start..).step_by(2).zip(corner) {
+            bytes[at..][..2].copy_from_slice(&small(value).to_le_bytes());
+        }
+    }
+    let count = u16::try_from(pixels.count).expect("`Im2colMap::encode` bounds the pixels");
+    bytes[PIXELS..][..2].copy_from_slice(&count.to_le_bytes());
+    bytes
+}
+
+/// What an im2col map has that others do not; nothing of a tiled one.
+fn pixels(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<Pixels> {
+    let half = |at: usize| {
+        let part = bytes[at..].first_chunk::<2>().expect("the fields lie in the map");
+        i16::from_le_bytes(*part)
+    };
+    let corner = |start: usize| [0, 2, 4].map(|at| i32::from(half(start + at)));
+    let count = u32::from(half(PIXELS).cast_unsigned());
+    (count != 0).then(|| Pixels { count, lower: corner(LOWER), upper: corner(UPPER) })
+}
+
 /// The map that the bytes are of, which a kernel may have made or changed.
 ///
 /// # Errors
 /// They are of none, or of one that is not complete.
-pub(crate) fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<TensorMap, String> {
+pub(crate) fn decode(
+    bytes: &[u8; TENSOR_MAP_BYTES],
+) -> Result<(TensorMap, Option<Pixels>), String> {
     let word = |at: usize| {
         let part = bytes[at..].first_chunk::<4>().expect("the fields lie in the map");
         u32::from_le_bytes(*part)
@@ -130,17 +162,23 @@ pub(crate) fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<TensorMap, String
         ));
     }
     let words = |start: usize| (0..rank).map(|i| word(start + 4 * i)).collect();
-    Ok(TensorMap {
+    let pixels = pixels(bytes);
+    let mut box_dims: Vec<u32> = words(BOX_DIMS);
+    if pixels.is_some() {
+        box_dims[1..].fill(1);
+    }
+    let map = TensorMap {
         dtype: bytes[DTYPE].into(),
         address: double(ADDRESS),
         dims: (0..rank).map(|i| u64::from(word(DIMS + 4 * i)) + 1).collect(),
         strides_bytes: (0..rank - 1).map(|i| double(STRIDES + 8 * i)).collect(),
-        box_dims: words(BOX_DIMS),
+        box_dims,
         element_strides: words(ELEMENT_STRIDES),
         interleave: bytes[INTERLEAVE].into(),
         swizzle: bytes[SWIZZLE].into(),
         oob_fill: bytes[OOB_FILL].into(),
-    })
+    };
+    Ok((map, pixels))
 }
 
 fn no_map() -> String {
@@ -163,6 +201,11 @@ pub(crate) fn replace(
     }
     if bytes[..8] != MAGIC {
         return Err(no_map());
+    }
+    if pixels(bytes).is_some() {
+        return Err(
+            "`tensormap.replace.tile` changes tiled maps, and this is an im2col map".to_owned()
+        );
     }
     let within = |what: &str, low: u64, high: u64| {
         if (low..=high).contains(&value) {

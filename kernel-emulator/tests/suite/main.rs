@@ -37,6 +37,7 @@ mod global_races;
 mod harness;
 mod hopper_waits;
 mod host;
+mod im2col;
 mod lane_races;
 mod launch_control;
 mod livelock;

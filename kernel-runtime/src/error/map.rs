@@ -57,6 +57,17 @@ pub enum MapRule {
         /// Bytes from the first element of the map to the end of the last one.
         bytes: u64,
     },
+    /// The filter of the map has at least one place along an axis of the tensor, and a kernel can count them.
+    FilterFits {
+        /// The axis of the tensor.
+        axis: usize,
+        /// The least extent.
+        least: i64,
+        /// The largest one.
+        most: i64,
+    },
+    /// A map with a filter has three to five dimensions, of which the filter moves along all but the first and the last.
+    Places,
     /// The parameter is a tensor.
     Tensor,
     /// The tensor has an axis that the map names.
@@ -141,6 +152,15 @@ impl fmt::Display for MapRule {
             Self::StrideLimit { place } => write!(f, "a stride below 2^40 bytes on {place}"),
             Self::Inside { bytes } => {
                 write!(f, "{bytes} bytes from its first element to the end of its last one")
+            }
+            Self::FilterFits { axis, least, most } => {
+                write!(
+                    f,
+                    "{least} to {most} elements on axis {axis}, for its filter to have places there"
+                )
+            }
+            Self::Places => {
+                f.write_str("3 to 5 dimensions, and a filter along all but two of them")
             }
             Self::Tensor => f.write_str("a tensor"),
             Self::Axis { axis } => write!(f, "an axis {axis}"),

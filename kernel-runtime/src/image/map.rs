@@ -25,6 +25,8 @@ pub struct MapInfo {
     pub dtype: &'static str,
     /// The dimensions, the innermost first: 1 to 5.
     pub dims: &'static [MapDim],
+    /// The places of a filter that its copies go over; `None` if they copy boxes.
+    pub places: Option<MapPlaces>,
     /// The width of the swizzle pattern in shared memory, in bytes: 32, 64 or 128; 0 for none.
     pub swizzle_bytes: u32,
     /// The least bytes that a read brings into the second-level cache: 64, 128 or 256; 0 for no promotion.
@@ -33,6 +35,20 @@ pub struct MapInfo {
     pub fill: Fill,
     /// The kernel writes the tensor by it: hardware writes whole pieces of 16 bytes, so rows are multiples of those.
     pub written: bool,
+}
+
+/// The places of a filter that a copy goes over, one after the other (CUDA Driver API, "cuTensorMapEncodeIm2col").
+///
+/// Such a map has three to five dimensions: channels, those along which the filter moves, and images. The box is one of channels alone, and the
+/// element strides are the steps from one place to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapPlaces {
+    /// How many places a copy goes over: 1 to 1024.
+    pub count: u32,
+    /// Where the filter begins at its first place, from the first element on: for each dimension along which it moves, the innermost first.
+    pub lower: &'static [i32],
+    /// Where the filter begins at its last place at most, from the last element on.
+    pub upper: &'static [i32],
 }
 
 /// A dimension of a tensor map.

@@ -5,7 +5,7 @@ use crate::{
     MapStride, Result, Stream, Variant,
     argument::{TensorValue, Value},
     device::StandIns,
-    tensor_map::{Encoding, MOST_DIMS, TensorMap},
+    tensor_map::{Encoding, MOST_DIMS, Places, TensorMap},
 };
 
 /// A broken rule, and the actual value.
@@ -42,10 +42,11 @@ fn one(
     };
     let device = stream.device();
     let encoding = if tensor.is_empty() {
-        stand_in(info, device.stand_ins()?).map_err(refused)?
+        stand_in(info, tensor, device.stand_ins()?).map_err(refused)?
     } else {
         encoding(info, tensor).map_err(refused)?
     };
+    has_places(info, tensor).map_err(refused)?;
     device.tensor_maps().get_or_encode(&encoding, || {
         if !tensor.is_empty() {
             check(info, &encoding, tensor).map_err(refused)?;
@@ -140,6 +141,7 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
         strides_bytes: [0; MOST_DIMS],
         box_elems: [0; MOST_DIMS],
         element_strides: [0; MOST_DIMS],
+        places: places(info)?,
         swizzle: swizzle(info.swizzle_bytes)?,
         l2_promotion: l2_promotion(info.l2_promotion_bytes)?,
         fill: match info.fill {
@@ -177,7 +179,11 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
 
 /// The map of a tensor without elements, which the encoder does not support: for reads, a single element with the fill
 /// value; for writes, a row of 16 bytes that nobody reads.
-fn stand_in(info: &MapInfo, memory: StandIns) -> Result<Encoding, Broken> {
+fn stand_in(
+    info: &MapInfo,
+    tensor: &TensorValue<'_>,
+    memory: StandIns,
+) -> Result<Encoding, Broken> {
     let dtype = dtype(info.dtype).ok_or((MapRule::Dtype, Actual::Dtype(info.dtype)))?;
     let address = match (info.written, info.fill) {
         (true, _) => memory.written,
@@ -192,6 +198,7 @@ fn stand_in(info: &MapInfo, memory: StandIns) -> Result<Encoding, Broken> {
         strides_bytes: [0; MOST_DIMS],
         box_elems: [0; MOST_DIMS],
         element_strides: [0; MOST_DIMS],
+        places: places(info)?,
         swizzle: swizzle(info.swizzle_bytes)?,
         l2_promotion: l2_promotion(info.l2_promotion_bytes)?,
         fill: u32::from(info.fill == Fill::Nan),
@@ -206,8 +213,45 @@ fn stand_in(info: &MapInfo, memory: StandIns) -> Result<Encoding, Broken> {
         encoding.strides_bytes[index] = if inner { dtype.bytes } else { PADDED_ROW };
         encoding.box_elems[index] = dim.box_elems;
         encoding.element_strides[index] = dim.element_stride;
+        // The kernel finds the places by the extents of the tensor: the same elements are under all of them.
+        if !inner && info.places.is_some() {
+            encoding.extents[index] = extent_of(dim.extent, tensor)?.max(1);
+            encoding.strides_bytes[index] = 0;
+        }
     }
     Ok(encoding)
+}
+
+/// The places of a filter, as the encoder takes them.
+fn places(info: &MapInfo) -> Result<Option<Places>, Broken> {
+    let Some(places) = info.places else { return Ok(None) };
+    let corner = |list: &[i32]| {
+        let mut corner = [0; MOST_DIMS - 2];
+        let dims = info.dims.len().checked_sub(2).filter(|dims| (1..=corner.len()).contains(dims));
+        if dims != Some(list.len()) {
+            return Err((MapRule::Places, Actual::Dims(info.dims.len())));
+        }
+        corner[..list.len()].copy_from_slice(list);
+        Ok(corner)
+    };
+    let (lower, upper) = (corner(places.lower)?, corner(places.upper)?);
+    Ok(Some(Places { count: places.count, lower, upper }))
+}
+
+/// Whether the filter of a map has at least one place along each axis, and no more than a kernel can count.
+fn has_places(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<(), Broken> {
+    let Some(places) = info.places else { return Ok(()) };
+    for ((dim, lower), upper) in info.dims[1..].iter().zip(places.lower).zip(places.upper) {
+        let MapExtent::Axis { axis, .. } = dim.extent else { continue };
+        let extent = axis_of(&tensor.shape, axis)?;
+        let spare = i64::from(*upper) - i64::from(*lower);
+        let begins = i64::try_from(extent).unwrap_or(i64::MAX).saturating_add(spare);
+        if !(1..=i64::from(i32::MAX)).contains(&begins) {
+            let (least, most) = ((1 - spare).max(0), i64::from(i32::MAX) - spare);
+            return Err((MapRule::FilterFits { axis, least, most }, Actual::Extent(extent)));
+        }
+    }
+    Ok(())
 }
 
 fn swizzle(bytes: u32) -> Result<u32, Broken> {

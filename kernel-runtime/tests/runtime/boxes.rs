@@ -108,6 +108,7 @@ const MATRIX: MapInfo = MapInfo {
     param: 0,
     dtype: "f16",
     dims: &[axis(1, 64), axis(0, 8)],
+    places: None,
     swizzle_bytes: 0,
     l2_promotion_bytes: 128,
     fill: Fill::Zero,

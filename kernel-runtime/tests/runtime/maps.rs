@@ -4,11 +4,11 @@
 //! that were worked out by hand.
 
 use half::{bf16, f16};
-use kernel_emulator::TensorMap;
+use kernel_emulator::{Im2colMap, TensorMap};
 use kernel_runtime::{
     __launch, Device, DeviceTensor, Element, Fact, Fill, Image, IntoArgument, Launch, MapDim,
-    MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Result, Stream, Target, Variant, e2m1x2,
-    e2m3x16,
+    MapExtent, MapInfo, MapPlaces, MapStride, ParamInfo, ParamKind, Result, Stream, Target,
+    Variant, e2m1x2, e2m3x16,
 };
 
 /// An axis of the tensor as it is.
@@ -27,6 +27,7 @@ const fn map(dtype: &'static str, dims: &'static [MapDim]) -> MapInfo {
         param: 0,
         dtype,
         dims,
+        places: None,
         swizzle_bytes: 0,
         l2_promotion_bytes: 128,
         fill: Fill::Zero,
@@ -196,6 +197,38 @@ fn a_map_may_have_one_to_five_dimensions() -> Result<()> {
         passed(&stream, vec![info].leak(), &block)?,
         [bytes(&required(start, &[8, 5, 4, 3, 2], &[16, 80, 320, 960], &[8, 5, 1, 3, 2]))]
     );
+    Ok(())
+}
+
+/// A filter of 3 x 5 taps with a stride, a padding and a dilation of 2 along its rows; and a tensor without images, of which every element that a
+/// copy could name is one placeholder.
+#[test]
+fn a_map_may_go_over_the_places_of_a_filter() -> Result<()> {
+    let stream = stream()?;
+    let step = MapDim { element_stride: 2, ..axis(1, 1) };
+    let dims = vec![axis(3, 16), axis(2, 1), step, axis(0, 1)].leak();
+    let places = MapPlaces { count: 64, lower: &[0, -2], upper: &[-4, -2] };
+    let info = vec![MapInfo { places: Some(places), ..map("f16", dims) }].leak();
+    let x = stream.zeros::<f16, 4>([2, 7, 9, 24])?;
+    let start = x.device_ptr().address();
+    let tensor = required(start, &[24, 9, 7, 2], &[48, 432, 3024], &[16, 1, 1, 1]);
+    let encoded = |tensor| {
+        let map = Im2colMap {
+            tensor: TensorMap { element_strides: vec![1, 1, 2, 1], ..tensor },
+            lower_corner: vec![0, -2],
+            upper_corner: vec![-4, -2],
+            pixels_per_column: 64,
+        };
+        map.encode().expect("the numbers keep all rules")
+    };
+    assert_eq!(passed(&stream, info, &x)?, [encoded(tensor.clone())]);
+    let none = stream.zeros::<f16, 4>([0, 7, 9, 24])?;
+    let passed = passed(&stream, info, &none)?;
+    // Where the placeholder is, nobody says.
+    let address = u64::from_le_bytes(*passed[0][8..].first_chunk().expect("eight bytes"));
+    let placeholder =
+        TensorMap { address, dims: vec![1, 9, 7, 1], strides_bytes: vec![0; 3], ..tensor };
+    assert_eq!(passed, [encoded(placeholder)]);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use kernel_core::{
 };
 use kernel_runtime::{
     __launch_unsafe, __tensor_within, Device, DeviceTensor, Fill, Grid, Image, IntoArgument,
-    MapDim, MapExtent, MapInfo, MapStride, ParamInfo, ParamKind, Stream, Target,
+    MapDim, MapExtent, MapInfo, MapPlaces, MapStride, ParamInfo, ParamKind, Stream, Target,
 };
 
 use super::{PATTERNS, holds_pattern, poison, slots, take, unwritten};
@@ -190,10 +190,16 @@ fn map_info(map: &TensorMap, places: &[usize]) -> MapInfo {
         element_stride: dim.element_stride,
     };
     let dims: Vec<MapDim> = map.dims.iter().map(dim).collect();
+    let corner = |corner: &[i32]| -> &'static [i32] { corner.to_vec().leak() };
     MapInfo {
         param: places[map.param as usize],
         dtype: map.dtype.name(),
         dims: dims.leak(),
+        places: map.places.as_ref().map(|places| MapPlaces {
+            count: places.count,
+            lower: corner(&places.lower),
+            upper: corner(&places.upper),
+        }),
         swizzle_bytes: map.swizzle_bytes,
         l2_promotion_bytes: map.l2_promotion_bytes,
         fill: match map.fill {

@@ -89,6 +89,9 @@ impl Builder<'_> {
         let (view, loc) = (given.view(), given.loc);
         let dtype = self.params[view.param as usize].kind.dtype();
         let corner = view.corner()?;
+        if view.part == Part::Block {
+            self.only_by_copy(view.param, "a load into registers", loc)?;
+        }
         self.note_corner(view, loc);
         self.check_budget(&view.shape, Num::Known(dtype), loc)?;
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());

@@ -68,7 +68,9 @@ impl Builder<'_> {
             );
             return;
         }
-        let Some(options) = self.map_options(param, &block, options, scope) else { return };
+        let Some(options) = self.map_options(param, (extents, &block), options, scope) else {
+            return;
+        };
         self.params[param as usize].map = options;
         self.params[param as usize].block = Some(block);
         // What the map needs of its tensor is checked when the launch encodes it.

@@ -343,6 +343,7 @@ impl Builder<'_> {
             let help = "copy_async(part.tile([i, j], [64, 64]), to); // without `.on(..)`";
             return self.no_tma_of_slice(param, Some(help.to_owned()), loc);
         }
+        self.only_by_copy(param, "a window of extents", loc)?;
         if let Type::Shared(shared) = self.ty(window).clone() {
             self.fills_block(param, &shared, loc)?;
         }

@@ -13,8 +13,19 @@ use crate::{
     syntax::{Expr, ExprKind, Ident, MapOption},
 };
 
+use super::filters::FILTER_OPTIONS;
+
 /// The options that there are.
-const OPTIONS: &[&str] = &["swizzle", "fill", "l2_promotion", "element_strides"];
+const OPTIONS: &[&str] = &[
+    "swizzle",
+    "fill",
+    "l2_promotion",
+    "element_strides",
+    "filter",
+    "stride",
+    "padding",
+    "dilation",
+];
 /// The bytes over which swizzles repeat, and 0 for none (CUDA driver API, `CUtensorMapSwizzle`).
 const SWIZZLES: &[u32] = &[0, 32, 64, 128];
 /// The L2 promotions, in bytes (CUDA driver API, `CUtensorMapL2promotion`).
@@ -27,11 +38,12 @@ impl Builder<'_> {
     pub(crate) fn map_options(
         &mut self,
         param: u32,
-        block: &[u32],
+        (extents, block): (&[Expr], &[u32]),
         options: &[MapOption],
         scope: Env,
     ) -> Option<MapOptions> {
         let mut read = MapOptions::default();
+        let mut of_filter = Vec::new();
         for (index, option) in options.iter().enumerate() {
             let name = &option.name;
             if let Some(first) = options[..index].iter().find(|one| one.name.name == name.name) {
@@ -53,6 +65,7 @@ impl Builder<'_> {
                         self.one_of(&option.value, what, PROMOTIONS, scope)?;
                 }
                 "fill" => read.fill = self.fill(param, &option.value)?,
+                name if FILTER_OPTIONS.contains(&name) => of_filter.push(option),
                 "element_strides" => {
                     read.element_strides = self.element_strides(param, block, option, scope)?;
                 }
@@ -61,6 +74,17 @@ impl Builder<'_> {
                     return None;
                 }
             }
+        }
+        read.filter = self.filter_of_map(param, (extents, block), &of_filter, scope)?;
+        if let (false, Some(option)) = (
+            read.filter.is_empty(),
+            options.iter().find(|option| option.name.name == "element_strides"),
+        ) {
+            return self.refuse(
+                Code::FactAttribute
+                    .at(option.name.loc, "a tensor map with a filter has no element strides")
+                    .why("the steps from one place of the filter to the next are its `stride`"),
+            );
         }
         Some(read)
     }

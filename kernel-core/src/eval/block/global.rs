@@ -44,8 +44,50 @@ impl Machine<'_> {
         offsets: &[i128],
         shape: &[u32],
     ) -> Result<Vec<Element>, Fault> {
+        let map = &self.kernel.params[param as usize].map;
+        if !map.filter.is_empty() {
+            return self.read_places(param, offsets, shape, map);
+        }
         let place = TilePlace { corner: offsets.to_vec(), slice: None };
-        self.read_elements(param, &place, shape, &self.kernel.params[param as usize].map)
+        self.read_elements(param, &place, shape, map)
+    }
+
+    /// What is under the taps of a filter at its places, which are numbered in the order of the axes. Corner and shape are of the axes place,
+    /// taps, channel.
+    fn read_places(
+        &self,
+        param: u32,
+        corner: &[i128],
+        shape: &[u32],
+        map: &MapOptions,
+    ) -> Result<Vec<Element>, Fault> {
+        let dtype = self.tensor_dtype(param);
+        let outside = outside(dtype, map);
+        let (extents, _) = memory::tensor(self.world.args, param as usize);
+        let axes: Vec<_> = map.filter.iter().zip(&extents[1..]).collect();
+        coordinates(shape)
+            .map(|step| {
+                let at = shifted(corner, &step);
+                let mut place = at[0];
+                let mut position = at.clone();
+                for (index, (filter, extent)) in axes.iter().enumerate().rev() {
+                    let axis = 1 + index;
+                    let places = filter.places(i128::from(**extent));
+                    if places == 0 {
+                        return Ok(outside);
+                    }
+                    position[axis] = place.rem_euclid(places) * i128::from(filter.stride)
+                        - i128::from(filter.padding)
+                        + at[axis] * i128::from(filter.dilation);
+                    place = place.div_euclid(places);
+                }
+                position[0] = place;
+                match memory::element_of(self.world.args, param as usize, dtype, &position, None) {
+                    Some(pointer) => memory::load(self.world.args, dtype, pointer),
+                    None => Ok(outside),
+                }
+            })
+            .collect()
     }
 
     fn read_elements(
@@ -56,10 +98,7 @@ impl Machine<'_> {
         map: &MapOptions,
     ) -> Result<Vec<Element>, Fault> {
         let dtype = self.tensor_dtype(param);
-        let outside = match map.fill {
-            Fill::Zero => Element::zero(dtype),
-            Fill::Nan => Element::Float(f64::NAN),
-        };
+        let outside = outside(dtype, map);
         coordinates(shape)
             .map(|at| {
                 let steps = at.iter().enumerate();
@@ -252,6 +291,14 @@ impl Machine<'_> {
             &coordinates,
             place.slice.as_ref(),
         )
+    }
+}
+
+/// What a map reads outside of its tensor.
+fn outside(dtype: Dtype, map: &MapOptions) -> Element {
+    match map.fill {
+        Fill::Zero => Element::zero(dtype),
+        Fill::Nan => Element::Float(f64::NAN),
     }
 }
 

@@ -79,6 +79,8 @@ fn tma_copy(
     let rank = kernel.params[tma.param as usize].kind.rank();
     let plan = if tma.kind.by_rows() {
         planning.by_rows(tma, args).err()
+    } else if kernel.has_filter(tma.param) {
+        planning.by_places(tma, args).err()
     } else {
         planning.plan(tma, args).err()
     };

@@ -23,7 +23,7 @@ use super::tma::{
     BOX_ELEMENTS, MAP_BYTES, MapDim, MapExtent, MapStride, PaddedRefusal, Padding, Planning,
     TensorMap, TmaRefusal, preferred, tensor,
 };
-use crate::ir::{Tma, Value};
+use crate::ir::{Dtype, Tma, Value};
 use crate::layouts::SharedLayout;
 use crate::layouts::known::stride;
 use crate::layouts::shared::{whole_window, window_of};
@@ -133,50 +133,8 @@ impl Planning<'_> {
         {
             return Err(TmaRefusal::Swizzle { required: swizzle, actual: actual() });
         }
-        let unit = u64::from(MAP_BYTES / element_bytes);
-        if let Some(at) = self.known.constant(operands.coordinates[1])
-            && at.rem_euclid(unit.into()) != 0
-        {
-            let bytes = at.rem_euclid(unit.into()) * i128::from(element_bytes);
-            return Err(TmaRefusal::Rule {
-                rule: Rule::InnerCoordinate,
-                required: MAP_BYTES.into(),
-                actual: u64::try_from(bytes).expect("less than 16"),
-            });
-        }
-        if let Some(refusal) = self.past_a_unit(operands.coordinates[1], dtype) {
-            return Err(refusal);
-        }
-        let is = |swizzle: &u32| {
-            nvmma_shared(*swizzle, element_bytes * 8, false, false, &window.shape)
-                .is_ok_and(|form| form == layout)
-        };
-        let row_bytes = columns * element_bytes;
-        let swizzle = [128, 64, 32].into_iter().filter(|bytes| *bytes <= row_bytes).find(is);
-        let plain = row_major_shared(&window.shape).is_ok_and(|form| form == layout);
-        let pitch_bytes = match swizzle {
-            Some(swizzle) => swizzle,
-            None if plain && columns <= BOX_ELEMENTS => row_bytes,
-            None => {
-                let declined = if plain {
-                    Declined::Map {
-                        rule: Rule::BoxDim,
-                        dim: Some(0),
-                        required: BOX_ELEMENTS.into(),
-                        actual: columns.into(),
-                    }
-                } else {
-                    Declined::Swizzle { actual: layout.to_string() }
-                };
-                let widest = [32, 64, 128].into_iter().filter(|bytes| *bytes <= row_bytes);
-                return Err(TmaRefusal::Layout {
-                    actual: actual(),
-                    required_swizzle_bytes: widest.max().unwrap_or(0),
-                    declined: Box::new(declined),
-                });
-            }
-        };
-        let box_columns = pitch_bytes / element_bytes;
+        self.begins_at_a_unit(operands.coordinates[1], dtype)?;
+        let lines = lines(&layout, [rows, columns], element_bytes * 8, actual)?;
         let at = |axis| match stride(self.kernel, tma.param, axis).map(u64::try_from) {
             Some(Ok(known)) => MapStride::Elements(known),
             Some(Err(_)) | None => MapStride::Axis { axis, times: 1 },
@@ -196,8 +154,9 @@ impl Planning<'_> {
             param: tma.param,
             dtype,
             padding: Padding::None,
-            dims: vec![dim(1, box_columns), dim(0, 1)],
-            swizzle_bytes: swizzle.unwrap_or(0),
+            dims: vec![dim(1, lines.columns), dim(0, 1)],
+            places: None,
+            swizzle_bytes: lines.swizzle_bytes,
             fill: options.fill,
             l2_promotion_bytes: options.l2_promotion_bytes,
             written: tma.kind.reads_shared(),
@@ -206,12 +165,77 @@ impl Planning<'_> {
             layout.out_size(Dim::axis(0)) == rows,
             "the window's layout is one of its extents"
         );
-        let columns = (0..columns / box_columns).map(|index| Columns {
-            first: index * box_columns,
-            offset_bytes: index * rows * pitch_bytes,
+        let columns = (0..columns / lines.columns).map(|index| Columns {
+            first: index * lines.columns,
+            offset_bytes: index * rows * lines.pitch_bytes,
         });
-        Ok(RowsPlan { map, pitch_bytes, columns: columns.collect() })
+        Ok(RowsPlan { map, pitch_bytes: lines.pitch_bytes, columns: columns.collect() })
     }
+
+    /// Whether a copy can begin at this column.
+    pub(super) fn begins_at_a_unit(&self, column: Value, dtype: Dtype) -> Result<(), TmaRefusal> {
+        let unit = i128::from(MAP_BYTES / dtype.bytes());
+        if let Some(at) = self.known.constant(column)
+            && at.rem_euclid(unit) != 0
+        {
+            let bytes = at.rem_euclid(unit) * i128::from(dtype.bytes());
+            return Err(TmaRefusal::Rule {
+                rule: Rule::InnerCoordinate,
+                required: MAP_BYTES.into(),
+                actual: u64::try_from(bytes).expect("less than 16"),
+            });
+        }
+        self.past_a_unit(column, dtype).map_or(Ok(()), Err)
+    }
+}
+
+/// How the lines of a tile lie in shared memory: those that one instruction writes are one after the other.
+pub(super) struct Lines {
+    /// The swizzle, or 0.
+    pub(super) swizzle_bytes: u32,
+    /// From one line to the next.
+    pub(super) pitch_bytes: u32,
+    /// The columns of a line that one instruction writes.
+    pub(super) columns: u32,
+}
+
+/// The lines of a tile of rank 2 with this layout.
+pub(super) fn lines(
+    layout: &Layout,
+    tile: [u32; 2],
+    element_bits: u32,
+    actual: impl Fn() -> Box<SharedLayout>,
+) -> Result<Lines, TmaRefusal> {
+    let is = |swizzle: &u32| {
+        nvmma_shared(*swizzle, element_bits, false, false, &tile).is_ok_and(|form| form == *layout)
+    };
+    let row_bytes = tile[1] * element_bits / 8;
+    let swizzle = [128, 64, 32].into_iter().filter(|bytes| *bytes <= row_bytes).find(is);
+    let plain = row_major_shared(&tile).is_ok_and(|form| form == *layout);
+    let pitch_bytes = match swizzle {
+        Some(swizzle) => swizzle,
+        None if plain && tile[1] <= BOX_ELEMENTS => row_bytes,
+        None => {
+            let declined = if plain {
+                Declined::Map {
+                    rule: Rule::BoxDim,
+                    dim: Some(0),
+                    required: BOX_ELEMENTS.into(),
+                    actual: tile[1].into(),
+                }
+            } else {
+                Declined::Swizzle { actual: layout.to_string() }
+            };
+            let widest = [32, 64, 128].into_iter().filter(|bytes| *bytes <= row_bytes);
+            return Err(TmaRefusal::Layout {
+                actual: actual(),
+                required_swizzle_bytes: widest.max().unwrap_or(0),
+                declined: Box::new(declined),
+            });
+        }
+    };
+    let columns = pitch_bytes * 8 / element_bits;
+    Ok(Lines { swizzle_bytes: swizzle.unwrap_or(0), pitch_bytes, columns })
 }
 
 #[cfg(test)]

@@ -46,6 +46,8 @@ pub struct TensorMap {
     pub padding: Padding,
     /// The dimensions, the innermost first: 1 to 5.
     pub dims: Vec<MapDim>,
+    /// The places of a filter that it goes over, if it does.
+    pub places: Option<Places>,
     /// 0, 32, 64 or 128.
     pub swizzle_bytes: u32,
     /// What elements outside of the tensor are read as.
@@ -54,6 +56,17 @@ pub struct TensorMap {
     pub l2_promotion_bytes: u32,
     /// Copies to the tensor go by it.
     pub written: bool,
+}
+
+/// The places of a filter that one instruction goes over (CUDA driver API, `cuTensorMapEncodeIm2col`).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Places {
+    /// How many: 1 to 1024.
+    pub count: u32,
+    /// Where the first places begin, from the first element of each axis that the filter moves along; the innermost first.
+    pub lower: Vec<i32>,
+    /// Where the last places begin at most, from the last element of each of these axes.
+    pub upper: Vec<i32>,
 }
 
 /// What is between the elements of a box in shared memory.
@@ -270,7 +283,8 @@ impl Planning<'_> {
             let StmtKind::Op { op: Op::Copy(CopyOp::Tma(tma)), args, .. } = &stmt.kind else {
                 continue;
             };
-            if tma.kind.by_rows() || self.padded_window(*tma, args).is_some() {
+            let others = tma.kind.by_rows() || self.kernel.has_filter(tma.param);
+            if others || self.padded_window(*tma, args).is_some() {
                 continue;
             }
             let plan = |extents| self.planned(*tma, args, extents);
@@ -540,6 +554,7 @@ fn of_plan(
         dtype,
         padding: Padding::None,
         dims,
+        places: None,
         swizzle_bytes: match plan.swizzle {
             SwizzleMode::None => 0,
             SwizzleMode::B32 | SwizzleMode::B64 | SwizzleMode::B128 => plan.swizzle.bytes(),

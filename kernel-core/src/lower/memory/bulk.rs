@@ -14,6 +14,13 @@ pub(crate) struct CopyInstruction {
     last: Vec<Operand>,
 }
 
+impl CopyInstruction {
+    /// Adds operands after the barrier, if there is one.
+    pub(crate) fn after_barrier(&mut self, barrier: Option<Value>, operand: Operand) {
+        self.last.insert(usize::from(barrier.is_some()), operand);
+    }
+}
+
 impl Lower<'_> {
     pub(crate) fn bulk(&mut self, bulk: Bulk, args: &[Value]) {
         let operands = bulk.operands(args);

@@ -22,6 +22,9 @@ impl Lower<'_> {
         if tma.kind.by_rows() {
             return self.by_rows(tma, args);
         }
+        if self.kernel.has_filter(tma.param) {
+            return self.by_places(tma, args);
+        }
         let rank = match self.kernel.params[tma.param as usize].kind {
             crate::ir::ParamKind::Tensor { rank, .. } => rank as usize,
             crate::ir::ParamKind::Pointer(_) | crate::ir::ParamKind::Scalar(_) => {
@@ -69,7 +72,8 @@ impl Lower<'_> {
     ) -> CopyInstruction {
         let barrier = operands.barrier.map(|barrier| self.barrier_address(barrier));
         let beside = operands.barrier.and_then(|barrier| self.beside(barrier));
-        let modifiers = modifiers(tma.kind, dim);
+        let box_ = if self.kernel.has_filter(tma.param) { Word::Im2col } else { Word::Tile };
+        let modifiers = modifiers(tma.kind, dim, box_);
         self.copy_instruction((modifiers, beside), barrier, operands.mask, tma.evict, issues)
     }
 
@@ -124,8 +128,13 @@ impl Lower<'_> {
     /// The blocks of the cluster that receive a copy, as a register of 16 bits.
     pub(crate) fn multicast_mask(&mut self, mask: Value) -> Operand {
         let mask = self.scalar(mask);
-        let mask = Val::Reg(self.e.reg(mask, Type::B32));
-        self.e.pure(Opcode::Cvt, mods![Type::U16, Type::U32], Type::B16, &[mask]).operand()
+        self.in_16_bits(mask)
+    }
+
+    /// The low half of a number, as a register.
+    pub(crate) fn in_16_bits(&mut self, number: Val) -> Operand {
+        let number = Val::Reg(self.e.reg(number, Type::B32));
+        self.e.pure(Opcode::Cvt, mods![Type::U16, Type::U32], Type::B16, &[number]).operand()
     }
 
     /// The register of a cache policy, if one is asked for.
@@ -197,7 +206,7 @@ impl Lower<'_> {
     }
 }
 
-fn modifiers(kind: TmaKind, dim: Word) -> Vec<Modifier> {
+fn modifiers(kind: TmaKind, dim: Word, box_: Word) -> Vec<Modifier> {
     let copy: &[Modifier] = mods![Word::Async, Word::Bulk, Word::TensorWord, dim];
     let loads = |mode: Word| {
         let to = mods![Word::SharedCluster, Space::Global, mode, Word::MbarrierCompleteTxBytes];
@@ -207,7 +216,7 @@ fn modifiers(kind: TmaKind, dim: Word) -> Vec<Modifier> {
         [copy, mods![Space::Global, Word::SharedCta], mode, mods![Word::BulkGroup]].concat()
     };
     match kind {
-        TmaKind::Load => loads(Word::Tile),
+        TmaKind::Load => loads(box_),
         TmaKind::Staged => unreachable!("schedule::pipeline gives every load its barrier"),
         TmaKind::Gather => loads(Word::TileGather4),
         TmaKind::Scatter => stores(mods![Word::TileScatter4]),
@@ -223,7 +232,7 @@ fn modifiers(kind: TmaKind, dim: Word) -> Vec<Modifier> {
             dim,
             Word::L2Word,
             Space::Global,
-            Word::Tile
+            box_
         ]
         .to_vec(),
     }

@@ -5,7 +5,7 @@
 
 use crate::exec::bulk::{Piece, Row};
 use crate::fault::{FaultKind, Run, Trap};
-use crate::tensor_map::TensorMap;
+use crate::tensor_map::{Pixels, TensorMap, most_corner};
 
 /// Bytes of the units that a swizzle permutes, and that a store writes.
 pub(super) const UNIT: u32 = 16;
@@ -98,6 +98,68 @@ impl Tile {
         };
         let addresses: Vec<_> = rows.iter().map(address).collect();
         Tile::of_rows(map, column, &addresses)
+    }
+
+    /// Pixels of a bounding box, one after the other from the one at the coordinates on: along the innermost dimension of an image first, and in
+    /// the next image after the last pixel of one. What is copied of each is as far from it as the offsets say.
+    /// (PTX ISA, "Tensors: Im2col mode"; `cuTensorMapEncodeIm2col`.)
+    pub(super) fn pixels(
+        map: &TensorMap,
+        pixels: &Pixels,
+        coordinates: &[i32],
+        offsets: &[u32],
+    ) -> Run<Tile> {
+        let refused = |detail: String| Err(Trap::new(FaultKind::IllegalOperand, detail));
+        let rank = map.dims.len();
+        let Some(most) = most_corner(rank) else {
+            return refused(format!("an im2col copy with a tensor map of {rank} dimensions"));
+        };
+        if (coordinates.len(), offsets.len()) != (rank, rank - 2) {
+            return refused(format!(
+                "{} coordinates and {} offsets for an im2col tensor map of {rank} dimensions",
+                coordinates.len(),
+                offsets.len()
+            ));
+        }
+        // An offset has a bit more than a corner, and no sign.
+        let most = 2 * most.cast_unsigned() + 1;
+        if let Some(offset) = offsets.iter().find(|offset| **offset > most) {
+            return refused(format!(
+                "an im2col offset of {offset}; for a tensor map of {rank} dimensions it is at most {most}"
+            ));
+        }
+        let bounds = |dim: usize| (i64::from(pixels.lower[dim - 1]), pixels.upper(map, dim));
+        let mut at: Vec<i64> = coordinates.iter().map(|at| i64::from(*at)).collect();
+        for (dim, at) in (1..rank - 1).zip(&at[1..]) {
+            let (lower, upper) = bounds(dim);
+            if !(lower..=upper).contains(at) {
+                return refused(format!(
+                    "an im2col copy begins at {at} along dimension {dim}, outside of its bounding box, which is from {lower} to {upper}; an \
+                     H200 stops there with an illegal instruction"
+                ));
+            }
+        }
+        let mut addresses = Vec::new();
+        for _ in 0..pixels.count {
+            let mut address = map.address;
+            let mut within = true;
+            for dim in 1..rank {
+                let offset = offsets.get(dim - 1).copied().unwrap_or(0);
+                let position = at[dim] + i64::from(offset);
+                within &= (0..map.dims[dim].cast_signed()).contains(&position);
+                let stride = map.strides_bytes[dim - 1];
+                address = address.wrapping_add(stride.wrapping_mul(position.cast_unsigned()));
+            }
+            addresses.push(within.then_some(address));
+            for dim in 1..rank {
+                at[dim] += i64::from(map.element_strides[dim]);
+                if dim + 1 == rank || at[dim] <= bounds(dim).1 {
+                    break;
+                }
+                at[dim] = bounds(dim).0;
+            }
+        }
+        Tile::of_rows(map, coordinates[0], &addresses)
     }
 
     /// Rows that start at a column: the address of column 0 of each, or nothing where it is outside the tensor.

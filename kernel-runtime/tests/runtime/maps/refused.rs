@@ -4,7 +4,7 @@ use super::{MATRIX, axis, images, launch, map, stream, tensor, variant};
 use half::f16;
 use kernel_runtime::{
     __launch, Actual, Device, DeviceTensor, Element, Error, Fill, Image, IntoArgument, MapDim,
-    MapExtent, MapInfo, MapPlace, MapRule, MapStride, Result, Stream, Target, e2m1x2,
+    MapExtent, MapInfo, MapPlace, MapPlaces, MapRule, MapStride, Result, Stream, Target, e2m1x2,
 };
 
 /// How a map of `x` is refused; nothing has run.
@@ -74,6 +74,40 @@ fn padded_numbers_have_rules_of_their_own() -> Result<()> {
         (rule, actual),
         (MapRule::StrideMultiple { place, bytes: 32 }, Actual::StrideBytes(144))
     );
+    Ok(())
+}
+
+/// A filter of 5 x 3 taps without padding needs as many elements along each axis.
+#[test]
+fn a_filter_has_places_along_each_axis() -> Result<()> {
+    let stream = stream()?;
+    let dims = const { &[axis(3, 16), axis(2, 1), axis(1, 1), axis(0, 1)] };
+    let places = MapPlaces { count: 64, lower: &[0, 0], upper: &[-2, -4] };
+    let info = MapInfo { places: Some(places), ..map("f16", dims) };
+    let x = stream.zeros::<f16, 4>([2, 4, 3, 16])?;
+    let (rule, actual, message) = refusal(&stream, info, &x);
+    let most = i64::from(i32::MAX) + 4;
+    let required = MapRule::FilterFits { axis: 1, least: 5, most };
+    assert_eq!((rule, actual), (required, Actual::Extent(4)));
+    let needs = format!("5 to {most} elements on axis 1, for its filter to have places there");
+    assert_eq!(message, text(&needs, "the extent 4"));
+    let x = stream.zeros::<f16, 4>([2, 5, 2, 16])?;
+    let (rule, actual, _) = refusal(&stream, info, &x);
+    let required = MapRule::FilterFits { axis: 2, least: 3, most: most - 2 };
+    assert_eq!((rule, actual), (required, Actual::Extent(2)));
+    // A tensor without images has no element, and its filter has to fit all the same.
+    let x = stream.zeros::<f16, 4>([0, 4, 3, 16])?;
+    let (rule, ..) = refusal(&stream, info, &x);
+    assert!(matches!(rule, MapRule::FilterFits { axis: 1, .. }), "{rule:?}");
+    // No compiler writes such a map.
+    let (rule, actual, message) = {
+        let places = MapPlaces { lower: &[0], ..places };
+        let x = stream.zeros::<f16, 4>([2, 5, 3, 16])?;
+        refusal(&stream, MapInfo { places: Some(places), ..info }, &x)
+    };
+    assert_eq!((rule, actual), (MapRule::Places, Actual::Dims(4)));
+    let needs = "3 to 5 dimensions, and a filter along all but two of them";
+    assert_eq!(message, text(needs, "4 dimensions"));
     Ok(())
 }
 

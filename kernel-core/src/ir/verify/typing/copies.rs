@@ -65,6 +65,11 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
             "the window does not fit the block",
         )?;
     }
+    let filter = &kernel.params[tma.param as usize].map.filter;
+    holds(
+        filter.is_empty() || filter.len() + 2 == rank && !tma.kind.reads_shared(),
+        "the filter does not fit the tensor or the copy",
+    )?;
     match tma.kind {
         TmaKind::Store | TmaKind::Reduce(_) => holds(mutable, "the tensor is read-only")?,
         TmaKind::Load | TmaKind::Staged => {}

@@ -190,6 +190,7 @@ impl Planning<'_> {
             dtype,
             padding: Padding::Padded(packing),
             dims,
+            places: None,
             swizzle_bytes: PITCH_BYTES,
             fill: options.fill,
             l2_promotion_bytes: options.l2_promotion_bytes,
