@@ -72,9 +72,10 @@ pub struct TensorMut<T, const R: usize>(PhantomData<T>);
 /// of them, those along the last axis first, and goes on in the next image. Elements outside of their image are zero, or what the map
 /// fills with, and so are those of places before the first image and after the last one.
 ///
-/// The extents of the block are up to 1024 places, one tap along each axis, and channels. Taps are 0 to `filter - 1`. The compiler refuses
-/// others where it knows them (K0409); elsewhere it is not defined which elements of the tensor they read. The launch checks that there is a place
-/// along each axis. [`dim`](Self::dim), [`tile`](Self::tile) and [`slice`](Self::slice) are those of the tensor as it is.
+/// The extents of the block are up to 1024 places, one tap along each axis, and channels. Taps are 0 to `filter - 1`. If the compiler knows
+/// that one is outside of the filter, it refuses the copy (K0409). If it does not, such a copy reads elements of the tensor, and it is not
+/// defined which; the emulator stops at taps that no tensor map reaches. The launch checks that there is a place along each axis.
+/// [`dim`](Self::dim), [`tile`](Self::tile) and [`slice`](Self::slice) are those of the tensor as it is.
 ///
 /// A filter reaches no further than a map can say: `padding` up to 2^15 elements for tensors of rank 3, 128 for rank 4, 16 for rank 5, and
 /// `dilation * (filter - 1)` up to that many more than `padding`.

@@ -1,5 +1,7 @@
 //! Copies by tensor map in im2col mode: pixels of images of one to three dimensions, from anywhere in their bounding boxes on.
 
+use std::fmt::Write;
+
 use kernel_ptx::Type;
 use kernel_runtime::{Fill, MapDim, MapExtent, MapInfo, MapPlaces, MapStride, Target};
 
@@ -77,6 +79,7 @@ fn forms(copy: Copy) -> Vec<String> {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "the text of one kernel")]
 fn case(copy: Copy) -> Case {
     let (name, rank) = (name(copy), copy.rank);
     let mut random = Random::of(&name);
@@ -152,11 +155,12 @@ add.u32 %m, %m, %x;
         load(rank)
     );
     for at in (0..BYTES).step_by(16 * THREADS as usize) {
-        body.push_str(&format!(
+        let _ = write!(
+            body,
             "ld.shared.v4.b32 {{%v0, %v1, %v2, %v3}}, [%m+{at}];
 st.global.v4.b32 [%g+{at}], {{%v0, %v1, %v2, %v3}};
 "
-        ));
+        );
     }
     let values = (0..elements).flat_map(|_| {
         let [low, high, ..] = random.value(Type::F16).to_le_bytes();

@@ -32,7 +32,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let taken = 4 << below(5);
     let channels = (16 << below(4)) / bytes;
     let whole = (channels + 16 / bytes * below(3)).saturating_sub(16 / bytes).max(16 / bytes);
-    let first = below(images * places + taken) as i64 - taken as i64 / 2;
+    let first = below(images * places + taken).cast_signed() - (taken / 2).cast_signed();
     let channel = 16 / bytes * below(3);
     let column = |index: usize| {
         let entries: Vec<String> = axes.iter().map(|axis| axis[index].to_string()).collect();

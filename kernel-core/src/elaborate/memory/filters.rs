@@ -87,13 +87,9 @@ impl Builder<'_> {
             }
         });
         let (taps, strides, paddings, dilations) = (taps?, strides?, paddings?, dilations?);
-        for index in 0..taps.len() {
-            let axis = FilterAxis {
-                taps: taps[index],
-                stride: strides[index],
-                padding: paddings[index],
-                dilation: dilations[index],
-            };
+        let all = taps.iter().zip(strides).zip(paddings).zip(dilations);
+        for (index, (((&taps, stride), padding), dilation)) in all.enumerate() {
+            let axis = FilterAxis { taps, stride, padding, dilation };
             self.fits_a_box(rank, (index, axis), filter.value.part(index))?;
             axes.push(axis);
         }
@@ -132,18 +128,20 @@ impl Builder<'_> {
             let actual = self.const_int(&val, &format!("the {name} of a tensor map"), part.loc)?;
             let within = u32::try_from(actual).ok().filter(|value| (least..=most).contains(value));
             let Some(value) = within else {
-                return self.refuse(
-                    Code::TensorMap
-                        .at(part.loc, format!("no tensor map has this {name}"))
-                        .compare(
-                            format!("{name} along axis {axis}"),
-                            format!("{least} to {most}"),
-                            actual,
-                        )
-                        .why(format!(
-                            "a tensor map of rank {rank} has few bits for it (CUDA driver API, `cuTensorMapEncodeIm2col`)"
-                        )),
-                );
+                let why = match name {
+                    "stride" => "a step is at most 8 elements (CUDA driver API, `cuTensorMapEncodeIm2col`: elementStrides)".to_owned(),
+                    _ => format!(
+                        "a tensor map of rank {rank} has few bits for where places begin and end (CUDA driver API, `cuTensorMapEncodeIm2col`: pixelBoxLowerCorner)"
+                    ),
+                };
+                let diagnostic =
+                    Code::TensorMap.at(part.loc, format!("no tensor map has this {name}")).compare(
+                        format!("{name} along axis {axis}"),
+                        format!("{least} to {most}"),
+                        actual,
+                    );
+                let is_less = actual < i128::from(least);
+                return self.refuse(if is_less { diagnostic } else { diagnostic.why(why) });
             };
             values.push(value);
         }

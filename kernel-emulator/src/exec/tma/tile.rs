@@ -143,20 +143,20 @@ impl Tile {
         for _ in 0..pixels.count {
             let mut address = map.address;
             let mut within = true;
-            for dim in 1..rank {
+            for (dim, &at) in at.iter().enumerate().skip(1) {
                 let offset = offsets.get(dim - 1).copied().unwrap_or(0);
-                let position = at[dim] + i64::from(offset);
+                let position = at + i64::from(offset);
                 within &= (0..map.dims[dim].cast_signed()).contains(&position);
                 let stride = map.strides_bytes[dim - 1];
                 address = address.wrapping_add(stride.wrapping_mul(position.cast_unsigned()));
             }
             addresses.push(within.then_some(address));
-            for dim in 1..rank {
-                at[dim] += i64::from(map.element_strides[dim]);
-                if dim + 1 == rank || at[dim] <= bounds(dim).1 {
+            for (dim, at) in at.iter_mut().enumerate().skip(1) {
+                *at += i64::from(map.element_strides[dim]);
+                if dim + 1 == rank || *at <= bounds(dim).1 {
                     break;
                 }
-                at[dim] = bounds(dim).0;
+                *at = bounds(dim).0;
             }
         }
         Tile::of_rows(map, coordinates[0], &addresses)
