@@ -43,10 +43,12 @@ pub fn instance(request: &Request<'_>, problems: &mut Problems) -> Option<Built>
 
 /// Reports what breaks a rule. `before` counts the reports before the kernel was built.
 fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mut Problems) {
+    let copies =
+        if problems.reports() == before { pipelined::Copies::All } else { pipelined::Copies::Some };
     let found = read_only::check(kernel, written)
         .into_iter()
         .chain(unheld::check(kernel))
-        .chain(pipelined::check(kernel))
+        .chain(pipelined::check(kernel, written, copies))
         .chain(cluster_meetings::check(kernel))
         .chain(per_thread::check(kernel, written))
         .chain(store_corners::check(kernel, written))

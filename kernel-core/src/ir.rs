@@ -70,7 +70,8 @@ pub use op::{
     WindowOp, scan_source,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
-pub use pipelined::Staged;
+pub(crate) use pipelined::stage;
+pub use pipelined::{Copier, Roots, Staged, filled, slice};
 pub use print::Annotations;
 pub use ranges::{Fork, Range, Ranges};
 pub use raw_access::RawAccess;

@@ -43,6 +43,7 @@ fn copies_stand_at_the_start_of_a_turn() {
          }",
         &expect![[r"
             [K0405] a pipelined loop starts or waits for copies by itself
+               ::: <parsed string 1>:5:14  the start of the iteration ends here
                why       `pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration
                example   let s = shared::<f16>([64, 64]); // before the loop
                          for k in pipeline(range(0, a.dim(1), 64), 3) {
@@ -53,19 +54,23 @@ fn copies_stand_at_the_start_of_a_turn() {
 }
 
 #[test]
-fn a_copy_takes_place_in_every_turn() {
+fn what_a_copy_with_a_condition_fills_is_used_under_that_condition() {
     message(
         "for k in pipeline(range(0, x.dim(1), 64), 3) {
              copy_async(x.at([0, k]), a).when(k < n);
              out.tile([0, k], [64, 64]).store(a.load());
          }",
         &expect![[r"
-            [K0405] a copy of a pipelined loop has a condition
-               why       if a copy is skipped, its stage keeps the data of an earlier iteration; reads outside the tensor give zeros, so the last iterations need no condition
-               example   let s = shared::<f16>([64, 64]); // before the loop
-                         for k in pipeline(range(0, a.dim(1), 64), 3) {
-                             copy_async(a.tile([i, k], [64, 64]), s); // copies first
-                             acc = dot(s.load(), b, acc);
+            [K0405] shared memory is used in iterations that copy nothing to it
+               required  a use under the condition of the copy
+               actual    a use in other iterations as well
+               ::: <parsed string 1>:4:47  the copy has this condition
+               why       each stage has its own instance of the allocation; if an iteration copies nothing, its instance holds what an iteration some stages before has copied, or nothing
+               example   for k in pipeline(range(0, n, 1), 3) {
+                             if load(mask.ptr() + k) != 0 {
+                                 copy_async(a.tile([0, k * 64], [64, 64]), s);
+                                 acc = dot(s.load(), b, acc); // in the same branch
+                             }
                          }"]],
     );
 }

@@ -27,6 +27,8 @@ mod operations;
 mod order;
 #[path = "random/pairs.rs"]
 mod pairs;
+#[path = "random/pipelines.rs"]
+mod pipelines;
 #[path = "random/positions.rs"]
 mod positions;
 #[path = "random/product.rs"]
@@ -51,7 +53,7 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 11] = [
+const FAMILIES: [(&str, Maker); 12] = [
     ("seed", program::kernel),
     ("sorts", sorts::kernel),
     ("copies", copies::kernel),
@@ -63,6 +65,7 @@ const FAMILIES: [(&str, Maker); 11] = [
     ("memory", tensor_memory::kernel),
     ("positions", positions::kernel),
     ("filters", filters::kernel),
+    ("pipelines", pipelines::kernel),
 ];
 
 /// The families that are only emulated, and whose forms are their own.

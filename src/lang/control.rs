@@ -68,15 +68,29 @@ pub fn unroll<I: Iterator<Item = i32>>(iterations: I) -> I {
 /// Blocks of tensor maps, `copy_async(map.at([i, k]), s)`, are TMA copies and need no barrier: the loop has one for
 /// each stage, and waits on it. A loop may have both kinds of copies.
 ///
+/// # Where the copies read
+/// It may depend on the loop variable, on values from before the loop, and on indices that an iteration loads before its copies: from a
+/// tensor that is only read (`Tensor`), or from other memory that the loop does not write. The compiler loads the indices one iteration
+/// before the copies that need them, and none of an iteration that does not exist; indices that are loaded in a branch, with its copies. An
+/// iteration that also computes with an index loads it again.
+///
+/// # Copies in branches
+/// Copies may stand in an `if`, alone or with what uses the data, and a TMA copy may have a condition of its own,
+/// [`when`](super::Copying::when). The condition may depend on what places may depend on. If an iteration copies nothing to an allocation, its
+/// stage holds what an earlier one has copied, or nothing: so an iteration uses the allocation only under a condition under which it
+/// copies. The compiler compares conditions by what they compute.
+///
 /// # Errors
-/// K0405 if an iteration does not begin with copies, if a copy depends on what the iteration before computed, if the iteration
-/// copies or waits elsewhere, if it leaves the loop, or if an allocation that it fills is used outside.
+/// K0405 if an iteration does not begin with copies, if a copy or its condition depends on what the iteration before computed or on memory
+/// that the loop writes, if an iteration uses what it may not have copied, if it copies or waits elsewhere, if it leaves the loop, or
+/// if an allocation that it fills is used outside.
 ///
 /// # PTX
 /// `cp.async.commit_group` once an iteration, `cp.async.wait_group stages - 2` and `bar.sync 0` at the start of the
 /// next; after the loop `bar.sync 0`, if what follows needs it. For blocks of tensor maps: `mbarrier.arrive.expect_tx`
 /// and `cp.async.bulk.tensor` by one thread, after the `bar.sync 0` at the start of an iteration, and
-/// `mbarrier.try_wait.parity`.
+/// `mbarrier.try_wait.parity`. If a branch copies nothing, the thread arrives all the same. Loaded indices stay in registers from one
+/// iteration to the next, up to 1024 of them.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -106,6 +120,20 @@ pub fn unroll<I: Iterator<Item = i32>>(iterations: I) -> I {
 ///         acc = dot(sa, sb, acc);
 ///     }
 ///     acc
+/// }
+///
+/// /// The pages of a sequence, those that are there.
+/// fn sum_of_pages(table: Tensor<i32, 1>, cache: Tensor<f32, 2>, pages: i32) -> Tile<f32> {
+///     let page = shared::<f32>([16, 64]);
+///     let mut sum = zeros::<f32>([16, 64]);
+///     for k in pipeline(0..pages, 4) {
+///         let at = load(table.ptr() + k);
+///         if at >= 0 {
+///             copy_async(cache.tile([at * 16, 0], [16, 64]), page);
+///             sum += page.load();
+///         }
+///     }
+///     sum
 /// }
 /// ```
 pub fn pipeline<I: Iterator<Item = i32>>(iterations: I, stages: i32) -> I {

@@ -161,7 +161,8 @@ impl Copying {
         stub()
     }
 
-    /// The copy takes place only if `condition` holds; for TMA copies, bulk copies and copies to tensor memory.
+    /// The copy takes place only if `condition` holds; for TMA copies, bulk copies and copies to tensor memory. In a loop of
+    /// [`pipeline`](super::pipeline) it is an `if` around the copy.
     ///
     /// # PTX
     /// A predicate of the thread that issues the copy.

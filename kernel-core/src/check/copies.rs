@@ -141,9 +141,13 @@ fn is_unknown(stmt: &Stmt) -> bool {
 fn waits_for_groups(stmt: &Stmt) -> bool {
     let StmtKind::For { body, .. } = &stmt.kind else { return false };
     let ahead = body.staged().map_or(0, |staged| staged.at);
-    let is_group =
-        |stmt: &Stmt| matches!(stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Async(_)), .. });
-    body.stmts[..ahead].iter().any(is_group)
+    let mut groups = false;
+    for stmt in &body.stmts[..ahead] {
+        stmt.each_copy_ahead(&mut |copy, _| {
+            groups |= matches!(copy.kind, StmtKind::Op { op: Op::Copy(CopyOp::Async(_)), .. });
+        });
+    }
+    groups
 }
 
 struct Copies<'k> {

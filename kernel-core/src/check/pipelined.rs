@@ -2,24 +2,38 @@
 
 use la_arena::ArenaMap;
 
+use self::ahead::Ahead;
 use crate::{
     diag::{Code, Diagnostic},
+    elaborate::Written,
     ir::{
-        BarrierOp, CopyOp, Kernel, Op, ProductOp, Region, Shared, Staged, Stmt, StmtKind, SyncOp,
-        Tcgen05, Terminator, Tma, TmaKind, Value,
+        BarrierOp, CopyOp, Elem, Kernel, Op, ProductOp, Region, Shared, Staged, Stmt, StmtKind,
+        SyncOp, Tcgen05, Terminator, Tma, TmaKind, Value, filled,
     },
     loc::Loc,
 };
 
+mod ahead;
+mod uses;
+
+/// Whether all copies of a kernel are there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Copies {
+    /// All of them.
+    All,
+    /// Some may have been refused.
+    Some,
+}
+
 /// Why loops cannot be pipelined, one problem for each loop.
-pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
+pub(super) fn check(kernel: &Kernel, written: &Written, copies: Copies) -> Vec<Diagnostic> {
     let constants = kernel.body.constants();
     let roots = kernel.body.allocations();
     let mut problems = Vec::new();
     kernel.body.each_stmt(&mut |stmt| {
         let StmtKind::For { step, body, .. } = &stmt.kind else { return };
         if let Some(found) = body.staged() {
-            let pipelined = Loop { kernel, stmt, body, found, roots: &roots };
+            let pipelined = Loop { kernel, written, stmt, body, found, roots: &roots, copies };
             problems.extend(pipelined.problem(constants.get(*step).copied()));
         }
     });
@@ -64,10 +78,12 @@ const EXAMPLE: &str = "let s = shared::<f16>([64, 64]); // before the loop\n\
 /// A loop that is to be pipelined.
 struct Loop<'a> {
     kernel: &'a Kernel,
+    written: &'a Written,
     stmt: &'a Stmt,
     body: &'a Region,
     found: Staged,
     roots: &'a ArenaMap<Value, Shared>,
+    copies: Copies,
 }
 
 fn refuse(loc: Loc, headline: &str, why: &str) -> Diagnostic {
@@ -83,6 +99,9 @@ impl Loop<'_> {
                 "copies start some iterations ahead, and a comparison with the end of the range tells whether there is such an iteration",
             ));
         }
+        if let Some(problem) = step.and_then(|step| self.reaches_too_far(step)) {
+            return Some(problem);
+        }
         if let Some((exit, loc)) = self.body.stmts.iter().find_map(|stmt| early_exit(stmt, 0)) {
             return Some(exit.into_diagnostic(loc));
         }
@@ -92,23 +111,27 @@ impl Loop<'_> {
             return Some(diagnostic.why("there is no later iteration to copy for"));
         }
         let (head, rest) = self.body.stmts.split_at(self.found.at);
+        let mut ahead = Ahead::of(self.kernel, self.written, self.body);
+        if let Some(problem) = ahead.problem(head) {
+            return Some(problem);
+        }
         let windows = match self.windows(head) {
             Ok(windows) => windows,
             Err(problem) => return Some(*problem),
         };
         if windows.is_empty() {
-            return Some(refuse(
+            return (self.copies == Copies::All).then(|| refuse(
                 self.stmt.loc,
                 "a pipelined loop does not begin with copies",
                 "`pipeline` moves the asynchronous copies at the start of an iteration; everything before the last of them may only compute where they read",
             ));
         }
+        let whole = (self.kernel, self.written);
+        if let Some(problem) = uses::check(whole, &ahead, (head, rest)) {
+            return Some(problem);
+        }
         if let Some(other) = first(rest, &copies_by_itself) {
-            return Some(refuse(
-                other,
-                "a pipelined loop starts or waits for copies by itself",
-                "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration",
-            ));
+            return Some(self.copied_by_itself(rest, other));
         }
         let product = still_multiplied(rest);
         if product.is_some() {
@@ -128,39 +151,63 @@ impl Loop<'_> {
         })
     }
 
+    /// The problem of copies that start further ahead than the loop variable counts.
+    fn reaches_too_far(&self, step: i128) -> Option<Diagnostic> {
+        let Some(Elem::Number(dtype)) = self.kernel.ty(self.body.args[0]).elem() else {
+            unreachable!("loops count integers")
+        };
+        let (ahead, most) = (i128::from(self.found.stages - 1) * step, dtype.largest_int());
+        let range = self.body.stmts[self.found.at].loc;
+        let headline =
+            "the copies of a pipelined loop start further ahead than its variable counts";
+        (ahead > most).then(|| {
+            Diagnostic::new(Code::Pipeline, range, headline)
+                .compare("", format!("(stages - 1) * step is at most {most}"), ahead)
+                .why(format!("the copies start `stages - 1` iterations ahead, and the variable of the loop is of type `{}`", dtype.name()))
+                .help("pipeline(range(0_i32, 1000, 100), 4)")
+                .exemplified()
+        })
+    }
+
+    /// The problem of a copy, or a wait, in the rest of an iteration.
+    fn copied_by_itself(&self, rest: &[Stmt], at: Loc) -> Diagnostic {
+        let filled = filled(&self.body.stmts, &self.kernel.values);
+        // The first statement of the rest is the mark between it and the copies.
+        let before = rest[1..].iter().take_while(|stmt| !stmt.copies_ahead());
+        let mut between = before.filter(|stmt| !stmt.goes_ahead(&filled)).collect::<Vec<_>>();
+        if first(rest, &starts_copies) != Some(at) {
+            between.clear();
+        }
+        let ends = between.iter().find(|stmt| !stmt.only_reads()).map(|stmt| stmt.loc);
+        if let (None, Some(used)) = (ends, between.first()) {
+            return refuse(
+                at,
+                "a copy of a pipelined loop comes after a use of what the loop copies",
+                "the copy starts iterations ahead, when that data is not there yet: no copy depends on copied data, and none fills what the iteration has used before it",
+            )
+            .place(used.loc, "the data is used here");
+        }
+        refuse(
+            at,
+            "a pipelined loop starts or waits for copies by itself",
+            "`pipeline` counts the groups of copies and waits for them; copies stand at the start of the iteration",
+        )
+        .place_if(ends, "the start of the iteration ends here")
+    }
+
     /// The windows that the copies at the start of an iteration fill, with their allocations.
     fn windows(&self, head: &[Stmt]) -> Result<Vec<(Value, Shared)>, Box<Diagnostic>> {
-        let mut carried: Vec<Value> = self.body.args[1..].to_vec();
-        let mut windows = Vec::new();
-        for stmt in head {
-            let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
-            let depends = args.iter().any(|arg| carried.contains(arg));
-            if let (true, Some(result)) = (depends, result) {
-                carried.push(*result);
-            }
-            let Some(window) = stmt.fills_ahead() else { continue };
+        let (mut windows, mut problem) = (Vec::new(), None);
+        let mut fill = |stmt: &Stmt, window: Value| {
             let root = self.roots.get(window).copied();
-            let problem = if depends {
-                refuse(
-                    stmt.loc,
-                    "a copy of a pipelined loop depends on a result of the previous iteration",
-                    "the copy starts iterations ahead, when that result is not known yet",
-                )
-            } else if let Op::Copy(CopyOp::Tma(Tma { guarded: true, .. })) = op {
-                refuse(
-                    stmt.loc,
-                    "a copy of a pipelined loop has a condition",
-                    "if a copy is skipped, its stage keeps the data of an earlier iteration; reads outside the tensor give zeros, so the last iterations need no condition",
-                )
-            } else if root.is_some_and(|root| self.kernel.shared[root].shape.len() > 2) {
+            let found = if root.is_some_and(|root| self.kernel.shared[root].shape.len() > 2) {
                 refuse(
                     stmt.loc,
                     "a copy of a pipelined loop fills a ring",
                     "`pipeline` creates the ring: the allocation holds one stage",
                 )
             } else if let Some(root) = root {
-                windows.push((window, root));
-                continue;
+                return windows.push((window, root));
             } else {
                 refuse(
                     stmt.loc,
@@ -168,24 +215,22 @@ impl Loop<'_> {
                     "every stage has its own instance of each allocation that the copies fill, so a copy fills all of it",
                 )
             };
-            return Err(Box::new(problem));
+            problem.get_or_insert(found);
+        };
+        for stmt in head {
+            stmt.each_copy_ahead(&mut fill);
         }
-        Ok(windows)
+        problem.map_or(Ok(windows), |problem| Err(Box::new(problem)))
     }
 }
 
 /// Whether an operation starts copies that `pipeline` would count, or waits for such.
 fn copies_by_itself(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Copy(
-            CopyOp::Async(_)
-                | CopyOp::Commit
-                | CopyOp::Wait(_)
-                | CopyOp::WaitAll
-                | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })
-        )
-    )
+    starts_copies(op) || matches!(op, Op::Copy(CopyOp::Commit | CopyOp::Wait(_) | CopyOp::WaitAll))
+}
+
+fn starts_copies(op: &Op) -> bool {
+    matches!(op, Op::Copy(CopyOp::Async(_) | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })))
 }
 
 /// How an iteration ends before its end.

@@ -55,6 +55,7 @@ impl Builder<'_> {
         }
         self.pin_unheld();
         self.settle_region(&mut body);
+        crate::ir::stage(&mut body, &mut self.values);
         let mut kept = Vec::new();
         crate::ir::renumber(&mut body, &mut kept);
         let kept = kept.into_iter().map(|number| self.reports[number as usize].clone());

@@ -422,6 +422,12 @@ impl Dtype {
         matches!(self.class(), Class::Signed | Class::Unsigned)
     }
 
+    /// The largest number of an integer type.
+    pub const fn largest_int(self) -> i128 {
+        let bits = self.bytes() * 8;
+        (1 << if self.is_signed() { bits - 1 } else { bits }) - 1
+    }
+
     /// Whether an element of the other type has as many bits, and both are numbers in registers, so that one can be read as the other.
     pub const fn has_bits_of(self, other: Dtype) -> bool {
         let held = self.is_held() && other.is_held();

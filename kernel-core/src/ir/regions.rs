@@ -43,6 +43,14 @@ impl StmtKind {
         self.regions()
     }
 
+    /// The same, to change them.
+    pub fn all_regions_mut(&mut self) -> Vec<&mut Region> {
+        if let StmtKind::Reduce { combine, .. } | StmtKind::Scan { combine, .. } = self {
+            return vec![combine];
+        }
+        self.regions_mut()
+    }
+
     /// The regions of statements that it runs, to change them.
     pub fn regions_mut(&mut self) -> Vec<&mut Region> {
         match self {
@@ -116,6 +124,22 @@ impl StmtKind {
             | StmtKind::Scan { results, .. }
             | StmtKind::Ptx { results, .. }
             | StmtKind::Specialize { results, .. } => results.clone(),
+        }
+    }
+}
+
+impl StmtKind {
+    /// The values that it makes for what follows, to change them.
+    pub fn results_mut(&mut self) -> Vec<&mut Value> {
+        match self {
+            StmtKind::Op { result, .. } => result.iter_mut().collect(),
+            StmtKind::If { results, .. }
+            | StmtKind::For { results, .. }
+            | StmtKind::Loop { results, .. }
+            | StmtKind::Reduce { results, .. }
+            | StmtKind::Scan { results, .. }
+            | StmtKind::Ptx { results, .. }
+            | StmtKind::Specialize { results, .. } => results.iter_mut().collect(),
         }
     }
 }

@@ -39,10 +39,32 @@
 //! sync
 //! ```
 //!
+//! If branches copy in part, threads arrive as often on every path: before the copies of each branch with their bytes, and on a path with fewer
+//! such branches with no bytes. So the phase of a place ends in every iteration, and each iteration waits for it.
+//!
 //! If the loop runs again, in an outer one, it begins with phase 0 again: an `expect` of no bytes ends one more phase of each place that was filled an odd number of times. The barrier of the first iteration stands between this and the first wait.
 //!
 //! A loop may have copies of both kinds.
+//!
+//! # Indices
+//! What the copies need of the head starts ahead with them. Indices that they load from global memory are loaded one iteration earlier still, so
+//! that no copy waits for its index:
+//!
+//! ```text
+//! for the first stages iterations { page[iteration] = if there is such an iteration { load table[iteration] } else { 0 } }
+//! for the first stages - 1 iterations { .. copy_async cache[page[iteration]] -> s[iteration] .. }
+//! for k carry (read, write, page = page[stages - 1]) {
+//!     wait(stages - 2); sync
+//!     if there is an iteration stages - 1 ahead { copy_async cache[page] -> s[write] }; commit
+//!     page = if there is an iteration stages ahead { load table[k + stages] } else { 0 }
+//!     .. use of s[read] ..
+//! }
+//! ```
+//!
+//! What the rest of an iteration needs of the head is computed once more, from indices that are loaded again: before the waits if nothing writes
+//! their memory while the kernel runs, otherwise after them, in the order of the text.
 
+mod head;
 mod ring;
 
 pub use ring::pipeline;

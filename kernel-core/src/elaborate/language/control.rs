@@ -155,7 +155,7 @@ impl Builder<'_> {
             && let Some(Stmt { kind: StmtKind::For { body, .. }, .. }) =
                 self.regions.last_mut().and_then(|region| region.stmts.last_mut())
         {
-            body.stage(stages, range.loc);
+            body.pipeline(stages, range.loc);
         }
         val
     }

@@ -701,8 +701,12 @@ impl Builder<'_> {
         self.same_elements_in_order(&shared.shape, &extents, given.loc)?;
         self.copied_dtype(dtype, (window, &shared), place)?;
         let mut operands = vec![at];
+        self.note_use(at, given.loc, given.at(0));
         if let Some([mask, (other, other_place)]) = masked {
-            operands.push(self.mask(mask, at)?);
+            let mask_place = mask.1;
+            let mask = self.mask(mask, at)?;
+            self.note_use(mask, given.loc, mask_place);
+            operands.push(mask);
             operands.push(self.default_of(dtype, (other, other_place), given)?);
         }
         operands.push(window);

@@ -1,15 +1,16 @@
 //! Pipelined loops, rewritten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use la_arena::{Arena, ArenaMap};
 
-use super::super::{bound_of, is_pure, key, op as operation, statement};
+use super::super::{bound_of, op as operation, statement};
+use super::head::{Head, Indices};
 use crate::{
     ir::{
-        BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, CopyOp, Dtype, Elem,
+        BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, Copier, CopyOp, Dtype, Elem,
         ElementwiseOp, Kernel, MemoryOp, Op, Region, Shared, SharedData, Staged, Stmt, StmtKind,
-        SyncOp, Terminator, Tma, TmaKind, Type, Value, ValueData, WindowOp,
+        SyncOp, Terminator, TileOp, Tma, TmaKind, Type, Value, ValueData, WindowOp,
     },
     loc::Loc,
 };
@@ -20,12 +21,14 @@ use crate::{
 /// `check` found nothing.
 pub fn pipeline(kernel: &mut Kernel) {
     let roots = kernel.body.allocations();
+    let constant_loads = kernel.constant_loads();
     let mut body = std::mem::take(&mut kernel.body);
     let mut pass = Pass {
         values: &mut kernel.values,
         shared: &mut kernel.shared,
         barriers: &mut kernel.barriers,
         roots,
+        constant_loads,
         constants: body.constants(),
     };
     pass.region(&mut body, Runs::Once);
@@ -39,11 +42,13 @@ enum Runs {
     InALoop,
 }
 
-struct Pass<'k> {
-    values: &'k mut Arena<ValueData>,
+pub(super) struct Pass<'k> {
+    pub(super) values: &'k mut Arena<ValueData>,
     shared: &'k mut Arena<SharedData>,
     barriers: &'k mut Arena<BarrierData>,
     roots: ArenaMap<Value, Shared>,
+    /// What is loaded from memory that nothing writes.
+    pub(super) constant_loads: BTreeSet<Value>,
     constants: ArenaMap<Value, i128>,
 }
 
@@ -86,8 +91,8 @@ impl Out<'_, '_> {
 }
 
 /// A loop that is being rewritten.
-struct Ring<'a> {
-    head: &'a [Stmt],
+struct Ring {
+    head: Head,
     iv: Value,
     /// The handles that the copies fill.
     windows: Vec<Value>,
@@ -99,13 +104,35 @@ struct Ring<'a> {
     meet: Op,
 }
 
+/// The iterations of a loop.
+struct Iterations {
+    from: Value,
+    to: Value,
+    step: i128,
+    counter: Type,
+}
+
+impl Iterations {
+    /// Indices of the iteration `stages` ahead are loaded if the loop variable counts so far.
+    fn when_indices_load(&self, stages: i128) -> Indices {
+        let Some(Elem::Number(dtype)) = self.counter.elem() else {
+            unreachable!("loops count integers")
+        };
+        if stages * self.step <= dtype.largest_int() {
+            Indices::Before
+        } else {
+            Indices::WithCopies
+        }
+    }
+}
+
 /// The mbarriers of a ring.
 #[derive(Clone, Copy)]
 struct Full {
     /// The handle on all of them.
     barriers: Value,
-    /// The bytes of the TMA copies of one iteration.
-    bytes: i128,
+    /// How often threads arrive in one iteration.
+    arrivals: u32,
 }
 
 impl Pass<'_> {
@@ -139,51 +166,59 @@ impl Pass<'_> {
         let counter = self.values[iv].ty.clone();
 
         let mut out = Out { pass: self, stmts: std::mem::take(before), loc };
-        let ring = out.ring(&head, &rest, iv, found.stages);
-        let mut limit = to;
+        let used = rest.iter().flat_map(|stmt| stmt.kind.mentioned());
+        let used = used.chain(body.end.values().iter().copied()).collect();
+        let iterations = Iterations { from, to, step: step_by, counter: counter.clone() };
+        let head = Head::of(&head, used, out.pass, iterations.when_indices_load(stages));
+        let ring = out.ring(head, &rest, iv, found.stages);
+        let indices = out.first_indices(&ring, &iterations, stages);
         for ahead in 0..stages - 1 {
-            let distance = out.int(ahead * step_by, &counter);
-            let at = if ahead == 0 {
-                from
-            } else {
-                limit = out.limit(to, ahead * step_by, &counter);
-                out.op(Binary::Add, vec![from, distance], counter.clone())
-            };
+            let (at, limit) = out.iteration(&iterations, ahead);
             let place = out.index(ahead);
-            out.copies(&ring, [from, limit], at, place);
+            let known = usize::try_from(ahead).expect("a number of stages is small");
+            out.copies(&ring, &indices[known], [from, limit], at, place);
         }
         let limit = out.limit(to, (stages - 1) * step_by, &counter);
         let (first_read, first_write) = (out.index(0), out.index(stages - 1));
         let last = out.index(stages - 1);
         let [zero, one] = [0, 1].map(|value| out.index(value));
         let distance = out.int((stages - 1) * step_by, &counter);
+        let later = (!ring.head.carried.is_empty()).then(|| {
+            let limit = out.limit(to, stages * step_by, &counter);
+            (limit, out.int(stages * step_by, &counter))
+        });
         *before = out.stmts;
 
         let index = Type::scalar(Dtype::I32);
         let [read, write, phase] =
             [(); 3].map(|()| self.values.alloc(ValueData { ty: index.clone(), loc }));
+        let known: Vec<Value> = ring.head.carried.iter().map(|&value| self.like(value)).collect();
         let mut out = Out { pass: self, stmts: Vec::new(), loc };
         let mut current = BTreeMap::new();
         for window in &ring.windows {
-            current.insert(key(*window), out.place(*window, read));
+            current.insert(*window, out.place(*window, read));
         }
-        // Statements that only compute: the rest of the iteration may use their values.
-        let pure = head.iter().filter(|stmt| is_pure(stmt)).cloned().collect();
-        let mut pure = Region { stmts: pure, ..Region::default() };
-        replace(&mut pure, &current);
-        out.stmts.append(&mut pure.stmts);
+        // The rest of the iteration may use what the head computes.
+        let [mut again, mut iteration] = [ring.head.again.clone(), ring.head.later.clone()]
+            .map(|stmts| Region { stmts, ..Region::default() });
+        replace(&mut again, &current);
+        out.stmts.append(&mut again.stmts);
         if ring.groups {
             let pending = u32::try_from(stages - 2).expect("a number of stages is small");
             out.effect(CopyOp::Wait(pending));
         }
         out.effect(ring.meet.clone());
-        let next = out.op(Binary::Add, vec![iv, distance], counter);
-        out.copies(&ring, [iv, limit], next, write);
+        let next = out.op(Binary::Add, vec![iv, distance], counter.clone());
+        out.copies(&ring, &known, [iv, limit], next, write);
+        let next_known = later.map_or(Vec::new(), |(limit, distance)| {
+            let next = out.op(Binary::Add, vec![iv, distance], counter);
+            out.indices(&ring, [iv, limit], next)
+        });
         if let Some(full) = ring.full {
             let barrier = out.barrier(full, read);
             out.stmts.push(operation(BarrierOp::Wait, vec![barrier, phase], None, loc));
         }
-        let mut iteration = Region { stmts: rest, ..Region::default() };
+        iteration.stmts.extend(rest);
         replace(&mut iteration, &current);
         out.stmts.append(&mut iteration.stmts);
         let following = |out: &mut Out<'_, '_>, at: Value| {
@@ -199,6 +234,8 @@ impl Pass<'_> {
             let next = out.op(ElementwiseOp::Select, vec![round, other, phase], index.clone());
             carried.push((zero, phase, next));
         }
+        let first_known = indices.last().into_iter().flatten().zip(&known).zip(&next_known);
+        carried.extend(first_known.map(|((first, inside), next)| (*first, *inside, *next)));
         body.stmts = out.stmts;
         let mut ends = Vec::new();
         for (first, inside, next) in carried {
@@ -207,16 +244,22 @@ impl Pass<'_> {
             if let Terminator::Continue(0, values) = &mut body.end {
                 values.push(next);
             }
-            ends.push(self.values.alloc(ValueData { ty: index.clone(), loc }));
+            ends.push(self.like(inside));
         }
         results.extend(&ends);
         before.push(Stmt { kind: StmtKind::For { from, to, step, inits, body, results }, loc });
         before.push(statement(ring.meet, loc));
-        if let (Some(full), Runs::InALoop, [read, _, phase]) = (ring.full, runs, &ends[..]) {
+        if let (Some(full), Runs::InALoop, [read, _, phase, ..]) = (ring.full, runs, &ends[..]) {
             let mut out = Out { pass: self, stmts: std::mem::take(before), loc };
             out.end_odd_phases(full, found.stages, *read, *phase);
             *before = out.stmts;
         }
+    }
+
+    /// A value of the same type.
+    fn like(&mut self, value: Value) -> Value {
+        let data = self.values[value].clone();
+        self.values.alloc(data)
     }
 
     /// Whether threads write to one of these allocations.
@@ -246,26 +289,20 @@ impl Pass<'_> {
 
 impl Out<'_, '_> {
     /// Gives the allocations that the copies fill their places, and the TMA copies their barriers.
-    fn ring<'a>(&mut self, head: &'a [Stmt], rest: &[Stmt], iv: Value, stages: u32) -> Ring<'a> {
-        let (mut windows, mut bytes, mut groups) = (Vec::new(), None, false);
-        for stmt in head {
-            let Some(window) = stmt.fills_ahead() else { continue };
-            if matches!(stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Tma(_)), .. }) {
-                let Type::Shared(ty) = &self.pass.values[window].ty else {
-                    unreachable!("ir::verify requires shared memory here")
-                };
-                let elements: i128 = ty.shape.iter().map(|extent| i128::from(*extent)).product();
-                bytes = Some(bytes.unwrap_or(0) + elements * i128::from(ty.dtype.bytes()));
-            } else {
-                groups = true;
-            }
-            if !windows.contains(&window) {
-                windows.push(window);
-            }
+    fn ring(&mut self, head: Head, rest: &[Stmt], iv: Value, stages: u32) -> Ring {
+        let (mut windows, mut groups) = (Vec::new(), false);
+        for stmt in &head.copies {
+            stmt.each_copy_ahead(&mut |copy, window| {
+                groups |= !is_tma(copy);
+                if !windows.contains(&window) {
+                    windows.push(window);
+                }
+            });
         }
         let roots: Vec<Shared> = windows.iter().map(|window| self.pass.roots[*window]).collect();
+        let arrivals = arrivals(&head.copies);
         // A TMA copy overwrites what threads store, through another proxy (PTX ISA, "Proxies").
-        let meet = if bytes.is_some() && self.pass.stores(rest, &roots) {
+        let meet = if arrivals > 0 && self.pass.stores(rest, &roots) {
             Op::Sync(SyncOp::FenceAsync)
         } else {
             Op::Sync(SyncOp::Block)
@@ -273,12 +310,12 @@ impl Out<'_, '_> {
         for window in &windows {
             self.pass.make_ring(*window, stages);
         }
-        let full = bytes.map(|bytes| {
-            let data = BarrierData { ring: Some(stages), count: 1, loc: self.loc };
+        let full = (arrivals > 0).then(|| {
+            let data = BarrierData { ring: Some(stages), count: arrivals, loc: self.loc };
             let root = self.pass.barriers.alloc(data);
             let ty = Type::Barrier(BarrierType { root, ring: true, remote: false });
             let barriers = self.op(BarrierOp::Alloc(root), Vec::new(), ty);
-            Full { barriers, bytes }
+            Full { barriers, arrivals }
         });
         Ring { head, iv, windows, groups, full, meet }
     }
@@ -307,7 +344,7 @@ impl Out<'_, '_> {
             let odd = self.op(Compare::Eq, vec![parity, one], bool.clone());
             self.when(odd, |out| {
                 let barrier = out.barrier(full, place);
-                out.expect(barrier, 0);
+                (0..full.arrivals).for_each(|_| out.expect(barrier, 0));
             });
         }
     }
@@ -318,17 +355,55 @@ impl Out<'_, '_> {
         self.stmts.push(operation(BarrierOp::Expect, vec![barrier, bytes], None, self.loc));
     }
 
+    /// `if condition { then } else { otherwise }`, each of which gives values like these.
+    fn choose(
+        &mut self,
+        condition: Value,
+        like: &[Value],
+        then: impl FnOnce(&mut Out<'_, '_>) -> Vec<Value>,
+        otherwise: impl FnOnce(&mut Out<'_, '_>) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let loc = self.loc;
+        let mut inner = Out { pass: &mut *self.pass, stmts: Vec::new(), loc };
+        let ends = then(&mut inner);
+        let then = Region { args: Vec::new(), stmts: inner.stmts, end: Terminator::Yield(ends) };
+        let mut inner = Out { pass: &mut *self.pass, stmts: Vec::new(), loc };
+        let ends = otherwise(&mut inner);
+        let otherwise =
+            Region { args: Vec::new(), stmts: inner.stmts, end: Terminator::Yield(ends) };
+        let results: Vec<Value> = like.iter().map(|&value| self.pass.like(value)).collect();
+        let kind = StmtKind::If { condition, then, otherwise, results: results.clone() };
+        self.stmts.push(Stmt { kind, loc });
+        results
+    }
+
     /// `if condition { .. }`
     fn when(&mut self, condition: Value, then: impl FnOnce(&mut Out<'_, '_>)) {
-        let mut inner = Out { pass: &mut *self.pass, stmts: Vec::new(), loc: self.loc };
-        then(&mut inner);
-        let then =
-            Region { args: Vec::new(), stmts: inner.stmts, end: Terminator::Yield(Vec::new()) };
-        let otherwise = Region { end: Terminator::Yield(Vec::new()), ..Region::default() };
-        self.stmts.push(Stmt {
-            kind: StmtKind::If { condition, then, otherwise, results: Vec::new() },
-            loc: self.loc,
-        });
+        let then = |out: &mut Out<'_, '_>| {
+            then(out);
+            Vec::new()
+        };
+        self.choose(condition, &[], then, |_| Vec::new());
+    }
+
+    /// The iteration that is `ahead` after the first one, and what the first one is less than if it exists.
+    fn iteration(&mut self, iterations: &Iterations, ahead: i128) -> (Value, Value) {
+        let distance = self.int(ahead * iterations.step, &iterations.counter);
+        if ahead == 0 {
+            return (iterations.from, iterations.to);
+        }
+        let limit = self.limit(iterations.to, ahead * iterations.step, &iterations.counter);
+        (self.op(Binary::Add, vec![iterations.from, distance], iterations.counter.clone()), limit)
+    }
+
+    /// Zeros of the type of a value.
+    fn zeros(&mut self, like: Value) -> Value {
+        let ty = self.pass.values[like].ty.clone();
+        let Some(Elem::Number(dtype)) = ty.elem() else {
+            unreachable!("`Head::of` carries integers alone")
+        };
+        let zero = self.int(0, &Type::scalar(dtype));
+        if ty.shape().is_empty() { zero } else { self.op(TileOp::Splat, vec![zero], ty) }
     }
 
     /// What an iteration is less than if there is one `distance` after it. See [`nearest_bound`](crate::schedule::nearest_bound).
@@ -340,49 +415,120 @@ impl Out<'_, '_> {
         self.op(Binary::Sub, vec![nearest, distance], ty.clone())
     }
 
+    /// The indices of each of the iterations that start before the loop, and of the one whose copies the first iteration starts.
+    fn first_indices(
+        &mut self,
+        ring: &Ring,
+        iterations: &Iterations,
+        stages: i128,
+    ) -> Vec<Vec<Value>> {
+        let indices = |ahead| {
+            if ring.head.carried.is_empty() {
+                return Vec::new();
+            }
+            let (at, limit) = self.iteration(iterations, ahead);
+            self.indices(ring, [iterations.from, limit], at)
+        };
+        (0..stages).map(indices).collect()
+    }
+
+    /// `if less[0] < less[1] { the indices of iteration at } else { zeros }`
+    fn indices(&mut self, ring: &Ring, less: [Value; 2], at: Value) -> Vec<Value> {
+        let condition = self.op(Compare::Lt, less.to_vec(), Type::scalar(Dtype::Bool));
+        let carried = &ring.head.carried;
+        let load = |inner: &mut Out<'_, '_>| {
+            let mut copier = Copier::new(inner.pass.values, BTreeMap::from([(ring.iv, at)]));
+            inner.stmts.extend(ring.head.loads.iter().map(|stmt| copier.stmt(stmt)));
+            carried.iter().map(|&value| copier.value(value)).collect()
+        };
+        self.choose(condition, carried, load, |inner| {
+            carried.iter().map(|&value| inner.zeros(value)).collect()
+        })
+    }
+
     /// `if less[0] < less[1] { the copies of iteration at, into a place }; commit`
-    fn copies(&mut self, ring: &Ring<'_>, less: [Value; 2], at: Value, place: Value) {
+    fn copies(
+        &mut self,
+        ring: &Ring,
+        indices: &[Value],
+        less: [Value; 2],
+        at: Value,
+        place: Value,
+    ) {
         let condition = self.op(Compare::Lt, less.to_vec(), Type::scalar(Dtype::Bool));
         self.when(condition, |inner| {
-            let mut map = BTreeMap::from([(key(ring.iv), at)]);
+            let mut map = BTreeMap::from([(ring.iv, at)]);
+            map.extend(ring.head.carried.iter().copied().zip(indices.iter().copied()));
             for window in &ring.windows {
                 let one = inner.place(*window, place);
-                map.insert(key(*window), one);
+                map.insert(*window, one);
             }
-            let barrier = ring.full.map(|full| {
-                let barrier = inner.barrier(full, place);
-                inner.expect(barrier, full.bytes);
-                barrier
-            });
-            for stmt in ring.head {
-                let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
-                let mut args: Vec<Value> =
-                    args.iter().map(|arg| map.get(&key(*arg)).copied().unwrap_or(*arg)).collect();
-                let mut op = op.clone();
-                if let (Op::Copy(CopyOp::Tma(tma)), Some(barrier)) = (&mut op, barrier) {
-                    *tma = Tma { kind: TmaKind::Load, ..*tma };
-                    // Before the window.
-                    args.insert(args.len() - 1, barrier);
-                }
-                let result = result.map(|old| {
-                    let data = inner.pass.values[old].clone();
-                    let new = inner.pass.values.alloc(data);
-                    map.insert(key(old), new);
-                    new
-                });
-                inner.stmts.push(Stmt { kind: StmtKind::Op { op, args, result }, loc: stmt.loc });
+            let barrier = ring.full.map(|full| inner.barrier(full, place));
+            let mut copier = Copier::new(inner.pass.values, map);
+            let mut stmts = ring.head.copies.iter().map(|stmt| copier.stmt(stmt)).collect();
+            if let Some(barrier) = barrier {
+                inner.complete_on(barrier, &mut stmts);
             }
+            inner.stmts.append(&mut stmts);
         });
         if ring.groups {
             self.effect(CopyOp::Commit);
         }
     }
+
+    /// Gives the TMA copies of statements their barrier, and puts before them what it expects. On every path there are as many arrivals.
+    fn complete_on(&mut self, barrier: Value, stmts: &mut Vec<Stmt>) {
+        let mut bytes = 0;
+        for stmt in stmts.iter_mut() {
+            if let StmtKind::If { then, otherwise, .. } = &mut stmt.kind {
+                let of = [&*then, &*otherwise].map(|side| arrivals(&side.stmts));
+                let most = of[0].max(of[1]);
+                for (side, of) in [then, otherwise].into_iter().zip(of) {
+                    self.complete_on(barrier, &mut side.stmts);
+                    let mut inner = Out { pass: &mut *self.pass, stmts: Vec::new(), loc: stmt.loc };
+                    (of..most).for_each(|_| inner.expect(barrier, 0));
+                    side.stmts.append(&mut inner.stmts);
+                }
+            }
+            let StmtKind::Op { op: Op::Copy(CopyOp::Tma(tma)), args, .. } = &mut stmt.kind else {
+                continue;
+            };
+            let window = args.last().and_then(|window| self.pass.values[*window].ty.shared());
+            let ty = window.expect("ir::verify requires shared memory here");
+            let elements: i128 = ty.shape.iter().map(|extent| i128::from(*extent)).product();
+            bytes += elements * i128::from(ty.dtype.bytes());
+            tma.kind = TmaKind::Load;
+            // Before the window.
+            args.insert(args.len() - 1, barrier);
+        }
+        if bytes > 0 {
+            let mut first = Out { pass: &mut *self.pass, stmts: Vec::new(), loc: self.loc };
+            first.expect(barrier, bytes);
+            first.stmts.append(stmts);
+            *stmts = first.stmts;
+        }
+    }
+}
+
+fn is_tma(stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Tma(Tma { .. })), .. })
+}
+
+/// How often threads arrive for the TMA copies of statements: once for those that stand together, and in a branch as often as on the path with
+/// the most.
+fn arrivals(stmts: &[Stmt]) -> u32 {
+    let together = u32::from(stmts.iter().any(is_tma));
+    let inside = stmts.iter().map(|stmt| {
+        let sides = stmt.kind.regions().into_iter().map(|side| arrivals(&side.stmts));
+        sides.max().unwrap_or(0)
+    });
+    together + inside.sum::<u32>()
 }
 
 /// Puts other values in the place of some, in every statement and region.
-fn replace(region: &mut Region, map: &BTreeMap<u32, Value>) {
+fn replace(region: &mut Region, map: &BTreeMap<Value, Value>) {
     let swap = |value: &mut Value| {
-        if let Some(new) = map.get(&key(*value)) {
+        if let Some(new) = map.get(value) {
             *value = *new;
         }
     };
