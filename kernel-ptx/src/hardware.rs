@@ -14,6 +14,8 @@ pub enum Capability {
     Float8,
     /// `atom.add.bf16`.
     Bf16Atomics,
+    /// `red.add` of several neighbours, `.v2` to `.v8`.
+    VectorAtomics,
     /// `stmatrix` of 16-bit elements.
     Stmatrix,
     /// Clusters, and their shared memory.
@@ -48,6 +50,7 @@ impl Capability {
     pub const ALL: [Capability; 15] = [
         Self::Float8,
         Self::Bf16Atomics,
+        Self::VectorAtomics,
         Self::Stmatrix,
         Self::Clusters,
         Self::Tma,
@@ -68,6 +71,7 @@ impl Capability {
         match self {
             Self::Float8 => "cvt.rn.f16x2.e4m3x2 %r0, %h0;",
             Self::Bf16Atomics => "atom.global.add.noftz.bf16 %h0, [%rd0], %h1;",
+            Self::VectorAtomics => "red.global.add.v2.f32 [%rd0], {%f0, %f1};",
             Self::Stmatrix => "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r0], {%r1};",
             Self::Clusters => "mapa.shared::cluster.u32 %r0, %r1, %r2;",
             Self::Tma => {
@@ -136,6 +140,7 @@ const ADA: &[Capability] = &[Capability::Float8];
 /// What came with Hopper and stayed.
 const HOPPER: &[Capability] = &[
     Capability::Bf16Atomics,
+    Capability::VectorAtomics,
     Capability::Stmatrix,
     Capability::Clusters,
     Capability::Tma,

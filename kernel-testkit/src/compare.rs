@@ -62,7 +62,9 @@ impl Tolerance {
 fn ulp(dtype: Dtype, value: f64) -> f64 {
     let Some(format) = dtype.format() else { return 1.0 };
     let exponent = i32::try_from(value.abs().to_bits() >> 52).expect("11 bits") - 1023;
-    2f64.powi(exponent.max(format.least_exponent) - format.fraction_bits.cast_signed())
+    let exponent = exponent.max(format.least_exponent) - format.fraction_bits.cast_signed();
+    // In two steps: `powi` gives 0 for the least exponents of `f64`, whose reciprocals are infinite.
+    2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
 }
 
 /// Compares a buffer with the reference, and gives the differences in words: the first few, and how many.
@@ -140,6 +142,12 @@ mod tests {
         assert!(!same(Dtype::F16, 1.0, 1.0 + 2f64.powi(-9)));
         assert!(same(Dtype::F32, 1.0, 1.0 + 2f64.powi(-23)));
         assert!(!same(Dtype::F32, 1.0, f64::NAN));
+        // Far below 2^-1023 / 2^-52, and among the subnormal numbers.
+        let small = 2f64.powi(-1000);
+        let near = Tolerance { ulps: 1.0, ..Tolerance::EXACT };
+        assert!(near.admits(Dtype::F64, small, small.next_up()));
+        assert!(!near.admits(Dtype::F64, small, small.next_up().next_up()));
+        assert!(near.admits(Dtype::F64, 5e-324, 1e-323));
         assert!(!Tolerance::EXACT.admits(Dtype::F32, 0.0, -0.0));
     }
 }

@@ -9,8 +9,7 @@
 //!
 //! | function | element types |
 //! |---|---|
-//! | [`add`] | `i32`, `u32`, `i64`, `u64`, `f16`, `f32`, `f64`; `bf16` from `sm_90a` |
-//! | [`max`], [`min`] | `i32`, `u32`, `i64`, `u64` |
+//! | [`add`], [`max`], [`min`] | `i32`, `u32`, `i64`, `u64`, `f16`, `bf16`, `f32`, `f64` |
 //! | [`and`], [`or`], [`xor`] | `i32`, `u32`, `i64`, `u64` |
 //! | [`exchange`], [`compare_exchange`] | types of 4 and of 8 bytes |
 //!
@@ -24,7 +23,8 @@
 //!   sees everything that any thread wrote before. If the old value is used, every thread afterwards sees what was
 //!   written before that value became visible.
 //!
-//! Sums of floats depend on the order in which blocks arrive. (PTX ISA, "atom" and "Memory Consistency
+//! Sums of floats depend on the order in which blocks arrive. Of floats, the larger and the smaller are those of
+//! [`maximum`](super::maximum) and [`minimum`](super::minimum): NaN loses. (PTX ISA, "atom" and "Memory Consistency
 //! Model".)
 //!
 //! # Layout
@@ -37,8 +37,11 @@
 //! * On a tile `atom.global.add.s32` and the like, one for each element.
 //! * On one address `bar.sync 0`, `@%p0 atom.acq_rel.gpu.global.add.s32` by the first thread, and, if the old value is
 //!   used, `st.shared`, `bar.sync 0`, `ld.shared`.
-//! * Without an instruction, which is the case for [`compare_exchange`] of floats, a loop: `ld.volatile.global`, then
-//!   `atom.global.cas` until it succeeds, and `bar.warp.sync`.
+//! * Without an instruction a loop: `ld.volatile.global`, then `atom.global.cas.b32` (`.b16` of halves, `.b64`) until it succeeds, and
+//!   `bar.warp.sync`. That is the case for [`compare_exchange`], [`max`] and [`min`] of floats, and for [`add`] of `bf16` before `sm_90`.
+//! * [`atomic_add`](super::ViewMut::atomic_add) of a window adds the neighbours that a thread holds at once, if nothing uses the old values
+//!   and the window is aligned: from `sm_90` on `red.global.add.v4.f32`, `.noftz.v4.f16x2` and `.noftz.v4.bf16x2`, of eight halves; before
+//!   that `red.global.add.noftz.f16x2`. Each element is still added by itself.
 //!
 //! # Errors
 //!
@@ -52,7 +55,7 @@ use super::stub;
 ///
 /// Integers wrap; floats round to nearest even.
 ///
-/// `atom.global.add.s32`, `.u32`, `.u64`, `.f32`, `.f64`, `.noftz.f16`, `.noftz.bf16`. PTX and errors:
+/// `atom.global.add.s32`, `.u32`, `.u64`, `.f32`, `.f64`, `.noftz.f16`, `.noftz.bf16` (before `sm_90` a loop). PTX and errors:
 /// [of all atomics](self#ptx).
 ///
 /// ```no_run
@@ -69,7 +72,7 @@ pub fn add<A: Address>(at: A, value: A::Value) -> A::Value {
 
 /// Writes the larger of `value` and the value there, and gives the old value.
 ///
-/// `atom.global.max.s32`, `.u32`, `.s64`, `.u64`. PTX and errors: [of all atomics](self#ptx).
+/// `atom.global.max.s32`, `.u32`, `.s64`, `.u64`; of floats a loop. PTX and errors: [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -84,7 +87,7 @@ pub fn max<A: Address>(at: A, value: A::Value) -> A::Value {
 
 /// Writes the smaller of `value` and the value there, and gives the old value.
 ///
-/// `atom.global.min.s32`, `.u32`, `.s64`, `.u64`. PTX and errors: [of all atomics](self#ptx).
+/// `atom.global.min.s32`, `.u32`, `.s64`, `.u64`; of floats a loop. PTX and errors: [of all atomics](self#ptx).
 ///
 /// ```no_run
 /// use kiln::prelude::*;

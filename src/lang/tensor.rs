@@ -586,7 +586,9 @@ impl<T: Scalar> ViewMut<T> {
     /// old value is used, the others get it through shared memory.
     ///
     /// # PTX
-    /// `@%p0 atom.global.add.f32` and the like, one for each element, where `%p0` is as in [`View::load`](View::load).
+    /// `@%p0 atom.global.add.f32` and the like, one for each element, where `%p0` is as in [`View::load`](View::load). Floats that a thread
+    /// holds one after the other are added at once if the old values are not used: `red.global.add.v4.f32` and others
+    /// ([atomics](super::atomic#ptx)).
     ///
     /// # Errors
     /// K0204 for an element type that [atomics](super::atomic) do not have for this operation; K0202, K0203 and K0206 as
@@ -605,7 +607,7 @@ impl<T: Scalar> ViewMut<T> {
         stub()
     }
 
-    /// Writes the larger of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits.
+    /// Writes the larger of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits, and for floats.
     ///
     /// `atom.global.max.s32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
     ///
@@ -620,7 +622,7 @@ impl<T: Scalar> ViewMut<T> {
         stub()
     }
 
-    /// Writes the smaller of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits.
+    /// Writes the smaller of `value` and the element, in one step for each element of the window, and gives the **old** values: for integers of 32 and 64 bits, and for floats.
     ///
     /// `atom.global.min.s32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
     ///

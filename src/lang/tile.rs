@@ -83,26 +83,26 @@ pub use several::Tiles;
 ///
 /// # Functions of floats
 ///
-/// The functions with plain names have an error of at most 2 units in the last place (ulp) of `f32`, over the whole range: subnormal
-/// arguments and results count. Those that end in `_approx` are the hardware's, with the error that the manual states for the
+/// The functions with plain names have an error of at most 2 units in the last place (ulp) of `f32` and of `f64`, over the whole range:
+/// subnormal arguments and results count. Those that end in `_approx` are the hardware's, with the error that the manual states for the
 /// instruction (PTX ISA, "Floating Point Instructions") and what Kiln computes before and after it. On `f16` and `bf16` the function is
 /// computed in `f32` and rounded to the type, at most 0.52 ulp of the type together. `docs/accuracy.md` has the errors that were measured.
 ///
-/// | function | error in `f32` | instructions of `f32` | `f64` |
+/// | function | error | instructions of `f32` | `f64` |
 /// |---|---|---|---|
-/// | [`exp`](Tile::exp) | 2 ulp | 8: 4 `fma`, `ex2.approx.ftz.f32` | |
-/// | [`exp_m1`](Tile::exp_m1) | 2 ulp | 23 | |
-/// | [`exp2`](Tile::exp2) | 2 ulp | 7: 2 `fma`, `ex2.approx.ftz.f32` | |
-/// | [`ln`](Tile::ln), [`log2`](Tile::log2), [`log10`](Tile::log10) | 2 ulp | 26, 28, 29 | |
-/// | [`ln_1p`](Tile::ln_1p) | 2 ulp | 26 | |
+/// | [`exp`](Tile::exp) | 2 ulp | 8: 4 `fma`, `ex2.approx.ftz.f32` | 34 |
+/// | [`exp_m1`](Tile::exp_m1) | 2 ulp | 23 | 37 |
+/// | [`exp2`](Tile::exp2) | 2 ulp | 7: 2 `fma`, `ex2.approx.ftz.f32` | 35 |
+/// | [`ln`](Tile::ln), [`log2`](Tile::log2), [`log10`](Tile::log10) | 2 ulp | 26, 28, 29 | 46, 49, 51, one of them `div` |
+/// | [`ln_1p`](Tile::ln_1p) | 2 ulp | 26 | 55, one of them `div` |
 /// | [`sqrt`](Tile::sqrt) | correctly rounded | `sqrt.rn.f32` | `sqrt.rn.f64`, correctly rounded |
 /// | [`rsqrt`](Tile::rsqrt) | relative 2^-22.9 (2.2 ulp; 1.51 over all values on an H200) | `rsqrt.approx.f32` | `sqrt.rn.f64`, `div.rn.f64`, 1.5 ulp |
-/// | [`cbrt`](Tile::cbrt) | 2 ulp | 13: `lg2`, `ex2`, `rcp` and a step of Newton's method | |
-/// | [`sin`](Tile::sin), [`cos`](Tile::cos) | 2 ulp | 28, 26; a branch of 42 for angles from 131072 on | |
-/// | [`tanh`](Tile::tanh) | 2 ulp | 18: `ex2`, `rcp` and a polynomial | |
-/// | [`erf`](Tile::erf) | 2 ulp | 21: `ex2` and two polynomials | |
-/// | [`erfc`](Tile::erfc) | 2 ulp | 95 | |
-/// | [`powf`](Tile::powf) | 2 ulp | 112 | |
+/// | [`cbrt`](Tile::cbrt) | 2 ulp | 13: `lg2`, `ex2`, `rcp` and a step of Newton's method | 40: `lg2` and `ex2` of `f32`, and two terms of the rest |
+/// | [`sin`](Tile::sin), [`cos`](Tile::cos) | 2 ulp | 28, 26; a branch of 42 for angles from 131072 on | 37, 36; a branch of 89 for angles from 2^30 on |
+/// | [`tanh`](Tile::tanh) | 2 ulp | 18: `ex2`, `rcp` and a polynomial | 55, one of them `div` |
+/// | [`erf`](Tile::erf) | 2 ulp | 21: `ex2` and two polynomials | 105: two polynomials, `div` and `rcp` |
+/// | [`erfc`](Tile::erfc) | 2 ulp | 95 | 107 |
+/// | [`powf`](Tile::powf) | 2 ulp | 112 | 132 |
 /// | [`exp_approx`](Tile::exp_approx) of x | 2 + 1.25 · abs(x) ulp: x · log2(e) is rounded first | `mul.rn.f32`, `ex2.approx.ftz.f32` | |
 /// | [`exp2_approx`](Tile::exp2_approx) | 2.38 ulp on an H200; 0 below 2^-126 | `ex2.approx.ftz.f32` | |
 /// | [`log2_approx`](Tile::log2_approx) | 2^-22, absolute between 0.5 and 2 and relative (4 ulp) elsewhere | `lg2.approx.f32` | |
@@ -113,8 +113,8 @@ pub use several::Tiles;
 /// | [`trunc`](Tile::trunc), [`round_ties_even`](Tile::round_ties_even) | exact | `cvt.rzi.f32.f32`, `cvt.rni.f32.f32` | `cvt.rzi.f64.f64`, `cvt.rni.f64.f64`, exact |
 /// | [`round`](Tile::round) | exact | `copysign.f32`, `add.rn.f32`, `cvt.rzi.f32.f32` | the same in `.f64`, exact |
 ///
-/// If the last column is empty, the function is not defined on `f64`. What is missing of a number of instructions is `fma.rn.f32`, other
-/// arithmetic and comparisons. On the half types `exp` and `exp2` are the hardware's with subnormal results, and on `bf16` logarithms are `lg2.approx`
+/// If the last column is empty, the function is not defined on `f64`. What is missing of a number of instructions is `fma.rn.f32` or
+/// `fma.rn.f64`, other arithmetic and comparisons. On the half types `exp` and `exp2` are the hardware's with subnormal results, and on `bf16` logarithms are `lg2.approx`
 /// and a product: their errors are far below the unit of these types. An angle of `f16` never takes the branch. Layouts are those of
 /// [elementwise operations](#elementwise-operations).
 ///

@@ -4,6 +4,10 @@
 //! the half types; without `--write` it prints the table. `--emulator` runs on the emulator, over every 65521st value of `f32`;
 //! `--step N` over every Nth; with names of functions, of these alone, which `--write` does not take. Powers have two arguments: pairs drawn at random, so that results of all sizes occur.
 //!
+//! `--doubles` measures `f64` instead, against slow functions that are exact to about 100 bits: `--count N` arguments of each function,
+//! drawn at random, so that all sizes occur, the range in which the function is neither 0 nor infinite, and numbers near 1 and near
+//! multiples of π/2. Functions of `f64` have the same bits everywhere, save for the cube root, so that the emulator measures them too.
+//!
 //! The program fails if a function that promises 2 ulp has a larger error.
 #![expect(clippy::print_stdout, reason = "a program that prints its measurements")]
 
@@ -11,7 +15,11 @@ use std::fmt::Write as _;
 use std::{fs, path::Path, thread};
 
 use anyhow::{Context, Result, ensure};
+use exact::Exact;
 use kiln::prelude::*;
+
+#[path = "../../../tests/exact/mod.rs"]
+mod exact;
 
 /// A kernel for each function; `$promised` says whether it promises 2 ulp.
 macro_rules! functions {
@@ -71,6 +79,44 @@ functions! {
     sin_approx: f64::sin, false;
     cos_approx: f64::cos, false;
     tanh_approx: f64::tanh, false;
+}
+
+/// A kernel for each function of `f64`.
+macro_rules! doubles {
+    ($($name:ident)*) => {
+        mod of_doubles {
+            $(pub(crate) mod $name {
+                use kiln::prelude::*;
+
+                #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 1024))]
+                pub(crate) fn apply(x: Tensor<f64, 1>, out: TensorMut<f64, 1>) {
+                    let at = block_id(0) * 1024;
+                    out.tile([at], [1024]).store(x.tile([at], [1024]).load().$name());
+                }
+            })*
+        }
+
+        const DOUBLES: &[Double] = &[$(Double {
+            name: stringify!($name),
+            exact: exact::$name,
+            run: |stream, x, out| of_doubles::$name::apply(of_doubles::$name::apply::Args { x, out }).launch(stream),
+        }),*];
+    };
+}
+
+struct Double {
+    name: &'static str,
+    exact: fn(f64) -> Exact,
+    run: Run<f64>,
+}
+
+doubles! { exp exp_m1 exp2 ln ln_1p log2 log10 sin cos tanh erf erfc cbrt rsqrt }
+
+#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 1024))]
+fn raise_double(x: Tensor<f64, 1>, y: Tensor<f64, 1>, out: TensorMut<f64, 1>) {
+    let at = [block_id(0) * 1024];
+    let power = x.tile(at, [1024]).load().powf(y.tile(at, [1024]).load());
+    out.tile(at, [1024]).store(power);
 }
 
 #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 1024))]
@@ -147,6 +193,17 @@ fn largest<T: Format>(
     results: &[T],
     of: impl Fn(usize) -> ([f64; 2], f64) + Sync,
 ) -> Result<Largest> {
+    largest_of(results, |index, actual| {
+        let (at, exact) = of(index);
+        Largest { ulp: ulp(actual, exact), at }
+    })
+}
+
+/// The largest of the errors that `of` finds, on all cores.
+fn largest_of<T: Copy + Sync>(
+    results: &[T],
+    of: impl Fn(usize, T) -> Largest + Sync,
+) -> Result<Largest> {
     let threads = thread::available_parallelism()?.get();
     let share = results.len().div_ceil(threads).max(1);
     let parts = thread::scope(|scope| {
@@ -158,8 +215,7 @@ fn largest<T: Format>(
                 scope.spawn(move || {
                     let mut largest = Largest::default();
                     for (index, &actual) in results.iter().enumerate() {
-                        let (at, exact) = of(part * share + index);
-                        largest = largest.or(Largest { ulp: ulp(actual, exact), at });
+                        largest = largest.or(of(part * share + index, actual));
                     }
                     largest
                 })
@@ -246,6 +302,108 @@ fn measure_powers(stream: &Stream, count: usize) -> Result<Largest> {
     Ok(worst)
 }
 
+/// A number from 0 to 1.
+#[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+fn part(random: &mut Random) -> f64 {
+    (random.word() >> 11) as f64 / 2f64.powi(53)
+}
+
+/// An `f64`: of any size, in the range of the exponential function, in that of the error function, near 1, or near a multiple of π/2.
+fn double(random: &mut Random, index: usize) -> f64 {
+    let near = i32::try_from(random.word() % 50).expect("a small number");
+    let far = i32::try_from(random.word() % 1000).expect("a small number");
+    match index % 6 {
+        0 => f64::from_bits(random.word()),
+        1 => 1500.0 * part(random) - 750.0,
+        2 => 34.0 * part(random) - 6.0,
+        3 => (2.0 * part(random) - 1.0) * 2f64.powi(3 - near),
+        4 => 1.0 + (part(random) - 0.5) * 2f64.powi(-near),
+        _ => (part(random) * 2f64.powi(far)).round() * std::f64::consts::FRAC_PI_2,
+    }
+}
+
+fn measure_double(stream: &Stream, function: &Double, count: usize) -> Result<Largest> {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut worst = Largest::default();
+    for begin in (0..count).step_by(CHUNK) {
+        let x: Vec<f64> =
+            (begin..count.min(begin + CHUNK)).map(|index| double(&mut random, index)).collect();
+        let values = stream.upload(&x, [x.len()])?;
+        let mut out = stream.zeros([x.len()])?;
+        (function.run)(stream, &values, &mut out)?;
+        let results = out.to_vec(stream)?;
+        let found = largest_of(&results, |index, actual| Largest {
+            ulp: (function.exact)(x[index]).ulp(actual),
+            at: [x[index], 0.0],
+        })?;
+        worst = worst.or(found);
+    }
+    Ok(worst)
+}
+
+/// A base and a power of `f64`, as [`pair`] has them.
+fn double_pair(random: &mut Random, index: usize) -> (f64, f64) {
+    let log2 = 2200.0 * part(random) - 1100.0;
+    let near = i32::try_from(random.word() % 45).expect("a small number");
+    let x = match index % 4 {
+        0 => f64::from_bits(random.word() & (u64::MAX >> 1)),
+        1 => 0.5 + 1.5 * part(random),
+        2 => 1.0 + (part(random) - 0.5) * 2f64.powi(-near),
+        _ => return (f64::from_bits(random.word()), f64::from_bits(random.word())),
+    };
+    (x, log2 / x.log2())
+}
+
+fn measure_double_powers(stream: &Stream, count: usize) -> Result<Largest> {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut worst = Largest::default();
+    for begin in (0..count).step_by(CHUNK) {
+        let (x, y): (Vec<f64>, Vec<f64>) =
+            (begin..count.min(begin + CHUNK)).map(|index| double_pair(&mut random, index)).unzip();
+        let (bases, powers) = (stream.upload(&x, [x.len()])?, stream.upload(&y, [y.len()])?);
+        let mut out = stream.zeros([x.len()])?;
+        raise_double(raise_double::Args { x: &bases, y: &powers, out: &mut out }).launch(stream)?;
+        let results = out.to_vec(stream)?;
+        let found = largest_of(&results, |index, actual| {
+            let [x, y] = [x[index], y[index]];
+            Largest { ulp: exact::powf(x, y).ulp(actual), at: [x, y] }
+        })?;
+        worst = worst.or(found);
+    }
+    Ok(worst)
+}
+
+/// The table of `f64`, and the functions with more than 2 ulp.
+fn measure_doubles(
+    device: &Device,
+    count: usize,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<(String, Vec<&'static str>)> {
+    let stream = device.stream()?;
+    let mut wrong = Vec::new();
+    let mut table = format!(
+        "Measured on {device}: {count} arguments of each function.\n\n\
+         | function | `f64` | at |\n|---|---|---|\n"
+    );
+    let mut row = |name: &'static str, found: Largest, at: String| -> Result<()> {
+        println!("{name}: {}", shown(found));
+        writeln!(table, "| `{name}` | {} | {at} |", shown(found))?;
+        if found.ulp > 2.0 {
+            wrong.push(name);
+        }
+        Ok(())
+    };
+    for function in DOUBLES.iter().filter(|function| wanted(function.name)) {
+        let found = measure_double(&stream, function, count)?;
+        row(function.name, found, format!("{:e}", found.at[0]))?;
+    }
+    if wanted("powf") {
+        let found = measure_double_powers(&stream, count)?;
+        row("powf", found, format!("{:e}, {:e}", found.at[0], found.at[1]))?;
+    }
+    Ok((table, wrong))
+}
+
 /// An argument, which came from an `f32`.
 #[expect(clippy::cast_possible_truncation, reason = "the value is one of `f32`")]
 fn narrowed(value: f64) -> f32 {
@@ -262,20 +420,25 @@ fn shown(largest: Largest) -> String {
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/accuracy.md");
 const MARKS: [&str; 2] = ["<!-- measured -->\n", "<!-- end of what is measured -->\n"];
+const DOUBLE_MARKS: [&str; 2] =
+    ["<!-- doubles, measured -->\n", "<!-- end of what is measured of doubles -->\n"];
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let (mut write, mut emulator, mut step, mut only) = (false, false, None, Vec::new());
+    let (mut doubles, mut count) = (false, 10_000_000);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--write" => write = true,
             "--emulator" => emulator = true,
+            "--doubles" => doubles = true,
+            "--count" => count = args.next().context("`--count` takes a number")?.parse()?,
             "--step" => step = Some(args.next().context("`--step` takes a number")?.parse()?),
             name if name == "powf" || FUNCTIONS.iter().any(|function| function.name == name) => {
                 only.push(arg);
             }
             other => anyhow::bail!(
-                "required a function, `--write`, `--emulator` or `--step N`, not `{other}`"
+                "required a function, `--write`, `--emulator`, `--doubles`, `--count N` or `--step N`, not `{other}`"
             ),
         }
     }
@@ -283,6 +446,17 @@ fn main() -> Result<()> {
     let step: usize = step.unwrap_or(if emulator { 65_521 } else { 1 });
     ensure!(step > 0, "a step is at least 1");
     ensure!(!write || only.is_empty(), "the page has all functions");
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|one: &String| one == name);
+    if doubles {
+        let (table, wrong) = measure_doubles(&device, count, wanted)?;
+        if write {
+            write_page(&table, DOUBLE_MARKS)?;
+        } else {
+            println!("\n{table}");
+        }
+        ensure!(wrong.is_empty(), "more than 2 ulp: {}", wrong.join(", "));
+        return Ok(());
+    }
     let stream = device.stream()?;
     let pairs = (1 << 32) / step.max(16);
     let of = if step == 1 { "all values".to_owned() } else { format!("one of {step} values") };
@@ -291,7 +465,6 @@ fn main() -> Result<()> {
          | function | `f32` | at | `f16` | `bf16` |\n|---|---|---|---|---|\n"
     );
     let mut wrong = Vec::new();
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|one: &String| one == name);
     for function in FUNCTIONS.iter().filter(|function| wanted(function.name)) {
         let single = measure(
             &stream,
@@ -328,7 +501,7 @@ fn main() -> Result<()> {
         }
     }
     if write {
-        write_page(&table)?;
+        write_page(&table, MARKS)?;
     } else {
         println!("\n{table}");
     }
@@ -337,11 +510,11 @@ fn main() -> Result<()> {
 }
 
 /// Replaces what stands between the marks of the page.
-fn write_page(table: &str) -> Result<()> {
+fn write_page(table: &str, marks: [&str; 2]) -> Result<()> {
     let page = Path::new(PAGE);
     let text = fs::read_to_string(page).context("docs/accuracy.md")?;
-    let (before, rest) = text.split_once(MARKS[0]).context("the page has a mark")?;
-    let (_, after) = rest.split_once(MARKS[1]).context("the page has a second mark")?;
-    fs::write(page, format!("{before}{}\n{table}\n{}{after}", MARKS[0], MARKS[1]))?;
+    let (before, rest) = text.split_once(marks[0]).context("the page has a mark")?;
+    let (_, after) = rest.split_once(marks[1]).context("the page has a second mark")?;
+    fs::write(page, format!("{before}{}\n{table}\n{}{after}", marks[0], marks[1]))?;
     Ok(())
 }

@@ -10,8 +10,8 @@ use crate::{
         tiles::{arith, bits},
     },
     ir::{
-        Binary, Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind,
-        Type, Unary, Value,
+        Const, Dtype, Elem, ElementwiseOp, Fact, Kernel, Op, Region, SourceOp, StmtKind, Type,
+        Unary, Value,
     },
     loc::Loc,
 };
@@ -132,24 +132,11 @@ impl Builder<'_> {
                 // The literals that these are of became something without arithmetic, or `f64`, later.
                 if let Some(dtype) = self.unreckoned(args) {
                     self.report(arith::no_arithmetic("arithmetic", dtype, "", loc));
-                } else if self.values[result].ty.elem() == Some(Elem::Number(Dtype::F64)) {
-                    let name = match op {
-                        ElementwiseOp::Unary(Unary::Transcendental(function)) => {
-                            Some(function.name())
-                        }
-                        ElementwiseOp::Binary(Binary::Powf) => Some(Binary::Powf.name()),
-                        ElementwiseOp::Unary(_)
-                        | ElementwiseOp::Binary(_)
-                        | ElementwiseOp::Compare(_)
-                        | ElementwiseOp::FunnelShift(_)
-                        | ElementwiseOp::Fma
-                        | ElementwiseOp::Select
-                        | ElementwiseOp::Bitcast
-                        | ElementwiseOp::Cast => None,
-                    };
-                    if let Some(name) = name {
-                        self.no_double::<()>(&format!("`{name}`"), loc);
-                    }
+                } else if let ElementwiseOp::Unary(Unary::Transcendental(function)) = op
+                    && function.approximated().is_some()
+                    && self.values[result].ty.elem() == Some(Elem::Number(Dtype::F64))
+                {
+                    self.no_double::<()>(*function, None, loc);
                 }
             }
             _ => {}

@@ -142,6 +142,34 @@ named! {
     }
 }
 
+impl Transcendental {
+    /// The function that the hardware's approximates; none for those with a stated error.
+    pub fn approximated(self) -> Option<Transcendental> {
+        match self {
+            Transcendental::ExpApprox => Some(Transcendental::Exp),
+            Transcendental::Exp2Approx => Some(Transcendental::Exp2),
+            Transcendental::LnApprox => Some(Transcendental::Ln),
+            Transcendental::Log2Approx => Some(Transcendental::Log2),
+            Transcendental::SinApprox => Some(Transcendental::Sin),
+            Transcendental::CosApprox => Some(Transcendental::Cos),
+            Transcendental::TanhApprox => Some(Transcendental::Tanh),
+            Transcendental::Exp
+            | Transcendental::ExpM1
+            | Transcendental::Exp2
+            | Transcendental::Ln
+            | Transcendental::Ln1p
+            | Transcendental::Log2
+            | Transcendental::Log10
+            | Transcendental::Sin
+            | Transcendental::Cos
+            | Transcendental::Tanh
+            | Transcendental::Erf
+            | Transcendental::Erfc
+            | Transcendental::Cbrt => None,
+        }
+    }
+}
+
 impl Rounding {
     /// The integral value that a number is rounded to.
     pub fn of(self, value: f64) -> f64 {

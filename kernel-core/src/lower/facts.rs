@@ -23,6 +23,10 @@ pub(crate) struct Facts<'a> {
     known: Known,
     inductions: ArenaMap<Value, Induction>,
     dims: ArenaMap<Value, (u32, u32)>,
+    /// How tiles are computed from others, element by element.
+    computed: ArenaMap<Value, (&'a ElementwiseOp, &'a [Value])>,
+    /// The scalars that all elements of a tile are.
+    splats: ArenaMap<Value, Value>,
     /// Of kernels that access shared memory or tiles by index, or convert integers to `bf16`; of others what the types say.
     ranges: Ranges<'a>,
 }
@@ -35,10 +39,35 @@ impl<'a> Facts<'a> {
             known: analyze(kernel),
             inductions: ArenaMap::new(),
             dims: ArenaMap::new(),
+            computed: ArenaMap::new(),
+            splats: ArenaMap::new(),
             ranges: ranges(kernel),
         };
         facts.region(&kernel.body);
+        kernel.body.each_op(&mut |op, args, result, _| {
+            let Some(result) = result else { return };
+            if let Op::Elementwise(op) = op {
+                facts.computed.insert(result, (op, args));
+            } else if *op == Op::Tile(TileOp::Splat) {
+                facts.splats.insert(result, args[0]);
+            }
+        });
         facts
+    }
+
+    /// The elementwise operation that a value is the result of, and its operands.
+    pub(crate) fn computed(&self, value: Value) -> Option<(&'a ElementwiseOp, &'a [Value])> {
+        self.computed.get(value).copied()
+    }
+
+    /// The number that a scalar or all elements of a tile are.
+    pub(crate) fn constant(&self, value: Value) -> Option<i128> {
+        self.known.constant(self.splats.get(value).copied().unwrap_or(value))
+    }
+
+    /// The type of a number or of the elements of a tile.
+    pub(crate) fn elem(&self, value: Value) -> Option<Elem> {
+        self.kernel.ty(value).elem()
     }
 
     /// What was found out of every value.

@@ -125,7 +125,7 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// Writes the larger of the value and the element, in one step for each index, and gives the **old** values: for integers of 32 and 64 bits.
+    /// Writes the larger of the value and the element, in one step for each index, and gives the **old** values: for integers of 32 and 64 bits, and for floats.
     ///
     /// `atom.shared.max.s32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
     ///
@@ -140,7 +140,7 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// Writes the smaller of the value and the element, in one step for each index, and gives the **old** values: for integers of 32 and 64 bits.
+    /// Writes the smaller of the value and the element, in one step for each index, and gives the **old** values: for integers of 32 and 64 bits, and for floats.
     ///
     /// `atom.shared.min.s32` and the like. PTX and errors: [those of `atomic_add`](Self::atomic_add).
     ///

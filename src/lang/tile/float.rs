@@ -8,7 +8,7 @@ use crate::lang::stub;
 impl<T: Float> Tile<T> {
     /// e to the power of each element.
     ///
-    /// At most 2 ulp of `f32`, subnormal results too. Infinite if the result exceeds the range, 0 far below 0; NaN stays NaN.
+    /// At most 2 ulp of `f32` and `f64`, subnormal results too. Infinite if the result exceeds the range, 0 far below 0; NaN stays NaN.
     /// [`exp_approx`](Tile::exp_approx) takes two instructions instead of eight.
     ///
     /// `fma`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
@@ -27,7 +27,7 @@ impl<T: Float> Tile<T> {
 
     /// e to the power of each element, less 1: as exact near 0 as elsewhere.
     ///
-    /// At most 2 ulp of `f32`. Infinite if the result exceeds the range, -1 far below 0; zeros keep their sign; NaN stays NaN.
+    /// At most 2 ulp of `f32` and `f64`. Infinite if the result exceeds the range, -1 far below 0; zeros keep their sign; NaN stays NaN.
     ///
     /// `fma.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -46,7 +46,7 @@ impl<T: Float> Tile<T> {
 
     /// 2 to the power of each element.
     ///
-    /// At most 2 ulp of `f32`, subnormal results too: seven instructions an element. [`exp2_approx`](Tile::exp2_approx) is the
+    /// At most 2 ulp of `f32` and `f64`, subnormal results too: of `f32` by seven instructions an element. [`exp2_approx`](Tile::exp2_approx) is the
     /// instruction of the hardware.
     ///
     /// `fma.rn.sat.f32`, `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
@@ -103,7 +103,7 @@ impl<T: Float> Tile<T> {
 
     /// The natural logarithm of each element.
     ///
-    /// At most 2 ulp of `f32`, near 1 too. Negative infinity for zeros, NaN for negative elements.
+    /// At most 2 ulp of `f32` and `f64`, near 1 too. Negative infinity for zeros, NaN for negative elements.
     ///
     /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -122,7 +122,7 @@ impl<T: Float> Tile<T> {
 
     /// The natural logarithm of 1 and each element: as exact near 0 as elsewhere.
     ///
-    /// At most 2 ulp of `f32`. Negative infinity for -1, NaN for elements below; zeros keep their sign.
+    /// At most 2 ulp of `f32` and `f64`. Negative infinity for -1, NaN for elements below; zeros keep their sign.
     ///
     /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -140,7 +140,7 @@ impl<T: Float> Tile<T> {
 
     /// The logarithm to base 2 of each element.
     ///
-    /// At most 2 ulp of `f32`, near 1 too. Negative infinity for zeros, NaN for negative elements.
+    /// At most 2 ulp of `f32` and `f64`, near 1 too. Negative infinity for zeros, NaN for negative elements.
     ///
     /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -158,7 +158,7 @@ impl<T: Float> Tile<T> {
 
     /// The logarithm to base 10 of each element.
     ///
-    /// At most 2 ulp of `f32`, near 1 too. Negative infinity for zeros, NaN for negative elements.
+    /// At most 2 ulp of `f32` and `f64`, near 1 too. Negative infinity for zeros, NaN for negative elements.
     ///
     /// `fma.rn.f32`, `cvt.rn.f32.s32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -232,7 +232,7 @@ impl<T: Float> Tile<T> {
 
     /// The cube root of each element, negative ones too.
     ///
-    /// At most 2 ulp of `f32`. Zeros and infinities are their own roots; NaN stays NaN.
+    /// At most 2 ulp of `f32` and `f64`. Zeros and infinities are their own roots; NaN stays NaN.
     ///
     /// `lg2.approx.f32`, `ex2.approx.ftz.f32`, `rcp.approx.ftz.f32`, `fma.rn.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -250,7 +250,7 @@ impl<T: Float> Tile<T> {
 
     /// Each element to the power of `y`, a tile or a number.
     ///
-    /// At most 2 ulp of `f32`, with the special cases of Rust and C: NaN for a negative element and a power that is not an integer, 1
+    /// At most 2 ulp of `f32` and `f64`, with the special cases of Rust and C: NaN for a negative element and a power that is not an integer, 1
     /// for the power 0 and for the base 1 even of NaN. [`powi`](Tile::powi) multiplies for a constant integer, which is faster.
     ///
     /// `fma.rn.f32`, `rcp.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
@@ -289,7 +289,7 @@ impl<T: Float> Tile<T> {
 
     /// The sine of each element, in radians.
     ///
-    /// At most 2 ulp of `f32`, of angles of any size. NaN for infinite elements; zeros keep their sign.
+    /// At most 2 ulp of `f32` and `f64`, of angles of any size. NaN for infinite elements; zeros keep their sign.
     ///
     /// `fma.rn.f32`; angles from 131072 on take a branch with integer products; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -307,7 +307,7 @@ impl<T: Float> Tile<T> {
 
     /// The cosine of each element, in radians.
     ///
-    /// At most 2 ulp of `f32`, of angles of any size. NaN for infinite elements.
+    /// At most 2 ulp of `f32` and `f64`, of angles of any size. NaN for infinite elements.
     ///
     /// `fma.rn.f32`; angles from 131072 on take a branch with integer products; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -363,7 +363,7 @@ impl<T: Float> Tile<T> {
 
     /// The hyperbolic tangent of each element.
     ///
-    /// At most 2 ulp of `f32`. ±1 for infinite elements; zeros keep their sign. [`tanh_approx`](Tile::tanh_approx) is one instruction.
+    /// At most 2 ulp of `f32` and `f64`. ±1 for infinite elements; zeros keep their sign. [`tanh_approx`](Tile::tanh_approx) is one instruction.
     ///
     /// `fma.rn.f32`, `ex2.approx.ftz.f32`, `rcp.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///
@@ -401,7 +401,7 @@ impl<T: Float> Tile<T> {
 
     /// The error function of each element: 2/√π times the integral of exp(-t²) from 0 to it.
     ///
-    /// ±1 for infinite elements, NaN for NaN; zeros keep their sign.
+    /// At most 2 ulp of `f32` and `f64`. ±1 for infinite elements, NaN for NaN; zeros keep their sign.
     ///
     /// Two polynomials by `fma.rn.f32` and one `ex2.approx.ftz.f32`; accuracy, PTX and errors: [functions of
     /// floats](Tile#functions-of-floats).
@@ -421,7 +421,7 @@ impl<T: Float> Tile<T> {
 
     /// 1 less the error function of each element: exact to the last places where that is near 1.
     ///
-    /// At most 2 ulp of `f32`, subnormal results too. 2 and 0 for infinite elements; NaN stays NaN.
+    /// At most 2 ulp of `f32` and `f64`, subnormal results too. 2 and 0 for infinite elements; NaN stays NaN.
     ///
     /// `fma.rn.f32`, `ex2.approx.ftz.f32`, `rcp.approx.ftz.f32`; accuracy, PTX and errors: [functions of floats](Tile#functions-of-floats).
     ///

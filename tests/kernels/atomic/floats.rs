@@ -5,7 +5,7 @@
 //@ arg sums: ptr T[5] fill(1)
 use kiln::prelude::*;
 
-#[kernel(target = sm_80, warps = 4, grid = 2, instances(T = [f16, f32, f64]))]
+#[kernel(target = sm_80, warps = 4, grid = 2, instances(T = [f16, bf16, f32, f64]))]
 pub fn floats<T: Float>(x: Tensor<T, 1>, sums: Ptr<T>) {
     let start = block_id(0) * 256;
     atomic::add(sums + (arange(0, 256) % 5), x.tile([start], [256]).load());

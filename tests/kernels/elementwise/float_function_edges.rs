@@ -6,7 +6,7 @@
 //@ arg out: T[14, 10] poison
 use kiln::prelude::*;
 
-#[kernel(target = sm_80, warps = 1, grid = 1, instances(T = [f16, bf16, f32]))]
+#[kernel(target = sm_80, warps = 1, grid = 1, instances(T = [f16, bf16, f32, f64]))]
 pub fn float_function_edges<T: Float>(a: Tensor<T, 1>, out: TensorMut<T, 2>) {
     fn put<T: Float>(out: TensorMut<T, 2>, row: i32, x: Tile<T>) {
         out.tile([row, 0], [1, 16]).store(x.expand(0));

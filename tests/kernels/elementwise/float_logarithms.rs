@@ -13,7 +13,7 @@
 //@ arg a: T[500] uniform(1, 65000)
 use kiln::prelude::*;
 
-#[kernel(target = sm_80, warps = 4, grid = 1, instances(T = [f16, bf16, f32]))]
+#[kernel(target = sm_80, warps = 4, grid = 1, instances(T = [f16, bf16, f32, f64]))]
 pub fn float_logarithms<T: Float>(a: Tensor<T, 1>, out: TensorMut<T, 2>) {
     fn put<T: Float>(out: TensorMut<T, 2>, row: i32, x: Tile<T>) {
         out.tile([row, 0], [1, 512]).store(x.expand(0));

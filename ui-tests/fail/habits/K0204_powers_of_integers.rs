@@ -7,7 +7,7 @@ pub fn wrong(n: i32, x: Tensor<i32, 1>, z: Tensor<f64, 1>) {
     let a = v.powf(2);
     let b = v.ln();
     let c = n.exp_approx();
-    let d = w.powf(2.5);
+    let d = w.ln_approx();
     let e = v.gt(0).erfc();
     let f = v.cast::<f32>().powf(v);
 }

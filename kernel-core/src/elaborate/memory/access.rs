@@ -435,19 +435,17 @@ impl Builder<'_> {
     ) -> Option<()> {
         let words = dtype.has_arithmetic() && dtype.bytes() >= 4;
         let legal = match op {
-            Atomic::Add => words || dtype.is_half(),
-            Atomic::Max | Atomic::Min | Atomic::And | Atomic::Or | Atomic::Xor => {
-                words && dtype.is_int()
-            }
+            Atomic::Add | Atomic::Max | Atomic::Min => words || dtype.is_half(),
+            Atomic::And | Atomic::Or | Atomic::Xor => words && dtype.is_int(),
             Atomic::Exchange | Atomic::CompareExchange => words,
-        } && (dtype != Dtype::Bf16 || self.target.has(Capability::Bf16Atomics));
+        };
         if !legal {
             let wants = match op {
-                Atomic::Add => "32- and 64-bit integers, f16, f32, f64 (bf16 from sm_90a)",
-                Atomic::Exchange | Atomic::CompareExchange => "types of 32 and 64 bits",
-                Atomic::Max | Atomic::Min | Atomic::And | Atomic::Or | Atomic::Xor => {
-                    "32- and 64-bit integers"
+                Atomic::Add | Atomic::Max | Atomic::Min => {
+                    "32- and 64-bit integers, f16, bf16, f32, f64"
                 }
+                Atomic::Exchange | Atomic::CompareExchange => "types of 32 and 64 bits",
+                Atomic::And | Atomic::Or | Atomic::Xor => "32- and 64-bit integers",
             };
             let what = format!("`{}`", given.path());
             return self.refuse_dtype(&what, wants, Num::Known(dtype), given.loc);

@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
     },
     ir::{
-        Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Type, Unary, Value,
+        Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Transcendental, Type, Unary, Value,
         dtype::{Class, Float, Format},
     },
     loc::Loc,
@@ -146,9 +146,6 @@ impl Builder<'_> {
                 (false, false) => "numbers",
             };
             return self.refuse_dtype(symbol(op), wants, num, loc);
-        }
-        if op == Binary::Powf && self.cells.known(num) == Some(Dtype::F64) {
-            return self.no_double(symbol(op), loc);
         }
         let shape = self.tile_shape(x);
         Some(Val::Value(self.emit_num(op, vec![x, y], shape, num, loc)))
@@ -549,20 +546,30 @@ impl Builder<'_> {
         if !fine {
             return self.refuse_dtype(&unary_name(op), wants, num, loc);
         }
-        if known == Some(Dtype::F64) && matches!(op, Unary::Transcendental(_)) {
-            return self.no_double(&unary_name(op), loc);
+        if known == Some(Dtype::F64)
+            && let Unary::Transcendental(function) = op
+            && let Some(exact) = function.approximated()
+        {
+            let help = self.applied(x, &format!(".{}()", exact.name()));
+            return self.no_double(function, Some(help), loc);
         }
         let shape = self.tile_shape(x);
         Some(Val::Value(self.emit_num(op, vec![x], shape, num, loc)))
     }
 
-    /// Reports a function that no instruction computes for `f64`.
-    pub(crate) fn no_double<T>(&mut self, name: &str, loc: Loc) -> Option<T> {
-        self.refuse_dtype(
-            name,
-            "`f16`, `bf16` or `f32` (there is no instruction for `f64`)",
-            Num::Known(Dtype::F64),
-            loc,
+    /// Reports an approximation that the hardware does not have of `f64`.
+    pub(crate) fn no_double<T>(
+        &mut self,
+        function: Transcendental,
+        help: Option<String>,
+        loc: Loc,
+    ) -> Option<T> {
+        self.refuse(
+            Code::DtypeRefused
+                .at(loc, format!("`{}` is not defined on `f64`", function.name()))
+                .compare("element type", "`f16`, `bf16` or `f32`", "`f64`")
+                .why("the hardware has no approximation of `f64`")
+                .help_if(help),
         )
     }
 

@@ -7,7 +7,7 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Binary, Compare, Const, Dtype, Unary},
+    ir::{Binary, Compare, Const, Unary},
 };
 
 /// The greatest exponent that is written out as products.
@@ -61,7 +61,7 @@ impl Builder<'_> {
         let times = exponent.unsigned_abs();
         let Some(times) = u32::try_from(times).ok().filter(|times| *times <= MAX_EXPONENT) else {
             let power = self.whole_number(&exponent.to_string(), num);
-            let x = self.written(&given.of).filter(|_| self.cells.known(num) != Some(Dtype::F64));
+            let x = self.written(&given.of);
             let help = x.map(|x| format!("{x}.powf({power})"));
             return self.refuse(
                 Code::Overflow

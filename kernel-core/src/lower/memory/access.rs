@@ -1,6 +1,6 @@
 //! One access of one thread: up to 16 bytes between memory and registers.
 
-use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
+use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
 use crate::ir::{Dtype, Elem};
 use crate::lower::emitter::{Emitter, Val, mods};
@@ -168,6 +168,38 @@ impl Emitter {
         let operands = [address, braced(registers)].into_iter().chain(barrier);
         let operands: Vec<Operand> = operands.collect();
         self.effect_if(guard, Opcode::St, &words.modifiers(modifiers), operands);
+    }
+
+    /// Adds neighbouring floats to those in global memory if `mask` holds, each by itself.
+    pub(crate) fn add_neighbours(
+        &mut self,
+        dtype: Dtype,
+        values: &[Val],
+        address: Operand,
+        mask: Val,
+    ) {
+        let elem = Elem::Number(dtype);
+        let count = u32::try_from(values.len()).expect("an access has few elements");
+        let ty = match (dtype, count) {
+            (Dtype::F16, 2..) => Type::F16x2,
+            (Dtype::Bf16, 2..) => Type::Bf16x2,
+            _ => dtype.row().instruction,
+        };
+        let words = Words { ty, ..Words::of(elem, count) };
+        let values = self.packed_words(elem, words, values);
+        let registers =
+            values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
+        let guard = self.guard(mask);
+        let mut modifiers = vec![Space::Global.into(), Word::Add.into()];
+        if dtype.is_half() {
+            modifiers.push(Word::Noftz.into());
+        }
+        self.effect_if(
+            guard,
+            Opcode::Red,
+            &words.modifiers(&modifiers),
+            [address, braced(registers)],
+        );
     }
 
     /// The elements of one loaded register.

@@ -36,13 +36,6 @@ enum Old {
     Unread,
 }
 
-impl Change<'_> {
-    /// The type in which addresses of its memory are computed.
-    fn address_type(&self) -> Type {
-        if self.space == Space::Global.into() { Type::S64 } else { Type::U32 }
-    }
-}
-
 impl Lower<'_> {
     /// A read-modify-write; the result is the old value, if something reads it.
     pub(crate) fn atomic(
@@ -98,6 +91,11 @@ impl Lower<'_> {
     ) -> Option<Data> {
         let (offsets, values) = args.split_at(args.len() - op.values());
         let tile = self.tensor_tile(param, offsets, self.kernel.ty(values[0]).shape());
+        let read = result.is_some_and(|result| self.used.contains_idx(result));
+        let most = neighbours(op, tile.dtype, self.kernel.target);
+        if !read && most > 1 && self.add_to_tensor(&tile, values[0], most) {
+            return None;
+        }
         let layout = self.layout(values[0]).clone();
         let free = layout.free_variable_mask(Dim::Register);
         let registers = (0..layout.in_size(Dim::Register)).filter(|register| register & free == 0);
@@ -251,23 +249,17 @@ impl Lower<'_> {
         }
     }
 
-    /// A compare-and-swap loop on the word that holds the element.
+    /// A compare-and-swap loop on the element's bits.
     fn exchange_loop(&mut self, change: Change<'_>) -> Val {
-        let address_type = change.address_type();
         let Change { op, dtype, operands, one, order, space, old: _ } = change;
         let elem = Elem::Number(dtype);
-        let wide = dtype.bytes() == 8;
-        let word = if wide { Type::B64 } else { Type::B32 };
-        let outer = self.e.current();
-        let (address, shift) = if dtype.bytes() >= 4 {
-            (operands[0], Val::Int(0))
-        } else {
-            let address = self.e.and(address_type, operands[0], Val::Int(-4));
-            let low =
-                if address_type == Type::S64 { self.e.narrow(operands[0]) } else { operands[0] };
-            let byte = self.e.and(Type::U32, low, Val::Int(3));
-            (address, self.e.shl(Type::U32, byte, 3))
+        let (word, compared) = match dtype.bytes() {
+            2 => (Type::B16, Type::B16),
+            8 => (Type::B64, Type::S64),
+            _ => (Type::B32, Type::S32),
         };
+        let outer = self.e.current();
+        let address = operands[0];
         let current = self.e.fresh_in(word, outer);
         let (top, end) = (self.e.label(), self.e.label());
         if one != Val::Int(1) {
@@ -295,7 +287,7 @@ impl Lower<'_> {
         self.e.rehome(current, frame);
         self.e.place_label(top);
         let now = Val::Reg(current);
-        let element = self.element_of(dtype, now, shift);
+        let element = self.element_of(dtype, now);
         let new = match op {
             Atomic::Add => self.e.binary(Binary::Add, elem, elem, element, operands[1]),
             Atomic::Max => self.e.binary(Binary::Max, elem, elem, element, operands[1]),
@@ -309,7 +301,7 @@ impl Lower<'_> {
                 self.e.select(arithmetic(dtype), same, operands[2], element)
             }
         };
-        let stored = self.with_element(dtype, now, shift, new);
+        let stored = self.bits_of_element(dtype, new);
         let old = self.e.fresh(word);
         let mut modifiers = order.to_vec();
         modifiers.extend([space, Word::Cas.into(), word.into()]);
@@ -317,8 +309,7 @@ impl Lower<'_> {
         let stored = self.e.reg(stored, word);
         let list = [Operand::Reg(old), place, Operand::Reg(current), Operand::Reg(stored)];
         self.e.push(Instruction::new(Opcode::Atom, modifiers, list), 1, true);
-        let changed =
-            self.e.compare(Word::Ne, if wide { Type::S64 } else { Type::S32 }, Val::Reg(old), now);
+        let changed = self.e.compare(Word::Ne, compared, Val::Reg(old), now);
         self.e.assign(current, Val::Reg(old));
         let predicate = self.e.reg(changed, Type::Pred);
         self.e.effect_if(
@@ -333,52 +324,54 @@ impl Lower<'_> {
         self.e.place_label(end);
         // Threads leave the loop at different iterations.
         self.e.sync_warp();
-        self.element_of(dtype, Val::Reg(current), shift)
+        self.element_of(dtype, Val::Reg(current))
     }
 
-    /// The element that a word of memory holds at a bit.
-    fn element_of(&mut self, dtype: Dtype, word: Val, shift: Val) -> Val {
-        let shifted =
-            |this: &mut Self| this.e.pure(Opcode::Shr, mods![Type::U32], Type::B32, &[word, shift]);
+    /// The element of these bits.
+    fn element_of(&mut self, dtype: Dtype, bits: Val) -> Val {
         match dtype.register() {
-            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[word]),
-            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::F64, &[word]),
-            Register::B16 => {
-                let shifted = shifted(self);
-                self.e.unpack(shifted)[0]
-            }
-            Register::Pred => {
-                let shifted = shifted(self);
-                let byte = self.e.and(Type::U32, shifted, Val::Int(0xff));
-                self.e.compare(Word::Ne, Type::S32, byte, Val::Int(0))
-            }
-            Register::B32 if dtype.bytes() < 4 => {
-                let shifted = shifted(self);
-                self.e.extend(dtype, shifted)
-            }
-            Register::B32 | Register::B64 => word,
+            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::F32, &[bits]),
+            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::F64, &[bits]),
+            Register::B16 | Register::B32 | Register::B64 => bits,
+            Register::Pred => unreachable!("elaborate refuses atomic operations on masks"),
         }
     }
 
-    /// A word of memory with the element at a bit replaced.
-    fn with_element(&mut self, dtype: Dtype, word: Val, shift: Val, new: Val) -> Val {
-        let bits = match dtype.register() {
-            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::B32, &[new]),
-            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::B64, &[new]),
-            Register::B16 => self.e.pack(new, Val::Int(0)),
-            Register::Pred => self.e.select(Type::U32, new, Val::Int(1), Val::Int(0)),
-            Register::B32 | Register::B64 => new,
-        };
-        if dtype.bytes() >= 4 {
-            return bits;
+    /// The bits of an element.
+    fn bits_of_element(&mut self, dtype: Dtype, element: Val) -> Val {
+        match dtype.register() {
+            Register::F32 => self.e.pure(Opcode::Mov, mods![Type::B32], Type::B32, &[element]),
+            Register::F64 => self.e.pure(Opcode::Mov, mods![Type::B64], Type::B64, &[element]),
+            Register::B16 | Register::B32 | Register::B64 => element,
+            Register::Pred => unreachable!("elaborate refuses atomic operations on masks"),
         }
-        let length = Val::Int(i64::from(dtype.bytes() * 8));
-        self.e.pure(Opcode::Bfi, mods![Type::B32], Type::B32, &[bits, word, shift, length])
     }
 }
 
 fn order_free() -> Modifier {
     Modifier::Word(Word::Volatile)
+}
+
+/// How many neighbours in global memory one instruction changes if nothing reads their old values (PTX ISA, "red").
+fn neighbours(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> u32 {
+    let Class::Float(float) = dtype.class() else { return 1 };
+    let vectors = target.has(Capability::VectorAtomics);
+    match (op, float) {
+        (Atomic::Add, Float::F32) if vectors => 4,
+        (Atomic::Add, Float::F16 | Float::Bf16) if vectors => 8,
+        (Atomic::Add, Float::F16) => 2,
+        (Atomic::Add, Float::Bf16 | Float::F32 | Float::F64)
+        | (
+            Atomic::Max
+            | Atomic::Min
+            | Atomic::And
+            | Atomic::Or
+            | Atomic::Xor
+            | Atomic::Exchange
+            | Atomic::CompareExchange,
+            _,
+        ) => 1,
+    }
 }
 
 /// The instruction that does an operation at once (PTX ISA, "atom").

@@ -240,15 +240,17 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// The vectors of a tile in registers: the bits of the register index within one, the first register of each.
+    /// The vectors of a tile in registers, of at most so many elements: the bits of the register index within one, the first register
+    /// of each.
     fn tensor_vectors(
         &self,
         tile: &TensorTile<'_>,
         layout: &Layout,
         skip: u32,
+        most: u32,
     ) -> (Vec<usize>, Vec<u32>) {
         let bits = self.fastest_axis(tile).map_or_else(Vec::new, |axis| {
-            vector_bits(layout, axis, self.tensor_vector(tile, axis))
+            vector_bits(layout, axis, self.tensor_vector(tile, axis).min(most))
         });
         let within = bits.iter().fold(skip, |mask, bit| mask | 1 << bit);
         let starts =
@@ -301,7 +303,7 @@ impl Lower<'_> {
         let tile = self.tensor_tile(param, offsets, self.kernel.ty(result).shape());
         let elem = Elem::Number(tile.dtype);
         let repeated = repeated_registers(&layout);
-        let (bits, starts) = self.tensor_vectors(&tile, &layout, repeated);
+        let (bits, starts) = self.tensor_vectors(&tile, &layout, repeated, VECTOR_BYTES);
         let mut registers = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
         let kept_at = Self::kept_at(starts.len());
         for start in starts {
@@ -316,6 +318,28 @@ impl Lower<'_> {
         registers
     }
 
+    /// Adds a tile to that of a tensor, at most so many neighbours at once; what several threads hold is added by one of them. False if no
+    /// thread holds neighbours.
+    pub(crate) fn add_to_tensor(&mut self, tile: &TensorTile<'_>, value: Value, most: u32) -> bool {
+        let layout = self.layout(value).clone();
+        let free = layout.free_variable_mask(Dim::Register);
+        let (bits, starts) = self.tensor_vectors(tile, &layout, free, most);
+        if bits.is_empty() {
+            return false;
+        }
+        let values = self.tile(value).to_vec();
+        let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
+        let kept_at = Self::kept_at(starts.len());
+        for start in starts {
+            let (address, mask) = self.vector_place(tile, &layout, start, kept_at, one);
+            let vector: Vec<Val> = (0..1 << bits.len())
+                .map(|element| values[vector_register(&bits, start, element) as usize])
+                .collect();
+            self.e.add_neighbours(tile.dtype, &vector, address, mask);
+        }
+        true
+    }
+
     /// Writes a tile; what several threads hold is written by one of them.
     pub(crate) fn store_tensor(&mut self, param: u32, offsets: &[Value], value: Value) {
         let layout = self.layout(value).clone();
@@ -323,7 +347,7 @@ impl Lower<'_> {
         let elem = Elem::Number(tile.dtype);
         debug_assert_eq!(bytes(elem), tile.dtype.bytes());
         let free = layout.free_variable_mask(Dim::Register);
-        let (bits, starts) = self.tensor_vectors(&tile, &layout, free);
+        let (bits, starts) = self.tensor_vectors(&tile, &layout, free, VECTOR_BYTES);
         let values = self.tile(value).to_vec();
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
         let kept_at = Self::kept_at(starts.len());

@@ -2,6 +2,7 @@
 
 use kernel_ptx::{Guard, Opcode, Operand, Type, Word};
 
+use super::floats::Width;
 use crate::ir::{Dtype, Rounding, Unary};
 use crate::lower::emitter::{Emitter, FrameKind, Val, mods};
 
@@ -36,14 +37,17 @@ impl Emitter {
                 self.double(Opcode::Div, &[f64_const(1.0), root])
             }
             Unary::Round(rounding) => self.round(rounding, Type::F64, a),
-            Unary::Transcendental(_) | Unary::Not | Unary::Bits(_) => {
+            Unary::Transcendental(function) => {
+                self.floats(Width::Double).double_function(function, a)
+            }
+            Unary::Not | Unary::Bits(_) => {
                 unreachable!("ir::verify rejects {op:?} of f64")
             }
         }
     }
 
     /// 2 to a normal exponent.
-    fn power_of_two(&mut self, exponent: Val) -> Val {
+    pub(super) fn power_of_two(&mut self, exponent: Val) -> Val {
         let biased = self.add(Type::S32, exponent, Val::Int(1023));
         let wide = self.widen(biased);
         let bits = self.shl(Type::S64, wide, 52);

@@ -15,6 +15,11 @@ impl Lower<'_> {
         args: &[Value],
         result: Value,
     ) -> Data {
+        if *op == ElementwiseOp::Cast
+            && let Some(halves) = self.fields(args[0], result)
+        {
+            return halves;
+        }
         let mut elems: Vec<Elem> = args.iter().map(|&arg| self.elem(arg)).collect();
         let target = self.elem(result);
         let mut operands: Vec<Data> = args.iter().map(|&arg| self.values[arg].clone()).collect();

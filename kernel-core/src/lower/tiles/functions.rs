@@ -6,6 +6,7 @@
 
 use kernel_ptx::{Opcode, Type, Word};
 
+use super::floats::Width;
 use crate::ir::{Dtype, Transcendental};
 use crate::lower::emitter::bits::{low_word, sign_extended};
 use crate::lower::emitter::{Emitter, Val, mods};
@@ -87,9 +88,8 @@ impl Emitter {
 
     /// A polynomial, by Horner's rule; the coefficients are bits of `f32`, the lowest first.
     pub(super) fn polynomial(&mut self, coefficients: &[u32], x: Val) -> Val {
-        let mut highest_first = coefficients.iter().rev().map(|&bits| Val::F32(bits));
-        let first = highest_first.next().expect("a polynomial has coefficients");
-        highest_first.fold(first, |sum, next| self.fma_f32(sum, x, next))
+        let coefficients: Vec<Val> = coefficients.iter().map(|&bits| Val::F32(bits)).collect();
+        self.floats(Width::Single).polynomial(&coefficients, x)
     }
 
     fn ex2(&mut self, x: Val) -> Val {
@@ -205,12 +205,6 @@ impl Emitter {
         self.fma_f32(square, q, f)
     }
 
-    /// `minus_n` and the sum that rounded it: the integer n nearest to x · log2(e).
-    fn nearest_power(&mut self, x: Val, factor: f32) -> (Val, Val) {
-        let sum = self.fma_f32(x, f32_const(factor), f32_const(ROUNDER));
-        (self.sub_f32(f32_const(ROUNDER), sum), sum)
-    }
-
     /// 2^n · (e^f - 1) + (2^n - 1), both halved, so that n may be 128.
     fn exp_m1(&mut self, x: Val) -> Val {
         // Below -30 the result is -1, above 128 infinite. Both comparisons leave NaN as it is.
@@ -218,11 +212,11 @@ impl Emitter {
         let within = self.select_f32(low, f32_const(-30.0), x);
         let high = self.compare_float(Word::Gt, Type::F32, x, f32_const(128.0));
         let within = self.select_f32(high, f32_const(128.0), within);
-        let (minus_n, sum) = self.nearest_power(within, LOG2_E);
+        let (minus_n, sum) = self.floats(Width::Single).nearest_whole(within, f32_const(LOG2_E));
         let f = self.fma_f32(minus_n, f32_const(LN_2_HIGH), within);
         let f = self.fma_f32(minus_n, f32_const(LN_2_LOW), f);
         let near = self.exp_m1_near(f);
-        let half_scale = self.two_to(sum, -1);
+        let half_scale = self.floats(Width::Single).two_to(sum, -1);
         let offset = self.sub_f32(half_scale, f32_const(0.5));
         let half = self.fma_f32(near, half_scale, offset);
         let result = self.add_f32(half, half);
@@ -233,62 +227,12 @@ impl Emitter {
         self.signed_f32(result, x)
     }
 
-    /// 2^(n + more), a normal number, where `sum` is n + [`ROUNDER`].
-    fn two_to(&mut self, sum: Val, more: i64) -> Val {
-        let bits = self.bits_of_f32(sum);
-        let bits = self.shl(Type::S32, bits, 23);
-        let bits = self.add(Type::S32, bits, Val::Int(sign_extended((127 + more) << 23, 32)));
-        self.f32_of_bits(bits)
-    }
-
-    /// e and m of a positive x = 2^e · m, m between `least` and twice that.
-    pub(super) fn split_f32(&mut self, x: Val, least: f32) -> (Val, Val) {
-        let tiny = self.compare_float(Word::Lt, Type::F32, x, f32_const(f32::MIN_POSITIVE));
-        let raised = self.mul_f32(x, f32_const(8_388_608.0));
-        let normal = self.select_f32(tiny, raised, x);
-        let below = self.select_f32(tiny, f32_const(-23.0), f32_const(0.0));
-        let bits = self.bits_of_f32(normal);
-        let (shifted, m) = self.exponent_off(bits, least);
-        let e = self.exponent_of(shifted);
-        let e = self.add_exact(e, below);
-        (e, m)
-    }
-
-    /// The bits of the exponent e of 2^e · m, and m, from the bits of a normal number.
-    fn exponent_off(&mut self, bits: Val, least: f32) -> (Val, Val) {
-        let above = self.sub(Type::S32, bits, Val::Int(i64::from(least.to_bits())));
-        let exponent = self.and(Type::U32, above, Val::Int(sign_extended(0xff80_0000, 32)));
-        let m = self.sub(Type::S32, bits, exponent);
-        (exponent, self.f32_of_bits(m))
-    }
-
-    /// An exponent that stands in its place among the bits, as an integer of 2^23 too much.
-    fn exponent_of(&mut self, shifted: Val) -> Val {
-        self.pure(Opcode::Cvt, mods![Word::Rn, Type::F32, Type::S32], Type::F32, &[shifted])
-    }
-
-    /// `shifted` · 2^-23 + `more`.
-    fn add_exact(&mut self, shifted: Val, more: Val) -> Val {
-        self.fma_f32(shifted, f32_const(1.0 / 8_388_608.0), more)
-    }
-
-    /// The logarithm of what is no positive finite number: -∞ of zeros, ∞ of ∞, NaN of the others; `log` of all others.
-    fn logarithm_ends(&mut self, x: Val, log: Val) -> Val {
-        let bits = self.bits_of_f32(x);
-        let odd = self.compare(Word::Ge, Type::U32, bits, Val::Int(0x7f80_0000));
-        let infinity = f32_const(f32::INFINITY);
-        let end = self.fma_f32(x, infinity, infinity);
-        let log = self.select_f32(odd, end, log);
-        let zero = self.compare_float(Word::Eq, Type::F32, x, f32_const(0.0));
-        self.select_f32(zero, f32_const(f32::NEG_INFINITY), log)
-    }
-
     /// e · log(2) + log(m), m between 2/3 and 4/3: with r = m - 1 the latter is r · log(e) + r² · q(r).
     fn logarithm(&mut self, base: &Base, x: Val) -> Val {
-        let (e, m) = self.split_f32(x, TWO_THIRDS);
+        let (e, m) = self.floats(Width::Single).split(x, TWO_THIRDS);
         let r = self.sub_f32(m, f32_const(1.0));
         let log = self.logarithm_near(base, e, r);
-        self.logarithm_ends(x, log)
+        self.floats(Width::Single).logarithm_ends(x, log)
     }
 
     fn logarithm_near(&mut self, base: &Base, e: Val, r: Val) -> Val {
@@ -319,7 +263,7 @@ impl Emitter {
     fn ln_1p(&mut self, x: Val) -> Val {
         let sum = self.add_f32(x, f32_const(1.0));
         let sum_bits = self.bits_of_f32(sum);
-        let (exponent, _) = self.exponent_off(sum_bits, TWO_THIRDS);
+        let (exponent, _) = self.floats(Width::Single).exponent_off(sum_bits, TWO_THIRDS);
         // 4 · 2^-e, a normal number for each e up to 128.
         let inverse = self.sub(Type::S32, Val::Int(0x4080_0000), exponent);
         let inverse = self.f32_of_bits(inverse);
@@ -328,10 +272,10 @@ impl Emitter {
         let scaled = self.sub(Type::S32, x_bits, exponent);
         let scaled = self.f32_of_bits(scaled);
         let r = self.add_f32(scaled, offset);
-        let e = self.exponent_of(exponent);
+        let e = self.floats(Width::Single).exponent_of(exponent);
         let e = self.mul_f32(e, f32_const(1.0 / 8_388_608.0));
         let log = self.logarithm_near(&NATURAL, e, r);
-        let log = self.logarithm_ends(sum, log);
+        let log = self.floats(Width::Single).logarithm_ends(sum, log);
         // The sum gives +0 for -0.
         self.signed_f32(log, x)
     }
@@ -428,7 +372,7 @@ impl Emitter {
         let square = self.mul_f32(y, y);
         let minus_square = self.neg_f32(square);
         let minus_low = self.fma_f32(minus_y, y, square);
-        let (minus_n, sum) = self.nearest_power(square, -LOG2_E);
+        let (minus_n, sum) = self.floats(Width::Single).nearest_whole(square, f32_const(-LOG2_E));
         let rest = self.fma_f32(minus_n, f32_const(LN_2_HIGH), minus_square);
         let low = self.fma_f32(minus_n, f32_const(LN_2_LOW), minus_low);
         let rest = self.add_f32(rest, low);
@@ -438,7 +382,7 @@ impl Emitter {
         let inner = self.fma_f32(both, power, small);
         let tail = self.add_f32(large, inner);
         // n is -160 at the least: the power of two is put on in two steps, of which the last may round to a subnormal number.
-        let scale = self.two_to(sum, 64);
+        let scale = self.floats(Width::Single).two_to(sum, 64);
         let tail = self.mul_f32(tail, scale);
         let tail = self.mul_f32(tail, f32_const(f32::from_bits((127 - 64) << 23)));
         let erf = self.erf(x);
@@ -520,7 +464,7 @@ impl Emitter {
 }
 
 /// The least m of x = 2^e · m: its distance from 1 is that of the largest.
-const TWO_THIRDS: f32 = f32::from_bits(0x3f2a_aaab);
+const TWO_THIRDS: Val = Val::F32(0x3f2a_aaab);
 
 /// What a logarithm is made of: log(e), that of 2, and q of r · log(e) + r² · q(r) = log(1 + r) for |r| <= 1/3.
 struct Base {

@@ -6,6 +6,7 @@
 
 use kernel_ptx::{Opcode, Type, Word};
 
+use super::floats::Width;
 use crate::ir::dtype::{Class, Float, Float8, Register};
 use crate::ir::{Binary, Compare, Const, Dtype, Elem, Rounding, Unary};
 use crate::lower::emitter::bits::{low_word, sign_extended};
@@ -404,7 +405,10 @@ impl Emitter {
             Binary::Rem => self.float_remainder(dtype, a, b),
             // PTX names the sign first (PTX ISA, "copysign").
             Binary::Copysign => self.pure(Opcode::Copysign, mods![ty], ty, &[b, a]),
-            Binary::Powf => self.powf(a, b),
+            Binary::Powf => {
+                let width = if dtype == Dtype::F64 { Width::Double } else { Width::Single };
+                self.floats(width).powf(a, b)
+            }
             Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::MulHi => {
                 unreachable!("ir::verify rejects {op:?} of floats")
             }
