@@ -327,10 +327,14 @@ pub(crate) fn function(program: &mut Program) {
         return;
     }
     let shape = program.shape();
-    let x = load_of(program, Dtype::F32, &shape);
+    let which = program.below(19);
+    // The hardware has no approximations of `f64`.
+    let double = which < 16 && program.chance(25);
+    let dtype = if double { Dtype::F64 } else { Dtype::F32 };
+    let x = load_of(program, dtype, &shape);
     let positive =
         format!("({0} * {0} + 1.0)", format_args!("minimum(maximum({}, -4.0), 4.0)", x.name));
-    let value = match program.below(19) {
+    let value = match which {
         0 => format!("(-{positive}).exp()"),
         1 => format!("{positive}.rsqrt()"),
         2 => format!("{positive}.sqrt()"),
@@ -351,7 +355,7 @@ pub(crate) fn function(program: &mut Program) {
         17 => format!("(-{positive}).exp2_approx()"),
         _ => format!("{positive}.ln_approx()"),
     };
-    let tile = program.bind(&value, Dtype::F32, &shape);
+    let tile = program.bind(&value, dtype, &shape);
     let out = store(program, &tile);
     // The approximations of the hardware are within 2^-22 of the value, that of `exp` a few times more.
     program.nearly(&out, "rtol=4e-6 atol=4e-7");

@@ -242,9 +242,9 @@ impl Floats<'_> {
     /// log(2^e · m), m between √½ and √2.
     fn logarithm(&mut self, base: &Base, x: Val) -> Val {
         let (e, m) = self.split(x, ROOT_HALF);
-        let f = self.sub(m, self.constant(1.0));
-        let s = self.half_ratio(f);
-        let log = self.logarithm_near(base, e, f, s, self.constant(0.0));
+        let distance = self.sub(m, self.constant(1.0));
+        let ratio = self.half_ratio(distance);
+        let log = self.logarithm_near(base, e, distance, ratio, self.constant(0.0));
         self.logarithm_ends(x, log)
     }
 
@@ -306,15 +306,15 @@ impl Floats<'_> {
         let inverse = self.of_bits(inverse);
         let inverse = self.mul(inverse, self.constant(0.25));
         let left_out = self.mul(left_out, inverse);
-        let f = self.sub(m, one);
-        let s = self.half_ratio(f);
-        // 1 / m = (1 - s) / (1 + s), to 1/100.
-        let slope = self.fma(s, self.constant(2.0), self.constant(-2.0));
-        let slope = self.fma(s, slope, one);
+        let distance = self.sub(m, one);
+        let ratio = self.half_ratio(distance);
+        // 1 / m = (1 - ratio) / (1 + ratio), to 1/100.
+        let slope = self.fma(ratio, self.constant(2.0), self.constant(-2.0));
+        let slope = self.fma(ratio, slope, one);
         let more = self.mul(left_out, slope);
         let e = self.exponent_of(exponent);
         let e = self.mul(e, self.constant(2f64.powi(-52)));
-        let log = self.logarithm_near(&NATURAL, e, f, s, more);
+        let log = self.logarithm_near(&NATURAL, e, distance, ratio, more);
         let log = self.logarithm_ends(sum, log);
         // The sum gives +0 for -0.
         self.signed(log, x)

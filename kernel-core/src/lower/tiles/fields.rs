@@ -43,6 +43,9 @@ const SPREAD: [i64; 2] = [0x4140, 0x4342];
 const LOW_HALVES: i64 = 0x5410;
 const HIGH_HALVES: i64 = 0x7632;
 
+/// How many operations and conversions are looked through: work is bounded.
+const MOST_STEPS: u32 = 8;
+
 /// An integer type that is held in 32 bits.
 fn word(facts: &Facts<'_>, value: Value) -> Option<Dtype> {
     match facts.elem(value) {
@@ -52,8 +55,9 @@ fn word(facts: &Facts<'_>, value: Value) -> Option<Dtype> {
 }
 
 impl Field {
-    /// A field of a value, if it is computed as one.
-    fn of(facts: &Facts<'_>, value: Value) -> Option<Field> {
+    /// A field of a value, if it is computed as one by so many operations.
+    fn of(facts: &Facts<'_>, value: Value, steps: u32) -> Option<Field> {
+        let steps = steps.checked_sub(1)?;
         let dtype = word(facts, value)?;
         let width = 8 * dtype.bytes();
         let (op, args) = facts.computed(value)?;
@@ -61,17 +65,21 @@ impl Field {
         match op {
             ElementwiseOp::Binary(Binary::Sub) if dtype.is_signed() => {
                 let less = i64::try_from(constant(1)?).ok()?;
-                Field::of(facts, args[0])?.less_by(less, width)
+                Field::of(facts, args[0], steps)?.less_by(less, width)
             }
             ElementwiseOp::Binary(Binary::Add) if dtype.is_signed() => {
                 let more = i64::try_from(constant(1)?).ok()?;
-                Field::of(facts, args[0])?.less_by(more.checked_neg()?, width)
+                Field::of(facts, args[0], steps)?.less_by(more.checked_neg()?, width)
             }
             ElementwiseOp::Binary(Binary::And) => {
-                let mask = u32::try_from(constant(1)?).ok().filter(|mask| *mask > 0)?;
+                let (masked, mask) = match constant(1) {
+                    Some(mask) => (args[0], mask),
+                    None => (args[1], constant(0)?),
+                };
+                let mask = u32::try_from(mask).ok().filter(|mask| *mask > 0)?;
                 let bits = mask.trailing_ones();
                 (mask.count_ones() == bits).then_some(())?;
-                Field::shifted(facts, args[0], bits)
+                Field::shifted(facts, masked, bits)
             }
             ElementwiseOp::Binary(Binary::Shr) => {
                 let by = u32::try_from(constant(1)?).ok().filter(|by| *by < width)?;
@@ -83,10 +91,11 @@ impl Field {
                     Some(_) | None => (args[0], 0),
                 };
                 let signed = dtype.is_signed();
-                Field { of, start: by - left, bits: width - by, signed, less: 0 }.narrowed(facts)
+                let (start, bits) = (by - left, width - by);
+                Some(Field { of, start, bits, signed, less: 0 }.narrowed(facts))
             }
             ElementwiseOp::Cast => {
-                let field = Field::of(facts, args[0])?;
+                let field = Field::of(facts, args[0], steps)?;
                 let end = if field.signed { dtype.is_signed() } else { field.bits < width };
                 (end && field.bits <= width && field.less == 0).then_some(field)
             }
@@ -109,22 +118,23 @@ impl Field {
             && let Some(start) = facts.constant(args[1]).and_then(|by| u32::try_from(by).ok())
             && start.checked_add(bits).is_some_and(|end| end <= width)
         {
-            return Field { of: args[0], start, ..whole }.narrowed(facts);
+            return Some(Field { of: args[0], start, ..whole }.narrowed(facts));
         }
-        whole.narrowed(facts)
+        Some(whole.narrowed(facts))
     }
 
     /// The same of what was converted, if the bits are those of the narrower integer.
-    fn narrowed(self, facts: &Facts<'_>) -> Option<Field> {
+    fn narrowed(self, facts: &Facts<'_>) -> Field {
         let width = |value| word(facts, value).map(|dtype| 8 * dtype.bytes());
         let mut field = self;
-        while let Some((ElementwiseOp::Cast, args)) = facts.computed(field.of) {
+        for _ in 0..MOST_STEPS {
+            let Some((ElementwiseOp::Cast, args)) = facts.computed(field.of) else { break };
             match width(args[0]) {
                 Some(width) if field.start + field.bits <= width => field.of = args[0],
                 Some(_) | None => break,
             }
         }
-        Some(field)
+        field
     }
 
     /// The field with a constant taken off, if that never wraps.
@@ -137,12 +147,8 @@ impl Field {
 
     /// Below which power of two the field fits, for a type: its exponent.
     fn below(self, to: Dtype) -> Option<u32> {
-        let room = match to {
-            Dtype::Bf16 => 7,
-            Dtype::F16 => 10,
-            _ => return None,
-        };
-        (self.bits <= room && self.less.abs() <= 1 << (room - 1)).then_some(room)
+        let room = if to == Dtype::Bf16 { 7 } else { 10 };
+        (to.is_half() && self.bits <= room && self.less.abs() <= 1 << (room - 1)).then_some(room)
     }
 }
 
@@ -150,7 +156,7 @@ impl Lower<'_> {
     /// A tile of fields as halves, if `value` is one.
     pub(super) fn fields(&mut self, value: Value, result: Value) -> Option<Data> {
         let Elem::Number(to) = self.elem(result) else { return None };
-        let field = Field::of(&self.facts, value)?;
+        let field = Field::of(&self.facts, value, MOST_STEPS)?;
         let room = field.below(to)?;
         let dtype = word(&self.facts, field.of)?;
         let Data::Tile(registers) = self.values[field.of].clone() else { return None };
