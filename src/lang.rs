@@ -118,6 +118,8 @@
 //! | [`Ptr<T>`](Ptr) | a [`DevicePtr`](crate::DevicePtr); the launch is unsafe | the address |
 //! | a scalar | its value | its value |
 //! | `Option` of one of these | `Some(..)` of that, or `None` | that, or nothing |
+//! | an array `[T; N]` of these | an array of what they are | those of each element |
+//! | a struct of these, of the kernel's module | its `Args`: see [below](#arrays-and-structs) | those of each field |
 //!
 //! **An argument may be absent** if its parameter is an `Option`. The compiler makes code for each choice of arguments that are
 //! absent, and the launch takes the code for its own arguments: it has no branch and no parameter for what is absent. So a
@@ -151,6 +153,80 @@
 //! functions, which take `Option<Tensor<f32, 1>>`, and kept in variables and structs. No other value is an `Option` (K0101,
 //! K0102). In `grid`, an optional tensor is an `Option` of a reference: `grid = match bias { Some(bias) => bias.dim(0), None => 1 }`.
 //! A host that keeps the tensor in an `Option` passes `self.bias.as_ref().map(|bias| bias as _)`.
+//!
+//! # Arrays and structs
+//!
+//! **An array of tensors** is a parameter of the type `[Tensor<f32, 2>; N]`. The length is a number or a const generic of the type
+//! `usize`, so that each length is an instance of its own; elsewhere in the kernel it is `N as i32`, or `xs.len() as i32`. `for x in xs`
+//! has an iteration for each tensor, and `xs[i as usize]` is one of them for an `i` that is known at compile time, as in
+//! [`unroll`]. An index that is known only at run time chooses among scalars and pointers, not among tensors (K0106): compare it in an
+//! unrolled loop. The elements are not `Option`s (K0602).
+//!
+//! ```
+//! use kiln::prelude::*;
+//!
+//! #[kernel(target = sm_80, warps = 4, grid = cdiv(out.dim(0), 128), instances(N = [2, 3]))]
+//! fn mean<const N: usize>(xs: [Tensor<f32, 1>; N], out: TensorMut<f32, 1>) {
+//!     let at = block_id(0) * 128;
+//!     let mut sum = zeros::<f32>([128]);
+//!     for x in xs {
+//!         sum += x.tile([at], [128]).load();
+//!     }
+//!     out.tile([at], [128]).store(sum / N as f32);
+//! }
+//!
+//! let stream = Device::emulator(Target::Sm80)?.stream()?;
+//! let (x, y) = (stream.full([200], 1.0)?, stream.full([200], 4.0)?);
+//! let mut out = stream.zeros([200])?;
+//! mean::<2>(mean::Args { xs: [&x, &y], out: &mut out }).launch(&stream)?;
+//! assert_eq!(out.to_vec(&stream)?, [2.5; 200]);
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
+//! **A struct of tensors** stands in the `#[kernel] mod` of its kernels. Its fields are what parameters may be, and other such structs;
+//! attributes such as `#[stride(_, 1)]` stand before its fields. For the host there is a struct beside it, `LayerArgs` for `Layer`, which has
+//! references in the place of tensors and is filled in like a kernel's own `Args`:
+//!
+//! ```
+//! use kiln::prelude::*;
+//!
+//! #[kernel]
+//! mod layers {
+//!     use kiln::prelude::*;
+//!
+//!     pub struct Layer {
+//!         scale: Tensor<f32, 1>,
+//!         bias: Option<Tensor<f32, 1>>,
+//!     }
+//!
+//!     impl Layer {
+//!         fn apply(self, x: Tile<f32>, at: i32) -> Tile<f32> {
+//!             let y = x * self.scale.tile([at], [128]).load();
+//!             let Some(bias) = self.bias else { return y };
+//!             y + bias.tile([at], [128]).load()
+//!         }
+//!     }
+//!
+//!     #[kernel(target = sm_80, warps = 4, grid = cdiv(layer.scale.dim(0), 128))]
+//!     pub fn forward(layer: Layer, x: TensorMut<f32, 1>) {
+//!         let at = block_id(0) * 128;
+//!         let window = x.tile([at], [128]);
+//!         window.store(layer.apply(window.load(), at));
+//!     }
+//! }
+//! use layers::{LayerArgs, forward};
+//!
+//! let stream = Device::emulator(Target::Sm80)?.stream()?;
+//! let (scale, mut x) = (stream.full([200], 3.0)?, stream.full([200], 0.5)?);
+//! let layer = LayerArgs { scale: &scale, bias: None };
+//! forward(forward::Args { layer, x: &mut x }).launch(&stream)?;
+//! assert_eq!(x.to_vec(&stream)?, [1.5; 200]);
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
+//! The launch checks each tensor as one that is a parameter by itself, and its errors name it: `xs[1]`, `layer.bias`. Arguments whose types
+//! the launch checks (`with_arguments`) stand one after the other. The parameters of an entry have 4096 bytes at most: 128 tensors of
+//! two axes (K0602).
 //!
 //! # The grid
 //!

@@ -444,7 +444,7 @@ fn compile_kernels(
         }
         let targets = targets(kernel, &mut left.problems);
         let rows = elaborate::instance_rows(unit, kernel, &mut left.problems);
-        let absent = elaborate::absences(kernel, &mut left.problems);
+        let absent = elaborate::absences(unit, kernel, &mut left.problems);
         let (rows, absent, targets) = (&rows[..], &absent[..], &targets[..]);
         let instances = Instances { unit, kernel, rows, absent, targets, work };
         all.push(instances.compile(left, around));

@@ -29,6 +29,7 @@ pub(crate) mod tiles;
 mod written;
 pub(crate) mod written_ptx;
 
+pub use language::passed::absences;
 use language::{
     control, generic, params,
     scope::{Call, ScopeId, Scopes},
@@ -36,7 +37,7 @@ use language::{
     value::{self, Cells, Num, Val},
 };
 pub(crate) use messages::{spelling::is_language_path, unknown::nothing_called};
-pub use params::{absences, instance_rows};
+pub use params::instance_rows;
 use products::narrow;
 pub(crate) use signatures::is_builtin;
 #[doc(hidden)]
@@ -83,8 +84,8 @@ pub struct Request<'a> {
     pub kernel: &'a syntax::Kernel,
     /// The choice of generic parameters.
     pub instance: &'a Instance,
-    /// The optional parameters for which nothing is passed, by their positions.
-    pub absent: &'a [u32],
+    /// The names of the arguments that are absent: parameters, or fields of structs, that are an `Option`.
+    pub absent: &'a [String],
     /// The target.
     pub target: kernel_ptx::Target,
     /// Whether it prints, and checks what it asserts.

@@ -8,6 +8,7 @@ mod images;
 mod instances;
 mod items;
 mod maps;
+mod passed;
 mod root;
 mod signature;
 
@@ -24,6 +25,7 @@ use crate::{
     loc::Locations,
     syntax::{Kernel, Unit},
 };
+use passed::Structs;
 use signature::mentions;
 
 /// What became of a kernel.
@@ -83,8 +85,18 @@ pub fn kernel_items(
     locations: &Locations,
     outcome: Outcome<'_>,
 ) -> TokenStream {
+    items_beside(item, kernel, locations, outcome, Structs(&[]))
+}
+
+fn items_beside(
+    item: &syn::ItemFn,
+    kernel: &Kernel,
+    locations: &Locations,
+    outcome: Outcome<'_>,
+    structs: Structs<'_>,
+) -> TokenStream {
     let grid = kernel.attr.grid.map(|grid| locations.tokens(grid));
-    let host = items::of(item, kernel, locations, outcome);
+    let host = items::of(item, kernel, locations, outcome, structs);
     let rest = match outcome {
         Outcome::Refused { awaited: Some(awaited), .. } => {
             let table = &awaited.table;
@@ -110,6 +122,19 @@ pub fn module_items(
     let refused = outcomes.iter().any(|one| matches!(one, Outcome::Refused { twin: false, .. }));
     let mut index = 0;
     let mut inner = TokenStream::new();
+    let structs: Vec<&syn::ItemStruct> = content.iter().filter_map(as_struct).collect();
+    let structs = Structs(&structs);
+    let passed = content.iter().filter_map(as_kernel).flat_map(|function| &function.sig.inputs);
+    let passed = passed.filter_map(|input| match input {
+        syn::FnArg::Typed(typed) => Some(&*typed.ty),
+        syn::FnArg::Receiver(_) => None,
+    });
+    let of_host = structs.of_host(&passed.collect::<Vec<_>>());
+    if !of_host.is_empty() {
+        let crate_path = unit.kernels.iter().find_map(|kernel| kernel.attr.crate_path);
+        let crate_path = crate_path.map(|path| locations.tokens(path));
+        inner.extend(rooted(of_host, crate_path.as_ref()));
+    }
     for entry in content {
         if let Some(function) = as_kernel(entry) {
             let (Some(kernel), Some(outcome)) = (unit.kernels.get(index), outcomes.get(index))
@@ -119,11 +144,12 @@ pub fn module_items(
             index += 1;
             let mut function = function.clone();
             function.attrs.retain(|attr| !crate::syntax::is_kernel_attr(attr));
-            inner.extend(kernel_items(&function, kernel, locations, *outcome));
+            inner.extend(items_beside(&function, kernel, locations, *outcome, structs));
         } else if refused {
-            let helper = without_bodies(entry.clone());
+            let helper = passed::without_facts(without_bodies(entry.clone()));
             inner.extend(quote!(#[allow(unused)] #helper));
         } else {
+            let entry = passed::without_facts(entry.clone());
             inner.extend(quote!(#[allow(dead_code)] #entry));
         }
     }
@@ -235,6 +261,11 @@ fn imported(tree: &syn::UseTree, names: &mut Vec<syn::Ident>) {
 fn as_kernel(item: &syn::Item) -> Option<&syn::ItemFn> {
     let syn::Item::Fn(function) = item else { return None };
     function.attrs.iter().any(crate::syntax::is_kernel_attr).then_some(function)
+}
+
+/// The item as a struct, if it is one.
+fn as_struct(item: &syn::Item) -> Option<&syn::ItemStruct> {
+    if let syn::Item::Struct(item) = item { Some(item) } else { None }
 }
 
 /// The kernel of a module at this position.

@@ -19,8 +19,8 @@ mod ptx;
 mod said;
 mod written;
 
-pub(crate) use attr::of_option;
 pub use attr::{Builds, InstanceValue, Instances, KernelAttr};
+pub(crate) use attr::{is_fact, of_option};
 pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
 pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};
@@ -61,25 +61,55 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The positions of the parameters for which an argument may be absent: those of a type `Option<T>`.
-    pub fn optional(&self) -> Vec<u32> {
-        let params = (0..).zip(&self.function.params);
-        params.filter(|(_, (_, ty))| ty.of_option().is_some()).map(|(index, _)| index).collect()
+    /// The arguments that may be absent, with the places of their types: parameters of a type `Option<T>`, and such fields
+    /// of the structs of `unit` that are parameters, `layer.bias`.
+    pub fn optional(&self, unit: &Unit) -> Vec<(String, Loc)> {
+        let mut out = Vec::new();
+        for (pat, ty) in &self.function.params {
+            if let PatKind::Ident { name, .. } = &pat.kind {
+                optional_in(name, ty, unit, MOST_NESTED, &mut out);
+            }
+        }
+        out
     }
+}
 
-    /// The names of the parameters at these positions.
-    pub fn names_of(&self, params: &[u32]) -> impl Iterator<Item = &str> {
-        params.iter().filter_map(|index| {
-            let (pat, _) = self.function.params.get(*index as usize)?;
-            if let PatKind::Ident { name, .. } = &pat.kind { Some(name.as_str()) } else { None }
+/// How deep structs that are parameters are nested at most.
+pub(crate) const MOST_NESTED: usize = 8;
+
+/// Adds the arguments of a parameter, or of a field of one, that may be absent.
+fn optional_in(name: &str, ty: &TypeExpr, unit: &Unit, depth: usize, out: &mut Vec<(String, Loc)>) {
+    if ty.of_option().is_some() {
+        out.push((name.to_owned(), ty.loc));
+    } else if let Some(def) = unit.structure(ty)
+        && depth > 0
+    {
+        for (field, ty) in &def.fields {
+            optional_in(&format!("{name}.{field}"), ty, unit, depth - 1, out);
+        }
+    }
+}
+
+/// `bias = None, scale = None`: what is absent, if something is.
+pub fn without(absent: &[String]) -> Option<String> {
+    let each: Vec<String> = absent.iter().map(|name| format!("{name} = None")).collect();
+    (!absent.is_empty()).then(|| each.join(", "))
+}
+
+impl Unit {
+    /// The struct beside the kernels that a type names, if it is one.
+    pub(crate) fn structure(&self, ty: &TypeExpr) -> Option<&Arc<Struct>> {
+        let name = &ty.path()?.only()?.name;
+        self.items.iter().find_map(|item| match item {
+            Item::Struct(def) if def.name.name == *name && !def.is_enum() => Some(def),
+            Item::Struct(_)
+            | Item::Function(_)
+            | Item::Const(_)
+            | Item::Impl(_)
+            | Item::Trait(_)
+            | Item::Use(_)
+            | Item::Refused(_) => None,
         })
-    }
-
-    /// `bias = None, scale = None`: what is absent, if something is.
-    pub fn without(&self, absent: &[u32]) -> Option<String> {
-        let each: Vec<String> =
-            self.names_of(absent).map(|name| format!("{name} = None")).collect();
-        (!absent.is_empty()).then(|| each.join(", "))
     }
 }
 
@@ -188,6 +218,8 @@ pub struct Struct {
     pub generics: Vec<GenericParam>,
     /// Fields: names and types. A tuple struct's are `0`, `1`, ..
     pub fields: Vec<(String, TypeExpr)>,
+    /// Facts stated on fields, for structs that kernels take: one list a field.
+    pub facts: Vec<Vec<ParamFact>>,
 }
 
 impl Struct {

@@ -9,7 +9,9 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 #[doc(hidden)]
-pub use tensor::{__given, __option_of, __pointer_of, __scalar_of, __tensor_of};
+pub use tensor::{
+    __array_of, __each, __given, __name_of, __option_of, __pointer_of, __scalar_of, __tensor_of,
+};
 pub use tensor::{TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut};
 
 /// One argument of a launch.

@@ -240,8 +240,12 @@ impl Scope<'_> {
     }
 }
 
-/// A name as it is written. Most are single words, of which none is made into tokens for each element of a result.
+/// A name as it is written, also that of an element of an array, `xs[0]`. Most are single words, of which none is made into tokens for
+/// each element of a result.
 fn written(expr: &Expr) -> String {
+    if let Expr::Index(item) = expr {
+        return format!("{}[{}]", written(&item.expr), written(&item.index));
+    }
     let word = if let Expr::Path(path) = expr { path.path.get_ident() } else { None };
     word.map_or_else(|| quote::ToTokens::to_token_stream(expr).to_string(), ToString::to_string)
 }

@@ -113,8 +113,8 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 continue;
             }
             let target = elaborate::target_named(&image.target).expect("it has been compiled for");
-            let absent = (0..).zip(&image.params).filter(|(_, param)| param.absent);
-            let absent: Vec<u32> = absent.map(|(index, _)| index).collect();
+            let absent = image.params.iter().filter(|param| param.absent);
+            let absent: Vec<String> = absent.map(|param| param.name.clone()).collect();
             let request = elaborate::Request {
                 unit: &unit,
                 kernel,
@@ -134,10 +134,10 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
             for (name, value) in &generics {
                 start = format!("{start}-{name}={value}");
             }
-            for name in kernel.names_of(&absent) {
+            for name in &absent {
                 start = format!("{start}-{name}=None");
             }
-            let without = kernel.without(&absent).map_or(String::new(), |it| format!(", {it}"));
+            let without = syntax::without(&absent).map_or(String::new(), |it| format!(", {it}"));
             let start = format!("{start}-{}-{first}.", image.target);
             let stages = dumps
                 .iter()

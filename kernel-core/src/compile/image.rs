@@ -198,7 +198,7 @@ fn dump_label(request: &Request<'_>, target: &str) -> String {
     for (name, value) in &request.instance.values {
         label.extend(["-", name, "=", &value.text.replace(' ', "")]);
     }
-    for name in request.kernel.names_of(request.absent) {
+    for name in request.absent {
         label.extend(["-", name, "=None"]);
     }
     label.push('-');

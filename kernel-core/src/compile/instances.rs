@@ -11,7 +11,7 @@ use crate::{
     check,
     diag::Problems,
     elaborate::{Instance, Reports, Request},
-    syntax::{Kernel, Unit},
+    syntax::{self, Kernel, Unit},
 };
 
 /// How far to go with a kernel.
@@ -29,8 +29,8 @@ pub(super) struct Instances<'a> {
     pub(super) unit: &'a Unit,
     pub(super) kernel: &'a Kernel,
     pub(super) rows: &'a [Instance],
-    /// The choices of optional parameters that are absent; the first is none of them.
-    pub(super) absent: &'a [Vec<u32>],
+    /// The choices of arguments that are absent; the first is none of them.
+    pub(super) absent: &'a [Vec<String>],
     pub(super) targets: &'a [(String, kernel_ptx::Target)],
     pub(super) work: Work,
 }
@@ -92,7 +92,7 @@ impl Instances<'_> {
             let (mut images, mut reporting) = (Vec::new(), Vec::new());
             for at in 0..self.of_row() {
                 let absent = &self.absent[at / self.targets.len()];
-                left.problems.enter_instance(instance.describe(), self.kernel.without(absent));
+                left.problems.enter_instance(instance.describe(), syntax::without(absent));
                 let ready = done.next().flatten().filter(|_| left.problems.is_empty());
                 let made = match ready {
                     Some((made, own)) => {

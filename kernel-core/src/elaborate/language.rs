@@ -15,6 +15,7 @@ pub(crate) mod known;
 pub(crate) mod methods;
 pub(crate) mod operators;
 pub(crate) mod params;
+pub(crate) mod passed;
 pub(crate) mod places;
 pub(crate) mod reach;
 pub(crate) mod said;

@@ -77,8 +77,7 @@ fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
             rewrite(&mut item.receiver, tensors);
             all(&mut item.args);
             let of = &item.receiver;
-            let tensor = matches!(&**of, syn::Expr::Path(path)
-                if path.path.get_ident().is_some_and(|name| tensors.contains(&name)));
+            let tensor = root(of).is_some_and(|name| tensors.contains(&name));
             let Some(arg) = item.args.first().filter(|_| item.args.len() == 1) else { return };
             if item.method == "pow" || item.method == "dim" && tensor {
                 let name = item.method.to_string();
@@ -87,6 +86,17 @@ fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
         }
         _ => {}
     }
+}
+
+/// The name that an expression begins with, of which it is a part: `xs` of `xs[0].weight`.
+fn root(expr: &syn::Expr) -> Option<&syn::Ident> {
+    if let syn::Expr::Index(item) = expr {
+        return root(&item.expr);
+    }
+    if let syn::Expr::Field(item) = expr {
+        return root(&item.base);
+    }
+    if let syn::Expr::Path(path) = expr { path.path.get_ident() } else { None }
 }
 
 /// The statements' values and the value of a block that stands in the expression itself.
@@ -150,6 +160,14 @@ mod tests {
         assert_eq!(
             written(&quote!(cdiv(x.dim(N - 1), y.dim(0)))),
             "cdiv (dim (x , sub (N , 1) ?) ? , y . dim (0))"
+        );
+    }
+
+    #[test]
+    fn a_tensor_in_an_array_or_a_struct_is_asked_like_others() {
+        assert_eq!(
+            written(&quote!(x[0].dim(0) + x.bias.dim(1))),
+            "add (dim (x [0] , 0) ? , dim (x . bias , 1) ?) ?"
         );
     }
 

@@ -237,7 +237,7 @@ fn value(host: &Host<'_>) -> TokenStream {
         let make = |arguments: &TokenStream| quote!(#launch_of(&self::__IMAGES, &self::__GRIDS, self.#position, #arguments));
         let given = local("given");
         let typed = make(&quote! {
-            #arguments.__given().map(|#given| #given.__arguments())
+            #arguments.__given(self::__IMAGES[self.#position]).map(|#given| #given.__arguments())
         });
         let erased = make(&quote! {
             ::core::result::Result::Ok(::core::iter::Iterator::collect(

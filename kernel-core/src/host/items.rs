@@ -1,10 +1,11 @@
 //! The function that makes a launch, and its `Args`.
 
-use proc_macro2::{Literal, Span, TokenStream};
-use quote::{ToTokens as _, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
 
 use super::{
     Outcome, describe, grid, images, instances, mentions,
+    passed::{Position, Structs},
     signature::{Field, FieldKind, Signature},
 };
 use crate::{loc::Locations, syntax::Kernel};
@@ -26,8 +27,9 @@ pub(super) fn of(
     kernel: &Kernel,
     locations: &Locations,
     outcome: Outcome<'_>,
+    structs: Structs<'_>,
 ) -> TokenStream {
-    let signature = Signature::of(item, kernel);
+    let signature = Signature::of(item, kernel, structs);
     let grid = kernel.attr.grid.map(|grid| locations.tokens(grid));
     let host = Host { item, kernel, locations, grid, outcome, signature };
     let (function, module) = (host.function(), host.module());
@@ -38,36 +40,6 @@ pub(super) fn of(
 /// A name for generated code that no parameter can have.
 pub(super) fn local(name: &str) -> syn::Ident {
     syn::Ident::new(name, Span::mixed_site())
-}
-
-/// The value of a field, of an argument whose type is known when the program runs.
-fn of_argument(field: &Field, arguments: &syn::Ident, index: usize) -> TokenStream {
-    let (index, ty) = (Literal::usize_unsuffixed(index), &field.ty);
-    let of = match &field.kind {
-        FieldKind::Tensor { elem, rank, .. } => {
-            quote!(::kiln::__private::__tensor_of::<#elem, #rank>)
-        }
-        FieldKind::Pointer(elem) => quote!(::kiln::__private::__pointer_of::<#elem>),
-        // What an `Option` holds is inferred.
-        FieldKind::Scalar | FieldKind::Reference if field.optional => {
-            quote!(::kiln::__private::__scalar_of)
-        }
-        FieldKind::Scalar | FieldKind::Reference => quote!(::kiln::__private::__scalar_of::<#ty>),
-    };
-    let tensor = matches!(field.kind, FieldKind::Tensor { .. });
-    match (field.optional, tensor) {
-        (false, false) => quote!(#of(#arguments, #index)?),
-        (false, true) => quote!(&*#of(#arguments, #index)?),
-        (true, false) => quote!(::kiln::__private::__option_of(#arguments, #index, #of)?),
-        (true, true) => {
-            quote!(::kiln::__private::__option_of(#arguments, #index, #of)?.as_deref())
-        }
-    }
-}
-
-/// The type of what is there for a field, or `Option` of it.
-fn optional(field: &Field, ty: TokenStream) -> TokenStream {
-    if field.optional { quote!(::core::option::Option<#ty>) } else { ty }
 }
 
 impl Host<'_> {
@@ -150,13 +122,7 @@ impl Host<'_> {
         let grid = if self.grid.is_some() {
             let values = self.in_grid().map(|(_, field)| {
                 let name = &field.name;
-                match field.kind {
-                    FieldKind::Tensor { .. } if field.optional => {
-                        quote!(#given.#name.as_deref())
-                    }
-                    FieldKind::Tensor { .. } | FieldKind::Reference => quote!(&#given.#name),
-                    FieldKind::Pointer(_) | FieldKind::Scalar => quote!(#given.#name),
-                }
+                field.passed.borrowed(&quote!(#given.#name))
             });
             quote! {
                 ::core::option::Option::Some(
@@ -170,7 +136,7 @@ impl Host<'_> {
         quote! {
             let #images =
                 #name::__IMAGES[<#name::Instances as #name::Include<#arguments>>::__POSITION];
-            match #args.__given() {
+            match #args.__given(#images) {
                 ::core::result::Result::Ok(#given) => {
                     let #grid_value = #grid;
                     ::kiln::__private::#make(#images, #given.__arguments(), #grid_value)
@@ -183,9 +149,13 @@ impl Host<'_> {
     }
 
     /// The parameters that the kernel's own grid mentions, with their positions.
-    fn in_grid(&self) -> impl Iterator<Item = (usize, &Field)> {
+    fn in_grid(&self) -> impl Iterator<Item = (Position, &Field)> {
         let grid = self.grid.as_ref();
-        let fields = self.signature.fields.iter().enumerate();
+        let fields = self.signature.fields.iter().scan(Position::default(), |next, field| {
+            let position = next.clone();
+            next.add(field.passed.count());
+            Some((position, field))
+        });
         fields.filter(move |(_, field)| grid.is_some_and(|grid| mentions(grid, &field.name)))
     }
 
@@ -200,28 +170,32 @@ impl Host<'_> {
         let (argument_list, arguments) = (self.signature.arguments(), local("arguments"));
         let (typed, value) = match &self.grid {
             Some(grid) => {
+                let has_tensor = |field: &Field| {
+                    let ones = field.passed.ones();
+                    ones.iter().any(|one| matches!(one.kind, FieldKind::Tensor { .. }))
+                };
                 let tensors: Vec<&syn::Ident> = self
                     .in_grid()
-                    .filter(|(_, field)| matches!(field.kind, FieldKind::Tensor { .. }))
+                    .filter(|(_, field)| has_tensor(field))
                     .map(|(_, field)| &field.name)
                     .collect();
                 let grid = grid::checked(grid, &tensors);
                 let params = self.in_grid().map(|(_, field)| {
-                    let (name, ty) = (&field.name, &field.ty);
-                    match &field.kind {
-                        FieldKind::Tensor { elem, rank, .. } => {
-                            let tensor = quote!(&::kiln::__private::DeviceTensor<#elem, #rank>);
-                            let ty = optional(field, tensor);
-                            quote!(#name: #ty)
-                        }
-                        FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => {
-                            quote!(#name: #ty)
-                        }
-                    }
+                    let (name, ty) = (&field.name, field.passed.grid_type());
+                    quote!(#name: #ty)
                 });
                 let bounds = self.signature.scalar_bounds();
-                let values =
-                    self.in_grid().map(|(index, field)| of_argument(field, &arguments, index));
+                let local_of = |index| local(&format!("value{index}"));
+                let kept = self.in_grid().enumerate().map(|(index, (position, field))| {
+                    let value = local_of(index);
+                    let of = field.passed.of_arguments(&arguments, &position);
+                    quote!(let #value = #of;)
+                });
+                let kept: TokenStream = kept.collect();
+                let values = self.in_grid().enumerate().map(|(index, (_, field))| {
+                    let value = local_of(index);
+                    field.passed.borrowed(&quote!(#value))
+                });
                 let typed = quote! {
                     #[doc(hidden)]
                     #[allow(unused_parens, clippy::pedantic, clippy::too_many_arguments)]
@@ -236,6 +210,7 @@ impl Host<'_> {
                     }
                 };
                 let value = quote! {
+                    #kept
                     ::core::option::Option::Some(Self::__grid::<#argument_list>(#(#values),*))
                 };
                 (typed, value)
@@ -304,7 +279,7 @@ impl Host<'_> {
         let (lifetime, declarations) =
             (self.signature.lifetime(), self.signature.args_declarations());
         let fields = self.signature.fields.iter().map(|field| {
-            let (name, doc, ty) = (&field.name, &field.doc, &field.ty);
+            let (name, doc, ty) = (&field.name, &field.doc, field.passed.args_type());
             quote!(#[doc = #doc] pub #name: #ty,)
         });
         let given = (!self.is_refused()).then(|| self.given());
@@ -326,54 +301,39 @@ impl Host<'_> {
             self.signature.args_arguments(),
         );
         let fields = self.signature.fields.iter().map(|field| {
-            let (name, ty) = (&field.name, &field.ty);
-            let ty = match &field.kind {
-                FieldKind::Tensor { elem, rank, written: false } => {
-                    optional(field, quote!(::kiln::TensorRef<'a, #elem, #rank>))
-                }
-                FieldKind::Tensor { elem, rank, written: true } => {
-                    optional(field, quote!(::kiln::TensorRefMut<'a, #elem, #rank>))
-                }
-                FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => {
-                    ty.to_token_stream()
-                }
-            };
+            let (name, ty) = (&field.name, field.passed.given_type());
             quote!(pub #name: #ty,)
         });
+        let mut position = Position::default();
         let values = self.signature.fields.iter().map(|field| {
-            let (name, argument) = (&field.name, field.name.to_string());
-            let tensor = match field.kind {
-                FieldKind::Tensor { written: false, .. } => {
-                    quote!(::kiln::TensorArgument::tensor)
-                }
-                FieldKind::Tensor { written: true, .. } => {
-                    quote!(::kiln::TensorArgumentMut::tensor_mut)
-                }
-                FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => {
-                    return quote!(#name: self.#name,);
-                }
-            };
-            let given =
-                |value| quote!(::kiln::__private::__given(#text, #argument, #tensor(#value))?);
-            if field.optional {
-                let value = local("value");
-                let given = given(quote!(#value));
-                return quote! {
-                    #name: match self.#name {
-                        ::core::option::Option::Some(#value) => {
-                            ::core::option::Option::Some(#given)
-                        }
-                        ::core::option::Option::None => ::core::option::Option::None,
-                    },
-                };
-            }
-            let given = given(quote!(self.#name));
+            let name = &field.name;
+            let place = quote!(self.#name);
+            let written = name.to_string();
+            let given = field.passed.given(&place, (&text, Some(&written)), &position);
+            position.add(field.passed.count());
             quote!(#name: #given,)
         });
-        let into = self.signature.fields.iter().map(|field| {
-            let name = &field.name;
-            quote!(::kiln::__private::IntoArgument::into_argument(self.#name))
-        });
+        let values: Vec<TokenStream> = values.collect();
+        let several = self.signature.fields.iter().any(|field| field.passed.is_several());
+        let into = if several {
+            let list = local("list");
+            let each = self.signature.fields.iter().map(|field| {
+                let name = &field.name;
+                field.passed.push(&quote!(self.#name), &list)
+            });
+            quote!({
+                let mut #list = ::std::vec::Vec::new();
+                #(#each)*
+                #list
+            })
+        } else {
+            let each = self.signature.fields.iter().map(|field| {
+                let name = &field.name;
+                quote!(::kiln::__private::IntoArgument::into_argument(self.#name))
+            });
+            quote!(::std::vec![#(#each),*])
+        };
+        let images = local("images");
         let scalars = self.signature.scalar_bounds();
         // A lifetime that the type has not got is one of the function.
         let own = lifetime.is_empty().then(|| quote!(<'a>));
@@ -386,7 +346,9 @@ impl Host<'_> {
                 #[doc(hidden)]
                 #inner_vis fn __given(
                     self,
+                    #images: &'static [::kiln::__private::Image],
                 ) -> ::core::result::Result<self::__Given<#arguments>, ::kiln::Error> {
+                    let _ = #images;
                     ::core::result::Result::Ok(self::__Given { #(#values)* })
                 }
             }
@@ -399,7 +361,7 @@ impl Host<'_> {
                 where
                     #scalars
                 {
-                    ::std::vec![#(#into),*]
+                    #into
                 }
             }
         }

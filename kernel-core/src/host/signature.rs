@@ -3,9 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use super::passed::{Passed, Structs};
 use crate::{
     ir::{Dtype, dtype::Host},
-    syntax::{self, Kernel, TypeExpr, of_option},
+    syntax::{self, Kernel, TypeExpr},
 };
 
 /// The signature of a kernel.
@@ -38,13 +39,18 @@ pub(super) enum GenericKind {
 pub(super) struct Field {
     pub(super) name: syn::Ident,
     pub(super) doc: String,
-    /// The type of the field of `Args`.
+    pub(super) passed: Passed,
+}
+
+/// What is one argument of a launch.
+pub(super) struct One {
+    /// The type of what a program passes.
     pub(super) ty: TokenStream,
     pub(super) kind: FieldKind,
     /// The type is an `Option`, of what `kind` says.
     pub(super) optional: bool,
     /// The type is a type parameter of the kernel.
-    generic: bool,
+    pub(super) generic: bool,
 }
 
 pub(super) enum FieldKind {
@@ -62,7 +68,7 @@ pub(super) enum FieldKind {
 }
 
 impl Signature {
-    pub(super) fn of(item: &syn::ItemFn, kernel: &Kernel) -> Signature {
+    pub(super) fn of(item: &syn::ItemFn, kernel: &Kernel, structs: Structs<'_>) -> Signature {
         let generics: Vec<Generic> =
             item.sig.generics.params.iter().filter_map(|param| generic(param, kernel)).collect();
         let types: Vec<&syn::Ident> = generics
@@ -74,25 +80,19 @@ impl Signature {
         for input in &item.sig.inputs {
             let syn::FnArg::Typed(typed) = input else { continue };
             let syn::Pat::Ident(pat) = &*typed.pat else { continue };
-            let of_option = of_option(&typed.ty);
-            let (mut ty, kind, generic) = field_type(of_option.unwrap_or(&typed.ty), &types);
-            if of_option.is_some() {
-                ty = quote!(::core::option::Option<#ty>);
-            }
             fields.push(Field {
                 name: pat.ident.clone(),
                 doc: doc_of(&typed.attrs)
                     .unwrap_or_else(|| format!(" The argument `{}`.", pat.ident)),
-                ty,
-                kind,
-                optional: of_option.is_some(),
-                generic,
+                passed: structs.passed(&typed.ty, &types),
             });
         }
         let in_args = generics
             .iter()
             .enumerate()
-            .filter(|(_, generic)| fields.iter().any(|field| mentions(&field.ty, &generic.name)))
+            .filter(|(_, generic)| {
+                fields.iter().any(|field| mentions(&field.passed.args_type(), &generic.name))
+            })
             .map(|(index, _)| index)
             .collect();
         Signature { fields, generics, in_args }
@@ -111,13 +111,16 @@ impl Signature {
     }
 
     pub(super) fn has_pointer(&self) -> bool {
-        self.fields.iter().any(|field| matches!(field.kind, FieldKind::Pointer(_)))
+        self.ones().any(|one| matches!(one.kind, FieldKind::Pointer(_)))
+    }
+
+    /// All arguments, those in arrays once.
+    fn ones(&self) -> impl Iterator<Item = &One> {
+        self.fields.iter().flat_map(|field| field.passed.ones())
     }
 
     fn has_lifetime(&self) -> bool {
-        self.fields
-            .iter()
-            .any(|field| matches!(field.kind, FieldKind::Tensor { .. } | FieldKind::Reference))
+        self.fields.iter().any(|field| field.passed.has_lifetime())
     }
 
     /// `'a,` if `Args` has it.
@@ -142,7 +145,7 @@ impl Signature {
     pub(super) fn scalar_bounds(&self) -> TokenStream {
         let scalars = |generic: &&Generic| {
             let name = &generic.name;
-            self.fields.iter().any(|field| field.generic && mentions(&field.ty, name))
+            self.ones().any(|one| one.generic && mentions(&one.ty, name))
         };
         let names = self.generics.iter().filter(scalars).map(|generic| &generic.name);
         quote!(#(#names: ::kiln::Element,)*)
@@ -206,8 +209,8 @@ fn stands_for_dtypes(name: &syn::Ident, kernel: &Kernel) -> bool {
     any
 }
 
-/// The type of an `Args` field for a parameter's type.
-fn field_type(ty: &syn::Type, generics: &[&syn::Ident]) -> (TokenStream, FieldKind, bool) {
+/// The type of what a program passes for a parameter that is one argument.
+pub(super) fn argument(ty: &syn::Type, generics: &[&syn::Ident]) -> (TokenStream, FieldKind, bool) {
     // No kernel takes one; the field is there so that rustc finds the argument that it is given.
     if let syn::Type::Reference(reference) = ty {
         let mut reference = reference.clone();

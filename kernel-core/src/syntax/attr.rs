@@ -559,6 +559,11 @@ impl Reader<'_> {
     }
 }
 
+/// Whether an attribute states a fact about what a kernel is given.
+pub(crate) fn is_fact(attr: &syn::Attribute) -> bool {
+    ["multiple_of", "stride", "block"].iter().any(|name| attr.path().is_ident(name))
+}
+
 /// A fact that can be stated about a parameter of this type.
 fn fact_of(ty: &syn::Type) -> Option<String> {
     const INTEGERS: [&str; 8] = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];

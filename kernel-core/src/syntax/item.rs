@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What a kernel can take, in words.
-pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars, each also as an `Option`";
+pub(crate) const PARAMETER_TYPES: &str = "a kernel takes tensors (`Tensor<T, R>` read, `TensorMut<T, R>` written), raw pointers (`Ptr<T>`) and scalars, each also as an `Option`, and arrays and structs of these";
 
 /// Reads a `#[kernel(attr)] fn`.
 pub fn parse_function(
@@ -236,6 +236,9 @@ impl Reader<'_> {
         {
             return self.param_type(of);
         }
+        if let syn::Type::Array(array) = ty {
+            return self.param_type(&mut array.elem);
+        }
         let help = match &*ty {
             syn::Type::Path(_) | syn::Type::Paren(_) | syn::Type::Group(_) => return,
             syn::Type::Reference(reference) => {
@@ -264,16 +267,20 @@ impl Reader<'_> {
     }
 
     fn structure(&mut self, item: &syn::ItemStruct) -> Item {
-        let mut fields = Vec::new();
+        let (mut fields, mut facts) = (Vec::new(), Vec::new());
         for (index, field) in item.fields.iter().enumerate() {
             let name =
                 field.ident.as_ref().map_or(index.to_string(), |ident| self.ident(ident).name);
             fields.push((name, self.ty(&field.ty, 0)));
+            let stated: Vec<syn::Attribute> =
+                field.attrs.iter().filter(|attr| super::attr::is_fact(attr)).cloned().collect();
+            facts.push(self.param_facts(&stated, &field.ty));
         }
         Item::Struct(Arc::new(Struct {
             name: self.ident(&item.ident),
             generics: self.generics(&item.generics),
             fields,
+            facts,
         }))
     }
 
@@ -319,7 +326,12 @@ impl Reader<'_> {
             functions: Vec::new(),
             consts,
         })));
-        items.push(Item::Struct(Arc::new(Struct { name, generics: Vec::new(), fields })));
+        items.push(Item::Struct(Arc::new(Struct {
+            name,
+            generics: Vec::new(),
+            fields,
+            facts: Vec::new(),
+        })));
     }
 
     fn declared(&mut self, item: &syn::ItemTrait) -> Item {

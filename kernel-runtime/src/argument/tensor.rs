@@ -6,7 +6,7 @@
 //! a tensor that it does not have, and none of this is unsafe.
 
 use super::{Argument, DevicePtr, Dims, Held, IntoArgument, TensorValue, Value};
-use crate::{AnyTensor, DeviceTensor, Element, Error, Result, TensorView, TensorViewMut};
+use crate::{AnyTensor, DeviceTensor, Element, Error, Image, Result, TensorView, TensorViewMut};
 use std::ops::{Deref, DerefMut};
 
 /// An argument that a kernel reads as a `Tensor<T, R>`: a [`DeviceTensor`], a view of one, or a pointer to either.
@@ -248,6 +248,31 @@ fn erased<T, const R: usize>(source: Source<'_, T, R>, mutable: bool) -> Argumen
 #[doc(hidden)]
 pub fn __given<V>(kernel: &'static str, argument: &'static str, given: Result<V>) -> Result<V> {
     given.map_err(|cause| Error::Argument { kernel, argument, cause: Box::new(cause) })
+}
+
+/// The values of an array, or the first error.
+#[doc(hidden)]
+pub fn __each<A, B, const N: usize>(
+    values: [A; N],
+    mut of: impl FnMut(usize, A) -> Result<B>,
+) -> Result<[B; N]> {
+    let each = values.into_iter().enumerate().map(|(index, value)| of(index, value));
+    let each: Vec<B> = each.collect::<Result<_>>()?;
+    let Ok(all) = each.try_into() else { unreachable!("one value is made of each") };
+    Ok(all)
+}
+
+/// As [`__each`], of the arguments of an array for a kernel's own grid.
+#[doc(hidden)]
+pub fn __array_of<V, const N: usize>(of: impl FnMut(usize) -> Option<V>) -> Option<[V; N]> {
+    (0..N).map(of).collect::<Option<Vec<V>>>()?.try_into().ok()
+}
+
+/// The name of the parameter at a position of the entry: `xs[1]`.
+#[doc(hidden)]
+pub fn __name_of(images: &'static [Image], position: usize) -> &'static str {
+    let params = images.first().map_or(&[][..], |image| image.params);
+    params.get(position).map_or("", |param| param.name)
 }
 
 /// The tensor behind an argument, for a kernel's own grid; `None` if it is of another type.

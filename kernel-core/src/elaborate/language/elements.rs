@@ -6,15 +6,31 @@ use crate::{
     elaborate::{Builder, Env},
     ir::{Const, Dtype, Type, Value, WindowOp},
     loc::Loc,
-    syntax::Expr,
+    syntax::{Expr, ExprKind},
 };
+
+/// What an index of Rust's arrays was before it became one: `i` of `i as usize`.
+pub(crate) fn as_usize(index: &Expr) -> Option<&Expr> {
+    let ExprKind::Cast(of, ty) = &index.kind else { return None };
+    (ty.path()?.only()?.name == "usize").then_some(of)
+}
+
+/// Whether a value is a tensor, or one is a part of it.
+fn holds_tensor(val: &Val) -> bool {
+    val.tensor().is_some() || val.parts().is_some_and(|parts| parts.iter().any(holds_tensor))
+}
 
 impl Builder<'_> {
     pub(crate) fn index(&mut self, base: &Expr, index: &Expr, env: Env, loc: Loc) -> Val {
         let val = self.plain_expr(base, env);
-        let at = self.plain_expr(index, env);
+        let (at, counts) = match (&val, as_usize(index)) {
+            // Rust's index: what an `i32` becomes for it.
+            (Val::Array(_), Some(index)) => (self.plain_expr(index, env), true),
+            _ => (self.plain_expr(index, env), false),
+        };
         if let Val::Array(parts) = &val
-            && !self.indexes(&at, parts, index.loc)
+            && !(counts && self.is_number(&at))
+            && !self.indexes(&at, parts, index)
         {
             return Val::Error;
         }
@@ -66,7 +82,8 @@ impl Builder<'_> {
     }
 
     /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
-    fn indexes(&mut self, at: &Val, parts: &[Val], loc: Loc) -> bool {
+    fn indexes(&mut self, at: &Val, parts: &[Val], index: &Expr) -> bool {
+        let loc = index.loc;
         if let Some(Type::Shared(shared)) = parts.first().and_then(|part| self.ty_of(part))
             && !matches!(at, Val::Const(..))
             && !at.is_absent()
@@ -85,6 +102,18 @@ impl Builder<'_> {
         let num = self.num_of(at).filter(|_| self.is_number(at));
         if at.is_absent() || num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
             return true;
+        }
+        if parts.iter().any(holds_tensor)
+            && !matches!(at, Val::Value(value) if !self.is_scalar(*value))
+            && let Some(text) = index.operand_text()
+        {
+            self.report(
+                Code::DtypeMismatch
+                    .at(loc, "a Rust array is indexed by a `usize`")
+                    .compare("", "usize", self.describe(at))
+                    .help(format!("{text} as usize")),
+            );
+            return false;
         }
         let length = parts.len();
         let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
@@ -144,6 +173,15 @@ impl Builder<'_> {
                 };
                 if can_be(a) && can_be(b) {
                     return self.select(mask, [a, b], loc).unwrap_or(Val::Error);
+                }
+                if holds_tensor(a) || holds_tensor(b) {
+                    return self.report(
+                        Code::NotConstant
+                            .at(loc, "an index into an array of tensors must be known at compile time")
+                            .why("each tensor is a parameter of its own; which of them is meant decides what code reads it. A loop that is unrolled has an iteration for each")
+                            .help("for i in unroll(0..2) { if i == which { xs[i as usize].tile(..).load() } }")
+                            .exemplified(),
+                    );
                 }
                 let memory = if self.in_tensor_memory(a) { "tmem" } else { "shared" };
                 self.report(

@@ -45,17 +45,17 @@ impl TypeParams {
             GenericKind::Type(bounds) => Some((param.name.name.clone(), literals(bounds))),
             GenericKind::Const(_) => None,
         });
-        let names: Vec<_> = names.collect();
-        let index = |ty: &TypeExpr| {
-            let name = &ty.path()?.only()?.name;
-            names.iter().position(|(param, _)| param == name)
-        };
-        let of_param = function
-            .params
-            .iter()
-            .map(|(_, ty)| index(ty.last().and_then(|last| last.args.first()?.ty()).unwrap_or(ty)));
-        let of_param = of_param.collect();
-        TypeParams { names, of_param, of_value: ArenaMap::new() }
+        TypeParams { names: names.collect(), of_param: Vec::new(), of_value: ArenaMap::new() }
+    }
+
+    /// Remembers the type of the kernel's next parameter; none if it may name other generic parameters.
+    pub(crate) fn add_param(&mut self, ty: Option<&TypeExpr>) {
+        let of = ty.and_then(|ty| {
+            let of = ty.last().and_then(|last| last.args.first()?.ty()).unwrap_or(ty);
+            let name = &of.path()?.only()?.name;
+            self.names.iter().position(|(param, _)| param == name)
+        });
+        self.of_param.push(of);
     }
 }
 

@@ -1,15 +1,14 @@
 //! The kernel itself: generic parameters, arguments, facts, warps.
 
-use std::rc::Rc;
-
 use super::{
+    passed::{Passed, Within},
     scope::Binding,
-    value::{Num, OptionalVal, Ty, Val},
+    value::{Class, Num, Ty, Val},
 };
 use crate::{
     diag::{Code, Problems},
-    elaborate::{Builder, Built, Env, Instance, Request, memory::blocks},
-    ir::{Dtype, Elem, Fact, MapOptions, Param, ParamKind, SourceOp, Type},
+    elaborate::{Builder, Built, Env, Instance, Request},
+    ir::{Dtype, Fact, ParamKind},
     loc::Loc,
     syntax::{
         self, Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
@@ -173,34 +172,6 @@ fn integer(expr: &Expr) -> Option<i128> {
     if let ExprKind::Lit(Literal::Int(value, _)) = &expr.kind { Some(*value) } else { None }
 }
 
-/// The most parameters of a kernel that may be absent: each doubles what is compiled.
-const MOST_OPTIONAL: usize = 4;
-
-/// All choices of optional parameters that are absent, by their positions; the first one is none of them.
-///
-/// Problem: more optional parameters than a kernel may have.
-pub fn absences(kernel: &Kernel, problems: &mut Problems) -> Vec<Vec<u32>> {
-    let optional = kernel.optional();
-    if optional.len() > MOST_OPTIONAL {
-        let (_, ty) = &kernel.function.params[optional[MOST_OPTIONAL] as usize];
-        problems.push(
-            Code::Parameter
-                .at(ty.loc, format!("a kernel with {} optional parameters", optional.len()))
-                .compare("optional parameters", format!("at most {MOST_OPTIONAL}"), optional.len())
-                .why(format!(
-                    "the compiler makes code for each choice of arguments that are absent: for {} choices at most",
-                    1 << MOST_OPTIONAL
-                )),
-        );
-        return vec![Vec::new()];
-    }
-    let choice = |bits: usize| {
-        let absent = optional.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
-        absent.map(|(_, param)| *param).collect()
-    };
-    (0..1 << optional.len()).map(choice).collect()
-}
-
 impl Builder<'_> {
     pub(crate) fn kernel(&mut self, request: &Request<'_>, root: Env) -> Option<Built> {
         let function = &request.kernel.function;
@@ -216,73 +187,15 @@ impl Builder<'_> {
         }
         let mut declared = Vec::new();
         for (index, (pat, ty)) in function.params.iter().enumerate() {
-            let param = u32::try_from(index).expect("rustc limits the number of parameters");
-            let of = ty.of_option().unwrap_or(ty);
-            let absent = request.absent.contains(&param);
-            let (name, kind) = if let PatKind::Ident { name, .. } = &pat.kind {
-                (name.clone(), self.param_kind(of, scope))
-            } else {
-                (String::new(), None)
-            };
-            // Facts of the parameters after one that was refused are found by position.
-            self.params.push(Param {
-                name,
-                kind: kind.clone().unwrap_or(ParamKind::Scalar(Dtype::I32)),
-                block: None,
-                map: MapOptions::default(),
-                absent,
-                loc: pat.loc,
-            });
-            let (PatKind::Ident { name, mutable }, Some(kind)) = (&pat.kind, kind) else {
+            let facts = request.kernel.facts.get(index).map_or(&[][..], Vec::as_slice);
+            let PatKind::Ident { name, mutable } = &pat.kind else {
                 self.bind_pattern(pat, Val::Error, scope);
                 continue;
             };
-            if absent {
-                // What attributes say of it is looked at where it is there.
-                let val = Val::Optional(Rc::new(OptionalVal { param, of: None }));
-                self.scopes.declare(scope, name, *mutable, val);
-                continue;
-            }
-            let val = match kind {
-                ParamKind::Tensor { .. } => Val::Tensor(param),
-                ParamKind::Pointer(dtype) => Val::Value(self.emit(
-                    SourceOp::ParamPtr(param),
-                    Vec::new(),
-                    Type::Scalar(Elem::Ptr(dtype)),
-                    pat.loc,
-                )),
-                ParamKind::Scalar(dtype) => Val::Value(self.emit(
-                    SourceOp::ParamScalar(param),
-                    Vec::new(),
-                    Type::scalar(dtype),
-                    pat.loc,
-                )),
-            };
-            if let Val::Value(value) = &val {
-                self.mark_of_param(param, *value);
-            }
-            let val = if ty.of_option().is_some() {
-                Val::Optional(Rc::new(OptionalVal { param, of: Some(val) }))
-            } else {
-                val
-            };
+            let passed =
+                Passed { name: name.clone(), ty, facts, loc: pat.loc, within: Within::Kernel };
+            let val = self.passed(&passed, request, scope, &mut declared).unwrap_or(Val::Error);
             self.scopes.declare(scope, name, *mutable, val);
-            let before = self.problems.reports();
-            let facts = request.kernel.facts.get(index).map_or(&[][..], Vec::as_slice);
-            for fact in facts {
-                self.param_fact(param, fact, pat.loc, scope, &mut declared);
-            }
-            if blocks::is_map(of) {
-                if self.problems.reports() == before {
-                    self.map_param(param, of, facts, &declared);
-                }
-                if self.problems.reports() > before {
-                    // What is done with it would be reported once more.
-                    self.scopes.declare(scope, name, *mutable, Val::Error);
-                }
-            } else {
-                self.plain_param(param, of);
-            }
         }
         if let Some(body) = &function.body {
             let inner = self.scopes.child(scope);
@@ -352,7 +265,7 @@ impl Builder<'_> {
                         "a constant is required here, not a type",
                     ),
                 };
-                let want = self.resolve(ty, scope);
+                let want = self.type_of_constant(ty, scope);
                 let val = self.coerce(val, &want, loc);
                 if let Val::Const(value, num) = val {
                     return Ty::Const(value, num);
@@ -369,7 +282,15 @@ impl Builder<'_> {
         }
     }
 
-    fn param_kind(&mut self, ty: &TypeExpr, scope: Env) -> Option<ParamKind> {
+    /// The type of a constant: `usize`, which no value has, is that of the length of an array.
+    pub(crate) fn type_of_constant(&mut self, ty: &TypeExpr, scope: Env) -> Ty {
+        match ty.path().and_then(syntax::Path::only) {
+            Some(only) if only.name == "usize" => Ty::Scalar(self.cells.open(Class::Index)),
+            Some(_) | None => self.resolve(ty, scope),
+        }
+    }
+
+    pub(crate) fn param_kind(&mut self, ty: &TypeExpr, scope: Env) -> Option<ParamKind> {
         let refuse = |builder: &mut Self, headline: &str, help: &str| {
             builder.refuse(
                 Code::Parameter
@@ -432,8 +353,22 @@ impl Builder<'_> {
             name if super::types::HEAP.contains(&name) => {
                 refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
             }
-            _ => {
+            name => {
+                let host = self.scopes.host.get(name) == Some(&"a struct");
+                if host
+                    && self
+                        .scopes
+                        .lookup_type(scope, name)
+                        .is_none_or(|it| matches!(it, Binding::Nowhere))
+                {
+                    return self.foreign_struct(ty, name);
+                }
                 let of = self.resolve(ty, scope);
+                if let Ty::Struct(def, ..) = &of
+                    && !def.is_enum()
+                {
+                    return self.foreign_struct(ty, name);
+                }
                 let known = if let Ty::Scalar(num) = of { self.cells.known(num) } else { None };
                 if known.is_some() || self.is_refused(&of) {
                     return known.map(ParamKind::Scalar);
@@ -460,7 +395,7 @@ impl Builder<'_> {
         matches!(ty, Ty::Infer) && self.problems.reports() > 0
     }
 
-    fn param_fact(
+    pub(crate) fn param_fact(
         &mut self,
         param: u32,
         fact: &ParamFact,

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{
+    elements::as_usize,
     scope::Binding,
     value::{Num, Place, StructVal, Ty, Val},
 };
@@ -28,7 +29,7 @@ impl Builder<'_> {
                 Some(Binding::Var(var)) => self.scopes.vars[var.0 as usize].val.clone(),
                 Some(Binding::Const(item, home)) => {
                     let before = self.problems.reports();
-                    let ty = self.resolve(&item.ty, home);
+                    let ty = self.type_of_constant(&item.ty, home);
                     if self.problems.reports() > before {
                         return Val::Error;
                     }
@@ -158,8 +159,14 @@ impl Builder<'_> {
             place.path.push(field_index(&whole, &name.name)?);
         } else if let ExprKind::Index(_, index) = &expr.kind {
             let (Val::Array(parts) | Val::List(parts)) = &whole else { return None };
-            let Val::Const(Const::Int(at), num) = self.plain_expr(index, env) else { return None };
-            if matches!(whole, Val::Array(_)) && self.cells.unify_index(num).is_none() {
+            let of = as_usize(index).filter(|_| matches!(whole, Val::Array(_)));
+            let Val::Const(Const::Int(at), num) = self.plain_expr(of.unwrap_or(index), env) else {
+                return None;
+            };
+            if of.is_none()
+                && matches!(whole, Val::Array(_))
+                && self.cells.unify_index(num).is_none()
+            {
                 return None;
             }
             place.path.push(usize::try_from(at).ok().filter(|at| *at < parts.len())?);
