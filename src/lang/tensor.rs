@@ -460,7 +460,7 @@ mod ranges {
 )]
 pub trait AxisRange: ranges::Sealed {}
 
-/// The ranges of a slice of a tensor of rank `R`: an array, a tuple, or one range for rank 1.
+/// The ranges of a slice of a tensor or tile of rank `R`: an array, a tuple, or one range for rank 1.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not bound a tensor of rank {R}",
     label = "must be one range for each axis: `[a..b, 0..n]` or `(a..b, ..)`"

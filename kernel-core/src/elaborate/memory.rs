@@ -9,5 +9,5 @@ pub(crate) mod gather;
 pub(crate) mod indexed;
 pub(crate) mod map_options;
 pub(crate) mod remote;
-mod slices;
+pub(crate) mod slices;
 pub(crate) mod tma;

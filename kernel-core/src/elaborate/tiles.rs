@@ -6,6 +6,7 @@ pub(crate) mod bits;
 pub(crate) mod floats;
 pub(crate) mod layout_values;
 pub(crate) mod order;
+pub(crate) mod parts;
 pub(crate) mod rank0;
 pub(crate) mod several;
 pub(crate) mod shape;

@@ -450,6 +450,27 @@ pub(crate) fn ordered(program: &mut Program) {
     }
 }
 
+/// A part of a tile, or two tiles put together.
+pub(crate) fn parts(program: &mut Program) {
+    let Tile { name, dtype, mut shape } = any(program, |tile| !tile.shape.is_empty());
+    let axis = program.one_of(&(0..shape.len()).collect::<Vec<usize>>());
+    if 2 * elements(&shape) <= program.most_elements && program.chance(40) {
+        let other = tile_of(program, dtype, &shape).name;
+        shape[axis] *= 2;
+        program.bind(&format!("{name}.concat({other}, {axis})"), dtype, &shape);
+        return;
+    }
+    let mut ranges = Vec::new();
+    for extent in &mut shape {
+        let parts: i32 = 1 << program.below(extent.ilog2().min(3) + 1);
+        *extent /= parts;
+        let first = program.from(0..=parts - 1) * *extent;
+        let whole = parts == 1 && program.chance(50);
+        ranges.push(if whole { "..".to_owned() } else { format!("{first}..{}", first + *extent) });
+    }
+    program.bind(&format!("{name}.slice(({},))", ranges.join(", ")), dtype, &shape);
+}
+
 /// Pairs, made or taken apart.
 pub(crate) fn pairs(program: &mut Program) {
     if let Some(tile) = program.pick(|tile| tile.shape.len() > 1 && tile.shape.ends_with(&[2]))

@@ -89,6 +89,7 @@ pub(crate) fn step(program: &mut Program) {
         (2, operations::flip),
         (2, operations::arg_extreme),
         (3, operations::pairs),
+        (3, operations::parts),
         (4, operations::to_layout),
         (4, operations::load),
         (3, operations::gather),

@@ -3,6 +3,7 @@
 use super::Tile;
 use crate::lang::scalar::{Number, Scalar};
 use crate::lang::stub;
+use crate::lang::tensor::Ranges;
 
 /// Two tiles of one shape, stacked along a new last axis: `join(a, b)` at `(.., 0)` is `a`, at `(.., 1)` it is `b`.
 ///
@@ -103,6 +104,69 @@ impl<T: Scalar> Tile<T> {
     /// ```
     #[must_use]
     pub fn split(self) -> (Tile<T>, Tile<T>) {
+        stub()
+    }
+
+    /// A part of the tile: the elements within a range on each axis, `x.slice((0..32, ..))`.
+    ///
+    /// The ranges are known at compile time. Each has a power of two of positions and begins at a multiple of that: `32..64` is a part,
+    /// `16..48` is not. Parts whose places are known only at run time are windows of tensors and of shared memory.
+    ///
+    /// # Layout
+    ///
+    /// Free if each thread holds both halves of what is taken apart, in registers, as inference arranges if it can. Otherwise the tile is
+    /// converted to such a layout first, whole. What no part of is used is not computed.
+    ///
+    /// # PTX
+    ///
+    /// None if it is free; otherwise that of a [conversion](crate::lang#conversions).
+    ///
+    /// # Errors
+    ///
+    /// K0201 for a range of another number of positions, K0205 for another number of ranges than axes, K0206 for something that is not
+    /// a range, K0207 for a range that is not within the tile or does not begin at a multiple.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// `gate(x) * up(x)` of a product whose columns are both.
+    /// fn gated(x: Tile<f32>) -> Tile<f32> {
+    ///     let (gate, up) = (x.slice((.., 0..64)), x.slice((.., 64..128)));
+    ///     gate * up
+    /// }
+    /// ```
+    #[must_use]
+    pub fn slice<const R: usize>(self, ranges: impl Ranges<R>) -> Tile<T> {
+        stub()
+    }
+
+    /// Two tiles of one shape as one, which is twice as long along `axis`: first the elements of `self`, then those of `other`.
+    ///
+    /// It undoes [`slice`](Tile::slice). A negative axis counts from the last one.
+    ///
+    /// # Layout
+    ///
+    /// Free if each thread holds elements of both, as inference arranges if it can. Otherwise both are converted first.
+    ///
+    /// # PTX
+    ///
+    /// None if it is free; otherwise `selp` by the thread, or a [conversion](crate::lang#conversions).
+    ///
+    /// # Errors
+    ///
+    /// K0202 for tiles of different shapes, K0203 for different element types, K0205 for an axis that the tiles lack, K0206 for addresses.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Rotates pairs `(a, b)` that stand half a row apart.
+    /// fn rotate(x: Tile<f32>, sin: Tile<f32>, cos: Tile<f32>) -> Tile<f32> {
+    ///     let (a, b) = (x.slice((.., 0..32)), x.slice((.., 32..64)));
+    ///     (a * cos - b * sin).concat(b * cos + a * sin, 1)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn concat(self, other: Tile<T>, axis: i32) -> Tile<T> {
         stub()
     }
 

@@ -20,7 +20,7 @@ fn is_zero(val: &Val) -> bool {
 }
 
 /// Where the ends of the range of an axis are written; the range where they are not.
-fn ends_at(ranges: &Expr, axis: usize, range: Loc) -> [Loc; 2] {
+pub(crate) fn ends_at(ranges: &Expr, axis: usize, range: Loc) -> [Loc; 2] {
     let one = if let ExprKind::Array(parts) | ExprKind::Tuple(parts) = &ranges.kind {
         parts.get(axis)
     } else {
@@ -64,7 +64,7 @@ impl Builder<'_> {
     }
 
     /// The range of an axis.
-    fn slice_range(&mut self, part: &Val, loc: Loc) -> Option<Rc<RangeVal>> {
+    pub(crate) fn slice_range(&mut self, part: &Val, loc: Loc) -> Option<Rc<RangeVal>> {
         let plain = |range: &RangeVal| {
             !range.unroll
                 && range.stages.is_none()

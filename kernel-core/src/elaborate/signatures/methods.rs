@@ -203,6 +203,10 @@ pub(super) const TILE: &[Signature] = &[
     ),
     gives("split", &[], |b, g| b.split_pairs(g))
         .usage(|b, of| (extents(b, of)?.last() == Some(&2)).then(|| ".split()".to_owned())),
+    gives("slice", &[param("ranges", Kind::Any).by(|b, of| halved(extents(b, of)?))], |b, g| {
+        b.tile_slice(g)
+    }),
+    gives("concat", &[param("other", Kind::Any), AXIS], |b, g| b.concat(g)),
     gives("lt", OTHER, |b, g| b.compared(Compare::Lt, g)),
     gives("le", OTHER, |b, g| b.compared(Compare::Le, g)),
     gives("gt", OTHER, |b, g| b.compared(Compare::Gt, g)),
@@ -421,6 +425,14 @@ pub(super) const NAMED: &[Signature] = &[
 // ---------------------------------------------------------------------------------------------- tensors
 
 const TENSOR_AXIS: Parameter = param("axis", Kind::Axis("the tensor")).text("0");
+
+/// A part of a tile, its first half along the last axis: `[0..32, 0..16]`.
+fn halved(shape: &[u32]) -> Option<String> {
+    let (last, others) = shape.split_last()?;
+    let half = (last / 2).max(1);
+    let ends = others.iter().chain([&half]);
+    Some(format!("[{}]", ends.map(|end| format!("0..{end}")).collect::<Vec<_>>().join(", ")))
+}
 
 /// One of these an axis of the tensor: `[0, 0]`.
 fn each_axis(builder: &Builder<'_>, of: &Val, one: &str) -> Option<String> {
