@@ -104,7 +104,7 @@
 //! | [`e2m1x2`] | 1 | 32 bits, raw bits | two FP4 numbers, without arithmetic and conversions (K0204): moved, operands of [`dot`], [`tcgen05::mma`], [`dot_scaled`] and [`tcgen05::mma_scaled`]; [`e2m1x2::from_bits`] and [`bitcast`](Tile::bitcast) make them of bytes |
 //! | [`ue8m0`] | 1 | 32 bits, raw bits | without arithmetic and conversions (K0204): moved, scales of [`dot_scaled`] and [`tcgen05::mma_scaled`] |
 //! | [`e2m3x16`], [`e3m2x16`] | 12, in shared memory 16 | none | sixteen FP6 numbers: loaded by [`tma::load`], operands of [`dot`], [`dot_scaled`], [`tcgen05::mma`] and [`tcgen05::mma_scaled`], and nothing else (K0204) |
-//! | [`Ptr<T>`](Ptr) | not stored | 64 bits | the address of a `T` |
+//! | [`Ptr<T>`](Ptr) | 8, in [tensors of pointers](#arrays-structs-and-tables-of-pointers) | 64 bits | the address of a `T` |
 //!
 //! The budget of a tile counts one 32-bit register for each element, and two for 64-bit elements: at most 1024 in a thread
 //! (K0504), including elements that a pinned layout repeats.
@@ -119,7 +119,7 @@
 //! | a scalar | its value | its value |
 //! | `Option` of one of these | `Some(..)` of that, or `None` | that, or nothing |
 //! | an array `[T; N]` of these | an array of what they are | those of each element |
-//! | a struct of these, of the kernel's module | its `Args`: see [below](#arrays-and-structs) | those of each field |
+//! | a struct of these, of the kernel's module | its `Args`: see [below](#arrays-structs-and-tables-of-pointers) | those of each field |
 //!
 //! **An argument may be absent** if its parameter is an `Option`. The compiler makes code for each choice of arguments that are
 //! absent, and the launch takes the code for its own arguments: it has no branch and no parameter for what is absent. So a
@@ -154,7 +154,7 @@
 //! K0102). In `grid`, an optional tensor is an `Option` of a reference: `grid = match bias { Some(bias) => bias.dim(0), None => 1 }`.
 //! A host that keeps the tensor in an `Option` passes `self.bias.as_ref().map(|bias| bias as _)`.
 //!
-//! # Arrays and structs
+//! # Arrays, structs and tables of pointers
 //!
 //! **An array of tensors** is a parameter of the type `[Tensor<f32, 2>; N]`. The length is a number or a const generic of the type
 //! `usize`, so that each length is an instance of its own; elsewhere in the kernel it is `N as i32`, or `xs.len() as i32`. `for x in xs`
@@ -180,6 +180,37 @@
 //! let mut out = stream.zeros([200])?;
 //! mean::<2>(mean::Args { xs: [&x, &y], out: &mut out }).launch(&stream)?;
 //! assert_eq!(out.to_vec(&stream)?, [2.5; 200]);
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
+//! **A tensor of pointers** is a parameter of the type `Tensor<Ptr<f32>, 1>`, for work on many matrices whose number is known only at run
+//! time. A load of it gives a tile of addresses, and `.item()` one of them; `load` and `store` read and write there. A `TensorMut` takes them
+//! too. The host makes such a tensor of [`DevicePtr`](crate::DevicePtr)s. The launch is unsafe, as with a pointer: nobody knows which
+//! memory the addresses name, how long it lives, and whether something else writes it.
+//!
+//! ```
+//! use kiln::prelude::*;
+//!
+//! /// Doubles `lengths[i]` elements from `xs[i]` on.
+//! #[kernel(target = sm_80, warps = 4, grid = xs.dim(0))]
+//! fn double(xs: Tensor<Ptr<f32>, 1>, lengths: Tensor<i32, 1>) {
+//!     let x = xs.tile([block_id(0)], [1]).load().item();
+//!     let length = lengths.tile([block_id(0)], [1]).load().item();
+//!     for at in range(0, length, 128) {
+//!         let index = at + arange(0, 128);
+//!         let inside = index.lt(length);
+//!         store_masked(x + index, inside, load_masked(x + index, inside, 0.0) * 2.0);
+//!     }
+//! }
+//!
+//! let stream = Device::emulator(Target::Sm80)?.stream()?;
+//! let (a, b) = (stream.full([300], 1.0)?, stream.full([7], 2.0)?);
+//! let xs = stream.upload(&[a.device_ptr(), b.device_ptr()], [2])?;
+//! let lengths = stream.upload(&[300, 7], [2])?;
+//! // SAFETY: `a` and `b` have these lengths, live until the kernel has run, and nothing else uses them.
+//! unsafe { double(double::Args { xs: &xs, lengths: &lengths }).launch(&stream)? };
+//! assert_eq!(a.to_vec(&stream)?, [2.0; 300]);
+//! assert_eq!(b.to_vec(&stream)?, [4.0; 7]);
 //! # Ok::<(), kiln::Error>(())
 //! ```
 //!

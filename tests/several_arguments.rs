@@ -27,6 +27,38 @@ fn sums<const N: usize>(xs: [Tensor<f32, 1>; N], outs: [TensorMut<f32, 1>; 2]) {
     outs[1].tile([at], [128]).store(weighted);
 }
 
+const COUNT: usize = 2;
+const RANK: usize = 1;
+
+/// A length and a rank that are constants of the file, and an element of the other of two arrays.
+#[kernel(target = sm_80, warps = 1, grid = 1)]
+fn swapped(
+    xs: [Tensor<i32, RANK>; COUNT],
+    numbers: [i32; 2 * COUNT],
+    mut outs: [TensorMut<i32, RANK>; COUNT],
+) {
+    let pair = outs;
+    outs[0] = pair[1];
+    outs[1] = pair[0];
+    for (i, out) in [(0, outs[0]), (1, outs[1])] {
+        let x = if i == 0 { xs[0] } else { xs[1] };
+        let factor = numbers[(x.dim(0) - 1) as usize];
+        out.tile([0], [32]).store(x.tile([0], [32]).load() * factor);
+    }
+}
+
+#[test]
+fn lengths_are_constants_of_the_file() -> Result<()> {
+    let stream = stream()?;
+    let (a, b) = (stream.full([1], 5)?, stream.full([4], 7)?);
+    let (mut c, mut d) = (stream.zeros::<i32, 1>([4])?, stream.zeros::<i32, 1>([1])?);
+    let args = swapped::Args { xs: [&a, &b], numbers: [1, 10, 100, 1000], outs: [&mut c, &mut d] };
+    swapped(args).launch(&stream)?;
+    assert_eq!(c.to_vec(&stream)?, [7000; 4]);
+    assert_eq!(d.to_vec(&stream)?, [5]);
+    Ok(())
+}
+
 fn stream() -> Result<Stream> {
     Device::emulator(Target::Sm80)?.stream()
 }

@@ -161,6 +161,8 @@ pub struct Param {
     pub map: MapOptions,
     /// Nothing is passed for it: an `Option` that is `None`. No operation names it, and the entry has no parameters for it.
     pub absent: bool,
+    /// The elements are addresses of these, `Tensor<Ptr<f32>, 1>`: the tensor holds them as `u64`.
+    pub points_to: Option<Dtype>,
     /// Where it stands.
     pub loc: Loc,
 }

@@ -64,10 +64,10 @@ impl Kernel {
     /// The arguments that may be absent, with the places of their types: parameters of a type `Option<T>`, and such fields
     /// of the structs of `unit` that are parameters, `layer.bias`.
     pub fn optional(&self, unit: &Unit) -> Vec<(String, Loc)> {
-        let mut out = Vec::new();
+        let (mut out, mut left) = (Vec::new(), MOST_PASSED);
         for (pat, ty) in &self.function.params {
             if let PatKind::Ident { name, .. } = &pat.kind {
-                optional_in(name, ty, unit, MOST_NESTED, &mut out);
+                optional_in(name, ty, unit, (MOST_NESTED, &mut left), &mut out);
             }
         }
         out
@@ -77,15 +77,28 @@ impl Kernel {
 /// How deep structs that are parameters are nested at most.
 pub(crate) const MOST_NESTED: usize = 8;
 
+/// How many fields of structs are looked at: more than an entry takes.
+pub(crate) const MOST_PASSED: usize = 1024;
+
 /// Adds the arguments of a parameter, or of a field of one, that may be absent.
-fn optional_in(name: &str, ty: &TypeExpr, unit: &Unit, depth: usize, out: &mut Vec<(String, Loc)>) {
+fn optional_in(
+    name: &str,
+    ty: &TypeExpr,
+    unit: &Unit,
+    (depth, left): (usize, &mut usize),
+    out: &mut Vec<(String, Loc)>,
+) {
+    *left = left.saturating_sub(1);
     if ty.of_option().is_some() {
         out.push((name.to_owned(), ty.loc));
     } else if let Some(def) = unit.structure(ty)
         && depth > 0
     {
         for (field, ty) in &def.fields {
-            optional_in(&format!("{name}.{field}"), ty, unit, depth - 1, out);
+            if *left == 0 {
+                return;
+            }
+            optional_in(&format!("{name}.{field}"), ty, unit, (depth - 1, &mut *left), out);
         }
     }
 }

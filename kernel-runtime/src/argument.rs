@@ -283,6 +283,22 @@ impl<T> Clone for DevicePtr<T> {
 
 impl<T> Copy for DevicePtr<T> {}
 
+/// The null address, which points to nothing.
+impl<T: Element> Default for DevicePtr<T> {
+    fn default() -> Self {
+        Self::from_address(0)
+    }
+}
+
+/// Equal are pointers to one address.
+impl<T> PartialEq for DevicePtr<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.address == other.address
+    }
+}
+
+impl<T> Eq for DevicePtr<T> {}
+
 impl<T> fmt::Debug for DevicePtr<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Ptr<{}> {:#x}", self.dtype, self.address)

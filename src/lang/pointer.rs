@@ -8,8 +8,8 @@ use super::sealed::Sealed;
 use super::stub;
 use super::tile::Tile;
 
-/// The address of a `T` in global memory: a parameter of the kernel, or
-/// [`Tensor::ptr`](super::Tensor::ptr).
+/// The address of a `T` in global memory: a parameter of the kernel, an element of a
+/// [tensor of pointers](super#arrays-structs-and-tables-of-pointers), or [`Tensor::ptr`](super::Tensor::ptr).
 ///
 /// `p + i` is the address `i` elements after `p`, `p - i` the one `i` elements before it, as in C; `i` is an `i32` or
 /// an `i64`, and the distance in bytes is computed in 64 bits. A pointer plus a tile of offsets is a tile of pointers.

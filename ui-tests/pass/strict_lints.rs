@@ -56,6 +56,41 @@ pub mod kernels {
     }
 }
 
+/// Kernels with arrays and structs of tensors.
+#[kiln::kernel]
+pub mod several {
+    use kiln::prelude::{Tensor, TensorMut, block_id, cdiv, kernel, zeros};
+
+    /// Weights that are added, and perhaps a bias.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Layer<const N: usize> {
+        /// The weights.
+        #[stride(1)]
+        pub weights: [Tensor<f32, 1>; N],
+        bias: Option<Tensor<f32, 1>>,
+    }
+
+    impl<const N: usize> Layer<N> {
+        fn sum(self, at: i32) -> kiln::prelude::Tile<f32> {
+            let mut sum = zeros::<f32>([32]);
+            for weight in self.weights {
+                sum += weight.tile([at], [32]).load();
+            }
+            let Some(bias) = self.bias else { return sum };
+            sum + bias.tile([at], [32]).load()
+        }
+    }
+
+    /// `ys[i]` is the sum of a layer.
+    #[kernel(target = sm_80, warps = 1, grid = cdiv(layer.weights[0].dim(0), 32), instances(N = [1, 2]))]
+    pub fn forward<const N: usize>(layer: Layer<N>, ys: [TensorMut<f32, 1>; 2]) {
+        let at = block_id(0) * 32;
+        for y in ys {
+            y.tile([at], [32]).store(layer.sum(at));
+        }
+    }
+}
+
 /// What kernels of other modules use.
 pub mod device {
     use kiln::prelude::{block_id, device};

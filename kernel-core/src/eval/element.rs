@@ -19,6 +19,9 @@ pub(super) enum Element {
     Undefined,
 }
 
+/// The low bits of an address in memory: the distance from the first byte of its argument.
+pub(super) const ADDRESS_BITS: u32 = 48;
+
 /// An address in the memory of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pointer {
@@ -89,6 +92,20 @@ impl Element {
 
     /// # Errors
     /// For an undefined value.
+    /// An address as the number that memory holds of it: the parameter, from 1, before the distance from its first byte. No device
+    /// has such addresses; a kernel cannot tell.
+    pub(super) fn address(self) -> Element {
+        match self {
+            Element::Pointer(Pointer { param, offset_bytes }) => {
+                let of = i128::try_from(param).expect("there are few parameters") + 1;
+                Element::Int((of << ADDRESS_BITS) | (offset_bytes & ((1 << ADDRESS_BITS) - 1)))
+            }
+            Element::Int(_) | Element::Float(_) | Element::Bool(_) | Element::Undefined => {
+                Element::Undefined
+            }
+        }
+    }
+
     pub(super) fn as_pointer(self) -> Result<Pointer, Fault> {
         match self {
             Element::Pointer(pointer) => Ok(pointer),

@@ -1,6 +1,6 @@
 //! Loads and stores in the memory of the arguments.
 
-use super::element::{Element, Pointer};
+use super::element::{ADDRESS_BITS, Element, Pointer};
 use super::{Arg, Fault};
 use crate::ir::Dtype;
 
@@ -44,6 +44,21 @@ pub(super) fn base(args: &[Arg], param: usize) -> Pointer {
         }
     };
     Pointer { param, offset_bytes }
+}
+
+/// Where an address that stood in memory points to: see [`Element::address`]. Nowhere if it was made of another number.
+pub(super) fn pointer(args: &[Arg], address: Element) -> Element {
+    let Element::Int(address) = address else { return Element::Undefined };
+    let (of, offset) = ((address >> ADDRESS_BITS) - 1, address & ((1 << ADDRESS_BITS) - 1));
+    let has_memory = |arg: &Arg| matches!(arg, Arg::Tensor { .. } | Arg::Pointer { .. });
+    match usize::try_from(of) {
+        Ok(param) if args.get(param).is_some_and(has_memory) => {
+            let half = 1 << (ADDRESS_BITS - 1);
+            let offset_bytes = if offset < half { offset } else { offset - 2 * half };
+            Element::Pointer(Pointer { param, offset_bytes })
+        }
+        Ok(_) | Err(_) => Element::Undefined,
+    }
 }
 
 /// Extents, and strides in elements, of a tensor.

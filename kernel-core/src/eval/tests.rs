@@ -3,7 +3,7 @@
 use super::{Arg, EvalError, Fault, run};
 use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
-    Atomic, Binary, Compare, CopyOp, Dtype, Elem, Kernel, MemoryOp, Op, SourceOp, SyncOp, TileOp,
+    Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, SourceOp, SyncOp, TileOp,
     Transcendental, Type,
 };
 
@@ -140,6 +140,44 @@ fn masked_accesses_leave_other_addresses_alone() {
     );
     args[0] = pointer(&[1, 2, 3, 4], 2);
     assert_eq!(fault(&kernel, &mut args), Fault::Misaligned { param: 0, offset_bytes: 2 });
+}
+
+#[test]
+fn an_address_that_stood_in_memory_points_where_it_did() {
+    let mut b = Builder::new("table", 1);
+    let x = b.pointer("x", Dtype::I32);
+    let table = b.tensor("table", Dtype::U64, 1);
+    let out = b.tensor("out", Dtype::I32, 1);
+    let zero = b.int(0);
+    let base = b.op(SourceOp::ParamPtr(x), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
+    let (base, range) = (b.splat(base, &[4]), b.arange(4));
+    let from = b.binary(Binary::Sub, base, range);
+    let bits = b.op(ElementwiseOp::Bitcast, &[from], tile(Dtype::U64, &[4]));
+    b.store_tensor(table, &[zero], bits);
+    let bits = b.load_tensor(table, &[zero], &[4]);
+    let back = Type::Tile(Elem::Ptr(Dtype::I32), vec![4]);
+    let back = b.op(ElementwiseOp::Bitcast, &[bits], back);
+    let loaded = b.op(MemoryOp::LoadPtr { masked: false }, &[back], tile(Dtype::I32, &[4]));
+    b.store_tensor(out, &[zero], loaded);
+    let kernel = b.finish();
+    let pointer =
+        |values: &[i32], offset| Arg::Pointer { data: bytes(&ints(&[1], values)).to_vec(), offset };
+    let table = || tensor(Dtype::U64, &[4], vec![0; 32]);
+    let mut args = [pointer(&[7, 1, 8, 2, 9], 12), table(), ints(&[4], &[0; 4])];
+    run(&kernel, [1, 1, 1], &mut args).expect("it runs");
+    assert_eq!(to_ints(&args[2]), [2, 8, 1, 7]);
+    // Before the first byte: the distance has a sign.
+    args[0] = pointer(&[7, 1, 8], 4);
+    assert_eq!(
+        fault(&kernel, &mut args),
+        Fault::OutOfBounds { param: 0, offset_bytes: -4, size_bytes: 12 }
+    );
+    // The fourth is outside of the table: zero, which is the address of nothing.
+    let mut args = [pointer(&[7, 1, 8, 2], 12), table(), ints(&[4], &[0; 4])];
+    if let Arg::Tensor { shape, .. } = &mut args[1] {
+        shape[0] = 3;
+    }
+    fault(&kernel, &mut args);
 }
 
 #[test]

@@ -125,7 +125,11 @@ fn image_tokens(image: &Image, kernel: &str, instance: &str) -> TokenStream {
                 quote!(Absent)
             }
             ParamKind::Tensor { dtype, rank, mutable } => {
-                let (dtype, rank) = (dtype.name(), Literal::u32_unsuffixed(*rank));
+                let dtype = match param.points_to {
+                    Some(of) => format!("Ptr<{}>", of.name()),
+                    None => dtype.name().to_owned(),
+                };
+                let rank = Literal::u32_unsuffixed(*rank);
                 quote!(Tensor { dtype: #dtype, rank: #rank, mutable: #mutable })
             }
             ParamKind::Pointer(dtype) => {

@@ -10,7 +10,7 @@ use super::{
     items::local,
     signature::{FieldKind, One, argument},
 };
-use crate::syntax::{MOST_NESTED, is_fact, of_option};
+use crate::syntax::{MOST_NESTED, MOST_PASSED, is_fact, of_option};
 
 /// What is passed.
 pub(super) enum Passed {
@@ -70,23 +70,31 @@ pub(super) struct Structs<'a>(pub(super) &'a [&'a syn::ItemStruct]);
 impl<'a> Structs<'a> {
     /// What a parameter or field of a type is; `generics` are the names of type parameters.
     pub(super) fn passed(self, ty: &syn::Type, generics: &[&syn::Ident]) -> Passed {
-        self.nested(ty, generics, 0)
+        self.nested(ty, generics, (0, &mut MOST_PASSED.clone()))
     }
 
-    fn nested(self, ty: &syn::Type, generics: &[&syn::Ident], depth: usize) -> Passed {
+    /// The type in this many structs, with so many fields left to look at: if there are more, the kernel is refused.
+    fn nested(
+        self,
+        ty: &syn::Type,
+        generics: &[&syn::Ident],
+        (depth, left): (usize, &mut usize),
+    ) -> Passed {
+        *left = left.saturating_sub(1);
         if let syn::Type::Array(array) = ty {
-            let of = Box::new(self.nested(&array.elem, generics, depth));
+            let of = Box::new(self.nested(&array.elem, generics, (depth, left)));
             return Passed::Array { of, length: array.len.to_token_stream() };
         }
         if let Some((item, args)) = self.named(ty)
             && depth < MOST_NESTED
+            && *left > 0
         {
             let given = given_generics(item, args);
             let members = item.fields.members();
             let fields = members.zip(&item.fields).map(|(member, field)| {
                 let ty = substituted(field.ty.to_token_stream(), &given);
                 let ty = syn::parse2(ty).unwrap_or_else(|_| field.ty.clone());
-                (member, self.nested(&ty, generics, depth + 1))
+                (member, self.nested(&ty, generics, (depth + 1, &mut *left)))
             });
             let fields: Vec<_> = fields.collect();
             let arguments = given.iter().map(|(_, value)| value);
@@ -131,7 +139,9 @@ impl<'a> Structs<'a> {
         }
         let Some((item, _)) = self.named(ty).filter(|_| depth < MOST_NESTED) else { return };
         let at = self.0.iter().position(|other| other.ident == item.ident);
-        needed[at.expect("it is one of them")] = true;
+        if std::mem::replace(&mut needed[at.expect("it is one of them")], true) {
+            return;
+        }
         for field in &item.fields {
             self.need(&field.ty, needed, depth + 1);
         }
@@ -141,7 +151,7 @@ impl<'a> Structs<'a> {
         let types: Vec<&syn::Ident> =
             item.generics.type_params().map(|param| &param.ident).collect();
         let fields: Vec<Passed> =
-            item.fields.iter().map(|field| self.nested(&field.ty, &types, 1)).collect();
+            item.fields.iter().map(|field| self.passed(&field.ty, &types)).collect();
         let lifetime = fields.iter().any(Passed::has_lifetime).then(|| quote!('a,));
         let generics = item.generics.params.iter().map(|param| match param {
             syn::GenericParam::Type(param) => param.ident.to_token_stream(),
@@ -316,10 +326,10 @@ impl Passed {
     /// The same once its tensors are there.
     pub(super) fn given_type(&self) -> TokenStream {
         self.of_types(&|one| match &one.kind {
-            FieldKind::Tensor { elem, rank, written: false } => {
+            FieldKind::Tensor { elem, rank, written: false, .. } => {
                 one.optional(quote!(::kiln::TensorRef<'a, #elem, #rank>))
             }
-            FieldKind::Tensor { elem, rank, written: true } => {
+            FieldKind::Tensor { elem, rank, written: true, .. } => {
                 one.optional(quote!(::kiln::TensorRefMut<'a, #elem, #rank>))
             }
             FieldKind::Pointer(_) | FieldKind::Scalar | FieldKind::Reference => one.ty.clone(),

@@ -59,6 +59,8 @@ pub(super) enum FieldKind {
         elem: TokenStream,
         rank: TokenStream,
         written: bool,
+        /// The elements are addresses.
+        pointers: bool,
     },
     /// A pointer: what it points to.
     Pointer(TokenStream),
@@ -111,7 +113,9 @@ impl Signature {
     }
 
     pub(super) fn has_pointer(&self) -> bool {
-        self.ones().any(|one| matches!(one.kind, FieldKind::Pointer(_)))
+        self.ones().any(|one| {
+            matches!(one.kind, FieldKind::Pointer(_) | FieldKind::Tensor { pointers: true, .. })
+        })
     }
 
     /// All arguments, those in arrays once.
@@ -224,8 +228,16 @@ pub(super) fn argument(ty: &syn::Type, generics: &[&syn::Ident]) -> (TokenStream
     if let syn::PathArguments::AngleBracketed(written) = &last.arguments {
         args.extend(&written.args);
     }
-    let elem = args.first().map(|arg| {
-        if let syn::GenericArgument::Type(ty) = arg { element_type(ty) } else { quote!(#arg) }
+    let mut pointers = false;
+    let elem = args.first().map(|arg| match arg {
+        syn::GenericArgument::Type(ty) => pointee(ty).map_or_else(
+            || element_type(ty),
+            |of| {
+                pointers = true;
+                quote!(::kiln::__private::DevicePtr<#of>)
+            },
+        ),
+        _ => quote!(#arg),
     });
     let rank = args.get(1).map(|rank| {
         let literal = matches!(rank, syn::GenericArgument::Const(syn::Expr::Lit(_)));
@@ -234,12 +246,12 @@ pub(super) fn argument(ty: &syn::Type, generics: &[&syn::Ident]) -> (TokenStream
     match (last.ident.to_string().as_str(), elem, rank) {
         ("Tensor" | "TensorMap", Some(elem), Some(rank)) => (
             quote!(&'a dyn ::kiln::TensorArgument<#elem, #rank>),
-            FieldKind::Tensor { elem, rank, written: false },
+            FieldKind::Tensor { elem, rank, written: false, pointers },
             false,
         ),
         ("TensorMut" | "TensorMapMut", Some(elem), Some(rank)) => (
             quote!(&'a mut dyn ::kiln::TensorArgumentMut<#elem, #rank>),
-            FieldKind::Tensor { elem, rank, written: true },
+            FieldKind::Tensor { elem, rank, written: true, pointers },
             false,
         ),
         // Refused by the compiler: rustc need not say so again.
@@ -253,6 +265,17 @@ pub(super) fn argument(ty: &syn::Type, generics: &[&syn::Ident]) -> (TokenStream
             let generic = path.path.get_ident().is_some_and(|ident| generics.contains(&ident));
             (element_type(ty), FieldKind::Scalar, generic)
         }
+    }
+}
+
+/// What a pointer points to, if the type is one.
+fn pointee(ty: &syn::Type) -> Option<TokenStream> {
+    let syn::Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Ptr")?;
+    let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+    match args.args.first()? {
+        syn::GenericArgument::Type(of) => Some(element_type(of)),
+        _ => None,
     }
 }
 

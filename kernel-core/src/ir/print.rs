@@ -111,12 +111,16 @@ impl<'a> Printer<'a> {
             .params
             .iter()
             .map(|param| {
+                let element = |dtype| match param.points_to {
+                    Some(of) => format!("ptr<{of}>"),
+                    None => format!("{dtype}"),
+                };
                 let kind = match &param.kind {
                     ParamKind::Tensor { dtype, rank, mutable: false } => {
-                        format!("tensor<{dtype}, {rank}>")
+                        format!("tensor<{}, {rank}>", element(dtype))
                     }
                     ParamKind::Tensor { dtype, rank, mutable: true } => {
-                        format!("tensor_mut<{dtype}, {rank}>")
+                        format!("tensor_mut<{}, {rank}>", element(dtype))
                     }
                     ParamKind::Pointer(dtype) => format!("ptr<{dtype}>"),
                     ParamKind::Scalar(dtype) => format!("{dtype}"),

@@ -321,25 +321,39 @@ impl Free {
         });
     }
 
-    /// As a function. What a launch can pass has types of the language only, so a name there that nothing declares is a slip,
-    /// and no item of another module; the rank may be a constant from there.
+    /// As a function. What a launch can pass has types of the language and of the kernel's module only, so a name there that nothing
+    /// declares is a slip, and no item of another module; ranks and lengths may be constants from there.
     fn kernel(&mut self, function: &Function) {
         self.scope(|free| {
             free.generics(&function.generics);
             for (pat, ty) in &function.params {
-                if let TypeKind::Path(path) = &ty.kind
-                    && let Some(last) = path.segments.last()
-                {
-                    for arg in last.args.iter().skip(1) {
-                        free.generic_arg(arg);
-                    }
-                }
+                free.passed(ty);
                 free.pat(pat);
             }
             if let Some(body) = &function.body {
                 free.block(body);
             }
         });
+    }
+
+    /// The type of a parameter of a kernel.
+    fn passed(&mut self, ty: &TypeExpr) {
+        if let TypeKind::Array(elem, length) = &ty.kind {
+            self.passed(elem);
+            return self.expr(length);
+        }
+        if let Some(of) = ty.of_option() {
+            return self.passed(of);
+        }
+        let Some(path) = ty.path() else { return };
+        if path.only().is_some_and(|only| self.declared(&only.name).is_some()) {
+            return self.path(path);
+        }
+        if let Some(last) = path.segments.last() {
+            for arg in last.args.iter().skip(1) {
+                self.generic_arg(arg);
+            }
+        }
     }
 
     fn pat(&mut self, pat: &Pat) {

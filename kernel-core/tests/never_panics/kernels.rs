@@ -32,6 +32,24 @@ pub fn softmax<T: Float, const N: i32>(#[stride(_, 1)] x: Tensor<T, 2>, out: Ten
     out.tile([row, 0], [1, N]).store(y.cast::<T>());
 }
 
+#[kernel(target = sm_80, warps = 2, grid = cdiv(xs[0].dim(0), 64), instances(N = [1, 2]))]
+pub fn arrays<const N: usize>(
+    #[stride(1)] xs: [Tensor<f32, 1>; N],
+    table: Tensor<Ptr<f32>, 1>,
+    ys: [TensorMut<f32, 1>; 2],
+) {
+    let mut sum = zeros::<f32>([64]);
+    for x in xs {
+        sum += x.tile([0], [64]).load();
+    }
+    for i in unroll(0..N as i32) {
+        sum *= xs[i as usize].tile([i], [64]).load();
+    }
+    let p = table.tile([0], [1]).load().item();
+    let halves = (sum.slice(0..32), sum.slice((32..64,)));
+    ys[1].tile([0], [64]).store(halves.0.concat(halves.1, 0) + load(p + arange(0, 64)));
+}
+
 #[kernel(target = sm_80, warps = 4, grid = match bias { Some(bias) => bias.dim(0), None => 1 })]
 pub fn optional(
     #[stride(1)] bias: Option<Tensor<f32, 1>>,

@@ -316,7 +316,14 @@ impl Builder<'_> {
                         &format!("{name}<f32, 1>"),
                     );
                 };
-                let dtype = self.param_dtype(elem, scope)?;
+                let addresses = matches!(name, "Tensor" | "TensorMut")
+                    && elem.last().is_some_and(|last| last.name == "Ptr");
+                let dtype = if addresses {
+                    self.points_to(ty, scope)?;
+                    Dtype::U64
+                } else {
+                    self.param_dtype(elem, scope)?
+                };
                 let kind = GenericKind::Const(TypeExpr { kind: TypeKind::Infer, loc: ty.loc });
                 let rank = self.generic_value(&kind, rank, ty.loc, scope);
                 if matches!(rank, Ty::Infer) {
@@ -377,6 +384,19 @@ impl Builder<'_> {
                 refuse(self, "this type cannot be passed to a kernel", help)
             }
         }
+    }
+
+    /// What the elements of a tensor point to, if they are addresses.
+    pub(crate) fn points_to(&mut self, tensor: &TypeExpr, scope: Env) -> Option<Dtype> {
+        let elem = tensor.last()?.args.first()?.ty()?;
+        let of =
+            elem.last().filter(|last| last.name == "Ptr")?.args.first().and_then(GenericArg::ty);
+        let Some(of) = of else {
+            return self.refuse(
+                Code::Parameter.at(elem.loc, "`Ptr` takes an element type").help("Ptr<f32>"),
+            );
+        };
+        self.param_dtype(of, scope)
     }
 
     fn param_dtype(&mut self, ty: &TypeExpr, scope: Env) -> Option<Dtype> {

@@ -264,8 +264,13 @@ impl Builder<'_> {
         if !absent && !self.fits_entry(&kind, blocks::is_map(of), passed.loc) {
             return None;
         }
+        let points_to = match kind {
+            ParamKind::Tensor { .. } => self.points_to(of, env),
+            ParamKind::Pointer(_) | ParamKind::Scalar(_) => None,
+        };
         self.params.push(Param {
             name: passed.name.clone(),
+            points_to,
             kind: kind.clone(),
             block: None,
             map: MapOptions::default(),

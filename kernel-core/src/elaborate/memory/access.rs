@@ -17,8 +17,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Const, Copied, CopyOp, Dtype, Elem, Extents, MemoryOp, ParamKind, Shared,
-        SharedData, SharedType, Tma, TmaKind, Type, Value, WindowOp,
+        Atomic, Const, Copied, CopyOp, Dtype, Elem, ElementwiseOp, Extents, MemoryOp, ParamKind,
+        Shared, SharedData, SharedType, Tma, TmaKind, Type, Value, WindowOp,
     },
     layouts::pinned_shared,
     loc::Loc,
@@ -96,8 +96,39 @@ impl Builder<'_> {
         self.check_budget(&view.shape, Num::Known(dtype), loc)?;
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
         let tile = self.emit(MemoryOp::LoadTensor(view.param), corner, ty, loc);
+        if let Some(of) = self.params[view.param as usize].points_to {
+            return Some(Val::Value(self.bits_as(Elem::Ptr(of), tile, loc)));
+        }
         self.mark_of_param(view.param, tile);
         Some(Val::Value(tile))
+    }
+
+    /// Addresses of numbers, or numbers of addresses: the same bits.
+    pub(crate) fn bits_as(&mut self, elem: Elem, value: Value, loc: Loc) -> Value {
+        let ty = self.ty(value).with_elem(elem);
+        self.emit(ElementwiseOp::Bitcast, vec![value], ty, loc)
+    }
+
+    /// The addresses that are stored to a tensor of such, as numbers.
+    fn addresses_to_store(
+        &mut self,
+        value: &Val,
+        of: Dtype,
+        shape: &[u32],
+        loc: Loc,
+    ) -> Option<Value> {
+        let tile = self.value(value, loc)?;
+        let required = Type::Tile(Elem::Ptr(of), shape.to_vec());
+        if *self.ty(tile) != required {
+            let actual = self.describe(value);
+            let required = format!("a `Tile<Ptr<{}>>` of extents {shape:?}", of.name());
+            return self.refuse(
+                Code::DtypeMismatch
+                    .at(loc, "the tensor holds addresses")
+                    .compare("", required, actual),
+            );
+        }
+        Some(self.bits_as(Elem::Number(Dtype::U64), tile, loc))
     }
 
     /// The element type of the tensor of a window that is written.
@@ -148,12 +179,17 @@ impl Builder<'_> {
         let (view, (value, value_loc)) = (given.view(), given.arg(0));
         let dtype = self.writable(view, "a store to", given.loc)?;
         let headline = "the tile does not have the element type of its destination";
-        if let Val::Value(tile) = self.plain(value.clone())
+        let points_to = self.params[view.param as usize].points_to;
+        if points_to.is_none()
+            && let Val::Value(tile) = self.plain(value.clone())
             && self.stores_literal(Destination::Param(view.param), tile, headline, value_loc)
         {
             return None;
         }
-        let tile = self.tile_to_store(value, dtype, &view.shape, value_loc)?;
+        let tile = match points_to {
+            Some(of) => self.addresses_to_store(value, of, &view.shape, value_loc)?,
+            None => self.tile_to_store(value, dtype, &view.shape, value_loc)?,
+        };
         let mut args = view.corner()?;
         self.note_corner(view, given.loc);
         args.push(tile);

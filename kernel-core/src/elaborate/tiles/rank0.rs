@@ -23,6 +23,7 @@ impl Builder<'_> {
     /// `x.item()`: the one element of a tile as the scalar that every thread has.
     pub(crate) fn item(&mut self, given: &Given<'_>) -> Option<Val> {
         let (mut tile, loc) = (given.receiver(), given.loc);
+        let pointer = self.ty(tile).elem().filter(|elem| matches!(elem, Elem::Ptr(_)));
         let shape = self.ty(tile).shape().to_vec();
         if shape.iter().any(|extent| *extent != 1) {
             let sums: String = shape.iter().map(|_| ".sum(0)").collect();
@@ -36,6 +37,9 @@ impl Builder<'_> {
                     .help(format!("{sums}.item()")),
             );
         }
+        if pointer.is_some() {
+            tile = self.bits_as(Elem::Number(Dtype::U64), tile, loc);
+        }
         for _ in &shape {
             let first = &mut |_: &mut Self, a, _| Val::Value(a);
             let Val::Value(less) = self.along(Purpose::Reduction, (tile, 0), (loc, loc), first)
@@ -46,7 +50,10 @@ impl Builder<'_> {
         }
         let scalar = self.renamed(tile, loc);
         self.points.remove(scalar);
-        Some(Val::Value(scalar))
+        Some(Val::Value(match pointer {
+            Some(elem) => self.bits_as(elem, scalar, loc),
+            None => scalar,
+        }))
     }
 
     /// A scalar as a tile of rank 0.

@@ -103,7 +103,11 @@ impl Machine<'_> {
                 ElementwiseOp::FunnelShift(op) => {
                     arith::funnel_shift(*op, dtype, [at(0), at(1), at(2)])
                 }
-                ElementwiseOp::Bitcast => arith::bitcast(dtype, self.dtype(result), at(0)),
+                ElementwiseOp::Bitcast => match (self.ty(args[0]).elem(), self.ty(result).elem()) {
+                    (Some(Elem::Ptr(_)), _) => at(0).address(),
+                    (_, Some(Elem::Ptr(_))) => memory::pointer(self.world.args, at(0)),
+                    _ => arith::bitcast(dtype, self.dtype(result), at(0)),
+                },
                 ElementwiseOp::Cast => arith::cast(self.dtype(result), at(0)),
             }
         };

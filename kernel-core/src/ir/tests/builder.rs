@@ -44,6 +44,7 @@ impl Builder {
     fn param(&mut self, name: &str, kind: ParamKind) -> u32 {
         self.kernel.params.push(Param {
             absent: false,
+            points_to: None,
             name: name.to_owned(),
             kind,
             block: None,

@@ -216,10 +216,17 @@ fn elementwise(op: &ElementwiseOp, args: &[&Type], result: Option<&Type>) -> Out
         }
         ElementwiseOp::Bitcast => {
             count(args, 1)?;
-            let to = number(some(result)?).ok_or("the result is not a number")?;
-            let from = number(args[0]).ok_or("the operand is not a number")?;
-            holds(from.has_bits_of(to), "the bits do not fit")?;
-            gives(result, &args[0].with_elem(Elem::Number(to)))
+            let to = some(result)?.elem().ok_or("the result has no elements")?;
+            let from = args[0].elem().ok_or("the operand has no elements")?;
+            let fits = match (from, to) {
+                (Elem::Number(from), Elem::Number(to)) => from.has_bits_of(to),
+                (Elem::Number(bits), Elem::Ptr(_)) | (Elem::Ptr(_), Elem::Number(bits)) => {
+                    bits == Dtype::U64
+                }
+                (Elem::Ptr(_), Elem::Ptr(_)) => false,
+            };
+            holds(fits, "the bits do not fit")?;
+            gives(result, &args[0].with_elem(to))
         }
         ElementwiseOp::Cast => {
             count(args, 1)?;
