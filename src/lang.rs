@@ -74,7 +74,7 @@
 //! | random numbers | [`random::Philox`](crate::random::Philox) |
 //! | along an axis | [reductions](Tile#reductions), [`Tile::scan`], [`Tile::cumsum`], [`Tile::flip`], and of several tiles [`Tiles`] |
 //! | order | [sorts](Tile#sorts), [`Tile::top_k`], [`Tile::gather`], [`Tile::histogram`] |
-//! | shapes | [`Tile::expand`], [`Tile::broadcast`], [`Tile::reshape`], [`Tile::permute`], [`Tile::t`], [`Tile::split`], [`Tile::item`] |
+//! | shapes | [`Tile::expand`], [`Tile::broadcast`], [`Tile::reshape`], [`Tile::permute`], [`Tile::t`], [`Tile::split`], [`Tile::slice`], [`Tile::concat`], [`Tile::item`] |
 //! | global memory | [`Tensor`], [`TensorMut`] and their windows; [`Ptr`] with [`load`], [`store`] and masked forms; [`atomic`] |
 //! | shared memory | [`shared`], [`Shared`]; [`Shared::gather`], [`Shared::scatter`] and atomics at tiles of indices; [`copy_async`] and its waits, [`sync`] |
 //! | asynchronous copies of Hopper | [`tma`], [`bulk`], [`Barrier`], [`fence_async`] |
@@ -204,7 +204,7 @@
 //! }
 //!
 //! let stream = Device::emulator(Target::Sm80)?.stream()?;
-//! let (a, b) = (stream.full([300], 1.0)?, stream.full([7], 2.0)?);
+//! let (a, b) = (stream.full([300], 1.0f32)?, stream.full([7], 2.0f32)?);
 //! let xs = stream.upload(&[a.device_ptr(), b.device_ptr()], [2])?;
 //! let lengths = stream.upload(&[300, 7], [2])?;
 //! // SAFETY: `a` and `b` have these lengths, live until the kernel has run, and nothing else uses them.

@@ -264,6 +264,7 @@ impl Builder<'_> {
         let alone = help.chars().all(|c| c.is_alphanumeric() || c == '_');
         let known = |name: &str| {
             KEYWORDS.contains(&name)
+                || name == "usize"
                 || Dtype::ALL.iter().any(|dtype| dtype.name() == name)
                 || is_builtin(name)
                 || AXES.contains(&name)

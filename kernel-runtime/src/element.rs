@@ -138,8 +138,9 @@ impl<T: Element> Element for DevicePtr<T> {
         u128::from(self.address())
     }
     fn from_bits(bits: u128) -> Self {
-        let [low, _] = [bits as u64, (bits >> 64) as u64];
-        DevicePtr::from_address(low)
+        let bytes = bits.to_le_bytes();
+        let (low, _) = bytes.split_first_chunk::<8>().expect("it has 16 bytes");
+        DevicePtr::from_address(u64::from_le_bytes(*low))
     }
     fn encode(values: &[Self], bytes: &mut Vec<u8>) {
         bytes.extend(values.iter().flat_map(|value| value.address().to_le_bytes()));

@@ -241,8 +241,8 @@ macro_rules! tensors {
             /// `ld.param.u64`, `cvta.to.global.u64`.
             ///
             /// # Errors
-            /// K0401 for a write through the address of a `Tensor`; K0602 if a device function takes the address of a
-            /// tensor and the kernel's own code does not show it.
+            /// K0204 for a tensor of pointers; K0401 for a write through the address of a `Tensor`; K0602 if a device
+            /// function takes the address of a tensor and the kernel's own code does not show it.
             ///
             /// ```no_run
             /// use kiln::prelude::*;

@@ -59,7 +59,7 @@ pub mod kernels {
 /// Kernels with arrays and structs of tensors.
 #[kiln::kernel]
 pub mod several {
-    use kiln::prelude::{Tensor, TensorMut, block_id, cdiv, kernel, zeros};
+    use kiln::prelude::{Tensor, TensorMut, block_id, cdiv, zeros};
 
     /// Weights that are added, and perhaps a bias.
     #[derive(Clone, Copy, Debug)]

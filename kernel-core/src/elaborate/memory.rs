@@ -1,6 +1,7 @@
 //! Global and shared memory: loads and stores, asynchronous copies, TMA.
 
 pub(crate) mod access;
+mod addresses;
 pub(crate) mod blocks;
 pub(crate) mod bulk;
 pub(crate) mod copying;

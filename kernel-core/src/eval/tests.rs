@@ -3,8 +3,8 @@
 use super::{Arg, EvalError, Fault, run};
 use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
-    Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, SourceOp, SyncOp, TileOp,
-    Transcendental, Type,
+    Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, SourceOp,
+    SyncOp, TileOp, Transcendental, Type,
 };
 
 mod arithmetic;

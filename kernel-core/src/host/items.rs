@@ -322,7 +322,7 @@ impl Host<'_> {
                 field.passed.push(&quote!(self.#name), &list)
             });
             quote!({
-                let mut #list = ::std::vec::Vec::new();
+                let mut #list = ::std::vec::Vec::with_capacity(#position);
                 #(#each)*
                 #list
             })

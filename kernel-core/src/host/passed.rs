@@ -70,7 +70,8 @@ pub(super) struct Structs<'a>(pub(super) &'a [&'a syn::ItemStruct]);
 impl<'a> Structs<'a> {
     /// What a parameter or field of a type is; `generics` are the names of type parameters.
     pub(super) fn passed(self, ty: &syn::Type, generics: &[&syn::Ident]) -> Passed {
-        self.nested(ty, generics, (0, &mut MOST_PASSED.clone()))
+        let mut left = MOST_PASSED;
+        self.nested(ty, generics, (0, &mut left))
     }
 
     /// The type in this many structs, with so many fields left to look at: if there are more, the kernel is refused.
@@ -290,7 +291,9 @@ impl Passed {
             Passed::Array { of, length } => of.count().times(length),
             Passed::Struct { fields, .. } => {
                 let mut sum = Position::default();
-                fields.iter().for_each(|(_, field)| sum.add(field.count()));
+                for (_, field) in fields {
+                    sum.add(field.count());
+                }
                 sum
             }
         }
@@ -475,12 +478,11 @@ impl One {
                 return place.clone();
             }
         };
-        let name = match name {
-            Some(name) => name.to_token_stream(),
-            None => {
-                let images = local("images");
-                quote!(::kiln::__private::__name_of(#images, #position))
-            }
+        let name = if let Some(name) = name {
+            name.to_token_stream()
+        } else {
+            let images = local("images");
+            quote!(::kiln::__private::__name_of(#images, #position))
         };
         let given = |value| quote!(::kiln::__private::__given(#kernel, #name, #tensor(#value))?);
         if !self.optional {

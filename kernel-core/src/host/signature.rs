@@ -229,15 +229,11 @@ pub(super) fn argument(ty: &syn::Type, generics: &[&syn::Ident]) -> (TokenStream
         args.extend(&written.args);
     }
     let mut pointers = false;
-    let elem = args.first().map(|arg| match arg {
-        syn::GenericArgument::Type(ty) => pointee(ty).map_or_else(
-            || element_type(ty),
-            |of| {
-                pointers = true;
-                quote!(::kiln::__private::DevicePtr<#of>)
-            },
-        ),
-        _ => quote!(#arg),
+    let elem = args.first().map(|arg| {
+        let syn::GenericArgument::Type(ty) = arg else { return quote!(#arg) };
+        let Some(of) = pointee(ty) else { return element_type(ty) };
+        pointers = true;
+        quote!(::kiln::__private::DevicePtr<#of>)
     });
     let rank = args.get(1).map(|rank| {
         let literal = matches!(rank, syn::GenericArgument::Const(syn::Expr::Lit(_)));
@@ -273,10 +269,8 @@ fn pointee(ty: &syn::Type) -> Option<TokenStream> {
     let syn::Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Ptr")?;
     let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return None };
-    match args.args.first()? {
-        syn::GenericArgument::Type(of) => Some(element_type(of)),
-        _ => None,
-    }
+    let syn::GenericArgument::Type(of) = args.args.first()? else { return None };
+    Some(element_type(of))
 }
 
 /// A name that is spelt as those of Rust's own types are, and is none of them.

@@ -22,7 +22,7 @@ pub(crate) struct Tile {
 /// A kernel under way.
 pub(crate) struct Program {
     random: Random,
-    /// Whether there are sorts among the steps.
+    /// Whether there are sorts, and parts of tiles, among the steps.
     pub(crate) sorts: bool,
     header: Vec<String>,
     params: Vec<String>,
@@ -89,7 +89,6 @@ pub(crate) fn step(program: &mut Program) {
         (2, operations::flip),
         (2, operations::arg_extreme),
         (3, operations::pairs),
-        (3, operations::parts),
         (4, operations::to_layout),
         (4, operations::load),
         (3, operations::gather),
@@ -106,6 +105,9 @@ pub(crate) fn step(program: &mut Program) {
     ];
     if program.sorts && program.chance(30) {
         return operations::ordered(program);
+    }
+    if program.sorts && program.chance(10) {
+        return operations::parts(program);
     }
     let total: u32 = STEPS.iter().map(|(weight, _)| weight).sum();
     let mut at = program.below(total);

@@ -1,4 +1,4 @@
-//! Kernels of all operations on tiles, with sorts, the largest elements, elements at indices and counts among them.
+//! Kernels of all operations on tiles, with sorts, the largest elements, elements at indices, counts and parts among them.
 
 use crate::program::{Program, filled};
 

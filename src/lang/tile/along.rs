@@ -115,7 +115,7 @@ impl<T: Scalar> Tile<T> {
     /// # Layout
     ///
     /// Free if each thread holds both halves of what is taken apart, in registers, as inference arranges if it can. Otherwise the tile is
-    /// converted to such a layout first, whole. What no part of is used is not computed.
+    /// converted to such a layout first, whole. Elements that are in no part are not computed.
     ///
     /// # PTX
     ///

@@ -361,13 +361,7 @@ impl Builder<'_> {
                 refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
             }
             name => {
-                let host = self.scopes.host.get(name) == Some(&"a struct");
-                if host
-                    && self
-                        .scopes
-                        .lookup_type(scope, name)
-                        .is_none_or(|it| matches!(it, Binding::Nowhere))
-                {
+                if self.is_elsewhere(path, name, scope) {
                     return self.foreign_struct(ty, name);
                 }
                 let of = self.resolve(ty, scope);
@@ -397,6 +391,18 @@ impl Builder<'_> {
             );
         };
         self.param_dtype(of, scope)
+    }
+
+    /// Whether a type is a struct of the host or of another module: the kernel's own have names of one word.
+    fn is_elsewhere(&self, path: &syntax::Path, name: &str, scope: Env) -> bool {
+        if super::types::is_language_type(name) {
+            return false;
+        }
+        let unknown = |binding: Option<&Binding>| {
+            binding.is_none_or(|binding| matches!(binding, Binding::Nowhere))
+        };
+        let of_host = self.scopes.host.get(name) == Some(&"a struct");
+        path.only().is_none() || of_host && unknown(self.scopes.lookup_type(scope, name))
     }
 
     fn param_dtype(&mut self, ty: &TypeExpr, scope: Env) -> Option<Dtype> {

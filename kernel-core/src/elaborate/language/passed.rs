@@ -1,7 +1,7 @@
 //! What a launch passes for a parameter: a tensor, a pointer or a scalar, or an array or a struct of these, which are as many parameters
 //! of the entry. `xs: [Tensor<f32, 2>; 2]` is the tensors `xs[0]` and `xs[1]`.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 use super::{
     scope::Binding,
@@ -46,8 +46,8 @@ pub fn absences(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> Vec<Ve
 /// The most elements of an array that is passed.
 const MOST_ELEMENTS: usize = 256;
 
-/// The bytes of the parameters of an entry that a launch passes at most (PTX ISA, "Kernel Function Parameters", for targets before
-/// `sm_70`; what is more needs newer drivers).
+/// The most bytes of the parameters of an entry, with those of tensor maps but not what aligns them (PTX ISA, "Kernel Function
+/// Parameters": 4352 bytes with every driver).
 const MOST_BYTES: u32 = 4096;
 
 /// A parameter, an element of an array or a field of a struct.
@@ -101,18 +101,11 @@ impl Builder<'_> {
     }
 
     /// The struct beside the kernel that a type names, and where it is declared.
-    fn own_struct(
-        &self,
-        ty: &TypeExpr,
-        unit: &Unit,
-        env: Env,
-    ) -> Option<(std::sync::Arc<Struct>, Env)> {
+    fn own_struct(&self, ty: &TypeExpr, unit: &Unit, env: Env) -> Option<(Arc<Struct>, Env)> {
         let def = unit.structure(ty)?;
         let name = &ty.path()?.only()?.name;
         match self.scopes.lookup_type(env, name)? {
-            Binding::Struct(found, home) if std::sync::Arc::ptr_eq(found, def) => {
-                Some((found.clone(), *home))
-            }
+            Binding::Struct(found, home) if Arc::ptr_eq(found, def) => Some((found.clone(), *home)),
             Binding::Struct(..)
             | Binding::Type(_)
             | Binding::Use(_)
@@ -191,7 +184,7 @@ impl Builder<'_> {
     fn passed_struct(
         &mut self,
         passed: &Passed<'_>,
-        (def, home): (&std::sync::Arc<Struct>, Env),
+        (def, home): (&Arc<Struct>, Env),
         request: &Request<'_>,
         env: Env,
         declared: &mut Vec<Fact>,

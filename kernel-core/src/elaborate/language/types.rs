@@ -206,7 +206,7 @@ impl Builder<'_> {
                 .chain(self.scopes.names(scope));
             diagnostic = match crate::diag::nearest(name, known) {
                 Some(near) => diagnostic.help(near.to_owned()),
-                None => diagnostic.why("kernels know the types of the language by their own names, and the structs of the same module"),
+                None => diagnostic.why("kernels know the types of the language by their own names, and the structs of their own `#[kernel] mod`"),
             };
         }
         let _ = loc;

@@ -17,8 +17,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Const, Copied, CopyOp, Dtype, Elem, ElementwiseOp, Extents, MemoryOp, ParamKind,
-        Shared, SharedData, SharedType, Tma, TmaKind, Type, Value, WindowOp,
+        Atomic, Const, Copied, CopyOp, Dtype, Elem, Extents, MemoryOp, ParamKind, Shared,
+        SharedData, SharedType, Tma, TmaKind, Type, Value, WindowOp,
     },
     layouts::pinned_shared,
     loc::Loc,
@@ -103,34 +103,6 @@ impl Builder<'_> {
         Some(Val::Value(tile))
     }
 
-    /// Addresses of numbers, or numbers of addresses: the same bits.
-    pub(crate) fn bits_as(&mut self, elem: Elem, value: Value, loc: Loc) -> Value {
-        let ty = self.ty(value).with_elem(elem);
-        self.emit(ElementwiseOp::Bitcast, vec![value], ty, loc)
-    }
-
-    /// The addresses that are stored to a tensor of such, as numbers.
-    fn addresses_to_store(
-        &mut self,
-        value: &Val,
-        of: Dtype,
-        shape: &[u32],
-        loc: Loc,
-    ) -> Option<Value> {
-        let tile = self.value(value, loc)?;
-        let required = Type::Tile(Elem::Ptr(of), shape.to_vec());
-        if *self.ty(tile) != required {
-            let actual = self.describe(value);
-            let required = format!("a `Tile<Ptr<{}>>` of extents {shape:?}", of.name());
-            return self.refuse(
-                Code::DtypeMismatch
-                    .at(loc, "the tensor holds addresses")
-                    .compare("", required, actual),
-            );
-        }
-        Some(self.bits_as(Elem::Number(Dtype::U64), tile, loc))
-    }
-
     /// The element type of the tensor of a window that is written.
     fn writable(&mut self, view: &ViewVal, what: &str, loc: Loc) -> Option<Dtype> {
         let param = &self.params[view.param as usize];
@@ -139,8 +111,12 @@ impl Builder<'_> {
             return Some(dtype);
         }
         let name = &param.name;
+        let element = match param.points_to {
+            Some(of) => format!("Ptr<{}>", of.name()),
+            None => dtype.name().to_owned(),
+        };
         let (required, actual) =
-            ["TensorMut", "Tensor"].map(|kind| format!("{kind}<{}, {rank}>", dtype.name())).into();
+            ["TensorMut", "Tensor"].map(|kind| format!("{kind}<{element}, {rank}>")).into();
         let diagnostic = Code::ReadOnly
             .at(loc, format!("{what} `{name}`, which is read-only"))
             .compare("", format!("a `{required}`"), format!("a `{actual}`"))

@@ -187,6 +187,14 @@ impl Builder<'_> {
     /// `tensor.ptr()`
     pub(crate) fn origin(&mut self, given: &Given<'_>) -> Val {
         let (param, loc) = (given.tensor(), given.loc);
+        if self.params[param as usize].points_to.is_some() {
+            return self.report(
+                Code::DtypeRefused
+                    .at(loc, "a tensor of pointers has no address in a kernel")
+                    .why("a pointer points to numbers; pointers are loaded and stored as tiles, by windows of their tensor")
+                    .help(format!("{}.load()", self.window_of(param))),
+            );
+        }
         let ty = Type::Scalar(Elem::Ptr(self.params[param as usize].kind.dtype()));
         let start = self.emit(SourceOp::ParamPtr(param), Vec::new(), ty, loc);
         let Val::Slice(slice) = &given.of else { return Val::Value(start) };
