@@ -107,6 +107,13 @@ pub enum Fault {
         /// The ring's extent.
         extent: u32,
     },
+    /// A part of shared memory begins between multiples of its extent.
+    SharedPart {
+        /// Where it begins.
+        actual: u32,
+        /// The extent.
+        extent: u32,
+    },
     /// An assertion failed.
     Assert(String),
     /// An undefined value reaches global memory, an address or a branch.
@@ -175,6 +182,9 @@ impl fmt::Display for Fault {
             }
             Fault::SharedIndex { actual, extent } => {
                 write!(f, "index {actual} into a ring of {extent} shared tiles")
+            }
+            Fault::SharedPart { actual, extent } => {
+                write!(f, "a part of {extent} elements of shared memory begins at {actual}")
             }
             Fault::Assert(message) => write!(f, "assertion failed: {message}"),
             Fault::Undefined => {

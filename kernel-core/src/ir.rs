@@ -49,6 +49,7 @@ mod snippet;
 #[cfg(test)]
 pub(crate) mod tests;
 mod verify;
+mod view;
 
 pub use blackwell::{
     CtaGroup, Scaled, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryRole,
@@ -79,6 +80,7 @@ pub(crate) use report::renumber;
 pub use report::{Report, ReportKind, ReportOp};
 pub use snippet::{Snippet, only_computes, register_type, text_touches_memory};
 pub use verify::verify;
+pub use view::View;
 
 /// What one element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,7 +108,7 @@ pub enum Type {
     Error,
 }
 
-/// A window of a shared allocation: one element of its leading axes, or all of it.
+/// A window of a shared allocation: one element of its leading axes, all of it, or a [`View`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharedType {
     /// The allocation.
@@ -119,6 +121,8 @@ pub struct SharedType {
     pub transposed: bool,
     /// It may be that of another block of the cluster.
     pub remote: bool,
+    /// Which elements of the allocation it has, if it is not whole tiles as they were made.
+    pub view: Option<View>,
 }
 
 /// A value: an index into [`Kernel::values`].
@@ -140,7 +144,7 @@ pub struct ValueData {
 pub struct SharedData {
     /// Element type.
     pub dtype: Dtype,
-    /// Extents; the last two (or the last one) are the tile, leading ones a ring of tiles.
+    /// Extents; the last two (or the last one) are the tile, those before count tiles. The first of three and more may be any number.
     pub shape: Vec<u32>,
     /// A layout pinned by the user, per tile of the last two axes.
     pub pinned: Option<kernel_layout::Form>,

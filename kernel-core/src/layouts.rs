@@ -52,6 +52,7 @@ pub(crate) use coalesce::copied;
 pub use dot::{Product, TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
+pub(crate) use memory::views::{over_positions, positions};
 use memory::{boxes, coalesce, run_axis, shared};
 pub use memory::{bulk, gather, tma};
 pub(crate) use products::tcgen05;
@@ -280,6 +281,17 @@ pub enum LayoutProblem {
         form: Form,
         /// Its blocks.
         actual: u32,
+    },
+    /// A pinned layout takes apart the bytes of the elements of a view.
+    Apart {
+        /// Where the layout was pinned.
+        at: Loc,
+        /// The layout as written.
+        form: Form,
+        /// The view.
+        view_at: Loc,
+        /// The bytes that have to be one after the other.
+        bytes: u32,
     },
     /// The user asserts a layout that a tile does not have.
     Asserted {

@@ -275,7 +275,8 @@ impl Lower<'_> {
             Op::Window(op) => Some(Data::Window(match op {
                 WindowOp::Alloc(_) => Val::Int(0),
                 WindowOp::Index => self.window_index(args[0], args[1]),
-                WindowOp::Transpose => self.window(args[0]),
+                WindowOp::Transpose | WindowOp::Reshape | WindowOp::Retype => self.window(args[0]),
+                WindowOp::Part => self.window_part(args, target(result)),
                 WindowOp::Remote => self.remote_window(args[0], args[1]),
             })),
             Op::Copy(op) => {

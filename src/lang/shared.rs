@@ -27,6 +27,11 @@ pub use by_index::Indices;
 /// [`Ring`](crate::Ring) do. Errors: K0206 for an index that is not an
 /// `i32`, K0207 for a constant past the end, K0402 for an array of one axis or a transposed one.
 ///
+/// # Views
+///
+/// [`reshape`](Self::reshape) gives the same memory other extents, [`tile`](Self::tile) is a part of it, [`view`](Self::view) has its bytes as
+/// elements of another type.
+///
 /// # Elements by index
 ///
 /// [`gather`](Self::gather) reads the elements at a tile of indices, [`scatter`](Self::scatter) writes them, and
@@ -241,6 +246,106 @@ impl<T: Scalar> Shared<T> {
     /// ```
     #[must_use]
     pub fn t(self) -> Shared<T> {
+        stub()
+    }
+
+    /// The same memory with the extents `shape`, its elements in row-major order. It moves no data.
+    ///
+    /// `shape` is known at compile time and has as many elements. The first axis of a ring may have any extent; if that
+    /// is not a power of two, `shape` begins with it too.
+    ///
+    /// `load`, `store`, `gather`, `scatter`, atomics, `copy_async` in groups and products by warps take views; TMA copies,
+    /// bulk copies and descriptors (`wgmma`, `tcgen05`) take whole tiles as they were allocated. What is ordered for one
+    /// view is ordered for all of its memory.
+    ///
+    /// # Layout
+    /// That of the allocation, also if it is pinned: an element of the view is at the address that it has there.
+    ///
+    /// # PTX
+    /// None. Where a swizzle exchanges bits that the view separates, an index into it takes `xor.b32` for `add.s32`.
+    ///
+    /// # Errors
+    /// K0202 for another number of elements, K0201 and K0205 for the shape, K0106 for an extent that is not known at
+    /// compile time, K0402 for a ring whose buffers would be divided, for memory of another block, and for the
+    /// operations that take no view.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The rows in groups of 16, one of which is known only at run time.
+    /// fn group(rows: Shared<f16>, i: i32) -> Tile<f16> {
+    ///     rows.reshape([4, 16, 64])[i].load()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn reshape(self, shape: impl Shape) -> Shared<T> {
+        stub()
+    }
+
+    /// The part with the extents `shape` that begins at element `at`. It is the same memory.
+    ///
+    /// `shape` is known at compile time and has powers of two. `at` has an `i32` for each axis, a multiple of the part's
+    /// extent there, which may be known only at run time: the kernel stops with a `trap` if it is not a multiple, or if the
+    /// part is not inside the window. The checks are left out if the text proves them. A ring whose buffers are not a
+    /// power of two has no parts of fewer buffers; take one, `bufs[i].tile(..)`.
+    ///
+    /// What takes parts is what takes a [`reshape`](Self::reshape).
+    ///
+    /// # Layout
+    /// That of the allocation, as in [`reshape`](Self::reshape).
+    ///
+    /// # PTX
+    /// None for constants. Otherwise `mul.lo.s32` (or a shift) and `add.s32` for each axis, or `and.b32`, `shl.b32` and `xor.b32` if a
+    /// swizzle moves it; `setp.lt.u32` and `trap` for a check.
+    ///
+    /// # Errors
+    /// K0205 if `at` or `shape` does not have an entry for each axis, K0206 for a start that is not an `i32`, K0207 for a
+    /// part that ends outside, K0402 for a constant that is not a multiple, for a part of the buffers of a ring, and for
+    /// memory of another block, K0201 and K0106 for the shape, K0406 for a start that differs between threads.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The tiles on the diagonal, one after the other.
+    /// fn diagonal(all: Shared<f32>) -> Tile<f32> {
+    ///     let mut sum = zeros([16, 16]);
+    ///     for i in range(0, 64, 16) {
+    ///         sum = sum + all.tile([i, i], [16, 16]).load();
+    ///     }
+    ///     sum
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tile(self, at: impl Shape, shape: impl Shape) -> Shared<T> {
+        stub()
+    }
+
+    /// The same bytes as elements of `U`. The last axis has as many more or fewer of them as their size differs.
+    ///
+    /// The bits do not change: each element of `U` is read from consecutive bytes of a row, the first byte lowest. What takes
+    /// views is what takes a [`reshape`](Self::reshape).
+    ///
+    /// # Layout
+    /// That of the allocation. If the elements of `U` are wider, the layout keeps their bytes together; a pinned one has to.
+    ///
+    /// # PTX
+    /// None: accesses of another width.
+    ///
+    /// # Errors
+    /// K0202 if a row is no whole number of elements of `U`, K0204 for `bool`, and for elements wider than 64 bits, K0206 without
+    /// `::<U>`, K0402 for rows that are not contiguous, such as those of a transposed window, for a pinned layout that takes
+    /// the bytes of an element apart, and for memory of another block.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// The bits of a tile of halves, two in each word.
+    /// fn words(halves: Shared<f16>) -> Tile<u32> {
+    ///     halves.view::<u32>().load()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn view<U: Scalar>(self) -> Shared<U> {
         stub()
     }
 

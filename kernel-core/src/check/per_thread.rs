@@ -49,6 +49,9 @@ fn together<'a>(
     } else if let Op::Window(WindowOp::Index) = op {
         let why = "a buffer is read and written by all threads together; `select` chooses between the elements of tiles that are loaded";
         ("the index into shared memory", args, why, "")
+    } else if let Op::Window(WindowOp::Part) = op {
+        let why = "a part is read and written by all threads together; `gather` reads the elements that each thread names";
+        ("where a part of shared memory begins", &args[1..], why, "")
     } else if let Op::Window(WindowOp::Remote) | Op::Sync(SyncOp::Barrier(BarrierOp::Remote)) = op {
         let why = "a window of another block is read and written by all threads together";
         ("the rank of a block", args, why, "cluster::rank() ^ 1")

@@ -66,6 +66,14 @@ impl LayoutProblem {
                     .why(SPILLED);
                 with_help(diagnostic, &place)
             }
+            LayoutProblem::Apart { at, form, view_at, bytes } => Diagnostic::new(
+                Code::SharedUse,
+                view_at,
+                "the pinned layout takes apart the bytes of an element of this view",
+            )
+            .compare("bytes one after the other", bytes, "fewer")
+            .place(at, format!("pinned here to `{}`", form.in_code()))
+            .why("a thread reads an element with one access"),
             LayoutProblem::Cluster { at, form, actual } => Diagnostic::new(
                 Code::LayoutForm,
                 at,

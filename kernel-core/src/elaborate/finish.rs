@@ -44,6 +44,7 @@ impl Builder<'_> {
             if let Type::Shared(shared) = &self.values[value].ty {
                 let dtype = self.shared[shared.root].dtype;
                 if shared.dtype != dtype
+                    && !shared.is_retyped()
                     && let Type::Shared(shared) = &mut self.values[value].ty
                 {
                     shared.dtype = dtype;

@@ -12,3 +12,4 @@ pub(crate) mod map_options;
 pub(crate) mod remote;
 pub(crate) mod slices;
 pub(crate) mod tma;
+mod views;

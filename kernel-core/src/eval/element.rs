@@ -1,5 +1,7 @@
 //! One element of a tile, and what a value of the IR is.
 
+use std::sync::Arc;
+
 use super::Fault;
 use super::float;
 use super::world::BarrierPlace;
@@ -53,7 +55,7 @@ pub(super) struct TensorWindow {
     pub(super) at: [u32; 2],
 }
 
-/// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation.
+/// A window of a shared allocation: `extents` elements from `start` on, in the order of the allocation, or those that are picked.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     /// The block that has it, by its rank in the cluster.
@@ -63,6 +65,8 @@ pub(super) struct Window {
     pub(super) extents: Vec<u32>,
     /// Read with its two axes swapped.
     pub(super) transposed: bool,
+    /// Of a view: where each element begins, in row-major order of the window.
+    pub(super) picked: Option<Arc<[usize]>>,
 }
 
 impl Element {

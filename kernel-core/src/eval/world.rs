@@ -21,6 +21,8 @@ pub(super) struct World<'a> {
     pub(super) begun: usize,
     /// By rank in the cluster.
     pub(super) blocks: Vec<BlockState>,
+    /// The allocations whose bytes are read as elements of several types: what stands for them has a cell a byte.
+    pub(super) bytewise: ArenaMap<Shared, ()>,
     /// Grows with everything that may end a wait.
     events: u64,
 }
@@ -84,6 +86,12 @@ impl<'a> World<'a> {
         blocks: usize,
         begun: usize,
     ) -> World<'a> {
+        let mut bytewise = ArenaMap::default();
+        for (_, data) in kernel.values.iter() {
+            if let Some(ty) = data.ty.shared().filter(|ty| ty.is_retyped()) {
+                bytewise.insert(ty.root, ());
+            }
+        }
         let block = || {
             let mut state = BlockState::default();
             for (root, data) in kernel.tensor_memory.iter().filter(|(_, data)| data.of.is_none()) {
@@ -92,8 +100,9 @@ impl<'a> World<'a> {
                 state.tensor_memory.insert(root, vec![[None; 4]; words]);
             }
             for (root, data) in kernel.shared.iter() {
-                let elements = data.shape.iter().map(|&extent| extent as usize).product();
-                state.shared.insert(root, vec![Element::Undefined; elements]);
+                let elements: usize = data.shape.iter().map(|&extent| extent as usize).product();
+                let cells = if bytewise.contains_idx(root) { data.dtype.shared_bytes() } else { 1 };
+                state.shared.insert(root, vec![Element::Undefined; elements * cells as usize]);
             }
             for (root, data) in kernel.barriers.iter() {
                 let count = i64::from(data.count);
@@ -102,7 +111,8 @@ impl<'a> World<'a> {
             }
             state
         };
-        World { args, begun, blocks: (0..blocks).map(|_| block()).collect(), events: 0 }
+        let blocks = (0..blocks).map(|_| block()).collect();
+        World { args, begun, blocks, bytewise, events: 0 }
     }
 
     /// This many of the arrivals, and this many of the bytes, that the phase waits for have come; bytes below 0 are announced.

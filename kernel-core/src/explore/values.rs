@@ -130,7 +130,7 @@ impl Place<'_> {
                 elementwise(op, of, dtype, &numbers?).map(|made| Datum::of(Thing::Number(made)))
             }
             Op::Window(op) => {
-                self.window(op, args, data).map(|made| Datum::of(Thing::Window(made)))
+                self.window(op, args, result, data).map(|made| Datum::of(Thing::Window(made)))
             }
             Op::Sync(SyncOp::Barrier(op)) => {
                 self.barrier(*op, data).map(|made| Datum::of(Thing::Barrier(made)))
@@ -219,7 +219,33 @@ impl Place<'_> {
         inside.then_some(Window { from: parent.from + index * len, len, ..parent })
     }
 
-    fn window(&self, op: &WindowOp, args: &[Value], data: &[Datum]) -> Option<Window> {
+    /// A part of a window whose elements are one after the other; it begins at these coordinates.
+    fn rows(parent: Window, [whole, part]: [&[u32]; 2], at: &[Datum]) -> Option<Window> {
+        let mut first = 0;
+        for ((&all, &extent), at) in whole.iter().zip(part).zip(at) {
+            let index = u64::try_from(at.number()?).ok()?;
+            if index >= u64::from(all) || !index.is_multiple_of(u64::from(extent)) {
+                return None;
+            }
+            first = first * u64::from(all) + index;
+        }
+        let count = |shape: &[u32]| shape.iter().map(|&extent| u64::from(extent)).product::<u64>();
+        // Elements of another type are more or fewer than those of the allocation.
+        let from = first * parent.len / count(whole);
+        Some(Window {
+            from: parent.from + from,
+            len: parent.len * count(part) / count(whole),
+            ..parent
+        })
+    }
+
+    fn window(
+        &self,
+        op: &WindowOp,
+        args: &[Value],
+        result: Option<Value>,
+        data: &[Datum],
+    ) -> Option<Window> {
         match op {
             WindowOp::Alloc(root) => {
                 let shape = &self.kernel.shared[*root].shape;
@@ -234,9 +260,25 @@ impl Place<'_> {
             }
             WindowOp::Index => {
                 let count = *self.kernel.ty(args[0]).shape().first()?;
-                Self::part(data[0].window()?, count, data[1])
+                let parent = data[0].window()?;
+                // What has been turned, or is a part of several rows, is not the elements from its first to its last.
+                if parent.exact && self.kernel.ty(args[0]).shared()?.is_dense() {
+                    Self::part(parent, count, data[1])
+                } else {
+                    Some(Window { exact: false, ..parent })
+                }
             }
-            WindowOp::Transpose => data[0].window(),
+            WindowOp::Part => {
+                let parent = data[0].window()?;
+                let whole = self.kernel.ty(args[0]).shared()?;
+                let part = self.kernel.ty(result?).shared()?;
+                if parent.exact && whole.is_dense() && part.is_dense() {
+                    Self::rows(parent, [&whole.shape, &part.shape], &data[1..])
+                } else {
+                    Some(Window { exact: false, ..parent })
+                }
+            }
+            WindowOp::Transpose | WindowOp::Reshape | WindowOp::Retype => data[0].window(),
             WindowOp::Remote => Some(Window { block: self.rank(data[1])?, ..data[0].window()? }),
         }
     }

@@ -469,6 +469,12 @@ pub enum WindowOp {
     Index,
     /// Operand 0 read with its two axes swapped.
     Transpose,
+    /// Operand 0 with other extents, its elements in row-major order.
+    Reshape,
+    /// The part of operand 0 that begins at the coordinates after it (`i32`), which are multiples of the part's extents.
+    Part,
+    /// The bytes of operand 0 as elements of the result's type.
+    Retype,
     /// The window that another block of the cluster has at the same place: operand 0, and the rank of the block in operand 1 (`i32`).
     Remote,
 }

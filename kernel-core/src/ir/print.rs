@@ -546,6 +546,9 @@ fn window(op: &WindowOp, all: &str) -> String {
         WindowOp::Alloc(shared) => format!("shared_alloc {}", name(*shared)),
         WindowOp::Index => format!("shared_index {all}"),
         WindowOp::Transpose => format!("shared_transpose {all}"),
+        WindowOp::Reshape => format!("shared_reshape {all}"),
+        WindowOp::Part => format!("shared_part {all}"),
+        WindowOp::Retype => format!("shared_retype {all}"),
         WindowOp::Remote => format!("shared_remote {all}"),
     }
 }

@@ -8,3 +8,4 @@ pub mod gather;
 pub(crate) mod run_axis;
 pub(crate) mod shared;
 pub mod tma;
+pub(crate) mod views;

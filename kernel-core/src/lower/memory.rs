@@ -14,3 +14,4 @@ pub(crate) mod remote;
 pub(crate) mod shared;
 pub(crate) mod tensor;
 pub(crate) mod tma;
+pub(crate) mod views;

@@ -22,7 +22,7 @@ type Bound = (Value, u32);
 pub fn bounds(kernel: &mut Kernel) {
     let mut extents = Vec::new();
     kernel.body.each_op(&mut |op, args, _, _| {
-        extents.extend(bound(kernel, op, args).map(|(_, extent)| extent));
+        extents.extend(bounds_of(kernel, op, args).map(|(_, extent)| extent));
     });
     if extents.is_empty() {
         return;
@@ -35,12 +35,21 @@ pub fn bounds(kernel: &mut Kernel) {
     let mut out = Insertions::default();
     for (number, bound, loc) in found {
         let asserted = assertion(kernel, bound, loc);
-        out.before.insert(number, asserted);
+        out.before.entry(number).or_default().extend(asserted);
     }
     out.insert(&mut kernel.body);
 }
 
-/// The index that an operation takes.
+/// The indices that an operation takes.
+fn bounds_of(kernel: &Kernel, op: &Op, args: &[Value]) -> impl Iterator<Item = Bound> {
+    let mut all: Vec<Bound> = bound(kernel, op, args).into_iter().collect();
+    if let Op::Window(WindowOp::Part) = op {
+        all.extend(args[1..].iter().copied().zip(kernel.ty(args[0]).shape().iter().copied()));
+    }
+    all.into_iter()
+}
+
+/// The one index that an operation takes.
 fn bound(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Bound> {
     let blocks = || kernel.cluster.iter().product::<u32>();
     let ring = |window: Value| match kernel.ty(window) {
@@ -95,9 +104,12 @@ impl Unproven<'_> {
             let number = self.next;
             self.next += 1;
             if let StmtKind::Op { op, args, .. } = &stmt.kind {
-                let open = bound(self.kernel, op, args).filter(|bound| !self.proves(*bound, forks));
-                self.asserted.extend(open);
-                self.found.extend(open.map(|bound| (number, bound, stmt.loc)));
+                for bound in bounds_of(self.kernel, op, args) {
+                    if !self.proves(bound, forks) {
+                        self.asserted.push(bound);
+                        self.found.push((number, bound, stmt.loc));
+                    }
+                }
             } else if let StmtKind::If { condition, then, otherwise, .. } = &stmt.kind {
                 for (side, holds) in [(then, true), (otherwise, false)] {
                     forks.push((*condition, holds));

@@ -196,7 +196,7 @@ impl Builder<'_> {
 
     /// `bufs[i]`
     fn shared_index(&mut self, window: Value, at: (&Val, Loc), loc: Loc) -> Option<Val> {
-        let Type::Shared(mut ty) = self.ty(window).clone() else { return None };
+        let Type::Shared(ty) = self.ty(window).clone() else { return None };
         if ty.shape.len() < 2 || ty.transposed {
             let (headline, help) = if ty.transposed {
                 ("a ring of buffers has an axis before those of its tiles", None)
@@ -217,7 +217,7 @@ impl Builder<'_> {
                 None => diagnostic,
             });
         }
-        let count = ty.shape.remove(0);
+        let (count, ty) = (ty.shape[0], ty.without_leading()?);
         let words =
             ("the index into a ring is an `i32`", "an index past the end of a ring of buffers");
         let index = self.chosen((at.0, loc), count, words)?;

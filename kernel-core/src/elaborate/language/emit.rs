@@ -23,6 +23,7 @@ impl Builder<'_> {
         match &self.values[value].ty {
             Type::Scalar(Elem::Number(dtype) | Elem::Ptr(dtype))
             | Type::Tile(Elem::Number(dtype) | Elem::Ptr(dtype), _) => Num::Known(*dtype),
+            Type::Shared(shared) if shared.is_retyped() => Num::Known(shared.dtype),
             Type::Shared(shared) => self
                 .shared_cells
                 .get(shared.root)

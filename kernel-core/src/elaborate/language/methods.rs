@@ -148,7 +148,7 @@ impl Builder<'_> {
     /// `window.t()`
     pub(crate) fn shared_transpose(&mut self, given: &Given<'_>) -> Option<Val> {
         let window = given.receiver();
-        let Type::Shared(mut ty) = self.ty(window).clone() else { return None };
+        let Type::Shared(ty) = self.ty(window).clone() else { return None };
         if ty.shape.len() != 2 {
             return self.refuse(
                 Code::Axis
@@ -157,9 +157,7 @@ impl Builder<'_> {
                     .why("of a ring of buffers, take one first: `bufs[i].t()`"),
             );
         }
-        ty.shape.swap(0, 1);
-        ty.transposed = !ty.transposed;
-        let ty = Type::Shared(ty);
+        let ty = Type::Shared(ty.swapped());
         Some(Val::Value(self.emit(WindowOp::Transpose, vec![window], ty, given.loc)))
     }
 

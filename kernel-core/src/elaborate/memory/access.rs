@@ -490,7 +490,14 @@ impl Builder<'_> {
         if let Num::Cell(_) = self.cells.find(num) {
             self.shared_cells.insert(root, num);
         }
-        let ty = Type::Shared(SharedType { root, dtype, shape, transposed: false, remote: false });
+        let ty = Type::Shared(SharedType {
+            root,
+            dtype,
+            shape,
+            transposed: false,
+            remote: false,
+            view: None,
+        });
         Some(Val::Value(self.emit(WindowOp::Alloc(root), Vec::new(), ty, loc)))
     }
 
@@ -541,6 +548,7 @@ impl Builder<'_> {
     pub(crate) fn shared_layout(&mut self, given: &Given<'_>) -> Option<Val> {
         let (window, loc) = (given.receiver(), given.at(0));
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
+        self.whole_tiles(&shared, "`with_layout`", given.loc)?;
         let dtype = self.cells.settled(self.num(window));
         let element_bytes = dtype.shared_bytes();
         let mut form = given.layout(0);

@@ -154,6 +154,7 @@ impl Builder<'_> {
             && let Type::Shared(shared) = self.ty(*value).clone()
         {
             self.check_window(*value, &shared, loc)?;
+            self.whole_tiles(&shared, "a bulk copy", loc)?;
             if shared.transposed {
                 return self.refuse(
                     Code::CopyOperands.at(loc, "a bulk copy does not transpose").why(

@@ -17,6 +17,7 @@ impl Builder<'_> {
     pub(crate) fn shared_remote(&mut self, given: &Given<'_>) -> Option<Val> {
         let Type::Shared(shared) = self.ty(given.receiver()).clone() else { return None };
         let rank = self.rank_of_block(shared.remote, given)?;
+        self.whole_tiles(&shared, "`of_block`", given.loc)?;
         let ty = Type::Shared(SharedType { remote: true, ..shared });
         let operands = vec![given.receiver(), rank];
         Some(Val::Value(self.emit(WindowOp::Remote, operands, ty, given.loc)))

@@ -234,6 +234,7 @@ impl Builder<'_> {
             );
         };
         self.own_window(&shared, "a TMA copy", loc)?;
+        self.whole_tiles(&shared, "a TMA copy", loc)?;
         Some((value, shared))
     }
 

@@ -41,6 +41,7 @@ impl Builder<'_> {
     ) -> Option<Value> {
         self.check_window(window, shared, loc)?;
         self.own_window(shared, by, loc)?;
+        self.whole_tiles(shared, by, loc)?;
         Some(window)
     }
 

@@ -58,6 +58,7 @@ impl Builder<'_> {
         for (operand, arg) in [a, b].into_iter().zip(given.args) {
             if let Type::Shared(shared) = self.ty(operand).clone() {
                 self.own_window(&shared, "a product", arg.loc)?;
+                self.whole_tiles(&shared, "`wgmma::mma`", arg.loc)?;
             }
         }
         self.wgmma_shapes(operands, given)?;
@@ -157,6 +158,9 @@ impl Builder<'_> {
             Side::Right => values[1],
         };
         let Type::Shared(window) = self.ty(value) else { return true };
+        if !window.is_plain() {
+            return false;
+        }
         // The type that the window will have: it may still be open.
         let dtype = self.cells.settled(self.num(value));
         let window = SharedType { dtype, ..window.clone() };

@@ -156,14 +156,7 @@ const AXES: Parameter = param("axis", Kind::Axes).by(last_axis);
 const TILE_LAYOUT: Parameter = param("layout", Kind::Layout).by(plain_layout);
 
 pub(super) const TILE: &[Signature] = &[
-    gives(
-        "reshape",
-        &[param("shape", Kind::Shape).by(|b, of| {
-            let elements: u64 = extents(b, of)?.iter().map(|extent| u64::from(*extent)).product();
-            Some(format!("[{elements}]"))
-        })],
-        |b, g| b.reshape(g),
-    ),
+    gives("reshape", &[param("shape", Kind::Shape).by(all_in_a_row)], |b, g| b.reshape(g)),
     gives(
         "broadcast",
         &[param("shape", Kind::Shape).by(|b, of| Some(format!("{:?}", extents(b, of)?)))],
@@ -316,6 +309,12 @@ fn extents<'b>(builder: &'b Builder<'_>, of: &Val) -> Option<&'b [u32]> {
     Some(builder.ty(*tile).shape()).filter(|shape| !shape.is_empty())
 }
 
+/// The shape of all elements along one axis.
+fn all_in_a_row(builder: &Builder<'_>, of: &Val) -> Option<String> {
+    let elements: u64 = extents(builder, of)?.iter().map(|extent| u64::from(*extent)).product();
+    Some(format!("[{elements}]"))
+}
+
 fn last_axis(builder: &Builder<'_>, of: &Val) -> Option<String> {
     let several = matches!(of, Val::Tuple(_));
     let rank = if several { builder.rank_of_each(of) } else { extents(builder, of)?.len() };
@@ -367,6 +366,17 @@ pub(super) const SHARED: &[Signature] = &[
     ),
     gives("of_block", &[RANK], |b, g| b.shared_remote(g)).needs(&OF_BLOCK),
     gives("with_layout", &[TILE_LAYOUT], |b, g| b.shared_layout(g)),
+    gives("reshape", &[param("shape", Kind::Ring).by(all_in_a_row)], |b, g| b.shared_reshape(g)),
+    gives(
+        "tile",
+        &[
+            param("at", Kind::Any)
+                .by(|b, of| Some(format!("{:?}", vec![0; extents(b, of)?.len()]))),
+            param("shape", Kind::Ring).by(|b, of| Some(format!("{:?}", extents(b, of)?))),
+        ],
+        |b, g| b.shared_tile(g),
+    ),
+    gives("view", &[], |b, g| b.shared_view(g)).usage(|_, _| Some(".view::<u32>()".to_owned())),
     gives("t", &[], |b, g| b.shared_transpose(g)),
     value("dim", &[WINDOW_AXIS], |b, g| b.extent_of(g)),
     value("bytes", &[], |b, g| b.window_bytes(g)),

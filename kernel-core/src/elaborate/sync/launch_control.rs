@@ -27,6 +27,7 @@ impl Builder<'_> {
             );
         };
         self.own_window(&shared, "`cluster::try_cancel`", loc)?;
+        self.whole_tiles(&shared, "`cluster::try_cancel`", loc)?;
         if shared.shape != [WORDS] {
             let place = self.shared[shared.root].loc;
             return self.refuse(

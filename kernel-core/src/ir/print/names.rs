@@ -33,7 +33,8 @@ impl fmt::Display for Type {
                 let transposed = if shared.transposed { " transposed" } else { "" };
                 let remote = if shared.remote { " remote" } else { "" };
                 let (root, dtype, shape) = (name(shared.root), shared.dtype, &shared.shape);
-                write!(f, "{root} {dtype}{shape:?}{transposed}{remote}")
+                write!(f, "{root} {dtype}{shape:?}{transposed}{remote}")?;
+                shared.view.as_ref().map_or(Ok(()), |view| write!(f, " bits {:?}", view.axes))
             }
             Type::Barrier(barrier) => {
                 let many = if barrier.ring { "s" } else { "" };

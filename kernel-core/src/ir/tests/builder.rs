@@ -263,8 +263,14 @@ impl Builder {
     pub(crate) fn shared(&mut self, dtype: Dtype, shape: &[u32]) -> (Shared, Value) {
         let data = SharedData { dtype, shape: shape.to_vec(), pinned: None, loc: Loc::KERNEL };
         let root = self.kernel.shared.alloc(data);
-        let ty =
-            SharedType { root, dtype, shape: shape.to_vec(), transposed: false, remote: false };
+        let ty = SharedType {
+            root,
+            dtype,
+            shape: shape.to_vec(),
+            transposed: false,
+            remote: false,
+            view: None,
+        };
         (root, self.op(WindowOp::Alloc(root), &[], Type::Shared(ty)))
     }
 

@@ -335,7 +335,8 @@ fn shared_window(kernel: &Kernel, op: &WindowOp, args: &[&Type], result: Option<
             let data = &kernel.shared[*root];
             let shape = data.shape.clone();
             let (root, dtype) = (*root, data.dtype);
-            let whole = SharedType { root, dtype, shape, transposed: false, remote: false };
+            let whole =
+                SharedType { root, dtype, shape, transposed: false, remote: false, view: None };
             gives(result, &Type::Shared(whole))
         }
         WindowOp::Index => {
@@ -343,16 +344,33 @@ fn shared_window(kernel: &Kernel, op: &WindowOp, args: &[&Type], result: Option<
             let source = window(args[0])?;
             holds(*args[1] == Type::scalar(Dtype::I32), "the index is not a scalar i32")?;
             holds(source.shape.len() > 1 && !source.transposed, "the window has no leading axis")?;
-            let shape = source.shape[1..].to_vec();
-            gives(result, &Type::Shared(SharedType { shape, ..source.clone() }))
+            let one = source.without_leading().ok_or("the window has no leading axis")?;
+            gives(result, &Type::Shared(one))
         }
         WindowOp::Transpose => {
             count(args, 1)?;
             let source = window(args[0])?;
             holds(source.shape.len() == 2, "the window is not of rank 2")?;
-            let shape = vec![source.shape[1], source.shape[0]];
-            let transposed = !source.transposed;
-            gives(result, &Type::Shared(SharedType { shape, transposed, ..source.clone() }))
+            gives(result, &Type::Shared(source.swapped()))
+        }
+        WindowOp::Reshape => {
+            count(args, 1)?;
+            let source = window(args[0])?;
+            let to = source.reshaped(&window(some(result)?)?.shape);
+            gives(result, &Type::Shared(to.ok_or("the extents do not fit")?))
+        }
+        WindowOp::Part => {
+            let source = window(args.first().ok_or("the window is missing")?)?;
+            count(args, 1 + source.shape.len())?;
+            offsets(&args[1..])?;
+            let part = source.part(&window(some(result)?)?.shape);
+            gives(result, &Type::Shared(part.ok_or("the part does not fit")?))
+        }
+        WindowOp::Retype => {
+            count(args, 1)?;
+            let source = window(args[0])?;
+            let to = source.retyped(window(some(result)?)?.dtype);
+            gives(result, &Type::Shared(to.ok_or("the bytes do not fit")?))
         }
         WindowOp::Remote => {
             count(args, 2)?;

@@ -33,7 +33,8 @@ pub(crate) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written 
             }
             _ => return,
         };
-        let Some(window) = window_of(kernel, *window).filter(|ty| ty.shape.len() >= 2) else {
+        let rows = |ty: &&SharedType| ty.shape.len() >= 2 && ty.is_plain();
+        let Some(window) = window_of(kernel, *window).filter(rows) else {
             return;
         };
         let leading = u32::try_from(window.shape.len() - 2).expect("a rank is small");
@@ -71,7 +72,7 @@ pub(crate) fn arrives(
         let tiles =
             recipe.args.iter().copied().filter(|&arg| matches!(kernel.ty(arg), Type::Tile(..)));
         if recipe.op == Op::Memory(MemoryOp::LoadShared) {
-            let window = window_of(kernel, recipe.args[0])?;
+            let window = window_of(kernel, recipe.args[0]).filter(|ty| ty.is_plain())?;
             let axis = written.get(window.root).copied()?;
             let of_window = if window.transposed { 1 - axis } else { axis };
             return (window.shape.len() == 2).then_some(of_window);

@@ -6,6 +6,7 @@ use kernel_layout::forms::{
 use kernel_layout::{Dim, Form, Layout, Visit, cheapest, meeting};
 use la_arena::ArenaMap;
 
+use super::views::over_tile;
 use crate::ir::{
     Bulk, Copied, CopyOp, Extents, Kernel, Layouts, MemoryOp, Op, ParamKind, ProductOp, Region,
     Shared, SharedType, StmtKind, Tcgen05, TileOp, Type, Value,
@@ -33,12 +34,24 @@ const PAIRED_ELEMENT_BYTES: u32 = 1;
 /// Pinned layouts of shared allocations that are not possible.
 pub(crate) fn check_pinned(kernel: &Kernel) -> Vec<LayoutProblem> {
     let uses = collect(kernel, &Layouts::default(), &Known::default());
+    let widest = widest_views(kernel);
     let mut problems = Vec::new();
     for (root, data) in kernel.shared.iter() {
         let Some(form) = &data.pinned else { continue };
         let shape = tile_shape(kernel, root, &uses);
-        let problem = pinned(form, data.loc, shape, data.dtype.shared_bytes());
-        problems.extend(problem.err().map(|problem| *problem));
+        let size = data.dtype.shared_bytes();
+        match pinned(form, data.loc, shape, size) {
+            Ok(layout) => {
+                let wider = widest.get(root).filter(|wider| !keeps(&layout, wider.bytes / size));
+                problems.extend(wider.map(|wider| LayoutProblem::Apart {
+                    at: data.loc,
+                    form: form.clone(),
+                    view_at: wider.at,
+                    bytes: wider.bytes,
+                }));
+            }
+            Err(problem) => problems.push(*problem),
+        }
     }
     problems
 }
@@ -66,17 +79,55 @@ pub(crate) fn pinned(
 pub(crate) fn choose(kernel: &Kernel, layouts: &Layouts) -> ArenaMap<Shared, Layout> {
     let uses = collect(kernel, layouts, &analyze(kernel));
     let mut chosen = ArenaMap::default();
+    let widest = widest_views(kernel);
     for (root, data) in kernel.shared.iter() {
         let shape = tile_shape(kernel, root, &uses);
         let layout = match &data.pinned {
             Some(form) => form.to_layout(&shape).expect("check_pinned has seen this form"),
             None => {
-                best(&shape, data.dtype.shared_bytes(), uses.get(root).map_or(&[], Vec::as_slice))
+                let uses = uses.get(root).map_or(&[][..], Vec::as_slice);
+                let size = data.dtype.shared_bytes();
+                let together = widest.get(root).map_or(1, |wider| wider.bytes / size);
+                best(&shape, size, uses, together)
             }
         };
         chosen.insert(root, layout);
     }
     chosen
+}
+
+/// The widest elements that an allocation is viewed as, if they are wider than its own.
+#[derive(Clone, Copy)]
+struct Wider {
+    bytes: u32,
+    /// The view.
+    at: Loc,
+}
+
+fn widest_views(kernel: &Kernel) -> ArenaMap<Shared, Wider> {
+    let mut found = ArenaMap::<Shared, Wider>::default();
+    for (_, data) in kernel.values.iter() {
+        let Some(window) = data.ty.shared() else { continue };
+        let bytes = window.dtype.shared_bytes();
+        let own = kernel.shared[window.root].dtype.shared_bytes();
+        if bytes > found.get(window.root).map_or(own, |found| found.bytes) {
+            found.insert(window.root, Wider { bytes, at: data.loc });
+        }
+    }
+    found
+}
+
+/// Whether a layout keeps so many neighbours of a row together, in their order.
+fn keeps(layout: &Layout, together: u32) -> bool {
+    let bases = layout.bases(Dim::Offset);
+    let within = together.trailing_zeros() as usize;
+    let last = layout.outs().len() - 1;
+    let first = bases.iter().take(within).zip(0..).all(|(basis, bit)| {
+        basis.iter().enumerate().all(|(axis, &at)| at == if axis == last { 1 << bit } else { 0 })
+    });
+    bases.len() >= within
+        && first
+        && bases.iter().skip(within).all(|basis| basis[last].is_multiple_of(together))
 }
 
 /// An access to a window of an allocation.
@@ -226,16 +277,35 @@ impl Collector<'_> {
             }
             let StmtKind::Op { op, args, result } = &stmt.kind else { continue };
             if let Some(left) = self.left(op, args) {
-                let (rank, how) = (left.shape.len(), How::PRODUCT);
+                let (rank, how) = (self.rank(left), How::PRODUCT);
                 uses.entry(left.root).or_default().push(Use { rank, times, how });
             }
             if let Op::Copy(CopyOp::Bulk(bulk)) = op {
                 self.bulk(*bulk, args, times, uses);
             }
             let Some((window, how)) = self.how(op, args, *result) else { continue };
-            let rank = window.shape.len();
+            let rank = self.rank(window);
             uses.entry(window.root).or_default().push(Use { rank, times, how });
         }
+    }
+
+    /// The axes of a window; a view has those of its allocation, whose tiles need not be its own.
+    fn rank(&self, window: &SharedType) -> usize {
+        if window.is_plain() {
+            window.shape.len()
+        } else {
+            self.kernel.shared[window.root].shape.len()
+        }
+    }
+
+    /// A tile in registers, in the order of the allocation's axes.
+    fn registers(&self, window: &SharedType, layout: Option<&Layout>) -> How {
+        if window.is_plain() {
+            return registers(window, layout);
+        }
+        let data = &self.kernel.shared[window.root];
+        let over_tile = |layout| over_tile(layout, window, data);
+        layout.and_then(over_tile).map_or(How::Any, How::Registers)
     }
 
     /// The window that an operation reads or writes, and how.
@@ -246,17 +316,20 @@ impl Collector<'_> {
                 let own = self.matrices.get(tile).filter(|_| !window.remote);
                 let matrix = own.is_some_and(|&depth| {
                     let size = window.dtype.bytes();
-                    let along_rows = (depth == 1) != window.transposed;
+                    let along_rows = window.runs_along(depth as usize);
                     size == MATRIX_ELEMENT_BYTES || size == PAIRED_ELEMENT_BYTES && along_rows
                 });
-                let how =
-                    if matrix { How::Matrix } else { registers(window, self.layouts.get(tile)) };
+                let how = if matrix {
+                    How::Matrix
+                } else {
+                    self.registers(window, self.layouts.get(tile))
+                };
                 Some((window, how))
             }
             (Op::Memory(MemoryOp::StoreShared), [window, tile], None)
             | (Op::Copy(CopyOp::StoreAsync), [window, tile, _], None) => {
                 let window = window_of(self.kernel, *window);
-                Some((window, registers(window, self.layouts.get(*tile))))
+                Some((window, self.registers(window, self.layouts.get(*tile))))
             }
             // Which elements a thread reads or writes is known only when the kernel runs.
             (
@@ -268,6 +341,9 @@ impl Collector<'_> {
             ) => Some((window_of(self.kernel, *window), How::Any)),
             (Op::Copy(CopyOp::Async(copied)), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
+                if !window.is_plain() {
+                    return Some((window, self.copy_to_view(window, *copied, op, args)));
+                }
                 let access = self.known.access(self.kernel, op, args);
                 let how = match copied {
                     Copied::Tile { extents, .. } => copy(window, *extents, access, self.warps),
@@ -306,6 +382,32 @@ impl Collector<'_> {
             }
             _ => None,
         }
+    }
+
+    /// How a copy of the threads writes a view: along the rows of the allocation, if neighbours in memory are neighbours there.
+    fn copy_to_view(&self, window: &SharedType, what: Copied, op: &Op, args: &[Value]) -> How {
+        let data = &self.kernel.shared[window.root];
+        let (extents, layout) = match what {
+            Copied::Tile { extents, .. } => (extents, None),
+            Copied::Addresses { .. } => {
+                (Extents::of(self.kernel.ty(args[0]).shape()), self.layouts.get(args[0]).cloned())
+            }
+        };
+        let access = self.known.access(self.kernel, op, args);
+        let run = access.and_then(|access| {
+            let axis = axis_in(extents, access.axis, &window.shape)?;
+            let along_rows = access.elements > 1 && window.runs_along(axis as usize);
+            along_rows.then(|| (access, access.elements.min(window.shape[axis as usize])))
+        });
+        let Some((access, elements)) = run else { return How::Any };
+        let layout = layout.unwrap_or_else(|| {
+            let elements = elements.min(extents.shape()[access.axis as usize]);
+            copied(extents.shape(), access.axis as usize, elements, self.warps)
+        });
+        let registers = over_tile(&layout.reshape(&window.shape), window, data);
+        let Some(registers) = registers else { return How::Any };
+        let last = u32::try_from(registers.outs().len() - 1).expect("a rank is small");
+        How::Copy { registers, axis: last, elements }
     }
 
     /// The windows that a bulk copy fills and reads.
@@ -399,8 +501,8 @@ fn copied_as(
     Some(How::Copy { registers, axis, elements })
 }
 
-/// The best layout of one tile.
-fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
+/// The best layout of one tile that keeps so many neighbours of a row together.
+fn best(shape: &[u32], element_bytes: u32, uses: &[Use], together: u32) -> Layout {
     let plain =
         || row_major_shared(shape).expect("ir::verify requires extents that are powers of two");
     if shape.len() < 2 {
@@ -417,12 +519,14 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         (turned | next_turned, swizzle.or(next_swizzle))
     };
     if let Some((turned, declared)) = boxes.reduce(both) {
-        return described(shape, element_bytes, turned, declared).unwrap_or_else(plain);
+        let boxed = described(shape, element_bytes, turned, declared);
+        return boxed.filter(|layout| keeps(layout, together)).unwrap_or_else(plain);
     }
     let exact = uses
         .iter()
         .find_map(|one| if let How::Exactly(layout) = &one.how { Some(layout) } else { None });
-    if let Some(layout) = exact.filter(|layout| layout.shape() == shape) {
+    let exact = exact.filter(|layout| layout.shape() == shape && keeps(layout, together));
+    if let Some(layout) = exact {
         return layout.clone();
     }
     let copied = uses
@@ -442,6 +546,7 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
         .into_iter()
         .flat_map(|axis| chunks.iter().map(move |&chunk| (chunk, axis)))
         .map(|(chunk, axis)| swizzled(shape, element_bytes, chunk, axis))
+        .filter(|layout| keeps(layout, together))
         .collect();
     let visit = |one: &Use| {
         let (registers, least_vector) = match &one.how {
@@ -463,7 +568,7 @@ fn best(shape: &[u32], element_bytes: u32, uses: &[Use]) -> Layout {
     } else {
         meeting(&visits, named, element_bytes)
     };
-    chosen.unwrap_or_else(plain)
+    chosen.filter(|layout| keeps(layout, together)).unwrap_or_else(plain)
 }
 
 /// What TMA and warpgroups share: dense boxes, with the widest swizzle that their rows have.

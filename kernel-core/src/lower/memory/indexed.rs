@@ -17,6 +17,8 @@ use crate::lower::tiles::coords::repeated_threads;
 pub(super) struct Indexed {
     /// Where the allocation begins: a value, and a constant.
     start: (Val, u32),
+    /// The offset of the first element of a view that shares bits with those of the others.
+    first: Val,
     axes: Vec<Axis>,
 }
 
@@ -40,12 +42,21 @@ impl Lower<'_> {
             Axis { index, extent, bases, open }
         });
         let axes = axes.collect();
-        Indexed { start: self.window_start(window), axes }
+        let is_view = !self.shared_type(window).is_plain();
+        if is_view && self.view_moves(window).shared().is_some() {
+            let start = (self.shared_base(), self.allocation_start(window));
+            return Indexed { start, first: self.window(window), axes };
+        }
+        Indexed { start: self.window_start(window), first: Val::Int(0), axes }
     }
 
     /// For each axis of a window, the bytes by which each bit of an index moves.
     fn bytes_of_bits(&self, window: Value) -> Vec<Vec<u32>> {
         let ty = self.shared_type(window);
+        if !ty.is_plain() {
+            let moves = self.view_moves(window);
+            return (0..ty.shape.len()).map(|axis| moves.axis(axis)).collect();
+        }
         let size = ty.dtype.shared_bytes();
         let tile = &self.plan.layouts[ty.root];
         let (rank, tile_rank) = (ty.shape.len(), tile.outs().len());
@@ -95,6 +106,7 @@ impl Lower<'_> {
         }
         let (base, constant) = elements.start;
         let address = self.e.placed(Place::Outermost, |e| {
+            let offset = e.xor(Type::U32, offset, elements.first);
             let address = e.add(Type::U32, base, offset);
             e.add(Type::U32, address, Val::Int(i64::from(constant)))
         });

@@ -11,7 +11,7 @@ use crate::ir::{
     Access, Barriers, Does, Done, Elem, Kernel, Memory, Op, Region, Shared, SharedType, StmtKind,
     Type, Value, Wait,
 };
-use crate::layouts::{TILE_BYTES, tile_bytes, tiles};
+use crate::layouts::{TILE_BYTES, over_positions, positions, tile_bytes, tiles};
 use crate::loc::Loc;
 use crate::lower::Lower;
 use crate::lower::emitter::Val;
@@ -329,6 +329,12 @@ pub(crate) fn in_tile(
     let ty = window_type(kernel, window);
     let data = &kernel.shared[ty.root];
     let tile = &layouts[ty.root];
+    if !ty.is_plain() {
+        let shared = positions(data, tile, ty)
+            .expect("layouts::shared keeps the bytes of elements together");
+        let registers = over_positions(registers, ty, shared.out_size(Dim::Axis(0)));
+        return InTile { registers, shared };
+    }
     let rank = ty.shape.len();
     let mut registers = registers.clone();
     if ty.transposed {
@@ -397,15 +403,11 @@ impl Lower<'_> {
         let layout = &self.plan.layouts[root];
         let size = data.dtype.shared_bytes();
         let tile_rank = layout.outs().len();
-        let step = if rank > tile_rank {
-            let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();
-            inner * tile_bytes(layout, size)
-        } else {
-            // A row of the tile: rows are at equal distances, which layouts::shared requires of such an allocation.
-            let place = tile_rank - rank;
-            let inverse = layout.pseudo_inverse().expect("shared memory stores every element");
-            inverse.bases(Dim::axis(place)).first().map_or(0, |basis| basis[0] * size)
-        };
+        if rank <= tile_rank || !ty.is_plain() {
+            return self.view_index(window, index);
+        }
+        let inner: u32 = ty.shape[1..rank - tile_rank].iter().product();
+        let step = inner * tile_bytes(layout, size);
         let before = self.window(window);
         let index = self.scalar(index);
         let distance = self.e.mul(Register::S32, index, Val::Int(i64::from(step)));
@@ -424,7 +426,7 @@ impl Lower<'_> {
         map: &ThreadMap,
         constant: u32,
     ) -> (Val, i64) {
-        let ty = self.shared_type(window);
+        let ty = self.shared_type(window).clone();
         let start = self.plan.starts[ty.root];
         // The address in another block counts from there.
         let (base, dynamic) = if ty.remote {
@@ -432,8 +434,13 @@ impl Lower<'_> {
         } else {
             (self.shared_base(), self.window(window))
         };
+        // What the first element of a view shares bits with.
+        let shared = if ty.is_plain() { None } else { self.view_moves(window).shared() };
         self.e.placed(crate::lower::Place::Outermost, |e| {
-            let position = e.position(map, constant);
+            let (position, dynamic) = match shared {
+                Some(shared) => (e.position_from(map, constant, (dynamic, shared)), Val::Int(0)),
+                None => (e.position(map, constant), dynamic),
+            };
             let (dynamic, moved) = match dynamic {
                 Val::Int(known) => (Val::Int(0), known),
                 Val::Reg(_) | Val::F32(_) | Val::F64(_) => (dynamic, 0),
@@ -447,6 +454,11 @@ impl Lower<'_> {
             };
             (value, i64::from(start) + moved + i64::from(position.constant))
         })
+    }
+
+    /// Where the allocation of a window begins.
+    pub(super) fn allocation_start(&self, window: Value) -> u32 {
+        self.plan.starts[self.shared_type(window).root]
     }
 
     /// Where a window begins: a value, and a constant to add to it.

@@ -358,7 +358,14 @@ fn feeds_product(value: Value, stmts: &[Stmt]) -> bool {
             Op::Source(SourceOp::Const(_) | SourceOp::Arange(_))
             | Op::Tile(TileOp::Splat)
             | Op::Elementwise(_)
-            | Op::Window(WindowOp::Index | WindowOp::Transpose | WindowOp::Remote)
+            | Op::Window(
+                WindowOp::Index
+                | WindowOp::Transpose
+                | WindowOp::Reshape
+                | WindowOp::Part
+                | WindowOp::Retype
+                | WindowOp::Remote,
+            )
             | Op::Memory(MemoryOp::LoadShared) => true,
             Op::Source(_)
             | Op::Tile(_)

@@ -135,6 +135,25 @@ impl Emitter {
         Position { value, constant: constant & !mask }
     }
 
+    /// `map(thread) ^ constant ^ first`, where `first` is a value and the bits that it may have among those of the others.
+    pub(crate) fn position_from(
+        &mut self,
+        map: &ThreadMap,
+        constant: u32,
+        (first, reach): (Val, u32),
+    ) -> Position {
+        if let Val::Int(first) = first {
+            let first = u32::try_from(first).expect("an offset in shared memory is small");
+            return self.position(map, constant ^ first);
+        }
+        let value = self.thread_map(map);
+        let mask = map.mask() | reach;
+        let known = Val::Int(i64::from((constant & mask).cast_signed()));
+        let value = self.xor(Type::U32, value, known);
+        let value = self.xor(Type::U32, value, first);
+        Position { value, constant: constant & !mask }
+    }
+
     /// A predicate that holds in one of the threads that differ in the bits of `free` only.
     pub(crate) fn first_of(&mut self, free: u32) -> Val {
         if free == 0 {

@@ -5,7 +5,8 @@ use super::{
     Outcome, corner, count, holds, last, none, offsets, pointed, tensor, whole_tile, window,
 };
 use crate::ir::{
-    Bulk, BulkKind, Copied, CopyOp, Dtype, Elem, Kernel, Tma, TmaKind, TmaOperands, Type, merges,
+    Bulk, BulkKind, Copied, CopyOp, Dtype, Elem, Kernel, SharedType, Tma, TmaKind, TmaOperands,
+    Type, merges,
 };
 
 pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&Type>) -> Outcome {
@@ -61,6 +62,7 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
             window.dtype == dtype
                 && merges(&window.shape, &block)
                 && !window.transposed
+                && window.is_plain()
                 && !window.remote,
             "the window does not fit the block",
         )?;
@@ -106,6 +108,7 @@ fn by_rows(kernel: &Kernel, tma: Tma, operands: &TmaOperands<&Type>) -> Outcome 
         window.dtype == dtype
             && window.shape == [count, columns]
             && !window.transposed
+            && window.is_plain()
             && !window.remote,
         "the window does not fit the rows",
     )?;
@@ -146,7 +149,8 @@ fn bulk(bulk: Bulk, args: &[&Type]) -> Outcome {
     holds(mask && condition, "the mask or the condition does not fit")?;
     holds(!bulk.multicast || bulk.kind == BulkKind::Load, "only a load can go to several blocks")?;
     let last = operands.window.map(window).transpose()?;
-    holds(last.is_none_or(|window| !window.transposed), "a bulk copy does not transpose")?;
+    let as_made = |window: &SharedType| !window.transposed && window.is_plain();
+    holds(last.is_none_or(as_made), "a bulk copy does not transpose")?;
     match bulk.kind {
         BulkKind::Load | BulkKind::Store | BulkKind::Reduce(_) => {
             let Type::Scalar(Elem::Ptr(to)) = operands.first else {
@@ -163,7 +167,7 @@ fn bulk(bulk: Bulk, args: &[&Type]) -> Outcome {
             let from = window(operands.first)?;
             let fits = last
                 .is_some_and(|to| to.remote && to.dtype == from.dtype && to.shape == from.shape);
-            holds(fits && !from.remote && !from.transposed, "the windows do not fit")?;
+            holds(fits && !from.remote && as_made(from), "the windows do not fit")?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::sync::one_barrier;
 use super::tensor_memory::one_tile;
 use super::{Outcome, count, gives, holds, is_bool_scalar, none, number, window};
-use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, Tcgen05, Type};
+use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, SharedType, Tcgen05, Type};
 
 pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
@@ -54,6 +54,12 @@ fn dot(factors: Factors, args: &[&Type], result: Option<&Type>) -> Outcome {
     gives(result, args[2])
 }
 
+/// A descriptor of shared memory is that of whole tiles.
+fn as_made(args: &[&Type]) -> Outcome {
+    let plain = |ty: &&Type| ty.shared().is_none_or(SharedType::is_plain);
+    holds(args.iter().all(plain), "a descriptor is not that of whole tiles")
+}
+
 fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
     count(args, 3)?;
     let (left, dtype) = match args[0] {
@@ -68,6 +74,7 @@ fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
         }
     };
     let right = window(args[1])?;
+    as_made(&args[..2])?;
     let Type::Tile(Elem::Number(sum), out) = args[2] else {
         return Err("the accumulator is not a tile".to_owned());
     };
@@ -103,6 +110,7 @@ fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
                 CtaGroup::Pair => 2,
             };
             let (right, sums) = (window(args[1])?, one_tile(args[2])?);
+            as_made(&args[..2])?;
             let fits = match (left.as_slice(), right.shape.as_slice(), sums.shape.as_slice()) {
                 ([rows, depth], [depth2, cols], [rows2, all]) => {
                     let numbers = [depth * dtype.numbers(), depth2 * right.dtype.numbers()];
