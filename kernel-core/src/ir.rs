@@ -36,6 +36,7 @@ mod extents;
 mod filter;
 pub mod flow;
 mod hopper;
+mod lifetimes;
 mod op;
 mod partition;
 mod per_thread;
@@ -65,6 +66,7 @@ pub use hopper::{
     BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
     Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
+pub use lifetimes::Lifetimes;
 pub use op::{
     Atomic, Binary, BitFunction, Compare, Const, Copied, CopyOp, Direction, ElementwiseOp, Factors,
     Funnel, MemoryOp, Op, ProductOp, Rounding, SourceOp, SyncOp, TileOp, Transcendental, Unary,

@@ -78,8 +78,17 @@ pub fn run(
     if lowered.shared_bytes <= kernel.target.hardware().shared_bytes_per_block {
         return lowered;
     }
-    let other = ordered(shared::Order::LongestFirst);
-    if other.shared_bytes < lowered.shared_bytes { other } else { lowered }
+    let mut least = lowered;
+    for order in [shared::Order::LongestFirst, shared::Order::Together] {
+        let other = ordered(order);
+        if other.shared_bytes < least.shared_bytes {
+            least = other;
+        }
+        if least.shared_bytes <= kernel.target.hardware().shared_bytes_per_block {
+            break;
+        }
+    }
+    least
 }
 
 /// The same, with shared memory in an order.

@@ -59,16 +59,24 @@ handles!(Shared<T>);
 
 /// Allocates shared memory for a dense array of `T`. Contents are undefined.
 ///
-/// `shape` is known at compile time. It has one or two extents, powers of two, or three; the first of three counts the
-/// buffers of a ring and may be any number up to 1024.
+/// `shape` is known at compile time. It has one or two extents, powers of two, or up to five; the first of three and more
+/// counts the buffers of a ring and may be any number up to 1024. So `shared([STAGES, A, B, C])` is a ring of tiles of rank 3,
+/// and `bufs[i][j]` a tile of the last two axes.
 ///
-/// Each call is one allocation, which lives as long as the kernel. Call it outside of loops and branches that are
-/// decided at run time; in [`unroll`](super::unroll) and [`array`](super::array()) every iteration allocates. All
-/// allocations together must fit the block's budget on the target, such as 163 KiB on `sm_80` and 99 KiB on workstation
-/// cards.
+/// Each call is one allocation. Call it outside of loops and branches that are decided at run time; in
+/// [`unroll`](super::unroll) and [`array`](super::array()) every iteration allocates. What is in use at the same time must fit
+/// the block's budget on the target, such as 163 KiB on `sm_80` and 99 KiB on workstation cards.
+///
+/// # Lifetimes
+/// An allocation has its bytes to itself from the first statement of the kernel's body that uses it to the last. If all
+/// allocations together exceed the budget, two share bytes where a [`sync`](super::sync) in the body, outside of loops and
+/// branches, stands between the last use of one and the first use of the other. The compiler finds these, so there is nothing to
+/// free, and no use after it is freed. A copy by [`copy_async`](super::copy_async) ends with a wait for all copies. An allocation
+/// that TMA copies, bulk copies, tensor cores or other blocks access shares its bytes with no other, and so does every allocation of a kernel
+/// with partitions or clusters.
 ///
 /// # Layout
-/// One layout for the last two axes, chosen by the reads and writes of the memory (see
+/// One layout for the tiles of the last two axes, chosen by the reads and writes of the memory (see
 /// [layouts](super#how-layouts-are-chosen)), or given by [`with_layout`](Shared::with_layout). Each tile of a ring
 /// begins at a multiple of 128 bytes, an allocation of tiles of 1024 bytes and more at a multiple of 1024.
 ///
@@ -117,7 +125,8 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// Reads everything into a tile of the same shape.
+    /// Reads everything into a tile of the same shape. Of an allocation of three axes or more it reads one buffer, `bufs[i].load()`, or a
+    /// view.
     ///
     /// # Layout
     /// The layout that the use of the tile needs: each use reads the memory in its own layout, without a conversion.
@@ -254,9 +263,9 @@ impl<T: Scalar> Shared<T> {
     /// `shape` is known at compile time and has as many elements. The first axis of a ring may have any extent; if that
     /// is not a power of two, `shape` begins with it too.
     ///
-    /// `load`, `store`, `gather`, `scatter`, atomics, `copy_async` in groups and products by warps take views; TMA copies,
-    /// bulk copies and descriptors (`wgmma`, `tcgen05`) take whole tiles as they were allocated. What is ordered for one
-    /// view is ordered for all of its memory.
+    /// `load`, `store`, `gather`, `scatter`, atomics, `copy_async` in groups and products by warps take views, and bulk copies take those
+    /// whose bytes are contiguous. TMA copies and the descriptors of `wgmma` and `tcgen05` take whole tiles as they were allocated.
+    /// A view is the memory of its allocation: a [`sync`](super::sync) orders accesses through one as through the other.
     ///
     /// # Layout
     /// That of the allocation, also if it is pinned: an element of the view is at the address that it has there.
@@ -272,7 +281,7 @@ impl<T: Scalar> Shared<T> {
     /// ```no_run
     /// use kiln::prelude::*;
     ///
-    /// /// The rows in groups of 16, one of which is known only at run time.
+    /// /// A group of 16 rows, chosen at run time.
     /// fn group(rows: Shared<f16>, i: i32) -> Tile<f16> {
     ///     rows.reshape([4, 16, 64])[i].load()
     /// }
@@ -289,7 +298,7 @@ impl<T: Scalar> Shared<T> {
     /// part is not inside the window. The checks are left out if the text proves them. A ring whose buffers are not a
     /// power of two has no parts of fewer buffers; take one, `bufs[i].tile(..)`.
     ///
-    /// What takes parts is what takes a [`reshape`](Self::reshape).
+    /// The operations that take a [`reshape`](Self::reshape) take a part.
     ///
     /// # Layout
     /// That of the allocation, as in [`reshape`](Self::reshape).
@@ -320,10 +329,11 @@ impl<T: Scalar> Shared<T> {
         stub()
     }
 
-    /// The same bytes as elements of `U`. The last axis has as many more or fewer of them as their size differs.
+    /// The same bytes as elements of `U`. The extent of the last axis changes with the size of the elements: `[64, 64]` of `f16`
+    /// is `[64, 32]` of `u32`.
     ///
-    /// The bits do not change: each element of `U` is read from consecutive bytes of a row, the first byte lowest. What takes
-    /// views is what takes a [`reshape`](Self::reshape).
+    /// The bits do not change: an element of `U` is made of consecutive bytes of a row, and its lowest bits are in the first byte.
+    /// The operations that take a [`reshape`](Self::reshape) take this view.
     ///
     /// # Layout
     /// That of the allocation. If the elements of `U` are wider, the layout keeps their bytes together; a pinned one has to.

@@ -1,4 +1,4 @@
-//! The shared memory of a block: all allocations of a kernel live at the same time.
+//! The shared memory of a block: all allocations of a kernel that are in use at the same time.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use kernel_layout::Form;
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::Kernel,
+    ir::{Kernel, Shared},
 };
 
 /// Where every allocation begins: at a multiple of this many bytes.
 const ALIGNMENT_BYTES: u64 = 128;
 
-/// Allocations that together are more than a block can have.
+/// Allocations that together are more than a block can have, although those share bytes that are never in use at the same time.
 pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
     let rings = kernel.rings();
     let limit = u64::from(kernel.target.hardware().shared_bytes_per_block);
@@ -20,6 +20,7 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
     // Bytes that a stage more costs, and the numbers of stages of all loops.
     let (mut of_stage, mut counts) = (0, BTreeSet::new());
     let mut over = None;
+    let mut sizes = Vec::new();
     for (root, data) in kernel.shared.iter() {
         let stages = rings.get(root).copied().unwrap_or(1);
         let elements: u64 = data.shape.iter().map(|extent| u64::from(*extent)).product();
@@ -28,6 +29,7 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
         let bytes = elements * u64::from(data.dtype.shared_bytes()) * if padded { 2 } else { 1 };
         let bytes = bytes.next_multiple_of(ALIGNMENT_BYTES);
         total += bytes * u64::from(stages);
+        sizes.push((root, bytes * u64::from(stages)));
         if rings.contains_idx(root) {
             of_stage += bytes;
             counts.insert(stages);
@@ -36,15 +38,21 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
             over.get_or_insert(data.loc);
         }
     }
+    let over = over?;
+    let needed = together(kernel, sizes);
+    if needed <= limit {
+        return None;
+    }
     let headline = format!("a block on {} cannot have this much shared memory", kernel.target);
-    let diagnostic = Diagnostic::new(Code::SharedBudget, over?, headline).compare(
+    let diagnostic = Diagnostic::new(Code::SharedBudget, over, headline).compare(
         "bytes",
         format!("at most {limit}"),
-        total.to_string(),
+        needed.to_string(),
     );
     let stages = counts.first().filter(|_| counts.len() == 1).map(|stages| u64::from(*stages));
     let fitting = stages.and_then(|stages| {
-        let others = total - of_stage * stages;
+        // What shares bytes is counted once for the loop too.
+        let others = needed.saturating_sub(of_stage * stages);
         limit.checked_sub(others)?.checked_div(of_stage).filter(|fitting| *fitting > 0)
     });
     let diagnostic = match (stages, fitting) {
@@ -54,6 +62,22 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
         _ => diagnostic,
     };
     let diagnostic = diagnostic
-        .why("all shared allocations of a kernel live at the same time; what a pipelined loop fills counts once for each stage");
+        .why("allocations share bytes only if a `sync()` in the body of the kernel stands between the last use of one and the first use of the other; what a pipelined loop fills counts once for each stage");
     Some(diagnostic)
+}
+
+/// The bytes of allocations, of which those share some that are never in use at the same time: each takes the first place that is free.
+fn together(kernel: &Kernel, mut sizes: Vec<(Shared, u64)>) -> u64 {
+    let lifetimes = kernel.lifetimes();
+    sizes.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let mut placed: Vec<(Shared, u64, u64)> = Vec::new();
+    for (root, bytes) in sizes {
+        let others = || placed.iter().filter(|(other, ..)| !lifetimes.are_apart(root, *other));
+        let fits =
+            |start: &u64| others().all(|&(_, first, end)| end <= *start || start + bytes <= first);
+        let ends = others().map(|&(.., end)| end).chain([0]);
+        let start = ends.filter(fits).min().expect("nothing begins after the last end");
+        placed.push((root, start, start + bytes));
+    }
+    placed.iter().map(|&(.., end)| end).max().unwrap_or(0)
 }

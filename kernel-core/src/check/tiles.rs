@@ -53,7 +53,7 @@ pub(super) fn shared(kernel: &Kernel) -> ArenaMap<Value, Tile> {
         let plain = |window: Value| kernel.ty(window).shared().is_some_and(SharedType::is_plain);
         let tile = match op {
             WindowOp::Alloc(_) => Some(Tile::Only),
-            WindowOp::Index if plain(args[0]) => {
+            WindowOp::Index if plain(args[0]) && of(&tiles) == Some(Tile::Only) => {
                 Some(constants.get(args[1]).map_or(Tile::Of(args[1]), |&at| Tile::Known(at)))
             }
             WindowOp::Index | WindowOp::Part => of(&tiles).map(part),

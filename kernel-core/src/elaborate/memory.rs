@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 mod addresses;
+mod allocation;
 pub(crate) mod blocks;
 pub(crate) mod bulk;
 pub(crate) mod copying;

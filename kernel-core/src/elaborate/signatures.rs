@@ -138,8 +138,10 @@ pub(crate) enum Kind {
     Condition,
     /// Extents.
     Shape,
-    /// The same, or a number of buffers and two extents.
+    /// The same, or a number of buffers and two extents or more.
     Ring,
+    /// Those of a view of shared memory: the buffers stay if they are not a power of two.
+    View,
     /// A closure; the headline for what is none.
     Closure(&'static str),
     /// The layout of what the method is called on.

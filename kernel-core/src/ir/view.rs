@@ -119,6 +119,7 @@ impl SharedType {
     }
 
     /// The window with its two axes swapped.
+    #[must_use]
     pub fn swapped(&self) -> SharedType {
         let mut window = self.clone();
         window.shape.swap(0, 1);

@@ -35,6 +35,70 @@ pub(crate) fn through_shared(program: &mut Program) {
     }
 }
 
+/// A view of shared memory of that shape, which is a matrix: other extents, a part, the transpose, and for integers perhaps another type.
+/// What begins at run time begins at a scalar that is made a multiple.
+fn view(program: &mut Program, shared: &str, dtype: Dtype, shape: [i32; 2]) -> (String, Tile) {
+    let (mut text, mut dtype, mut shape) = (shared.to_owned(), dtype, shape.to_vec());
+    for _ in 0..program.from(1..=3) {
+        let all = elements(&shape);
+        match program.below(6) {
+            0 => {
+                let rows = up_to(program, all);
+                shape = vec![rows, all / rows];
+                text += &format!(".reshape({shape:?})");
+            }
+            1 if all >= 4 => {
+                let groups = 2 * up_to(program, all / 4);
+                let rows = up_to(program, all / groups);
+                shape = vec![rows, all / groups / rows];
+                let (rows, columns) = (shape[0], shape[1]);
+                let index = multiple(program, 1, groups);
+                text += &format!(".reshape([{groups}, {rows}, {columns}])[{index}]");
+            }
+            2 | 3 => {
+                let part: Vec<i32> = shape.iter().map(|&extent| up_to(program, extent)).collect();
+                let sides = part.iter().zip(&shape);
+                let at: Vec<String> =
+                    sides.map(|(part, all)| multiple(program, *part, all / part)).collect();
+                text += &format!(".tile([{}], {part:?})", at.join(", "));
+                shape = part;
+            }
+            4 if dtype.is_int() => {
+                let to = program.one_of(&INTEGERS);
+                let (from, bytes) = (dtype.bytes(), to.bytes());
+                let last = shape.len() - 1;
+                let row = shape[last] * i32::try_from(from).expect("at most 8");
+                let bytes = i32::try_from(bytes).expect("at most 8");
+                // The rows of a transpose are not contiguous, and a part may be less than an element.
+                if !text.contains(".t()") && row % bytes == 0 {
+                    shape[last] = row / bytes;
+                    text += &format!(".view::<{}>()", to.name());
+                    dtype = to;
+                }
+            }
+            _ => {
+                shape.reverse();
+                text += ".t()";
+            }
+        }
+    }
+    (text, Tile { name: String::new(), dtype, shape })
+}
+
+/// A power of two, up to one.
+fn up_to(program: &mut Program, most: i32) -> i32 {
+    1 << program.below(most.ilog2() + 1)
+}
+
+/// One of so many multiples of an extent.
+fn multiple(program: &mut Program, of: i32, count: i32) -> String {
+    if program.chance(50) {
+        return (program.from(0..=count - 1) * of).to_string();
+    }
+    let scalar = program.any_scalar();
+    format!("({scalar} & {}) * {of}", count - 1)
+}
+
 /// Elements of shared memory at tiles of indices, some of them outside: read; changed in one step, where the order is of no consequence; or
 /// written, each by one thread.
 pub(crate) fn by_index(program: &mut Program) {
@@ -124,8 +188,12 @@ pub(crate) fn copied(program: &mut Program) {
     }
     let [rows, columns] = shape;
     for _ in 0..program.from(1..=3) {
-        match program.below(4) {
+        match program.below(6) {
             0 | 1 => program.bind(&format!("{shared}.load()"), dtype, &shape),
+            4 | 5 => {
+                let (text, of) = view(program, &shared, dtype, shape);
+                program.bind(&format!("{text}.load()"), of.dtype, &of.shape)
+            }
             2 => program.bind(&format!("{shared}.t().load()"), dtype, &[columns, rows]),
             _ => {
                 let half = [rows * 2, columns / 2];

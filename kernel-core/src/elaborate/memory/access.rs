@@ -17,8 +17,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Const, Copied, CopyOp, Dtype, Elem, Extents, MemoryOp, ParamKind, Shared,
-        SharedData, SharedType, Tma, TmaKind, Type, Value, WindowOp,
+        Atomic, Const, Copied, CopyOp, Dtype, Elem, Extents, MemoryOp, ParamKind, SharedType, Tma,
+        TmaKind, Type, Value,
     },
     layouts::pinned_shared,
     loc::Loc,
@@ -32,6 +32,11 @@ type Arg<'v> = (&'v Val, Loc);
 fn written_at(args: &[Expr], index: usize) -> Option<String> {
     let ExprKind::Array(parts) = &args.first()?.kind else { return None };
     parts.get(index)?.operand_text()
+}
+
+/// The ranks of what is read of a ring of so many axes.
+fn buffers(axes: usize) -> String {
+    if axes <= 3 { "1 or 2".to_owned() } else { format!("1 to {}", axes - 1) }
 }
 
 impl Builder<'_> {
@@ -467,40 +472,6 @@ impl Builder<'_> {
 
     // -------------------------------------------------------------------------------- shared memory
 
-    /// `shared::<T>(shape)`
-    pub(crate) fn shared_alloc(&mut self, given: &Given<'_>) -> Option<Val> {
-        self.made_once(
-            "shared memory is allocated inside a loop or branch",
-            "its address is fixed at compile time, so an iteration would get memory that other threads may still use",
-            "let tile = shared::<f32>([64, 64]);",
-            given.loc,
-        )?;
-        let (num, shape) = (self.element_arg(given.name, given.env), given.shape(0));
-        if shape.len() > 3 {
-            let headline = "a shared tile has one or two axes, and one more for a ring";
-            return self.refuse(Code::Axis.at(given.at(0), headline).compare(
-                "rank",
-                "1 to 3",
-                shape.len(),
-            ));
-        }
-        let (dtype, loc) = (self.cells.settled(num), given.loc);
-        let data = SharedData { dtype, shape: shape.clone(), pinned: None, loc };
-        let root: Shared = self.shared.alloc(data);
-        if let Num::Cell(_) = self.cells.find(num) {
-            self.shared_cells.insert(root, num);
-        }
-        let ty = Type::Shared(SharedType {
-            root,
-            dtype,
-            shape,
-            transposed: false,
-            remote: false,
-            view: None,
-        });
-        Some(Val::Value(self.emit(WindowOp::Alloc(root), Vec::new(), ty, loc)))
-    }
-
     /// Reports what is made inside a loop or branch although a kernel makes it once; `help` makes one.
     pub(crate) fn made_once(
         &mut self,
@@ -520,35 +491,21 @@ impl Builder<'_> {
         )
     }
 
-    /// The extents of a shared allocation: of three, the first counts buffers and may be any number.
-    pub(crate) fn ring_shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
-        let Val::Array(parts) = val else { return self.shape(val, at) };
-        let [ring, rest @ ..] = parts.as_slice() else { return self.shape(val, at) };
-        if rest.len() != 2 {
-            return self.shape(val, at);
-        }
-        let loc = at.part(0);
-        let count = self.const_int(ring, "the number of buffers", loc)?;
-        let Some(count) = u32::try_from(count).ok().filter(|count| (1..=1024).contains(count))
-        else {
-            return self.refuse(
-                Code::Extent.at(loc, format!("a ring cannot have {count} buffers")).compare(
-                    "buffers",
-                    "1 to 1024",
-                    count,
-                ),
-            );
-        };
-        let mut shape = self.extents(rest, at, 1)?;
-        shape.insert(0, count);
-        Some(shape)
-    }
-
     /// `window.with_layout(form)`
     pub(crate) fn shared_layout(&mut self, given: &Given<'_>) -> Option<Val> {
         let (window, loc) = (given.receiver(), given.at(0));
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
-        self.whole_tiles(&shared, "`with_layout`", given.loc)?;
+        if !shared.is_plain() {
+            let place = self.shared[shared.root].loc;
+            return self.refuse(
+                Code::SharedUse
+                    .at(given.loc, "a view has the layout of its allocation")
+                    .place(place, "the shared memory")
+                    .why("the layout says where the elements of the allocation are; a view is some of these")
+                    .help(".with_layout(..) // directly after `shared`, before the view")
+                    .exemplified(),
+            );
+        }
         let dtype = self.cells.settled(self.num(window));
         let element_bytes = dtype.shared_bytes();
         let mut form = given.layout(0);
@@ -592,12 +549,34 @@ impl Builder<'_> {
     /// `window.load()`
     pub(crate) fn load_shared(&mut self, window: Value, loc: Loc) -> Option<Value> {
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
-        self.check_window(window, &shared, loc)?;
+        self.whole_window(window, &shared, loc)?;
         let num = self.num(window);
         self.check_budget(&shared.shape, num, loc)?;
         Some(self.emit_num(MemoryOp::LoadShared, vec![window], Some(shared.shape), num, loc))
     }
 
+    /// A window that threads read or write as a whole: anything but all buffers of a ring.
+    pub(crate) fn whole_window(
+        &mut self,
+        window: Value,
+        shared: &SharedType,
+        loc: Loc,
+    ) -> Option<()> {
+        let axes = self.shared[shared.root].shape.len();
+        let is_ring = shared.is_plain() && shared.shape.len() == axes;
+        let is_tile = shared.shape.iter().all(|extent| extent.is_power_of_two());
+        if shared.shape.len() <= 2 || !is_ring && is_tile {
+            return Some(());
+        }
+        self.refuse(
+            Code::SharedUse
+                .at(loc, "one buffer of a ring is read or written at a time")
+                .compare("rank", buffers(axes), shared.shape.len())
+                .help(self.applied(window, "[0]")),
+        )
+    }
+
+    /// A window that is one matrix, or a row.
     pub(crate) fn check_window(
         &mut self,
         window: Value,
@@ -630,7 +609,7 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<Value> {
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
-        self.check_window(window, &shared, loc)?;
+        self.whole_window(window, &shared, loc)?;
         let tile = self.value(value, value_loc)?;
         let value = if let Val::Const(..) = value { value } else { &Val::Value(tile) };
         let fits = self.cells.unify(self.num(tile), self.num(window)).is_ok();
@@ -674,7 +653,7 @@ impl Builder<'_> {
             let tma = Tma::plain(TmaKind::Staged, view.param);
             return self.tma_copy(tma, (corner, None), ((window.0, &window.1), at), loc);
         }
-        self.check_window(window, &shared, at)?;
+        self.whole_window(window, &shared, at)?;
         self.own_window(&shared, "a copy from a tensor", at)?;
         self.same_elements_in_order(&shared.shape, &view.shape, loc)?;
         let dtype = self.params[view.param as usize].kind.dtype();
@@ -713,7 +692,7 @@ impl Builder<'_> {
                 (to, place),
             );
         };
-        self.check_window(window, &shared, place)?;
+        self.whole_window(window, &shared, place)?;
         self.own_window(&shared, "a copy from addresses", place)?;
         let extents = self.ty(at).shape().to_vec();
         self.same_elements_in_order(&shared.shape, &extents, given.loc)?;

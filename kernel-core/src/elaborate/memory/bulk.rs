@@ -154,7 +154,9 @@ impl Builder<'_> {
             && let Type::Shared(shared) = self.ty(*value).clone()
         {
             self.check_window(*value, &shared, loc)?;
-            self.whole_tiles(&shared, "a bulk copy", loc)?;
+            if !shared.is_dense() {
+                self.whole_tiles(&shared, "a bulk copy", loc)?;
+            }
             if shared.transposed {
                 return self.refuse(
                     Code::CopyOperands.at(loc, "a bulk copy does not transpose").why(
@@ -186,8 +188,8 @@ impl Builder<'_> {
 
     /// The bytes of a window are a multiple of 16.
     fn whole_units(&mut self, shared: &SharedType, loc: Loc) -> Option<()> {
-        let num = self.shared_cells.get(shared.root).copied().unwrap_or(Num::Known(shared.dtype));
-        let element_bytes = self.cells.settled(num).bytes();
+        let num = self.shared_cells.get(shared.root).copied().filter(|_| !shared.is_retyped());
+        let element_bytes = self.cells.settled(num.unwrap_or(Num::Known(shared.dtype))).bytes();
         let bytes = shared.shape.iter().product::<u32>() * element_bytes;
         if bytes.is_multiple_of(UNIT_BYTES) {
             return Some(());

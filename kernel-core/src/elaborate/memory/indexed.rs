@@ -69,7 +69,7 @@ impl Builder<'_> {
     fn elements_at(&mut self, given: &Given<'_>) -> Option<At> {
         let window = given.receiver();
         let Type::Shared(shared) = self.ty(window).clone() else { return None };
-        self.check_window(window, &shared, given.loc)?;
+        self.whole_window(window, &shared, given.loc)?;
         if let Val::Tuple(_) = given.val(0) {
             let headline = "the indices of several axes are an array";
             return self.refuse_kind(headline, "an array such as `[rows, columns]`", given.arg(0));
@@ -96,10 +96,14 @@ impl Builder<'_> {
             })
             .collect();
         let mut indices: Vec<Value> = indices.into_iter().collect::<Option<_>>()?;
-        if let [rows, columns] = indices[..] {
-            let (rows, columns) =
-                self.same_shape(rows, columns, &format!("`{}`", given.path()), given.at(0))?;
-            indices = vec![rows, columns];
+        // The second round brings the first ones to the extents that the last ones add.
+        for _ in 0..indices.len().min(2) {
+            for other in 1..indices.len() {
+                let name = format!("`{}`", given.path());
+                let (first, second) =
+                    self.same_shape(indices[0], indices[other], &name, given.at(0))?;
+                (indices[0], indices[other]) = (first, second);
+            }
         }
         let shape = self.ty(indices[0]).shape().to_vec();
         let operands = [window].into_iter().chain(indices).collect();

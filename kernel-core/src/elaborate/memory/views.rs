@@ -9,12 +9,26 @@ use crate::{
     },
     ir::{Const, Dtype, SharedType, Type, Value, WindowOp},
     loc::Loc,
+    syntax::Expr,
 };
 
 /// Elements that a view can have: the largest are those that one access of a thread moves.
 const ELEMENT_BYTES: std::ops::RangeInclusive<u32> = 1..=8;
 
 impl Builder<'_> {
+    /// The extents of a view: powers of two, but for the buffers of a ring.
+    pub(crate) fn view_shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
+        let first = val.parts().and_then(<[Val]>::first).cloned().map(|first| self.plain(first));
+        match first {
+            Some(Val::Const(Const::Int(first), _))
+                if u32::try_from(first).is_ok_and(|first| !first.is_power_of_two()) =>
+            {
+                self.ring_shape(val, at)
+            }
+            _ => self.shape(val, at),
+        }
+    }
+
     /// `window.reshape(shape)`
     pub(crate) fn shared_reshape(&mut self, given: &Given<'_>) -> Option<Val> {
         let (window, shape) = (given.receiver(), given.shape(0));
@@ -45,7 +59,8 @@ impl Builder<'_> {
                 .compare("first extent", first_extent(&shared), first_of(&shape))
                 .place(self.shared[shared.root].loc, "the ring")
                 .why("the number of buffers is not a power of two, so it stays an axis of its own")
-                .help(format!("{}[i].reshape(..)", self.applied(window, ""))),
+                .help(format!("{}[i].reshape(..)", self.applied(window, "")))
+                .exemplified(),
         )
     }
 
@@ -82,7 +97,8 @@ impl Builder<'_> {
                     .compare(format!("axis {axis}"), shared.shape[axis], shape[axis])
                     .place(self.shared[shared.root].loc, "the ring")
                     .why("the number of buffers is not a power of two")
-                    .help(format!("{}[i].tile(..)", self.applied(window, ""))),
+                    .help(format!("{}[i].tile(..)", self.applied(window, "")))
+                    .exemplified(),
             );
         };
         let ty = Type::Shared(part);
@@ -171,6 +187,7 @@ impl Builder<'_> {
         let (have, want) = (from.shared_bytes(), to.shared_bytes());
         let extent = shared.shape.last().copied().unwrap_or(1);
         let rows = extent * have;
+        let bytes = if have == 1 { "byte" } else { "bytes" };
         let diagnostic = if rows < want || !extent.is_power_of_two() {
             Code::ShapeMismatch
                 .at(
@@ -178,7 +195,7 @@ impl Builder<'_> {
                     format!("a row of the window is no whole number of `{}`", to.name()),
                 )
                 .compare("bytes of a row", format!("a multiple of {want}"), rows)
-                .why(format!("the last axis has {extent} elements of {have} bytes"))
+                .why(format!("the last axis has {extent} elements of {have} {bytes}"))
         } else {
             Code::SharedUse
                 .at(given.name.loc, "a view of wider elements needs rows that are contiguous")

@@ -42,6 +42,7 @@ impl Builder<'_> {
             Kind::Condition => Checked::Value(self.one_condition(given, (val, loc))?),
             Kind::Shape => Checked::Shape(self.shape(val, expr)?),
             Kind::Ring => Checked::Shape(self.ring_shape(val, expr)?),
+            Kind::View => Checked::Shape(self.view_shape(val, expr)?),
             Kind::Closure(headline) => {
                 let Val::Closure(closure) = val else {
                     return self.refuse(Code::Kind.at(loc, headline));

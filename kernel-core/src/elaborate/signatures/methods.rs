@@ -366,13 +366,13 @@ pub(super) const SHARED: &[Signature] = &[
     ),
     gives("of_block", &[RANK], |b, g| b.shared_remote(g)).needs(&OF_BLOCK),
     gives("with_layout", &[TILE_LAYOUT], |b, g| b.shared_layout(g)),
-    gives("reshape", &[param("shape", Kind::Ring).by(all_in_a_row)], |b, g| b.shared_reshape(g)),
+    gives("reshape", &[param("shape", Kind::View).by(all_in_a_row)], |b, g| b.shared_reshape(g)),
     gives(
         "tile",
         &[
             param("at", Kind::Any)
                 .by(|b, of| Some(format!("{:?}", vec![0; extents(b, of)?.len()]))),
-            param("shape", Kind::Ring).by(|b, of| Some(format!("{:?}", extents(b, of)?))),
+            param("shape", Kind::View).by(|b, of| Some(format!("{:?}", extents(b, of)?))),
         ],
         |b, g| b.shared_tile(g),
     ),

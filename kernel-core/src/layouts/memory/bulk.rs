@@ -77,8 +77,10 @@ fn in_order(
     if row_major_shared(&tile).as_ref() != Ok(layout) {
         return Err(BulkRefusal::Order { actual: SharedLayout::of(kernel, window.root, layout) });
     }
-    let tile_bytes = tile.iter().product::<u32>() * window.dtype.bytes();
-    if window.shape.len() > tile.len() && !tile_bytes.is_multiple_of(TILE_BYTES) {
+    let tile_bytes = tile.iter().product::<u32>() * kernel.shared[window.root].dtype.bytes();
+    let axes =
+        if window.is_plain() { window.shape.len() } else { kernel.shared[window.root].shape.len() };
+    if axes > tile.len() && !tile_bytes.is_multiple_of(TILE_BYTES) {
         return Err(BulkRefusal::Gaps { tile_bytes });
     }
     Ok(())

@@ -82,14 +82,13 @@ pub(crate) fn choose(kernel: &Kernel, layouts: &Layouts) -> ArenaMap<Shared, Lay
     let widest = widest_views(kernel);
     for (root, data) in kernel.shared.iter() {
         let shape = tile_shape(kernel, root, &uses);
-        let layout = match &data.pinned {
-            Some(form) => form.to_layout(&shape).expect("check_pinned has seen this form"),
-            None => {
-                let uses = uses.get(root).map_or(&[][..], Vec::as_slice);
-                let size = data.dtype.shared_bytes();
-                let together = widest.get(root).map_or(1, |wider| wider.bytes / size);
-                best(&shape, size, uses, together)
-            }
+        let layout = if let Some(form) = &data.pinned {
+            form.to_layout(&shape).expect("check_pinned has seen this form")
+        } else {
+            let uses = uses.get(root).map_or(&[][..], Vec::as_slice);
+            let size = data.dtype.shared_bytes();
+            let together = widest.get(root).map_or(1, |wider| wider.bytes / size);
+            best(&shape, size, uses, together)
         };
         chosen.insert(root, layout);
     }
@@ -300,7 +299,7 @@ impl Collector<'_> {
 
     /// A tile in registers, in the order of the allocation's axes.
     fn registers(&self, window: &SharedType, layout: Option<&Layout>) -> How {
-        if window.is_plain() {
+        if window.is_plain() && window.shape.len() <= 2 {
             return registers(window, layout);
         }
         let data = &self.kernel.shared[window.root];
@@ -341,7 +340,7 @@ impl Collector<'_> {
             ) => Some((window_of(self.kernel, *window), How::Any)),
             (Op::Copy(CopyOp::Async(copied)), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
-                if !window.is_plain() {
+                if !window.is_plain() || window.shape.len() > 2 {
                     return Some((window, self.copy_to_view(window, *copied, op, args)));
                 }
                 let access = self.known.access(self.kernel, op, args);
@@ -420,7 +419,8 @@ impl Collector<'_> {
         let alike = matches!(windows[..], [from, to] if from.root == to.root);
         for window in windows {
             let how = if alike { How::Any } else { How::Row };
-            uses.entry(window.root).or_default().push(Use { rank: window.shape.len(), times, how });
+            let rank = self.rank(window);
+            uses.entry(window.root).or_default().push(Use { rank, times, how });
         }
     }
 
@@ -442,11 +442,9 @@ pub(crate) fn window_of(kernel: &Kernel, value: Value) -> &SharedType {
     kernel.ty(value).shared().expect("ir::verify requires shared memory here")
 }
 
-/// A tile in registers, in the order of the allocation's axes; for windows of other ranks than the layout's tile nothing is said.
+/// A tile in registers, in the order of the allocation's axes.
 fn registers(window: &SharedType, layout: Option<&Layout>) -> How {
-    layout
-        .filter(|_| window.shape.len() <= 2)
-        .map_or(How::Any, |layout| How::Registers(in_order(window, layout.clone())))
+    layout.map_or(How::Any, |layout| How::Registers(in_order(window, layout.clone())))
 }
 
 /// A layout of the window's tile, in the order of the allocation's axes.

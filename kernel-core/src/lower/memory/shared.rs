@@ -8,8 +8,8 @@ use la_arena::ArenaMap;
 
 use super::access::VECTOR_BYTES;
 use crate::ir::{
-    Access, Barriers, Does, Done, Elem, Kernel, Memory, Op, Region, Shared, SharedType, StmtKind,
-    Type, Value, Wait,
+    Access, Barriers, Does, Done, Elem, Kernel, Lifetimes, Memory, Op, Region, Shared, SharedType,
+    StmtKind, Type, Value, Wait,
 };
 use crate::layouts::{TILE_BYTES, over_positions, positions, tile_bytes, tiles};
 use crate::loc::Loc;
@@ -38,6 +38,8 @@ pub(crate) enum Order {
     AsAllocated,
     /// Longest needed first, so that scratch gets the bytes of the others; alignment costs bytes.
     LongestFirst,
+    /// Longest needed first, and what is never in use at the same time in the same bytes.
+    Together,
 }
 
 /// Where everything in shared memory is: allocations, and scratch that conversions take turns in.
@@ -51,7 +53,8 @@ pub(crate) struct SharedPlan<'a> {
     barriers: ArenaMap<Barriers, u32>,
     /// Where the address of the kernel's tensor memory is.
     tensor_address: u32,
-    /// For each allocation its end and the last statement of the kernel's body that needs it.
+    /// For each allocation its end and the last statement of the kernel's body that needs it. Between that and the first statement that
+    /// needs another one in the same bytes is a barrier.
     ends: Vec<(u32, usize)>,
     /// Where the values that partitions take from outside begin.
     pub(crate) handed: u32,
@@ -88,21 +91,25 @@ impl<'a> SharedPlan<'a> {
         let mut allocations: Vec<(Shared, usize)> = kernel.shared.iter().map(last).collect();
         let before = match order {
             Order::AsAllocated => allocations.len(),
-            Order::LongestFirst => {
+            Order::LongestFirst | Order::Together => {
                 allocations.sort_by_key(|&(_, last)| std::cmp::Reverse(last));
                 allocations.partition_point(|&(_, last)| last == usize::MAX)
             }
         };
         // Allocations that are needed to the end come before the mbarriers, which are needed to the end too.
         let others = allocations.split_off(before);
-        let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
+        let bytes = |shared: Shared| {
             let data = &kernel.shared[shared];
             let tile = tile_bytes(&layouts[shared], data.dtype.shared_bytes());
             let count: u32 =
                 data.shape[..data.shape.len() - layouts[shared].outs().len()].iter().product();
-            let start = end.next_multiple_of(tile.clamp(TILE_BYTES, SWIZZLE_BYTES));
+            (tile.clamp(TILE_BYTES, SWIZZLE_BYTES), (tile * count).next_multiple_of(TILE_BYTES))
+        };
+        let mut place = |(shared, last): (Shared, usize), end: &mut u32| {
+            let (alignment, bytes) = bytes(shared);
+            let start = end.next_multiple_of(alignment);
             starts.insert(shared, start);
-            *end = (start + tile * count).next_multiple_of(TILE_BYTES);
+            *end = start + bytes;
             (*end, last)
         };
         for one in allocations {
@@ -120,8 +127,22 @@ impl<'a> SharedPlan<'a> {
             end += ADDRESS_BYTES;
             ends.push((end, usize::MAX));
         }
-        for one in others {
-            ends.push(place(one, &mut end));
+        if order == Order::Together {
+            let mut packed =
+                Packed { lifetimes: kernel.lifetimes(), from: end, placed: Vec::new() };
+            let mut largest_first: Vec<_> =
+                others.into_iter().map(|one| (bytes(one.0), one)).collect();
+            largest_first.sort_by_key(|((_, bytes), _)| std::cmp::Reverse(*bytes));
+            for ((alignment, bytes), (shared, last)) in largest_first {
+                let start = packed.place(shared, alignment, bytes);
+                starts.insert(shared, start);
+                ends.push((start + bytes, last));
+                end = end.max(start + bytes);
+            }
+        } else {
+            for one in others {
+                ends.push(place(one, &mut end));
+            }
         }
         let handed = end;
         if let Some(found) = kernel.specialized() {
@@ -189,6 +210,39 @@ impl<'a> SharedPlan<'a> {
     /// The place and bytes of the largest scratch.
     pub(crate) fn widest(&self) -> Option<(Loc, u32)> {
         self.widest
+    }
+}
+
+/// Allocations that share bytes with those that are never in use at the same time.
+struct Packed {
+    lifetimes: Lifetimes,
+    /// The first byte that they may have.
+    from: u32,
+    /// What has a place: where it begins and ends.
+    placed: Vec<(Shared, u32, u32)>,
+}
+
+impl Packed {
+    /// The lowest place that nothing has which is in use at the same time.
+    fn place(&mut self, shared: Shared, alignment: u32, bytes: u32) -> u32 {
+        let lifetimes = &self.lifetimes;
+        let others: Vec<(u32, u32)> = self
+            .placed
+            .iter()
+            .filter(|(other, ..)| !lifetimes.are_apart(shared, *other))
+            .map(|&(_, start, end)| (start, end))
+            .collect();
+        let fits = |start: &u32| {
+            others.iter().all(|&(first, end)| end <= *start || start + bytes <= first)
+        };
+        let ends = others.iter().map(|&(_, end)| end).chain([self.from]);
+        let start = ends
+            .map(|end| end.next_multiple_of(alignment))
+            .filter(fits)
+            .min()
+            .expect("nothing begins after the last end");
+        self.placed.push((shared, start, start + bytes));
+        start
     }
 }
 

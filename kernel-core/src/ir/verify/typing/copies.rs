@@ -149,7 +149,7 @@ fn bulk(bulk: Bulk, args: &[&Type]) -> Outcome {
     holds(mask && condition, "the mask or the condition does not fit")?;
     holds(!bulk.multicast || bulk.kind == BulkKind::Load, "only a load can go to several blocks")?;
     let last = operands.window.map(window).transpose()?;
-    let as_made = |window: &SharedType| !window.transposed && window.is_plain();
+    let as_made = |window: &SharedType| !window.transposed && window.is_dense();
     holds(last.is_none_or(as_made), "a bulk copy does not transpose")?;
     match bulk.kind {
         BulkKind::Load | BulkKind::Store | BulkKind::Reduce(_) => {

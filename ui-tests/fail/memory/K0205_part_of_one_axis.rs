@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4)]
+pub fn rows(x: Tensor<f32, 2>, y: TensorMut<f32, 2>) {
+    let s = shared::<f32>([64, 64]);
+    s.store(x.tile([0, 0], [64, 64]).load());
+    sync();
+    y.tile([0, 0], [16, 64]).store(s.tile([16], [16, 64]).load());
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4)]
+pub fn rows(x: Tensor<f32, 2>, y: TensorMut<f32, 2>) {
+    let s = shared::<f32>([64, 64]);
+    s.store(x.tile([0, 0], [64, 64]).load());
+    sync();
+    let mine = ptx!("mov.u32 {out}, %laneid;" => i32);
+    y.tile([0, 0], [1, 64]).store(s.tile([mine, 0], [1, 64]).load());
+}
+
+fn main() {}
