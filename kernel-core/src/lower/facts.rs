@@ -3,8 +3,8 @@
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, Range, Ranges, Region, SourceOp, StmtKind,
-    TileOp, Value,
+    Announcement, Dtype, Elem, ElementwiseOp, Kernel, Memory, MemoryOp, Op, ParamKind, Range,
+    Ranges, Region, SourceOp, StmtKind, TileOp, Value, Wait,
 };
 use crate::layouts::{Axis, Known, Subject, analyze, log2_fact, stride};
 
@@ -29,6 +29,9 @@ pub(crate) struct Facts<'a> {
     splats: ArenaMap<Value, Value>,
     /// Of kernels that access shared memory or tiles by index, or convert integers to `bf16`; of others what the types say.
     ranges: Ranges<'a>,
+    /// Whether the launch keeps other writers away from the tensors that are read: what is written are tensors that it checks for overlap, and
+    /// no other grid runs beside this one.
+    writes_checked: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -42,6 +45,7 @@ impl<'a> Facts<'a> {
             computed: ArenaMap::new(),
             splats: ArenaMap::new(),
             ranges: ranges(kernel),
+            writes_checked: writes_checked(kernel),
         };
         facts.region(&kernel.body);
         kernel.body.each_op(&mut |op, args, result, _| {
@@ -68,6 +72,12 @@ impl<'a> Facts<'a> {
     /// The type of a number or of the elements of a tile.
     pub(crate) fn elem(&self, value: Value) -> Option<Elem> {
         self.kernel.ty(value).elem()
+    }
+
+    /// Whether nothing writes a tensor while the kernel runs, so that it can be read as constant memory (PTX ISA, "ld.global.nc").
+    pub(crate) fn is_constant(&self, param: u32) -> bool {
+        let kind = &self.kernel.params[param as usize].kind;
+        self.writes_checked && matches!(kind, ParamKind::Tensor { mutable: false, .. })
     }
 
     /// What was found out of every value.
@@ -175,4 +185,27 @@ fn ranges(kernel: &Kernel) -> Ranges<'_> {
     });
     let needed = converts || !extents.is_empty();
     if needed { Ranges::of(kernel, &extents) } else { Ranges::default() }
+}
+
+/// Whether all that a kernel writes in global memory are tensors, while no other grid runs beside it.
+fn writes_checked(kernel: &Kernel) -> bool {
+    let mut checked = true;
+    kernel.body.each_stmt(&mut |stmt| match &stmt.kind {
+        StmtKind::Op { op, args, result } => {
+            let effects = kernel.effects(op, args, *result);
+            let by_address =
+                effects.writes().any(|access| matches!(access.memory, Memory::Address(_)));
+            let beside_others = effects.announces == Some(Announcement::NextGrid)
+                || effects.waits.contains(&Wait::Grids);
+            checked &= !by_address && !beside_others;
+        }
+        StmtKind::Ptx { .. } => checked = false,
+        StmtKind::If { .. }
+        | StmtKind::For { .. }
+        | StmtKind::Loop { .. }
+        | StmtKind::Reduce { .. }
+        | StmtKind::Scan { .. }
+        | StmtKind::Specialize { .. } => {}
+    });
+    checked
 }

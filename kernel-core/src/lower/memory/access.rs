@@ -85,6 +85,28 @@ impl Emitter {
         mask: Val,
         other: Option<&[Val]>,
     ) -> Vec<Val> {
+        self.load_with(&[space.into()], elem, count, (address, mask), other)
+    }
+
+    /// The same from global memory that nothing writes while the kernel runs.
+    pub(crate) fn load_constant(
+        &mut self,
+        elem: Elem,
+        count: u32,
+        address: Operand,
+        mask: Val,
+    ) -> Vec<Val> {
+        self.load_with(&[Space::Global.into(), Word::Nc.into()], elem, count, (address, mask), None)
+    }
+
+    fn load_with(
+        &mut self,
+        modifiers: &[Modifier],
+        elem: Elem,
+        count: u32,
+        (address, mask): (Operand, Val),
+        other: Option<&[Val]>,
+    ) -> Vec<Val> {
         let zeros = vec![zero(elem); count as usize];
         let other = other.unwrap_or(&zeros);
         if mask == Val::Int(0) {
@@ -99,7 +121,7 @@ impl Emitter {
                 self.assign(register, value);
             }
         }
-        let modifiers = words.modifiers(&[space.into()]);
+        let modifiers = words.modifiers(modifiers);
         let target = braced(registers.iter().map(|&register| Operand::Reg(register)).collect());
         let mut inst = Instruction::new(Opcode::Ld, modifiers, [target, address]);
         inst.guard = guard;

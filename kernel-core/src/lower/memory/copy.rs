@@ -161,7 +161,7 @@ impl Lower<'_> {
                 let source = self.e.at(source, 0);
                 self.e.place = before;
                 let mask = self.e.and(Type::Pred, one, mask);
-                values.extend(self.e.load(Space::Global, elem, vector, source, mask, None));
+                values.extend(self.load_global(tile.param, elem, vector, source, mask));
             }
             self.e.store(Space::Shared, elem, &values, target, one);
         }

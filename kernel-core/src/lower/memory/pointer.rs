@@ -150,7 +150,7 @@ impl Lower<'_> {
                 let address = self.tensor_address(&tile, &origin);
                 let mask = self.tensor_mask(&tile, &origin);
                 let address = self.e.at(address, 0);
-                Data::Scalar(self.e.load(Space::Global, elem, 1, address, mask, None)[0])
+                Data::Scalar(self.load_global(param, elem, 1, address, mask)[0])
             }
             crate::ir::Type::Tile(..)
             | crate::ir::Type::Shared(_)

@@ -297,6 +297,22 @@ impl Lower<'_> {
         [kept(addresses, MOST_KEPT), kept(addresses, MOST_MASKS)]
     }
 
+    /// Reads neighbouring elements of a tensor.
+    pub(super) fn load_global(
+        &mut self,
+        param: u32,
+        elem: Elem,
+        count: u32,
+        address: Operand,
+        mask: Val,
+    ) -> Vec<Val> {
+        if self.facts.is_constant(param) {
+            self.e.load_constant(elem, count, address, mask)
+        } else {
+            self.e.load(Space::Global, elem, count, address, mask, None)
+        }
+    }
+
     /// Reads a tile.
     pub(crate) fn load_tensor(&mut self, param: u32, offsets: &[Value], result: Value) -> Vec<Val> {
         let layout = self.layout(result).clone();
@@ -309,7 +325,7 @@ impl Lower<'_> {
         for start in starts {
             let (address, mask) = self.vector_place(&tile, &layout, start, kept_at, Val::Int(1));
             let count = 1 << bits.len();
-            let loaded = self.e.load(Space::Global, elem, count, address, mask, None);
+            let loaded = self.load_global(param, elem, count, address, mask);
             for (element, value) in (0..).zip(loaded) {
                 registers[vector_register(&bits, start, element) as usize] = value;
             }
