@@ -342,8 +342,8 @@ impl Lower<'_> {
 
     fn memory(&mut self, op: &MemoryOp, args: &[Value], result: Option<Value>) -> Option<Data> {
         match op {
-            MemoryOp::LoadTensor(param) => {
-                return Some(self.tensor_load(*param, args, target(result)));
+            MemoryOp::LoadTensor(param, evict) => {
+                return Some(self.tensor_load((*param, *evict), args, target(result)));
             }
             MemoryOp::LoadPtr { masked } => {
                 return Some(self.load_pointers(*masked, args, target(result)));
@@ -355,9 +355,9 @@ impl Lower<'_> {
             MemoryOp::AtomicTensor { param, op } => {
                 return self.atomic_tensor((*op, *param), args, result);
             }
-            MemoryOp::StoreTensor(param) => {
+            MemoryOp::StoreTensor(param, evict) => {
                 let (value, offsets) = args.split_last().expect("the tile comes last");
-                self.tensor_store(*param, offsets, *value);
+                self.tensor_store((*param, *evict), offsets, *value);
             }
             MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args),
             MemoryOp::StoreShared => self.store_shared(args[0], args[1]),

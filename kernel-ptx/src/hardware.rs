@@ -47,7 +47,7 @@ pub enum Capability {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Capability; 15] = [
+    pub const ALL: [Capability; 16] = [
         Self::Float8,
         Self::Bf16Atomics,
         Self::VectorAtomics,

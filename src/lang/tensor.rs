@@ -495,6 +495,56 @@ tuples_of_ranges! {
     5: A B C D E;
 }
 
+macro_rules! priorities {
+    ($($view:ident: $tensor:ident;)*) => {$(
+        impl<T: Scalar> $view<T> {
+            /// The same window, whose data the second-level cache evicts first: they are not needed again.
+            ///
+            /// The first-level cache does not keep what is read or written. For [`load`](Self::load), stores, and TMA copies of the window.
+            ///
+            /// # PTX
+            /// `.L1::no_allocate.L2::cache_hint` at `ld.global` and `st.global`, `.L2::cache_hint` at TMA copies, with the policy of
+            /// `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "ld", "createpolicy").
+            ///
+            /// # Errors
+            /// K0404 if a priority is given twice, for atomic operations and for [`copy_async`](super::copy_async) in groups.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn once(x: ", stringify!($tensor), "<f32, 1>) -> Tile<f32> {")]
+            ///     x.tile([0], [1024]).evict_first().load()
+            /// }
+            /// ```
+            #[must_use]
+            pub fn evict_first(self) -> Self {
+                stub()
+            }
+
+            /// The same window, whose data the second-level cache evicts last: they are needed again.
+            ///
+            /// PTX and errors: those of [`evict_first`](Self::evict_first), with `evict_last` and without `.L1::no_allocate`.
+            ///
+            /// ```no_run
+            /// use kiln::prelude::*;
+            ///
+            #[doc = concat!("fn table(x: ", stringify!($tensor), "<f32, 1>) -> Tile<f32> {")]
+            ///     x.tile([0], [1024]).evict_last().load()
+            /// }
+            /// ```
+            #[must_use]
+            pub fn evict_last(self) -> Self {
+                stub()
+            }
+        }
+    )*};
+}
+
+priorities! {
+    View: Tensor;
+    ViewMut: TensorMut;
+}
+
 impl<T: Scalar> View<T> {
     /// Reads the window into a tile of its shape; zero outside the tensor.
     ///
@@ -508,7 +558,8 @@ impl<T: Scalar> View<T> {
     /// # PTX
     /// `ld.global.v4.f32` and the like, up to 16 bytes: [accesses](super#accesses). For windows that may reach outside,
     /// `@%p0 ld.global`, where `%p0` is one `setp.lt.u32` of the index against the extent for each axis; the result is
-    /// set to zero before.
+    /// set to zero before. A [`Tensor`], which no other argument of the launch overlaps that is written, is read by `ld.global.nc`,
+    /// unless the kernel writes through addresses, has `ptx!`, or overlaps with another grid (PTX ISA, "ld.global.nc").
     ///
     /// # Errors
     /// K0504 for more elements than registers hold.

@@ -32,7 +32,7 @@ fn together<'a>(
     const COORDINATE: &str = "the coordinate of a window";
     const TOGETHER: &str = "a window is read and written by all threads together";
     let corner = &args[..args.len().saturating_sub(1)];
-    Some(if let Op::Memory(MemoryOp::LoadTensor(_)) = op {
+    Some(if let Op::Memory(MemoryOp::LoadTensor(..)) = op {
         (COORDINATE, args, TOGETHER, "load(p + full([128], lane))")
     } else if let Op::Memory(MemoryOp::AtomicTensor { op, .. }) = op {
         (
@@ -41,7 +41,7 @@ fn together<'a>(
             TOGETHER,
             "atomic::add(p + full([128], lane), x)",
         )
-    } else if let Op::Memory(MemoryOp::StoreTensor(_)) = op {
+    } else if let Op::Memory(MemoryOp::StoreTensor(..)) = op {
         (COORDINATE, corner, TOGETHER, "store(p + full([128], lane), x)")
     } else if let Op::Copy(CopyOp::Async(_)) = op {
         let why = "a window is copied by all threads together";

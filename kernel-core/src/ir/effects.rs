@@ -362,8 +362,8 @@ fn changed(read: Access) -> Vec<Access> {
 fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
     use Does::{Reads, Writes};
     match op {
-        MemoryOp::LoadTensor(param) => vec![by_threads(Reads, Memory::Tensor(*param))],
-        MemoryOp::StoreTensor(param) => vec![by_threads(Writes, Memory::Tensor(*param))],
+        MemoryOp::LoadTensor(param, _) => vec![by_threads(Reads, Memory::Tensor(*param))],
+        MemoryOp::StoreTensor(param, _) => vec![by_threads(Writes, Memory::Tensor(*param))],
         MemoryOp::LoadPtr { masked } => {
             vec![by_address(Reads, args[0], masked.then(|| args[1]))]
         }

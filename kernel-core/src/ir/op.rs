@@ -1,8 +1,8 @@
 //! The operations of the IR, in families.
 
 use super::{
-    BarrierOp, Bulk, ClusterOp, Dtype, Extents, GridOp, Named, NamedOp, ReportOp, Scaled, Shared,
-    StoreWait, Tcgen05, TensorMemoryOp, Tma,
+    BarrierOp, Bulk, ClusterOp, Dtype, Evict, Extents, GridOp, Named, NamedOp, ReportOp, Scaled,
+    Shared, StoreWait, Tcgen05, TensorMemoryOp, Tma,
 };
 
 /// A constant.
@@ -422,9 +422,9 @@ pub enum ElementwiseOp {
 #[derive(Clone, Debug, PartialEq)]
 pub enum MemoryOp {
     /// Reads a tile of a tensor at the operands' offsets (`i32`, see [`Corner`](super::Corner)). Outside the tensor, or its slice: zero.
-    LoadTensor(u32),
+    LoadTensor(u32, Evict),
     /// Writes the last operand at the offsets given by the others. Outside the tensor, or its slice: dropped.
-    StoreTensor(u32),
+    StoreTensor(u32, Evict),
     /// Reads the addresses in operand 0; with `masked`, operand 1 is a mask and operand 2 the value elsewhere.
     LoadPtr {
         /// With mask and other.

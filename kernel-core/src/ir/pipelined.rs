@@ -315,11 +315,11 @@ impl Stmt {
     pub fn loads(&self) -> bool {
         let StmtKind::Op { op: Op::Memory(op), .. } = &self.kind else { return false };
         match op {
-            MemoryOp::LoadTensor(_)
+            MemoryOp::LoadTensor(..)
             | MemoryOp::LoadPtr { .. }
             | MemoryOp::LoadShared
             | MemoryOp::GatherShared => true,
-            MemoryOp::StoreTensor(_)
+            MemoryOp::StoreTensor(..)
             | MemoryOp::StorePtr { .. }
             | MemoryOp::Atomic(_)
             | MemoryOp::AtomicTensor { .. }
@@ -462,12 +462,12 @@ impl Kernel {
         let mut loads = BTreeSet::new();
         self.body.each_op(&mut |op, args, result, _| {
             let param = match op {
-                Op::Memory(MemoryOp::LoadTensor(param)) => Some(*param),
+                Op::Memory(MemoryOp::LoadTensor(param, _)) => Some(*param),
                 Op::Memory(MemoryOp::LoadPtr { .. }) => origins.get(args[0]).copied(),
                 Op::Memory(
                     MemoryOp::LoadShared
                     | MemoryOp::GatherShared
-                    | MemoryOp::StoreTensor(_)
+                    | MemoryOp::StoreTensor(..)
                     | MemoryOp::StorePtr { .. }
                     | MemoryOp::Atomic(_)
                     | MemoryOp::AtomicTensor { .. }

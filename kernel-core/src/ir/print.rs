@@ -432,12 +432,13 @@ impl<'a> Printer<'a> {
     fn memory(&self, op: &MemoryOp, args: &[String]) -> String {
         let all = args.join(", ");
         match op {
-            MemoryOp::LoadTensor(param) => {
-                format!("load_tensor {}", self.corner(*param, args))
+            MemoryOp::LoadTensor(param, evict) => {
+                format!("load_tensor{} {}", evict.printed(), self.corner(*param, args))
             }
-            MemoryOp::StoreTensor(param) => {
+            MemoryOp::StoreTensor(param, evict) => {
                 let (positions, tile) = args.split_at(args.len().saturating_sub(1));
-                format!("store_tensor {} {}", self.corner(*param, positions), tile.join(", "))
+                let to = self.corner(*param, positions);
+                format!("store_tensor{} {to} {}", evict.printed(), tile.join(", "))
             }
             MemoryOp::LoadPtr { masked: false } => format!("load_ptr {all}"),
             MemoryOp::LoadPtr { masked: true } => {

@@ -259,7 +259,7 @@ fn positions<'v>(op: &Op, args: &'v [Value]) -> &'v [Value] {
     let others = if let Op::Memory(MemoryOp::AtomicTensor { op, .. }) = op {
         op.values()
     } else {
-        let one = matches!(op, Op::Memory(MemoryOp::StoreTensor(_)) | Op::Copy(CopyOp::Async(_)));
+        let one = matches!(op, Op::Memory(MemoryOp::StoreTensor(..)) | Op::Copy(CopyOp::Async(_)));
         usize::from(one)
     };
     &args[..args.len().saturating_sub(others)]

@@ -196,10 +196,10 @@ impl Order<'_> {
         let StmtKind::Op { op, args, result } = kind else { return None };
         let mut extents = Vec::new();
         let (param, coordinates, tile, does) = match (op, &args[..], result) {
-            (Op::Memory(MemoryOp::LoadTensor(param)), coordinates, Some(tile)) => {
+            (Op::Memory(MemoryOp::LoadTensor(param, _)), coordinates, Some(tile)) => {
                 (*param, coordinates, Some(*tile), Touches::Reads)
             }
-            (Op::Memory(MemoryOp::StoreTensor(param)), [coordinates @ .., tile], _) => {
+            (Op::Memory(MemoryOp::StoreTensor(param, _)), [coordinates @ .., tile], _) => {
                 (*param, coordinates, Some(*tile), Touches::Writes)
             }
             (Op::Memory(MemoryOp::AtomicTensor { param, op }), args, _) => {

@@ -6,7 +6,7 @@ use super::value::{Class, Num, Part, Ty, Val, ViewVal};
 use crate::{
     diag::Code,
     elaborate::{Builder, signatures::Given},
-    ir::{Binary, Compare, Const, Dtype, Elem, TileOp, Type, Unary, WindowOp},
+    ir::{Binary, Compare, Const, Dtype, Elem, Evict, TileOp, Type, Unary, WindowOp},
     layouts::{of_elements, pinned},
     loc::Loc,
     syntax::GenericArg,
@@ -181,7 +181,14 @@ impl Builder<'_> {
         let shape = self.params[param as usize].block.clone().unwrap_or_default();
         let places = (0..corner.len()).map(|index| given.args[0].part(index)).collect();
         let at = corner.into_iter().map(Val::Value).collect();
-        Val::View(Rc::new(ViewVal { param, at, places, shape, part: Part::Block }))
+        Val::View(Rc::new(ViewVal {
+            param,
+            at,
+            places,
+            shape,
+            part: Part::Block,
+            evict: Evict::Normal,
+        }))
     }
 
     /// `a.len()` of an array of Rust

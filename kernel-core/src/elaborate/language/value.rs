@@ -6,7 +6,7 @@ use kernel_layout::Form;
 
 use super::scope::{ScopeId, VarId};
 use crate::{
-    ir::{Const, Dtype, Value},
+    ir::{Const, Dtype, Evict, Value},
     loc::Loc,
     syntax::{Expr, Pat, Struct},
 };
@@ -339,6 +339,8 @@ pub(crate) struct ViewVal {
     pub(crate) shape: Vec<u32>,
     /// What the window is.
     pub(crate) part: Part,
+    /// The L2 eviction priority of what is accessed.
+    pub(crate) evict: Evict,
 }
 
 /// What a window of a tensor is.
@@ -363,8 +365,8 @@ impl ViewVal {
 
     /// Whether both are of one tensor, or of slices of it, and have the same extents: the positions alone differ.
     pub(crate) fn is_like(&self, other: &ViewVal) -> bool {
-        (self.param, &self.shape, self.part, self.at.len())
-            == (other.param, &other.shape, other.part, other.at.len())
+        (self.param, &self.shape, self.part, self.evict, self.at.len())
+            == (other.param, &other.shape, other.part, other.evict, other.at.len())
     }
 }
 

@@ -17,8 +17,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Const, Copied, CopyOp, Dtype, Elem, Extents, MemoryOp, ParamKind, SharedType, Tma,
-        TmaKind, Type, Value,
+        Atomic, Const, Copied, CopyOp, Dtype, Elem, Evict, Extents, MemoryOp, ParamKind,
+        SharedType, Tma, TmaKind, Type, Value,
     },
     layouts::pinned_shared,
     loc::Loc,
@@ -86,7 +86,30 @@ impl Builder<'_> {
         if let Val::Slice(slice) = &given.of {
             at = self.corner_in_slice(slice, &at, given.loc)?;
         }
-        Some(Val::View(Rc::new(ViewVal { param, at, places, shape, part: Part::Tile })))
+        Some(Val::View(Rc::new(ViewVal {
+            param,
+            at,
+            places,
+            shape,
+            part: Part::Tile,
+            evict: Evict::Normal,
+        })))
+    }
+
+    /// `view.evict_first()`, `view.evict_last()`
+    pub(crate) fn evict_window(&mut self, evict: Evict, given: &Given<'_>) -> Option<Val> {
+        let view = given.view();
+        if let Some(first) = view.evict.method() {
+            return self.evicted_twice(first, given.signature.name, "access", given.loc);
+        }
+        Some(Val::View(Rc::new(ViewVal { evict, ..view.clone() })))
+    }
+
+    /// Reports the priority in the cache of a window that is accessed in a way which has none.
+    fn no_priority(&mut self, view: &ViewVal, what: &str, why: &str, loc: Loc) -> Option<()> {
+        let Some(method) = view.evict.method() else { return Some(()) };
+        let headline = format!("`{method}` is not an option of {what}");
+        self.refuse(Code::CopyOperands.at(loc, headline).why(why))
     }
 
     /// `view.load()`
@@ -100,7 +123,7 @@ impl Builder<'_> {
         self.note_corner(view, loc);
         self.check_budget(&view.shape, Num::Known(dtype), loc)?;
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
-        let tile = self.emit(MemoryOp::LoadTensor(view.param), corner, ty, loc);
+        let tile = self.emit(MemoryOp::LoadTensor(view.param, view.evict), corner, ty, loc);
         if let Some(of) = self.params[view.param as usize].points_to {
             return Some(Val::Value(self.bits_as(Elem::Ptr(of), tile, loc)));
         }
@@ -136,6 +159,9 @@ impl Builder<'_> {
     /// `view.atomic_add(value)` and the like.
     pub(crate) fn atomic_tensor(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
         let view = given.view();
+        let why =
+            "an atomic operation is done in the second-level cache, where it leaves the element";
+        self.no_priority(view, "an atomic operation", why, given.loc)?;
         let dtype = self.writable(view, "an atomic on", given.loc)?;
         self.wants_atomic(op, dtype, given)?;
         let (mut args, ty) = (view.corner()?, Type::Tile(Elem::Number(dtype), view.shape.clone()));
@@ -174,7 +200,7 @@ impl Builder<'_> {
         let mut args = view.corner()?;
         self.note_corner(view, given.loc);
         args.push(tile);
-        self.does(MemoryOp::StoreTensor(view.param), args, given)
+        self.does(MemoryOp::StoreTensor(view.param, view.evict), args, given)
     }
 
     /// A tile with the element type and extents of what it is stored to.
@@ -650,9 +676,11 @@ impl Builder<'_> {
             let corner = view.corner()?;
             self.note_corner(view, loc);
             let window = self.copied_window(to, at)?;
-            let tma = Tma::plain(TmaKind::Staged, view.param);
+            let tma = Tma { evict: view.evict, ..Tma::plain(TmaKind::Staged, view.param) };
             return self.tma_copy(tma, (corner, None), ((window.0, &window.1), at), loc);
         }
+        let why = "in groups every thread copies its own part (PTX ISA, \"cp.async\")";
+        self.no_priority(view, "a copy in groups", why, loc)?;
         self.whole_window(window, &shared, at)?;
         self.own_window(&shared, "a copy from a tensor", at)?;
         self.same_elements_in_order(&shared.shape, &view.shape, loc)?;
@@ -781,6 +809,7 @@ impl Builder<'_> {
         self.note_corner(view, given.loc);
         let (window, shared) = self.copied_window(from, at)?;
         let tma = Tma::plain(TmaKind::Store, view.param).of_extents(Extents::of(&view.shape));
+        let tma = Tma { evict: view.evict, ..tma };
         self.tma_copy(tma, (corner, None), ((window, &shared), at), given.loc)
     }
 }

@@ -146,7 +146,7 @@ impl Builder<'_> {
                 return builder.only_one_thread(name, loc);
             };
             if let Some(first) = said.evict.method() {
-                return builder.evicted_twice(first, name, loc);
+                return builder.evicted_twice(first, name, "copy", loc);
             }
             *said.evict = evict;
             Some((op, args))
@@ -241,12 +241,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn said_twice(
-        &mut self,
-        word: &str,
-        (what, help): (&str, &str),
-        loc: Loc,
-    ) -> Option<(Op, Vec<Value>)> {
+    fn said_twice<T>(&mut self, word: &str, (what, help): (&str, &str), loc: Loc) -> Option<T> {
         self.refuse(
             Code::CopyOperands
                 .at(loc, format!("`{word}` is given twice for one {what}"))
@@ -273,15 +268,23 @@ impl Builder<'_> {
     }
 
     /// Reports a second priority in the cache, by the methods that say the first one and this one.
-    fn evicted_twice(&mut self, first: &str, second: &str, loc: Loc) -> Option<(Op, Vec<Value>)> {
+    pub(super) fn evicted_twice<T>(
+        &mut self,
+        first: &str,
+        second: &str,
+        what: &str,
+        loc: Loc,
+    ) -> Option<T> {
         let help = format!(".{second}()");
         if second == first {
-            return self.said_twice(first, ("copy", &help), loc);
+            return self.said_twice(first, (what, &help), loc);
         }
         self.refuse(
             Code::CopyOperands
-                .at(loc, format!("`{first}` and `{second}` are given for one copy"))
-                .why("the copy is one instruction, which has one priority in the L2 cache")
+                .at(loc, format!("`{first}` and `{second}` are given for one {what}"))
+                .why(format!(
+                    "the {what} is one instruction, which has one priority in the L2 cache"
+                ))
                 .help(help),
         )
     }

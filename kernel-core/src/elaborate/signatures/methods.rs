@@ -493,6 +493,8 @@ const CHANGED: &[Parameter] = &[param("current", Kind::Any), param("new", Kind::
 pub(super) const VIEW: &[Signature] = &[
     gives("load", &[], |b, g| b.load_tensor(g)),
     does("store", STORED, |b, g| b.store_tensor(g)),
+    gives("evict_first", &[], |b, g| b.evict_window(Evict::First, g)),
+    gives("evict_last", &[], |b, g| b.evict_window(Evict::Last, g)),
     gives("atomic_add", STORED, |b, g| b.atomic_tensor(Atomic::Add, g)),
     gives("atomic_max", STORED, |b, g| b.atomic_tensor(Atomic::Max, g)),
     gives("atomic_min", STORED, |b, g| b.atomic_tensor(Atomic::Min, g)),

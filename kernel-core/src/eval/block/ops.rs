@@ -125,7 +125,7 @@ impl Machine<'_> {
     ) -> Result<Option<Data>, Fault> {
         let given = || result.expect("ir::verify requires a result of this operation");
         match op {
-            MemoryOp::LoadTensor(param) => {
+            MemoryOp::LoadTensor(param, _) => {
                 let read = self.read_tile(*param, args, self.shape(given()))?;
                 return Ok(Some(Data::Tile(read)));
             }
@@ -140,7 +140,7 @@ impl Machine<'_> {
             MemoryOp::AtomicTensor { param, op } => {
                 return self.atomic_tile(*op, *param, args, result);
             }
-            MemoryOp::StoreTensor(param) => self.write_tile(*param, args)?,
+            MemoryOp::StoreTensor(param, _) => self.write_tile(*param, args)?,
             MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args)?,
             MemoryOp::StoreShared => {
                 self.write_shared(args[0], self.elements(args[1]).to_vec());

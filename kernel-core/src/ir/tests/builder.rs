@@ -4,10 +4,10 @@ use kernel_ptx::Target;
 use la_arena::Arena;
 
 use crate::ir::{
-    Binary, Const, Copied, CopyOp, Dtype, Elem, ElementwiseOp, Extents, Fact, Factors, Kernel,
-    MapOptions, MemoryOp, Op, Param, ParamKind, Partition, ProductOp, Region, Shared, SharedData,
-    SharedType, SourceOp, Stmt, StmtKind, Terminator, TileOp, Type, Value, ValueData, WindowOp,
-    verify,
+    Binary, Const, Copied, CopyOp, Dtype, Elem, ElementwiseOp, Evict, Extents, Fact, Factors,
+    Kernel, MapOptions, MemoryOp, Op, Param, ParamKind, Partition, ProductOp, Region, Shared,
+    SharedData, SharedType, SourceOp, Stmt, StmtKind, Terminator, TileOp, Type, Value, ValueData,
+    WindowOp, verify,
 };
 use crate::loc::Loc;
 
@@ -173,12 +173,12 @@ impl Builder {
         let ParamKind::Tensor { dtype, .. } = self.kernel.params[param as usize].kind else {
             unreachable!("tests load tensors")
         };
-        self.op(MemoryOp::LoadTensor(param), offsets, tile(dtype, shape))
+        self.op(MemoryOp::LoadTensor(param, Evict::Normal), offsets, tile(dtype, shape))
     }
 
     pub(crate) fn store_tensor(&mut self, param: u32, offsets: &[Value], value: Value) {
         let args: Vec<Value> = offsets.iter().copied().chain([value]).collect();
-        self.effect(MemoryOp::StoreTensor(param), &args);
+        self.effect(MemoryOp::StoreTensor(param, Evict::Normal), &args);
     }
 
     pub(crate) fn reduce(&mut self, value: Value, axis: u32, op: Binary) -> Value {

@@ -240,12 +240,12 @@ fn elementwise(op: &ElementwiseOp, args: &[&Type], result: Option<&Type>) -> Out
 
 fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        MemoryOp::LoadTensor(index) => {
+        MemoryOp::LoadTensor(index, _) => {
             let (dtype, rank, _) = tensor(kernel, *index)?;
             corner(args, rank)?;
             holds(tile_of(some(result)?, dtype, rank), "the tile does not fit the tensor")
         }
-        MemoryOp::StoreTensor(index) => {
+        MemoryOp::StoreTensor(index, _) => {
             let (dtype, rank, mutable) = tensor(kernel, *index)?;
             let (tile, positions) = last(args)?;
             corner(positions, rank)?;

@@ -193,7 +193,7 @@ fn a_layout_covers_its_tile_and_its_threads() {
     let lost = kernel.values.alloc(kernel.values[named.loaded].clone());
     kernel.values[lost].ty = tile(Dtype::F16, &[32, 32]);
     kernel.body.stmts[3].kind = StmtKind::Op {
-        op: Op::Memory(MemoryOp::LoadTensor(0)),
+        op: Op::Memory(MemoryOp::LoadTensor(0, crate::ir::Evict::Normal)),
         args: vec![first(&kernel), first(&kernel)],
         result: Some(lost),
     };

@@ -85,27 +85,28 @@ impl Emitter {
         mask: Val,
         other: Option<&[Val]>,
     ) -> Vec<Val> {
-        self.load_with(&[space.into()], elem, count, (address, mask), other)
+        self.load_as(&[space.into()], elem, count, (address, None), (mask, other))
     }
 
-    /// The same from global memory that nothing writes while the kernel runs.
-    pub(crate) fn load_constant(
-        &mut self,
-        elem: Elem,
-        count: u32,
-        address: Operand,
-        mask: Val,
-    ) -> Vec<Val> {
-        self.load_with(&[Space::Global.into(), Word::Nc.into()], elem, count, (address, mask), None)
-    }
-
-    fn load_with(
+    /// The same with more modifiers, and with the cache policy that they announce.
+    pub(crate) fn load_with(
         &mut self,
         modifiers: &[Modifier],
         elem: Elem,
         count: u32,
-        (address, mask): (Operand, Val),
-        other: Option<&[Val]>,
+        (address, policy): (Operand, Option<Operand>),
+        mask: Val,
+    ) -> Vec<Val> {
+        self.load_as(modifiers, elem, count, (address, policy), (mask, None))
+    }
+
+    fn load_as(
+        &mut self,
+        modifiers: &[Modifier],
+        elem: Elem,
+        count: u32,
+        (address, policy): (Operand, Option<Operand>),
+        (mask, other): (Val, Option<&[Val]>),
     ) -> Vec<Val> {
         let zeros = vec![zero(elem); count as usize];
         let other = other.unwrap_or(&zeros);
@@ -123,7 +124,8 @@ impl Emitter {
         }
         let modifiers = words.modifiers(modifiers);
         let target = braced(registers.iter().map(|&register| Operand::Reg(register)).collect());
-        let mut inst = Instruction::new(Opcode::Ld, modifiers, [target, address]);
+        let operands: Vec<Operand> = [target, address].into_iter().chain(policy).collect();
+        let mut inst = Instruction::new(Opcode::Ld, modifiers, operands);
         inst.guard = guard;
         self.push(inst, 1, false);
         registers
@@ -170,12 +172,13 @@ impl Emitter {
         self.store_with(modifiers, elem, values, (address, Some(barrier)), mask);
     }
 
-    fn store_with(
+    /// Writes neighbouring elements if `mask` holds, with modifiers and with the last operand that they announce: a barrier, a cache policy.
+    pub(crate) fn store_with(
         &mut self,
         modifiers: &[Modifier],
         elem: Elem,
         values: &[Val],
-        (address, barrier): (Operand, Option<Operand>),
+        (address, last): (Operand, Option<Operand>),
         mask: Val,
     ) {
         if mask == Val::Int(0) {
@@ -187,7 +190,7 @@ impl Emitter {
         let registers =
             values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
         let guard = self.guard(mask);
-        let operands = [address, braced(registers)].into_iter().chain(barrier);
+        let operands = [address, braced(registers)].into_iter().chain(last);
         let operands: Vec<Operand> = operands.collect();
         self.effect_if(guard, Opcode::St, &words.modifiers(modifiers), operands);
     }

@@ -6,7 +6,7 @@ use kernel_ptx::{Opcode, Operand, Space, Type, Word};
 use super::access::VECTOR_BYTES;
 use super::shared::InTile;
 use super::tensor::{TensorTile, vector_bits};
-use crate::ir::{Copied, Elem, Value};
+use crate::ir::{Copied, Elem, Evict, Value};
 use crate::layouts::{LEAST_COPY_BYTES, copied};
 use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val, mods};
@@ -161,7 +161,13 @@ impl Lower<'_> {
                 let source = self.e.at(source, 0);
                 self.e.place = before;
                 let mask = self.e.and(Type::Pred, one, mask);
-                values.extend(self.load_global(tile.param, elem, vector, source, mask));
+                values.extend(self.load_global(
+                    (tile.param, Evict::Normal),
+                    elem,
+                    vector,
+                    source,
+                    mask,
+                ));
             }
             self.e.store(Space::Shared, elem, &values, target, one);
         }

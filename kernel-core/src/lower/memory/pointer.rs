@@ -5,7 +5,7 @@ use kernel_ptx::{Space, Type};
 
 use super::access::{VECTOR_BYTES, bytes};
 use super::tensor::{repeat, repeated_registers, vector_bits, vector_register};
-use crate::ir::{Elem, Value};
+use crate::ir::{Elem, Evict, Value};
 use crate::lower::emitter::{Place, Val};
 use crate::lower::tiles::coords::repeated_threads;
 use crate::lower::{Data, Lower};
@@ -137,7 +137,12 @@ impl Lower<'_> {
     }
 
     /// Reads a tensor's tile, or one element for a tile without axes.
-    pub(crate) fn tensor_load(&mut self, param: u32, offsets: &[Value], result: Value) -> Data {
+    pub(crate) fn tensor_load(
+        &mut self,
+        (param, evict): (u32, Evict),
+        offsets: &[Value],
+        result: Value,
+    ) -> Data {
         match self.kernel.ty(result) {
             crate::ir::Type::Scalar(elem) => {
                 let tile = self.tensor_tile(param, offsets, &[]);
@@ -150,18 +155,25 @@ impl Lower<'_> {
                 let address = self.tensor_address(&tile, &origin);
                 let mask = self.tensor_mask(&tile, &origin);
                 let address = self.e.at(address, 0);
-                Data::Scalar(self.load_global(param, elem, 1, address, mask)[0])
+                Data::Scalar(self.load_global((param, evict), elem, 1, address, mask)[0])
             }
             crate::ir::Type::Tile(..)
             | crate::ir::Type::Shared(_)
             | crate::ir::Type::Barrier(_)
             | crate::ir::Type::TensorMemory(_)
-            | crate::ir::Type::Error => Data::Tile(self.load_tensor(param, offsets, result)),
+            | crate::ir::Type::Error => {
+                Data::Tile(self.load_tensor((param, evict), offsets, result))
+            }
         }
     }
 
     /// Writes a tensor's tile, or one element.
-    pub(crate) fn tensor_store(&mut self, param: u32, offsets: &[Value], value: Value) {
+    pub(crate) fn tensor_store(
+        &mut self,
+        (param, evict): (u32, Evict),
+        offsets: &[Value],
+        value: Value,
+    ) {
         if let Data::Scalar(scalar) = self.values[value] {
             let tile = self.tensor_tile(param, offsets, &[]);
             let origin =
@@ -174,9 +186,9 @@ impl Lower<'_> {
             let one = self.e.first_of(self.e.threads - 1);
             let mask = self.all(vec![one, mask]);
             let address = self.e.at(address, 0);
-            self.e.store(Space::Global, Elem::Number(tile.dtype), &[scalar], address, mask);
+            self.store_global(evict, Elem::Number(tile.dtype), &[scalar], address, mask);
         } else {
-            self.store_tensor(param, offsets, value);
+            self.store_tensor((param, evict), offsets, value);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Tiles of tensors: addresses from offsets and strides, masks from extents.
 
 use kernel_layout::{Dim, Layout};
-use kernel_ptx::{Operand, Space, Type, Word};
+use kernel_ptx::{Modifier, Operand, Space, Type, Word};
 
 use super::access::{VECTOR_BYTES, bytes};
-use crate::ir::{Corner, Dtype, Elem, ParamKind, Value};
+use crate::ir::{Corner, Dtype, Elem, Evict, ParamKind, Value};
 use crate::lower::Lower;
-use crate::lower::emitter::{Place, Val};
+use crate::lower::emitter::{Place, Val, mods};
 use crate::lower::tiles::coords::{Position, ThreadMap, register_part, repeated_threads};
 
 /// The most addresses of a tile whose distances are kept over a loop: each takes two registers.
@@ -300,21 +300,51 @@ impl Lower<'_> {
     /// Reads neighbouring elements of a tensor.
     pub(super) fn load_global(
         &mut self,
-        param: u32,
+        (param, evict): (u32, Evict),
         elem: Elem,
         count: u32,
         address: Operand,
         mask: Val,
     ) -> Vec<Val> {
+        let mut modifiers = mods![Space::Global].to_vec();
         if self.facts.is_constant(param) {
-            self.e.load_constant(elem, count, address, mask)
-        } else {
-            self.e.load(Space::Global, elem, count, address, mask, None)
+            modifiers.push(Word::Nc.into());
         }
+        let policy = self.cached(evict, &mut modifiers);
+        self.e.load_with(&modifiers, elem, count, (address, policy), mask)
+    }
+
+    /// Writes neighbouring elements of a tensor.
+    pub(super) fn store_global(
+        &mut self,
+        evict: Evict,
+        elem: Elem,
+        values: &[Val],
+        address: Operand,
+        mask: Val,
+    ) {
+        let mut modifiers = mods![Space::Global].to_vec();
+        let policy = self.cached(evict, &mut modifiers);
+        self.e.store_with(&modifiers, elem, values, (address, policy), mask);
+    }
+
+    /// The policy of the second-level cache, with the modifiers that go with it.
+    fn cached(&mut self, evict: Evict, modifiers: &mut Vec<Modifier>) -> Option<Operand> {
+        let policy = self.cache_policy(evict)?;
+        if evict == Evict::First {
+            modifiers.push(Word::L1NoAllocate.into());
+        }
+        modifiers.push(Word::L2CacheHint.into());
+        Some(policy)
     }
 
     /// Reads a tile.
-    pub(crate) fn load_tensor(&mut self, param: u32, offsets: &[Value], result: Value) -> Vec<Val> {
+    pub(crate) fn load_tensor(
+        &mut self,
+        (param, evict): (u32, Evict),
+        offsets: &[Value],
+        result: Value,
+    ) -> Vec<Val> {
         let layout = self.layout(result).clone();
         let tile = self.tensor_tile(param, offsets, self.kernel.ty(result).shape());
         let elem = Elem::Number(tile.dtype);
@@ -325,7 +355,7 @@ impl Lower<'_> {
         for start in starts {
             let (address, mask) = self.vector_place(&tile, &layout, start, kept_at, Val::Int(1));
             let count = 1 << bits.len();
-            let loaded = self.load_global(param, elem, count, address, mask);
+            let loaded = self.load_global((param, evict), elem, count, address, mask);
             for (element, value) in (0..).zip(loaded) {
                 registers[vector_register(&bits, start, element) as usize] = value;
             }
@@ -357,7 +387,12 @@ impl Lower<'_> {
     }
 
     /// Writes a tile; what several threads hold is written by one of them.
-    pub(crate) fn store_tensor(&mut self, param: u32, offsets: &[Value], value: Value) {
+    pub(crate) fn store_tensor(
+        &mut self,
+        (param, evict): (u32, Evict),
+        offsets: &[Value],
+        value: Value,
+    ) {
         let layout = self.layout(value).clone();
         let tile = self.tensor_tile(param, offsets, self.kernel.ty(value).shape());
         let elem = Elem::Number(tile.dtype);
@@ -372,7 +407,7 @@ impl Lower<'_> {
             let vector: Vec<Val> = (0..1 << bits.len())
                 .map(|element| values[vector_register(&bits, start, element) as usize])
                 .collect();
-            self.e.store(Space::Global, elem, &vector, address, mask);
+            self.store_global(evict, elem, &vector, address, mask);
         }
     }
 }

@@ -107,7 +107,7 @@ fn loads_other(stmt: &Stmt, constant: &BTreeSet<Value>) -> bool {
 /// The indices that a statement loads from global memory, if registers can keep them.
 fn index(stmt: &Stmt, values: &Arena<ValueData>) -> Option<Value> {
     let StmtKind::Op {
-        op: Op::Memory(MemoryOp::LoadTensor(_) | MemoryOp::LoadPtr { .. }),
+        op: Op::Memory(MemoryOp::LoadTensor(..) | MemoryOp::LoadPtr { .. }),
         result: Some(result),
         ..
     } = &stmt.kind
