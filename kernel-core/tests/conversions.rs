@@ -96,10 +96,10 @@ const TO: [&str; 7] = ["i8", "i32", "i64", "f16", "bf16", "f32", "e4m3"];
 
 /// The instructions of a kernel that computes expressions of the elements of `x`, but for loads and stores.
 fn instructions(from: &str, to: &str, expressions: &[&str], elements: u32) -> usize {
-    let stores: String = expressions
-        .iter()
-        .map(|expression| format!("shared::<{to}>([{elements}]).store({expression});"))
-        .collect();
+    let mut stores = String::new();
+    for expression in expressions {
+        let _ = write!(stores, "shared::<{to}>([{elements}]).store({expression});");
+    }
     let source = format!("fn k() {{ let x = shared::<{from}>([{elements}]).load(); {stores} }}");
     let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
     let locations = Locations::new(function.sig.ident.span());

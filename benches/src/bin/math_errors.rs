@@ -18,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 use exact::Exact;
 use kiln::prelude::*;
 
-#[path = "../../../tests/exact/mod.rs"]
+#[path = "../../../tests/exact/functions.rs"]
 mod exact;
 
 /// A kernel for each function; `$promised` says whether it promises 2 ulp.

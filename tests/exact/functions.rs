@@ -45,7 +45,7 @@ impl Add for Sum {
 impl Sub for Sum {
     type Output = Sum;
     fn sub(self, other: Sum) -> Sum {
-        self + -other
+        Add::add(self, -other)
     }
 }
 
@@ -204,7 +204,7 @@ fn logarithm(x: f64) -> (Sum, Sum) {
 }
 
 fn has_logarithm(x: f64) -> bool {
-    x > 0.0 && x < f64::INFINITY && x != 1.0
+    x > 0.0 && x < f64::INFINITY && x.to_bits() != 1f64.to_bits()
 }
 
 fn ln_of(x: f64) -> Sum {
@@ -422,7 +422,13 @@ pub(crate) fn rsqrt(x: f64) -> Exact {
 /// x^y. What is special about the arguments is left to Rust.
 pub(crate) fn powf(x: f64, y: f64) -> Exact {
     let rust = x.powf(y);
-    if !x.is_finite() || !y.is_finite() || x == 0.0 || y == 0.0 || x.abs() == 1.0 || rust.is_nan() {
+    if !x.is_finite()
+        || !y.is_finite()
+        || x == 0.0
+        || y == 0.0
+        || x.abs().to_bits() == 1f64.to_bits()
+        || rust.is_nan()
+    {
         return rust.into();
     }
     let log = ln_of(x.abs());
