@@ -69,15 +69,15 @@ pub fn unroll<I: Iterator<Item = i32>>(iterations: I) -> I {
 /// each stage, and waits on it. A loop may have both kinds of copies.
 ///
 /// # Where the copies read
-/// It may depend on the loop variable, on values from before the loop, and on indices that an iteration loads before its copies: from a
-/// tensor that is only read (`Tensor`), or from other memory that the loop does not write. The compiler loads the indices one iteration
-/// before the copies that need them, and none of an iteration that does not exist; indices that are loaded in a branch, with its copies. An
-/// iteration that also computes with an index loads it again.
+/// The place may depend on the loop variable, on values from before the loop, and on indices that the iteration loads before its copies: from
+/// a tensor that is only read (`Tensor`), or from other memory that the loop does not write. The compiler loads the indices one iteration
+/// before the copies that need them, and loads none for iterations that do not exist. Indices that a branch loads are loaded with the
+/// copies of the branch. If the rest of the iteration computes with an index, it loads the index again.
 ///
 /// # Copies in branches
-/// Copies may stand in an `if`, alone or with what uses the data, and a TMA copy may have a condition of its own,
-/// [`when`](super::Copying::when). The condition may depend on what places may depend on. If an iteration copies nothing to an allocation, its
-/// stage holds what an earlier one has copied, or nothing: so an iteration uses the allocation only under a condition under which it
+/// Copies may stand in an `if`, alone or with what uses their data. A TMA copy may have a condition of its own,
+/// [`when`](super::Copying::when). The condition may depend on what the place may depend on. If an iteration copies nothing to an allocation,
+/// its stage holds what an earlier iteration copied, or nothing. So an iteration uses the allocation only under the condition under which it
 /// copies. The compiler compares conditions by what they compute.
 ///
 /// # Errors

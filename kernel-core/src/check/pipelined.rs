@@ -164,8 +164,6 @@ impl Loop<'_> {
             Diagnostic::new(Code::Pipeline, range, headline)
                 .compare("", format!("(stages - 1) * step is at most {most}"), ahead)
                 .why(format!("the copies start `stages - 1` iterations ahead, and the variable of the loop is of type `{}`", dtype.name()))
-                .help("pipeline(range(0_i32, 1000, 100), 4)")
-                .exemplified()
         })
     }
 
