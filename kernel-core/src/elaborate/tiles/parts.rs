@@ -13,12 +13,15 @@ use crate::{
         memory::slices::ends_at,
         signatures::Given,
     },
-    ir::{TileOp, Value},
+    ir::{Op, StmtKind, TileOp, Value},
     loc::Loc,
 };
 
 /// Why parts are as they are.
 const HALVES: &str = "extents are powers of two, and a part is a half of the axis, or a half of a half: it begins at a multiple of its extent";
+
+/// How many statements back an operation is looked for.
+const RECENT: usize = 64;
 
 impl Builder<'_> {
     /// `tile.slice(ranges)`
@@ -64,9 +67,11 @@ impl Builder<'_> {
         loc: Loc,
         places: [Loc; 2],
     ) -> Option<(u32, u32)> {
-        let end = |builder: &mut Self, val: &Val, open: u32, what: &str, loc: Loc| match val {
-            Val::Unit => Some(i128::from(open)),
-            val => builder.const_int(val, what, loc),
+        let end = |builder: &mut Self, val: &Val, open: u32, what: &str, loc: Loc| {
+            if matches!(val, Val::Unit) {
+                return Some(i128::from(open));
+            }
+            builder.const_int(val, what, loc)
         };
         let low = end(self, &range.from, 0, "where a part of a tile begins", places[0])?;
         let high = end(self, &range.to, whole, "where a part of a tile ends", places[1])?;
@@ -111,11 +116,23 @@ impl Builder<'_> {
         let before: u32 = shape[..axis].iter().product();
         shape[axis] /= 2;
         let after: u32 = shape[axis..].iter().product();
-        let pairs = self.reshaped(TileOp::Reshape, tile, vec![before, 2, after], loc).value()?;
-        let last =
-            self.reshaped(TileOp::Permute(vec![0, 2, 1]), pairs, vec![before, after, 2], loc);
-        let half = self.reshaped(TileOp::Split(index), last.value()?, vec![before, after], loc);
-        self.reshaped(TileOp::Reshape, half.value()?, shape, loc).value()
+        let pairs = self.once(TileOp::Reshape, tile, vec![before, 2, after], loc)?;
+        let last = self.once(TileOp::Permute(vec![0, 2, 1]), pairs, vec![before, after, 2], loc)?;
+        let half = self.once(TileOp::Split(index), last, vec![before, after], loc)?;
+        self.once(TileOp::Reshape, half, shape, loc)
+    }
+
+    /// The result of an operation, of another part of the tile if that has it: what is converted for one half is for the other one too.
+    fn once(&mut self, op: TileOp, tile: Value, shape: Vec<u32>, loc: Loc) -> Option<Value> {
+        let op = Op::Tile(op);
+        let open = self.regions.iter().rev();
+        let mut recent = open.flat_map(|region| region.stmts.iter().rev().take(RECENT));
+        let before = recent.find_map(|stmt| {
+            let StmtKind::Op { op: found, args, result } = &stmt.kind else { return None };
+            let fits = *found == op && args[..] == [tile];
+            result.filter(|result| fits && self.ty(*result).shape() == shape)
+        });
+        before.or_else(|| self.reshaped(op, tile, shape, loc).value())
     }
 
     /// `a.concat(b, axis)`
