@@ -5,7 +5,6 @@
 //! It is a product whose left operand is never in memory: the tensor map of the images goes over the places of the filter.
 
 #![expect(
-    unreachable_pub,
     clippy::print_stdout,
     clippy::many_single_char_names,
     reason = "an example prints, and reads like the library code that it stands for"
