@@ -7,6 +7,7 @@
 //! Conditions are compared by what they compute: two that apply the same operations to the same values are one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 
 use la_arena::ArenaMap;
 
@@ -295,7 +296,7 @@ impl Numbers {
         for (at, stmt) in combine.stmts.iter().enumerate() {
             let StmtKind::Op { op, args, result } = &stmt.kind else { return };
             let of: Vec<String> = args.iter().map(|&arg| self.name(&names, arg)).collect();
-            text += &format!(" {op:?} {of:?}");
+            _ = write!(text, " {op:?} {of:?}");
             names.extend(result.map(|result| (result, format!("r{at}"))));
         }
         let ends = combine.end.values();

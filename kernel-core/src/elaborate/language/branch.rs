@@ -38,20 +38,21 @@ fn chosen_by_element(condition: &Expr, then: &Block, otherwise: Option<&Expr>) -
 
 /// The variable to which a block assigns, and does no more, and the value.
 fn assigned(block: &Block) -> Option<(String, String)> {
-    let only = match (&block.stmts[..], block.tail.as_deref()) {
-        ([syntax::Stmt::Expr(only)], None) | ([], Some(only)) => only,
-        _ => return None,
+    let (([syntax::Stmt::Expr(only)], None) | ([], Some(only))) =
+        (&block.stmts[..], block.tail.as_deref())
+    else {
+        return None;
     };
     let is_name = |to: &Expr| matches!(&to.kind, ExprKind::Path(path) if path.only().is_some());
-    match &only.kind {
-        ExprKind::Assign(to, value) if is_name(to) => Some((to.text()?, value.text()?)),
-        ExprKind::AssignOp(op, to, value) if is_name(to) => {
-            let to = to.text()?;
-            let value = format!("{to} {} {}", symbol(*op).trim_matches('`'), value.operand_text()?);
-            Some((to, value))
-        }
-        _ => None,
+    if let ExprKind::Assign(to, value) = &only.kind
+        && is_name(to)
+    {
+        return Some((to.text()?, value.text()?));
     }
+    let ExprKind::AssignOp(op, to, value) = &only.kind else { return None };
+    let name = to.text().filter(|_| is_name(to))?;
+    let value = format!("{name} {} {}", symbol(*op).trim_matches('`'), value.operand_text()?);
+    Some((name, value))
 }
 
 impl Builder<'_> {

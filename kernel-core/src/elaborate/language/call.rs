@@ -718,9 +718,9 @@ impl Builder<'_> {
 
 /// A closure whose parameters are those of tuples one after the other, with the tuples.
 fn regrouped(closure: &ClosureVal, vals: &[Val]) -> Option<String> {
-    let mut names = closure.params.iter().map(|pat| match &pat.kind {
-        PatKind::Ident { name, mutable: false } => Some(name.as_str()),
-        _ => None,
+    let mut names = closure.params.iter().map(|pat| {
+        let PatKind::Ident { name, mutable: false } = &pat.kind else { return None };
+        Some(name.as_str())
     });
     let mut tuples = Vec::new();
     for val in vals {
