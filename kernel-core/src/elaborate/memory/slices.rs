@@ -192,7 +192,8 @@ impl Builder<'_> {
                 Code::DtypeRefused
                     .at(loc, "a tensor of pointers has no address in a kernel")
                     .why("a pointer points to numbers; pointers are loaded and stored as tiles, by windows of their tensor")
-                    .help(format!("{}.load()", self.window_of(param))),
+                    .help(format!("{}.load()", self.window_of(param)))
+                    .exemplified(),
             );
         }
         let ty = Type::Scalar(Elem::Ptr(self.params[param as usize].kind.dtype()));
