@@ -2,7 +2,6 @@
 #![expect(
     unsafe_code,
     clippy::cast_precision_loss,
-    clippy::float_cmp,
     reason = "the launches work with addresses; the numbers are small and exact in `f32`"
 )]
 
@@ -44,8 +43,8 @@ fn a_group_is_read_and_written_through_its_pointers() -> Result<()> {
         inputs.push(stream.upload(&host, [length])?);
         outs.push(stream.full([length], -1.0f32)?);
     }
-    let table: Vec<DevicePtr<f32>> = inputs.iter().map(|x| x.device_ptr()).collect();
-    let to: Vec<DevicePtr<f32>> = outs.iter().map(|x| x.device_ptr()).collect();
+    let table: Vec<DevicePtr<f32>> = inputs.iter().map(DeviceTensor::device_ptr).collect();
+    let to: Vec<DevicePtr<f32>> = outs.iter().map(DeviceTensor::device_ptr).collect();
     let (table, to) = (stream.upload(&table, [4])?, stream.upload(&to, [4])?);
     let lengths_of = stream.upload(&lengths, [4])?;
     let factors = stream.upload(&[1.0f32, 2.0, -1.0, 5.0], [4])?;

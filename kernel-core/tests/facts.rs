@@ -101,7 +101,7 @@ fn what_the_aligned_variant_assumes_makes_copies_of_sixteen_bytes() {
          }",
     );
     let copies = instances[0].images[0].variants.iter().map(|variant| {
-        let narrow = count(&variant.ptx, "ld.global.b16");
+        let narrow = count(&variant.ptx, "ld.global.nc.b16");
         (variant.name, count(&variant.ptx, "cp.async.cg"), narrow)
     });
     // 512 halves: two copies of eight for each thread, or sixteen of one.

@@ -198,7 +198,7 @@ impl Host<'_> {
                 });
                 let typed = quote! {
                     #[doc(hidden)]
-                    #[allow(unused_parens, clippy::pedantic, clippy::too_many_arguments)]
+                    #[allow(unused_parens, clippy::pedantic, clippy::too_many_arguments, clippy::needless_question_mark)]
                     fn __grid<#declarations>(#(#params),*) -> ::core::result::Result<
                         ::kiln::__private::Grid,
                         ::kiln::__private::GridFault,
@@ -230,7 +230,7 @@ impl Host<'_> {
                 #typed
 
                 #[doc(hidden)]
-                #[allow(clippy::pedantic)]
+                #[allow(clippy::pedantic, clippy::needless_question_mark)]
                 fn __grid_of<#declarations>(
                     #arguments: &[::kiln::__private::Argument<'_>],
                 ) -> ::core::option::Option<

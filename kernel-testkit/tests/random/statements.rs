@@ -1,5 +1,7 @@
 //! Statements: loops, branches, shared memory, products, stores.
 
+use std::fmt::Write as _;
+
 use kernel_core::ir::Dtype;
 
 use crate::{
@@ -45,7 +47,7 @@ fn view(program: &mut Program, shared: &str, dtype: Dtype, shape: [i32; 2]) -> (
             0 => {
                 let rows = up_to(program, all);
                 shape = vec![rows, all / rows];
-                text += &format!(".reshape({shape:?})");
+                _ = write!(text, ".reshape({shape:?})");
             }
             1 if all >= 4 => {
                 let groups = 2 * up_to(program, all / 4);
@@ -53,14 +55,14 @@ fn view(program: &mut Program, shared: &str, dtype: Dtype, shape: [i32; 2]) -> (
                 shape = vec![rows, all / groups / rows];
                 let (rows, columns) = (shape[0], shape[1]);
                 let index = multiple(program, 1, groups);
-                text += &format!(".reshape([{groups}, {rows}, {columns}])[{index}]");
+                _ = write!(text, ".reshape([{groups}, {rows}, {columns}])[{index}]");
             }
             2 | 3 => {
                 let part: Vec<i32> = shape.iter().map(|&extent| up_to(program, extent)).collect();
                 let sides = part.iter().zip(&shape);
                 let at: Vec<String> =
                     sides.map(|(part, all)| multiple(program, *part, all / part)).collect();
-                text += &format!(".tile([{}], {part:?})", at.join(", "));
+                _ = write!(text, ".tile([{}], {part:?})", at.join(", "));
                 shape = part;
             }
             4 if dtype.is_int() => {
@@ -72,7 +74,7 @@ fn view(program: &mut Program, shared: &str, dtype: Dtype, shape: [i32; 2]) -> (
                 // The rows of a transpose are not contiguous, and a part may be less than an element.
                 if !text.contains(".t()") && row % bytes == 0 {
                     shape[last] = row / bytes;
-                    text += &format!(".view::<{}>()", to.name());
+                    _ = write!(text, ".view::<{}>()", to.name());
                     dtype = to;
                 }
             }

@@ -21,6 +21,23 @@ impl Builder<'_> {
         self.const_int_or(val, what, loc, AN_EXTENT)
     }
 
+    /// Whether a number has another type than `usize`, or a report.
+    pub(crate) fn no_index(&mut self, val: &Val, what: &str, loc: Loc) -> Option<()> {
+        let val = self.plain(val.clone());
+        let Val::Const(Const::Int(value), num) = val else { return Some(()) };
+        if !self.cells.is_index(num) {
+            return Some(());
+        }
+        let written = self.written(&val).unwrap_or_else(|| value.to_string());
+        self.refuse(
+            Code::DtypeMismatch
+                .at(loc, format!("{what} is an `i32` in kernels"))
+                .compare("", "an `i32`", "a `usize`")
+                .why("Rust counts the elements of an array in `usize`; extents, axes and counts of Kiln are `i32`")
+                .help(format!("{written} as i32")),
+        )
+    }
+
     /// An integer known at compile time; `help` is what may be written for one that is not.
     pub(crate) fn const_int_or(
         &mut self,
@@ -73,7 +90,9 @@ impl Builder<'_> {
         let mut shape: Vec<Option<u32>> = Vec::new();
         for (index, part) in parts.iter().enumerate() {
             let loc = at.part(first + index);
-            let extent = self.const_size(part, "an extent of a tile", loc);
+            let extent = self
+                .no_index(part, "an extent of a tile", loc)
+                .and_then(|()| self.const_size(part, "an extent of a tile", loc));
             shape.push(extent.and_then(|extent| self.extent(extent, loc)));
         }
         let shape: Vec<u32> = shape.into_iter().collect::<Option<_>>()?;

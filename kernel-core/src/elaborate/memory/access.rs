@@ -96,22 +96,6 @@ impl Builder<'_> {
         })))
     }
 
-    /// `view.evict_first()`, `view.evict_last()`
-    pub(crate) fn evict_window(&mut self, evict: Evict, given: &Given<'_>) -> Option<Val> {
-        let view = given.view();
-        if let Some(first) = view.evict.method() {
-            return self.evicted_twice(first, given.signature.name, "access", given.loc);
-        }
-        Some(Val::View(Rc::new(ViewVal { evict, ..view.clone() })))
-    }
-
-    /// Reports the priority in the cache of a window that is accessed in a way which has none.
-    fn no_priority(&mut self, view: &ViewVal, what: &str, why: &str, loc: Loc) -> Option<()> {
-        let Some(method) = view.evict.method() else { return Some(()) };
-        let headline = format!("`{method}` is not an option of {what}");
-        self.refuse(Code::CopyOperands.at(loc, headline).why(why))
-    }
-
     /// `view.load()`
     pub(crate) fn load_tensor(&mut self, given: &Given<'_>) -> Option<Val> {
         let (view, loc) = (given.view(), given.loc);

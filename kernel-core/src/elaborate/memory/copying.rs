@@ -9,7 +9,7 @@ use crate::{
     diag::Code,
     elaborate::{
         Builder,
-        language::value::{CopyVal, Val},
+        language::value::{CopyVal, Val, ViewVal},
         signatures::Given,
     },
     ir::{
@@ -120,7 +120,7 @@ impl Builder<'_> {
                 (said.guarded, said.has_window)
             };
             if *guarded {
-                return builder.said_twice("when", (what, ".when(a & b)"), loc);
+                return builder.said_twice("when", (what, Some(".when(a & b)")), loc);
             }
             *guarded = true;
             args.insert(args.len() - usize::from(has_window), value);
@@ -146,7 +146,8 @@ impl Builder<'_> {
                 return builder.only_one_thread(name, loc);
             };
             if let Some(first) = said.evict.method() {
-                return builder.evicted_twice(first, name, "copy", loc);
+                let help = format!(".{name}()");
+                return builder.evicted_twice(first, name, ("copy", Some(help)), loc);
             }
             *said.evict = evict;
             Some((op, args))
@@ -164,7 +165,7 @@ impl Builder<'_> {
         self.change(given, |builder, mut op, mut args| {
             if let Op::Product(ProductOp::Tcgen05(Tcgen05::Commit { multicast, .. })) = &mut op {
                 if *multicast {
-                    return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
+                    return builder.said_twice("multicast", (what, Some(".multicast(a | b)")), loc);
                 }
                 *multicast = true;
                 // After the barrier.
@@ -203,7 +204,7 @@ impl Builder<'_> {
             }
             let said = Said::of(&mut op)?;
             if *said.multicast {
-                return builder.said_twice("multicast", (what, ".multicast(a | b)"), loc);
+                return builder.said_twice("multicast", (what, Some(".multicast(a | b)")), loc);
             }
             *said.multicast = true;
             // After the barrier, before the condition and the window.
@@ -241,12 +242,17 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn said_twice<T>(&mut self, word: &str, (what, help): (&str, &str), loc: Loc) -> Option<T> {
+    fn said_twice<T>(
+        &mut self,
+        word: &str,
+        (what, help): (&str, Option<&str>),
+        loc: Loc,
+    ) -> Option<T> {
         self.refuse(
             Code::CopyOperands
                 .at(loc, format!("`{word}` is given twice for one {what}"))
                 .why(format!("the {what} is one instruction, which takes each of these once"))
-                .help(help)
+                .help_if(help)
                 .exemplified(),
         )
     }
@@ -267,17 +273,38 @@ impl Builder<'_> {
         })
     }
 
+    /// `view.evict_first()`, `view.evict_last()`
+    pub(crate) fn evict_window(&mut self, evict: Evict, given: &Given<'_>) -> Option<Val> {
+        let view = given.view();
+        if let Some(first) = view.evict.method() {
+            return self.evicted_twice(first, given.signature.name, ("access", None), given.loc);
+        }
+        Some(Val::View(Rc::new(ViewVal { evict, ..view.clone() })))
+    }
+
+    /// Reports the priority in the cache of a window that is accessed in a way which has none.
+    pub(super) fn no_priority(
+        &mut self,
+        view: &ViewVal,
+        what: &str,
+        why: &str,
+        loc: Loc,
+    ) -> Option<()> {
+        let Some(method) = view.evict.method() else { return Some(()) };
+        let headline = format!("`{method}` is not an option of {what}");
+        self.refuse(Code::CopyOperands.at(loc, headline).why(why))
+    }
+
     /// Reports a second priority in the cache, by the methods that say the first one and this one.
     pub(super) fn evicted_twice<T>(
         &mut self,
         first: &str,
         second: &str,
-        what: &str,
+        (what, help): (&str, Option<String>),
         loc: Loc,
     ) -> Option<T> {
-        let help = format!(".{second}()");
         if second == first {
-            return self.said_twice(first, (what, &help), loc);
+            return self.said_twice(first, (what, help.as_deref()), loc);
         }
         self.refuse(
             Code::CopyOperands
@@ -285,7 +312,7 @@ impl Builder<'_> {
                 .why(format!(
                     "the {what} is one instruction, which has one priority in the L2 cache"
                 ))
-                .help(help),
+                .help_if(help),
         )
     }
 

@@ -28,7 +28,10 @@ impl Builder<'_> {
                 self.tile_first(given)?;
                 Checked::Val
             }
-            Kind::Known(what) => Checked::Integer(self.const_int(val, what, loc)?),
+            Kind::Known(what) => {
+                self.no_index(val, what, loc)?;
+                Checked::Integer(self.const_int(val, what, loc)?)
+            }
             Kind::Size(what) => Checked::Integer(self.const_size(val, what, loc)?),
             Kind::Number(number) => Checked::Number(self.number(number, val, loc)?),
             Kind::GridAxis => Checked::Number(self.axis(val, 3, "the grid", loc)?),
