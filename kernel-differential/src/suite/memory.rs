@@ -12,6 +12,8 @@ use crate::{
 };
 
 const TUPLES: usize = 1 << 17;
+/// The cache policy that `createpolicy.fractional.L2::evict_first` makes of whole accesses.
+const EVICT_FIRST: u64 = 0x12F0_0000_0000_0000;
 const THREADS: usize = 256;
 /// What loads choose from.
 const SOURCE: usize = 1 << 16;
@@ -85,6 +87,13 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
 mov.u32 %x, memory;
 "
     );
+    // A policy says how long a cache keeps what is accessed, and changes no result.
+    let policy = if form.contains(".L2::cache_hint") {
+        let _ = writeln!(body, ".reg .b64 %policy;\nmov.b64 %policy, {EVICT_FIRST};");
+        ", %policy"
+    } else {
+        ""
+    };
     let mut given: Vec<u8> = Vec::new();
     let compared;
     if loads {
@@ -104,8 +113,10 @@ mov.u32 %x, memory;
         if shared {
             let _ = writeln!(body, "add.u32 %x, %x, %y;\n{form} {list}, [%x];");
         } else {
-            let _ =
-                writeln!(body, "cvt.u64.u32 %g, %y;\nadd.u64 %g, %g, %a0;\n{form} {list}, [%g];");
+            let _ = writeln!(
+                body,
+                "cvt.u64.u32 %g, %y;\nadd.u64 %g, %g, %a0;\n{form} {list}, [%g]{policy};"
+            );
         }
         let pitch = 8 * count;
         let _ = writeln!(body, "mul.wide.u32 %o, %i, {pitch};\nadd.u64 %o, %o, %a2;");
@@ -162,7 +173,7 @@ mov.u32 %x, memory;
     } else {
         let _ = write!(
             body,
-            "mul.lo.u32 %y, %i, 40503;\nand.b32 %y, %y, {};\nmul.wide.u32 %o, %y, {bytes};\nadd.u64 %o, %o, %a1;\n{form} [%o], {list};\n",
+            "mul.lo.u32 %y, %i, 40503;\nand.b32 %y, %y, {};\nmul.wide.u32 %o, %y, {bytes};\nadd.u64 %o, %o, %a1;\n{form} [%o], {list}{policy};\n",
             TUPLES - 1
         );
     }
