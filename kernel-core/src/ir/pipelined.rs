@@ -40,7 +40,7 @@ impl Region {
         })
     }
 
-    /// Makes this the body of a pipelined loop. [`stage`] finds out what its head is.
+    /// Makes this the body of a pipelined loop. The function `stage` finds out what its head is.
     pub fn pipeline(&mut self, stages: u32, loc: Loc) {
         let effect = |op| Stmt { kind: StmtKind::Op { op, args: Vec::new(), result: None }, loc };
         self.stmts.insert(0, effect(Op::Copy(CopyOp::Staged(stages))));
