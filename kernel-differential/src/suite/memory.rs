@@ -71,6 +71,28 @@ fn register(ty: Type) -> &'static str {
     }
 }
 
+/// The last operand of a form that takes a cache policy, which it declares. A policy says how long a cache keeps what is accessed, and
+/// changes no result.
+fn policy(form: &str, body: &mut String) -> &'static str {
+    if !form.contains(".L2::cache_hint") {
+        return "";
+    }
+    let _ = writeln!(body, ".reg .b64 %policy;\nmov.b64 %policy, {EVICT_FIRST};");
+    ", %policy"
+}
+
+/// Brings what loads choose from to shared memory.
+fn fill_shared(body: &mut String) {
+    body.push_str("mul.lo.u32 %y, %thread, 16;\nadd.u32 %x, %x, %y;\nmul.wide.u32 %g, %thread, 16;\nadd.u64 %g, %g, %a0;\n");
+    for at in (0..SHARED).step_by(16 * THREADS) {
+        let _ = write!(
+            body,
+            "ld.global.v4.b32 {{%w0, %w1, %w2, %w3}}, [%g+{at}];\nst.shared.v4.b32 [%x+{at}], {{%w0, %w1, %w2, %w3}};\n"
+        );
+    }
+    body.push_str("bar.sync 0;\nmov.u32 %x, memory;\n");
+}
+
 /// The case of a form, if it is a load or a store.
 pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     let Access { loads, shared, ty, count } = access(form)?;
@@ -87,27 +109,14 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
 mov.u32 %x, memory;
 "
     );
-    // A policy says how long a cache keeps what is accessed, and changes no result.
-    let policy = if form.contains(".L2::cache_hint") {
-        let _ = writeln!(body, ".reg .b64 %policy;\nmov.b64 %policy, {EVICT_FIRST};");
-        ", %policy"
-    } else {
-        ""
-    };
+    let policy = policy(form, &mut body);
     let mut given: Vec<u8> = Vec::new();
     let compared;
     if loads {
         // The first buffer is read from, the second says where.
         let room = if shared { SHARED } else { SOURCE };
         if shared {
-            body.push_str("mul.lo.u32 %y, %thread, 16;\nadd.u32 %x, %x, %y;\nmul.wide.u32 %g, %thread, 16;\nadd.u64 %g, %g, %a0;\n");
-            for at in (0..SHARED).step_by(16 * THREADS) {
-                let _ = write!(
-                    body,
-                    "ld.global.v4.b32 {{%w0, %w1, %w2, %w3}}, [%g+{at}];\nst.shared.v4.b32 [%x+{at}], {{%w0, %w1, %w2, %w3}};\n"
-                );
-            }
-            body.push_str("bar.sync 0;\nmov.u32 %x, memory;\n");
+            fill_shared(&mut body);
         }
         body.push_str("mul.wide.u32 %g, %i, 4;\nadd.u64 %g, %g, %a1;\nld.global.u32 %y, [%g];\n");
         if shared {
