@@ -1,46 +1,29 @@
 //! The functions of floats against the mathematics of `f64`, over the range of `f32`.
 
-use kiln::prelude::*;
+#[path = "exact/kernels.rs"]
+mod kernels;
 
-#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 512))]
-fn apply(x: Tensor<f32, 1>, out: TensorMut<f32, 2>) {
-    let at = block_id(0) * 512;
-    let put = |row: i32, value: Tile<f32>| out.tile([row, at], [1, 512]).store(value.expand(0));
-    let x = x.tile([at], [512]).load();
-    put(0, x.exp());
-    put(1, x.exp_m1());
-    put(2, x.exp2());
-    put(3, x.ln());
-    put(4, x.ln_1p());
-    put(5, x.log2());
-    put(6, x.log10());
-    put(7, x.sin());
-    put(8, x.cos());
-    put(9, x.tanh());
-    put(10, x.erf());
-    put(11, x.erfc());
-    put(12, x.cbrt());
-    put(13, x.rsqrt());
-}
+use kernels::{NAMES, check_ends, powers, random, results};
+use kiln::prelude::*;
 
 type Function = fn(f64) -> f64;
 
 /// In the order of the rows.
-const FUNCTIONS: [(&str, Function); 14] = [
-    ("exp", f64::exp),
-    ("exp_m1", f64::exp_m1),
-    ("exp2", f64::exp2),
-    ("ln", f64::ln),
-    ("ln_1p", f64::ln_1p),
-    ("log2", f64::log2),
-    ("log10", f64::log10),
-    ("sin", f64::sin),
-    ("cos", f64::cos),
-    ("tanh", f64::tanh),
-    ("erf", libm::erf),
-    ("erfc", libm::erfc),
-    ("cbrt", f64::cbrt),
-    ("rsqrt", |x| 1.0 / x.sqrt()),
+const FUNCTIONS: [Function; NAMES.len()] = [
+    f64::exp,
+    f64::exp_m1,
+    f64::exp2,
+    f64::ln,
+    f64::ln_1p,
+    f64::log2,
+    f64::log10,
+    f64::sin,
+    f64::cos,
+    f64::tanh,
+    libm::erf,
+    libm::erfc,
+    f64::cbrt,
+    |x| 1.0 / x.sqrt(),
 ];
 
 /// How far `actual` is from the exact value, in units in the last place of the exact value. Infinity stands for 2^128.
@@ -68,18 +51,9 @@ fn ulp(actual: f32, exact: f64) -> f64 {
     (value - exact).abs() / unit
 }
 
-/// The results of all functions of these values, a function a row.
-fn results(values: &[f32]) -> Result<Vec<f32>> {
-    let stream = Device::emulator(Target::Sm80)?.stream()?;
-    let x = stream.upload(values, [values.len()])?;
-    let mut out = stream.zeros::<f32, 2>([FUNCTIONS.len(), values.len()])?;
-    apply(apply::Args { x: &x, out: &mut out }).launch(&stream)?;
-    out.to_vec(&stream)
-}
-
 fn check(values: &[f32], bound: f64) -> Result<()> {
     let results = results(values)?;
-    for ((name, exact), row) in FUNCTIONS.iter().zip(results.chunks(values.len())) {
+    for ((name, exact), row) in NAMES.iter().zip(FUNCTIONS).zip(results.chunks(values.len())) {
         let worst = values
             .iter()
             .zip(row)
@@ -142,68 +116,15 @@ fn the_error_is_at_most_two_ulp_at_the_bends() -> Result<()> {
 /// Zeros with their signs, infinities and NaN: as in C99, Annex F, and Rust.
 #[test]
 fn the_ends_are_exact() -> Result<()> {
-    let ends = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN];
-    check(&ends, 0.0)?;
-    // These are exact in the manual's formulas.
-    let (zero, infinity, nan) = (0.0_f32, f32::INFINITY, f32::NAN);
-    let required: [[f32; 5]; 14] = [
-        [1.0, 1.0, infinity, zero, nan],
-        [zero, -zero, infinity, -1.0, nan],
-        [1.0, 1.0, infinity, zero, nan],
-        [-infinity, -infinity, infinity, nan, nan],
-        [zero, -zero, infinity, nan, nan],
-        [-infinity, -infinity, infinity, nan, nan],
-        [-infinity, -infinity, infinity, nan, nan],
-        [zero, -zero, nan, nan, nan],
-        [1.0, 1.0, nan, nan, nan],
-        [zero, -zero, 1.0, -1.0, nan],
-        [zero, -zero, 1.0, -1.0, nan],
-        [1.0, 1.0, zero, 2.0, nan],
-        [zero, -zero, infinity, -infinity, nan],
-        [infinity, -infinity, zero, nan, nan],
-    ];
-    let actual = results(&ends)?;
-    for ((name, _), (row, required)) in
-        FUNCTIONS.iter().zip(actual.chunks(ends.len()).zip(required))
-    {
-        for ((&x, &actual), required) in ends.iter().zip(row).zip(required) {
-            let same =
-                actual.to_bits() == required.to_bits() || actual.is_nan() && required.is_nan();
-            assert!(same, "{name}({x}) is {actual}, not {required}");
-        }
-    }
-    Ok(())
-}
-
-#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 512))]
-fn raise(x: Tensor<f32, 1>, y: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
-    let at = [block_id(0) * 512];
-    let power = x.tile(at, [512]).load().powf(y.tile(at, [512]).load());
-    out.tile(at, [512]).store(power);
+    check_ends::<f32>()
 }
 
 fn check_powers(pairs: &[(f32, f32)]) -> Result<()> {
-    let stream = Device::emulator(Target::Sm80)?.stream()?;
-    let (x, y): (Vec<f32>, Vec<f32>) = pairs.iter().copied().unzip();
-    let (x, y) = (stream.upload(&x, [x.len()])?, stream.upload(&y, [y.len()])?);
-    let mut out = stream.zeros::<f32, 1>([pairs.len()])?;
-    raise(raise::Args { x: &x, y: &y, out: &mut out }).launch(&stream)?;
-    for (&(x, y), actual) in pairs.iter().zip(out.to_vec(&stream)?) {
+    for (&(x, y), actual) in pairs.iter().zip(powers(pairs)?) {
         let error = ulp(actual, f64::from(x).powf(f64::from(y)));
         assert!(error <= 2.0, "{x:e} to the {y:e} is {actual:e}, {error} ulp from it");
     }
     Ok(())
-}
-
-/// A generator of the kind of Marsaglia's xorshift.
-fn random() -> impl FnMut() -> u64 {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    move || {
-        for (left, by) in [(true, 13), (false, 7), (true, 17)] {
-            state ^= if left { state << by } else { state >> by };
-        }
-        state
-    }
 }
 
 #[test]

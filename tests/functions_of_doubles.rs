@@ -2,63 +2,36 @@
 
 #[path = "exact/functions.rs"]
 mod exact;
+#[path = "exact/kernels.rs"]
+mod kernels;
 
 use exact::Exact;
+use kernels::{NAMES, check_ends, powers, random, results};
 use kiln::prelude::*;
-
-#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 512))]
-fn apply(x: Tensor<f64, 1>, out: TensorMut<f64, 2>) {
-    let at = block_id(0) * 512;
-    let put = |row: i32, value: Tile<f64>| out.tile([row, at], [1, 512]).store(value.expand(0));
-    let x = x.tile([at], [512]).load();
-    put(0, x.exp());
-    put(1, x.exp_m1());
-    put(2, x.exp2());
-    put(3, x.ln());
-    put(4, x.ln_1p());
-    put(5, x.log2());
-    put(6, x.log10());
-    put(7, x.sin());
-    put(8, x.cos());
-    put(9, x.tanh());
-    put(10, x.erf());
-    put(11, x.erfc());
-    put(12, x.cbrt());
-    put(13, x.rsqrt());
-}
 
 type Function = fn(f64) -> Exact;
 
 /// In the order of the rows.
-const FUNCTIONS: [(&str, Function); 14] = [
-    ("exp", exact::exp),
-    ("exp_m1", exact::exp_m1),
-    ("exp2", exact::exp2),
-    ("ln", exact::ln),
-    ("ln_1p", exact::ln_1p),
-    ("log2", exact::log2),
-    ("log10", exact::log10),
-    ("sin", exact::sin),
-    ("cos", exact::cos),
-    ("tanh", exact::tanh),
-    ("erf", exact::erf),
-    ("erfc", exact::erfc),
-    ("cbrt", exact::cbrt),
-    ("rsqrt", exact::rsqrt),
+const FUNCTIONS: [Function; NAMES.len()] = [
+    exact::exp,
+    exact::exp_m1,
+    exact::exp2,
+    exact::ln,
+    exact::ln_1p,
+    exact::log2,
+    exact::log10,
+    exact::sin,
+    exact::cos,
+    exact::tanh,
+    exact::erf,
+    exact::erfc,
+    exact::cbrt,
+    exact::rsqrt,
 ];
-
-/// The results of all functions of these values, a function a row.
-fn results(values: &[f64]) -> Result<Vec<f64>> {
-    let stream = Device::emulator(Target::Sm80)?.stream()?;
-    let x = stream.upload(values, [values.len()])?;
-    let mut out = stream.zeros::<f64, 2>([FUNCTIONS.len(), values.len()])?;
-    apply(apply::Args { x: &x, out: &mut out }).launch(&stream)?;
-    out.to_vec(&stream)
-}
 
 fn check(values: &[f64], bound: f64) -> Result<()> {
     let results = results(values)?;
-    for ((name, exact), row) in FUNCTIONS.iter().zip(results.chunks(values.len())) {
+    for ((name, exact), row) in NAMES.iter().zip(FUNCTIONS).zip(results.chunks(values.len())) {
         let worst = values
             .iter()
             .zip(row)
@@ -68,17 +41,6 @@ fn check(values: &[f64], bound: f64) -> Result<()> {
         assert!(error <= bound, "{name}({x:e}) is {actual:e}, {error} ulp from it");
     }
     Ok(())
-}
-
-/// A generator of the kind of Marsaglia's xorshift.
-fn random() -> impl FnMut() -> u64 {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    }
 }
 
 /// A number from 0 to 1.
@@ -177,51 +139,11 @@ fn the_angle_nearest_to_a_quarter_turn_keeps_its_digits() -> Result<()> {
 /// Zeros with their signs, infinities and NaN: as in C99, Annex F, and Rust.
 #[test]
 fn the_ends_are_exact() -> Result<()> {
-    let ends = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN];
-    let (zero, infinity, nan) = (0.0_f64, f64::INFINITY, f64::NAN);
-    let required: [[f64; 5]; 14] = [
-        [1.0, 1.0, infinity, zero, nan],
-        [zero, -zero, infinity, -1.0, nan],
-        [1.0, 1.0, infinity, zero, nan],
-        [-infinity, -infinity, infinity, nan, nan],
-        [zero, -zero, infinity, nan, nan],
-        [-infinity, -infinity, infinity, nan, nan],
-        [-infinity, -infinity, infinity, nan, nan],
-        [zero, -zero, nan, nan, nan],
-        [1.0, 1.0, nan, nan, nan],
-        [zero, -zero, 1.0, -1.0, nan],
-        [zero, -zero, 1.0, -1.0, nan],
-        [1.0, 1.0, zero, 2.0, nan],
-        [zero, -zero, infinity, -infinity, nan],
-        [infinity, -infinity, zero, nan, nan],
-    ];
-    let actual = results(&ends)?;
-    for ((name, _), (row, required)) in
-        FUNCTIONS.iter().zip(actual.chunks(ends.len()).zip(required))
-    {
-        for ((&x, &actual), required) in ends.iter().zip(row).zip(required) {
-            let same =
-                actual.to_bits() == required.to_bits() || actual.is_nan() && required.is_nan();
-            assert!(same, "{name}({x}) is {actual}, not {required}");
-        }
-    }
-    Ok(())
-}
-
-#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 512))]
-fn raise(x: Tensor<f64, 1>, y: Tensor<f64, 1>, out: TensorMut<f64, 1>) {
-    let at = [block_id(0) * 512];
-    let power = x.tile(at, [512]).load().powf(y.tile(at, [512]).load());
-    out.tile(at, [512]).store(power);
+    check_ends::<f64>()
 }
 
 fn check_powers(pairs: &[(f64, f64)]) -> Result<()> {
-    let stream = Device::emulator(Target::Sm80)?.stream()?;
-    let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-    let (x, y) = (stream.upload(&x, [x.len()])?, stream.upload(&y, [y.len()])?);
-    let mut out = stream.zeros::<f64, 1>([pairs.len()])?;
-    raise(raise::Args { x: &x, y: &y, out: &mut out }).launch(&stream)?;
-    for (&(x, y), actual) in pairs.iter().zip(out.to_vec(&stream)?) {
+    for (&(x, y), actual) in pairs.iter().zip(powers(pairs)?) {
         let error = exact::powf(x, y).ulp(actual);
         assert!(error <= 2.0, "{x:e} to the {y:e} is {actual:e}, {error} ulp from it");
     }
