@@ -29,62 +29,48 @@ impl WholeWarp {
     /// The instruction of an operation, where `floats` says whether `redux.sync` takes `f32`.
     fn of(op: Binary, elem: Elem, floats: bool) -> Option<WholeWarp> {
         let Elem::Number(dtype) = elem else { return None };
+        let redux = |ty| Some(WholeWarp::Redux(redux_word(op)?, ty, dtype));
         match dtype.register() {
-            Register::Pred => match op {
-                Binary::And | Binary::Mul | Binary::Min => Some(WholeWarp::Vote(Word::All)),
-                Binary::Or | Binary::Max => Some(WholeWarp::Vote(Word::Any)),
-                Binary::Add
-                | Binary::Sub
-                | Binary::Div
-                | Binary::Rem
-                | Binary::Xor
-                | Binary::Shl
-                | Binary::Shr
-                | Binary::MulHi
-                | Binary::Copysign
-                | Binary::Powf => None,
-            },
-            // Integers are extended to the register, in the same order and with the same bits.
-            Register::B32 if dtype.is_int() => {
-                let signed = arithmetic(dtype);
-                let (word, ty) = match op {
-                    Binary::Add => (Word::Add, signed),
-                    Binary::Min => (Word::Min, signed),
-                    Binary::Max => (Word::Max, signed),
-                    Binary::And => (Word::And, Type::B32),
-                    Binary::Or => (Word::Or, Type::B32),
-                    Binary::Xor => (Word::Xor, Type::B32),
-                    Binary::Sub
-                    | Binary::Mul
-                    | Binary::Div
-                    | Binary::Rem
-                    | Binary::Shl
-                    | Binary::Shr
-                    | Binary::MulHi
-                    | Binary::Copysign
-                    | Binary::Powf => return None,
-                };
-                Some(WholeWarp::Redux(word, ty, dtype))
+            Register::Pred if matches!(op, Binary::And | Binary::Mul | Binary::Min) => {
+                Some(WholeWarp::Vote(Word::All))
             }
-            Register::F32 if floats => match op {
-                Binary::Min => Some(WholeWarp::Redux(Word::Min, Type::F32, dtype)),
-                Binary::Max => Some(WholeWarp::Redux(Word::Max, Type::F32, dtype)),
-                Binary::Add
-                | Binary::Sub
-                | Binary::Mul
-                | Binary::Div
-                | Binary::Rem
-                | Binary::And
-                | Binary::Or
-                | Binary::Xor
-                | Binary::Shl
-                | Binary::Shr
-                | Binary::MulHi
-                | Binary::Copysign
-                | Binary::Powf => None,
-            },
-            Register::B16 | Register::B32 | Register::B64 | Register::F32 | Register::F64 => None,
+            Register::Pred if matches!(op, Binary::Or | Binary::Max) => {
+                Some(WholeWarp::Vote(Word::Any))
+            }
+            // Integers are extended to the register, in the same order and with the same bits.
+            Register::B32 if matches!(op, Binary::And | Binary::Or | Binary::Xor) => {
+                redux(Type::B32)
+            }
+            Register::B32 if dtype.is_int() => redux(arithmetic(dtype)),
+            Register::F32 if floats && matches!(op, Binary::Min | Binary::Max) => redux(Type::F32),
+            Register::Pred
+            | Register::B16
+            | Register::B32
+            | Register::B64
+            | Register::F32
+            | Register::F64 => None,
         }
+    }
+}
+
+/// The word of an operation that `redux.sync` has.
+const fn redux_word(op: Binary) -> Option<Word> {
+    match op {
+        Binary::Add => Some(Word::Add),
+        Binary::Min => Some(Word::Min),
+        Binary::Max => Some(Word::Max),
+        Binary::And => Some(Word::And),
+        Binary::Or => Some(Word::Or),
+        Binary::Xor => Some(Word::Xor),
+        Binary::Sub
+        | Binary::Mul
+        | Binary::Div
+        | Binary::Rem
+        | Binary::Shl
+        | Binary::Shr
+        | Binary::MulHi
+        | Binary::Copysign
+        | Binary::Powf => None,
     }
 }
 
