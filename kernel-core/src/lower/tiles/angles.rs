@@ -53,12 +53,8 @@ const DOUBLE: Constants = Constants {
     ]),
 };
 
-/// The bits of 2/π after the point, after 32 zeros.
-const TWO_OVER_PI: [u32; 7] =
-    [0, 0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041];
-
-/// The same after 64 zeros, as far as the largest `f64` needs them.
-const TWO_OVER_PI_LONG: [u64; 19] = [
+/// The bits of 2/π after the point, after 64 zeros, as far as the largest `f64` needs them.
+const TWO_OVER_PI: [u64; 19] = [
     0,
     0xa2f9_836e_4e44_1529,
     0xfc27_57d1_f534_ddc0,
@@ -79,6 +75,13 @@ const TWO_OVER_PI_LONG: [u64; 19] = [
     0x3d07_39f7_8a52_92ea,
     0x6bfb_5fb1_1f8d_5d08,
 ];
+
+/// A word of 32 bits of [`TWO_OVER_PI`].
+const fn two_over_pi_word(at: usize) -> i64 {
+    let pair = TWO_OVER_PI[at / 2];
+    let word = if at.is_multiple_of(2) { pair >> 32 } else { pair & 0xffff_ffff };
+    word.cast_signed()
+}
 
 /// An angle within ±π/4, and a number that is the quarter turns taken off, in its two lowest bits.
 #[derive(Clone, Copy)]
@@ -197,7 +200,7 @@ impl Floats<'_> {
         let start = self.e.sub(Type::S32, exponent, Val::Int(1024));
         // The four words from start / 64 on, by the bits of that.
         let mut words: Vec<Val> =
-            TWO_OVER_PI_LONG.iter().map(|word| Val::Int(word.cast_signed())).collect();
+            TWO_OVER_PI.iter().map(|word| Val::Int(word.cast_signed())).collect();
         for skipped in [8, 4, 2, 1] {
             let set = self.e.and(Type::U32, start, Val::Int(64 * skipped));
             let set = self.e.compare(Word::Ne, Type::S32, set, Val::Int(0));
@@ -316,7 +319,8 @@ impl Emitter {
             let set = self.and(Type::U32, start, Val::Int(bit));
             self.compare(Word::Ne, Type::S32, set, Val::Int(0))
         });
-        let word = |at: usize| Val::Int(sign_extended(i64::from(TWO_OVER_PI[at]), 32));
+        // After 32 zeros.
+        let word = |at: usize| Val::Int(sign_extended(two_over_pi_word(at + 1), 32));
         let pairs = [0, 1, 2, 3, 4].map(|at| self.select(Type::U32, upper, word(at + 2), word(at)));
         let words = [0, 1, 2, 3].map(|at| self.select(Type::U32, odd, pairs[at + 1], pairs[at]));
         // The shift is by the amount modulo 32.
