@@ -23,9 +23,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
             else {
                 return None;
             };
-            let kind = &kernel.params[*param as usize].kind;
-            let only_read = matches!(kind, ParamKind::Tensor { mutable: false, .. });
-            only_read.then_some((vec![*result], *param))
+            kernel.is_only_read(*param).then_some((vec![*result], *param))
         },
         &mut |stmt| stmt.kind.results().into_iter().filter(is_pointer).collect(),
     );

@@ -450,13 +450,13 @@ impl Kernel {
         origins
     }
 
-    /// Whether nothing writes a tensor while the kernel runs.
-    pub fn is_constant(&self, param: u32) -> bool {
+    /// Whether a parameter is a tensor that the launch borrows to read it: no other argument that is written overlaps with it.
+    pub fn is_only_read(&self, param: u32) -> bool {
         let kind = &self.params[param as usize].kind;
         matches!(kind, ParamKind::Tensor { mutable: false, .. })
     }
 
-    /// What is loaded from tensors that nothing writes while the kernel runs.
+    /// What is loaded from tensors that are only read.
     pub fn constant_loads(&self) -> BTreeSet<Value> {
         let origins = self.origins();
         let mut loads = BTreeSet::new();
@@ -486,7 +486,7 @@ impl Kernel {
                 | Op::Assert(_)
                 | Op::Report(_) => None,
             };
-            if param.is_some_and(|param| self.is_constant(param)) {
+            if param.is_some_and(|param| self.is_only_read(param)) {
                 loads.extend(result);
             }
         });

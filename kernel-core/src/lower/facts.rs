@@ -3,8 +3,8 @@
 use la_arena::ArenaMap;
 
 use crate::ir::{
-    Announcement, Dtype, Elem, ElementwiseOp, Kernel, Memory, MemoryOp, Op, ParamKind, Range,
-    Ranges, Region, SourceOp, StmtKind, TileOp, Value, Wait,
+    Announcement, Dtype, Elem, ElementwiseOp, Kernel, Memory, MemoryOp, Op, Range, Ranges, Region,
+    SourceOp, StmtKind, TileOp, Value, Wait,
 };
 use crate::layouts::{Axis, Known, Subject, analyze, log2_fact, stride};
 
@@ -76,8 +76,7 @@ impl<'a> Facts<'a> {
 
     /// Whether nothing writes a tensor while the kernel runs, so that it can be read as constant memory (PTX ISA, "ld.global.nc").
     pub(crate) fn is_constant(&self, param: u32) -> bool {
-        let kind = &self.kernel.params[param as usize].kind;
-        self.writes_checked && matches!(kind, ParamKind::Tensor { mutable: false, .. })
+        self.writes_checked && self.kernel.is_only_read(param)
     }
 
     /// What was found out of every value.

@@ -123,7 +123,7 @@ impl<'a> Ahead<'a> {
 
     /// Whether nothing writes what is read while the kernel runs.
     fn is_constant(&self, read: &Access) -> bool {
-        self.param(read.memory).is_some_and(|param| self.kernel.is_constant(param))
+        self.param(read.memory).is_some_and(|param| self.kernel.is_only_read(param))
     }
 
     /// The parameter that memory belongs to, as far as it is known.
