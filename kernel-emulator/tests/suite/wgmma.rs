@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use kernel_emulator::{DeviceMemory, LaunchConfig, Options, Program};
+use kernel_emulator::{LaunchConfig, Options, Program};
 
 use crate::harness::{Bench, Random};
 
@@ -323,7 +323,7 @@ impl Case {
         };
         let kernel = self.kernel();
         let program = Program::parse(&kernel).unwrap_or_else(|error| panic!("{error}\n{kernel}"));
-        let bench = Bench { memory: DeviceMemory::new(), program };
+        let bench = Bench::of(program);
         let (from, start) = (bench.upload(&image), bench.upload_words(&pack(&|r, n| c[r][n])));
         let out = bench.memory.allocate(4 * 128 * count as u64).expect("small");
         let fragments = bench.upload_words(&fragments);
@@ -488,7 +488,7 @@ fn the_low_bits_of_tf32_are_not_read() {
     let case = Case::new("f32", TF32, TF32, 8, None, plain_b());
     let kernel = case.kernel().replace("wgmma.fence", "or.b32 %a0, %a0, 0x1fff; wgmma.fence");
     let program = Program::parse(&kernel).expect("well formed");
-    let bench = Bench { memory: DeviceMemory::new(), program };
+    let bench = Bench::of(program);
     let image: Vec<u8> = vec![0x3F80_0000u32.to_le_bytes(); 2048].concat();
     let image = bench.upload(&image);
     let zeros = bench.upload_words(&[0; 512]);
@@ -506,7 +506,7 @@ fn f32_sums_are_rounded_in_order_of_k() {
     // 2^24 + 1 + 1 ... stays 2^24 where each product is added for itself; -2^24 at the end gives 0.
     let case = Case::new("f32", F16, F16, 8, None, plain_b());
     let program = Program::parse(&case.kernel()).expect("well formed");
-    let bench = Bench { memory: DeviceMemory::new(), program };
+    let bench = Bench::of(program);
     let one = 0x3C00u16.to_le_bytes();
     let image = bench.upload(&one.repeat(4096));
     let start = bench.upload_words(&[16_777_216.0f32.to_bits(); 512]);

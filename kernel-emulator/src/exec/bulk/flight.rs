@@ -372,7 +372,8 @@ fn unchanged(cx: &Context<'_>, flight: &Flight) -> Run<()> {
     let detail = format!(
         "the global memory at {address:#x} was overwritten while an asynchronous copy of it was in flight"
     );
-    cx.found(Trap::new(FaultKind::AsyncInFlight, detail).address(address))
+    let Issuer { pc, lane, .. } = flight.cargo.issuer;
+    cx.found(Trap::new(FaultKind::AsyncInFlight, detail).at(pc).lane(lane).address(address))
 }
 
 /// Reduces old elements into the operands of `data`.
