@@ -185,7 +185,11 @@ pub(crate) fn unary(program: &mut Program) {
         let rounded = ["abs", "floor", "ceil", "trunc", "round", "round_ties_even"];
         match program.below(8) {
             0 => format!("-{name}"),
-            1 => format!("{name}.copysign({})", tile_of(program, dtype, &shape).name),
+            1 => {
+                // Nothing says which sign a computed NaN has (IEEE 754, 6.3).
+                let sign = tile_of(program, dtype, &shape).name;
+                format!("{name}.copysign(select({sign}.is_nan(), {name}, {sign}))")
+            }
             _ => format!("{name}.{}()", program.one_of(&rounded)),
         }
     } else if dtype.name().starts_with('i') && program.chance(60) {
