@@ -43,7 +43,9 @@ pub fn attention<T: Float, const BM: i32, const BN: i32, const D: i32, const CAU
     let mut top = full::<f32>([BM], f32::MIN);
     let mut total = zeros::<f32>([BM]);
     let mut acc = zeros::<f32>([BM, D]);
-    let end = if CAUSAL { (start + BM).min(k.dim(1)) } else { k.dim(1) };
+    // Without keys, the zeros past the end count as one: the result is 0.
+    let keys = k.dim(1).max(1);
+    let end = if CAUSAL { (start + BM).min(keys) } else { keys };
     let (ks, vs) = (shared::<T>([BN, D]), shared::<T>([BN, D]));
     for at in pipeline(range(0, end, BN), 2) {
         copy_async(k.at([head, at, 0]), ks);
@@ -54,7 +56,7 @@ pub fn attention<T: Float, const BM: i32, const BN: i32, const D: i32, const CAU
             let rows = start + arange(0, BM).expand(1);
             s = select(cols.le(rows), s, f32::MIN);
         }
-        s = select(cols.lt(k.dim(1)), s, f32::MIN);
+        s = select(cols.lt(keys), s, f32::MIN);
 
         let new_top = maximum(top, s.max(1));
         let shrink = (top - new_top).exp2_approx();
@@ -83,7 +85,8 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
     let head = block_id(1);
     // The last queries see most keys: of causal attention they come first.
     let block = if CAUSAL { num_blocks(0) - 1 - block_id(0) } else { block_id(0) };
-    let (start, keys) = (128 * block, k.dim(1));
+    // Without keys, the zeros past the end count as one: the result is 0.
+    let (start, keys) = (128 * block, k.dim(1).max(1));
     let iterations = if CAUSAL { (block + 1).min(cdiv(keys, 128)) } else { cdiv(keys, 128) };
     let qs = shared::<bf16>([128, D]);
     let (ks, vs) = (shared::<bf16>([STAGES, 128, D]), shared::<bf16>([STAGES, 128, D]));
@@ -254,6 +257,14 @@ impl Bench<'_> {
             let scale = (root * std::f64::consts::LOG2_E) as f32;
             for one in instances.iter().filter(|one| one.d == d) {
                 let mut out = stream.full(shape, not_a_number)?;
+                let none = stream.upload(&[], [heads, 0, d])?;
+                let over_none = Heads { q: &q, k: &none, v: &none, scale, out: &mut out };
+                (one.make)(over_none).launch(stream)?;
+                assert!(
+                    out.to_vec(stream)?.into_iter().all(|result| result.into() == 0.0),
+                    "{}: attention over no keys is not 0",
+                    one.name
+                );
                 let mut launch = || {
                     let heads = Heads { q: &q, k: &k, v: &v, scale, out: &mut out };
                     (one.make)(heads).launch(stream)
