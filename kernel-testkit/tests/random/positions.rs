@@ -116,6 +116,8 @@ pub(crate) fn kernel(seed: u64) -> String {
     let x = draw.tensor(rank, true).replace("DATA", "bits");
     let out = draw.tensor(rank, false).replace("DATA", "fill(7)");
     let window: Vec<u32> = (0..rank).map(|_| draw.pick(&[1, 2, 4, 16, 32])).collect();
+    // The largest tiles of the largest elements do not fit the registers of one warp.
+    let warps = if window.iter().product::<u32>() > 1 << 14 { warps.max(2) } else { warps };
     let mut body = String::new();
     for _ in 0..=draw.below(3) {
         let counter = draw.pick(&LOOPS).replace("AXIS", &draw.below(rank).to_string());

@@ -133,10 +133,12 @@ pub(crate) fn kernel(seed: u64) -> String {
     // The layout of A follows that of the sums, where it would not be the same by itself.
     let left_pinned =
         block.is_some_and(|[block_rows, _]| block_rows != rows.min(128)) || below(2) == 0;
+    // The second of two blocks of 64 rows side by side lies in other rows than A.
+    let in_other_rows = left_in_tensor_memory && rows == 64 && block.is_some();
     // Both tiles, and A, are at most 512 columns.
     let lie = match below(6) {
         0 if rows < 256 && columns <= 128 => Sums::OneOfTwo,
-        1 if rows < 256 && columns <= 128 => Sums::Half(below(2)),
+        1 if rows < 256 && columns <= 128 => Sums::Half(if in_other_rows { 0 } else { below(2) }),
         _ => Sums::Alone,
     };
     let when = match below(6) {
