@@ -79,7 +79,7 @@
 //! | shared memory | [`shared`], [`Shared`]; [`Shared::gather`], [`Shared::scatter`] and atomics at tiles of indices; [`copy_async`] and its waits, [`sync`] |
 //! | asynchronous copies of Hopper | [`tma`], [`bulk`], [`Barrier`], [`fence_async`] |
 //! | blocks and partitions | [`cluster`], [`Shared::of_block`], [`Barrier::of_block`], [`NamedBarrier`] |
-//! | products | [`dot`], [`dot_tf32`], [`dot_scaled`] |
+//! | products | [`dot`], [`dot_tf32`], [`dot_scaled`], [`dot_sparse`], [`dot_sparse_tf32`] |
 //! | control | [`range`], [`unroll`], [`pipeline`], [`array()`], [`warp_specialize`], [`partition`], [`device_assert`] |
 //! | while it runs | [`println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`](#while-it-runs) |
 //! | inline PTX | [`ptx!`](crate::prelude::ptx) |
@@ -581,7 +581,7 @@ pub use layout::{
 };
 pub use named::{NamedBarrier, named_barrier};
 pub use pointer::{Address, Ptr, load, load_masked, store, store_masked};
-pub use product::{Matrix, dot, dot_scaled, dot_tf32};
+pub use product::{Matrix, dot, dot_scaled, dot_sparse, dot_sparse_tf32, dot_tf32};
 #[doc(hidden)]
 pub use ptx::{OnScalars, OnTiles, PtxCall, PtxKind, PtxOperand, PtxOutput};
 pub use scalar::{Cast, Float, Number, Operand, Scalar};

@@ -11,6 +11,7 @@
 //! * [`lang`] is the reference of the language: everything that a kernel's body can use, with its layouts, PTX and
 //!   [errors](lang#errors);
 //! * [`random`] makes random numbers from counters, in kernels and on the host.
+//! * [`sparse`] compresses matrices for [`lang::dot_sparse`] on the host;
 //! * [`sched`] and [`Ring`] are device code of this crate: which tiles a block computes, and its place in a ring of buffers;
 //! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory and order of
 //!   execution; [`Graph`] records work, and the host does not wait for copies of [`Pinned`] memory;
@@ -35,6 +36,7 @@ pub mod lang;
 pub mod random;
 mod ring;
 pub mod sched;
+pub mod sparse;
 
 pub use ring::Ring;
 
@@ -273,12 +275,12 @@ pub mod prelude {
         Scalar, Shape, Shared, Tensor, TensorMap, TensorMapMut, TensorMut, Tile, Tiles, Tmem, View,
         ViewMut, arange, array, atomic, barrier, barriers, bf16, block_id, blocked, bulk, cdiv,
         cluster, copy_async, copy_async_commit, copy_async_masked, copy_async_wait,
-        copy_async_wait_all, device_assert, dot, dot_operand, dot_scaled, dot_tf32, f16,
-        fence_async, fma, full, grid_dependency_wait, grid_dim, join, launch_dependents, linear,
-        load, load_masked, maximum, minimum, mma, named_barrier, num_blocks, num_warps, partition,
-        pipeline, range, row_major, select, shared, shared_linear, slice, store, store_masked,
-        swizzle, swizzled, sync, tcgen05, tma, tmem, tmem_block, tmem_load, unroll,
-        warp_specialize, wgmma, zeros,
+        copy_async_wait_all, device_assert, dot, dot_operand, dot_scaled, dot_sparse,
+        dot_sparse_tf32, dot_tf32, f16, fence_async, fma, full, grid_dependency_wait, grid_dim,
+        join, launch_dependents, linear, load, load_masked, maximum, minimum, mma, named_barrier,
+        num_blocks, num_warps, partition, pipeline, range, row_major, select, shared,
+        shared_linear, slice, store, store_masked, swizzle, swizzled, sync, tcgen05, tma, tmem,
+        tmem_block, tmem_load, unroll, warp_specialize, wgmma, zeros,
     };
     // The targets, by name.
     pub use crate::lang::target::*;

@@ -47,6 +47,7 @@ mod raw_access;
 mod regions;
 mod report;
 mod snippet;
+mod sparsity;
 #[cfg(test)]
 pub(crate) mod tests;
 mod verify;
@@ -81,6 +82,7 @@ pub use raw_access::RawAccess;
 pub(crate) use report::renumber;
 pub use report::{Report, ReportKind, ReportOp};
 pub use snippet::{Snippet, only_computes, register_type, text_touches_memory};
+pub use sparsity::Sparsity;
 pub use verify::verify;
 pub use view::View;
 

@@ -25,8 +25,8 @@ pub(crate) use ops::{
 pub(crate) use parts::{
     Address, AsyncCopy, Atom, AtomOp, Bar, BarKind, Base, Call, Convert, ConvertKind, CpAsync,
     Exchange, Extend, Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members,
-    MemoryScope, Mma, MmaKind, MmaScales, Order, Place, Redux, Shfl, ShflMode, Stmatrix, Store,
-    Vote, VoteResult,
+    MemoryScope, Mma, MmaKind, MmaMetadata, MmaScales, Order, Place, Redux, Shfl, ShflMode,
+    Stmatrix, Store, Vote, VoteResult,
 };
 
 /// Lanes of a warp.

@@ -40,6 +40,7 @@ pub mod narrow;
 mod operand;
 pub mod scalar;
 pub(crate) mod scaled;
+pub(crate) mod sparse;
 pub(crate) mod tcgen05;
 pub mod tensor_core;
 pub(crate) mod wgmma;

@@ -149,6 +149,96 @@ pub fn dot_scaled<T: Scalar, U: Scalar, S: Scalar>(
     stub()
 }
 
+/// The matrix product `a · b + acc` of an `a` of which half is zeros, on tensor cores: twice the products of [`dot`] in an instruction.
+///
+/// In each row of `a`, two elements of each group of four adjacent ones are kept. `a` has the kept ones, of shape `(M, K / 2)`, and
+/// `metadata`, `u16` of shape `(M, K / 16)`, says where they were. The others count as zeros, and the elements of `b` at their places
+/// are not read: a NaN there does not reach the result. `b` is `(K, N)`, and `acc` and the result are `(M, N)`.
+///
+/// Element `(m, j)` of `metadata` has four bits for each of the groups `4 j` to `4 j + 3` of row `m`, the first group in the lowest
+/// bits. Of these four bits the lower two are the place of the first kept element in its group, 0 to 3, and the upper two that of the
+/// second, which is larger. `0b0100` keeps the first two elements of a group, `0b1110` the last two. For other metadata the result is
+/// undefined; the emulator stops there. On the host, [`sparse::compress`](crate::sparse::compress) makes both matrices.
+///
+/// | `a`, `b` | `acc` and result | least `K` |
+/// |---|---|---|
+/// | `f16` | `f32`, `f16` | 16 |
+/// | `bf16` | `f32` | 16 |
+/// | `i8`, `u8` | `i32`; sums wrap | 32 |
+/// | `e4m3`, `e5m2`, of targets with FP8 | `f32` | 64 |
+///
+/// For `f32`, see [`dot_sparse_tf32`]. Operands and metadata are tiles or shared memory, as those of [`dot`] are.
+///
+/// # Layout
+/// That of [`dot`](dot), by `mma.sync`. Metadata is [converted](super#conversions) to the layout in which the instruction reads it.
+///
+/// # PTX
+/// | `a`, `b` | `K` of a step | instruction |
+/// |---|---|---|
+/// | `f16`, `bf16` | 32, 16 | `mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32`, `m16n8k16`; `.bf16.bf16`, accumulator `.f16` |
+/// | `i8`, `u8` | 64, 32 | `mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32`, `m16n8k32`; `.u8.u8` |
+/// | `e4m3`, `e5m2` | 64 | `mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32`; `.e5m2.e5m2` |
+///
+/// (PTX ISA, "Matrix multiply-accumulate operation using `mma.sp` instruction with sparse matrix A".)
+///
+/// # Errors
+/// K0210 for shapes that do not fit together, metadata of another shape, and a `K` below the least; K0203 for operands of different
+/// types; K0204 for types that are not in the table, and metadata that is not `u16`; K0502 for FP8 on `sm_80`; otherwise those of
+/// [`dot`](dot).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// 64 columns of weights, of which 32 are kept.
+/// fn step(kept: Tile<f16>, metadata: Tile<u16>, x: Shared<f16>, acc: Tile<f32>) -> Tile<f32> {
+///     dot_sparse(kept, x, acc, metadata)
+/// }
+/// ```
+#[must_use]
+pub fn dot_sparse<T: Scalar, A: Number>(
+    a: impl Matrix<T>,
+    b: impl Matrix<T>,
+    acc: Tile<A>,
+    metadata: impl Matrix<u16>,
+) -> Tile<A> {
+    stub()
+}
+
+/// The product of [`dot_sparse`] for `f32`, of which one of each two adjacent elements is kept. Both operands are rounded to `tf32`
+/// first, as [`dot_tf32`] rounds them.
+///
+/// `a` is `(M, K / 2)`, and `metadata` is `u16` of shape `(M, K / 8)`: element `(m, j)` has four bits for each of the groups `4 j` to
+/// `4 j + 3` of row `m`, the first group in the lowest bits. `0b0100` keeps the first element of a group, `0b1110` the second, and
+/// there are no other bits. `K` is at least 8.
+///
+/// # Layout
+/// That of [`dot_sparse`](dot_sparse).
+///
+/// # PTX
+/// `cvt.rna.tf32.f32` of each element of the operands, then
+/// `mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32`, `m16n8k8` for a `K` of 8. (PTX ISA, "Matrix
+/// multiply-accumulate operation using `mma.sp` instruction with sparse matrix A".)
+///
+/// # Errors
+/// Those of [`dot_sparse`](dot_sparse); K0204 for operands that are not `f32`.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn step(kept: Tile<f32>, metadata: Tile<u16>, x: Tile<f32>, acc: Tile<f32>) -> Tile<f32> {
+///     dot_sparse_tf32(kept, x, acc, metadata)
+/// }
+/// ```
+#[must_use]
+pub fn dot_sparse_tf32(
+    a: impl Matrix<f32>,
+    b: impl Matrix<f32>,
+    acc: Tile<f32>,
+    metadata: impl Matrix<u16>,
+) -> Tile<f32> {
+    stub()
+}
+
 /// The matrix product `a · b + acc` of `f32` matrices on tensor cores; the operands are rounded to `tf32` first.
 ///
 /// `tf32` has the exponent of `f32` and 10 bits of fraction, so a product is good to about three decimal digits; sums

@@ -5,5 +5,6 @@ pub(crate) mod factors;
 pub(crate) mod narrow;
 pub(crate) mod pairs;
 pub(crate) mod scaled;
+pub(crate) mod sparse;
 pub(crate) mod tcgen05;
 pub(crate) mod wgmma;

@@ -553,6 +553,9 @@ pub enum Factors {
     /// All of them, times the scale of their block: operands 3 and 4 are the tiles of scales, a row of them for each row or column of the
     /// operand.
     Scaled(Scaled),
+    /// The left one is what is kept of each row, of (m, k / 2), and operand 3, a tile of `u16`, says where it was; see
+    /// [`Sparsity`](super::Sparsity). `f32` is rounded to tf32.
+    Sparse,
 }
 
 /// Multiplies matrices.

@@ -574,6 +574,7 @@ fn product(op: &ProductOp, all: &str) -> String {
         ProductOp::Tcgen05(op) => format!("{} {all}", op.printed()),
         ProductOp::Dot(Factors::Full) => format!("dot {all}"),
         ProductOp::Dot(Factors::Tf32) => format!("dot tf32 {all}"),
+        ProductOp::Dot(Factors::Sparse) => format!("dot sparse {all}"),
         ProductOp::Dot(Factors::Scaled(Scaled::Mxf8)) => format!("dot mxf8 {all}"),
         ProductOp::Dot(Factors::Scaled(Scaled::Mxf4)) => format!("dot mxf4 {all}"),
         ProductOp::Dot(Factors::Scaled(Scaled::Nvf4)) => format!("dot nvf4 {all}"),

@@ -147,8 +147,8 @@ pub(super) struct Dot {
     pub(super) node: Node,
     /// Left operand, right operand, accumulator.
     pub(super) args: [Value; 3],
-    /// The scales of both operands, of a block-scaled product.
-    pub(super) scales: Option<[Value; 2]>,
+    /// The scales of both operands of a block-scaled product, or the metadata of a sparse one.
+    pub(super) more: Vec<Value>,
     /// The warps that multiply.
     pub(super) warps: u32,
     pub(super) factors: Factors,
@@ -611,7 +611,7 @@ impl<'a> Builder<'a> {
             self.graph.dots.push(Dot {
                 node,
                 args: [args[0], args[1], args[2]],
-                scales: args.get(3).zip(args.get(4)).map(|(a, b)| [*a, *b]),
+                more: args[3..].to_vec(),
                 warps: self.warps,
                 factors: *factors,
                 at,

@@ -14,11 +14,11 @@
 
 use std::collections::BTreeSet;
 
-use kernel_layout::forms::{LANES, mma_v2_scales};
+use kernel_layout::forms::LANES;
 use kernel_layout::{Dim, Form, Layout};
 
 use super::Inferred;
-use super::dot::{Product, mma_warps, tensor_core};
+use super::dot::{Product, further_layout, mma_warps, tensor_core};
 use super::graph::{Transfer, to_operands};
 use super::wgmma;
 use crate::ir::{
@@ -255,10 +255,10 @@ impl<'a> Verifier<'a> {
                     .map_err(|error| format!("a product of {}: {error}", show(operand)))?;
                 self.has("an operand", operand, &required)?;
             }
-            for (index, &scales) in (0..).zip(&args[3..]) {
-                let required = mma_v2_scales(index, warps, self.kernel.ty(scales).shape())
-                    .map_err(|error| format!("scales of {}: {error}", show(scales)))?;
-                self.has("scales", scales, &required)?;
+            for (index, &value) in (0..).zip(&args[3..]) {
+                let required = further_layout(self.kernel, &product, (value, index), warps)
+                    .map_err(|error| format!("scales or metadata, {}: {error}", show(value)))?;
+                self.has("scales or metadata", value, &required)?;
             }
             return Ok(());
         }

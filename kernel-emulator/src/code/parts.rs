@@ -9,6 +9,7 @@ use crate::numeric::matrix::{BitOp, Element, IntElement};
 use crate::numeric::narrow::Half;
 use crate::numeric::scalar::{Clamp, Extreme};
 use crate::numeric::scaled::Scaled;
+use crate::numeric::sparse::Indices;
 
 /// `cvt` in general.
 #[derive(Clone, Copy, Debug)]
@@ -354,6 +355,17 @@ pub(crate) struct Mma {
     pub(crate) c: Box<[Slot]>,
     /// Of a block-scaled product, the scales of A and of B.
     pub(crate) scales: Option<[MmaScales; 2]>,
+    /// Of a sparse product, what of A is kept.
+    pub(crate) sparse: Option<MmaMetadata>,
+}
+
+/// The metadata of a sparse product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MmaMetadata {
+    pub(crate) data: W,
+    /// Which lanes of each four give it.
+    pub(crate) selector: u32,
+    pub(crate) indices: Indices,
 }
 
 /// The scales of an operand of `mma.sync`, and the numbers that choose among the lanes and bytes that hold some.

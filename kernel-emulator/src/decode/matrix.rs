@@ -5,11 +5,14 @@ use kernel_ptx::{Operand, Type, Word};
 use super::memory::shared;
 use super::operands::{Decoded, Modifiers, Scope};
 use super::{count, look_up};
-use crate::code::{Ldmatrix, MatrixShape, Mma, MmaKind, MmaScales, Op, Slot, Stmatrix, W};
+use crate::code::{
+    Ldmatrix, MatrixShape, Mma, MmaKind, MmaMetadata, MmaScales, Op, Slot, Stmatrix, W,
+};
 use crate::numeric::convert::Minifloat;
 use crate::numeric::format::Round;
 use crate::numeric::matrix::{BitOp, Element, IntElement};
 use crate::numeric::scaled::Scaled;
+use crate::numeric::sparse::Indices;
 use crate::numeric::tcgen05::{Factor, Scale};
 
 pub(super) fn list(operand: &Operand) -> &[Operand] {
@@ -125,6 +128,8 @@ const SHAPES: &[(Word, (u32, u32))] = &[
 /// `mma.sync`.
 pub(super) fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
     mods.ignore(&[Word::Sync, Word::Aligned]);
+    let sparse =
+        mods.one_of(&[(Word::Sp, Indices::Any), (Word::SpOrderedMetadata, Indices::Ascending)]);
     let (rows, along_k) = mods.one_of(SHAPES).ok_or("the shape is not modelled")?;
     if !mods.word(Word::Row) || !mods.word(Word::Col) {
         return Err("only `.row.col` is modelled".to_owned());
@@ -164,6 +169,17 @@ pub(super) fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> 
     } else {
         return Err("the operand types are not modelled".to_owned());
     };
+    let whole = matches!(kind, MmaKind::Float { .. } | MmaKind::Int { rows: 16, .. }) && bits >= 8;
+    if sparse.is_some() && !whole {
+        return Err("the operand types are not modelled with a sparse A".to_owned());
+    }
+    let (ops, sparse) = match (sparse, ops) {
+        (Some(indices), [dense @ .., metadata, selector]) => {
+            let selector = Scope::immediate(selector)?;
+            (dense, Some(MmaMetadata { data: cx.w(metadata)?, selector, indices }))
+        }
+        (_, ops) => (ops, None),
+    };
     let [d, a, b, c] = count(ops)?;
     // Elements of a matrix over 32 lanes, in registers of 32 bits, or 64 for doubles.
     let per_register = if bits == 64 { 1 } else { 32 / bits };
@@ -171,10 +187,12 @@ pub(super) fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> 
     let d_per = if d_bits == 16 { 2 } else { 1 };
     let width = if bits == 64 { 64 } else { 32 };
     let d = targets(cx, d, registers(rows * 8, d_per), width)?;
-    let a = sources(cx, a, registers(rows * along_k, per_register), width)?;
+    // Half of a sparse A is kept.
+    let along_a = if sparse.is_some() { along_k / 2 } else { along_k };
+    let a = sources(cx, a, registers(rows * along_a, per_register), width)?;
     let b = sources(cx, b, registers(8 * along_k, per_register), width)?;
     let c = sources(cx, c, registers(rows * 8, d_per), width)?;
-    Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales: None })))
+    Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales: None, sparse })))
 }
 
 /// `mma.sync` with `.block_scale`: 16 rows and 256 bits of a row of A, in f32.
@@ -204,7 +222,7 @@ fn scaled(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<
         Ok(MmaScales { data: cx.w(data)?, byte: cx.h(byte)?, thread: cx.h(thread)? })
     };
     let scales = Some([scales(a_scales, a_selector)?, scales(b_scales, b_selector)?]);
-    Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales })))
+    Ok(Op::Mma(Box::new(Mma { kind, d, a, b, c, scales, sparse: None })))
 }
 
 fn width(per_register: usize) -> Decoded<u32> {

@@ -1,6 +1,8 @@
 //! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync` (PTX ISA, "Warp Level Matrix
 //! Multiply-Accumulate Instructions").
 
+mod sparse;
+
 use super::memory::hazards::{self, Accessed};
 use super::memory::{Access, addresses, banks, place, resolve};
 use crate::code::{
@@ -265,6 +267,9 @@ fn defined(warp: &Warp, op: &Mma) -> [u32; 2] {
 pub(crate) fn mma(cx: &Context<'_>, warp: &mut Warp, op: &Mma, mask: u32) -> Run<()> {
     whole(mask)?;
     let defined = defined(warp, op);
+    if let Some(metadata) = op.sparse {
+        return sparse::mma(cx, warp, (op, metadata), defined);
+    }
     let (ka, kb) = (op.a.len(), op.b.len());
     match op.kind {
         MmaKind::Float { a, b, half: false } => {

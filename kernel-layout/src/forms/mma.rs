@@ -183,6 +183,47 @@ pub fn mma_v2_scales(index: u32, warps: [u32; 2], shape: &[u32]) -> Result<Layou
     Ok(tile.fit(shape, COLUMNS_FIRST))
 }
 
+/// The metadata of a sparse `mma.sync` whose accumulator is [`mma_v2_accumulator`] with the same `warps`: elements of 16 bits, of
+/// which each has the indices of four adjacent groups of a row. `operand_bytes` is the size of an element of the operands.
+///
+/// PTX ISA, "Matrix fragments for multiply-accumulate operation with sparse matrix A", with sparsity selector 0: of each four lanes,
+/// the first two give rows `g` and `g + 8` of one element each, which make a register, for 16 and 32 bits; for 8 bits a lane gives two
+/// adjacent elements of a row, the first lane of row `g`, the second of row `g + 8`, and the others of the next two elements of
+/// these rows. Lanes that the instruction does not read hold what others hold.
+///
+/// ```
+/// use kernel_layout::forms::mma_v2_metadata;
+/// use kernel_layout::Dim;
+/// let halves = mma_v2_metadata(2, [2, 2], &[64, 4])?;
+/// assert_eq!(halves.bases(Dim::Register), [[8, 0], [0, 2], [32, 0]]);
+/// assert_eq!(halves.bases(Dim::Lane), [[0, 1], [0, 0], [1, 0], [2, 0], [4, 0]]);
+/// assert_eq!(halves.bases(Dim::Warp), [[0, 0], [16, 0]]);
+/// let bytes = mma_v2_metadata(1, [2, 2], &[32, 8])?;
+/// assert_eq!(bytes.bases(Dim::Register), [[0, 1], [0, 4]]);
+/// assert_eq!(bytes.bases(Dim::Lane), [[8, 0], [0, 2], [1, 0], [2, 0], [4, 0]]);
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// When the rank is not 2, a size is not a power of two, or `operand_bytes` is not 1, 2 or 4.
+pub fn mma_v2_metadata(
+    operand_bytes: u32,
+    warps: [u32; 2],
+    shape: &[u32],
+) -> Result<Layout, LayoutError> {
+    check_matrix(warps, shape)?;
+    check_one_of("bytes of an operand's element", operand_bytes, &[1, 2, 4])?;
+    let rows = [vec![1, 0], vec![2, 0], vec![4, 0]];
+    let (register, lanes, sizes) = if operand_bytes == 1 {
+        (vec![0, 1], [vec![8, 0], vec![0, 2]], [16, 4])
+    } else {
+        (vec![8, 0], [vec![0, 1], vec![0, 0]], [16, 2])
+    };
+    Ok(tile(vec![register], [&lanes[..], &rows].concat(), sizes)
+        .product(&broadcast_nd(Dim::Warp, &warps, COLUMNS_FIRST, 1))
+        .fit(shape, COLUMNS_FIRST))
+}
+
 /// The accumulator of `wgmma.mma_async.m64n{n}k*`, with `warps` warps along rows and columns, rows fastest.
 ///
 /// PTX ISA, "Register Fragments for `wgmma.mma_async.m64nNk16`": register `i` of warp `w` is row

@@ -231,7 +231,7 @@ impl Builder<'_> {
     }
 
     /// Reports a product of FP8 numbers on a target without them.
-    fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Option<Val> {
+    pub(super) fn no_float8_product(&mut self, dtype: Dtype, loc: Loc) -> Option<Val> {
         let headline = format!("`{}` has no products of `{}`", self.target, dtype.name());
         self.refuse(
             self.lacks(Capability::Float8, headline, loc)

@@ -28,6 +28,7 @@ const LEFT: Parameter = param("a", Kind::Factor);
 const RIGHT: Parameter = param("b", Kind::Factor);
 const SUMS: Parameter = param("acc", Kind::Tile("the accumulator of a product"));
 const FACTORS: &[Parameter] = &[LEFT, RIGHT, SUMS];
+const SPARSE: &[Parameter] = &[LEFT, RIGHT, SUMS, param("metadata", Kind::Factor)];
 const GRID_AXIS: &[Parameter] = &[param("axis", Kind::GridAxis)];
 
 /// The most copies that a wait can leave in flight.
@@ -143,6 +144,8 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     gives("join", &[A, B], |b, g| b.join_pairs(g)),
     gives("dot", FACTORS, |b, g| b.dot(Precision::Full, g)),
     gives("dot_tf32", FACTORS, |b, g| b.dot(Precision::Tf32, g)),
+    gives("dot_sparse", SPARSE, |b, g| b.dot_sparse(Precision::Full, g)),
+    gives("dot_sparse_tf32", SPARSE, |b, g| b.dot_sparse(Precision::Tf32, g)),
     gives(
         "dot_scaled",
         &[LEFT, RIGHT, SUMS, param("a_scales", Kind::Factor), param("b_scales", Kind::Factor)],

@@ -4,7 +4,7 @@ use super::Machine;
 use super::scaled::{left_numbers, right_numbers, times_scales};
 use crate::eval::element::Element;
 use crate::eval::{arith, float};
-use crate::ir::{Dtype, Factors, Value};
+use crate::ir::{Dtype, Factors, Sparsity, Value};
 
 impl Machine<'_> {
     pub(super) fn dot(&self, factors: Factors, args: &[Value]) -> Vec<Element> {
@@ -20,9 +20,17 @@ impl Machine<'_> {
                 let scales = [self.elements(args[3]), self.elements(args[4])];
                 (Factor::Exact, times_scales([left, right], scales, scaled, [depth, cols]))
             }
+            Factors::Sparse if dtype == Dtype::F32 => (Factor::Rounded, [left, right]),
+            Factors::Sparse => (Factor::Exact, [left, right]),
         };
         let operands = (&left[..], &right[..], self.elements(args[2]));
-        products([taken; 2], operands, [depth, cols], self.dtype(args[2]))
+        let sum = self.dtype(args[2]);
+        if factors == Factors::Sparse {
+            let metadata = self.elements(args[3]);
+            let kept = |row, at| kept_column(Sparsity::of(dtype), metadata, depth, [row, at]);
+            return products_of([taken; 2], operands, [depth, cols], sum, kept);
+        }
+        products([taken; 2], operands, [depth, cols], sum)
     }
 }
 
@@ -37,12 +45,56 @@ pub(super) enum Factor {
     Cut,
 }
 
+/// The row of the right operand by which element `at` of a row of a sparse left one is multiplied, if its metadata says one. A row of
+/// the left operand has `depth` elements.
+pub(super) fn kept_column(
+    sparsity: Sparsity,
+    metadata: &[Element],
+    depth: usize,
+    [row, at]: [usize; 2],
+) -> Option<usize> {
+    let [group, kept] = [sparsity.group, sparsity.kept()].map(|count| count as usize);
+    let Element::Int(bits) = metadata[row * (depth / kept) + at / kept] else { return None };
+    let of_group = |number: usize| bits >> (4 * number) & 0xf;
+    let (number, within) = if group == 2 {
+        // The halves of an element of 32 bits: `0b0100` is the first element, `0b1110` the second.
+        let number = at % kept;
+        let within = match of_group(number) {
+            0b0100 => 0,
+            0b1110 => 1,
+            _ => return None,
+        };
+        (number, within)
+    } else {
+        let number = at % kept / 2;
+        let [first, second] = [of_group(number) & 3, of_group(number) >> 2];
+        if first >= second {
+            return None;
+        }
+        (number, if at % 2 == 0 { first } else { second })
+    };
+    let within = usize::try_from(within).expect("an index has two bits");
+    Some((at / kept * Sparsity::GROUPS as usize + number) * group + within)
+}
+
 /// `a · b + acc`, of matrices of this many columns.
 pub(super) fn products(
+    factors: [Factor; 2],
+    operands: (&[Element], &[Element], &[Element]),
+    extents: [usize; 2],
+    dtype: Dtype,
+) -> Vec<Element> {
+    products_of(factors, operands, extents, dtype, |_, at| Some(at))
+}
+
+/// The same, where `row_of_b` says which row of `b` an element of `a` is multiplied by, from its row and place there; nothing is known
+/// of a sum if it says none.
+pub(super) fn products_of(
     factors: [Factor; 2],
     (a, b, acc): (&[Element], &[Element], &[Element]),
     [depth, cols]: [usize; 2],
     dtype: Dtype,
+    row_of_b: impl Fn(usize, usize) -> Option<usize>,
 ) -> Vec<Element> {
     let operand = |element: Element, factor: Factor| match element {
         Element::Float(value) => Element::Float(match factor {
@@ -55,7 +107,8 @@ pub(super) fn products(
     let dot = |at: usize| {
         let (row, col) = (at / cols, at % cols);
         let pairs = (0..depth).map(|k| {
-            (operand(a[row * depth + k], factors[0]), operand(b[k * cols + col], factors[1]))
+            let right = row_of_b(row, k).map_or(Element::Undefined, |at| b[at * cols + col]);
+            (operand(a[row * depth + k], factors[0]), operand(right, factors[1]))
         });
         arith::number(dtype, pairs.fold(acc[at], multiply_add))
     };

@@ -1,13 +1,13 @@
 //! Matrix products: the layouts of accumulators, and with them of the operands.
 
 use kernel_layout::forms::{
-    LANES, mma_v2_accumulator, mma_v2_operand, mma_v2_quarters, mma_v2_scales,
+    LANES, mma_v2_accumulator, mma_v2_metadata, mma_v2_operand, mma_v2_quarters, mma_v2_scales,
 };
 use kernel_layout::{Form, Layout, LayoutError};
 use kernel_ptx::Word;
 use la_arena::ArenaMap;
 
-use crate::ir::{Dtype, Elem, Factors, Kernel, Op, ProductOp, Scaled, Value};
+use crate::ir::{Dtype, Elem, Factors, Kernel, Op, ProductOp, Scaled, Sparsity, Value};
 use crate::layouts::blocked::blocked;
 use crate::layouts::graph::{Dot, Graph, Recipe};
 
@@ -42,7 +42,7 @@ pub struct Product {
     pub rows: u32,
     /// Columns of the accumulator.
     pub columns: u32,
-    /// The numbers of a row of the left operand.
+    /// The numbers of a row of the left operand; of a sparse one, those that are kept.
     pub depth: u32,
     /// What the product takes of its operands.
     pub factors: Factors,
@@ -77,8 +77,16 @@ impl Product {
     /// How the scales are read; none of a product without.
     pub fn scaled(&self) -> Option<Scaled> {
         match self.factors {
-            Factors::Full | Factors::Tf32 => None,
+            Factors::Full | Factors::Tf32 | Factors::Sparse => None,
             Factors::Scaled(scaled) => Some(scaled),
+        }
+    }
+
+    /// What the left operand keeps, if it is sparse.
+    pub fn sparsity(&self) -> Option<Sparsity> {
+        match self.factors {
+            Factors::Full | Factors::Tf32 | Factors::Scaled(_) => None,
+            Factors::Sparse => Some(Sparsity::of(self.operands[0])),
         }
     }
 }
@@ -194,18 +202,36 @@ pub(crate) fn operand_layout(kernel: &Kernel, dot: &Dot, index: u32, result: &Fo
     layout.expect("the result's form is one that products have, and extents are powers of two")
 }
 
-/// The layouts of everything but the accumulator that a product takes, given the form of the result: its operands and their scales.
+/// The layouts of everything but the accumulator that a product takes, given the form of the result: its operands, and their scales or
+/// the metadata of the left one.
 pub(crate) fn taken(kernel: &Kernel, dot: &Dot, result: &Form) -> Vec<(Value, Layout)> {
     let operands =
         [0, 1].map(|at| (dot.args[at as usize], operand_layout(kernel, dot, at, result)));
-    let scales = dot.scales.iter().flatten().zip(0..).map(|(&scales, index)| {
+    let more = dot.more.iter().zip(0..).map(|(&value, index)| {
         let Form::MmaV2 { warps } = result else {
-            unreachable!("tensor cores do all block-scaled products, see elaborate")
+            unreachable!("tensor cores do all block-scaled and sparse products, see elaborate")
         };
-        let layout = mma_v2_scales(index, *warps, kernel.ty(scales).shape());
-        (scales, layout.expect("extents are powers of two"))
+        let layout = further_layout(kernel, &product(kernel, dot), (value, index), *warps);
+        (value, layout.expect("extents are powers of two"))
     });
-    operands.into_iter().chain(scales).collect()
+    operands.into_iter().chain(more).collect()
+}
+
+/// The layout of an operand after the accumulator: the scales of either side, or metadata.
+///
+/// # Errors
+/// If the shape is not that of a matrix.
+pub(crate) fn further_layout(
+    kernel: &Kernel,
+    product: &Product,
+    (value, index): (Value, u32),
+    warps: [u32; 2],
+) -> Result<Layout, LayoutError> {
+    let shape = kernel.ty(value).shape();
+    match product.factors {
+        Factors::Sparse => mma_v2_metadata(product.operands[0].bytes(), warps, shape),
+        Factors::Full | Factors::Tf32 | Factors::Scaled(_) => mma_v2_scales(index, warps, shape),
+    }
 }
 
 /// Which products should keep all warps along one axis, because their result is an operand of another one, or the other way

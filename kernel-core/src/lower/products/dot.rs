@@ -14,8 +14,8 @@ use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
 
 use crate::ir::{
-    Dtype, Elem, Factors, MemoryOp, Op, ProductOp, Scaled, SourceOp, Stmt, StmtKind, TileOp, Value,
-    WindowOp,
+    Dtype, Elem, Factors, MemoryOp, Op, ProductOp, Scaled, SourceOp, Sparsity, Stmt, StmtKind,
+    TileOp, Value, WindowOp,
 };
 use crate::layouts::{Product, TensorCore, mma_warps, tensor_core};
 use crate::lower::emitter::{Val, mods};
@@ -63,11 +63,30 @@ impl Fragment {
     }
 }
 
-/// The operands of a product, and their scales if it has some.
+/// The operands of a product, and what else it takes.
 struct Operands {
     a: Fragment,
     b: Fragment,
-    scales: Option<[Fragment; 2]>,
+    further: Further,
+}
+
+/// What a product takes besides its operands and accumulator.
+enum Further {
+    Nothing,
+    /// The scales of both operands.
+    Scales(Scaled, [Fragment; 2]),
+    /// The metadata of the left one.
+    Metadata(Sparsity, Fragment),
+}
+
+impl Further {
+    /// How much longer a column of the right operand is than a row of the left one.
+    fn expansion(&self) -> u32 {
+        match self {
+            Further::Nothing | Further::Scales(..) => 1,
+            Further::Metadata(..) => 2,
+        }
+    }
 }
 
 /// What one `mma.sync` multiplies.
@@ -78,15 +97,19 @@ struct Shape {
 }
 
 impl Shape {
-    fn modifiers(self, scales: Option<&Fragment>) -> Vec<Modifier> {
-        let shape = match self.core.k_width * self.core.words {
+    fn modifiers(self, further: &Further) -> Vec<Modifier> {
+        let shape = match self.core.k_width * self.core.words * further.expansion() {
             1 => Word::M16n8k4,
             2 => Word::M16n8k8,
             4 => Word::M16n8k16,
             8 => Word::M16n8k32,
             _ => Word::M16n8k64,
         };
-        let mut modifiers = mods![Word::Sync, Word::Aligned, shape, Word::Row, Word::Col].to_vec();
+        let mut modifiers = match further {
+            Further::Nothing | Further::Scales(..) => Vec::new(),
+            Further::Metadata(..) => mods![Word::SpOrderedMetadata].to_vec(),
+        };
+        modifiers.extend(mods![Word::Sync, Word::Aligned, shape, Word::Row, Word::Col]);
         modifiers.extend(self.product.kind().map(Modifier::from));
         if let Some(scaled) = self.product.scaled() {
             modifiers.extend_from_slice(mods![Word::BlockScale, scaled.scale_vector()]);
@@ -94,7 +117,10 @@ impl Shape {
         let [left, right] = self.product.operands.map(factor);
         let sum = arithmetic(self.product.accumulator);
         modifiers.extend_from_slice(mods![sum, left, right, sum]);
-        modifiers.extend(scales.map(|scales| Modifier::from(scale_type(scales.dtype))));
+        match further {
+            Further::Nothing | Further::Metadata(..) => {}
+            Further::Scales(_, [of_a, _]) => modifiers.push(scale_type(of_a.dtype).into()),
+        }
         modifiers
     }
 
@@ -145,15 +171,20 @@ impl Lower<'_> {
             let deferred = self.deferred.remove(arg);
             Fragment::of((dtype, self.layout(arg)), self.tile(arg).to_vec(), deferred)
         });
-        let scales = product.scaled().map(|_| {
-            [args[3], args[4]].map(|arg| {
-                let Elem::Number(dtype) = self.elem(arg) else {
-                    unreachable!("ir::verify wants scales of numbers")
-                };
-                Fragment::of((dtype, self.layout(arg)), self.tile(arg).to_vec(), None)
-            })
-        });
-        let operands = Operands { a, b, scales };
+        let fragment = |arg| {
+            let Elem::Number(dtype) = self.elem(arg) else {
+                unreachable!("ir::verify wants scales and metadata of numbers")
+            };
+            Fragment::of((dtype, self.layout(arg)), self.tile(arg).to_vec(), None)
+        };
+        let further = match factors {
+            Factors::Full | Factors::Tf32 => Further::Nothing,
+            Factors::Scaled(scaled) => Further::Scales(scaled, [args[3], args[4]].map(fragment)),
+            Factors::Sparse => {
+                Further::Metadata(Sparsity::of(product.operands[0]), fragment(args[3]))
+            }
+        };
+        let operands = Operands { a, b, further };
         let core = tensor_core(&product).filter(|_| mma_warps(&layout, self.crew.warps).is_some());
         match core {
             Some(core) => {
@@ -179,11 +210,12 @@ impl Lower<'_> {
     fn matrix_products(
         &mut self,
         shape: Shape,
-        Operands { mut a, mut b, scales }: Operands,
+        Operands { mut a, mut b, further }: Operands,
         layout: &Layout,
         accumulator: &[Val],
     ) -> Vec<Val> {
-        let modifiers = shape.modifiers(scales.as_ref().map(|[of_a, _]| of_a));
+        let modifiers = shape.modifiers(&further);
+        let expansion = further.expansion();
         let half = 4 * shape.core.k_width;
         let depth = half * shape.core.words;
         let mut sums: BTreeMap<(u32, u32), Val> =
@@ -195,16 +227,19 @@ impl Lower<'_> {
         for (index, &step) in steps.iter().enumerate() {
             for &ahead in &steps[index..steps.len().min(index + 2)] {
                 self.fetch_operand(&mut a, 1, ahead, ahead + depth);
-                self.fetch_operand(&mut b, 0, ahead, ahead + depth);
+                self.fetch_operand(&mut b, 0, expansion * ahead, expansion * (ahead + depth));
             }
             let halves: Vec<u32> = (0..shape.core.words).map(|word| step + word * half).collect();
+            let right_steps: Vec<u32> = (0..shape.core.words * expansion)
+                .map(|word| expansion * step + word * half)
+                .collect();
             for &(row, column) in &tiles {
                 let left: Vec<Reg> = halves
                     .iter()
                     .flat_map(|&step| [(row, step), (row + 8, step)])
                     .map(|at| self.operand_word(shape.core, &a, at, 1))
                     .collect();
-                let right: Vec<Reg> = halves
+                let right: Vec<Reg> = right_steps
                     .iter()
                     .map(|&step| self.operand_word(shape.core, &b, (step, column), 0))
                     .collect();
@@ -212,16 +247,21 @@ impl Lower<'_> {
                     [(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)]
                         .map(|(row, column)| (row % extents[0], column % extents[1]));
                 let before = places.map(|at| sums[&at]);
-                let scales = match (&scales, shape.product.scaled()) {
-                    (Some([of_a, of_b]), Some(scaled)) => {
+                let more = match &further {
+                    Further::Nothing => Vec::new(),
+                    Further::Scales(scaled, [of_a, of_b]) => {
                         let block = step / scaled.block();
-                        let mut scales = self.scale_operands(of_a, scaled, (row, block)).to_vec();
-                        scales.extend(self.scale_operands(of_b, scaled, (column, block)));
+                        let mut scales = self.scale_operands(of_a, *scaled, (row, block)).to_vec();
+                        scales.extend(self.scale_operands(of_b, *scaled, (column, block)));
                         scales
                     }
-                    (_, _) => Vec::new(),
+                    Further::Metadata(sparsity, metadata) => {
+                        let bytes = shape.product.operands[0].bytes();
+                        self.metadata_operands(metadata, bytes, (row, step / sparsity.kept()))
+                            .to_vec()
+                    }
                 };
-                let after = self.matrix_product(shape, &modifiers, [left, right], before, scales);
+                let after = self.matrix_product(shape, &modifiers, [left, right], before, more);
                 sums.extend(places.into_iter().zip(after));
             }
         }
@@ -235,7 +275,7 @@ impl Lower<'_> {
         modifiers: &[Modifier],
         [left, right]: [Vec<Reg>; 2],
         before: [Val; 4],
-        scales: Vec<Operand>,
+        more: Vec<Operand>,
     ) -> Vec<Val> {
         let register = shape.sum_register();
         let packed = shape.product.accumulator == Dtype::F16;
@@ -248,7 +288,7 @@ impl Lower<'_> {
             sources.into_iter().map(|value| self.e.reg(value, register)).collect();
         let targets: Vec<Reg> = sources.iter().map(|_| self.e.fresh(register)).collect();
         let operands = [&targets[..], &left, &right, &sources].map(vector).into_iter();
-        let operands: Vec<Operand> = operands.chain(scales).collect();
+        let operands: Vec<Operand> = operands.chain(more).collect();
         self.e.push(Instruction::new(Opcode::Mma, modifiers.to_vec(), operands), 1, false);
         if packed {
             targets.into_iter().flat_map(|word| self.e.unpack(Val::Reg(word))).collect()
@@ -282,6 +322,20 @@ impl Lower<'_> {
         let word = self.e.reg(word, Type::B32);
         let selector = [i128::from(byte), 0].map(Operand::Int);
         [Operand::Reg(word), Operand::Vector(selector.to_vec())]
+    }
+
+    /// The metadata of 16 rows for one instruction, and the selector of the lanes that give it: the first ones of each four. For
+    /// operands of 8 bits a lane gives two elements of a row, for others one of each of two rows.
+    fn metadata_operands(
+        &mut self,
+        metadata: &Fragment,
+        bytes: u32,
+        (row, column): (u32, u32),
+    ) -> [Operand; 2] {
+        let next = if bytes == 1 { (row, column + 1) } else { (row + 8, column) };
+        let word = self.e.pack_low_halves(metadata.at(row, column), metadata.at(next.0, next.1));
+        let word = self.e.reg(word, Type::B32);
+        [Operand::Reg(word), Operand::Int(0)]
     }
 
     /// The word of an operand at the coordinates of a number: its elements are adjacent along the axis `depth`.

@@ -3,7 +3,7 @@
 use super::sync::one_barrier;
 use super::tensor_memory::one_tile;
 use super::{Outcome, count, gives, holds, is_bool_scalar, none, number, window};
-use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, SharedType, Tcgen05, Type};
+use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, SharedType, Sparsity, Tcgen05, Type};
 
 pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
@@ -19,11 +19,12 @@ pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outco
 }
 
 fn dot(factors: Factors, args: &[&Type], result: Option<&Type>) -> Outcome {
-    let scales = match factors {
-        Factors::Full | Factors::Tf32 => None,
-        Factors::Scaled(scaled) => Some(scaled.block()),
+    let (scales, more) = match factors {
+        Factors::Full | Factors::Tf32 => (None, 0),
+        Factors::Scaled(scaled) => (Some(scaled.block()), 2),
+        Factors::Sparse => (None, 1),
     };
-    count(args, if scales.is_some() { 5 } else { 3 })?;
+    count(args, 3 + more)?;
     let [
         Type::Tile(Elem::Number(a), left),
         Type::Tile(Elem::Number(b), right),
@@ -33,6 +34,10 @@ fn dot(factors: Factors, args: &[&Type], result: Option<&Type>) -> Outcome {
     else {
         return Err("operands are not tiles of numbers".to_owned());
     };
+    if factors == Factors::Sparse {
+        return sparse((*a, left), (*b, right), (*acc, out), of_factors[0])
+            .and_then(|()| gives(result, args[2]));
+    }
     for (at, of_factor) in of_factors.iter().enumerate() {
         let blocks = left[1] * a.numbers() / scales.expect("they are counted");
         let fit = matches!(of_factor, Type::Tile(Elem::Number(Dtype::Ue8m0 | Dtype::E4m3), shape) if **shape == [out[at], blocks]);
@@ -52,6 +57,27 @@ fn dot(factors: Factors, args: &[&Type], result: Option<&Type>) -> Outcome {
     )?;
     holds(factors != Factors::Tf32 || *a == Dtype::F32, "only f32 is rounded to tf32")?;
     gives(result, args[2])
+}
+
+/// The left operand has half of the columns, and the metadata says which.
+fn sparse(
+    (a, left): (Dtype, &[u32]),
+    (b, right): (Dtype, &[u32]),
+    (acc, out): (Dtype, &[u32]),
+    metadata: &Type,
+) -> Outcome {
+    holds(a == b && a.is_float() == acc.is_float(), "the element types do not fit")?;
+    let shapes = match (left, right, out) {
+        ([rows, kept], [depth, cols], [rows2, cols2]) => {
+            2 * kept == *depth && rows == rows2 && cols == cols2
+        }
+        _ => false,
+    };
+    holds(shapes, "the shapes do not fit")?;
+    let required = [out[0], right[0] / Sparsity::of(a).columns()];
+    let fits =
+        matches!(metadata, Type::Tile(Elem::Number(Dtype::U16), shape) if **shape == required);
+    holds(fits, "the metadata does not fit")
 }
 
 /// A descriptor of shared memory is that of whole tiles.

@@ -1,0 +1,207 @@
+//! Sparse products: `dot_sparse`, `dot_sparse_tf32`.
+
+use kernel_ptx::Capability;
+
+use super::dot::Precision;
+use crate::{
+    diag::Code,
+    elaborate::{
+        Builder,
+        language::value::{Num, Val},
+        signatures::Given,
+    },
+    ir::{Dtype, Factors, Op, ProductOp, Sparsity, Value},
+    loc::Loc,
+    syntax::Expr,
+};
+
+/// Where the manual says what is kept.
+const SECTION: &str = "(PTX ISA, \"Sparse matrix storage\")";
+
+impl Precision {
+    /// The element types of sums that sparse products of such operands have; the first is that of sums without a type.
+    fn sparse_sums(self, factor: Dtype) -> &'static [Dtype] {
+        let row = factor.row();
+        match (self, row.factor) {
+            (Precision::Full, Some(_)) if factor.is_float8() => &[Dtype::F32],
+            (Precision::Full, Some(known))
+                if known.mma.is_some() && factor != Dtype::F32 && row.packing.is_none() =>
+            {
+                known.sums
+            }
+            (Precision::Tf32, Some(known)) if factor == Dtype::F32 => known.sums,
+            (Precision::Full | Precision::Tf32, _) => &[],
+        }
+    }
+
+    /// The sparse products that there are.
+    const fn sparse_products(self) -> &'static str {
+        match self {
+            Precision::Full => {
+                "f16 · f16 + f32 or f16; bf16 · bf16 + f32; i8 · i8 + i32; u8 · u8 + i32; e4m3 · e4m3 + f32; e5m2 · e5m2 + f32"
+            }
+            Precision::Tf32 => "f32 · f32 + f32",
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// `dot_sparse(a, b, acc, metadata)`, `dot_sparse_tf32(a, b, acc, metadata)`
+    pub(crate) fn dot_sparse(&mut self, precision: Precision, given: &Given<'_>) -> Option<Val> {
+        let values = [0, 1, 2, 3].map(|index| given.value(index));
+        let ([a, b, acc, metadata], loc) = (values, given.loc);
+        let name = given.signature.name;
+        let num = self.unify(self.num(a), self.num(b), &format!("`{name}`"), loc)?;
+        let dtype = self.cells.settled(num);
+        self.sparse_dtypes(precision, dtype, acc, given)?;
+        self.sparse_shapes(dtype, [a, b, acc], given)?;
+        self.metadata_fits(dtype, [b, acc, metadata], given)?;
+        self.operands.insert(loc, given.places());
+        let mut taken = Vec::new();
+        for (index, value) in values.into_iter().enumerate() {
+            taken.push(self.loaded(value, given.at(index))?);
+        }
+        let (shape, sums) = (self.ty(acc).shape().to_vec(), self.num(acc));
+        let op = Op::Product(ProductOp::Dot(Factors::Sparse));
+        Some(Val::Value(self.emit_num(op, taken, Some(shape), sums, loc)))
+    }
+
+    /// The tensor cores have a sparse product of these element types.
+    fn sparse_dtypes(
+        &mut self,
+        precision: Precision,
+        dtype: Dtype,
+        acc: Value,
+        given: &Given<'_>,
+    ) -> Option<()> {
+        let sums = precision.sparse_sums(dtype);
+        let acc_num = self.num(acc);
+        if self.cells.known(acc_num).is_none() {
+            let sum = sums.first().copied().unwrap_or(Dtype::F32);
+            let _ = self.cells.unify(acc_num, Num::Known(sum));
+        }
+        let sum = self.cells.settled(acc_num);
+        if sums.contains(&sum) {
+            if dtype.is_float8() && !self.target.has(Capability::Float8) {
+                return self.no_float8_product(dtype, given.loc).map(|_| ());
+            }
+            return Some(());
+        }
+        let actual = format!("{0} · {0} + {1}", dtype.name(), sum.name());
+        let diagnostic = Code::DtypeRefused
+            .at(given.loc, "no sparse product has these element types")
+            .compare("", precision.sparse_products(), actual);
+        if let Some(sum) = sums.first() {
+            return self.refuse(
+                diagnostic
+                    .why("these are the operands and accumulators of sparse products (PTX ISA, \"mma.sp\")")
+                    .help(self.applied(acc, &format!(".cast::<{}>()", sum.name()))),
+            );
+        }
+        let other = match precision {
+            Precision::Full => Precision::Tf32,
+            Precision::Tf32 => Precision::Full,
+        };
+        let written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
+        let fits = other.sparse_sums(dtype).contains(&sum) && written.len() == given.args.len();
+        let (name, why) = match precision {
+            Precision::Full => (
+                "dot_sparse_tf32",
+                "tensor cores multiply these types (PTX ISA, \"mma.sp\"), and `f32` only after it is rounded to tf32",
+            ),
+            Precision::Tf32 => {
+                ("dot_sparse", "tf32 is an `f32` of which the tensor cores read 19 bits")
+            }
+        };
+        let help = fits.then(|| format!("{name}({})", written.join(", ")));
+        self.refuse(diagnostic.why(why).help_if(help))
+    }
+
+    /// The extents of a sparse product agree, and an instruction has its `k`.
+    fn sparse_shapes(&mut self, dtype: Dtype, values: [Value; 3], given: &Given<'_>) -> Option<()> {
+        let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
+        let fit = |a: &[u32], b: &[u32]| match (a, b, &sc[..]) {
+            (&[m, kept], &[k, n], &[rows, columns]) => {
+                2 * u64::from(kept) == u64::from(k) && (rows, columns) == (m, n)
+            }
+            _ => false,
+        };
+        if fit(&sa, &sb) {
+            return self.sparse_depth(dtype, sb[0], given.loc);
+        }
+        let diagnostic = Code::DotShape
+            .at(given.loc, "the operands of a sparse product do not fit together")
+            .compare("", "[m, k / 2] · [k, n] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"));
+        let turned: Vec<u32> = sb.iter().rev().copied().collect();
+        let written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
+        if let [a, b, acc, metadata] = &written[..]
+            && fit(&sa, &turned)
+        {
+            let help = format!("{}({a}, {b}.t(), {acc}, {metadata})", given.path());
+            return self.refuse(diagnostic.help(help));
+        }
+        let why = match (&sa[..], &sb[..]) {
+            ([_, kept], [k, _]) if kept == k => format!(
+                "of each row of the left operand the half is kept: the host makes it of the {k} elements, with `kiln::sparse::compress`"
+            ),
+            ([_, kept], [k, _]) => format!(
+                "a row of the left operand has {kept} elements, which are kept of {}, and a column of the right operand {k}",
+                2 * u64::from(*kept)
+            ),
+            _ => "the operands and the accumulator are matrices".to_owned(),
+        };
+        self.refuse(diagnostic.why(why))
+    }
+
+    /// An instruction is not deeper than the operands.
+    fn sparse_depth(&mut self, dtype: Dtype, depth: u32, loc: Loc) -> Option<()> {
+        let least = if dtype.is_float8() { 64 } else { 32 / dtype.bytes() };
+        if depth >= least {
+            return Some(());
+        }
+        self.refuse(
+            Code::DotShape
+                .at(loc, "no sparse product has these extents")
+                .compare("`k`", format!("at least {least}"), depth.to_string())
+                .why(format!(
+                    "one instruction multiplies {least} columns of `{}` or more, of which the half is kept (PTX ISA, \"mma.sp\")",
+                    dtype.name()
+                )),
+        )
+    }
+
+    /// There is an element of metadata for each four groups of a row.
+    fn metadata_fits(
+        &mut self,
+        dtype: Dtype,
+        [b, acc, metadata]: [Value; 3],
+        given: &Given<'_>,
+    ) -> Option<()> {
+        let sparsity = Sparsity::of(dtype);
+        let [rows, depth] = [self.ty(acc).shape()[0], self.ty(b).shape()[0]];
+        let required = [rows, depth / sparsity.columns()];
+        let num = self.num(metadata);
+        if self.cells.unify(num, Num::Known(Dtype::U16)).is_err() {
+            let actual = format!("`{}`", self.cells.settled(num).name());
+            return self.refuse(
+                Code::DtypeRefused
+                    .at(given.at(3), "the metadata of a sparse product has another element type")
+                    .compare("element type", "`u16`", actual)
+                    .why(format!("each element has four bits for each of four groups {SECTION}")),
+            );
+        }
+        let actual = self.ty(metadata).shape().to_vec();
+        if actual == required {
+            return Some(());
+        }
+        self.refuse(
+            Code::DotShape
+                .at(given.at(3), "the metadata does not fit the product")
+                .compare("", format!("{required:?}"), format!("{actual:?}"))
+                .why(format!(
+                    "an element of metadata describes four groups of {} columns, and a row has {depth} columns {SECTION}",
+                    sparsity.group
+                )),
+        )
+    }
+}

@@ -1,0 +1,26 @@
+//! Sparse products of `f16` with `f16` sums.
+//@ run: eval, emulate, gpu
+//@ compare: exact
+//@ arg a: f16[M, K / 2] list(1, -2, 3, 0, 2, -1, 4, -3, 1, 5, -4)
+//@ arg b: f16[K, N] list(-1, 2, 0, 3, 1, -2, 5, -3, 4, -4, 6, -5, -6)
+//@ arg m: u16[M, K / 16] list(0x8dce, 0x8888, 0xe4ee, 0xe9e8, 0xecc4, 0xd44e, 0xcec8, 0x4c9e, 0x8d9e, 0x499e, 0xe9ed, 0x9984, 0x494e, 0x8de8, 0xd99c, 0x489e, 0xe8cd, 0x8c98, 0xc8de, 0x8d9d, 0xe48d, 0xe998, 0xc8ed, 0x4c98, 0x999c, 0xcde8, 0x4989, 0x9ec4, 0x44cc, 0xce94, 0xdcdc, 0x8ccd, 0x9999, 0x4e98, 0x94ed, 0xee4d, 0xcecc)
+//@ arg c: f16[M, N] list(5, -6, 7)
+//@ arg out: f16[M, N] poison
+//@ expect out: c(i, j) + sum(k, 0, K / 2, a(i, k) * b(k / 2 * 4 + (m(i, k / 8) >> (k / 2 % 4 * 4 + k % 2 * 2) & 3), j))
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = W, grid = 1,
+         instances((M, N, K, W) = [(16, 8, 16, 1), (32, 16, 32, 1), (32, 32, 64, 4)]))]
+pub fn sparse_half_sums<const M: i32, const N: i32, const K: i32, const W: i32>(
+    a: Tensor<f16, 2>,
+    b: Tensor<f16, 2>,
+    m: Tensor<u16, 2>,
+    c: Tensor<f16, 2>,
+    out: TensorMut<f16, 2>,
+) {
+    let a = a.tile([0, 0], [M, K / 2]).load();
+    let b = b.tile([0, 0], [K, N]).load();
+    let m = m.tile([0, 0], [M, K / 16]).load();
+    let c = c.tile([0, 0], [M, N]).load();
+    out.tile([0, 0], [M, N]).store(dot_sparse(a, b, c, m));
+}
