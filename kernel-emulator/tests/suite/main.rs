@@ -44,6 +44,7 @@ mod livelock;
 mod matrix;
 mod memory;
 mod mma_narrow;
+mod mma_sparse;
 mod print;
 mod races;
 mod resident_blocks;

@@ -91,18 +91,25 @@ impl Builder<'_> {
         let diagnostic = Code::DtypeRefused
             .at(given.loc, "no sparse product has these element types")
             .compare("", precision.sparse_products(), actual);
+        let written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
         if let Some(sum) = sums.first() {
+            let help = match written.get(2).filter(|_| written.len() == given.args.len()) {
+                Some(zeros) if zeros.starts_with("zeros") => {
+                    Some(format!("zeros::<{}>({:?})", sum.name(), self.ty(acc).shape()))
+                }
+                Some(acc) => Some(format!("{acc}.cast::<{}>()", sum.name())),
+                None => None,
+            };
             return self.refuse(
                 diagnostic
                     .why("these are the operands and accumulators of sparse products (PTX ISA, \"mma.sp\")")
-                    .help(self.applied(acc, &format!(".cast::<{}>()", sum.name()))),
+                    .help_if(help),
             );
         }
         let other = match precision {
             Precision::Full => Precision::Tf32,
             Precision::Tf32 => Precision::Full,
         };
-        let written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
         let fits = other.sparse_sums(dtype).contains(&sum) && written.len() == given.args.len();
         let (name, why) = match precision {
             Precision::Full => (
@@ -142,10 +149,10 @@ impl Builder<'_> {
         }
         let why = match (&sa[..], &sb[..]) {
             ([_, kept], [k, _]) if kept == k => format!(
-                "of each row of the left operand the half is kept: the host makes it of the {k} elements, with `kiln::sparse::compress`"
+                "the left operand has only the kept half of each row; `kiln::sparse::compress` makes it of the {k} elements on the host"
             ),
             ([_, kept], [k, _]) => format!(
-                "a row of the left operand has {kept} elements, which are kept of {}, and a column of the right operand {k}",
+                "a row of the left operand has {kept} elements, the kept half of {}, and a column of the right operand has {k}",
                 2 * u64::from(*kept)
             ),
             _ => "the operands and the accumulator are matrices".to_owned(),
@@ -164,7 +171,7 @@ impl Builder<'_> {
                 .at(loc, "no sparse product has these extents")
                 .compare("`k`", format!("at least {least}"), depth.to_string())
                 .why(format!(
-                    "one instruction multiplies {least} columns of `{}` or more, of which the half is kept (PTX ISA, \"mma.sp\")",
+                    "one instruction multiplies {least} columns of `{}` or more, of which half is kept (PTX ISA, \"mma.sp\")",
                     dtype.name()
                 )),
         )
