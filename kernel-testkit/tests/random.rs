@@ -39,6 +39,8 @@ mod program;
 mod scaled;
 #[path = "random/sorts.rs"]
 mod sorts;
+#[path = "random/sparse.rs"]
+mod sparse;
 #[path = "random/statements.rs"]
 mod statements;
 #[path = "random/tcgen05.rs"]
@@ -53,7 +55,7 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 12] = [
+const FAMILIES: [(&str, Maker); 13] = [
     ("seed", program::kernel),
     ("sorts", sorts::kernel),
     ("copies", copies::kernel),
@@ -62,6 +64,7 @@ const FAMILIES: [(&str, Maker); 12] = [
     ("order", order::kernel),
     ("pairs", pairs::kernel),
     ("scaled", scaled::kernel),
+    ("sparse", sparse::kernel),
     ("memory", tensor_memory::kernel),
     ("positions", positions::kernel),
     ("filters", filters::kernel),

@@ -158,7 +158,8 @@ pub fn dot_scaled<T: Scalar, U: Scalar, S: Scalar>(
 /// Element `(m, j)` of `metadata` has four bits for each of the groups `4 j` to `4 j + 3` of row `m`, the first group in the lowest
 /// bits. Of these four bits the lower two are the place of the first kept element in its group, 0 to 3, and the upper two that of the
 /// second, which is larger. `0b0100` keeps the first two elements of a group, `0b1110` the last two. For other metadata the result is
-/// undefined; the emulator stops there. On the host, [`sparse::compress`](crate::sparse::compress) makes both matrices.
+/// undefined; the emulator stops there. On the host, [`sparse::compress`](crate::sparse::compress) makes both matrices. Windows past the
+/// end of a tensor load zeros, which name no elements: `select(metadata.eq(0), 0x4444, metadata)` makes them whole.
 ///
 /// | `a`, `b` | `acc` and result | least `K` |
 /// |---|---|---|

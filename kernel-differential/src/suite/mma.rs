@@ -34,12 +34,28 @@ fn shape(word: &str) -> Option<(usize, usize, usize)> {
 
 /// Whether a form is a product by a warp.
 pub(super) fn claims(form: &str) -> bool {
-    form.starts_with("mma.sync.")
+    form.starts_with("mma.sync.") || form.starts_with(SPARSE)
+}
+
+/// What products begin with of whose A half is kept.
+const SPARSE: &str = "mma.sp::ordered_metadata.sync.aligned.";
+
+/// A word of metadata: for each group the place of what is kept, one of two or two of four (PTX ISA, "Sparse matrix storage").
+fn metadata(random: &mut Random, a: Type) -> u32 {
+    let halves: &[u64] = &[0b0100, 0b1110];
+    let pairs: &[u64] = &[0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110];
+    let choices = if a == Type::Tf32 { halves } else { pairs };
+    (0..8).fold(0, |word, _| {
+        let at = random.word() >> 8;
+        let bits = choices[usize::try_from(at % choices.len() as u64).expect("a short list")];
+        word << 4 | u32::try_from(bits).expect("four bits")
+    })
 }
 
 /// The case of a form, if it is a product by a warp.
 pub(super) fn case(form: &str, target: Target) -> Option<Case> {
-    let name = form.strip_prefix("mma.sync.aligned.")?;
+    let sparse = form.starts_with(SPARSE);
+    let name = form.strip_prefix(if sparse { SPARSE } else { "mma.sync.aligned." })?;
     let words: Vec<&str> = name.split('.').collect();
     let (rows, columns, depth) = words.iter().find_map(|word| shape(word))?;
     let types: Vec<Type> = words
@@ -48,7 +64,7 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         .collect();
     let [d, a, b, c] = types[..] else { return None };
     let fragments = [
-        fragment(a, rows * depth),
+        fragment(a, if sparse { rows * depth / 2 } else { rows * depth }),
         fragment(b, columns * depth),
         fragment(c, rows * columns),
         fragment(d, rows * columns),
@@ -73,7 +89,14 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         let registers: Vec<String> = (0..*count).map(|r| format!("%{prefix}{r}")).collect();
         lists.push(format!("{{{}}}", registers.join(", ")));
     }
-    let _ = writeln!(body, "{form} {}, {}, {}, {};", lists[3], lists[0], lists[1], lists[2]);
+    let more = if sparse {
+        body.push_str(".reg .b32 %fm;\n.reg .b64 %om;\nmul.wide.u32 %om, %i, 4;\nadd.u64 %om, %om, %a4;\n");
+        body.push_str("ld.global.b32 %fm, [%om];\n");
+        ", %fm, 0"
+    } else {
+        ""
+    };
+    let _ = writeln!(body, "{form} {}, {}, {}, {}{more};", lists[3], lists[0], lists[1], lists[2]);
     let (count, ty) = fragments[3];
     for r in 0..count {
         let at = 32 * types::size(ty) * r;
@@ -92,11 +115,15 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
     buffers.extend(given.map(|bytes| Buffer { bytes, role: Role::Given }));
     let out = WARPS * 32 * count * types::size(ty);
     buffers.push(Buffer { bytes: vec![0; out], role: Role::Compared });
+    if sparse {
+        let words = (0..32 * WARPS).flat_map(|_| metadata(&mut random, a).to_le_bytes());
+        buffers.push(Buffer { bytes: words.collect(), role: Role::Given });
+    }
     Some(Case {
         name: form.to_owned(),
         forms: vec![form.to_owned()],
         target,
-        ptx: format!("{}{}", head(target), entry(4, THREADS, &body)),
+        ptx: format!("{}{}", head(target), entry(if sparse { 5 } else { 4 }, THREADS, &body)),
         threads: THREADS,
         blocks: line(32 * WARPS / THREADS as usize),
         cluster: [1; 3],

@@ -9,7 +9,7 @@
 //@ expect out: c(i, j) + sum(k, 0, K / 2, a(i, k) * b(k / 2 * 4 + (m(i, k / 8) >> (k / 2 % 4 * 4 + k % 2 * 2) & 3), j))
 use kiln::prelude::*;
 
-#[kernel(target = sm_89, warps = W, grid = 1,
+#[kernel(target = [sm_89, sm_90a], warps = W, grid = 1,
          instances(T = [e4m3, e5m2], (M, N, K, W) = [(16, 8, 64, 1), (16, 16, 128, 2), (64, 32, 64, 8)]))]
 pub fn sparse_float8<T: Scalar, const M: i32, const N: i32, const K: i32, const W: i32>(
     a: Tensor<T, 2>,

@@ -1,0 +1,97 @@
+//! Products of which half of the left operand is kept: every type, operands and metadata from shared memory or registers, one step or
+//! several, whole matrices and rows past their end.
+
+use kernel_testkit::data::Random;
+
+/// A type, that of the sums, the target, and the least columns.
+const TYPES: [(&str, &str, &str, u64); 9] = [
+    ("f16", "f32", "sm_80", 16),
+    ("f16", "f16", "sm_80", 16),
+    ("bf16", "f32", "sm_80", 16),
+    ("i8", "i32", "sm_80", 32),
+    ("u8", "i32", "sm_80", 32),
+    ("e4m3", "f32", "sm_89", 64),
+    ("e5m2", "f32", "sm_90a", 64),
+    ("f32", "f32", "sm_80", 8),
+    ("f16", "f32", "sm_90a", 16),
+];
+
+/// The four bits of each choice of two of four elements, and of one of two.
+const PAIRS: [u64; 6] = [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110];
+const HALVES: [u64; 2] = [0b0100, 0b1110];
+
+/// The text of the file test with the kernel of a seed.
+pub(crate) fn kernel(seed: u64) -> String {
+    let mut random = Random::of(&format!("sparse {seed}"));
+    let mut below = |end: u64| random.bits() % end;
+    let (dtype, sums, target, least) =
+        TYPES[usize::try_from(below(TYPES.len() as u64)).expect("a short table")];
+    // Columns of an element of metadata.
+    let columns = if dtype == "f32" { 8 } else { 16 };
+    let (m, n, k) = (4 << below(5), 4 << below(5), least << below(3));
+    let (steps, warps) = (1 + below(3), 1 << below(4));
+    let rows = (m * (1 + below(2))).saturating_sub(below(3)).max(1);
+    let width = (n * (1 + below(2))).saturating_sub(below(5)).max(1);
+    let depth = k * steps;
+    let words: Vec<String> = (0..23 + 2 * below(8))
+        .map(|_| {
+            let choices = if dtype == "f32" { &HALVES[..] } else { &PAIRS[..] };
+            let group = |_| choices[usize::try_from(below(choices.len() as u64)).expect("few")];
+            (0..4).map(group).fold(0, |word, bits| word << 4 | bits).to_string()
+        })
+        .collect();
+    let numbers = if dtype == "u8" { "1, 2, 0, 3, 1, 2, 0" } else { "1, -2, 0, 3, -1, 2, 1" };
+    let name = if dtype == "f32" { "dot_sparse_tf32" } else { "dot_sparse" };
+    let turned = below(2) == 0;
+    let [shape, at, tile] = if turned {
+        [format!("{width}, {depth}"), "n, k".to_owned(), format!("{n}, {k}")]
+    } else {
+        [format!("{depth}, {width}"), "k, n".to_owned(), format!("{k}, {n}")]
+    };
+    let (mut memory, mut stores) = (String::new(), String::new());
+    let mut operand = |name: &str, dtype: &str, tile: &str, in_shared: bool| {
+        if !in_shared {
+            return name.to_owned();
+        }
+        memory.push_str(&format!("let s{name} = shared::<{dtype}>([{tile}]);\n"));
+        stores.push_str(&format!("s{name}.store({name});\n"));
+        format!("s{name}")
+    };
+    let left = operand("w", dtype, &format!("{m}, {}", k / 2), below(2) == 0);
+    let right = operand("x", dtype, &tile, below(2) == 0);
+    let metadata = operand("t", "u16", &format!("{m}, {}", k / columns), below(3) == 0);
+    let right = if turned { format!("{right}.t()") } else { right };
+    let meets = if stores.is_empty() { "" } else { "sync();\n" };
+    format!(
+        "//! Made at random.
+//@ run: eval, emulate, gpu
+//@ compare: exact
+//@ arg a: {dtype}[{rows}, {kept}] list({numbers}, 2, 1, 0, 3)
+//@ arg b: {dtype}[{shape}] list({numbers}, 3, 2, 3, 1, 2, 0)
+//@ arg p: u16[{rows}, {described}] list({words})
+//@ arg c: {sums}[{rows}, {width}] list(1, 2, 3, 5, 4)
+use kiln::prelude::*;
+
+#[kernel(target = {target}, warps = {warps}, grid = [{down}, {across}])]
+pub fn sparse_{seed}(a: Tensor<{dtype}, 2>, b: Tensor<{dtype}, 2>, p: Tensor<u16, 2>, c: TensorMut<{sums}, 2>) {{
+let (m, n) = (block_id(0) * {m}, block_id(1) * {n});
+{memory}let mut acc = c.tile([m, n], [{m}, {n}]).load();
+for k in range(0, {depth}, {k}) {{
+let w = a.tile([m, k / 2], [{m}, {half}]).load();
+let x = b.tile([{at}], [{tile}]).load();
+let t = p.tile([m, k / {columns}], [{m}, {part}]).load();
+let t = select(t.eq(0), 0x4444, t);
+{stores}{meets}acc = {name}({left}, {right}, acc, {metadata});
+{meets}}}
+c.tile([m, n], [{m}, {n}]).store(acc);
+}}
+",
+        kept = depth / 2,
+        described = depth / columns,
+        words = words.join(", "),
+        down = rows.div_ceil(m),
+        across = width.div_ceil(n),
+        half = k / 2,
+        part = k / columns,
+    )
+}
