@@ -90,7 +90,9 @@ pub(super) fn case(form: &str, target: Target) -> Option<Case> {
         lists.push(format!("{{{}}}", registers.join(", ")));
     }
     let more = if sparse {
-        body.push_str(".reg .b32 %fm;\n.reg .b64 %om;\nmul.wide.u32 %om, %i, 4;\nadd.u64 %om, %om, %a4;\n");
+        body.push_str(
+            ".reg .b32 %fm;\n.reg .b64 %om;\nmul.wide.u32 %om, %i, 4;\nadd.u64 %om, %om, %a4;\n",
+        );
         body.push_str("ld.global.b32 %fm, [%om];\n");
         ", %fm, 0"
     } else {

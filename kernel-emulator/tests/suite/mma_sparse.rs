@@ -56,12 +56,12 @@ fn two_lanes(row: usize, group: usize) -> (usize, usize) {
 
 /// Two lanes have a row each, of eight groups.
 fn a_row_each(row: usize, group: usize) -> (usize, usize) {
-    (if row < 8 { 0 } else { 1 }, 4 * group)
+    (row / 8, 4 * group)
 }
 
 /// Two lanes have a row each, and the other two lanes the groups from 8 on.
 fn half_a_row_each(row: usize, group: usize) -> (usize, usize) {
-    let lane = if row < 8 { 0 } else { 1 };
+    let lane = row / 8;
     if group < 8 { (lane, 4 * group) } else { (lane + 2, 4 * (group - 8)) }
 }
 

@@ -48,19 +48,20 @@ pub(crate) fn kernel(seed: u64) -> String {
     } else {
         [format!("{depth}, {width}"), "k, n".to_owned(), format!("{k}, {n}")]
     };
-    let (mut memory, mut stores) = (String::new(), String::new());
+    let (mut memory, mut stores) = (Vec::new(), Vec::new());
     let mut operand = |name: &str, dtype: &str, tile: &str, in_shared: bool| {
         if !in_shared {
             return name.to_owned();
         }
-        memory.push_str(&format!("let s{name} = shared::<{dtype}>([{tile}]);\n"));
-        stores.push_str(&format!("s{name}.store({name});\n"));
+        memory.push(format!("let s{name} = shared::<{dtype}>([{tile}]);\n"));
+        stores.push(format!("s{name}.store({name});\n"));
         format!("s{name}")
     };
     let left = operand("w", dtype, &format!("{m}, {}", k / 2), below(2) == 0);
     let right = operand("x", dtype, &tile, below(2) == 0);
     let metadata = operand("t", "u16", &format!("{m}, {}", k / columns), below(3) == 0);
     let right = if turned { format!("{right}.t()") } else { right };
+    let (memory, stores) = (memory.concat(), stores.concat());
     let meets = if stores.is_empty() { "" } else { "sync();\n" };
     format!(
         "//! Made at random.

@@ -14,20 +14,19 @@ impl Machine<'_> {
         let left = left_numbers(dtype, self.elements(args[0]).to_vec());
         let right = right_numbers(self.dtype(args[1]), self.elements(args[1]).to_vec(), cols);
         let (taken, [left, right]) = match factors {
-            Factors::Full => (Factor::Exact, [left, right]),
+            Factors::Sparse if dtype == Dtype::F32 => (Factor::Rounded, [left, right]),
+            Factors::Full | Factors::Sparse => (Factor::Exact, [left, right]),
             Factors::Tf32 => (Factor::Rounded, [left, right]),
             Factors::Scaled(scaled) => {
                 let scales = [self.elements(args[3]), self.elements(args[4])];
                 (Factor::Exact, times_scales([left, right], scales, scaled, [depth, cols]))
             }
-            Factors::Sparse if dtype == Dtype::F32 => (Factor::Rounded, [left, right]),
-            Factors::Sparse => (Factor::Exact, [left, right]),
         };
         let operands = (&left[..], &right[..], self.elements(args[2]));
         let sum = self.dtype(args[2]);
         if factors == Factors::Sparse {
             let metadata = self.elements(args[3]);
-            let kept = |row, at| kept_column(Sparsity::of(dtype), metadata, depth, [row, at]);
+            let kept = |row, at| row_of_right(Sparsity::of(dtype), metadata, depth, [row, at]);
             return products_of([taken; 2], operands, [depth, cols], sum, kept);
         }
         products([taken; 2], operands, [depth, cols], sum)
@@ -47,7 +46,7 @@ pub(super) enum Factor {
 
 /// The row of the right operand by which element `at` of a row of a sparse left one is multiplied, if its metadata says one. A row of
 /// the left operand has `depth` elements.
-pub(super) fn kept_column(
+fn row_of_right(
     sparsity: Sparsity,
     metadata: &[Element],
     depth: usize,
@@ -55,23 +54,22 @@ pub(super) fn kept_column(
 ) -> Option<usize> {
     let [group, kept] = [sparsity.group, sparsity.kept()].map(|count| count as usize);
     let Element::Int(bits) = metadata[row * (depth / kept) + at / kept] else { return None };
-    let of_group = |number: usize| bits >> (4 * number) & 0xf;
-    let (number, within) = if group == 2 {
-        // The halves of an element of 32 bits: `0b0100` is the first element, `0b1110` the second.
-        let number = at % kept;
-        let within = match of_group(number) {
-            0b0100 => 0,
-            0b1110 => 1,
-            _ => return None,
-        };
-        (number, within)
-    } else {
-        let number = at % kept / 2;
-        let [first, second] = [of_group(number) & 3, of_group(number) >> 2];
-        if first >= second {
-            return None;
+    let kept_of_group = group / 2;
+    let number = at % kept / kept_of_group;
+    let bits = bits >> (4 * number) & 0xf;
+    let within = match (group, bits & 3, bits >> 2) {
+        // The indices of both halves of an element of 32 bits.
+        (2, 0, 1) => 0,
+        (2, 2, 3) => 1,
+        (2, ..) => return None,
+        (_, first, second) if first >= second => return None,
+        (_, first, second) => {
+            if at % kept_of_group == 0 {
+                first
+            } else {
+                second
+            }
         }
-        (number, if at % 2 == 0 { first } else { second })
     };
     let within = usize::try_from(within).expect("an index has two bits");
     Some((at / kept * Sparsity::GROUPS as usize + number) * group + within)
@@ -89,7 +87,7 @@ pub(super) fn products(
 
 /// The same, where `row_of_b` says which row of `b` an element of `a` is multiplied by, from its row and place there; nothing is known
 /// of a sum if it says none.
-pub(super) fn products_of(
+fn products_of(
     factors: [Factor; 2],
     (a, b, acc): (&[Element], &[Element], &[Element]),
     [depth, cols]: [usize; 2],

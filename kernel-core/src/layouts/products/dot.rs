@@ -7,7 +7,7 @@ use kernel_layout::{Form, Layout, LayoutError};
 use kernel_ptx::Word;
 use la_arena::ArenaMap;
 
-use crate::ir::{Dtype, Elem, Factors, Kernel, Op, ProductOp, Scaled, Sparsity, Value};
+use crate::ir::{Dtype, Elem, Factors, Kernel, Op, ProductOp, Scaled, Value};
 use crate::layouts::blocked::blocked;
 use crate::layouts::graph::{Dot, Graph, Recipe};
 
@@ -79,14 +79,6 @@ impl Product {
         match self.factors {
             Factors::Full | Factors::Tf32 | Factors::Sparse => None,
             Factors::Scaled(scaled) => Some(scaled),
-        }
-    }
-
-    /// What the left operand keeps, if it is sparse.
-    pub fn sparsity(&self) -> Option<Sparsity> {
-        match self.factors {
-            Factors::Full | Factors::Tf32 | Factors::Scaled(_) => None,
-            Factors::Sparse => Some(Sparsity::of(self.operands[0])),
         }
     }
 }
