@@ -11,7 +11,7 @@
 //! conditional wait, the phase of a wait, or a wait for one of several tiles is the right one is known only at run
 //! time: the emulator checks that.
 //!
-//! In [`mma_pair`] the tensor cores of two blocks multiply together.
+//! In [`mma_pair`] and [`mma_scaled_pair`] the tensor cores of two blocks multiply together.
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -114,8 +114,8 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 /// and so before they end.
 ///
 /// # Errors
-/// Those of [`mma`], K0204 for FP4 operands, K0507 for a kernel whose clusters have no pairs, K0511 for one that also
-/// has products of single blocks.
+/// Those of [`mma`], K0507 for a kernel whose clusters have no pairs, K0511 for one that also has products of single
+/// blocks.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -173,7 +173,7 @@ pub fn mma_pair<T: Scalar, U: Scalar, A: Number>(
 /// K0502 on other targets, K0206 for an operand in other memory, K0204 for element types, K0210 for extents, K0302 for
 /// layouts that no instruction reads, K0410 if the kernel can end before it is done, K0405 if an iteration of a
 /// pipelined loop can, K0402 for a whole ring or a window of another block, K0414 for several tiles at once, K0511 in a
-/// kernel of pairs, which have no scales.
+/// kernel of pairs, for which there is [`mma_scaled_pair`].
 ///
 /// ```no_run
 /// use kiln::prelude::*;
@@ -197,12 +197,62 @@ pub fn mma_scaled<T: Scalar, U: Scalar, S: Scalar>(
     stub()
 }
 
+/// Starts one block-scaled product of a pair of blocks, whose tensor cores multiply together, and goes on.
+///
+/// The blocks share the operands and the accumulator as in [`mma_pair`]: each has `a` of `[M / 2, K]`, `b` of `[K, N / 2]` and
+/// `acc` of `[M / 2, N]`. Each block holds the scales of its own rows, `a_scales` of `(M / 2, K / block)`, and the scales of
+/// all columns, `b_scales` of `(N, K / block)`: both blocks hold the same `b_scales`. So each block loads the scales of all
+/// columns, or one loads them for both with [`multicast`](super::copy::Copying::multicast).
+///
+/// M / 2 is 128, N 32 to 256. Element types, the numbers that have one scale, K and the layouts of the scales are those of
+/// [`mma_scaled`].
+///
+/// In a kernel with such products the block of even rank starts [copies](copy()) for both blocks: each block's tensor
+/// memory is written from its own shared memory, so both blocks have filled the source before the even one starts the copy.
+///
+/// # Layout
+/// That of [`mma_scaled`], in each block.
+///
+/// # PTX
+/// `tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale.scale_vec::1X`, `kind::mxf4` with `scale_vec::2X`, `kind::mxf4nvf4` with `scale_vec::4X` (PTX
+/// ISA, "tcgen05.mma": `.block_scale`, `.cta_group`).
+///
+/// # Errors
+/// Those of [`mma_scaled`], K0507 for a kernel whose clusters have no pairs, K0511 for one that also has products of single
+/// blocks.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// The rows of this block, of a product of 256 by 128 with 128 along `k`.
+/// fn step(a: Shared<e4m3>, b: Shared<e4m3>, of_a: Shared<ue8m0>, of_b: Shared<ue8m0>, acc: Tmem<f32>) {
+///     let a_scales = tmem::<ue8m0>([128, 4]);
+///     let b_scales = tmem::<ue8m0>([128, 4]);
+///     cluster::sync(); // both blocks have written `a` of [128, 128], `b` of [64, 128] and their scales
+///     tcgen05::copy(of_a, a_scales);
+///     tcgen05::copy(of_b, b_scales);
+///     tcgen05::mma_scaled_pair(a, b.t(), acc, a_scales, b_scales);
+/// }
+/// ```
+pub fn mma_scaled_pair<T: Scalar, U: Scalar, S: Scalar>(
+    a: impl Matrix<T>,
+    b: Shared<U>,
+    acc: Tmem<f32>,
+    a_scales: Tmem<S>,
+    b_scales: Tmem<S>,
+) -> Multiplying {
+    stub()
+}
+
 /// Starts a copy of a tile from shared to tensor memory, without changing bits, and goes on.
 ///
 /// Copies and products run in the order in which a partition starts them. So without a wait, a product may read or add
 /// to what a copy before it writes, and a copy may overwrite what a product before it reads (the manual does not state
 /// the second; Gluon's tutorial of this copy relies on it, and the emulator does it). Threads may read the tile and
 /// overwrite the source after waiting on the barrier of a commit.
+///
+/// In a kernel of [pairs](mma_pair()) the block of even rank starts the copies of both blocks: each block's tile from its own
+/// shared memory, at the same places in both.
 ///
 /// # Layout
 /// To blocks ([`tmem_block`](super::tmem_block)) of 128 rows with 32-bit elements it copies from the swizzled layouts

@@ -315,7 +315,7 @@ fn products(
             }
             found.extend(refused.into_iter().flatten());
             if scaled.is_some() {
-                found.extend(scales(kernel, args, places));
+                found.extend(scales(kernel, (*group, args), places));
             }
         }
         for inner in stmt.kind.regions() {
@@ -325,7 +325,11 @@ fn products(
 }
 
 /// The layouts that a block-scaled product requires of its accumulator and scales.
-fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnostic> {
+fn scales(
+    kernel: &Kernel,
+    (group, args): (CtaGroup, &[Value]),
+    places: [Loc; 3],
+) -> Option<Diagnostic> {
     let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
     let Form::TensorMemory { block: [rows, columns], .. } =
         tensor_memory::product_form(kernel, sums.root)
@@ -333,7 +337,8 @@ fn scales(kernel: &Kernel, args: &[Value], places: [Loc; 3]) -> Option<Diagnosti
         return None;
     };
     let place = kernel.tensor_memory[sums.root].loc;
-    if rows != BLOCK_ROWS || columns < sums.shape[1].min(WARP_ROWS) {
+    // `sums_of_pair` asks more of the accumulator of a pair.
+    if group == CtaGroup::One && (rows != BLOCK_ROWS || columns < sums.shape[1].min(WARP_ROWS)) {
         let least = sums.shape[1].min(WARP_ROWS);
         let required = format!("tmem_block([{BLOCK_ROWS}, {least} to {PRODUCT_COLUMNS}], 1)");
         let headline = "no block-scaled product has this layout in tensor memory";

@@ -140,7 +140,8 @@ pub enum Tcgen05 {
     Mma {
         /// Whose product it is.
         group: CtaGroup,
-        /// Operands 4 and 5 are the scales of the left operand, (m, k / block), and of the right one, (n, k / block), in tensor memory.
+        /// Operands 4 and 5 are the scales of the left operand, (m, k / block), and of the right one, (n, k / block), in tensor memory. Each
+        /// block of a pair has those of its own rows, (m / 2, k / block), and those of all columns.
         scaled: Option<Scaled>,
         /// The last operand (`bool`) says whether it is started.
         guarded: bool,
@@ -213,18 +214,18 @@ impl Tcgen05 {
     /// The operation in dumps, without its operands.
     pub(crate) fn printed(self) -> String {
         let (name, multicast, guarded) = match self {
-            Tcgen05::Mma { scaled: Some(Scaled::Mxf8), guarded, .. } => {
-                ("mma_scaled_mxf8", false, guarded)
-            }
-            Tcgen05::Mma { scaled: Some(Scaled::Mxf4), guarded, .. } => {
-                ("mma_scaled_mxf4", false, guarded)
-            }
-            Tcgen05::Mma { scaled: Some(Scaled::Nvf4), guarded, .. } => {
-                ("mma_scaled_nvf4", false, guarded)
-            }
-            Tcgen05::Mma { group: CtaGroup::One, scaled: None, guarded } => ("mma", false, guarded),
-            Tcgen05::Mma { group: CtaGroup::Pair, scaled: None, guarded } => {
-                ("mma_pair", false, guarded)
+            Tcgen05::Mma { group, scaled, guarded } => {
+                let name = match (group, scaled) {
+                    (CtaGroup::One, None) => "mma",
+                    (CtaGroup::One, Some(Scaled::Mxf8)) => "mma_scaled_mxf8",
+                    (CtaGroup::One, Some(Scaled::Mxf4)) => "mma_scaled_mxf4",
+                    (CtaGroup::One, Some(Scaled::Nvf4)) => "mma_scaled_nvf4",
+                    (CtaGroup::Pair, None) => "mma_pair",
+                    (CtaGroup::Pair, Some(Scaled::Mxf8)) => "mma_scaled_pair_mxf8",
+                    (CtaGroup::Pair, Some(Scaled::Mxf4)) => "mma_scaled_pair_mxf4",
+                    (CtaGroup::Pair, Some(Scaled::Nvf4)) => "mma_scaled_pair_nvf4",
+                };
+                (name, false, guarded)
             }
             Tcgen05::Copy { guarded } => ("copy", false, guarded),
             Tcgen05::Commit { multicast, guarded } => ("commit", multicast, guarded),

@@ -90,6 +90,7 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              let (scales, others) = (tmem::<{of_scales}>([{rows}, {blocks}]), tmem::<{of_scales}>([{columns}, {blocks}]));
              let bytes = shared::<{of_scales}>([{rows}, {blocks}]);
              let (rows, cols) = (shared::<{scaled}>([{rows}, {deep}]){fours}, shared::<{other}>([{columns}, {wide_deep}]));
+             let halved = shared::<{other}>([{half}, {wide_deep}]);
              let words = shared::<u32>([2, 4]);
              let (bar, bars) = (barrier(1), barriers(2, 1));
              let mut slot = 0;
@@ -156,7 +157,9 @@ fn with_windows(random: &mut Random, products: &'static [&'static str]) -> Strin
             let sums = if random.once_in(4) { one } else { "acc".to_owned() };
             format!(
                 "tcgen05::{}{};",
-                if random.once_in(2) {
+                if random.once_in(4) {
+                    format!("mma_scaled_pair(rows, halved.t(), {sums}, {of_left}, others)")
+                } else if random.once_in(2) {
                     format!("mma_scaled(rows, cols.t(), {sums}, {of_left}, others)")
                 } else {
                     format!("mma(rows, cols.t(), {sums})")

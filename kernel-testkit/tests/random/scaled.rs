@@ -1,5 +1,5 @@
 //! Block-scaled products as people write them for Blackwell: MXFP8, MXFP6, FP4 with either block, scales copied to tensor memory or stored
-//! there, by all warps or by partitions.
+//! there, by all warps or by partitions; and by pairs of blocks.
 
 use kernel_testkit::data::Random;
 
@@ -49,6 +49,8 @@ struct Scaled {
     held: Option<&'static str>,
     /// Those of A and of B.
     bring: [Bring; 2],
+    /// Whether two blocks multiply together.
+    pair: bool,
     /// The rows and columns of an instruction, where they are pinned.
     pinned: Option<[u64; 2]>,
     /// The sums begin with what the threads store.
@@ -71,11 +73,18 @@ pub(crate) fn kernel(seed: u64) -> String {
     let depth = block * (4 << below(if rows * columns > 128 * 64 { 1 } else { 2 }));
     let warps = 4 << below(if ring { 1 } else { 2 });
     let unit = 16;
+    let pair = seed % 3 == 0 && !ring && rows == 128 && columns >= 32;
+    let cluster = if pair { 2 } else { 1 };
     let mut less = |extent: u64| extent.saturating_sub(unit * below(3)).max(unit);
     let several = if columns < 64 { 1 + seed % 2 } else { 1 };
-    let whole = [less(rows), less(columns * several), less(depth * 2)];
+    let whole = [less(rows * cluster), less(columns * several), less(depth * 2)];
     let bytes = if is_float6 { 12 } else { 1 };
     let extents = Extents { tile: [rows, columns, depth], whole, bytes, at: ALONE };
+    let of_right = if pair {
+        Extents { tile: [rows, columns / 2, depth], at: ["m", "half", "k"], ..extents }
+    } else {
+        extents
+    };
     let ways = match (ring, is_float6) {
         (true, _) => BY_MAP,
         // No register holds what threads would move.
@@ -87,7 +96,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let left = Operand::of(["a", dtypes[0]], &extents, lies, ways, &mut below);
     let depth_first = is_float8 && below(3) == 0;
     let lies = if depth_first { ([2, 1], false) } else { ([1, 2], true) };
-    let right = Operand::of(["b", dtypes[1]], &extents, lies, ways, &mut below);
+    let right = Operand::of(["b", dtypes[1]], &of_right, lies, ways, &mut below);
     let [left, right] = [left, right].map(|mut operand| {
         if !is_float8 {
             operand.numbers = if is_float6 { FP6 } else { FP4 };
@@ -100,6 +109,8 @@ pub(crate) fn kernel(seed: u64) -> String {
     });
     // The scales of 32 columns share a column of tensor memory.
     let pinned = (below(3) == 0).then(|| [128, (columns >> below(2)).max(columns.min(32))]);
+    // One instruction multiplies all columns of a pair.
+    let pinned = pinned.map(|block| if pair { [128, columns] } else { block });
     let when = match below(6) {
         0 => Some("k >= 0".to_owned()),
         // The second does not.
@@ -109,7 +120,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let held = (!ring && !left.transposed && !is_float6 && below(3) == 0).then_some(dtypes[0]);
     let product = Product { extents, sums: "f32", left, right };
     let adds_to = !ring && below(3) == 0;
-    let made = Scaled { product, dtype, block, held, bring, pinned, adds_to, when };
+    let made = Scaled { product, dtype, block, held, bring, pair, pinned, adds_to, when };
     let out = made.product.out(below(4));
     let body = if ring { made.ring(&out) } else { made.one(&out) };
     let of_depth = whole[2].div_ceil(block);
@@ -123,7 +134,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let parameters = ["p", "q"].map(|name| format!("{name}: Tensor<{dtype}, 2>, "));
     let more = [arguments.concat(), parameters.concat()];
     let (run, target, name) = ("eval, emulate", "sm_100a", "scaled");
-    made.product.file(seed, &Head { run, target, name, warps, cluster: 1, more }, &out, &body)
+    made.product.file(seed, &Head { run, target, name, warps, cluster, more }, &out, &body)
 }
 
 impl Scaled {
@@ -188,13 +199,16 @@ impl Scaled {
             .map(|(name, ..)| format!("tcgen05::copy(s{name}{slot}, {name}_held);\n"))
             .collect();
         let (held, left) = match self.held {
+            // The other block has to know of it.
+            Some(_) if self.pair => (String::new(), "held".to_owned()),
             Some(_) => (format!("held.store({});\n", left.loaded(slot)), "held".to_owned()),
             None => (String::new(), left.factor(slot)),
         };
+        let product = if self.pair { "mma_scaled_pair" } else { "mma_scaled" };
         let adds = if self.adds_to { "" } else { ".accumulate(k > 0)" };
         let when = self.when.as_ref().map_or(String::new(), |when| format!(".when({when})"));
         format!(
-            "{}{held}tcgen05::mma_scaled({left}, {}, sums, p_held, q_held){adds}{when};\n",
+            "{}{held}tcgen05::{product}({left}, {}, sums, p_held, q_held){adds}{when};\n",
             copies.concat(),
             right.factor(slot)
         )
@@ -208,9 +222,22 @@ impl Scaled {
     /// All warps do everything.
     fn one(&self, out: &Outlet) -> String {
         let [bar, announce, wait] = self.product.arrivals();
+        let (first, meet, to) = if self.pair {
+            let bring = self.held.map_or(String::new(), |_| {
+                format!("sync();\nheld.store({});\n", self.product.left.loaded(""))
+            });
+            let half = self.product.extents.tile[1] / 2;
+            (
+                format!("let half = n + (cluster::rank() & 1) * {half};\n"),
+                format!("{bring}cluster::sync();\n"),
+                ".multicast(0b11)",
+            )
+        } else {
+            (String::new(), "sync();\n".to_owned(), "")
+        };
         format!(
-            "{}{bar}let done = barrier(1);\nlet mut turn = 0;\n{}{announce}{}{}{wait}sync();\n{}\
-             tcgen05::commit(done);\ndone.wait(turn);\nturn ^= 1;\n}}\nlet acc = sums.load();\n{}",
+            "{first}{}{bar}let done = barrier(1);\nlet mut turn = 0;\n{}{announce}{}{}{wait}{meet}{}\
+             tcgen05::commit(done){to};\ndone.wait(turn);\nturn ^= 1;\n}}\nlet acc = sums.load();\n{}",
             self.memory(None),
             self.turns(),
             self.product.loads("", "bar"),

@@ -416,9 +416,14 @@ impl Builder<'_> {
 pub(crate) fn started(op: &Op) -> &'static str {
     if let Op::Product(ProductOp::Tcgen05(op)) = op {
         return match op {
-            Tcgen05::Mma { scaled: Some(_), .. } => "`tcgen05::mma_scaled(..)`",
-            Tcgen05::Mma { group: CtaGroup::One, .. } => "`tcgen05::mma(..)`",
-            Tcgen05::Mma { group: CtaGroup::Pair, .. } => "`tcgen05::mma_pair(..)`",
+            Tcgen05::Mma { group: CtaGroup::One, scaled: None, .. } => "`tcgen05::mma(..)`",
+            Tcgen05::Mma { group: CtaGroup::One, scaled: Some(_), .. } => {
+                "`tcgen05::mma_scaled(..)`"
+            }
+            Tcgen05::Mma { group: CtaGroup::Pair, scaled: None, .. } => "`tcgen05::mma_pair(..)`",
+            Tcgen05::Mma { group: CtaGroup::Pair, scaled: Some(_), .. } => {
+                "`tcgen05::mma_scaled_pair(..)`"
+            }
             Tcgen05::Copy { .. } => "`tcgen05::copy(..)`",
             Tcgen05::Commit { .. } => "`tcgen05::commit(..)`",
             Tcgen05::FenceBefore | Tcgen05::FenceAfter => "a fence",

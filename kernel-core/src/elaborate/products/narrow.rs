@@ -65,22 +65,6 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// Reports operands of a pair of blocks whose numbers are narrower than a byte.
-    pub(crate) fn narrow_of_pair(&mut self, factors: [Value; 2], args: &[Expr]) -> Option<()> {
-        let narrow = factors.iter().enumerate().find_map(|(at, factor)| {
-            let dtype = self.cells.known(self.num(*factor))?;
-            Some((at, dtype, dtype.row().packing?.of))
-        });
-        let Some((at, dtype, of)) = narrow else { return Some(()) };
-        self.refuse(
-            Code::DtypeRefused.at(args[at].loc,
-                format!("a pair of blocks does not multiply {of} numbers"),
-            )
-            .compare("element type", "`f16`, `bf16`, `f32`, `e4m3`, `e5m2`, `i8` or `u8`", format!("`{}`", dtype.name()))
-            .why(format!("pairs multiply numbers of 8 bits and more; only single blocks take {of} operands, in `tcgen05::mma` and `tcgen05::mma_scaled`")),
-        )
-    }
-
     /// A factor of two numbers to a byte, beside another one.
     fn packed_factor(&mut self, factor: Value, loc: Loc) -> Option<()> {
         let Type::Shared(window) = self.ty(factor).clone() else { return Some(()) };

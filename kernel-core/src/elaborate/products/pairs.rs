@@ -1,4 +1,4 @@
-//! Pairs of blocks, whose tensor cores multiply together: `tcgen05::mma_pair`, and copies that complete on a barrier of the other block.
+//! Pairs of blocks, whose tensor cores multiply together: `tcgen05::mma_pair`, `tcgen05::mma_scaled_pair`, and copies that complete on a barrier of the other block.
 //!
 //! The blocks of a cluster whose ranks differ in the last bit are a pair (PTX ISA, "CTA Pair"). All that a kernel does on the tensor cores is
 //! done by pairs or by single blocks.
@@ -7,15 +7,17 @@ use kernel_ptx::Capability;
 
 use crate::{
     diag::Code,
-    elaborate::{Builder, language::value::Val},
-    ir::{Type, Value},
+    elaborate::{Builder, language::value::Val, signatures::Given},
+    ir::{Dtype, Type, Value},
     layouts::tensor_memory::{BLOCK_ROWS, PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
 };
 
 /// The rows of the accumulator that each block of a pair has.
-const PAIR_ROWS: [u32; 2] = [64, 128];
+pub(super) const PAIR_ROWS: &[u32] = &[64, 128];
+/// Those of a block-scaled product.
+pub(super) const SCALED_PAIR_ROWS: &[u32] = &[BLOCK_ROWS];
 /// The fewest columns of a pair's product (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_COLUMNS: u32 = 32;
 /// Where a pair has what.
@@ -53,46 +55,62 @@ impl Builder<'_> {
     }
 
     /// The shapes of a pair's product, as each block has them: (M / 2, K) · (K, N / 2) + (M / 2, N).
-    pub(crate) fn pair_shapes(
-        &mut self,
-        values: [Value; 3],
-        args: &[Expr],
-        loc: Loc,
-    ) -> Option<()> {
+    pub(crate) fn pair_shapes(&mut self, values: [Value; 3], given: &Given<'_>) -> Option<()> {
         let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
+        // Of numbers narrower than a byte, an element has several.
+        let numbers = [values[0], values[1]]
+            .map(|factor| self.cells.known(self.num(factor)).map_or(1, Dtype::numbers));
         let fits = |sb: &[u32]| match (&sa[..], sb, &sc[..]) {
-            ([m, k], [k_of_b, n], [rows, cols]) => (k, rows, *cols) == (k_of_b, m, 2 * n),
+            (&[m, k], &[k_of_b, n], &[rows, cols]) => {
+                (k * numbers[0], rows, cols) == (k_of_b * numbers[1], m, 2 * n)
+            }
             _ => false,
         };
         if fits(&sb) {
             return Some(());
         }
+        let [k, k_of_b] = numbers.map(|one| match one {
+            several if numbers[0] != numbers[1] && several > 1 => format!("k / {several}"),
+            _ => "k".to_owned(),
+        });
         let mut diagnostic = Code::DotShape
-            .at(loc, "the operands of a pair's product do not fit together")
-            .compare("", "[m, k] · [k, n / 2] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"))
+            .at(given.loc, "the operands of a pair's product do not fit together")
+            .compare(
+                "",
+                format!("[m, {k}] · [{k_of_b}, n / 2] + [m, n]"),
+                format!("{sa:?} · {sb:?} + {sc:?}"),
+            )
             .why(SHARED_OUT);
         let turned: Vec<u32> = sb.iter().rev().copied().collect();
-        let texts: Option<Vec<_>> = args.iter().map(Expr::operand_text).collect();
+        let texts: Option<Vec<_>> = given.args.iter().map(Expr::operand_text).collect();
         if fits(&turned)
-            && let Some([a, b, acc]) = texts.as_deref()
+            && let Some([a, b, rest @ ..]) = texts.as_deref()
         {
-            diagnostic = diagnostic.help(format!("tcgen05::mma_pair({a}, {b}.t(), {acc})"));
+            let others = rest.join(", ");
+            diagnostic = diagnostic.help(format!("{}({a}, {b}.t(), {others})", given.path()));
         }
         self.refuse(diagnostic)
     }
 
-    /// The extents that a pair's products have: one instruction for each step along `k`, which is this many elements.
+    /// The extents that a pair's products have: such rows in each block, and one instruction for each step along `k`, which is this many numbers.
     pub(crate) fn pair_extents(
         &mut self,
         [a, _, acc]: [Value; 3],
-        step: u32,
+        (permitted, step): (&[u32], u32),
         loc: Loc,
     ) -> Option<()> {
-        let &[rows, depth] = self.ty(a).shape() else { return None };
+        let &[rows, _] = self.ty(a).shape() else { return None };
+        let depth = self.numbers_along_k(a);
         let &[_, columns] = self.ty(acc).shape() else { return None };
-        let (what, required, actual, why) = if !PAIR_ROWS.contains(&rows) {
-            let why = "an instruction of a pair has 128 or 256 rows, half of them in each block";
-            ("rows of each block", "64 or 128".to_owned(), rows, why)
+        let (what, required, actual, why) = if !permitted.contains(&rows) {
+            let why = match permitted {
+                [_] => {
+                    "a block-scaled instruction of a pair has 256 rows, half of them in each block"
+                }
+                _ => "an instruction of a pair has 128 or 256 rows, half of them in each block",
+            };
+            let required: Vec<_> = permitted.iter().map(u32::to_string).collect();
+            ("rows of each block", required.join(" or "), rows, why)
         } else if depth < step {
             let why = "one instruction reads 32 bytes of each row of the left and each column of the right operand";
             ("`k`", format!("a multiple of {step}"), depth, why)

@@ -1,6 +1,7 @@
-//! Block-scaled products: `tcgen05::mma_scaled` and `dot_scaled`.
+//! Block-scaled products: `tcgen05::mma_scaled`, `tcgen05::mma_scaled_pair` and `dot_scaled`.
 
 use super::factors::listed;
+use super::pairs::SCALED_PAIR_ROWS;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
@@ -18,6 +19,8 @@ const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Block scaling\")";
 enum By {
     /// `tcgen05.mma`.
     Tcgen05,
+    /// `tcgen05.mma` of a pair of blocks.
+    Pairs,
     /// `mma.sync`.
     Warps,
 }
@@ -26,7 +29,7 @@ impl By {
     /// The manual's section on scales.
     const fn section(self) -> &'static str {
         match self {
-            By::Tcgen05 => SECTION,
+            By::Tcgen05 | By::Pairs => SECTION,
             By::Warps => "(PTX ISA, \"Block Scaling for mma.sync\")",
         }
     }
@@ -34,7 +37,7 @@ impl By {
     /// Scales of operands that the tensor cores have, after the list of the operands of more than four bits.
     const fn forms(self) -> &'static str {
         match self {
-            By::Tcgen05 => {
+            By::Tcgen05 | By::Pairs => {
                 "or one of them with e2m1x2, with scales ue8m0 of 32; e2m1x2 · e2m1x2 with scales ue8m0 of 32 or 16, or e4m3 of 16"
             }
             // Powers of two for each 16 numbers come with PTX 9.1, which is newer than what the compiler writes.
@@ -75,6 +78,27 @@ impl Builder<'_> {
             self.has_role(one, TensorMemoryRole::Scales);
         }
         self.start_product([a, b, acc], (CtaGroup::One, Some((scaled, scales))), given)
+    }
+
+    /// `tcgen05::mma_scaled_pair(a, b, acc, a_scales, b_scales)`
+    pub(crate) fn tcgen05_mma_scaled_pair(&mut self, given: &Given<'_>) -> Option<()> {
+        self.in_pairs("there is none to multiply", given.loc)?;
+        let [a, b, acc, of_a, of_b] = [0, 1, 2, 3, 4].map(|index| given.value(index));
+        let (scales, args) = ([of_a, of_b], given.args);
+        let operands = Operands { by: By::Pairs, a, b, acc, scales };
+        if self.untyped_bytes(&operands, args).is_some() {
+            return None;
+        }
+        self.pair_shapes([a, b, acc], given)?;
+        let scaled = self.scaled(&operands, given.loc)?;
+        self.pair_extents([a, b, acc], (SCALED_PAIR_ROWS, 1), given.loc)?;
+        self.scaled_extents(&operands, scaled, args, given.loc)?;
+        self.narrow_factors([a, b], Some(scaled), args)?;
+        self.has_role(acc, TensorMemoryRole::Sums);
+        for one in scales {
+            self.has_role(one, TensorMemoryRole::Scales);
+        }
+        self.start_product([a, b, acc], (CtaGroup::Pair, Some((scaled, scales))), given)
     }
 
     /// `dot_scaled(a, b, acc, a_scales, b_scales)`
@@ -155,7 +179,7 @@ impl Builder<'_> {
         if let Some(kind) = kind
             && of_left == of_right
             && sum == Dtype::F32
-            && (by == By::Tcgen05 || !powers_of_16)
+            && (by != By::Warps || !powers_of_16)
         {
             return Some(kind);
         }
@@ -270,16 +294,29 @@ impl Builder<'_> {
                 continue;
             }
             let dtype = self.cells.settled(self.num(scales)).name();
-            let side = if at == 3 { "row of the left" } else { "column of the right" };
+            let side = match (operands.by, at) {
+                (By::Pairs, 3) => {
+                    "each block of a pair has the scales of its rows of the left operand: one"
+                }
+                (By::Pairs, _) => {
+                    "each block of a pair has the scales of all columns of the right operand: one"
+                }
+                (By::Tcgen05 | By::Warps, 3) => "each row of the left operand has a scale",
+                (By::Tcgen05 | By::Warps, _) => "each column of the right operand has a scale",
+            };
             return self.refuse(
-                Code::DotShape.at(args[at].loc, "the scales do not fit the product")
+                Code::DotShape
+                    .at(args[at].loc, "the scales do not fit the product")
                     .compare("", format!("[{extent}, {blocks}]"), format!("{actual:?}"))
                     .why(format!(
-                        "each {side} operand has a scale for every {} elements along `k`, which is {depth} {}",
+                        "{side} for every {} elements along `k`, which is {depth} {}",
                         scaled.block(),
                         operands.by.section()
                     ))
-                    .help_if((operands.by == By::Tcgen05).then(|| format!("tmem::<{dtype}>([{extent}, {blocks}])"))),
+                    .help_if(
+                        (operands.by != By::Warps)
+                            .then(|| format!("tmem::<{dtype}>([{extent}, {blocks}])")),
+                    ),
             );
         }
         Some(())

@@ -2,6 +2,7 @@
 
 use kernel_layout::{Form, wgmma::INSTRUCTION_K_BYTES};
 
+use super::pairs::PAIR_ROWS;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
@@ -112,13 +113,13 @@ impl Builder<'_> {
         self.in_pairs("there is none to multiply", given.loc)?;
         let operands = [0, 1, 2].map(|index| given.value(index));
         let [a, b, acc] = operands;
-        self.narrow_of_pair([a, b], given.args)?;
-        self.pair_shapes(operands, given.args, given.loc)?;
+        self.pair_shapes(operands, given)?;
         self.product_dtypes(operands, Generation::Blackwell, given.loc)?;
         self.has_role(acc, TensorMemoryRole::Sums);
         let bytes = self.cells.settled(self.num(b)).number_bytes();
-        self.pair_extents(operands, INSTRUCTION_K_BYTES / bytes, given.loc)?;
+        self.pair_extents(operands, (PAIR_ROWS, INSTRUCTION_K_BYTES / bytes), given.loc)?;
         self.left_of_pair(a, given.at(0))?;
+        self.narrow_factors([a, b], None, given.args)?;
         self.start_product(operands, (CtaGroup::Pair, None), given)
     }
 

@@ -187,6 +187,11 @@ pub(super) const TCGEN05: &[Signature] = &[
         &[A, B, ACC, param("a_scales", Kind::Scales), param("b_scales", Kind::Scales)],
         |b, g| b.tcgen05_mma_scaled(g),
     ),
+    tcgen05(
+        "mma_scaled_pair",
+        &[A, B, ACC, param("a_scales", Kind::Scales), param("b_scales", Kind::Scales)],
+        |b, g| b.tcgen05_mma_scaled_pair(g),
+    ),
     tcgen05("copy", &[param("from", Kind::Any), param("to", Kind::Any)], |b, g| b.tensor_copy(g)),
     tcgen05("commit", &[BAR], |b, g| {
         let commit = Tcgen05::Commit { multicast: false, guarded: false };

@@ -13,15 +13,35 @@ impl Machine<'_> {
         args: &[Value],
     ) -> (Vec<Element>, Vec<Element>, usize) {
         let columns = self.shape(args[1])[1] as usize;
-        let left = left_numbers(self.factor_dtype(args[0]), self.read_factor(self.rank, args[0]));
-        let dtype = self.factor_dtype(args[1]);
-        let right = right_numbers(dtype, self.read_shared(args[1]), columns);
-        let depth = self.shape(args[1])[0] as usize * dtype.numbers() as usize;
-        let Some(scaled) = scaled else { return (left, right, depth) };
-        let scales = [4, 5].map(|at| self.read_tensor_memory(self.rank, args[at]));
+        let factors = [self.left_factor(self.rank, args[0]), self.right_factor(self.rank, args[1])];
+        let depth = factors[1].len() / columns;
         let [left, right] =
-            times_scales([left, right], [&scales[0], &scales[1]], scaled, [depth, columns]);
+            self.scaled_factors(self.rank, factors, (scaled, [depth, columns]), args);
         (left, right, depth)
+    }
+
+    /// The left operand that a block has, as numbers.
+    pub(super) fn left_factor(&self, rank: usize, factor: Value) -> Vec<Element> {
+        left_numbers(self.factor_dtype(factor), self.read_factor(rank, factor))
+    }
+
+    /// The right operand that a block has in shared memory, as numbers.
+    pub(super) fn right_factor(&self, rank: usize, factor: Value) -> Vec<Element> {
+        let columns = self.shape(factor)[1] as usize;
+        right_numbers(self.factor_dtype(factor), self.read_shared_of(rank, factor), columns)
+    }
+
+    /// Operands of such a depth and so many columns, times the scales that a block has of them, if they have any.
+    pub(super) fn scaled_factors(
+        &self,
+        rank: usize,
+        factors: [Vec<Element>; 2],
+        (scaled, extents): (Option<Scaled>, [usize; 2]),
+        args: &[Value],
+    ) -> [Vec<Element>; 2] {
+        let Some(scaled) = scaled else { return factors };
+        let scales = [4, 5].map(|at| self.read_tensor_memory(rank, args[at]));
+        times_scales(factors, [&scales[0], &scales[1]], scaled, extents)
     }
 
     fn factor_dtype(&self, factor: Value) -> Dtype {

@@ -5,7 +5,7 @@ use super::{Machine, product};
 use crate::eval::Fault;
 use crate::eval::element::Element;
 use crate::eval::world::BarrierPlace;
-use crate::ir::{CtaGroup, Dtype, Tcgen05, Type, Value};
+use crate::ir::{CtaGroup, Dtype, Scaled, Tcgen05, Type, Value};
 
 impl Machine<'_> {
     pub(super) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) -> Result<(), Fault> {
@@ -25,7 +25,9 @@ impl Machine<'_> {
                 let extents = [depth, self.shape(args[1])[1] as usize];
                 self.tcgen05_product(self.rank, (&a, &b), extents, args)?;
             }
-            Tcgen05::Mma { group: CtaGroup::Pair, .. } => self.tcgen05_mma_pair(args)?,
+            Tcgen05::Mma { group: CtaGroup::Pair, scaled, .. } => {
+                self.tcgen05_mma_pair(scaled, args)?;
+            }
             Tcgen05::Commit { .. } => {
                 for rank in self.receivers(op.mask(args))? {
                     let place = BarrierPlace { rank, ..self.barrier_place(args[0]) };
@@ -47,11 +49,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Each block of a pair has its rows of the left operand and of the accumulator, and its half of the columns of the right operand.
-    fn tcgen05_mma_pair(&mut self, args: &[Value]) -> Result<(), Fault> {
+    /// Each block of a pair has its rows of the left operand and of the accumulator, and its half of the columns of the right operand; and
+    /// the scales of these rows, and of all columns.
+    fn tcgen05_mma_pair(&mut self, scaled: Option<Scaled>, args: &[Value]) -> Result<(), Fault> {
         let ranks = [self.rank, self.rank + 1];
-        let (depth, half) = (self.shape(args[1])[0] as usize, self.shape(args[1])[1] as usize);
-        let right = ranks.map(|rank| self.read_shared_of(rank, args[1]));
+        let half = self.shape(args[1])[1] as usize;
+        let right = ranks.map(|rank| self.right_factor(rank, args[1]));
+        let depth = right[0].len() / half;
         let mut b = Vec::new();
         for k in 0..depth {
             for part in &right {
@@ -59,8 +63,10 @@ impl Machine<'_> {
             }
         }
         for rank in ranks {
-            let a = self.read_factor(rank, args[0]);
-            self.tcgen05_product(rank, (&a, &b), [depth, 2 * half], args)?;
+            let factors = [self.left_factor(rank, args[0]), b.clone()];
+            let extents = [depth, 2 * half];
+            let [a, b] = self.scaled_factors(rank, factors, (scaled, extents), args);
+            self.tcgen05_product(rank, (&a, &b), extents, args)?;
         }
         Ok(())
     }

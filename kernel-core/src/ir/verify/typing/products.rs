@@ -151,7 +151,6 @@ fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
             )?;
             holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
             if let Some(scaled) = scaled {
-                holds(group == CtaGroup::One, "no pair of blocks has scales")?;
                 let depth = right.shape[0] * right.dtype.numbers() / scaled.block();
                 for (scales, extent) in [(args[4], sums.shape[0]), (args[5], sums.shape[1])] {
                     let scales = one_tile(scales)?;

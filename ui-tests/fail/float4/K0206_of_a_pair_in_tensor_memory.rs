@@ -2,8 +2,8 @@ use kiln::prelude::*;
 
 #[kernel(target = sm_100a, warps = 4, cluster = 2)]
 pub fn kernel() {
-    let (a, b) = (shared::<e4m3>([128, 128]), shared::<e2m1x2>([64, 64]));
-    let (acc, done) = (tmem::<f32>([128, 128]), barrier(1));
+    let (a, b) = (tmem::<e2m1x2>([128, 64]), shared::<e4m3>([32, 128]));
+    let (acc, done) = (tmem::<f32>([128, 64]), barrier(1));
     tcgen05::mma_pair(a, b.t(), acc).accumulate(false);
     tcgen05::commit(done).multicast(0b11);
     done.wait(0);

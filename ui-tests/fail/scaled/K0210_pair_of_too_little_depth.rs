@@ -1,0 +1,13 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4, cluster = 2)]
+pub fn kernel() {
+    let (a, b) = (shared::<e4m3>([128, 64]), shared::<e4m3>([64, 64]));
+    let (acc, done) = (tmem::<f32>([128, 128]), barrier(1));
+    let (of_a, of_b) = (tmem::<ue8m0>([128, 2]), tmem::<ue8m0>([128, 2]));
+    tcgen05::mma_scaled_pair(a, b.t(), acc, of_a, of_b).accumulate(false);
+    tcgen05::commit(done).multicast(0b11);
+    done.wait(0);
+}
+
+fn main() {}
