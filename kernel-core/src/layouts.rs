@@ -52,7 +52,7 @@ pub(crate) use coalesce::copied;
 pub use dot::{Product, TensorCore, mma_warps, tensor_core};
 pub use known::{Access, Known, analyze};
 pub(crate) use known::{Axis, Subject, log2_fact, stride};
-pub(crate) use memory::views::{over_positions, positions};
+pub(crate) use memory::views::{contiguous_part, in_tile, over_positions, positions};
 use memory::{boxes, coalesce, run_axis, shared};
 pub use memory::{bulk, gather, tma};
 pub(crate) use products::tcgen05;

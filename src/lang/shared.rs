@@ -264,7 +264,9 @@ impl<T: Scalar> Shared<T> {
     /// is not a power of two, `shape` begins with it too.
     ///
     /// `load`, `store`, `gather`, `scatter`, atomics, `copy_async` in groups and products by warps take views, and bulk copies take those
-    /// whose bytes are contiguous. TMA copies and the descriptors of `wgmma` and `tcgen05` take whole tiles as they were allocated.
+    /// whose bytes are contiguous. Products of `wgmma` and `tcgen05` take a [`tile`](Shared::tile) or a [`view`](Shared::view) of one
+    /// matrix; `tma::load`, `tma::store` and the reductions take such a part if its bytes are contiguous. All other copies take whole
+    /// tiles as they were allocated.
     /// A view is the memory of its allocation: a [`sync`](super::sync) orders accesses through one as through the other.
     ///
     /// # Layout
@@ -298,7 +300,10 @@ impl<T: Scalar> Shared<T> {
     /// part is not inside the window. The checks are left out if the text proves them. A ring whose buffers are not a
     /// power of two has no parts of fewer buffers; take one, `bufs[i].tile(..)`.
     ///
-    /// The operations that take a [`reshape`](Self::reshape) take a part.
+    /// The operations that take a [`reshape`](Self::reshape) take a part. So do products of `wgmma` and `tcgen05`, if the part is of one
+    /// matrix and its elements are not FP4 or FP6; with at least 16 bytes in a row. `tma::load`, `tma::store` and the reductions take it if
+    /// its bytes are contiguous: of a swizzled tile whose rows have up to 128 bytes, eight rows or more; of one with wider rows, 128 bytes
+    /// of columns of eight rows or more.
     ///
     /// # Layout
     /// That of the allocation, as in [`reshape`](Self::reshape).

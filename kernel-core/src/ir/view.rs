@@ -166,6 +166,35 @@ impl SharedType {
         Some(window)
     }
 
+    /// The window as a part of one tile of its allocation, whose tiles have such extents and elements of so many bytes: as it would be if that
+    /// part were the tile. None of a view that has its elements in another order, or those of several tiles.
+    pub fn in_tile(&self, [rows, columns]: [u32; 2], element_bytes: u32) -> Option<SharedType> {
+        let Some(View { axes, .. }) = &self.view else { return Some(self.clone()) };
+        let (own_bytes, row_bytes) = (self.dtype.shared_bytes(), columns * element_bytes);
+        let &[first, second] = &self.shape[..] else { return None };
+        if !row_bytes.is_multiple_of(own_bytes) {
+            return None;
+        }
+        let columns = row_bytes / own_bytes;
+        let fits = |outer: usize, inner: usize, [outer_extent, inner_extent]: [u32; 2]| {
+            outer_extent <= rows
+                && inner_extent <= columns
+                && axes[inner].iter().copied().eq(0..bits(inner_extent))
+                && axes[outer]
+                    .iter()
+                    .copied()
+                    .eq((bits(columns)..).take(bits(outer_extent) as usize))
+        };
+        let transposed = if fits(0, 1, [first, second]) {
+            false
+        } else if fits(1, 0, [second, first]) {
+            true
+        } else {
+            return None;
+        };
+        Some(SharedType { transposed, view: None, ..self.clone() })
+    }
+
     /// Whether its elements are one after the other in the allocation, in the order of the window.
     pub fn is_dense(&self) -> bool {
         let mut all = self.axes().into_iter().rev().flatten();

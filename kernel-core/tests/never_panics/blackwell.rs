@@ -34,8 +34,32 @@ const SHARED_PINS: &[&str] =
     &["", ".with_layout(swizzle(32))", ".with_layout(swizzle(128))", ".with_layout(row_major())"];
 const BARRIERS: &[&str] = &["bar", "bars[0]", "bars[slot]", "bar.of_block(1)", "bars", "bars[5]"];
 const SUMS: &[&str] = &["acc", "accs[0]", "accs[slot]", "accs", "accs[2]", "left", "n"];
-const LEFT: &[&str] = &["left", "left.t()", "ring[0]", "ring", "tall", "acc", "left.of_block(1)"];
-const RIGHT: &[&str] = &["right", "right.t()", "left", "tall", "right.of_block(0)", "n"];
+const LEFT: &[&str] = &[
+    "left",
+    "left.t()",
+    "ring[0]",
+    "ring",
+    "tall",
+    "acc",
+    "left.of_block(1)",
+    "left.tile([0, 0], [64, 32])",
+    "ring[slot].tile([64, slot], [64, 64])",
+    "ring.reshape([256, 32])",
+    "left.view::<u16>()",
+    "left.view::<u32>().view::<bf16>()",
+];
+const RIGHT: &[&str] = &[
+    "right",
+    "right.t()",
+    "left",
+    "tall",
+    "right.of_block(0)",
+    "n",
+    "right.tile([0, 0], [32, 32])",
+    "right.tile([0, 8], [32, 8])",
+    "left.tile([0, 0], [64, 64]).t()",
+    "left.view::<i8>().t()",
+];
 const WINDOWS: &[&str] = &["acc", "accs[0]", "accs[slot]", "tall", "wide", "scales"];
 const SOURCES: &[&str] = &["staged", "staged.t()", "left", "bytes"];
 const CONDITIONS: &[&str] = &["more", "n > 0", "cluster::rank() == 0", "true", "false", "n", "acc"];

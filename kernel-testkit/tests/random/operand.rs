@@ -50,6 +50,8 @@ pub(crate) struct Operand {
     /// Where the tile begins.
     at: [&'static str; 2],
     swizzle: Option<u64>,
+    /// Whether the tile is a part of one of twice as many rows, where there is one tile of it.
+    part: bool,
     pub(crate) transposed: bool,
     /// What its elements begin with.
     pub(crate) numbers: &'static str,
@@ -81,7 +83,15 @@ impl Operand {
             "u8" => "1, 2, 0, 3, 1, 2, 0",
             _ => "1, -2, 0, 3, -1, 2, 1",
         };
-        Operand { name, dtype, way, tile, extents, at, swizzle, transposed, numbers }
+        let packed = dtype.ends_with("x16") || dtype == "e2m1x2";
+        let moved = match way {
+            // A box is contiguous: a row has at most the bytes of the swizzle.
+            Way::Map => row <= swizzle.unwrap_or(128) && tile[0] >= 8,
+            Way::Window => false,
+            Way::Registers | Way::Pieces => true,
+        };
+        let part = moved && !packed && ((extents[0] + extents[1]) / 16).is_multiple_of(3);
+        Operand { name, dtype, way, tile, extents, at, swizzle, part, transposed, numbers }
     }
 
     /// The header's line for it; `more` are two numbers among its elements.
@@ -100,9 +110,16 @@ impl Operand {
 
     pub(crate) fn shared(&self, stages: Option<u64>) -> String {
         let Operand { name, dtype, tile: [rows, columns], .. } = self;
-        let stages = stages.map_or(String::new(), |stages| format!("{stages}, "));
         let layout =
             self.swizzle.map_or(String::new(), |bytes| format!(".with_layout(swizzle({bytes}))"));
+        if self.part && stages.is_none() {
+            return format!(
+                "    let whole_{name} = shared::<{dtype}>([{}, {columns}]){layout};\n\
+                     let s{name} = whole_{name}.tile([{rows}, 0], [{rows}, {columns}]);\n",
+                2 * rows
+            );
+        }
+        let stages = stages.map_or(String::new(), |stages| format!("{stages}, "));
         format!("    let s{name} = shared::<{dtype}>([{stages}{rows}, {columns}]){layout};\n")
     }
 

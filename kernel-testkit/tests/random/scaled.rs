@@ -73,7 +73,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let depth = block * (4 << below(if rows * columns > 128 * 64 { 1 } else { 2 }));
     let warps = 4 << below(if ring { 1 } else { 2 });
     let unit = 16;
-    let pair = seed % 3 == 0 && !ring && rows == 128 && columns >= 32;
+    let pair = seed.is_multiple_of(3) && !ring && rows == 128 && columns >= 32;
     let cluster = if pair { 2 } else { 1 };
     let mut less = |extent: u64| extent.saturating_sub(unit * below(3)).max(unit);
     let several = if columns < 64 { 1 + seed % 2 } else { 1 };

@@ -76,6 +76,13 @@ pub(super) fn refused(
                 .compare(BYTES_BEFORE, "a multiple of 16", format!("a multiple of 16, and {bytes} more"))
                 .why(UNITS)
         }
+        TmaRefusal::Apart => Diagnostic::new(
+            Code::TensorMap,
+            at,
+            "a TMA copy cannot reach this part of a tile of shared memory",
+        )
+        .compare("extents", "those of contiguous bytes, of eight rows or more", format!("{shape:?}"))
+        .why("a box is contiguous in shared memory, a swizzle repeats after eight rows, and of rows that are wider than 128 bytes each 128 bytes of all rows are contiguous (CUDA driver API, `cuTensorMapEncodeTiled`)"),
         TmaRefusal::Part => Diagnostic::new(
             Code::TensorMap,
             at,

@@ -659,7 +659,7 @@ impl Builder<'_> {
         if view.part == Part::Block && self.target.has(Capability::Tma) {
             let corner = view.corner()?;
             self.note_corner(view, loc);
-            let window = self.copied_window(to, at)?;
+            let window = self.copied_tiles(to, at)?;
             let tma = Tma { evict: view.evict, ..Tma::plain(TmaKind::Staged, view.param) };
             return self.tma_copy(tma, (corner, None), ((window.0, &window.1), at), loc);
         }
@@ -791,7 +791,7 @@ impl Builder<'_> {
         }
         let corner = view.corner()?;
         self.note_corner(view, given.loc);
-        let (window, shared) = self.copied_window(from, at)?;
+        let (window, shared) = self.copied_tiles(from, at)?;
         let tma = Tma::plain(TmaKind::Store, view.param).of_extents(Extents::of(&view.shape));
         let tma = Tma { evict: view.evict, ..tma };
         self.tma_copy(tma, (corner, None), ((window, &shared), at), given.loc)

@@ -38,6 +38,7 @@ impl Builder<'_> {
         let (rows, count) = self.row_numbers(given.val(1), given.at(1))?;
         let (columns, dtype) = of_map?;
         let (window, shared) = given.window(last);
+        self.whole_tiles(shared, "a copy of rows", given.at(last))?;
         let at = given.at(last);
         self.check_window(window, shared, at)?;
         self.lies_as_stored(shared, at)?;

@@ -22,6 +22,7 @@ impl Builder<'_> {
         let tma = Tma::plain(TmaKind::Load, given.map(0));
         let barrier = given.value(2);
         self.note_coordinates(given, 3);
+        self.part_by_map(given.map(0), given.window(3).1, given.at(3))?;
         self.tma_copy(
             tma,
             (given.corner(1), Some(barrier)),
@@ -41,7 +42,20 @@ impl Builder<'_> {
     pub(crate) fn tma_store(&mut self, kind: TmaKind, given: &Given<'_>) -> Option<()> {
         let tma = Tma::plain(kind, given.map(0));
         self.note_coordinates(given, 2);
+        self.part_by_map(given.map(0), given.window(2).1, given.at(2))?;
         self.tma_copy(tma, (given.corner(1), None), (given.window(2), given.at(2)), given.loc)
+    }
+
+    /// A window is whole tiles, or a part of one that may be a box: layouts tell whether it is one.
+    fn part_by_map(&mut self, param: u32, shared: &SharedType, loc: Loc) -> Option<()> {
+        let data = &self.params[param as usize];
+        let dtype = data.kind.dtype();
+        let boxes = data.map.filter.is_empty() && dtype.row().packing.is_none();
+        let part = self.in_tile(shared, dtype).filter(|part| boxes && !part.transposed);
+        if part.is_some() {
+            return Some(());
+        }
+        self.whole_tiles(shared, "this TMA copy", loc)
     }
 
     /// Notes where a copy has its coordinates, which are its second argument; that with the tile is the `tile`th.
@@ -222,7 +236,7 @@ impl Builder<'_> {
         Some((value, shared.clone()))
     }
 
-    /// A window that a TMA copy reads or writes: of a ring, one tile or all of them.
+    /// A window that a TMA copy reads or writes: of a ring, one tile or all of them; or a view, of which [`Builder::part_by_map`] takes some.
     pub(crate) fn copied_window(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
         let Some((value, shared)) = self.shared_window(window) else {
             let unseen = if self.in_tensor_memory(window) { "tensor memory" } else { "registers" };
@@ -234,7 +248,13 @@ impl Builder<'_> {
             );
         };
         self.own_window(&shared, "a TMA copy", loc)?;
-        self.whole_tiles(&shared, "a TMA copy", loc)?;
+        Some((value, shared))
+    }
+
+    /// A window that a copy of `copy_async` reads or writes by TMA: whole tiles.
+    pub(crate) fn copied_tiles(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
+        let (value, shared) = self.copied_window(window, loc)?;
+        self.whole_tiles(&shared, "a TMA copy of `copy_async`", loc)?;
         Some((value, shared))
     }
 

@@ -7,13 +7,15 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{Const, Dtype, SharedType, Type, Value, WindowOp},
+    ir::{Const, Dtype, Shared, SharedType, Type, Value, WindowOp},
     loc::Loc,
     syntax::Expr,
 };
 
 /// Elements that a view can have: the largest are those that one access of a thread moves.
 const ELEMENT_BYTES: std::ops::RangeInclusive<u32> = 1..=8;
+/// What a descriptor begins at a multiple of (PTX ISA, "Matrix Descriptor Format").
+const DESCRIPTOR_BYTES: u32 = 16;
 
 impl Builder<'_> {
     /// The extents of a view: powers of two, but for the buffers of a ring.
@@ -219,6 +221,63 @@ impl Builder<'_> {
         )
     }
 
+    /// The element type of an allocation.
+    fn allocated_dtype(&self, root: Shared) -> Dtype {
+        let open = self.shared_cells.get(root).map(|&num| self.cells.settled(num));
+        open.unwrap_or(self.shared[root].dtype)
+    }
+
+    /// A window of such elements as a part of one tile of its allocation, if it is one.
+    pub(crate) fn in_tile(&self, shared: &SharedType, dtype: Dtype) -> Option<SharedType> {
+        let &[.., rows, columns] = &self.shared[shared.root].shape[..] else {
+            return shared.is_plain().then(|| shared.clone());
+        };
+        let bytes = self.allocated_dtype(shared.root).shared_bytes();
+        SharedType { dtype, ..shared.clone() }.in_tile([rows, columns], bytes)
+    }
+
+    /// Reports a view that no descriptor describes: what is no part of a tile of its allocation.
+    pub(crate) fn part_of_tile(
+        &mut self,
+        window: Value,
+        shared: &SharedType,
+        loc: Loc,
+    ) -> Option<()> {
+        if shared.is_plain() {
+            return Some(());
+        }
+        let dtype = self.cells.settled(self.num(window));
+        let (place, made) = (self.shared[shared.root].loc, self.allocated_dtype(shared.root));
+        let packed = [dtype, made].map(|dtype| dtype.row().packing.is_some());
+        let part = self.in_tile(shared, dtype).filter(|_| packed == [false; 2]);
+        let new =
+            |headline: &str| Code::SharedUse.at(loc, headline).place(place, "the shared memory");
+        let Some(part) = part else {
+            let diagnostic = match packed {
+                [false, false] => new("a product cannot read this view of shared memory")
+                    .compare("", "rows and columns of one tile of the allocation", "elements in another order, or of several tiles")
+                    .why("a descriptor says how far apart the rows of a tile are, and where in it the operand begins (PTX ISA, \"Matrix Descriptor Format\")"),
+                [_, _] => new("a product reads numbers narrower than a byte from whole tiles, not from a view")
+                    .compare("", "an allocation, or an element of a ring", "a view of another part or type")
+                    .why("the layout of such numbers is that of the whole allocation (PTX ISA, \"tcgen05.mma: Packing formats used in shared memory\")"),
+            };
+            return self.refuse(diagnostic);
+        };
+        let inner = part.shape[usize::from(!part.transposed)];
+        let row_bytes = inner * dtype.shared_bytes();
+        if row_bytes >= DESCRIPTOR_BYTES {
+            return Some(());
+        }
+        let diagnostic = new("a product cannot read so narrow a part of a tile").compare(
+            "bytes of a row",
+            format!("{DESCRIPTOR_BYTES} or more"),
+            row_bytes,
+        );
+        self.refuse(diagnostic.why(
+            "a descriptor begins at a multiple of 16 bytes (PTX ISA, \"Matrix Descriptor Format\")",
+        ))
+    }
+
     /// Reports a view in place of whole tiles of an allocation.
     pub(crate) fn whole_tiles(&mut self, shared: &SharedType, what: &str, loc: Loc) -> Option<()> {
         if shared.is_plain() {
@@ -228,7 +287,7 @@ impl Builder<'_> {
             .at(loc, format!("{what} takes whole tiles of shared memory, not a view"))
             .compare("", "an allocation, or an element of a ring", "a view of another shape, part or type")
             .place(self.shared[shared.root].loc, "the shared memory")
-            .why("a descriptor and a tensor map name bytes in the layout of the allocation's tiles; threads read and write views by `load`, `store`, `gather`, `scatter`, atomics and `copy_async` in groups");
+            .why("it names bytes in the layout of the allocation's tiles; threads read and write views by `load`, `store`, `gather`, `scatter`, atomics and `copy_async` in groups");
         self.refuse(diagnostic)
     }
 }

@@ -18,7 +18,10 @@ impl Builder<'_> {
     /// An operand in shared memory.
     pub(crate) fn tcgen05_shared(&mut self, val: &Val, what: &str, loc: Loc) -> Option<Value> {
         if let Some((window, shared)) = self.shared_window(val) {
-            return self.tcgen05_reads((window, &shared), "a product", loc);
+            self.check_window(window, &shared, loc)?;
+            self.own_window(&shared, "a product", loc)?;
+            self.part_of_tile(window, &shared, loc)?;
+            return Some(window);
         }
         let actual = self.describe(val);
         let diagnostic = Code::Kind.at(loc, format!("{what} has to be in shared memory"))

@@ -58,7 +58,7 @@ impl Builder<'_> {
         for (operand, arg) in [a, b].into_iter().zip(given.args) {
             if let Type::Shared(shared) = self.ty(operand).clone() {
                 self.own_window(&shared, "a product", arg.loc)?;
-                self.whole_tiles(&shared, "`wgmma::mma`", arg.loc)?;
+                self.part_of_tile(operand, &shared, arg.loc)?;
             }
         }
         self.wgmma_shapes(operands, given)?;

@@ -101,6 +101,7 @@ fn tma_copy(
             tma::TmaRefusal::InnerBytes { .. }
             | tma::TmaRefusal::Layout { .. }
             | tma::TmaRefusal::Part
+            | tma::TmaRefusal::Apart
             | tma::TmaRefusal::Padded(..)
             | tma::TmaRefusal::Instructions { .. }
             | tma::TmaRefusal::Swizzle { .. } => tile,
@@ -132,7 +133,8 @@ fn operands(
             let widths = tcgen05::block(kernel, sums).widths(*group);
             let read = |((side, operand, at), width)| {
                 let window = kernel.ty(operand).shared()?;
-                let refusal = tcgen05::read(layouts, window, side, (width, *scaled)).err()?;
+                let refusal =
+                    tcgen05::read(kernel, layouts, (window, side), (width, *scaled)).err()?;
                 Some(refused(kernel, (side, at), window, (Generation::Blackwell, refusal)))
             };
             sides().into_iter().zip(widths).filter_map(read).collect()
@@ -177,7 +179,7 @@ fn described(
     n: u32,
 ) -> Option<LayoutProblem> {
     let Type::Shared(window) = kernel.ty(operand) else { return None };
-    let refusal = wgmma::read(layouts, window, side, n).err()?;
+    let refusal = wgmma::read(kernel, layouts, window, side, n).err()?;
     Some(refused(kernel, (side, at), window, (Generation::Hopper, refusal)))
 }
 

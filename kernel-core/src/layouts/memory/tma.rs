@@ -24,9 +24,9 @@ use crate::ir::{
     CopyOp, Dtype, Effects, Fact, Fill, Kernel, MapOptions, Memory, Op, ParamKind, Region, Shared,
     SharedType, StmtKind, Tma, TmaKind, Value,
 };
-use crate::layouts::SharedLayout;
 use crate::layouts::known::{Known, Subject, log2_fact, stride};
 use crate::layouts::shared::whole_window;
+use crate::layouts::{SharedLayout, contiguous_part};
 
 /// Elements along one axis of a box, at most.
 pub const BOX_ELEMENTS: u32 = 256;
@@ -210,6 +210,8 @@ pub enum TmaRefusal {
         /// The layout of the window.
         actual: Box<SharedLayout>,
     },
+    /// The window is a part of a tile whose bytes are no box.
+    Apart,
     /// The window holds padded numbers, with which this is not done.
     Padded(Packing, PaddedRefusal),
     /// The window never begins at a multiple of 16 bytes of its row.
@@ -330,7 +332,13 @@ impl Planning<'_> {
         let shape: &[u32] = window.map_or(&[], |window| &window.shape);
         let block = self.kernel.tma_block(tma, shape);
         let layout = match window {
-            Some(window) => whole_window(&self.layouts[window.root], shape, element_bytes),
+            Some(window) if window.is_plain() => {
+                whole_window(&self.layouts[window.root], shape, element_bytes)
+            }
+            Some(window) => {
+                let (data, tile) = (&self.kernel.shared[window.root], &self.layouts[window.root]);
+                Some(contiguous_part(data, tile, window).ok_or(TmaRefusal::Apart)?)
+            }
             None => Some(preferred(&wide(&block), element_bytes, options.swizzle_bytes)),
         };
         let inner = block[self.contiguous(tma.param)] * element_bytes;

@@ -5,6 +5,9 @@ use kernel_layout::{Dim, Layout};
 use crate::ir::{SharedData, SharedType};
 use crate::layouts::shared::whole_window;
 
+/// What a box in shared memory begins at a multiple of (PTX ISA, "cp.async.bulk.tensor").
+const BOX_BYTES: u32 = 128;
+
 /// The extents of an allocation that are powers of two: all of them, or all after the first.
 pub(crate) fn regular(shape: &[u32]) -> &[u32] {
     match shape {
@@ -37,6 +40,51 @@ pub(crate) fn positions(data: &SharedData, tile: &Layout, window: &SharedType) -
         (rest.iter().map(|basis| vec![basis[0] / parts]).collect(), count / parts)
     };
     Layout::new(vec![(Dim::Offset, bases)], vec![(Dim::Axis(0), count)]).ok()
+}
+
+/// The layout of a tile of an allocation as elements of a window's type, and the window as a part of this tile; none if it is no such part.
+pub(crate) fn in_tile(
+    data: &SharedData,
+    tile: &Layout,
+    window: &SharedType,
+) -> Option<(Layout, SharedType)> {
+    if window.is_plain() {
+        return Some((tile.clone(), window.clone()));
+    }
+    let &[.., rows, columns] = &data.shape[..] else { return None };
+    let (size, of_window) = (data.dtype.shared_bytes(), window.dtype.shared_bytes());
+    let part = window.in_tile([rows, columns], size)?;
+    if size == of_window {
+        return Some((tile.clone(), part));
+    }
+    let one = SharedData { shape: vec![rows, columns], ..data.clone() };
+    let flat = positions(&one, tile, window)?;
+    Some((flat.reshape(&[rows, columns * size / of_window]), part))
+}
+
+/// The layout of a part of a tile over offsets from where the part begins. None if its elements are not contiguous, if a swizzle exchanges them
+/// depending on where the part begins, or if it is less than what a box begins at a multiple of.
+pub(crate) fn contiguous_part(
+    data: &SharedData,
+    tile: &Layout,
+    window: &SharedType,
+) -> Option<Layout> {
+    let (layout, part) = in_tile(data, tile, window)?;
+    let &[rows, columns] = &part.shape[..] else { return None };
+    if part.transposed || layout.tensor_rank() != 2 || !layout.has_in(Dim::Offset) {
+        return None;
+    }
+    let bits = (rows * columns).trailing_zeros() as usize;
+    let (within, beyond) = layout.bases(Dim::Offset).split_at_checked(bits)?;
+    let in_part = |basis: &Vec<u32>| basis[0] < rows && basis[1] < columns;
+    let elsewhere =
+        |basis: &Vec<u32>| basis[0].is_multiple_of(rows) && basis[1].is_multiple_of(columns);
+    let bytes = rows * columns * part.dtype.shared_bytes();
+    if !within.iter().all(in_part) || !beyond.iter().all(elsewhere) || bytes < BOX_BYTES {
+        return None;
+    }
+    let outs = vec![(Dim::Axis(0), rows), (Dim::Axis(1), columns)];
+    Layout::new(vec![(Dim::Offset, within.to_vec())], outs).ok()
 }
 
 /// A layout over the axes of a window, over positions in its allocation.

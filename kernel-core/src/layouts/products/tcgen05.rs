@@ -9,7 +9,7 @@ use la_arena::ArenaMap;
 use crate::ir::dtype::{Class, Float};
 use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemoryType};
 use crate::layouts::tensor_memory;
-use crate::layouts::wgmma::Side;
+use crate::layouts::wgmma::{self, Side};
 
 /// The rows and columns of the accumulator that one instruction leaves in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,20 +72,19 @@ fn tcgen05(dtype: Dtype) -> (Word, u32) {
 /// # Errors
 /// If no descriptor says where the elements are.
 pub(crate) fn read(
+    kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
-    window: &SharedType,
-    side: Side,
+    (window, side): (&SharedType, Side),
     (width, scaled): (u32, Option<Scaled>),
 ) -> Result<Operand, Box<Refusal>> {
-    let (layout, bytes) = (&layouts[window.root], window.dtype.bytes());
+    let (layout, window) = wgmma::described_in(kernel, layouts, window);
+    let (layout, bytes, axis) = (&layout, window.dtype.bytes(), side.axis(&window));
     let read = match (scaled, window.dtype.row().packing) {
-        (Some(Scaled::Mxf4 | Scaled::Nvf4), _) => operand(layout, bytes, side.axis(window), width),
+        (Some(Scaled::Mxf4 | Scaled::Nvf4), _) => operand(layout, bytes, axis, width),
         (Some(Scaled::Mxf8) | None, Some(packing)) => {
-            padded_operand(layout, packing.numbers, side.axis(window), width)
+            padded_operand(layout, packing.numbers, axis, width)
         }
-        (Some(Scaled::Mxf8) | None, None) => {
-            tcgen05_operand(layout, bytes, side.axis(window), width)
-        }
+        (Some(Scaled::Mxf8) | None, None) => tcgen05_operand(layout, bytes, axis, width),
     };
     read.map_err(Box::new)
 }

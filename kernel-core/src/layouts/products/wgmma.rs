@@ -6,6 +6,7 @@ use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
 
 use crate::ir::{Dtype, Elem, Kernel, Shared, SharedType, Type, Value};
+use crate::layouts::in_tile;
 
 /// Warps of a warpgroup.
 pub const GROUP_WARPS: u32 = 4;
@@ -81,12 +82,28 @@ impl Side {
 /// # Errors
 /// If no descriptor says where the elements are.
 pub fn read(
+    kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
     window: &SharedType,
     side: Side,
     n: u32,
 ) -> Result<Operand, Box<Refusal>> {
-    read_in(&layouts[window.root], window, side, n)
+    let (layout, window) = described_in(kernel, layouts, window);
+    read_in(&layout, &window, side, n)
+}
+
+/// The layout in which a descriptor describes an operand, and the operand as a window of a tile in it: a part of a tile is described as the
+/// whole, and begins further on.
+///
+/// A part begins at a multiple of its extents, which are those of an instruction or more: at a multiple of eight rows, which no swizzle moves,
+/// and of sixteen bytes.
+pub(crate) fn described_in(
+    kernel: &Kernel,
+    layouts: &ArenaMap<Shared, Layout>,
+    window: &SharedType,
+) -> (Layout, SharedType) {
+    in_tile(&kernel.shared[window.root], &layouts[window.root], window)
+        .expect("elaborate has refused operands that are no part of a tile")
 }
 
 /// As [`read`], of a window of an allocation in this layout.

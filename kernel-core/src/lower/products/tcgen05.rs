@@ -188,7 +188,8 @@ impl Lower<'_> {
         side: Side,
         width: (u32, Option<Scaled>),
     ) -> Described {
-        let read = tcgen05::read(self.plan.layouts, self.shared_type(window), side, width)
+        let of = (self.shared_type(window), side);
+        let read = tcgen05::read(self.kernel, self.plan.layouts, of, width)
             .expect("layouts::tensor_core has refused what no descriptor describes");
         // One thread starts all products.
         let starts = ThreadMap::new(Vec::new());

@@ -175,7 +175,8 @@ impl Lower<'_> {
 
     /// How an instruction reads an operand in shared memory; each group begins with rows or columns of its own.
     fn factor_of_groups(&mut self, window: Value, side: Side, product: Product) -> Described {
-        let read = wgmma::read(self.plan.layouts, self.shared_type(window), side, product.n)
+        let of = self.shared_type(window);
+        let read = wgmma::read(self.kernel, self.plan.layouts, of, side, product.n)
             .expect("layouts::wgmma has refused what no descriptor describes");
         // The bits of the group's number: those of its rows, then those of its columns.
         let (row_bits, column_bits) =

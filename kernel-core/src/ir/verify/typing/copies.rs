@@ -62,7 +62,7 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
             window.dtype == dtype
                 && merges(&window.shape, &block)
                 && !window.transposed
-                && window.is_plain()
+                && (window.is_plain() || window.shape.len() == 2)
                 && !window.remote,
             "the window does not fit the block",
         )?;

@@ -3,7 +3,7 @@
 use super::sync::one_barrier;
 use super::tensor_memory::one_tile;
 use super::{Outcome, count, gives, holds, is_bool_scalar, none, number, window};
-use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, SharedType, Sparsity, Tcgen05, Type};
+use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, Sparsity, Tcgen05, Type};
 
 pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
@@ -80,10 +80,11 @@ fn sparse(
     holds(fits, "the metadata does not fit")
 }
 
-/// A descriptor of shared memory is that of whole tiles.
+/// A descriptor of shared memory is that of a tile or of a part of one.
 fn as_made(args: &[&Type]) -> Outcome {
-    let plain = |ty: &&Type| ty.shared().is_none_or(SharedType::is_plain);
-    holds(args.iter().all(plain), "a descriptor is not that of whole tiles")
+    let matrix =
+        |ty: &&Type| ty.shared().is_none_or(|window| window.is_plain() || window.shape.len() == 2);
+    holds(args.iter().all(matrix), "a descriptor is not that of a matrix")
 }
 
 fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
