@@ -143,6 +143,15 @@ pub enum Fault {
         /// Its coordinate.
         at: i128,
     },
+    /// A TMA copy begins before its slice.
+    BeforeSlice {
+        /// The axis.
+        axis: usize,
+        /// Where the slice begins.
+        first: i128,
+        /// Where the copy begins.
+        at: i128,
+    },
     /// A counted loop has the step 0.
     ZeroStep,
     /// A loop ran for more iterations than any test has.
@@ -202,6 +211,10 @@ impl fmt::Display for Fault {
             Fault::BeforeTensor { dimension, at } => write!(
                 f,
                 "the box of a TMA store begins before the tensor: coordinate {dimension}, from the innermost, is {at}; only boxes of loads may"
+            ),
+            Fault::BeforeSlice { axis, first, at } => write!(
+                f,
+                "a TMA copy of a slice that begins at {first} of axis {axis} begins at {at}, before it"
             ),
             Fault::Ptx => f.write_str("the reference evaluator cannot run the text of `ptx!`"),
             Fault::ZeroStep => f.write_str("a loop has the step 0"),

@@ -64,8 +64,8 @@ pub use effects::{Access, Announcement, Blocks, By, Does, Done, Effects, Fence, 
 pub use extents::{Extents, merges};
 pub use filter::FilterAxis;
 pub use hopper::{
-    BarrierData, BarrierOp, BarrierType, Barriers, ClusterOp, Evict, Fill, GridOp, MapOptions,
-    Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
+    BarrierData, BarrierOp, BarrierType, Barriers, BoundedAxes, ClusterOp, Evict, Fill, GridOp,
+    MapOptions, Named, NamedData, NamedOp, StoreWait, Tma, TmaKind, TmaOperands, TmaReduce,
 };
 pub use lifetimes::Lifetimes;
 pub use op::{

@@ -48,6 +48,8 @@ fn dims(variant: &Variant) -> Vec<(String, String, u32)> {
             MapExtent::Axis { axis, divide: 1 } => format!("dim({axis})"),
             MapExtent::Axis { axis, divide } => format!("dim({axis}) / {divide}"),
             MapExtent::Const(extent) => extent.to_string(),
+            MapExtent::Tile { axis, elements } => format!("tile({axis}) of {elements}"),
+            MapExtent::Ends { axis, elements } => format!("ends({axis}) - {elements}"),
         };
         let stride = match dim.stride {
             MapStride::Axis { axis, times: 1 } => format!("stride({axis})"),

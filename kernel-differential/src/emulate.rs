@@ -70,14 +70,22 @@ fn encoded(map: &Map, address: u64) -> Result<[u8; 128], String> {
     let extent = |extent: MapExtent| match extent {
         MapExtent::Axis { axis, divide } => map.shape[axis] as u64 / u64::from(divide),
         MapExtent::Const(extent) => extent,
+        MapExtent::Tile { elements, .. } => elements.into(),
+        MapExtent::Ends { axis, .. } => map.shape[axis] as u64 + 1,
     };
     let stride = |stride: MapStride| match stride {
         MapStride::Axis { axis, times } => map.strides[axis] as u64 * u64::from(times),
         MapStride::Elements(stride) => stride,
     };
+    let before = dims.clone().map(|dim| match dim.extent {
+        MapExtent::Ends { elements, .. } => {
+            stride(dim.stride) * map.element_bytes as u64 * u64::from(elements)
+        }
+        MapExtent::Axis { .. } | MapExtent::Const(_) | MapExtent::Tile { .. } => 0,
+    });
     let made = TensorMap {
         dtype: number(map.info.dtype)?,
-        address,
+        address: address.wrapping_sub(before.sum()),
         dims: dims.clone().map(|dim| extent(dim.extent)).collect(),
         strides_bytes: dims
             .clone()

@@ -354,6 +354,8 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
             }
         }
         MapExtent::Const(extent) => Ok(extent),
+        MapExtent::Tile { elements, .. } => Ok(elements.into()),
+        MapExtent::Ends { axis: of, .. } => Ok(u64::from(buffer.shape[axis(of)]) + 1),
     };
     let stride = |stride| match stride {
         MapStride::Axis { axis: of, times } => {
@@ -371,9 +373,14 @@ fn map_bytes(map: &TensorMap, args: &[Argument], addresses: &[u64]) -> Result<[u
     if let Some(inner) = dims.first_mut() {
         *inner *= u64::from(numbers);
     }
+    let before = map.dims.iter().map(|dim| match dim.extent {
+        MapExtent::Ends { elements, .. } => stride(dim.stride) * u64::from(elements),
+        MapExtent::Axis { .. } | MapExtent::Const(_) | MapExtent::Tile { .. } => 0,
+    });
+    let address = addresses[number] + buffer.offset as u64 * bytes;
     let encoded = kernel_emulator::TensorMap {
         dtype: element.number,
-        address: addresses[number] + buffer.offset as u64 * bytes,
+        address: address.wrapping_sub(before.sum()),
         dims,
         strides_bytes: map.dims.iter().skip(1).map(|dim| stride(dim.stride)).collect(),
         box_dims: map.dims.iter().map(|dim| dim.box_elems).collect(),

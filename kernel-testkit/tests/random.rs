@@ -37,6 +37,8 @@ mod product;
 mod program;
 #[path = "random/scaled.rs"]
 mod scaled;
+#[path = "random/slices.rs"]
+mod slices;
 #[path = "random/sorts.rs"]
 mod sorts;
 #[path = "random/sparse.rs"]
@@ -68,6 +70,7 @@ const FAMILIES: [(&str, Maker); 13] = [
     ("memory", tensor_memory::kernel),
     ("positions", positions::kernel),
     ("filters", filters::kernel),
+    ("slices", slices::kernel),
     ("pipelines", pipelines::kernel),
 ];
 

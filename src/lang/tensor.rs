@@ -401,7 +401,7 @@ macro_rules! windows {
 windows!(TensorMap View, TensorMapMut ViewMut);
 
 macro_rules! slices {
-    ($($name:ident $slice:ident),*) => {$(
+    ($($name:ident),*) => {$(
         impl<T: Scalar, const R: usize> $name<T, R> {
             /// The part of the tensor within `ranges`, one range for each axis, as a tensor of its own.
             ///
@@ -413,17 +413,29 @@ macro_rules! slices {
             /// outside the tensor is cut off, and a range that ends before it begins is empty. So a slice never reaches
             /// beyond its tensor, and a slice of a slice never beyond that slice.
             ///
-            /// [`load`](View::load), [`store`](ViewMut::store), atomic operations and [`copy_async`](super::copy_async) in groups
-            /// take windows of slices. TMA copies do not: the extents that bound them are in the tensor map, which the launch
-            /// encodes. Copy a window of the whole tensor by TMA if what lies past the slice reaches only results that are not
-            /// stored.
+            /// # TMA copies
+            /// [TMA copies](super::tma) are bounded by slices like all other accesses: what a load finds outside its slice is zero,
+            /// or what the map fills with, and what is stored there is dropped. The tensor map stays the one that the launch
+            /// encodes, so nothing is written or waited for; the coordinates of the copy say where the slice ends. Such a copy
+            ///
+            /// * takes the whole of the innermost axis: its range is `..`;
+            /// * does not begin before its slice, on an axis that the slice bounds and along which the tile has several
+            ///   elements: its position there is 0 or more. If the compiler cannot prove it, it is asserted, and the kernel
+            ///   stops if it fails. `i.max(0)` of a position `i` is proof;
+            /// * takes a dimension of the tensor map, of which there are five, for each axis that the slice bounds and along which the
+            ///   tile has several elements.
+            ///
+            /// Copies by a [filter](TensorMap#filters) and of rows by their numbers, [`tma::gather`](super::tma::gather) and
+            /// [`tma::scatter`](super::tma::scatter), do not take slices.
             ///
             /// # PTX
-            /// `min.s32` and `max.s32` for each bound. Accesses compare with the bounds in place of the extents.
+            /// `min.s32` and `max.s32` for each bound. Accesses compare with the bounds in place of the extents. TMA copies clip the
+            /// end of the tile with `min.u32` and `min.s32`.
             ///
             /// # Errors
             /// K0205 if there is not one range for each axis, K0206 for what is not a range, and for bounds that are not `i32`,
-            /// K0404 for a TMA copy of a window.
+            /// K0404 for a copy by a filter or of rows by their numbers, K0409 for a TMA copy of a part of the innermost axis, and for
+            /// one whose map would have more than five dimensions.
             ///
             /// ```no_run
             /// use kiln::prelude::*;
@@ -438,15 +450,15 @@ macro_rules! slices {
             ///     sums
             /// }
             /// ```
-#[must_use]
-                        pub fn slice(self, ranges: impl Ranges<R>) -> $slice<T, R> {
+            #[must_use]
+            pub fn slice(self, ranges: impl Ranges<R>) -> $name<T, R> {
                 stub()
             }
         }
     )*};
 }
 
-slices!(Tensor Tensor, TensorMut TensorMut, TensorMap Tensor, TensorMapMut TensorMut);
+slices!(Tensor, TensorMut, TensorMap, TensorMapMut);
 
 /// Keeps [`AxisRange`] and [`Ranges`] to the types here.
 mod ranges {

@@ -11,6 +11,9 @@
 //! is pinned to a narrower one or to [`row_major`](super::row_major). A tile may be one tile of a ring, or the whole
 //! ring.
 //!
+//! A copy of a [slice](TensorMap::slice), `tma::load(x.slice((first..end, ..)), [i, j], full, tile)`, ends where the slice
+//! ends, which may be known only at run time.
+//!
 //! # How many instructions
 //!
 //! One instruction copies a box. A box has at most five dimensions with 256 elements along each, and along its rows no

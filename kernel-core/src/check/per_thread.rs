@@ -121,6 +121,9 @@ impl Walk<'_> {
             let operands = tma.operands(rank as usize, args);
             let what = "the coordinate of a TMA copy";
             self.decide(what, &operands.coordinates, at, ONE_STARTS, "");
+            let bounds: Vec<Value> =
+                operands.slice.iter().flat_map(|(_, bounds)| *bounds).collect();
+            self.decide("the bound of a slice", &bounds, at, ONE_STARTS, "");
             self.decide_copy(operands.mask, operands.condition, at);
         }
         if let Op::Copy(CopyOp::Bulk(bulk)) = op {

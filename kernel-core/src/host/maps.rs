@@ -22,6 +22,16 @@ pub(super) fn tokens(map: &TensorMap) -> TokenStream {
                 let extent = Literal::u64_unsuffixed(extent);
                 quote!(Const(#extent))
             }
+            MapExtent::Tile { axis, elements } => {
+                let (axis, elements) =
+                    (Literal::u32_unsuffixed(axis), Literal::u32_unsuffixed(elements));
+                quote!(Tile { axis: #axis, elements: #elements })
+            }
+            MapExtent::Ends { axis, elements } => {
+                let (axis, elements) =
+                    (Literal::u32_unsuffixed(axis), Literal::u32_unsuffixed(elements));
+                quote!(Ends { axis: #axis, elements: #elements })
+            }
         };
         let stride = match dim.stride {
             MapStride::Axis { axis, times } => {

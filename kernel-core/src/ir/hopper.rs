@@ -114,12 +114,42 @@ pub struct Tma {
     pub evict: Evict,
     /// The extents of what is copied on the axes of the tensor, where neither the tensor map nor the window has them.
     pub extents: Option<Extents>,
+    /// The axes on which a slice bounds the tensor.
+    pub slice: BoundedAxes,
+}
+
+/// Axes of a tensor on which a slice bounds a TMA copy; on the others the slice is the whole tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BoundedAxes(u32);
+
+impl BoundedAxes {
+    /// The same axes and this one. A tensor of more than 32 axes has no map, so its last axes need not be known.
+    #[must_use]
+    pub fn with(self, axis: usize) -> BoundedAxes {
+        let bit = u32::try_from(axis).ok().and_then(|axis| 1u32.checked_shl(axis));
+        BoundedAxes(self.0 | bit.unwrap_or(0))
+    }
+
+    /// In ascending order.
+    pub fn axes(self) -> impl Iterator<Item = usize> {
+        (0..u32::BITS as usize).filter(move |axis| self.0 >> axis & 1 == 1)
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    const fn count(self) -> usize {
+        self.0.count_ones() as usize
+    }
 }
 
 /// The direction of a TMA copy.
 ///
 /// Operands are the coordinates of the corner, one `i32` for each axis of the tensor (of a gather and a scatter the numbers of the rows, a
-/// tile of `i32` of rank 1, and the column), then in this order: for a load and a gather the barrier that it completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the shared window, except for a prefetch.
+/// tile of `i32` of rank 1, and the column); where the slice begins and ends on each axis that it bounds (`i32`, from the origin of the
+/// tensor, see [`Corner`](super::Corner)); then in this order: for a load and a gather the barrier that it completes on; with `multicast` the mask (`i32`); with `guarded` the condition (`bool`); the shared window, except for a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TmaKind {
     /// From the tensor to shared memory; outside of the tensor: zero.
@@ -373,7 +403,20 @@ impl TmaKind {
 impl Tma {
     /// A copy that always takes place, into this block alone.
     pub const fn plain(kind: TmaKind, param: u32) -> Tma {
-        Tma { kind, param, multicast: false, guarded: false, evict: Evict::Normal, extents: None }
+        let slice = BoundedAxes(0);
+        let (multicast, guarded, evict, extents) = (false, false, Evict::Normal, None);
+        Tma { kind, param, multicast, guarded, evict, extents, slice }
+    }
+
+    /// The same within a slice that bounds these axes.
+    #[must_use]
+    pub const fn in_slice(self, slice: BoundedAxes) -> Tma {
+        Tma { slice, ..self }
+    }
+
+    /// How many of the operands are positions: those of the corner, and the bounds of a slice.
+    pub const fn positions(self, rank: usize) -> usize {
+        rank + 2 * self.slice.count()
     }
 
     /// The same of a tile with these extents on the axes of the tensor.
@@ -384,13 +427,17 @@ impl Tma {
 
     /// The operands by what they are; `rank` is the tensor's.
     pub fn operands<T: Copy>(self, rank: usize, args: &[T]) -> TmaOperands<T> {
-        let (coordinates, rest) = args.split_at(rank);
+        let (positions, rest) = args.split_at(self.positions(rank));
+        let (coordinates, bounds) = positions.split_at(rank);
+        let bounds = self.slice.axes().zip(bounds.chunks_exact(2));
+        let slice = bounds.map(|(axis, bounds)| (axis, [bounds[0], bounds[1]])).collect();
         let mut rest = rest.iter().copied();
         let barrier = self.kind.completes_on_a_barrier().then(|| rest.next()).flatten();
         let mask = self.multicast.then(|| rest.next()).flatten();
         let condition = self.guarded.then(|| rest.next()).flatten();
         TmaOperands {
             coordinates: coordinates.to_vec(),
+            slice,
             barrier,
             mask,
             condition,
@@ -405,13 +452,20 @@ impl Tma {
             TmaKind::Staged | TmaKind::Store | TmaKind::Reduce(_) | TmaKind::Scatter => (0, 1),
             TmaKind::Prefetch => (0, 0),
         };
-        rank + barrier + window + self.multicast as usize + self.guarded as usize
+        self.positions(rank) + barrier + window + self.multicast as usize + self.guarded as usize
     }
 
     /// The operation and its operands in dumps.
     pub(crate) fn printed(self, param: &str, args: &[String]) -> String {
         let others = self.operand_count(0);
         let (at, rest) = args.split_at(args.len().saturating_sub(others));
+        let (bounds, rest) = rest.split_at(self.positions(0).min(rest.len()));
+        let mut at = at.to_vec();
+        for (axis, bounds) in self.slice.axes().zip(bounds.chunks_exact(2)) {
+            if let Some(at) = at.get_mut(axis) {
+                *at = format!("{at} in {}..{}", bounds[0], bounds[1]);
+            }
+        }
         let word = match self.kind {
             TmaKind::Load => "tma_load".to_owned(),
             TmaKind::Staged => "tma_staged".to_owned(),
@@ -435,6 +489,8 @@ impl Tma {
 pub struct TmaOperands<T> {
     /// The corner, one an axis of the tensor; of a gather and a scatter, rows and column.
     pub coordinates: Vec<T>,
+    /// The axes that a slice bounds, each with the positions at which it begins and ends there.
+    pub slice: Vec<(usize, [T; 2])>,
     /// What a load completes on.
     pub barrier: Option<T>,
     /// The blocks of the cluster that receive the tile.

@@ -175,6 +175,12 @@ impl<'k> Ranges<'k> {
         Some(forks.iter().fold(range, narrow))
     }
 
+    /// What a value is the sum of, if it is one.
+    pub fn sum_of(&self, value: Value) -> Option<[Value; 2]> {
+        let &(op, args) = self.computed.get(value)?;
+        if *op == ElementwiseOp::Binary(Binary::Add) { args.try_into().ok() } else { None }
+    }
+
     /// What is left of the range of a value if a condition holds, or does not.
     fn narrowed(
         &self,

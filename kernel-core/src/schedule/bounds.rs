@@ -2,12 +2,15 @@
 //!
 //! Where the text does not prove that an index is in range, an assertion stands before: one comparison, and a trap. So no index reaches
 //! memory that is not its block's, or its cluster's.
+//!
+//! A TMA copy of a slice begins in it or after it, on the axes that the slice bounds: coordinates bound one end of a tile (`layouts::tma::slice`).
+//! This is asserted in the same way.
 
 use crate::{
     ir::{
-        BarrierOp, Compare, Const, CopyOp, Dtype, ElementwiseOp, Fork, Kernel, Op, ProductOp,
-        Range, Ranges, Region, Stmt, StmtKind, SyncOp, TensorMemoryOp, Type, Value, ValueData,
-        WindowOp,
+        BarrierOp, Binary, Compare, Const, CopyOp, Dtype, ElementwiseOp, Fork, Kernel, Op,
+        ProductOp, Range, Ranges, Region, Stmt, StmtKind, SyncOp, TensorMemoryOp, Type, Unary,
+        Value, ValueData, WindowOp,
         flow::{Insertions, Number},
     },
     loc::Loc,
@@ -15,16 +18,27 @@ use crate::{
 
 use super::op;
 
-/// An index, and what it is less than.
-type Bound = (Value, u32);
+/// What has to hold of the operands of an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// An index is not negative, and less than this.
+    Index(Value, u32),
+    /// A copy begins at a position that is not before the first one of its slice, if it takes place.
+    InSlice { at: Value, first: Value, condition: Option<Value> },
+}
 
 /// Puts assertions before indices that may be out of range.
 pub fn bounds(kernel: &mut Kernel) {
-    let mut extents = Vec::new();
+    let (mut extents, mut any) = (Vec::new(), false);
     kernel.body.each_op(&mut |op, args, _, _| {
-        extents.extend(bounds_of(kernel, op, args).map(|(_, extent)| extent));
+        for bound in bounds_of(kernel, op, args) {
+            any = true;
+            if let Bound::Index(_, extent) = bound {
+                extents.push(extent);
+            }
+        }
     });
-    if extents.is_empty() {
+    if !any {
         return;
     }
     let ranges = Ranges::of(kernel, &extents);
@@ -40,17 +54,32 @@ pub fn bounds(kernel: &mut Kernel) {
     out.insert(&mut kernel.body);
 }
 
-/// The indices that an operation takes.
+/// What has to hold of the operands of an operation.
 fn bounds_of(kernel: &Kernel, op: &Op, args: &[Value]) -> impl Iterator<Item = Bound> {
-    let mut all: Vec<Bound> = bound(kernel, op, args).into_iter().collect();
+    let index = |(index, extent)| Bound::Index(index, extent);
+    let mut all: Vec<Bound> = bound(kernel, op, args).map(index).into_iter().collect();
     if let Op::Window(WindowOp::Part) = op {
-        all.extend(args[1..].iter().copied().zip(kernel.ty(args[0]).shape().iter().copied()));
+        let extents = kernel.ty(args[0]).shape();
+        all.extend(args[1..].iter().copied().zip(extents.iter().copied()).map(index));
+    }
+    if let Op::Copy(CopyOp::Tma(tma)) = op
+        && !tma.slice.is_empty()
+    {
+        let rank = kernel.params[tma.param as usize].kind.rank();
+        let operands = tma.operands(rank as usize, args);
+        let shape = operands.window.map_or(&[][..], |window| kernel.ty(window).shape());
+        let block = kernel.tma_block(*tma, shape);
+        let several = operands.slice.iter().filter(|(axis, _)| block[*axis] > 1);
+        all.extend(several.map(|&(axis, [first, _])| {
+            let (at, condition) = (operands.coordinates[axis], operands.condition);
+            Bound::InSlice { at, first, condition }
+        }));
     }
     all.into_iter()
 }
 
-/// The one index that an operation takes.
-fn bound(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Bound> {
+/// The one index that an operation takes, and what it is less than.
+fn bound(kernel: &Kernel, op: &Op, args: &[Value]) -> Option<(Value, u32)> {
     let blocks = || kernel.cluster.iter().product::<u32>();
     let ring = |window: Value| match kernel.ty(window) {
         Type::Shared(ty) => ty.shape.first().copied(),
@@ -123,25 +152,61 @@ impl Unproven<'_> {
         self.asserted.truncate(before);
     }
 
-    fn proves(&self, (index, extent): Bound, forks: &[Fork]) -> bool {
-        if self.asserted.iter().any(|asserted| asserted.0 == index && asserted.1 <= extent) {
-            return true;
+    fn proves(&self, bound: Bound, forks: &[Fork]) -> bool {
+        let range = |value| self.ranges.at(self.kernel, value, forks);
+        match bound {
+            Bound::Index(index, extent) => {
+                let implies = |asserted: &Bound| matches!(asserted, Bound::Index(of, less) if *of == index && *less <= extent);
+                let inside = Range { least: 0, most: i128::from(extent) - 1 };
+                self.asserted.iter().any(implies)
+                    || range(index).is_some_and(|range| inside.holds(range))
+            }
+            Bound::InSlice { at, first, .. } => {
+                let always = Bound::InSlice { at, first, condition: None };
+                let [Some(least), Some(most)] = [at, first].map(range) else { return false };
+                // What is added to the first position is not negative. A sum that wraps around is as a position after the slice.
+                let from =
+                    |value| value == first || range(value) == Some(most) && most.least == most.most;
+                let sum = self.ranges.sum_of(at).is_some_and(|[a, b]| {
+                    let natural = |value| range(value).is_some_and(|range| range.least >= 0);
+                    from(a) && natural(b) || from(b) && natural(a)
+                });
+                self.asserted.iter().any(|asserted| [bound, always].contains(asserted))
+                    || at == first
+                    || least.least >= most.most
+                    || sum
+            }
         }
-        let inside = Range { least: 0, most: i128::from(extent) - 1 };
-        self.ranges.at(self.kernel, index, forks).is_some_and(|range| inside.holds(range))
     }
 }
 
-/// The kernel stops if an index is negative, which counts as huge, or too large.
-fn assertion(kernel: &mut Kernel, (index, extent): Bound, loc: Loc) -> Vec<Stmt> {
+/// The kernel stops if an index is negative, which counts as huge, or too large, or if a copy begins before its slice.
+fn assertion(kernel: &mut Kernel, bound: Bound, loc: Loc) -> Vec<Stmt> {
     let mut value = |dtype| kernel.values.alloc(ValueData { ty: Type::scalar(dtype), loc });
-    let [natural, limit] = [value(Dtype::U32), value(Dtype::U32)];
-    let inside = value(Dtype::Bool);
-    let most = Const::Int(i128::from(extent));
-    vec![
-        op(ElementwiseOp::Cast, vec![index], Some(natural), loc),
-        op(most, Vec::new(), Some(limit), loc),
-        op(Compare::Lt, vec![natural, limit], Some(inside), loc),
-        op(Op::Assert(format!("an index is less than {extent}")), vec![inside], None, loc),
-    ]
+    match bound {
+        Bound::Index(index, extent) => {
+            let [natural, limit] = [value(Dtype::U32), value(Dtype::U32)];
+            let inside = value(Dtype::Bool);
+            let most = Const::Int(i128::from(extent));
+            vec![
+                op(ElementwiseOp::Cast, vec![index], Some(natural), loc),
+                op(most, Vec::new(), Some(limit), loc),
+                op(Compare::Lt, vec![natural, limit], Some(inside), loc),
+                op(Op::Assert(format!("an index is less than {extent}")), vec![inside], None, loc),
+            ]
+        }
+        Bound::InSlice { at, first, condition } => {
+            let mut holds = value(Dtype::Bool);
+            let mut stmts = vec![op(Compare::Ge, vec![at, first], Some(holds), loc)];
+            if let Some(condition) = condition {
+                let [not, either] = [value(Dtype::Bool), value(Dtype::Bool)];
+                stmts.push(op(Unary::Not, vec![condition], Some(not), loc));
+                stmts.push(op(Binary::Or, vec![not, holds], Some(either), loc));
+                holds = either;
+            }
+            let says = "a TMA copy of a slice begins in it or after it".to_owned();
+            stmts.push(op(Op::Assert(says), vec![holds], None, loc));
+            stmts
+        }
+    }
 }

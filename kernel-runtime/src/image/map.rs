@@ -18,7 +18,8 @@
 /// describes placeholder memory: loads give the fill value, and stores are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapInfo {
-    /// Index of the parameter in the signature, which is a tensor; the map begins at its element 0.
+    /// Index of the parameter in the signature, which is a tensor; the map begins at its element 0, or before it by
+    /// [`MapExtent::Ends`].
     pub param: usize,
     /// The element type of the map: `u8`, `u16`, `u32`, `u64`, `i32`, `i64`, `f16`, `bf16`, `f32`, `f64` or `tf32`. It may be
     /// wider than the tensor's: two elements of `u8` are one of `u16`.
@@ -78,6 +79,22 @@ pub enum MapExtent {
     },
     /// A number of elements of the map.
     Const(u64),
+    /// The elements of a tile along an axis that a slice bounds, those included that are stepped over. A copy begins as far before this
+    /// extent as the slice has elements left.
+    Tile {
+        /// The axis of the tensor.
+        axis: usize,
+        /// How many.
+        elements: u32,
+    },
+    /// The positions at which a slice can end, one more than the axis has elements: they move a [`MapExtent::Tile`] to its place.
+    /// Position 0 is this many elements before the tensor.
+    Ends {
+        /// The axis of the tensor.
+        axis: usize,
+        /// How many.
+        elements: u32,
+    },
 }
 
 /// The stride of a dimension of a tensor map, in elements of the tensor.

@@ -154,9 +154,15 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
         let extent = extent_of(dim.extent, tensor)?;
         let mut stride = stride_bytes_of(dim.stride, tensor)?;
         // Nothing is ever a step away in a dimension of one element: any legal stride describes it.
-        if extent == 1 && index == 0 {
+        let single = match dim.extent {
+            MapExtent::Axis { .. } | MapExtent::Const(_) => extent == 1,
+            MapExtent::Tile { axis, .. } | MapExtent::Ends { axis, .. } => {
+                axis_of(&tensor.shape, axis)? == 1
+            }
+        };
+        if single && index == 0 {
             stride = dtype.bytes;
-        } else if extent == 1 && breaks_stride_rules(stride, dtype.alignment) {
+        } else if single && breaks_stride_rules(stride, dtype.alignment) {
             stride = dtype.alignment;
         }
         if index == 0 && stride != dtype.bytes {
@@ -169,12 +175,23 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
         encoding.box_elems[index] = dim.box_elems;
         encoding.element_strides[index] = dim.element_stride;
     }
+    encoding.address = tensor.address.wrapping_sub(bytes_before(info, &encoding));
     // Seen on an H200 with rows of u8, i16, f16, bf16 and f32: the bytes behind a row that ends within a piece of 16 were overwritten.
     let row_bytes = encoding.extents[0].saturating_mul(dtype.bytes);
     if info.written && !row_bytes.is_multiple_of(ALIGNMENT) {
         return Err((MapRule::WrittenRow, Actual::Bytes(row_bytes)));
     }
     Ok(encoding)
+}
+
+/// The bytes from where a map begins to element 0 of its tensor.
+fn bytes_before(info: &MapInfo, encoding: &Encoding) -> u64 {
+    let before =
+        info.dims.iter().zip(encoding.strides_bytes).map(|(dim, stride)| match dim.extent {
+            MapExtent::Ends { elements, .. } => stride.saturating_mul(elements.into()),
+            MapExtent::Axis { .. } | MapExtent::Const(_) | MapExtent::Tile { .. } => 0,
+        });
+    before.fold(0, u64::saturating_add)
 }
 
 /// The map of a tensor without elements, which the encoder does not support: for reads, a single element with the fill
@@ -298,6 +315,8 @@ fn extent_of(extent: MapExtent, tensor: &TensorValue<'_>) -> Result<u64, Broken>
             }
         }
         MapExtent::Const(extent) => Ok(extent),
+        MapExtent::Tile { elements, .. } => Ok(elements.into()),
+        MapExtent::Ends { axis, .. } => Ok(axis_of(&tensor.shape, axis)? as u64 + 1),
     }
 }
 
@@ -316,9 +335,9 @@ fn stride_bytes_of(stride: MapStride, tensor: &TensorValue<'_>) -> Result<u64, B
 fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Result<(), Broken> {
     let dtype = dtype(info.dtype).ok_or((MapRule::Dtype, Actual::Dtype(info.dtype)))?;
     let alignment = dtype.alignment;
-    if !encoding.address.is_multiple_of(alignment) {
+    if !tensor.address.is_multiple_of(alignment) {
         let rule = MapRule::Address { bytes: alignment };
-        return Err((rule, Actual::Address(encoding.address)));
+        return Err((rule, Actual::Address(tensor.address)));
     }
     for (index, dim) in info.dims.iter().enumerate() {
         let (place, extent) = (place(index, dim), encoding.extents[index]);
@@ -341,7 +360,8 @@ fn check(info: &MapInfo, encoding: &Encoding, tensor: &TensorValue<'_>) -> Resul
             return Err((rule, Actual::Bytes(bytes(extent))));
         }
     }
-    let (bytes, actual) = (span_bytes(&dtype, encoding), tensor.end() - tensor.address);
+    let bytes = span_bytes(&dtype, encoding).saturating_sub(bytes_before(info, encoding));
+    let actual = tensor.end() - tensor.address;
     if bytes > actual {
         return Err((MapRule::Inside { bytes }, Actual::Bytes(actual)));
     }

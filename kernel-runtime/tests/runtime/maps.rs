@@ -253,6 +253,28 @@ fn an_axis_may_become_two_dimensions() -> Result<()> {
     Ok(())
 }
 
+/// Tiles of 8 rows of a slice: a tile, and each position at which the slice can end, from 8 rows before the tensor on.
+#[test]
+fn the_map_of_a_slice_begins_a_tile_before_its_tensor() -> Result<()> {
+    const DIMS: &[MapDim] = &[
+        axis(1, 32),
+        MapDim { extent: MapExtent::Tile { axis: 0, elements: 8 }, ..axis(0, 8) },
+        MapDim { extent: MapExtent::Ends { axis: 0, elements: 8 }, ..axis(0, 1) },
+    ];
+    const INFO: MapInfo = map("f16", DIMS);
+    let stream = stream()?;
+    let x = stream.zeros::<f16, 2>([48, 64])?;
+    let start = x.device_ptr().address();
+    let rows = required(start - 8 * 128, &[64, 8, 49], &[128, 128], &[32, 8, 1]);
+    assert_eq!(passed(&stream, &[INFO], &x)?, [bytes(&rows)]);
+    // Nothing is a step away from a row that is alone, whatever its stride: no map has one of 120 bytes.
+    let x = stream.zeros::<f16, 2>([48, 60])?;
+    let start = x.device_ptr().address();
+    let row = required(start - 8 * 16, &[60, 8, 2], &[16, 16], &[32, 8, 1]);
+    assert_eq!(passed(&stream, &[INFO], &*x.slice(0, 0..1)?)?, [bytes(&row)]);
+    Ok(())
+}
+
 /// Elements of the map that are wider than the tensor's: two bytes as one `u16`.
 #[test]
 fn elements_of_a_map_may_be_wider() -> Result<()> {

@@ -181,6 +181,12 @@ fn map_info(map: &TensorMap, places: &[usize]) -> MapInfo {
                 MapExtent::Axis { axis: axis as usize, divide }
             }
             tma::MapExtent::Const(extent) => MapExtent::Const(extent),
+            tma::MapExtent::Tile { axis, elements } => {
+                MapExtent::Tile { axis: axis as usize, elements }
+            }
+            tma::MapExtent::Ends { axis, elements } => {
+                MapExtent::Ends { axis: axis as usize, elements }
+            }
         },
         stride: match dim.stride {
             tma::MapStride::Axis { axis, times } => MapStride::Axis { axis: axis as usize, times },

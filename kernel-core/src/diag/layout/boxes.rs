@@ -7,7 +7,9 @@ use kernel_layout::{Form, basis_text};
 use super::shared_text;
 use crate::diag::{Code, Diagnostic};
 use crate::ir::dtype::Packing;
-use crate::layouts::tma::{MAP_BYTES, MOST_INSTRUCTIONS, PaddedRefusal, STRIDE_BYTES, TmaRefusal};
+use crate::layouts::tma::{
+    MAP_BYTES, MOST_DIMS, MOST_INSTRUCTIONS, PaddedRefusal, STRIDE_BYTES, SliceRefusal, TmaRefusal,
+};
 use crate::layouts::wgmma::{Generation, Side};
 use crate::layouts::{Allocation, Origin};
 use crate::loc::Loc;
@@ -71,6 +73,20 @@ pub(super) fn refused(
         .help(format!(".with_layout({})", form(required_swizzle_bytes))),
         TmaRefusal::Padded(packing, refusal) => unpadded(at, packing, refusal),
         TmaRefusal::Rule { rule, required, actual } => ruled(at, rule, required, actual),
+        TmaRefusal::Slice(SliceRefusal::Contiguous { axis }) => Diagnostic::new(
+            Code::TensorMap,
+            at,
+            "a slice bounds the axis along which a TMA copy moves rows",
+        )
+        .compare(format!("range of axis {axis}"), "`..`, the whole axis", "a part of it")
+        .why("TMA ends rows at the extent in the tensor map, which the launch encodes; only the other axes of a slice are bounded by coordinates"),
+        TmaRefusal::Slice(SliceRefusal::Dimensions { actual, ends }) => Diagnostic::new(
+            Code::TensorMap,
+            at,
+            "the tensor map of this slice has too many dimensions",
+        )
+        .compare("dimensions", format!("at most {MOST_DIMS}"), format!("{actual}, {ends} of them for bounds of the slice"))
+        .why("each axis that a slice bounds takes another dimension, unless the tile has one element along it"),
         TmaRefusal::Past { bytes } => {
             Diagnostic::new(Code::TensorMap, at, BEGINS_AT_A_UNIT)
                 .compare(BYTES_BEFORE, "a multiple of 16", format!("a multiple of 16, and {bytes} more"))

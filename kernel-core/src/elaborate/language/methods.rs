@@ -176,19 +176,22 @@ impl Builder<'_> {
     }
 
     /// `map.at(at)`
-    pub(crate) fn block_at(&mut self, given: &Given<'_>) -> Val {
+    pub(crate) fn block_at(&mut self, given: &Given<'_>) -> Option<Val> {
         let (param, corner) = (given.tensor(), given.corner(0));
         let shape = self.params[param as usize].block.clone().unwrap_or_default();
         let places = (0..corner.len()).map(|index| given.args[0].part(index)).collect();
-        let at = corner.into_iter().map(Val::Value).collect();
-        Val::View(Rc::new(ViewVal {
+        let mut at: Vec<Val> = corner.into_iter().map(Val::Value).collect();
+        if let Val::Slice(slice) = &given.of {
+            at = self.corner_in_slice(slice, &at, given.loc)?;
+        }
+        Some(Val::View(Rc::new(ViewVal {
             param,
             at,
             places,
             shape,
             part: Part::Block,
             evict: Evict::Normal,
-        }))
+        })))
     }
 
     /// `a.len()` of an array of Rust

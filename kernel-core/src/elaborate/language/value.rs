@@ -353,11 +353,6 @@ pub(crate) enum Part {
 }
 
 impl ViewVal {
-    /// Whether it is a window of a slice.
-    pub(crate) fn is_of_slice(&self) -> bool {
-        self.at.len() > self.shape.len()
-    }
-
     /// The positions of an operation, see [`Corner`](crate::ir::Corner); none if one was reported.
     pub(crate) fn corner(&self) -> Option<Vec<Value>> {
         self.at.iter().map(Val::value).collect()

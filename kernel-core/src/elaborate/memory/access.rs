@@ -657,11 +657,12 @@ impl Builder<'_> {
         };
         let at = given.at(1);
         if view.part == Part::Block && self.target.has(Capability::Tma) {
-            let corner = view.corner()?;
+            let positions = view.corner()?;
             self.note_corner(view, loc);
             let window = self.copied_tiles(to, at)?;
             let tma = Tma { evict: view.evict, ..Tma::plain(TmaKind::Staged, view.param) };
-            return self.tma_copy(tma, (corner, None), ((window.0, &window.1), at), loc);
+            let (tma, positions) = self.bounded_copy(tma, &positions, loc)?;
+            return self.tma_copy(tma, (positions, None), ((window.0, &window.1), at), loc);
         }
         let why = "in groups every thread copies its own part (PTX ISA, \"cp.async\")";
         self.no_priority(view, "a copy in groups", why, loc)?;
@@ -776,24 +777,17 @@ impl Builder<'_> {
     /// `copy_async(tile, window)` from shared memory to a tensor, which goes by tensor map.
     fn store_window(&mut self, view: &ViewVal, given: &Given<'_>) -> Option<()> {
         let (from, at) = given.arg(0);
-        if view.is_of_slice() {
-            let texts = [0, 1].map(|index| given.args[index].operand_text());
-            let [Some(from), Some(to)] = texts else {
-                return self.no_tma_of_slice(view.param, None, given.loc);
-            };
-            let help = format!("{to}.store({from}.load())");
-            return self.no_tma_of_slice(view.param, Some(help), given.loc);
-        }
         if let Some((_, shared)) = self.shared_window(from)
             && self.params[view.param as usize].block.is_none()
         {
             self.same_elements_in_order(&view.shape, &shared.shape, given.loc)?;
         }
-        let corner = view.corner()?;
+        let positions = view.corner()?;
         self.note_corner(view, given.loc);
         let (window, shared) = self.copied_tiles(from, at)?;
         let tma = Tma::plain(TmaKind::Store, view.param).of_extents(Extents::of(&view.shape));
         let tma = Tma { evict: view.evict, ..tma };
-        self.tma_copy(tma, (corner, None), ((window, &shared), at), given.loc)
+        let (tma, positions) = self.bounded_copy(tma, &positions, given.loc)?;
+        self.tma_copy(tma, (positions, None), ((window, &shared), at), given.loc)
     }
 }

@@ -335,9 +335,9 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<(Op, Vec<Value>)> {
         if let &Op::Copy(CopyOp::Tma(tma @ Tma { kind: TmaKind::Staged, .. })) = op {
-            // After the coordinates.
+            // After the positions.
             let rank = self.params[tma.param as usize].kind.rank();
-            args.insert(rank as usize, barrier);
+            args.insert(tma.positions(rank as usize), barrier);
             return Some((Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Load, ..tma })), args));
         }
         let &Op::Copy(CopyOp::Async(Copied::Tile { param, extents })) = op else {
@@ -369,16 +369,14 @@ impl Builder<'_> {
             return self.refuse(diagnostic.help_if(help));
         };
         let window = args.pop()?;
-        if args.len() > self.params[param as usize].kind.rank() as usize {
-            let help = "copy_async(part.tile([i, j], [64, 64]), to); // without `.on(..)`";
-            return self.no_tma_of_slice(param, Some(help.to_owned()), loc);
-        }
         self.only_by_copy(param, "a window of extents", loc)?;
         if let Type::Shared(shared) = self.ty(window).clone() {
             self.fills_block(param, &shared, loc)?;
         }
+        let tma = Tma::plain(TmaKind::Load, param).of_extents(extents);
+        let (tma, mut args) = self.bounded_copy(tma, &args, loc)?;
         args.extend([barrier, window]);
-        Some((Op::Copy(CopyOp::Tma(Tma::plain(TmaKind::Load, param).of_extents(extents))), args))
+        Some((Op::Copy(CopyOp::Tma(tma)), args))
     }
 
     /// Changes the statement of a copy, which moves after what its new operands are computed from.

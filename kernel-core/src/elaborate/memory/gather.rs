@@ -34,6 +34,9 @@ impl Builder<'_> {
     /// `tma::gather(map, rows, col, bar, to)`, `tma::scatter(map, rows, col, from)`
     pub(crate) fn by_rows(&mut self, kind: TmaKind, given: &Given<'_>) -> Option<()> {
         let (param, column, last) = (given.map(0), given.value(2), given.args.len() - 1);
+        if let Val::Slice(_) = given.val(0) {
+            return self.no_rows_of_slice(param, given.at(0));
+        }
         let of_map = self.row_of_map(param, kind, given.at(0));
         let (rows, count) = self.row_numbers(given.val(1), given.at(1))?;
         let (columns, dtype) = of_map?;
@@ -66,8 +69,7 @@ impl Builder<'_> {
 
     /// A gather or a scatter as the threads do it, on targets before Blackwell.
     pub(crate) fn rows_by_threads(&self, given: &Given<'_>) -> String {
-        let param = if let Val::Tensor(param) = given.val(0) { Some(*param) } else { None };
-        let param = param.and_then(|param| self.params.get(param as usize));
+        let param = given.val(0).tensor().and_then(|param| self.params.get(param as usize));
         let name = param.map_or("x", |param| &param.name);
         let block = param.and_then(|param| param.block.as_ref()).and_then(|block| block.last());
         let columns = block.copied().unwrap_or(64);

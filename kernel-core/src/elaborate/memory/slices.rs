@@ -1,6 +1,6 @@
 //! Slices of tensors: `tensor.slice([first..end, 0..n])`.
 
-use std::rc::Rc;
+use std::{collections::BTreeSet, rc::Rc};
 
 use crate::{
     diag::Code,
@@ -9,7 +9,10 @@ use crate::{
         language::value::{RangeVal, SliceVal, Val},
         signatures::Given,
     },
-    ir::{Binary, Const, Dtype, Elem, ElementwiseOp, Op, SourceOp, StmtKind, Type},
+    ir::{
+        Binary, BoundedAxes, Const, Corner, Dtype, Elem, ElementwiseOp, Op, SourceOp, StmtKind,
+        Tma, Type, Value,
+    },
     loc::Loc,
     syntax::{Expr, ExprKind},
 };
@@ -216,21 +219,89 @@ impl Builder<'_> {
         address
     }
 
-    /// Reports a TMA copy of a window of a slice; `help` is what to write instead.
-    pub(crate) fn no_tma_of_slice<R>(
+    /// A TMA copy at `positions`, see [`Corner`], and its operands: it has bounds of the axes of which the slice is a part.
+    pub(crate) fn bounded_copy(
         &mut self,
-        param: u32,
-        help: Option<String>,
+        tma: Tma,
+        positions: &[Value],
         loc: Loc,
-    ) -> Option<R> {
+    ) -> Option<(Tma, Vec<Value>)> {
+        let rank = self.params[tma.param as usize].kind.rank() as usize;
+        let Corner { at, slice } = Corner::of(positions, rank);
+        let (mut axes, mut operands) = (BoundedAxes::default(), at.to_vec());
+        for (axis, (&first, &end)) in
+            slice.iter().flat_map(|[from, to]| from.iter().zip(*to)).enumerate()
+        {
+            let bounded = axes.with(axis);
+            if bounded != axes && !self.is_all_of(tma.param, axis, [first, end]) {
+                axes = bounded;
+                operands.extend([first, end]);
+            }
+        }
+        if !axes.is_empty() && !self.params[tma.param as usize].map.filter.is_empty() {
+            let name = &self.params[tma.param as usize].name;
+            let actual = format!("a slice of `{name}`");
+            return self.refuse(
+                Code::CopyOperands
+                    .at(loc, "a copy by the places of a filter is not bounded by a slice")
+                    .compare("", format!("a block of `{name}` itself"), actual)
+                    .why("the hardware finds the places by the extents in the tensor map (CUDA driver API, `cuTensorMapEncodeIm2col`)"),
+            );
+        }
+        Some((tma.in_slice(axes), operands))
+    }
+
+    /// Whether the positions are the ends of an axis of a tensor.
+    fn is_all_of(&self, param: u32, axis: usize, [first, end]: [Value; 2]) -> bool {
+        let axis = u32::try_from(axis).expect("a tensor has few axes");
+        self.is_made_by(first, &Op::from(Const::Int(0)))
+            && self.is_made_by(end, &SourceOp::ParamDim(param, axis).into())
+    }
+
+    /// Whether an operation gives a value, on both sides of each branch that passes it on.
+    fn is_made_by(&self, value: Value, required: &Op) -> bool {
+        let (mut pending, mut seen) = (vec![value], BTreeSet::from([value]));
+        while let Some(value) = pending.pop() {
+            let mut made = false;
+            for region in &self.regions {
+                region.each_stmt(&mut |stmt| match &stmt.kind {
+                    StmtKind::Op { op, result, .. } if *result == Some(value) => {
+                        made = op == required;
+                    }
+                    StmtKind::If { then, otherwise, results, .. } => {
+                        let place = results.iter().position(|result| *result == value);
+                        let Some(place) = place else { return };
+                        made = true;
+                        for side in [then, otherwise] {
+                            let given = side.end.values().get(place).copied();
+                            pending.extend(given.filter(|given| seen.insert(*given)));
+                        }
+                    }
+                    StmtKind::Op { .. }
+                    | StmtKind::Reduce { .. }
+                    | StmtKind::Scan { .. }
+                    | StmtKind::For { .. }
+                    | StmtKind::Loop { .. }
+                    | StmtKind::Ptx { .. }
+                    | StmtKind::Specialize { .. } => {}
+                });
+            }
+            if !made {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Reports a gather or a scatter of rows of a slice.
+    pub(crate) fn no_rows_of_slice<R>(&mut self, param: u32, loc: Loc) -> Option<R> {
         let name = &self.params[param as usize].name;
         let actual = format!("a slice of `{name}`");
         self.refuse(
             Code::CopyOperands
-                .at(loc, "a TMA copy is not bounded by a slice")
-                .compare("", "a window of a tensor, or a block of a tensor map", actual)
-                .why("TMA drops what is outside of the extents in the tensor map, which the launch encodes before the bounds of the slice are known")
-                .help_if(help),
+                .at(loc, "a copy of rows by their numbers is not bounded by a slice")
+                .compare("", format!("`{name}` itself"), actual)
+                .why("an instruction moves four rows of a tensor map of two dimensions (PTX ISA, \"cp.async.bulk.tensor\": .tile::gather4, .tile::scatter4), and a bound takes another one"),
         )
     }
 }

@@ -19,31 +19,36 @@ use crate::{
 impl Builder<'_> {
     /// `tma::load(map, at, bar, to)`
     pub(crate) fn tma_load(&mut self, given: &Given<'_>) -> Option<()> {
-        let tma = Tma::plain(TmaKind::Load, given.map(0));
         let barrier = given.value(2);
         self.note_coordinates(given, 3);
         self.part_by_map(given.map(0), given.window(3).1, given.at(3))?;
-        self.tma_copy(
-            tma,
-            (given.corner(1), Some(barrier)),
-            (given.window(3), given.at(3)),
-            given.loc,
-        )
+        let (tma, positions) = self.of_map(TmaKind::Load, given)?;
+        self.tma_copy(tma, (positions, Some(barrier)), (given.window(3), given.at(3)), given.loc)
     }
 
     /// `tma::prefetch(map, at)`
     pub(crate) fn tma_prefetch(&mut self, given: &Given<'_>) -> Option<()> {
-        let tma = Tma::plain(TmaKind::Prefetch, given.map(0));
         self.note_coordinates(given, 1);
-        self.does(tma, given.corner(1), given)
+        let (tma, positions) = self.of_map(TmaKind::Prefetch, given)?;
+        self.does(tma, positions, given)
     }
 
     /// `tma::store(map, at, from)`, and the reductions
     pub(crate) fn tma_store(&mut self, kind: TmaKind, given: &Given<'_>) -> Option<()> {
-        let tma = Tma::plain(kind, given.map(0));
         self.note_coordinates(given, 2);
         self.part_by_map(given.map(0), given.window(2).1, given.at(2))?;
-        self.tma_copy(tma, (given.corner(1), None), (given.window(2), given.at(2)), given.loc)
+        let (tma, positions) = self.of_map(kind, given)?;
+        self.tma_copy(tma, (positions, None), (given.window(2), given.at(2)), given.loc)
+    }
+
+    /// A copy by the map that a call begins with, or by that of a slice, and its positions.
+    fn of_map(&mut self, kind: TmaKind, given: &Given<'_>) -> Option<(Tma, Vec<Value>)> {
+        let (tma, corner) = (Tma::plain(kind, given.map(0)), given.corner(1));
+        let Val::Slice(slice) = given.val(0) else { return Some((tma, corner)) };
+        let at: Vec<Val> = corner.into_iter().map(Val::Value).collect();
+        let positions = self.corner_in_slice(slice, &at, given.loc)?;
+        let positions: Option<Vec<Value>> = positions.iter().map(Val::value).collect();
+        self.bounded_copy(tma, &positions?, given.loc)
     }
 
     /// A window is whole tiles, or a part of one that may be a box: layouts tell whether it is one.
@@ -82,10 +87,7 @@ impl Builder<'_> {
 
     /// The tensor map that a call begins with; if there is none, the help has blocks of `leading` by 64.
     pub(crate) fn map_of(&mut self, (val, loc): (&Val, Loc), leading: &str) -> Option<u32> {
-        if let Val::Slice(slice) = val {
-            return self.no_tma_of_slice(slice.param, None, loc);
-        }
-        let &Val::Tensor(param) = val else {
+        let (Val::Tensor(_) | Val::Slice(_), Some(param)) = (val, val.tensor()) else {
             return self.refuse(
                 Code::Kind
                     .at(loc, "a tensor map is required here")

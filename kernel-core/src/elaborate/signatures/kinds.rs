@@ -192,11 +192,11 @@ impl Builder<'_> {
 
     /// The corner of a block of the tensor map that stands before it.
     fn corner_of(&mut self, given: &Given<'_>, (at, expr): (&Val, &Expr)) -> Option<Vec<Value>> {
-        let ((Val::Tensor(param), _) | (_, Val::Tensor(param))) = (&given.of, given.val(0)) else {
+        let Some(param) = given.of.tensor().or_else(|| given.val(0).tensor()) else {
             // What stands for a tensor map was reported.
             return None;
         };
-        let corner = self.corner(*param, at, expr)?;
+        let corner = self.corner(param, at, expr)?;
         if matches!(given.of, Val::Unit) {
             for (axis, value) in corner.iter().enumerate() {
                 self.note_use(*value, given.loc, expr.part(axis));

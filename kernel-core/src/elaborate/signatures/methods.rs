@@ -37,8 +37,11 @@ pub(super) fn of(builder: &Builder<'_>, val: &Val) -> Vec<&'static [Signature]> 
             Type::TensorMemory(_) => vec![TENSOR_MEMORY],
             Type::Scalar(Elem::Ptr(_)) | Type::Error => Vec::new(),
         },
-        Val::Tensor(param) if builder.params[*param as usize].block.is_some() => vec![TENSOR, MAP],
-        Val::Tensor(_) | Val::Slice(_) => vec![TENSOR],
+        Val::Tensor(_) | Val::Slice(_) => {
+            let param = val.tensor().map(|param| &builder.params[param as usize]);
+            let is_map = param.is_some_and(|param| param.block.is_some());
+            if is_map { vec![TENSOR, MAP] } else { vec![TENSOR] }
+        }
         Val::Optional(_) => vec![OPTION],
         Val::View(_) => vec![VIEW],
         Val::Copying(_) => vec![STARTED],
@@ -476,7 +479,7 @@ pub(super) const TENSOR: &[Signature] = &[
 
 /// What a tensor has besides that is reached through a tensor map.
 pub(super) const MAP: &[Signature] = &[
-    value("at", &[param("at", Kind::Corner).text("[i, j]")], |b, g| b.block_at(g)),
+    gives("at", &[param("at", Kind::Corner).text("[i, j]")], |b, g| b.block_at(g)),
     value("block", &[], |b, g| {
         let block = b.params[g.tensor() as usize].block.clone().unwrap_or_default();
         array(block.iter().map(|extent| Val::i32(*extent)).collect())

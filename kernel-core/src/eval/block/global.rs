@@ -3,7 +3,9 @@
 use super::{Machine, coordinates};
 use crate::eval::element::{Data, Element, Pointer};
 use crate::eval::{Fault, arith, memory};
-use crate::ir::{Atomic, Binary, Compare, Corner, Dtype, Fill, MapOptions, ParamKind, Value};
+use crate::ir::{
+    Atomic, Binary, Compare, Corner, Dtype, Fill, MapOptions, ParamKind, TmaOperands, Value,
+};
 
 impl Machine<'_> {
     pub(super) fn tensor_dtype(&self, param: u32) -> Dtype {
@@ -41,15 +43,36 @@ impl Machine<'_> {
     pub(super) fn read_mapped(
         &self,
         param: u32,
-        offsets: &[i128],
+        place: &TilePlace,
         shape: &[u32],
     ) -> Result<Vec<Element>, Fault> {
         let map = &self.kernel.params[param as usize].map;
         if !map.filter.is_empty() {
-            return self.read_places(param, offsets, shape, map);
+            return self.read_places(param, &place.corner, shape, map);
         }
-        let place = TilePlace { corner: offsets.to_vec(), slice: None };
-        self.read_elements(param, &place, shape, map)
+        self.read_elements(param, place, shape, map)
+    }
+
+    /// Where a TMA copy of a block with these extents begins, and the bounds of its slice: along an axis that the slice bounds it begins
+    /// in it or after it, if the block has several elements there.
+    pub(super) fn copied_place(
+        &self,
+        operands: &TmaOperands<Value>,
+        block: &[u32],
+    ) -> Result<TilePlace, Fault> {
+        let corner = self.offsets(&operands.coordinates)?;
+        if operands.slice.is_empty() {
+            return Ok(TilePlace { corner, slice: None });
+        }
+        let mut slice = [vec![i128::MIN; corner.len()], vec![i128::MAX; corner.len()]];
+        for &(axis, [first, end]) in &operands.slice {
+            let (first, end) = (self.int(first)?, self.int(end)?);
+            if corner[axis] < first && block[axis] > 1 {
+                return Err(Fault::BeforeSlice { axis, first, at: corner[axis] });
+            }
+            (slice[0][axis], slice[1][axis]) = (first, end);
+        }
+        Ok(TilePlace { corner, slice: Some(slice) })
     }
 
     /// What is under the taps of a filter at its places, which are numbered in the order of the axes. Corner and shape are of the axes place,
@@ -118,23 +141,11 @@ impl Machine<'_> {
         let elements = self.elements(tile).to_vec();
         let shape = self.shape(tile);
         let place = self.tile_place(param, offsets)?;
-        self.write_at(param, &place, shape, |_, new| Ok(new), &elements)
+        self.write_elements(param, &place, shape, |_, new| Ok(new), &elements)
     }
 
     /// Writes what `combine` makes of the old and the new element, if the tensor has one.
     pub(super) fn write_elements(
-        &mut self,
-        param: u32,
-        offsets: &[i128],
-        shape: &[u32],
-        combine: impl Fn(Element, Element) -> Result<Element, Fault>,
-        elements: &[Element],
-    ) -> Result<(), Fault> {
-        let place = TilePlace { corner: offsets.to_vec(), slice: None };
-        self.write_at(param, &place, shape, combine, elements)
-    }
-
-    fn write_at(
         &mut self,
         param: u32,
         place: &TilePlace,
@@ -273,10 +284,17 @@ pub(super) fn changed(
 }
 
 /// Where a tile of a tensor is.
-struct TilePlace {
-    corner: Vec<i128>,
+pub(super) struct TilePlace {
+    pub(super) corner: Vec<i128>,
     /// Of a tile of a slice: where that begins and ends on each axis.
     slice: Option<[Vec<i128>; 2]>,
+}
+
+impl TilePlace {
+    /// That of a tile of a whole tensor.
+    pub(super) fn of_tensor(corner: &[i128]) -> TilePlace {
+        TilePlace { corner: corner.to_vec(), slice: None }
+    }
 }
 
 impl Machine<'_> {

@@ -4,6 +4,7 @@
 //! correctly; the emulator finds those that do not.
 
 use super::Machine;
+use super::global::TilePlace;
 use crate::eval::element::Element;
 use crate::eval::world::BarrierPlace;
 use crate::eval::{Fault, arith, memory};
@@ -23,28 +24,28 @@ impl Machine<'_> {
         let block = self.kernel.tma_block(tma, self.shape(window));
         match tma.kind {
             TmaKind::Load | TmaKind::Staged => {
-                let at = self.offsets(&operands.coordinates)?;
-                let tile = self.read_mapped(tma.param, &at, &block)?;
+                let place = self.copied_place(&operands, &block)?;
+                let tile = self.read_mapped(tma.param, &place, &block)?;
                 self.receive(window, &operands, &tile, dtype)
             }
             TmaKind::Store => {
-                let at = self.offsets(&operands.coordinates)?;
-                begins_inside(&at)?;
+                let place = self.copied_place(&operands, &block)?;
+                begins_inside(&unbounded(&place.corner, tma))?;
                 let tile = self.read_shared(window);
-                self.write_elements(tma.param, &at, &block, |_, new| Ok(new), &tile)
+                self.write_elements(tma.param, &place, &block, |_, new| Ok(new), &tile)
             }
             TmaKind::Reduce(how) => {
-                let at = self.offsets(&operands.coordinates)?;
-                begins_inside(&at)?;
+                let place = self.copied_place(&operands, &block)?;
+                begins_inside(&unbounded(&place.corner, tma))?;
                 let tile = self.read_shared(window);
                 let combine = |old, new| Ok(arith::binary(combined(how), dtype, old, new));
-                self.write_elements(tma.param, &at, &block, combine, &tile)
+                self.write_elements(tma.param, &place, &block, combine, &tile)
             }
             TmaKind::Prefetch => Ok(()),
             TmaKind::Gather => {
                 let mut tile = Vec::new();
                 for at in self.row_corners(&operands.coordinates)? {
-                    tile.extend(self.read_mapped(tma.param, &at, &block)?);
+                    tile.extend(self.read_mapped(tma.param, &TilePlace::of_tensor(&at), &block)?);
                 }
                 self.receive(window, &operands, &tile, dtype)
             }
@@ -56,7 +57,8 @@ impl Machine<'_> {
                     begins_inside(at)?;
                 }
                 for (at, row) in corners.iter().zip(tile.chunks_exact(columns)) {
-                    self.write_elements(tma.param, at, &block, |_, new| Ok(new), row)?;
+                    let place = TilePlace::of_tensor(at);
+                    self.write_elements(tma.param, &place, &block, |_, new| Ok(new), row)?;
                 }
                 Ok(())
             }
@@ -89,6 +91,13 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// The corner of a copy; 0 on the axes that a slice bounds, where no instruction begins before it.
+fn unbounded(corner: &[i128], tma: Tma) -> Vec<i128> {
+    let mut corner = corner.to_vec();
+    tma.slice.axes().for_each(|axis| corner[axis] = 0);
+    corner
 }
 
 /// A store, a reduction or a scatter by tensor map does not begin before the tensor; an H200 stops there.

@@ -99,6 +99,7 @@ fn tma_copy(
         (Some([_, column, tile]), refusal) if tma.kind.by_rows() => match refusal {
             tma::TmaRefusal::Rule { .. } | tma::TmaRefusal::Past { .. } => column,
             tma::TmaRefusal::InnerBytes { .. }
+            | tma::TmaRefusal::Slice(_)
             | tma::TmaRefusal::Layout { .. }
             | tma::TmaRefusal::Part
             | tma::TmaRefusal::Apart

@@ -8,6 +8,7 @@
 //! would save instructions, and the compiler makes a variant that assumes them.
 
 pub(crate) mod padded;
+mod slice;
 
 use std::collections::BTreeSet;
 
@@ -28,6 +29,8 @@ use crate::layouts::known::{Known, Subject, log2_fact, stride};
 use crate::layouts::shared::whole_window;
 use crate::layouts::{SharedLayout, contiguous_part};
 
+/// Dimensions of a map, at most.
+pub const MOST_DIMS: usize = 5;
 /// Elements along one axis of a box, at most.
 pub const BOX_ELEMENTS: u32 = 256;
 /// The innermost axis of a box, and every stride, is a multiple of this many bytes.
@@ -120,6 +123,22 @@ pub enum MapExtent {
     },
     /// A number.
     Const(u64),
+    /// Of an axis that a slice bounds, as many elements as the tile has, those included that are stepped over. What the slice lacks of them
+    /// is after the end.
+    Tile {
+        /// The axis.
+        axis: u32,
+        /// How many.
+        elements: u32,
+    },
+    /// The positions along an axis at which a slice can end: one more than the axis has elements. They count from this many elements before
+    /// the tensor, so that the tile, moved by the position of its end, ends there.
+    Ends {
+        /// The axis.
+        axis: u32,
+        /// How many.
+        elements: u32,
+    },
 }
 
 /// The stride of a dimension of a tensor map, in elements of the tensor.
@@ -143,6 +162,9 @@ pub struct TmaPlan {
     pub map: TensorMap,
     /// The instructions.
     pub boxes: Vec<TmaBox>,
+    /// The axes that a slice bounds and along which the tile has several elements. The last dimensions of the map are theirs, one each; the
+    /// boxes have no coordinates for these.
+    pub ends: Vec<usize>,
 }
 
 /// What one instruction copies.
@@ -176,6 +198,7 @@ pub struct MapStart {
 
 pub use padded::PaddedRefusal;
 pub(crate) use padded::STRIDE_BYTES;
+pub use slice::SliceRefusal;
 
 /// Why a block cannot be copied by tensor map.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,6 +242,8 @@ pub enum TmaRefusal {
         /// How many bytes after one it begins.
         bytes: u32,
     },
+    /// A slice bounds the tensor in a way that no map does.
+    Slice(SliceRefusal),
     /// The map, or where the window begins, breaks a rule of the hardware.
     Rule {
         /// The rule.
@@ -251,7 +276,7 @@ enum Extents {
 }
 
 /// A coordinate that no tensor has; it keeps the alignment of what it stands for.
-const FAR_OUTSIDE: i32 = i32::MAX - 0xff;
+pub(crate) const FAR_OUTSIDE: i32 = i32::MAX - 0xff;
 /// More than any tile has: every power of two that a plan could ask for divides it.
 const ANY_MULTIPLE: u64 = 1 << 30;
 
@@ -261,13 +286,18 @@ impl Planning<'_> {
     /// # Errors
     /// If no map does it, with the reason.
     pub fn plan(&self, tma: Tma, args: &[Value]) -> Result<TmaPlan, TmaRefusal> {
+        let contiguous = self.contiguous(tma.param);
+        if tma.slice.axes().any(|axis| axis == contiguous) {
+            return Err(TmaRefusal::Slice(SliceRefusal::Contiguous { axis: contiguous }));
+        }
         if let Some((window, coordinates)) = self.padded_window(tma, args) {
-            return self.padded(tma, window, &coordinates);
+            let plan = self.padded(tma, window, &coordinates)?;
+            return self.within_slice(tma, args, plan);
         }
         let (plan, dtype) = self.planned(tma, args, Extents::Known)?;
         let options = &self.kernel.params[tma.param as usize].map;
         let map = (options, tma.kind.reads_shared());
-        Ok(of_plan((tma.param, dtype), map, &plan))
+        self.within_slice(tma, args, of_plan((tma.param, dtype), map, &plan))
     }
 
     /// The extents that would have to be multiples of something for the copies of a kernel to take fewer instructions.
@@ -370,9 +400,14 @@ impl Planning<'_> {
             return Err(TmaRefusal::Swizzle { required, actual: actual() });
         }
         let shared = SharedTile::of_linear(&layout, element_bytes).map_err(refused)?;
-        let copy = TileCopy {
-            tensor: self.tensor(tma.param, extents),
-            starts: operands.coordinates.iter().map(|&at| self.start(at)).collect(),
+        let bounded: Vec<usize> = operands.slice.iter().map(|(axis, _)| *axis).collect();
+        // Positions in a slice, and where it ends, are multiples of nothing.
+        let starts = operands.coordinates.iter().enumerate().map(|(axis, &at)| {
+            if bounded.contains(&axis) { Start::Value { multiple_of: 1 } } else { self.start(at) }
+        });
+        let mut copy = TileCopy {
+            tensor: self.tensor(tma.param, (extents, &bounded)),
+            starts: starts.collect(),
             extents: block.iter().map(|&extent| extent.into()).collect(),
             shared,
             cut: Cut::Fine,
@@ -392,11 +427,19 @@ impl Planning<'_> {
             if let Some(refusal) = self.past_a_unit(column, dtype) {
                 return Err(refusal);
             }
-            if let Some(copy) = self.aligned_start(tma.param, &copy) {
-                plan = planner::plan(&copy);
+            if let Some(aligned) = self.aligned_start(tma.param, &copy) {
+                plan = planner::plan(&aligned);
+                copy = aligned;
             }
         }
-        let plan = plan.map_err(refused)?;
+        let mut plan = plan.map_err(refused)?;
+        let ends = bounded.iter().filter(|&&axis| block[axis] > 1).count();
+        if plan.dims.len() + ends > MOST_DIMS && ends > 0 {
+            // A map whose axes are whole has the fewest dimensions.
+            let all: Vec<usize> = (0..rank).collect();
+            let tensor = self.tensor(tma.param, (extents, &all));
+            plan = planner::plan(&TileCopy { tensor, ..copy }).map_err(refused)?;
+        }
         if plan.instructions() > MOST_INSTRUCTIONS {
             let actual = plan.instructions();
             return Err(TmaRefusal::Instructions { actual, required_swizzle_bytes });
@@ -404,7 +447,8 @@ impl Planning<'_> {
         Ok((plan, dtype))
     }
 
-    fn tensor(&self, param: u32, extents: Extents) -> Tensor {
+    /// A tensor; the axes in the list are not split.
+    fn tensor(&self, param: u32, (extents, whole): (Extents, &[usize])) -> Tensor {
         let (dtype, rank) = tensor(self.kernel, param);
         let options = &self.kernel.params[param as usize].map;
         let axes = (0..small(rank as u64)).map(|axis| {
@@ -412,7 +456,7 @@ impl Planning<'_> {
             let multiple = |subject| 1_u64 << log2_fact(self.kernel, subject);
             let extent = match extents {
                 // Elements are stepped over along an axis as it is.
-                _ if options.element_stride(place) > 1 => 1,
+                _ if options.element_stride(place) > 1 || whole.contains(&place) => 1,
                 Extents::Known => multiple(Subject::Dim(param, axis)),
                 Extents::Wished => ANY_MULTIPLE,
             };
@@ -590,7 +634,7 @@ fn of_plan(
         TmaBox { at: at.collect(), offset_bytes: small(issue.shared_bytes) }
     });
     let boxes = boxes.collect();
-    TmaPlan { map, boxes }
+    TmaPlan { map, boxes, ends: Vec::new() }
 }
 
 /// The exponent of a power of two: extents of tiles are always powers of two.

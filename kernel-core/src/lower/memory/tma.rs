@@ -4,7 +4,7 @@ use kernel_ptx::{Base, Modifier, Opcode, Operand, Param, Space, Symbol, Type, Wo
 
 use super::bulk::CopyInstruction;
 use crate::ir::{Evict, StoreWait, Tma, TmaKind, TmaOperands, Value};
-use crate::layouts::tma::{MapCoordinate, Planning, TensorMap};
+use crate::layouts::tma::{FAR_OUTSIDE, MapCoordinate, MapExtent, Planning, TensorMap, TmaPlan};
 use crate::lower::Lower;
 use crate::lower::emitter::{Val, mods};
 
@@ -36,7 +36,8 @@ impl Lower<'_> {
             Planning { kernel: self.kernel, known: self.facts.known(), layouts: self.plan.layouts };
         let plan = planning.plan(tma, args).expect("layouts::boxes has refused what has no plan");
         let map = self.map_address(&plan.map);
-        let corner: Vec<Val> = operands.coordinates.iter().map(|&at| self.scalar(at)).collect();
+        let mut corner: Vec<Val> = operands.coordinates.iter().map(|&at| self.scalar(at)).collect();
+        let ends = self.in_slice(&plan, &operands, &mut corner);
         let first = self.e.first_of(self.e.threads - 1);
         let condition = operands.condition.map_or(Val::Int(1), |value| self.scalar(value));
         let issues = self.e.and(Type::Pred, first, condition);
@@ -46,8 +47,9 @@ impl Lower<'_> {
         let dim = [Word::D1, Word::D2, Word::D3, Word::D4, Word::D5][plan.map.dims.len() - 1];
         let copy = self.tma_instruction(tma, dim, &operands, issues);
         for one in &plan.boxes {
-            let coordinates: Vec<Operand> =
-                one.at.iter().map(|&at| self.coordinate(&corner, at)).collect();
+            let at = one.at.iter().map(|&at| self.coordinate(&corner, at));
+            let mut coordinates: Vec<Operand> = at.collect();
+            coordinates.extend(ends.iter().cloned());
             let tensor = Operand::TensorAddress {
                 base: Base::Reg(map),
                 offset: 0,
@@ -60,6 +62,46 @@ impl Lower<'_> {
         if tma.kind.reads_shared() {
             self.commit_stores(condition);
         }
+    }
+
+    /// Turns positions in a slice into coordinates of its map, see `layouts::tma::slice`; gives those of the dimensions for its ends.
+    ///
+    /// No position reaches memory outside of the slice, not even one before it or one that has wrapped around.
+    fn in_slice(
+        &mut self,
+        plan: &TmaPlan,
+        operands: &TmaOperands<Value>,
+        corner: &mut [Val],
+    ) -> Vec<Operand> {
+        let mut ends = Vec::new();
+        for &(axis, bounds) in &operands.slice {
+            let ([first, end], at) = (bounds.map(|bound| self.scalar(bound)), corner[axis]);
+            let elements = plan.map.dims.iter().find_map(|dim| match dim.extent {
+                MapExtent::Tile { axis: of, elements } if of as usize == axis => Some(elements),
+                MapExtent::Axis { .. }
+                | MapExtent::Const(_)
+                | MapExtent::Tile { .. }
+                | MapExtent::Ends { .. } => None,
+            });
+            let Some(elements) = elements else {
+                let index = self.e.sub(Type::S32, at, first);
+                let extent = self.e.sub(Type::S32, end, first);
+                // Before the slice counts as huge.
+                let inside = self.e.compare(Word::Lt, Type::U32, index, extent);
+                let outside = Val::Int(FAR_OUTSIDE.into());
+                corner[axis] = self.e.select(Type::B32, inside, at, outside);
+                continue;
+            };
+            let elements = Val::Int(elements.into());
+            // A negative position counts as huge, so that nothing is left.
+            let at = self.e.extreme(Opcode::Min, Type::U32, at, end);
+            let rest = self.e.sub(Type::S32, end, at);
+            let left = self.e.extreme(Opcode::Min, Type::S32, rest, elements);
+            corner[axis] = self.e.sub(Type::S32, elements, left);
+            let end = self.e.add(Type::S32, at, left);
+            ends.push(Operand::Reg(self.e.reg(end, Type::B32)));
+        }
+        ends
     }
 
     /// The instructions of a TMA copy whose tensor map has `dim` dimensions.

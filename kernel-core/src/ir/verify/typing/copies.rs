@@ -40,10 +40,18 @@ fn tma(kernel: &Kernel, tma: Tma, args: &[&Type]) -> Outcome {
     let (dtype, rank, mutable) = tensor(kernel, tma.param)?;
     count(args, tma.operand_count(rank))?;
     let operands = tma.operands(rank, args);
+    holds(
+        tma.slice.axes().all(|axis| axis < rank)
+            && (tma.slice.is_empty() || !tma.kind.by_rows() && !kernel.has_filter(tma.param)),
+        "no slice bounds these axes of the copy",
+    )?;
     if tma.kind.by_rows() {
         return by_rows(kernel, tma, &operands);
     }
     offsets(&operands.coordinates)?;
+    for (_, bounds) in &operands.slice {
+        offsets(bounds)?;
+    }
     if let Some(barrier) = operands.barrier {
         holds(!one_barrier(barrier)?.ring, "a copy completes on one barrier")?;
     }

@@ -108,7 +108,7 @@ impl Planning<'_> {
                 }
             }
         }
-        Ok(TmaPlan { map, boxes })
+        Ok(TmaPlan { map, boxes, ends: Vec::new() })
     }
 
     /// Whether a map pads what this copy brings.
