@@ -414,19 +414,14 @@ macro_rules! slices {
             /// beyond its tensor, and a slice of a slice never beyond that slice.
             ///
             /// # TMA copies
-            /// [TMA copies](super::tma) are bounded by slices like all other accesses: what a load finds outside its slice is zero,
-            /// or what the map fills with, and what is stored there is dropped. The tensor map stays the one that the launch
-            /// encodes, so nothing is written or waited for; the coordinates of the copy say where the slice ends. Such a copy
-            ///
+            /// [TMA copies](super::tma) are bounded like all other accesses: outside its slice a load reads zero, or what the map
+            /// fills with, and a store is dropped. The coordinates of the copy say where the slice ends; the map stays as it is. Such a copy
             /// * takes the whole of the innermost axis: its range is `..`;
-            /// * does not begin before its slice, on an axis that the slice bounds and along which the tile has several
-            ///   elements: its position there is 0 or more. If the compiler cannot prove it, it is asserted, and the kernel
-            ///   stops if it fails. `i.max(0)` of a position `i` is proof;
-            /// * takes a dimension of the tensor map, of which there are five, for each axis that the slice bounds and along which the
-            ///   tile has several elements.
+            /// * does not begin before its slice, on a bounded axis along which the tile has several elements. If the
+            ///   compiler cannot prove that the position is 0 or more, it is asserted; `i.max(0)` is proof;
+            /// * takes one of the five dimensions of a tensor map for each such axis.
             ///
-            /// Copies by a [filter](TensorMap#filters) and of rows by their numbers, [`tma::gather`](super::tma::gather) and
-            /// [`tma::scatter`](super::tma::scatter), do not take slices.
+            /// Copies by a [filter](TensorMap#filters), and of rows by [their numbers](super::tma::gather), do not take slices.
             ///
             /// # PTX
             /// `min.s32` and `max.s32` for each bound. Accesses compare with the bounds in place of the extents. TMA copies clip the

@@ -44,7 +44,9 @@ pub(crate) fn kernel(seed: u64) -> String {
         shape.push(extent);
     }
     let unit = 16 / bytes;
-    let columns = unit << below(4);
+    // A ring is of whole tiles that are 128 bytes or more, and pipelined loops make their own.
+    let ring = block.iter().filter(|extent| **extent != 1).count() > 1;
+    let columns = unit << if ring { 3 } else { below(4) };
     let column = unit * below(3);
     block.push(columns);
     shape.push(unit * (1 + below(12)));
@@ -61,7 +63,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let listed =
         |extents: &[u64]| extents.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let (start, load) = match below(3) {
-        0 => (
+        0 if !ring => (
             format!("for step in pipeline(range(0, 3, 1), {})", 2 + below(2)),
             "copy_async(x.slice((OF..)).at([AT]), tile);",
         ),
