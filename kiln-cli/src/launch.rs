@@ -12,7 +12,7 @@ use crate::fill::{Init, Places};
 mod map;
 mod read;
 
-pub use map::TensorMap;
+pub use map::{Copied, Pixels, TensorMap};
 
 /// Why a launch description cannot be used.
 #[derive(Debug)]

@@ -401,7 +401,7 @@ impl Run<'_> {
                 Ok(bits.to_le_bytes()[..dtype.bytes()].to_vec())
             }
             Argument::TensorMap(map) => {
-                let encoded = map.at(addresses[map.buffer]).encode();
+                let encoded = map.encode_at(addresses[map.buffer]);
                 let wrong = |error| Failure::TensorMap { param: param.name.clone(), error };
                 encoded.map(Vec::from).map_err(wrong)
             }

@@ -414,6 +414,107 @@ fn a_tensor_map_that_breaks_a_rule_is_refused_with_the_rule() {
     );
 }
 
+/// y = the first 32 elements of eight pixels of x, from pixel 5 of the first image on.
+const PIXELS: &str = "\
+.version 8.0
+.target sm_90a
+.address_size 64
+
+.visible .entry pixels(
+    .param .align 64 .b8 x[128],
+    .param .u64 y
+)
+{
+    .shared .align 128 .b8 tile[128];
+    .shared .align 8 .b64 bar;
+    .reg .pred %p<3>;
+    .reg .b16 %h<1>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<4>;
+    mov.b64 %rd0, x;
+    cvta.param.u64 %rd0, %rd0;
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r0, %tid.x;
+    setp.ne.u32 %p1, %r0, 0;
+    @%p1 bra ISSUED;
+    mov.b32 %r1, 0;
+    mov.b32 %r2, 5;
+    mov.b16 %h0, 0;
+    mbarrier.init.shared.b64 [bar], 1;
+    fence.mbarrier_init.release.cluster;
+    mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128;
+    cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
+        [tile], [%rd0, {%r1, %r2, %r1}], [bar], {%h0};
+ISSUED:
+    bar.sync 0;
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;
+    @!%p2 bra WAIT;
+    mul.lo.u32 %r3, %r0, 4;
+    mov.u32 %r4, tile;
+    add.u32 %r4, %r4, %r3;
+    ld.shared.b32 %r4, [%r4];
+    cvt.u64.u32 %rd2, %r3;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.b32 [%rd3], %r4;
+    ret;
+}
+";
+
+#[test]
+fn a_tensor_map_for_im2col_takes_pixels_of_a_bounding_box() {
+    let map = json!({
+        "dtype_enum": 3, "rank": 3, "global_address": {"buffer": "x", "byte_offset": 0},
+        "global_dim": [4, 10, 2], "global_strides_bytes": [16, 160],
+        "pixel_box_lower_corner": [-1], "pixel_box_upper_corner": [-1],
+        "channels_per_pixel": 4, "pixels_per_column": 8, "swizzle_enum": 0,
+    });
+    // Pixels 5 to 8 of the first image, which is the last of the bounding box; the border and pixels 0 to 2 of the second.
+    let taken = (20..36).map(|i| i - 5).chain([0; 4]).chain((40..52).map(|i| i - 5));
+    let rest = std::iter::repeat_n(i32::from_le_bytes([0xCD; 4]), 48);
+    let expected = little_endian(taken.chain(rest));
+    let mut launch = launch();
+    launch["ptx"] = json!("pixels.ptx");
+    launch["entry"] = json!("pixels");
+    launch["launch"]["grid"] = json!([1, 1, 1]);
+    launch["params"] = json!([
+        {"name": "x", "kind": "tensormap", "map": map},
+        {"name": "y", "kind": "pointer", "buffer": "y"},
+    ]);
+    let exact = json!({"atol": 0.0, "rtol": 0.0, "bit_exact": true});
+    launch["cases"] = json!([
+        {"scalars": {}, "expected": {"y": {"tolerance": exact, "sha256": sha256(&expected)}}}
+    ]);
+    let folder = folder("im2col");
+    fs::write(folder.join("pixels.ptx"), PIXELS).expect("the kernel can be written");
+    let (text, tally) = run(vec![save(&folder, &launch)]);
+    assert_eq!(tally, Tally { passed: 1, failed: 0 }, "{text}");
+    let mut wrong = |field: &str, value: Value, line: &str| {
+        let mut launch = launch.clone();
+        launch["params"][0]["map"][field] = value;
+        let (text, _) = run(vec![save(&folder, &launch)]);
+        assert!(text.contains(line), "required {line:?}, actual {text:?}");
+    };
+    wrong(
+        "box_dim",
+        json!([4, 1, 1]),
+        "field `params[0].map.box_dim`: a map has either this or the fields of an im2col map",
+    );
+    wrong(
+        "pixel_box_lower_corner",
+        json!([-1, -1]),
+        "field `params[0].map.pixel_box_lower_corner`: required 1 numbers, actual 2",
+    );
+    wrong("pixels_per_column", json!(2000), "required an integer from 1 to 1024, actual 2000");
+    wrong("pixel_box_upper_corner", json!([-12]), "parameter `x`: ");
+    launch["params"][0]["map"]["global_dim"] = json!([4, 20]);
+    launch["params"][0]["map"]["global_strides_bytes"] = json!([16]);
+    launch["params"][0]["map"]["rank"] = json!(2);
+    let (text, _) = run(vec![save(&folder, &launch)]);
+    let line = "an im2col map has 3 to 5 dimensions, but `global_dim` has 2";
+    assert!(text.contains(line), "{text}");
+}
+
 #[test]
 fn a_buffer_that_starts_with_other_bytes_than_recorded_is_refused() {
     let mut launch = launch();
