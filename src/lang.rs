@@ -160,7 +160,8 @@
 //! `usize`, so that each length is an instance of its own; elsewhere in the kernel it is `N as i32`, or `xs.len() as i32`. `for x in xs`
 //! has an iteration for each tensor, and `xs[i as usize]` is one of them for an `i` that is known at compile time, as in
 //! [`unroll`]. An index that is known only at run time chooses among scalars and pointers, not among tensors (K0106): compare it in an
-//! unrolled loop. The elements are not `Option`s (K0602).
+//! unrolled loop. The elements are not `Option`s (K0602). A function that takes such an array, `fn total<const K: usize>(xs: [Tensor<f32, 1>; K])`,
+//! is called without `K`.
 //!
 //! ```
 //! use kiln::prelude::*;

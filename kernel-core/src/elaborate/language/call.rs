@@ -268,6 +268,7 @@ impl Builder<'_> {
         for ((_, ty), val) in function.params.iter().zip(&vals) {
             let actual = self.type_of(val);
             Self::infer_generics(ty, &actual, &names, &mut inferred);
+            self.infer_lengths(ty, val, &names, &mut inferred);
         }
         self.bind_generics(&function.generics, generic_args, &inferred, env, scope, loc);
         let instance = self.instance_of(scope, &names, receiver.as_ref(), &vals);

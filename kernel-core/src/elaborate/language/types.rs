@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{
     scope::Binding,
-    value::{Num, StructVal, Ty, Val},
+    value::{Class, Num, StructVal, Ty, Val},
 };
 use crate::{
     diag::Code,
@@ -487,6 +487,45 @@ impl Builder<'_> {
                     Self::infer_generics(arg, &inner, names, out);
                 }
             }
+        }
+    }
+
+    /// Finds what generic parameters stand for from the lengths of arrays: `[T; N]` against an array of three elements.
+    pub(crate) fn infer_lengths(
+        &mut self,
+        pattern: &TypeExpr,
+        val: &Val,
+        names: &[&str],
+        out: &mut Vec<(String, Ty)>,
+    ) {
+        match (&pattern.kind, self.plain(val.clone())) {
+            (TypeKind::Ref(inner, _), val) => self.infer_lengths(inner, &val, names, out),
+            (TypeKind::Tuple(patterns), Val::Tuple(parts)) => {
+                for (pattern, part) in patterns.iter().zip(parts.iter()) {
+                    self.infer_lengths(pattern, part, names, out);
+                }
+            }
+            (TypeKind::Array(elem, length), Val::Array(parts) | Val::List(parts)) => {
+                if let Some(name) = length.name()
+                    && names.contains(&name)
+                    && !out.iter().any(|(known, _)| known == name)
+                {
+                    let count = i128::try_from(parts.len()).expect("an array is short");
+                    let index = self.cells.open(Class::Index);
+                    out.push((name.to_owned(), Ty::Const(Const::Int(count), index)));
+                }
+                if let Some(part) = parts.first() {
+                    self.infer_lengths(elem, part, names, out);
+                }
+            }
+            (
+                TypeKind::Tuple(_)
+                | TypeKind::Array(..)
+                | TypeKind::Path(_)
+                | TypeKind::Infer
+                | TypeKind::Opaque,
+                _,
+            ) => {}
         }
     }
 
