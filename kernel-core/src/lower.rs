@@ -107,7 +107,7 @@ fn in_order(
         e: Emitter::new(kernel.warps * LANES),
         crew: Crew::of(kernel),
         values: ArenaMap::new(),
-        used: used(kernel),
+        used: kernel.body.used(),
         deferred: ArenaMap::new(),
         params: Params::of(kernel),
         plan: SharedPlan::of(kernel, shared_layouts, split.as_ref().map_or(0, Split::bytes), order),
@@ -352,12 +352,16 @@ impl Lower<'_> {
                 return Some(Data::Tile(self.load_shared(args[0], target(result))));
             }
             MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
-            MemoryOp::AtomicTensor { param, op } => {
-                return self.atomic_tensor((*op, *param), args, result);
+            MemoryOp::AtomicTensor { param, op, evict } => {
+                return self.atomic_tensor((*op, *evict), *param, args, result);
             }
             MemoryOp::StoreTensor(param, evict) => {
                 let (value, offsets) = args.split_last().expect("the tile comes last");
                 self.tensor_store((*param, *evict), offsets, *value);
+            }
+            MemoryOp::PrefetchTensor { param, extents, evict } => {
+                let tile = self.tensor_tile(*param, args, extents.shape());
+                self.prefetch(&tile, *evict);
             }
             MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args),
             MemoryOp::StoreShared => self.store_shared(args[0], args[1]),
@@ -373,9 +377,9 @@ impl Lower<'_> {
     fn asynchronous(&mut self, op: &CopyOp, args: &[Value]) {
         match op {
             CopyOp::StoreAsync => self.store_async(args[0], args[1], args[2]),
-            CopyOp::Async(copied) => {
+            CopyOp::Async(copied, evict) => {
                 let (window, offsets) = args.split_last().expect("the window comes last");
-                self.copy_async(*copied, offsets, *window);
+                self.copy_async((*copied, *evict), offsets, *window);
             }
             CopyOp::Commit => self.copy_commit(),
             CopyOp::Wait(groups) => self.copy_wait(*groups),
@@ -520,14 +524,4 @@ fn sums_in_halves(kernel: &Kernel) -> bool {
     kernel.body.any_op(&mut |op, args| {
         matches!(op, Op::Product(ProductOp::Wgmma)) && kernel.ty(args[2]).elem() == halves
     })
-}
-
-/// How often each value is read.
-fn used(kernel: &Kernel) -> ArenaMap<Value, u32> {
-    let mut used = ArenaMap::new();
-    kernel.body.each_use(&mut |value, _| {
-        let count = used.get(value).copied().unwrap_or(0);
-        used.insert(value, count + 1);
-    });
-    used
 }

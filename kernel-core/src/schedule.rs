@@ -220,12 +220,12 @@ fn cut(body: &Region) -> Option<Cut> {
     }
     let is = |stmt: &Stmt, wanted: fn(&Op) -> bool| matches!(&stmt.kind, StmtKind::Op { op, .. } if wanted(op));
     let copy =
-        |stmt: &Stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(_) | CopyOp::Commit)));
+        |stmt: &Stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(..) | CopyOp::Commit)));
     let wait = body.stmts.iter().position(|stmt| !is_pure(stmt) && !copy(stmt))?;
     let sync = body.stmts.iter().rposition(|stmt| !is_pure(stmt))?;
     let starts = body.stmts[..wait]
         .iter()
-        .any(|stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(_)))));
+        .any(|stmt| is(stmt, |op| matches!(op, Op::Copy(CopyOp::Async(..)))));
     let ends = is(&body.stmts[sync], |op| matches!(op, Op::Sync(SyncOp::Block)));
     let product = body.stmts[wait..sync]
         .iter()

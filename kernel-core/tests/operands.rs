@@ -140,7 +140,7 @@ const HOPPER_OPERANDS: [&str; 16] = [
 ];
 
 /// What is done with one or two of them, `A` and `B`.
-const HOPPER_FORMS: [&str; 47] = [
+const HOPPER_FORMS: [&str; 50] = [
     "barrier(A)",
     "barriers(A, B)",
     "A.expect(B)",
@@ -173,6 +173,9 @@ const HOPPER_FORMS: [&str; 47] = [
     "A.block()",
     "A.block_bytes()",
     "A.tile([n, B], [64, 64]).load()",
+    "A.tile([n, B], [64, 64]).prefetch()",
+    "A.at([n, B]).prefetch()",
+    "copy_async(A, B).evict_last()",
     "wgmma::mma(A, B, acc)",
     "wgmma::mma(h, A, B)",
     "wgmma::mma(A, h, B)",

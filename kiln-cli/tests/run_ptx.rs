@@ -489,7 +489,7 @@ fn a_tensor_map_for_im2col_takes_pixels_of_a_bounding_box() {
     fs::write(folder.join("pixels.ptx"), PIXELS).expect("the kernel can be written");
     let (text, tally) = run(vec![save(&folder, &launch)]);
     assert_eq!(tally, Tally { passed: 1, failed: 0 }, "{text}");
-    let mut wrong = |field: &str, value: Value, line: &str| {
+    let wrong = |field: &str, value: Value, line: &str| {
         let mut launch = launch.clone();
         launch["params"][0]["map"][field] = value;
         let (text, _) = run(vec![save(&folder, &launch)]);

@@ -29,12 +29,13 @@
 //!
 //! # Layout
 //!
-//! Addresses and operands have the same layout. If several threads hold an element, one of them does the operation; if
+//! Addresses and operands have the same layout. If inference is free, neighbouring lanes change neighbouring addresses. If several threads hold an element, one of them does the operation; if
 //! the old value is used, the others get it through shared memory.
 //!
 //! # PTX
 //!
-//! * On a tile `atom.global.add.s32` and the like, one for each element.
+//! * On a tile `atom.global.add.s32` and the like, one for each element. Floats that a thread adds to addresses which are known to be contiguous
+//!   and aligned are added at once if nothing uses the old values, as below.
 //! * On one address `bar.sync 0`, `@%p0 atom.acq_rel.gpu.global.add.s32` by the first thread, and, if the old value is
 //!   used, `st.shared`, `bar.sync 0`, `ld.shared`.
 //! * Without an instruction a loop: `ld.volatile.global`, then `atom.global.cas.b32` (`.b16` of halves, `.b64`) until it succeeds, and

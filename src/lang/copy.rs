@@ -202,13 +202,13 @@ impl Copying {
         stub()
     }
 
-    /// The second-level cache evicts the data first: it is not needed again. For TMA copies and bulk copies.
+    /// The second-level cache evicts the data first: it is not needed again. For all copies between global and shared memory.
     ///
     /// # PTX
     /// `.L2::cache_hint` with the policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "createpolicy").
     ///
     /// # Errors
-    /// K0404 for a copy in groups, and if it is given twice.
+    /// K0404 if it is given twice, and for [`bulk::send`](super::bulk::send).
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -221,7 +221,7 @@ impl Copying {
         stub()
     }
 
-    /// The second-level cache evicts the data last: it is needed again. For TMA copies and bulk copies.
+    /// The second-level cache evicts the data last: it is needed again. For all copies between global and shared memory.
     ///
     /// PTX and errors: those of [`evict_first`](Copying::evict_first), with `evict_last`.
     ///

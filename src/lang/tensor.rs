@@ -3,6 +3,8 @@
 use core::marker::PhantomData;
 use core::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
+mod cache;
+
 use super::pointer::Ptr;
 use super::scalar::Scalar;
 use super::stub;
@@ -532,45 +534,6 @@ impl<T: Scalar> View<T> {
     pub fn load(self) -> Tile<T> {
         stub()
     }
-
-    /// The same window, whose data the second-level cache evicts first: they are not needed again.
-    ///
-    /// The first-level cache does not keep what is read or written. For loads, stores, and TMA copies of the window.
-    ///
-    /// # PTX
-    /// `.L1::no_allocate.L2::cache_hint` at `ld.global` and `st.global`, `.L2::cache_hint` at TMA copies, with the policy of
-    /// `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "ld", "createpolicy").
-    ///
-    /// # Errors
-    /// K0404 if a priority is given twice, for atomic operations and for [`copy_async`](super::copy_async) in groups.
-    ///
-    /// ```no_run
-    /// use kiln::prelude::*;
-    ///
-    /// fn once(x: Tensor<f32, 1>) -> Tile<f32> {
-    ///     x.tile([0], [1024]).evict_first().load()
-    /// }
-    /// ```
-    #[must_use]
-    pub fn evict_first(self) -> View<T> {
-        stub()
-    }
-
-    /// The same window, whose data the second-level cache evicts last: they are needed again.
-    ///
-    /// PTX and errors: those of [`evict_first`](Self::evict_first), with `evict_last` and without `.L1::no_allocate`.
-    ///
-    /// ```no_run
-    /// use kiln::prelude::*;
-    ///
-    /// fn table(x: Tensor<f32, 1>) -> Tile<f32> {
-    ///     x.tile([0], [1024]).evict_last().load()
-    /// }
-    /// ```
-    #[must_use]
-    pub fn evict_last(self) -> View<T> {
-        stub()
-    }
 }
 
 impl<T: Scalar> ViewMut<T> {
@@ -591,38 +554,6 @@ impl<T: Scalar> ViewMut<T> {
     /// ```
     #[must_use]
     pub fn load(self) -> Tile<T> {
-        stub()
-    }
-
-    /// The same window, whose data the second-level cache evicts first: they are not needed again.
-    ///
-    /// PTX and errors: those of [`View::evict_first`](View::evict_first).
-    ///
-    /// ```no_run
-    /// use kiln::prelude::*;
-    ///
-    /// fn stream(out: TensorMut<f32, 1>, value: Tile<f32>) {
-    ///     out.tile([0], [1024]).evict_first().store(value);
-    /// }
-    /// ```
-    #[must_use]
-    pub fn evict_first(self) -> ViewMut<T> {
-        stub()
-    }
-
-    /// The same window, whose data the second-level cache evicts last: they are needed again.
-    ///
-    /// PTX and errors: those of [`View::evict_last`](View::evict_last).
-    ///
-    /// ```no_run
-    /// use kiln::prelude::*;
-    ///
-    /// fn keep(out: TensorMut<f32, 1>, value: Tile<f32>) {
-    ///     out.tile([0], [1024]).evict_last().store(value);
-    /// }
-    /// ```
-    #[must_use]
-    pub fn evict_last(self) -> ViewMut<T> {
         stub()
     }
 

@@ -144,7 +144,7 @@ fn waits_for_groups(stmt: &Stmt) -> bool {
     let mut groups = false;
     for stmt in &body.stmts[..ahead] {
         stmt.each_copy_ahead(&mut |copy, _| {
-            groups |= matches!(copy.kind, StmtKind::Op { op: Op::Copy(CopyOp::Async(_)), .. });
+            groups |= matches!(copy.kind, StmtKind::Op { op: Op::Copy(CopyOp::Async(..)), .. });
         });
     }
     groups

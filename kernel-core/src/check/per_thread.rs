@@ -34,6 +34,8 @@ fn together<'a>(
     let corner = &args[..args.len().saturating_sub(1)];
     Some(if let Op::Memory(MemoryOp::LoadTensor(..)) = op {
         (COORDINATE, args, TOGETHER, "load(p + full([128], lane))")
+    } else if let Op::Memory(MemoryOp::PrefetchTensor { .. }) = op {
+        (COORDINATE, args, "a window is prefetched by all threads together", "")
     } else if let Op::Memory(MemoryOp::AtomicTensor { op, .. }) = op {
         (
             COORDINATE,
@@ -43,7 +45,7 @@ fn together<'a>(
         )
     } else if let Op::Memory(MemoryOp::StoreTensor(..)) = op {
         (COORDINATE, corner, TOGETHER, "store(p + full([128], lane), x)")
-    } else if let Op::Copy(CopyOp::Async(_)) = op {
+    } else if let Op::Copy(CopyOp::Async(..)) = op {
         let why = "a window is copied by all threads together";
         (COORDINATE, corner, why, "s.store(load(p + full([128], lane)))")
     } else if let Op::Window(WindowOp::Index) = op {

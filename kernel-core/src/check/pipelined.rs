@@ -228,7 +228,7 @@ fn copies_by_itself(op: &Op) -> bool {
 }
 
 fn starts_copies(op: &Op) -> bool {
-    matches!(op, Op::Copy(CopyOp::Async(_) | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })))
+    matches!(op, Op::Copy(CopyOp::Async(..) | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. })))
 }
 
 /// How an iteration ends before its end.

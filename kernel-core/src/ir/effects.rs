@@ -372,6 +372,8 @@ fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
         }
         MemoryOp::Atomic(_) => changed(by_address(Reads, args[0], None)),
         MemoryOp::AtomicTensor { param, .. } => changed(by_threads(Reads, Memory::Tensor(*param))),
+        // It fills a cache, which no program sees.
+        MemoryOp::PrefetchTensor { .. } => Vec::new(),
         MemoryOp::LoadShared => vec![by_threads(Reads, Memory::Shared(args[0]))],
         MemoryOp::StoreShared => vec![by_threads(Writes, Memory::Shared(args[0]))],
         MemoryOp::GatherShared => vec![at_indices(Reads, args[0])],
@@ -470,7 +472,7 @@ impl Kernel {
                 let written = access(Writes, Memory::Shared(args[0]), By::Threads, done);
                 Effects::accessing([written])
             }
-            CopyOp::Async(copied) => {
+            CopyOp::Async(copied, _) => {
                 let of = |does, memory| access(does, memory, By::CpAsync, Done::CpAsyncGroup);
                 let window = args.last().map(|&window| of(Writes, Memory::Shared(window)));
                 let read = match *copied {

@@ -1,5 +1,8 @@
 //! The operations of the IR, in families.
 
+use kernel_ptx::{Capability, Target};
+
+use super::dtype::{Class, Float};
 use super::{
     BarrierOp, Bulk, ClusterOp, Dtype, Evict, Extents, GridOp, Named, NamedOp, ReportOp, Scaled,
     Shared, StoreWait, Tcgen05, TensorMemoryOp, Tma,
@@ -308,6 +311,30 @@ impl Atomic {
         }
     }
 
+    /// How many neighbours in global memory one instruction changes if nothing reads their old values (PTX ISA, "red").
+    ///
+    /// The vectors of halves for `min` and `max` are left out: the manual does not say what they do with NaN.
+    pub fn at_once(self, dtype: Dtype, target: Target) -> u32 {
+        let Class::Float(float) = dtype.class() else { return 1 };
+        let vectors = target.has(Capability::VectorAtomics);
+        match (self, float) {
+            (Atomic::Add, Float::F32) if vectors => 4,
+            (Atomic::Add, Float::F16 | Float::Bf16) if vectors => 8,
+            (Atomic::Add, Float::F16) => 2,
+            (Atomic::Add, Float::Bf16 | Float::F32 | Float::F64)
+            | (
+                Atomic::Max
+                | Atomic::Min
+                | Atomic::And
+                | Atomic::Or
+                | Atomic::Xor
+                | Atomic::Exchange
+                | Atomic::CompareExchange,
+                _,
+            ) => 1,
+        }
+    }
+
     /// Whether it is defined for an element type.
     pub fn takes(self, dtype: Dtype) -> bool {
         match self {
@@ -445,6 +472,18 @@ pub enum MemoryOp {
         param: u32,
         /// What is done.
         op: Atomic,
+        /// The L2 eviction priority of what is changed.
+        evict: Evict,
+    },
+    /// Brings a tile of a tensor, at the operands' offsets, into the L2 cache, with this eviction priority. Outside the tensor, or its slice,
+    /// nothing is touched.
+    PrefetchTensor {
+        /// The tensor.
+        param: u32,
+        /// The extents of the tile on its axes.
+        extents: Extents,
+        /// The L2 eviction priority.
+        evict: Evict,
     },
     /// Reads the whole window into registers.
     LoadShared,
@@ -485,8 +524,9 @@ pub enum CopyOp {
     /// Writes a tile (operand 1) to a window of another block (operand 0) without waiting; the barrier (operand 2) that the other block
     /// has counts the bytes.
     StoreAsync,
-    /// Starts a copy of the threads, in their current group, into a shared window (the last operand).
-    Async(Copied),
+    /// Starts a copy of the threads, in their current group, into a shared window (the last operand), with the L2 eviction priority of what
+    /// is read.
+    Async(Copied, Evict),
     /// Closes the group of copies that were started since the last one.
     Commit,
     /// Waits until at most `n` groups of this thread are pending.

@@ -239,7 +239,7 @@ impl Stmt {
         let StmtKind::Op { op, args, .. } = &self.kind else { return None };
         let ahead = matches!(
             op,
-            Op::Copy(CopyOp::Async(_) | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. }))
+            Op::Copy(CopyOp::Async(..) | CopyOp::Tma(Tma { kind: TmaKind::Staged, .. }))
         );
         args.last().copied().filter(|_| ahead)
     }
@@ -323,6 +323,7 @@ impl Stmt {
             | MemoryOp::StorePtr { .. }
             | MemoryOp::Atomic(_)
             | MemoryOp::AtomicTensor { .. }
+            | MemoryOp::PrefetchTensor { .. }
             | MemoryOp::StoreShared
             | MemoryOp::ScatterShared
             | MemoryOp::AtomicShared(_) => false,
@@ -471,6 +472,7 @@ impl Kernel {
                     | MemoryOp::StorePtr { .. }
                     | MemoryOp::Atomic(_)
                     | MemoryOp::AtomicTensor { .. }
+                    | MemoryOp::PrefetchTensor { .. }
                     | MemoryOp::StoreShared
                     | MemoryOp::ScatterShared
                     | MemoryOp::AtomicShared(_),

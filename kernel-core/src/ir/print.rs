@@ -451,10 +451,15 @@ impl<'a> Printer<'a> {
                 format!("store_ptr {stored} where {mask}")
             }
             MemoryOp::Atomic(op) => format!("atomic_{} {all}", op.name()),
-            MemoryOp::AtomicTensor { param, op } => {
+            MemoryOp::AtomicTensor { param, op, evict } => {
                 let (positions, tiles) = args.split_at(args.len().saturating_sub(op.values()));
                 let corner = self.corner(*param, positions);
-                format!("atomic_{} {corner} {}", op.name(), tiles.join(", "))
+                let (name, evict) = (op.name(), evict.printed());
+                format!("atomic_{name}{evict} {corner} {}", tiles.join(", "))
+            }
+            MemoryOp::PrefetchTensor { param, extents, evict } => {
+                let (evict, shape) = (evict.printed(), extents.shape());
+                format!("prefetch{evict} {} {shape:?}", self.corner(*param, args))
             }
             MemoryOp::LoadShared => format!("load_shared {all}"),
             MemoryOp::StoreShared => format!("store_shared {all}"),
@@ -469,14 +474,17 @@ impl<'a> Printer<'a> {
     fn copy(&self, op: &CopyOp, args: &[String]) -> String {
         let all = args.join(", ");
         match op {
-            CopyOp::Async(Copied::Tile { param, .. }) => {
+            CopyOp::Async(Copied::Tile { param, .. }, evict) => {
                 let (positions, window) = args.split_at(args.len().saturating_sub(1));
-                format!("copy_async {} {}", self.corner(*param, positions), window.join(", "))
+                let from = self.corner(*param, positions);
+                format!("copy_async{} {from} {}", evict.printed(), window.join(", "))
             }
-            CopyOp::Async(Copied::Addresses { masked: false }) => format!("copy_async {all}"),
-            CopyOp::Async(Copied::Addresses { masked: true }) => {
+            CopyOp::Async(Copied::Addresses { masked: false }, evict) => {
+                format!("copy_async{} {all}", evict.printed())
+            }
+            CopyOp::Async(Copied::Addresses { masked: true }, evict) => {
                 let (pointers, rest) = split(args, 1);
-                format!("copy_async {pointers} where {rest}")
+                format!("copy_async{} {pointers} where {rest}", evict.printed())
             }
             CopyOp::Commit => "copy_commit".to_owned(),
             CopyOp::Wait(pending) => format!("copy_wait {pending}"),

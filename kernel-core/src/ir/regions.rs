@@ -223,6 +223,16 @@ impl Region {
         }
     }
 
+    /// How often each value is read, in the regions and functions inside too.
+    pub fn used(&self) -> ArenaMap<Value, u32> {
+        let mut used = ArenaMap::new();
+        self.each_use(&mut |value, _| {
+            let count = used.get(value).copied().unwrap_or(0);
+            used.insert(value, count + 1);
+        });
+        used
+    }
+
     /// Calls `each` with every value that the region uses, those of the regions and functions inside included, and where.
     pub fn each_use(&self, each: &mut dyn FnMut(Value, Loc)) {
         let mut last = Loc::KERNEL;

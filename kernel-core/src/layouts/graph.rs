@@ -302,6 +302,7 @@ pub(super) fn build(kernel: &Kernel, known: &Known) -> Graph {
         kernel,
         known,
         per_thread: kernel.per_thread(),
+        used: kernel.body.used(),
         graph: Graph::default(),
         loops: Vec::new(),
         branches: Vec::new(),
@@ -317,6 +318,8 @@ struct Builder<'a> {
     known: &'a Known,
     /// What may differ from thread to thread.
     per_thread: ArenaMap<Value, Loc>,
+    /// How often each value is read.
+    used: ArenaMap<Value, u32>,
     graph: Graph,
     /// What the enclosing loops carry, and what they result in.
     loops: Vec<(&'a [Value], &'a [Value])>,
@@ -589,7 +592,12 @@ impl<'a> Builder<'a> {
             self.graph.fluid.insert(result, recipe);
             return;
         }
-        let role = match self.known.access(self.kernel, op, args) {
+        let access = if self.used.contains_idx(result) {
+            self.known.access(self.kernel, op, args)
+        } else {
+            self.known.unread_access(self.kernel, op, args)
+        };
+        let role = match access {
             Some(access) => Role::Load(access),
             None => Role::Plain,
         };

@@ -171,7 +171,7 @@ impl Known {
     /// `args` are its operands. A tensor without an axis of stride 1 is accessed element by element.
     pub fn access(&self, kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Access> {
         let effects = kernel.effects(op, args, None);
-        // Of an atomic each element is done by itself.
+        // Of an atomic whose old values are read, each element is done by itself.
         effects.accesses.iter().find_map(|access| match (access.memory, access.by) {
             (Memory::Tensor(param), By::Threads | By::CpAsync) => {
                 Some(self.tensor_access(kernel, param, positions(op, args)))
@@ -190,6 +190,16 @@ impl Known {
                 _,
             ) => None,
         })
+    }
+
+    /// The same of an operation whose result nothing reads: neighbours may be changed at once.
+    pub(crate) fn unread_access(&self, kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Access> {
+        let access = self.access(kernel, op, args)?;
+        let Op::Memory(MemoryOp::Atomic(atomic)) = op else { return Some(access) };
+        let Some(Elem::Ptr(dtype)) = kernel.ty(args[0]).elem() else { return Some(access) };
+        let found = self.pointer_access(kernel, args[0], None)?;
+        let elements = found.elements.min(atomic.at_once(dtype, kernel.target));
+        Some(Access { elements, ..found })
     }
 
     fn tensor_access(&self, kernel: &Kernel, param: u32, positions: &[Value]) -> Access {
@@ -259,7 +269,7 @@ fn positions<'v>(op: &Op, args: &'v [Value]) -> &'v [Value] {
     let others = if let Op::Memory(MemoryOp::AtomicTensor { op, .. }) = op {
         op.values()
     } else {
-        let one = matches!(op, Op::Memory(MemoryOp::StoreTensor(..)) | Op::Copy(CopyOp::Async(_)));
+        let one = matches!(op, Op::Memory(MemoryOp::StoreTensor(..)) | Op::Copy(CopyOp::Async(..)));
         usize::from(one)
     };
     &args[..args.len().saturating_sub(others)]

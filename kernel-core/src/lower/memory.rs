@@ -10,6 +10,7 @@ pub(crate) mod gather;
 pub(crate) mod indexed;
 pub(crate) mod matrix;
 pub(crate) mod pointer;
+pub(crate) mod prefetch;
 pub(crate) mod remote;
 pub(crate) mod shared;
 pub(crate) mod tensor;

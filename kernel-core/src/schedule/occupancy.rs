@@ -61,7 +61,7 @@ enum Inside {
 fn narrow_copies(kernel: &Kernel, known: &Known, region: &Region, inside: Inside) -> u32 {
     let within = |region: &Region, inside: Inside| narrow_copies(kernel, known, region, inside);
     let of = |kind: &StmtKind| match kind {
-        StmtKind::Op { op: op @ Op::Copy(CopyOp::Async(_)), args, .. }
+        StmtKind::Op { op: op @ Op::Copy(CopyOp::Async(..)), args, .. }
             if inside == Inside::Loop =>
         {
             let Some(Type::Shared(window)) = args.last().map(|&window| kernel.ty(window)) else {

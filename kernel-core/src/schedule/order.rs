@@ -202,12 +202,12 @@ impl Order<'_> {
             (Op::Memory(MemoryOp::StoreTensor(param, _)), [coordinates @ .., tile], _) => {
                 (*param, coordinates, Some(*tile), Touches::Writes)
             }
-            (Op::Memory(MemoryOp::AtomicTensor { param, op }), args, _) => {
+            (Op::Memory(MemoryOp::AtomicTensor { param, op, .. }), args, _) => {
                 let (coordinates, tiles) = args.split_at(args.len() - op.values());
                 (*param, coordinates, tiles.first().copied(), Touches::Atomically)
             }
             (
-                Op::Copy(CopyOp::Async(Copied::Tile { param, extents: copied })),
+                Op::Copy(CopyOp::Async(Copied::Tile { param, extents: copied }, _)),
                 [coordinates @ .., _],
                 _,
             ) => {

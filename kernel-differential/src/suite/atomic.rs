@@ -6,6 +6,7 @@ use std::fmt::Write;
 use kernel_ptx::Type;
 use kernel_runtime::Target;
 
+use super::memory::policy;
 use crate::{
     case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
     random::Random,
@@ -90,7 +91,8 @@ add.u64 %g, %g, %a0;
             let _ = writeln!(body, "ld.global.{register} %u{n}, [%g+{}];", 8 * (count + n));
         }
     }
-    let sources = if compares { format!("{}, {}", list("u"), list("v")) } else { list("v") };
+    let policy = policy(form, &mut body);
+    let sources = if compares { list("u") + ", " + &list("v") } else { list("v") + policy };
     let to = if returns { format!("{}, ", list("d")) } else { String::new() };
     let _ = writeln!(body, "mul.wide.u32 %g, %i, {bytes};\nadd.u64 %g, %g, %a1;");
     let instruction = [form, &to, &sources];

@@ -120,11 +120,16 @@ fn async_copy(end: &str) -> Kernel {
         ("ca.shared.global", 16),
         ("cg.shared.global", 16),
         ("cg.shared.global.L2::128B", 16),
+        ("ca.shared.global.L2::cache_hint", 4),
+        ("ca.shared.global.L2::cache_hint", 8),
+        ("cg.shared.global.L2::cache_hint.L2::128B", 16),
     ];
+    let result = 32 * ways.len();
     let mut body = String::from(
-        ".shared .align 16 .b8 memory[20480];
+        ".shared .align 16 .b8 memory[32768];
 .reg .b32 %m, %s, %r<5>, %v<4>;
-.reg .b64 %g, %o;
+.reg .b64 %g, %o, %policy;
+mov.b64 %policy, 0x14F0000000000000;
 mul.wide.u32 %g, %i, 16;
 add.u64 %g, %g, %a1;
 ld.global.v2.b32 {%r0, %r1}, [%g];
@@ -133,20 +138,23 @@ mul.lo.u32 %s, %thread, 16;
 add.u32 %s, %s, %m;
 cvt.u64.u32 %g, %r0;
 add.u64 %g, %g, %a0;
+prefetch.global.L2 [%g];
+prefetch.global.L2::evict_last [%g];
 ",
     );
     for (number, (way, bytes)) in ways.iter().enumerate() {
+        let policy = if way.contains("hint") { ", %policy" } else { "" };
         let _ = write!(
             body,
             "min.u32 %r2, %r1, {bytes};
-cp.async.{way} [%s+{}], [%g], {bytes};
-cp.async.{way} [%s+{}], [%g], {bytes}, %r2;
+cp.async.{way} [%s+{}], [%g], {bytes}{policy};
+cp.async.{way} [%s+{}], [%g], {bytes}, %r2{policy};
 ",
             4096 * number,
             4096 * number + 2048
         );
     }
-    let _ = write!(body, "cp.async.{end};\nmul.wide.u32 %o, %i, 160;\nadd.u64 %o, %o, %a2;\n");
+    let _ = write!(body, "cp.async.{end};\nmul.wide.u32 %o, %i, {result};\nadd.u64 %o, %o, %a2;\n");
     for (number, (_, bytes)) in ways.iter().enumerate() {
         for half in 0..2 {
             let (list, vector) = match bytes {
@@ -164,7 +172,7 @@ cp.async.{way} [%s+{}], [%g], {bytes}, %r2;
     }
     Kernel {
         name: format!("cp.async, {}", if end == "wait_all" { "all" } else { "in groups" }),
-        covers: &["cp.async."],
+        covers: &["cp.async.", "prefetch.global."],
         target: Target::Sm80,
         blocks: 1024,
         cluster: [1; 3],
@@ -184,7 +192,7 @@ cp.async.{way} [%s+{}], [%g], {bytes}, %r2;
             vec![
                 Buffer { bytes: noise(&mut random, 1 << 16), role: Role::Given },
                 Buffer { bytes: places, role: Role::Given },
-                Buffer { bytes: vec![0; blocks * THREADS * 160], role: Role::Compared },
+                Buffer { bytes: vec![0; blocks * THREADS * 256], role: Role::Compared },
             ]
         },
         operands: THREADS,

@@ -73,7 +73,7 @@ fn register(ty: Type) -> &'static str {
 
 /// The last operand of a form that takes a cache policy, which it declares. A policy says how long a cache keeps what is accessed, and
 /// changes no result.
-fn policy(form: &str, body: &mut String) -> &'static str {
+pub(super) fn policy(form: &str, body: &mut String) -> &'static str {
     if !form.contains(".L2::cache_hint") {
         return "";
     }

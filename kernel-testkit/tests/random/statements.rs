@@ -181,8 +181,12 @@ pub(crate) fn copied(program: &mut Program) {
     let layout = strides(program, &extents);
     let described = format!("{}{extents:?} {words}{layout}", dtype.name());
     program.param(&name, &format!("Tensor<{}, 2>", dtype.name()), &described);
+    if program.chance(30) {
+        program.line(&format!("{name}.tile([-1, 1], {shape:?}).prefetch();"));
+    }
+    let kept = program.one_of(&["", "", ".evict_first()", ".evict_last()"]);
     for line in [
-        format!("copy_async({name}.tile([0, 0], {shape:?}), {shared});"),
+        format!("copy_async({name}.tile([0, 0], {shape:?}), {shared}){kept};"),
         "copy_async_wait_all();".to_owned(),
         "sync();".to_owned(),
     ] {

@@ -193,7 +193,7 @@ fn words(op: &Op) -> Option<(&'static str, &'static str)> {
             BulkKind::Prefetch(_) => return None,
         };
         Some((what, "cp.async.bulk"))
-    } else if let Op::Copy(CopyOp::Async(_)) = op {
+    } else if let Op::Copy(CopyOp::Async(..)) = op {
         Some(("`copy_async`", "cp.async"))
     } else if let Op::Sync(SyncOp::Cluster(ClusterOp::TryCancel)) = op {
         Some(("`cluster::try_cancel`", "clusterlaunchcontrol.try_cancel"))

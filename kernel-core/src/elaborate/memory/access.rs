@@ -143,9 +143,6 @@ impl Builder<'_> {
     /// `view.atomic_add(value)` and the like.
     pub(crate) fn atomic_tensor(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
         let view = given.view();
-        let why =
-            "an atomic operation is done in the second-level cache, where it leaves the element";
-        self.no_priority(view, "an atomic operation", why, given.loc)?;
         let dtype = self.writable(view, "an atomic on", given.loc)?;
         self.wants_atomic(op, dtype, given)?;
         let (mut args, ty) = (view.corner()?, Type::Tile(Elem::Number(dtype), view.shape.clone()));
@@ -161,7 +158,7 @@ impl Builder<'_> {
             }
             args.push(self.tile_to_store(value, dtype, &view.shape, loc)?);
         }
-        let op = MemoryOp::AtomicTensor { param: view.param, op };
+        let op = MemoryOp::AtomicTensor { param: view.param, op, evict: view.evict };
         Some(Val::Value(self.emit(op, args, ty, given.loc)))
     }
 
@@ -664,8 +661,6 @@ impl Builder<'_> {
             let (tma, positions) = self.bounded_copy(tma, &positions, loc)?;
             return self.tma_copy(tma, (positions, None), ((window.0, &window.1), at), loc);
         }
-        let why = "in groups every thread copies its own part (PTX ISA, \"cp.async\")";
-        self.no_priority(view, "a copy in groups", why, loc)?;
         self.whole_window(window, &shared, at)?;
         self.own_window(&shared, "a copy from a tensor", at)?;
         self.same_elements_in_order(&shared.shape, &view.shape, loc)?;
@@ -675,7 +670,7 @@ impl Builder<'_> {
         self.note_corner(view, loc);
         operands.push(window);
         let copied = Copied::Tile { param: view.param, extents: Extents::of(&view.shape) };
-        self.does(CopyOp::Async(copied), operands, given)
+        self.does(CopyOp::Async(copied, view.evict), operands, given)
     }
 
     /// `copy_async_masked(at, mask, other, to)`
@@ -720,7 +715,8 @@ impl Builder<'_> {
             operands.push(self.default_of(dtype, (other, other_place), given)?);
         }
         operands.push(window);
-        self.does(CopyOp::Async(Copied::Addresses { masked: masked.is_some() }), operands, given)
+        let copied = Copied::Addresses { masked: masked.is_some() };
+        self.does(CopyOp::Async(copied, Evict::Normal), operands, given)
     }
 
     /// Reports operands that no copy joins, with what does what was meant.

@@ -5,16 +5,18 @@
 
 use std::rc::Rc;
 
+use kernel_ptx::Capability;
+
 use crate::{
     diag::Code,
     elaborate::{
         Builder,
-        language::value::{CopyVal, Val, ViewVal},
+        language::value::{CopyVal, Num, Part, Val, ViewVal},
         signatures::Given,
     },
     ir::{
-        Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Op, ProductOp, Stmt,
-        StmtKind, Tcgen05, Tma, TmaKind, Type, Value,
+        Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Extents, MemoryOp, Op,
+        ProductOp, Stmt, StmtKind, Tcgen05, Tma, TmaKind, Type, Value,
     },
     loc::Loc,
 };
@@ -23,7 +25,6 @@ use crate::{
 struct Said<'o> {
     multicast: &'o mut bool,
     guarded: &'o mut bool,
-    evict: &'o mut Evict,
     /// Its last operand is a window of shared memory.
     has_window: bool,
 }
@@ -31,14 +32,14 @@ struct Said<'o> {
 impl Said<'_> {
     /// That of an operation; none of a copy that all threads take part in.
     fn of(op: &mut Op) -> Option<Said<'_>> {
-        if let Op::Copy(CopyOp::Tma(Tma { kind, multicast, guarded, evict, .. })) = op {
+        if let Op::Copy(CopyOp::Tma(Tma { kind, multicast, guarded, .. })) = op {
             let has_window = *kind != TmaKind::Prefetch;
-            return Some(Said { multicast, guarded, evict, has_window });
+            return Some(Said { multicast, guarded, has_window });
         }
         let Op::Copy(CopyOp::Bulk(bulk)) = op else { return None };
         let has_window = bulk.has_window();
-        let Bulk { multicast, guarded, evict, .. } = bulk;
-        Some(Said { multicast, guarded, evict, has_window })
+        let Bulk { multicast, guarded, .. } = bulk;
+        Some(Said { multicast, guarded, has_window })
     }
 }
 
@@ -142,14 +143,20 @@ impl Builder<'_> {
             if let Op::Product(ProductOp::Tcgen05(_)) = op {
                 return builder.of_tensor_cores(name, &op, loc);
             }
-            let Some(said) = Said::of(&mut op) else {
-                return builder.only_one_thread(name, loc);
-            };
-            if let Some(first) = said.evict.method() {
-                let help = format!(".{name}()");
-                return builder.evicted_twice(first, name, ("copy", Some(help)), loc);
+            // The window of a copy in groups may have one.
+            let of_window = matches!(op, Op::Copy(CopyOp::Async(..)));
+            if let Op::Copy(
+                CopyOp::Async(_, said)
+                | CopyOp::Tma(Tma { evict: said, .. })
+                | CopyOp::Bulk(Bulk { evict: said, .. }),
+            ) = &mut op
+            {
+                if let Some(first) = said.method() {
+                    let help = (!of_window).then(|| format!(".{name}()"));
+                    return builder.evicted_twice(first, name, ("copy", help), loc);
+                }
+                *said = evict;
             }
-            *said.evict = evict;
             Some((op, args))
         })
     }
@@ -282,17 +289,28 @@ impl Builder<'_> {
         Some(Val::View(Rc::new(ViewVal { evict, ..view.clone() })))
     }
 
-    /// Reports the priority in the cache of a window that is accessed in a way which has none.
-    pub(super) fn no_priority(
-        &mut self,
-        view: &ViewVal,
-        what: &str,
-        why: &str,
-        loc: Loc,
-    ) -> Option<()> {
-        let Some(method) = view.evict.method() else { return Some(()) };
-        let headline = format!("`{method}` is not an option of {what}");
-        self.refuse(Code::CopyOperands.at(loc, headline).why(why))
+    /// `view.prefetch()`
+    pub(crate) fn prefetch_tensor(&mut self, given: &Given<'_>) -> Option<()> {
+        let view = given.view();
+        let (param, evict, corner) = (view.param, view.evict, view.corner()?);
+        self.note_corner(view, given.loc);
+        if view.part == Part::Block && self.target.has(Capability::Tma) {
+            return self.does(Tma { evict, ..Tma::plain(TmaKind::Prefetch, param) }, corner, given);
+        }
+        if view.part == Part::Block {
+            self.only_by_copy(param, "a prefetch", given.loc)?;
+        }
+        if evict == Evict::First {
+            return self.refuse(
+                Code::CopyOperands
+                    .at(given.loc, "`evict_first` is not an option of a prefetch")
+                    .why("`prefetch` has the priorities `evict_last` and `evict_normal` (PTX ISA, \"prefetch\")"),
+            );
+        }
+        let dtype = self.params[param as usize].kind.dtype();
+        self.check_budget(&view.shape, Num::Known(dtype), given.loc)?;
+        let extents = Extents::of(&view.shape);
+        self.does(MemoryOp::PrefetchTensor { param, extents, evict }, corner, given)
     }
 
     /// Reports a second priority in the cache, by the methods that say the first one and this one.
@@ -340,7 +358,7 @@ impl Builder<'_> {
             args.insert(tma.positions(rank as usize), barrier);
             return Some((Op::Copy(CopyOp::Tma(Tma { kind: TmaKind::Load, ..tma })), args));
         }
-        let &Op::Copy(CopyOp::Async(Copied::Tile { param, extents })) = op else {
+        let &Op::Copy(CopyOp::Async(Copied::Tile { param, extents }, evict)) = op else {
             let (actual, why, help) = if let Op::Copy(
                 CopyOp::Tma(Tma { kind: TmaKind::Load | TmaKind::Gather, .. })
                 | CopyOp::Bulk(Bulk { kind: BulkKind::Load | BulkKind::Send, .. }),
@@ -354,7 +372,7 @@ impl Builder<'_> {
             ) = op
             {
                 ("a prefetch", "nothing signals the end of a prefetch", None)
-            } else if let Op::Copy(CopyOp::Async(Copied::Addresses { .. })) = op {
+            } else if let Op::Copy(CopyOp::Async(Copied::Addresses { .. }, _)) = op {
                 let why =
                     "TMA copies whole boxes of a tensor; the threads copy from a tile of addresses";
                 ("a copy from a tile of addresses", why, None)
@@ -373,7 +391,7 @@ impl Builder<'_> {
         if let Type::Shared(shared) = self.ty(window).clone() {
             self.fills_block(param, &shared, loc)?;
         }
-        let tma = Tma::plain(TmaKind::Load, param).of_extents(extents);
+        let tma = Tma { evict, ..Tma::plain(TmaKind::Load, param).of_extents(extents) };
         let (tma, mut args) = self.bounded_copy(tma, &args, loc)?;
         args.extend([barrier, window]);
         Some((Op::Copy(CopyOp::Tma(tma)), args))
@@ -429,7 +447,7 @@ pub(crate) fn started(op: &Op) -> &'static str {
     }
     let Op::Copy(op) = op else { return "a copy" };
     match op {
-        CopyOp::Async(_) => "`copy_async(..)`",
+        CopyOp::Async(..) => "`copy_async(..)`",
         CopyOp::Tma(tma) => match tma.kind {
             TmaKind::Load => "`tma::load(..)`",
             TmaKind::Staged => "`copy_async(..)`",

@@ -496,6 +496,7 @@ const CHANGED: &[Parameter] = &[param("current", Kind::Any), param("new", Kind::
 pub(super) const VIEW: &[Signature] = &[
     gives("load", &[], |b, g| b.load_tensor(g)),
     does("store", STORED, |b, g| b.store_tensor(g)),
+    does("prefetch", &[], |b, g| b.prefetch_tensor(g)),
     gives("evict_first", &[], |b, g| b.evict_window(Evict::First, g)),
     gives("evict_last", &[], |b, g| b.evict_window(Evict::Last, g)),
     gives("atomic_add", STORED, |b, g| b.atomic_tensor(Atomic::Add, g)),

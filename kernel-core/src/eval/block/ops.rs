@@ -137,10 +137,11 @@ impl Machine<'_> {
             MemoryOp::ScatterShared => self.scatter_shared(args)?,
             MemoryOp::AtomicShared(op) => return self.atomic_shared(*op, args, result),
             MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
-            MemoryOp::AtomicTensor { param, op } => {
+            MemoryOp::AtomicTensor { param, op, .. } => {
                 return self.atomic_tile(*op, *param, args, result);
             }
             MemoryOp::StoreTensor(param, _) => self.write_tile(*param, args)?,
+            MemoryOp::PrefetchTensor { .. } => {}
             MemoryOp::StorePtr { masked } => self.store_pointers(*masked, args)?,
             MemoryOp::StoreShared => {
                 self.write_shared(args[0], self.elements(args[1]).to_vec());
@@ -156,7 +157,7 @@ impl Machine<'_> {
                 self.write_counted(args[0], self.elements(args[1]).to_vec(), args[2]);
                 Ok(())
             }
-            CopyOp::Async(copied) => self.copy_async(*copied, args),
+            CopyOp::Async(copied, _) => self.copy_async(*copied, args),
             CopyOp::Tma(tma) => self.tma(*tma, args),
             CopyOp::Bulk(bulk) => self.bulk(*bulk, args),
             CopyOp::Commit

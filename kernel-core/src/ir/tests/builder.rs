@@ -299,7 +299,7 @@ impl Builder {
     pub(crate) fn copy_async(&mut self, param: u32, offsets: &[Value], window: Value) {
         let args: Vec<Value> = offsets.iter().copied().chain([window]).collect();
         let extents = Extents::of(self.ty(window).shape());
-        self.effect(CopyOp::Async(Copied::Tile { param, extents }), &args);
+        self.effect(CopyOp::Async(Copied::Tile { param, extents }, Evict::Normal), &args);
     }
 
     pub(crate) fn dot(&mut self, a: Value, b: Value, acc: Value) -> Value {

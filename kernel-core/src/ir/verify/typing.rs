@@ -274,7 +274,7 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
             holds(takes, "wrong element type")?;
             result.map_or(Ok(()), |_| gives(result, &value))
         }
-        MemoryOp::AtomicTensor { param, op } => {
+        MemoryOp::AtomicTensor { param, op, .. } => {
             let (dtype, rank, mutable) = tensor(kernel, *param)?;
             let positions = args.len().checked_sub(op.values()).ok_or("tiles are missing")?;
             let (positions, tiles) = args.split_at(positions);
@@ -284,6 +284,15 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
             holds(mutable, "the tensor is read-only")?;
             holds(op.takes(dtype), "wrong element type")?;
             result.map_or(Ok(()), |_| gives(result, tiles[0]))
+        }
+        MemoryOp::PrefetchTensor { param, extents, .. } => {
+            let (_, rank, _) = tensor(kernel, *param)?;
+            corner(args, rank)?;
+            let shape = extents.shape();
+            let fits = shape.len() == rank;
+            let is_tile = shape.iter().all(|extent| extent.is_power_of_two());
+            holds(fits && is_tile, "the extents do not fit the tensor")?;
+            none(result)
         }
         MemoryOp::LoadShared => {
             count(args, 1)?;

@@ -22,7 +22,7 @@ pub(crate) fn written(kernel: &Kernel, known: &Known, graph: &Graph) -> Written 
             | (Op::Copy(CopyOp::StoreAsync), [window, tile, _]) => {
                 (window, graph.layout(*tile).and_then(run_axis))
             }
-            (Op::Copy(CopyOp::Async(copied)), [.., window]) => {
+            (Op::Copy(CopyOp::Async(copied, _)), [.., window]) => {
                 let shape = kernel.ty(*window).shape();
                 let extents = match copied {
                     Copied::Tile { extents, .. } => *extents,

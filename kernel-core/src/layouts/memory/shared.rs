@@ -338,7 +338,7 @@ impl Collector<'_> {
                 [window, ..],
                 _,
             ) => Some((window_of(self.kernel, *window), How::Any)),
-            (Op::Copy(CopyOp::Async(copied)), [.., window], None) => {
+            (Op::Copy(CopyOp::Async(copied, _)), [.., window], None) => {
                 let window = window_of(self.kernel, *window);
                 if !window.is_plain() || window.shape.len() > 2 {
                     return Some((window, self.copy_to_view(window, *copied, op, args)));

@@ -169,7 +169,7 @@ fn returns(kind: &StmtKind) -> bool {
 /// Whether a region starts asynchronous copies.
 fn copies(region: &Region) -> bool {
     region.stmts.iter().any(|stmt| {
-        matches!(stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Async(_)), .. })
+        matches!(stmt.kind, StmtKind::Op { op: Op::Copy(CopyOp::Async(..)), .. })
             || stmt.kind.regions().into_iter().any(copies)
     })
 }

@@ -85,22 +85,11 @@ impl Emitter {
         mask: Val,
         other: Option<&[Val]>,
     ) -> Vec<Val> {
-        self.load_as(&[space.into()], elem, count, (address, None), (mask, other))
+        self.load_with(&[space.into()], elem, count, (address, None), (mask, other))
     }
 
     /// The same with more modifiers, and with the cache policy that they announce.
     pub(crate) fn load_with(
-        &mut self,
-        modifiers: &[Modifier],
-        elem: Elem,
-        count: u32,
-        (address, policy): (Operand, Option<Operand>),
-        mask: Val,
-    ) -> Vec<Val> {
-        self.load_as(modifiers, elem, count, (address, policy), (mask, None))
-    }
-
-    fn load_as(
         &mut self,
         modifiers: &[Modifier],
         elem: Elem,
@@ -195,12 +184,12 @@ impl Emitter {
         self.effect_if(guard, Opcode::St, &words.modifiers(modifiers), operands);
     }
 
-    /// Adds neighbouring floats to those in global memory if `mask` holds, each by itself.
+    /// Adds neighbouring floats to those in global memory if `mask` holds, each by itself, with a cache policy.
     pub(crate) fn add_neighbours(
         &mut self,
         dtype: Dtype,
         values: &[Val],
-        address: Operand,
+        (address, policy): (Operand, Option<Operand>),
         mask: Val,
     ) {
         let elem = Elem::Number(dtype);
@@ -219,12 +208,12 @@ impl Emitter {
         if dtype.is_half() {
             modifiers.push(Word::Noftz.into());
         }
-        self.effect_if(
-            guard,
-            Opcode::Red,
-            &words.modifiers(&modifiers),
-            [address, braced(registers)],
-        );
+        if policy.is_some() {
+            modifiers.push(Word::L2CacheHint.into());
+        }
+        let operands: Vec<Operand> =
+            [address, braced(registers)].into_iter().chain(policy).collect();
+        self.effect_if(guard, Opcode::Red, &words.modifiers(&modifiers), operands);
     }
 
     /// The elements of one loaded register.

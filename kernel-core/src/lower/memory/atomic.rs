@@ -10,7 +10,7 @@ use kernel_ptx::{Capability, Guard, Instruction, Modifier, Opcode, Operand, Spac
 
 use super::access::bytes;
 use crate::ir::dtype::{Class, Float, Register};
-use crate::ir::{Atomic, Binary, Dtype, Elem, Value};
+use crate::ir::{Atomic, Binary, Dtype, Elem, Evict, Value};
 use crate::lower::emitter::{FrameKind, Val, mods};
 use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
 use crate::lower::tiles::scalar::{arithmetic, held, zero};
@@ -26,6 +26,7 @@ struct Change<'a> {
     one: Val,
     order: &'a [Modifier],
     space: Modifier,
+    evict: Evict,
     old: Old,
 }
 
@@ -53,13 +54,25 @@ impl Lower<'_> {
             let one = self.e.first_of(self.e.threads - 1);
             self.barrier();
             let order = mods![Word::AcqRel, Word::Gpu];
-            let (space, old) = (Space::Global.into(), Old::Read);
-            let old =
-                self.modify(Change { op, dtype, operands: &operands, one, order, space, old });
+            let (space, evict, old) = (Space::Global.into(), Evict::Normal, Old::Read);
+            let old = self.modify(Change {
+                op,
+                dtype,
+                operands: &operands,
+                one,
+                order,
+                space,
+                evict,
+                old,
+            });
             wanted?;
             let layout = Layout::zeros(Dim::Register, Dim::Axis(0), 1);
             return Some(Data::Scalar(self.broadcast(dtype, &layout, &[old], one)[0]));
         };
+        let most = op.at_once(dtype, self.kernel.target);
+        if wanted.is_none() && most > 1 && self.add_to_addresses(args[0], args[1], most) {
+            return None;
+        }
         let layout = self.layout(args[0]).clone();
         let repeated = repeated_threads(&layout, self.crew.warps);
         let free = layout.free_variable_mask(Dim::Register);
@@ -71,7 +84,9 @@ impl Lower<'_> {
                     args.iter().map(|&arg| self.register(arg, register)).collect();
                 let (space, read) = (Space::Global.into(), Old::Read);
                 let operands = &operands;
-                let change = Change { op, dtype, operands, one, order: &[], space, old: read };
+                let evict = Evict::Normal;
+                let change =
+                    Change { op, dtype, operands, one, order: &[], space, evict, old: read };
                 old[register as usize] = self.modify(change);
             }
         }
@@ -85,15 +100,16 @@ impl Lower<'_> {
     /// A read-modify-write of a tensor's tile, of which one thread does each element; the result is the old value, if something reads it.
     pub(crate) fn atomic_tensor(
         &mut self,
-        (op, param): (Atomic, u32),
+        (op, evict): (Atomic, Evict),
+        param: u32,
         args: &[Value],
         result: Option<Value>,
     ) -> Option<Data> {
         let (offsets, values) = args.split_at(args.len() - op.values());
         let tile = self.tensor_tile(param, offsets, self.kernel.ty(values[0]).shape());
         let read = result.is_some_and(|result| self.used.contains_idx(result));
-        let most = neighbours(op, tile.dtype, self.kernel.target);
-        if !read && most > 1 && self.add_to_tensor(&tile, values[0], most) {
+        let most = op.at_once(tile.dtype, self.kernel.target);
+        if !read && most > 1 && self.add_to_tensor((&tile, evict), values[0], most) {
             return None;
         }
         let layout = self.layout(values[0]).clone();
@@ -103,7 +119,8 @@ impl Lower<'_> {
         let place = |lower: &mut Self, register, one| {
             lower.element_place(&tile, &layout, register, kept_at, one)
         };
-        self.change_elements((op, tile.dtype, Space::Global.into()), values, result, place)
+        let space = (Space::Global.into(), evict);
+        self.change_elements((op, tile.dtype, space), values, result, place)
     }
 
     /// A read-modify-write of elements of shared memory at tiles of indices; the result is the old value, if something reads it.
@@ -117,13 +134,13 @@ impl Lower<'_> {
         let elements = self.indexed(at[0], &at[1..]);
         let place = |lower: &mut Self, register, one| lower.indexed_place(&elements, register, one);
         let (dtype, space) = (self.shared_type(at[0]).dtype, self.space_of(at[0]));
-        self.change_elements((op, dtype, space), values, result, place)
+        self.change_elements((op, dtype, (space, Evict::Normal)), values, result, place)
     }
 
     /// A read-modify-write of the elements that `place` gives the address of, and a mask that includes its last argument.
     fn change_elements(
         &mut self,
-        (op, dtype, space): (Atomic, Dtype, Modifier),
+        (op, dtype, (space, evict)): (Atomic, Dtype, (Modifier, Evict)),
         values: &[Value],
         result: Option<Value>,
         mut place: impl FnMut(&mut Self, u32, Val) -> (Val, Val),
@@ -142,7 +159,8 @@ impl Lower<'_> {
             let mut operands = vec![address];
             operands.extend(values.iter().map(|&value| self.register(value, register)));
             let operands = &operands;
-            let change = Change { op, dtype, operands, one: mask, order: &[], space, old: read };
+            let change =
+                Change { op, dtype, operands, one: mask, order: &[], space, evict, old: read };
             let new = self.modify(change);
             // Elements outside have no old value.
             old[register as usize] = match wanted {
@@ -215,7 +233,7 @@ impl Lower<'_> {
 
     /// The old value, if something reads it.
     fn modify(&mut self, change: Change<'_>) -> Val {
-        let Change { op, dtype, operands, one, order, space, old: read } = change;
+        let Change { op, dtype, operands, one, order, space, evict, old: read } = change;
         match native(op, dtype, self.kernel.target) {
             Some((word, ty)) => {
                 let register = held(Elem::Number(dtype));
@@ -224,12 +242,18 @@ impl Lower<'_> {
                 if matches!(ty, Type::F16 | Type::Bf16) {
                     modifiers.push(Word::Noftz.into());
                 }
+                // A comparison and exchange takes no policy.
+                let policy = if word == Word::Cas { None } else { self.cache_policy(evict) };
+                if policy.is_some() {
+                    modifiers.push(Word::L2CacheHint.into());
+                }
                 modifiers.push(ty.into());
                 let address = self.e.at(operands[0], 0);
                 let mut list = vec![address];
                 for &operand in &operands[1..] {
                     list.push(Operand::Reg(self.e.reg(operand, register)));
                 }
+                list.extend(policy);
                 // Of global memory ptxas finds out for itself what is not read.
                 let reduces =
                     space != Space::Global.into() && !matches!(word, Word::Exch | Word::Cas);
@@ -251,7 +275,7 @@ impl Lower<'_> {
 
     /// A compare-and-swap loop on the element's bits.
     fn exchange_loop(&mut self, change: Change<'_>) -> Val {
-        let Change { op, dtype, operands, one, order, space, old: _ } = change;
+        let Change { op, dtype, operands, one, order, space, evict: _, old: _ } = change;
         let elem = Elem::Number(dtype);
         let (word, compared) = match dtype.bytes() {
             2 => (Type::B16, Type::B16),
@@ -350,28 +374,6 @@ impl Lower<'_> {
 
 fn order_free() -> Modifier {
     Modifier::Word(Word::Volatile)
-}
-
-/// How many neighbours in global memory one instruction changes if nothing reads their old values (PTX ISA, "red").
-fn neighbours(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> u32 {
-    let Class::Float(float) = dtype.class() else { return 1 };
-    let vectors = target.has(Capability::VectorAtomics);
-    match (op, float) {
-        (Atomic::Add, Float::F32) if vectors => 4,
-        (Atomic::Add, Float::F16 | Float::Bf16) if vectors => 8,
-        (Atomic::Add, Float::F16) => 2,
-        (Atomic::Add, Float::Bf16 | Float::F32 | Float::F64)
-        | (
-            Atomic::Max
-            | Atomic::Min
-            | Atomic::And
-            | Atomic::Or
-            | Atomic::Xor
-            | Atomic::Exchange
-            | Atomic::CompareExchange,
-            _,
-        ) => 1,
-    }
 }
 
 /// The instruction that does an operation at once (PTX ISA, "atom").

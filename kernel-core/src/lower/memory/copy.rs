@@ -16,18 +16,23 @@ use crate::lower::tiles::scalar::zero;
 
 impl Lower<'_> {
     /// Starts a copy into a shared window.
-    pub(crate) fn copy_async(&mut self, copied: Copied, operands: &[Value], window: Value) {
+    pub(crate) fn copy_async(
+        &mut self,
+        (copied, evict): (Copied, Evict),
+        operands: &[Value],
+        window: Value,
+    ) {
         match copied {
             Copied::Tile { param, extents } => {
                 let tile = self.tensor_tile(param, operands, extents.shape());
-                self.copy_tile(&tile, window);
+                self.copy_tile((&tile, evict), window);
             }
-            Copied::Addresses { .. } => self.copy_addresses(operands, window),
+            Copied::Addresses { .. } => self.copy_addresses((operands, evict), window),
         }
     }
 
     /// Starts a copy of a tensor's tile.
-    fn copy_tile(&mut self, tile: &TensorTile<'_>, window: Value) {
+    fn copy_tile(&mut self, (tile, evict): (&TensorTile<'_>, Evict), window: Value) {
         let shape = &tile.shape;
         let size = tile.dtype.bytes();
         let axis = self.fastest_axis(tile);
@@ -52,7 +57,7 @@ impl Lower<'_> {
         let within = bits.iter().fold(0, |mask, bit| mask | 1u32 << bit);
         let bytes = vector * size;
         if bytes < LEAST_COPY_BYTES {
-            self.copy_small(tile, window, &layout, vector);
+            self.copy_small((tile, evict), window, &layout, vector);
             return;
         }
         let one = self.e.first_of(repeated_threads(&layout, warps));
@@ -67,12 +72,18 @@ impl Lower<'_> {
             let source = self.e.at(source, 0);
             let copied = self.e.select(Type::U32, mask, Val::Int(i64::from(bytes)), Val::Int(0));
             self.e.place = before;
-            self.start_copy(bytes, [target, source], copied, one);
+            self.start_copy((bytes, evict), [target, source], copied, one);
         }
     }
 
     /// Starts the copy of a piece, of which `copied` bytes are read, in the threads for which `issues` holds.
-    fn start_copy(&mut self, bytes: u32, [target, source]: [Operand; 2], copied: Val, issues: Val) {
+    fn start_copy(
+        &mut self,
+        (bytes, evict): (u32, Evict),
+        [target, source]: [Operand; 2],
+        copied: Val,
+        issues: Val,
+    ) {
         if issues == Val::Int(0) {
             return;
         }
@@ -81,8 +92,13 @@ impl Lower<'_> {
         if copied != Val::Int(i64::from(bytes)) {
             operands.push(copied.operand());
         }
+        let policy = self.cache_policy(evict);
         let guard = self.e.guard(issues);
         let mut modifiers = mods![Word::Async, cache, Space::Shared, Space::Global].to_vec();
+        if policy.is_some() {
+            modifiers.push(Word::L2CacheHint.into());
+        }
+        operands.extend(policy);
         if bytes == VECTOR_BYTES {
             // A row of a tile is often shorter than a line of L2; the rest of the line is what the next iteration
             // of a loop over tiles reads.
@@ -92,7 +108,7 @@ impl Lower<'_> {
     }
 
     /// Starts a copy of the elements at a tile of addresses; after these, there may be a mask and what comes elsewhere.
-    fn copy_addresses(&mut self, operands: &[Value], window: Value) {
+    fn copy_addresses(&mut self, (operands, evict): (&[Value], Evict), window: Value) {
         let (at, mask, other) = (operands[0], operands.get(1).copied(), operands.get(2).copied());
         let (layout, elem) = (self.layout(at).clone(), self.pointee(at));
         let size = super::access::bytes(elem);
@@ -105,7 +121,7 @@ impl Lower<'_> {
         let bytes = size << bits.len();
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
         if bytes < LEAST_COPY_BYTES {
-            let values = self.load_addresses(&layout, at, mask, other);
+            let values = self.load_addresses(&layout, (at, evict), mask, other);
             self.store_registers(window, (&registers, &shared), &values, one);
             return;
         }
@@ -123,10 +139,10 @@ impl Lower<'_> {
             let all = Val::Int(i64::from(bytes));
             if other == zero(elem) {
                 let copied = self.e.select(Type::U32, holds, all, Val::Int(0));
-                self.start_copy(bytes, [target, source], copied, one);
+                self.start_copy((bytes, evict), [target, source], copied, one);
             } else {
                 let copies = self.e.and(Type::Pred, one, holds);
-                self.start_copy(bytes, [target.clone(), source], all, copies);
+                self.start_copy((bytes, evict), [target.clone(), source], all, copies);
                 let fails = self.e.not(Type::Pred, holds);
                 let fills = self.e.and(Type::Pred, one, fails);
                 let values = vec![other; 1 << bits.len()];
@@ -142,7 +158,13 @@ impl Lower<'_> {
 
     /// Copies pieces of `vector` elements that are too small for `cp.async`, by ordinary loads and stores, which complete early.
     /// Pieces that are contiguous in shared memory are stored together.
-    fn copy_small(&mut self, tile: &TensorTile<'_>, window: Value, layout: &Layout, vector: u32) {
+    fn copy_small(
+        &mut self,
+        (tile, evict): (&TensorTile<'_>, Evict),
+        window: Value,
+        layout: &Layout,
+        vector: u32,
+    ) {
         let InTile { registers, shared } = self.in_window(window, layout);
         let elem = Elem::Number(tile.dtype);
         let size = tile.dtype.bytes();
@@ -161,13 +183,7 @@ impl Lower<'_> {
                 let source = self.e.at(source, 0);
                 self.e.place = before;
                 let mask = self.e.and(Type::Pred, one, mask);
-                values.extend(self.load_global(
-                    (tile.param, Evict::Normal),
-                    elem,
-                    vector,
-                    source,
-                    mask,
-                ));
+                values.extend(self.load_global((tile.param, evict), elem, vector, source, mask));
             }
             self.e.store(Space::Shared, elem, &values, target, one);
         }

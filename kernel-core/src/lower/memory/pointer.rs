@@ -68,14 +68,14 @@ impl Lower<'_> {
         };
         let layout = self.layout(result).clone();
         debug_assert_eq!(addresses.len(), layout.in_size(Dim::Register) as usize);
-        Data::Tile(self.load_addresses(&layout, args[0], mask, other))
+        Data::Tile(self.load_addresses(&layout, (args[0], Evict::Normal), mask, other))
     }
 
     /// Reads a tile of addresses in a layout.
     pub(super) fn load_addresses(
         &mut self,
         layout: &Layout,
-        at: Value,
+        (at, evict): (Value, Evict),
         mask: Option<Value>,
         other: Option<Value>,
     ) -> Vec<Val> {
@@ -95,7 +95,10 @@ impl Lower<'_> {
                 elements.iter().map(|&register| self.value_at(other, register)).collect()
             });
             let count = 1 << bits.len();
-            let loaded = self.e.load(Space::Global, elem, count, address, holds, other.as_deref());
+            let mut modifiers = vec![Space::Global.into()];
+            let policy = self.cached(evict, &mut modifiers);
+            let masked = (holds, other.as_deref());
+            let loaded = self.e.load_with(&modifiers, elem, count, (address, policy), masked);
             for (&register, value) in elements.iter().zip(loaded) {
                 registers[register as usize] = value;
             }
@@ -134,6 +137,32 @@ impl Lower<'_> {
             let holds = self.e.and(Type::Pred, one, holds);
             self.e.store(Space::Global, elem, &vector, address, holds);
         }
+    }
+
+    /// Adds a tile to the elements at a tile of addresses, at most so many neighbours at once; what several threads hold is added by one of
+    /// them. False if no thread holds neighbours.
+    pub(super) fn add_to_addresses(&mut self, at: Value, value: Value, most: u32) -> bool {
+        let Elem::Number(dtype) = self.pointee(at) else {
+            unreachable!("ir::verify rejects an atomic on pointers")
+        };
+        let layout = self.layout(at).clone();
+        let mut bits = self.pointer_vector(at, None, &layout);
+        bits.truncate(most.trailing_zeros() as usize);
+        if bits.is_empty() {
+            return false;
+        }
+        let addresses = self.tile(at).to_vec();
+        let free = layout.free_variable_mask(Dim::Register);
+        let within = bits.iter().fold(free, |mask, bit| mask | 1 << bit);
+        let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
+        for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
+            let vector: Vec<Val> = (0..1 << bits.len())
+                .map(|element| self.value_at(value, vector_register(&bits, start, element)))
+                .collect();
+            let address = self.e.at(addresses[start as usize], 0);
+            self.e.add_neighbours(dtype, &vector, (address, None), one);
+        }
+        true
     }
 
     /// Reads a tensor's tile, or one element for a tile without axes.

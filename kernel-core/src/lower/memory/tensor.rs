@@ -260,7 +260,7 @@ impl Lower<'_> {
 
     /// The address of the vector that begins in register `start`, and the mask of its threads, of those for which `one` holds. The constants
     /// of the address and the mask are computed at these places.
-    fn vector_place(
+    pub(super) fn vector_place(
         &mut self,
         tile: &TensorTile<'_>,
         layout: &Layout,
@@ -311,7 +311,7 @@ impl Lower<'_> {
             modifiers.push(Word::Nc.into());
         }
         let policy = self.cached(evict, &mut modifiers);
-        self.e.load_with(&modifiers, elem, count, (address, policy), mask)
+        self.e.load_with(&modifiers, elem, count, (address, policy), (mask, None))
     }
 
     /// Writes neighbouring elements of a tensor.
@@ -329,7 +329,11 @@ impl Lower<'_> {
     }
 
     /// The policy of the second-level cache, with the modifiers that go with it.
-    fn cached(&mut self, evict: Evict, modifiers: &mut Vec<Modifier>) -> Option<Operand> {
+    pub(super) fn cached(
+        &mut self,
+        evict: Evict,
+        modifiers: &mut Vec<Modifier>,
+    ) -> Option<Operand> {
         let policy = self.cache_policy(evict)?;
         if evict == Evict::First {
             modifiers.push(Word::L1NoAllocate.into());
@@ -366,7 +370,12 @@ impl Lower<'_> {
 
     /// Adds a tile to that of a tensor, at most so many neighbours at once; what several threads hold is added by one of them. False if no
     /// thread holds neighbours.
-    pub(crate) fn add_to_tensor(&mut self, tile: &TensorTile<'_>, value: Value, most: u32) -> bool {
+    pub(super) fn add_to_tensor(
+        &mut self,
+        (tile, evict): (&TensorTile<'_>, Evict),
+        value: Value,
+        most: u32,
+    ) -> bool {
         let layout = self.layout(value).clone();
         let free = layout.free_variable_mask(Dim::Register);
         let (bits, starts) = self.tensor_vectors(tile, &layout, free, most);
@@ -381,7 +390,8 @@ impl Lower<'_> {
             let vector: Vec<Val> = (0..1 << bits.len())
                 .map(|element| values[vector_register(&bits, start, element) as usize])
                 .collect();
-            self.e.add_neighbours(tile.dtype, &vector, address, mask);
+            let policy = self.cache_policy(evict);
+            self.e.add_neighbours(tile.dtype, &vector, (address, policy), mask);
         }
         true
     }

@@ -11,7 +11,7 @@ use crate::ir::{
 
 pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        CopyOp::Async(Copied::Tile { param, extents }) => {
+        CopyOp::Async(Copied::Tile { param, extents }, _) => {
             let (dtype, rank, _) = tensor(kernel, *param)?;
             let (copied, positions) = last(args)?;
             corner(positions, rank)?;
@@ -23,7 +23,7 @@ pub(super) fn op(kernel: &Kernel, op: &CopyOp, args: &[&Type], result: Option<&T
                 "the window does not fit the tensor",
             )?;
         }
-        CopyOp::Async(Copied::Addresses { masked }) => addresses(*masked, args)?,
+        CopyOp::Async(Copied::Addresses { masked }, _) => addresses(*masked, args)?,
         CopyOp::Tma(tma) => self::tma(kernel, *tma, args)?,
         CopyOp::Bulk(bulk) => self::bulk(*bulk, args)?,
         CopyOp::StoreAsync => store_async(args)?,

@@ -215,6 +215,7 @@ pub(super) fn touched(
         }
         opcode if only_computes(opcode) => nothing,
         Opcode::Mma
+        | Opcode::Prefetch
         | Opcode::Redux
         | Opcode::Shfl
         | Opcode::Vote
