@@ -5,7 +5,7 @@
 //! is not becomes an IR statement. Functions are inlined, aggregates are taken apart, variables are
 //! turned into SSA values where control flow joins. `control.rs` says how.
 
-use std::{fmt::Display, rc::Rc};
+use std::{collections::BTreeMap, fmt::Display, rc::Rc};
 
 use la_arena::Arena;
 
@@ -133,7 +133,7 @@ pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option
         shared_pins: la_arena::ArenaMap::new(),
         float4_reads: la_arena::ArenaMap::new(),
         tensor_memory_pins: la_arena::ArenaMap::new(),
-        operands: std::collections::BTreeMap::new(),
+        operands: BTreeMap::new(),
         regions: vec![Region::default()],
         terminated: false,
         frames: Vec::new(),
@@ -146,6 +146,7 @@ pub(crate) fn instance(request: &Request<'_>, problems: &mut Problems) -> Option
         warps: 1,
         cluster: [1; 3],
         tainted: false,
+        matched: BTreeMap::new(),
         awaits: !request.unit.devices.pending.is_empty()
             || !request.unit.devices.nowhere.is_empty(),
         only_looking: 0,
@@ -190,7 +191,7 @@ pub(crate) struct Builder<'p> {
     /// Where an allocation of tensor memory was given its layout.
     tensor_memory_pins: la_arena::ArenaMap<crate::ir::TensorMemory, Loc>,
     /// Where the operands of a matrix product are written, by the place of the product; like [`Kernel::operands`].
-    operands: std::collections::BTreeMap<Loc, [Loc; 3]>,
+    operands: BTreeMap<Loc, [Loc; 3]>,
     /// The regions being built, innermost last.
     regions: Vec<Region>,
     /// The innermost region has its terminator: what follows is dead.
@@ -210,6 +211,8 @@ pub(crate) struct Builder<'p> {
     cluster: [u32; 3],
     /// Something in the body was refused before, so that the body is not compiled: only looked at.
     tainted: bool,
+    /// The values of patterns, by the places of the expressions that give them.
+    matched: BTreeMap<Loc, Val>,
     /// Device items are still to come: what depends on them is unknown, and nothing is wrong with that.
     awaits: bool,
     /// How many parts enclose the current point that are evaluated for their problems alone.

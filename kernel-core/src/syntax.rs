@@ -25,7 +25,7 @@ pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
 pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};
 pub use item::{parse_device, parse_function, parse_module};
-pub(crate) use matching::in_one_of_several;
+pub(crate) use matching::{VALUE, changed_by_condition, in_one_of_several};
 pub use said::Notation;
 pub(crate) use written::written;
 
@@ -399,6 +399,11 @@ pub enum PatKind {
     InArm {
         /// The name.
         name: String,
+    },
+    /// The value of a pattern beside `&&`, which the body reads again. It must be what it was in the condition.
+    Again {
+        /// How the value is written.
+        written: String,
     },
     /// `_`
     Wild,

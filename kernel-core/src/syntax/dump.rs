@@ -337,6 +337,7 @@ impl Printer<'_> {
                 self.put(&format!("{}{name}", if *mutable { "mut " } else { "" }));
             }
             PatKind::InArm { name } => self.put(name),
+            PatKind::Again { .. } => self.put(super::matching::VALUE),
             PatKind::Wild => self.put("_"),
             PatKind::Tuple(parts) => self.closed("(", parts, ")", Self::pat),
             PatKind::Array(parts) => self.closed("[", parts, "]", Self::pat),

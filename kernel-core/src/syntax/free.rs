@@ -359,6 +359,7 @@ impl Free {
     fn pat(&mut self, pat: &Pat) {
         match &pat.kind {
             PatKind::Ident { name, .. } | PatKind::InArm { name } => self.declare(name),
+            PatKind::Again { .. } => self.declare(super::matching::VALUE),
             PatKind::Wild => {}
             PatKind::Tuple(parts) | PatKind::Array(parts) => {
                 for part in parts {

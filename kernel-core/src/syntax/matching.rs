@@ -46,7 +46,7 @@ const MOST_ARMS: usize = 128;
 const ARMS_OF_ONE_LEVEL: usize = 2;
 
 /// The name of the value of a `match`, which no program can write.
-pub(super) const VALUE: &str = "<matched>";
+pub(crate) const VALUE: &str = "<matched>";
 
 /// What a pattern asks of an optional parameter, as fields that no program can write. Whether it is there is known at compile time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +191,9 @@ impl Reader<'_> {
             let init = left;
             if parts.len() > 1 && !is_place(&init) {
                 let why = "beside `&&`, a pattern takes a variable or a field";
-                self.refuse(init.loc, "this value of an `if let`", why, "let value = ..;");
+                let help = init.text().map(|text| format!("let value = {text};"));
+                let help = help.unwrap_or_default();
+                self.refuse(init.loc, "this value of an `if let`", why, &help);
             }
             let value = Expr { kind: path(VALUE, init.loc), loc: init.loc };
             let Some(asked) = self.asked(&tested.pat, &value) else {
@@ -211,7 +213,9 @@ impl Reader<'_> {
                 alone_before = Some(init);
             } else {
                 condition = test.map(|test| matched(init.clone(), test));
-                stmts.push(matched_as(init));
+                let written = init.text().unwrap_or_default();
+                let pat = Pat { kind: PatKind::Again { written }, loc: init.loc };
+                stmts.push(Stmt::Let { pat, ty: None, init: Some(init) });
             }
             stmts.extend(declared(&asked.names));
             stmts.append(&mut then.stmts);
@@ -499,6 +503,14 @@ pub(crate) fn in_one_of_several(loc: Loc) -> Diagnostic {
     Code::Unsupported
         .at(loc, "a name in one of several patterns cannot be used in a kernel")
         .why("the arm would not have it where another pattern fits; `name @ (1 | 2)` names the value in both")
+}
+
+/// The value of a pattern that the rest of the condition changes.
+pub(crate) fn changed_by_condition(written: &str, loc: Loc) -> Diagnostic {
+    Code::Unsupported
+        .at(loc, "the rest of this condition changes the value of its pattern")
+        .why("the body reads the variable again, so names of the pattern would have other values there; a variable before the `if` keeps them")
+        .help(format!("let value = {written};"))
 }
 
 /// An expression that sees names.

@@ -11,7 +11,7 @@ use crate::{
     loc::Loc,
     syntax::{
         BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, TypeExpr,
-        UnOp, in_one_of_several,
+        UnOp, VALUE, changed_by_condition, in_one_of_several,
     },
 };
 
@@ -79,8 +79,23 @@ impl Builder<'_> {
                 }
             }
             PatKind::Ident { name, mutable } => {
+                if name == VALUE {
+                    let matched = self.plain(val.clone());
+                    self.matched.insert(pat.loc, matched);
+                }
                 let var = self.scopes.declare(env, name, *mutable, val);
                 self.scopes.vars[var.0 as usize].declared = Some(pat.loc);
+            }
+            PatKind::Again { written } => {
+                let now = self.plain(val.clone());
+                let before = self.matched.get(&pat.loc);
+                let kept = before.is_none_or(|before| before.same(&now));
+                let val = if kept {
+                    val
+                } else {
+                    self.report(changed_by_condition(written, pat.loc))
+                };
+                self.scopes.declare(env, VALUE, false, val);
             }
             PatKind::InArm { name } => {
                 if !self.is_constant(name, env) {
