@@ -19,6 +19,7 @@ use crate::{
 mod image;
 mod instances;
 mod threads;
+mod unread;
 
 use image::{Around, relative, targets};
 use instances::{Instances, Left, Work};
@@ -107,8 +108,18 @@ pub fn not_a_kernel(
     let locations = Locations::new(Span::call_site());
     let diagnostic = if let Some(error) = unread {
         let headline = format!("what follows `#[{attribute}]` cannot be parsed as Rust");
-        let loc = locations.of_span(error.span());
-        Diagnostic::new(Code::Signature, loc, headline).why(error.to_string())
+        if let Some((place, base, help)) = unread::index_of_several(item.clone()) {
+            Diagnostic::new(
+                Code::Signature,
+                locations.of_span(place),
+                format!("{base} is indexed along several axes"),
+            )
+            .why("an index of Rust is one expression; parts and new axes of a tile are methods: `slice` and `expand`")
+            .help_if(help)
+        } else {
+            let loc = locations.of_span(error.span());
+            Diagnostic::new(Code::Signature, loc, headline).why(error.to_string())
+        }
     } else {
         let headline = format!("`#[{attribute}]` belongs to a function or a module");
         Diagnostic::new(Code::Signature, locations.of(item), headline)

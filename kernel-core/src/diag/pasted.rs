@@ -5,7 +5,11 @@ pub(super) fn leaves_out(help: &str) -> bool {
     help.match_indices("..").any(|(at, dots)| {
         let open = |c: char| c.is_whitespace() || "([{,\"|".contains(c);
         let closed = |c: char| c.is_whitespace() || ")]},;\"".contains(c);
-        help[..at].chars().next_back().is_none_or(open)
+        // A whole axis of a slice.
+        let of_slice =
+            help[..at].rfind(".slice(").is_some_and(|from| !help[from..at].contains("))"));
+        !of_slice
+            && help[..at].chars().next_back().is_none_or(open)
             && help[at + dots.len()..].chars().next().is_none_or(closed)
     })
 }

@@ -5,4 +5,5 @@ pub(crate) mod forms;
 pub(crate) mod in_place;
 pub(crate) mod spelling;
 pub(crate) mod unknown;
+pub(crate) mod windows;
 pub(crate) mod words;

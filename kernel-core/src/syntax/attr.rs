@@ -327,9 +327,23 @@ impl Reader<'_> {
                 ("num_stages" | "stages" | "pipeline_stages", _) => diagnostic
                     .why("each loop has stages of its own")
                     .help(format!("for k in pipeline(range(0, n, 64), {value}) {{ .. }}")),
+                ("threads" | "num_threads" | "block_size" | "block_dim" | "block", _) => {
+                    let warps = value.parse::<u32>().ok().filter(|threads| threads % 32 == 0);
+                    diagnostic
+                        .why("a block has `warps` warps of 32 threads each")
+                        .help_if(warps.map(|threads| format!("warps = {}", threads / 32)))
+                }
                 (_, Some(near)) => diagnostic.help(format!("{near} = {value}")),
-                (_, None) => diagnostic.help(ARGUMENTS),
+                (_, None) => diagnostic.compare(
+                    "",
+                    known.map(|name| format!("`{name}`")).join(", "),
+                    format!("`{name}`"),
+                ),
             });
+            // How many warps there are is said as well.
+            if matches!(name, "threads" | "num_threads" | "block_size" | "block_dim" | "block") {
+                return;
+            }
             // What is meant counts for the rest, so that its absence is not reported as well.
             name = near.unwrap_or(name);
         }

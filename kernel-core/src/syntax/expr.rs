@@ -408,7 +408,8 @@ impl Reader<'_> {
         match expr {
             syn::Expr::Block(block) => {
                 if let Some(label) = &block.label {
-                    self.refuse_at(label, "a labelled block", "", "loop { .. break; }");
+                    let why = "a block ends where its text does; a function with an early `return` gives a value from several places";
+                    self.refuse_at(label, "a labelled block", why, "loop { .. break; }");
                     ExprKind::Refused(vec![self.block(&block.block, d)])
                 } else {
                     ExprKind::Block(self.block(&block.block, d))
@@ -434,6 +435,23 @@ impl Reader<'_> {
                 self.boxed(&item.cond, d),
                 self.guarded(&item.cond, &item.body, d),
             ),
+            syn::Expr::ForLoop(item) if item.attrs.iter().any(unrolls) => {
+                for attr in item.attrs.iter().filter(|attr| unrolls(attr)) {
+                    let why = "the range says how a loop runs: `unroll(..)` repeats the body, `pipeline(.., stages)` starts its copies ahead";
+                    let [pat, range] = [super::written(&item.pat), super::written(&item.expr)];
+                    let range = if range.starts_with("unroll") || range.starts_with("pipeline") {
+                        range
+                    } else {
+                        format!("unroll({range})")
+                    };
+                    let help = format!("for {pat} in {range}");
+                    self.refuse_at(attr, "an attribute of a loop", why, &help);
+                }
+                let mut body = self.block(&item.body, d);
+                body.stmts.insert(0, Stmt::Expr(self.expr(&item.expr, d)));
+                let pat = self.refused_pat(&item.pat);
+                ExprKind::Refused(vec![Self::block_after(pat, body)])
+            }
             syn::Expr::ForLoop(item) => ExprKind::For(
                 Self::label(item.label.as_ref()),
                 Box::new(self.pat(&item.pat)),
@@ -463,8 +481,19 @@ impl Reader<'_> {
         match expr {
             syn::Expr::Let(item) => {
                 let why = "`if let`, joined with other conditions by `&&`, and `let .. else` take patterns; a `while` takes a `bool`";
-                self.refuse(loc, "`let` in this condition", why, "");
-                ExprKind::Refused(vec![self.alone(&item.expr, d)])
+                match next_of(item) {
+                    Some((pat, of)) => {
+                        let why =
+                            "a `for` loop goes over a range or an array; a `while` takes a `bool`";
+                        let help = format!("for {} in {}", super::written(pat), spelt(of));
+                        self.refuse(loc, "`while let` over an iterator", why, &help);
+                        ExprKind::Refused(vec![self.alone(of, d)])
+                    }
+                    None => {
+                        self.refuse(loc, "`let` in this condition", why, "");
+                        ExprKind::Refused(vec![self.alone(&item.expr, d)])
+                    }
+                }
             }
             // What is inside can be read as if the word were not there.
             syn::Expr::Unsafe(item) => {
@@ -600,7 +629,12 @@ impl Reader<'_> {
             return said;
         }
         let (why, help) = macro_advice(&name);
-        let loc = self.locations.of_span(mac.path.span());
+        // What the help replaces: the macro with its text.
+        let loc = if matches!(&*name, "panic" | "unreachable" | "todo" | "unimplemented") {
+            self.loc(mac)
+        } else {
+            self.locations.of_span(mac.path.span())
+        };
         let what = format!("the macro `{name}!`");
         let known = ["assert", "assert_eq", "layout", "println", "ptx"];
         if why == MACROS
@@ -633,6 +667,22 @@ fn has_pattern(condition: &syn::Expr) -> bool {
 }
 
 const ASYNCHRONOUS: &str = "use `copy_async` and its waits";
+
+/// What `let Some(pat) = of.next()` names, and what it goes over.
+fn next_of(item: &syn::ExprLet) -> Option<(&syn::Pat, &syn::Expr)> {
+    let (syn::Pat::TupleStruct(some), syn::Expr::MethodCall(call)) = (&*item.pat, &*item.expr)
+    else {
+        return None;
+    };
+    let is_some = some.path.is_ident("Some") && call.method == "next" && call.args.is_empty();
+    some.elems.first().filter(|_| is_some).map(|pat| (pat, &*call.receiver))
+}
+
+/// Whether an attribute of a loop is no lint.
+fn unrolls(attr: &syn::Attribute) -> bool {
+    let lints = ["allow", "warn", "deny", "forbid", "expect", "cfg", "rustfmt", "doc"];
+    !attr.path().segments.first().is_some_and(|first| lints.iter().any(|lint| first.ident == lint))
+}
 
 /// The names that a pattern might bind: its words that are not those of types or of the language.
 fn names_in(tokens: proc_macro2::TokenStream, names: &mut Vec<String>) {
@@ -694,7 +744,7 @@ fn macro_advice(name: &str) -> (&'static str, &'static str) {
         }
         "vec" => ("the device has no heap", "array(4, |i| zeros::<f32>([64, 64]))"),
         "panic" | "unreachable" | "todo" | "unimplemented" => {
-            ("a kernel cannot unwind", "device_assert(false)")
+            ("a kernel cannot unwind; an assertion that fails stops it", "device_assert(false)")
         }
         _ => (MACROS, ""),
     }

@@ -401,7 +401,24 @@ impl Reader<'_> {
                 let why = "besides kernels there can be functions, structs, enums, traits, impls, constants and `use`";
                 let help = if let syn::Item::Static(item) = other {
                     let ty = super::written(&item.ty);
-                    format!("const {}: {ty} = {};", item.ident, super::written(&item.expr))
+                    match &*item.ty {
+                        // A static array is the shared memory of CUDA.
+                        syn::Type::Array(array)
+                            if matches!(&*item.expr, syn::Expr::Repeat(_))
+                                && crate::ir::Dtype::from_name(&super::written(&array.elem))
+                                    .is_some() =>
+                        {
+                            format!(
+                                "let {} = shared::<{}>([{}]);",
+                                item.ident.to_string().to_lowercase(),
+                                super::written(&array.elem),
+                                super::written(&array.len)
+                            )
+                        }
+                        _ => {
+                            format!("const {}: {ty} = {};", item.ident, super::written(&item.expr))
+                        }
+                    }
                 } else {
                     String::new()
                 };

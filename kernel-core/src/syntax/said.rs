@@ -181,14 +181,24 @@ impl Reader<'_> {
             text.values[index].notations.push(notation);
             let _ = write!(text.format, "{{{index}{spec}}}");
         }
-        for value in &text.values {
-            if value.notations.is_empty() {
-                self.problems.push(
-                    Code::ArgumentCount
-                        .at(value.value.loc, "the text has no place for this value")
-                        .why("a place is `{}`, or `{:?}`, `{:.3}` and so on"),
-                );
-            }
+        let unplaced: Vec<Loc> = text
+            .values
+            .iter()
+            .filter(|value| value.notations.is_empty())
+            .map(|value| value.value.loc)
+            .collect();
+        if !unplaced.is_empty() {
+            let places = vec!["{}"; unplaced.len()].join(" ");
+            let help = format!("{:?}", format!("{} {places}", format.trim_end()));
+            let placed = names.len() - unplaced.len();
+            let diagnostic = Code::ArgumentCount
+                .at(at, "the text has fewer places than values")
+                .compare("places", names.len(), placed)
+                .why("a place is `{}`, or `{:?}`, `{:.3}` and so on")
+                .help_if((!format.is_empty()).then_some(help));
+            self.problems.push(
+                unplaced.into_iter().fold(diagnostic, |one, loc| one.place(loc, "has no place")),
+            );
         }
         text
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, counted},
-    elaborate::{Builder, Env},
+    elaborate::{Builder, Env, messages::windows::counted_over},
     ir::{Const, Dtype, Type},
     loc::Loc,
     syntax::{
@@ -276,7 +276,9 @@ impl Builder<'_> {
         if self.calls.iter().any(open) {
             return self.report(
                 Code::Recursion.at(loc, format!("`{name}` calls itself"))
-                    .why("functions are inlined into the kernel, because tiles live in registers and a call stack cannot save registers; write a loop"),
+                    .why("functions are inlined into the kernel, because tiles live in registers and a call stack cannot save registers; a loop repeats a step")
+                    .help("let mut result = first;\nfor i in 0..n { result = step(result, i); }")
+                    .exemplified(),
             );
         }
         receiver.iter().chain(&vals).for_each(|val| self.unmark(val));
@@ -357,7 +359,7 @@ impl Builder<'_> {
         let of = self.segment_type(ty, env);
         if let Ty::Scalar(num) = of {
             let vals = self.args(args, env);
-            return self.number_function(num, name, (&vals, args), loc);
+            return self.number_function((num, &ty.name), name, (&vals, args), loc);
         }
         if matches!(of, Ty::Infer) {
             self.args(args, env);
@@ -397,7 +399,7 @@ impl Builder<'_> {
     /// `f16::of(value)`, `e4m3::from_f32(value)`, `e2m1x2::from_bits(byte)`
     fn number_function(
         &mut self,
-        num: Num,
+        (num, of): (Num, &str),
         name: &Segment,
         (vals, args): (&[Val], &[Expr]),
         loc: Loc,
@@ -410,7 +412,26 @@ impl Builder<'_> {
         };
         if !converts && !from_bits {
             let headline = format!("`{}` has no function `{}`", dtype.name(), name.name);
-            return self.error(Code::UnknownName, name.loc, headline);
+            let constant = match name.name.as_str() {
+                "default" | "zero" | "zeroed" => Some("ZERO"),
+                "one" => Some("ONE"),
+                "min_value" | "lowest" => Some("MIN"),
+                "max_value" => Some("MAX"),
+                "infinity" | "inf" => Some("INFINITY"),
+                "neg_infinity" => Some("NEG_INFINITY"),
+                "nan" => Some("NAN"),
+                "epsilon" => Some("EPSILON"),
+                _ => None,
+            };
+            let Some(constant) = constant.filter(|_| args.is_empty()) else {
+                return self.error(Code::UnknownName, name.loc, headline);
+            };
+            return self.report(
+                Code::UnknownName
+                    .at(loc, headline)
+                    .why("the numbers that a type has are constants: `ZERO`, `ONE`, `MIN`, `MAX`, of floats also `INFINITY`, `NEG_INFINITY`, `NAN` and `EPSILON`")
+                    .help(format!("{of}::{constant}")),
+            );
         }
         let [val] = vals else {
             let headline = format!("`{}` takes 1 argument", name.name);
@@ -542,11 +563,19 @@ impl Builder<'_> {
             let help = format!("{text}.map({closure})");
             return self.report(Code::NotAFunction.at(loc, headline).why(why).help(help));
         }
+        // `xs.iter().enumerate()` is about `xs`.
+        let receiver = match counted_over(receiver, name) {
+            Some(of) if matches!(self.plain_expr(of, env), Val::Array(_) | Val::List(_)) => of,
+            _ => receiver,
+        };
         let place = self.place(receiver, env);
         let val = match &place {
             Some(place) => self.read(place),
             None => self.plain_expr(receiver, env),
         };
+        if let Some(reported) = self.not_of_memory(&val, (receiver, name, args), env, loc) {
+            return reported;
+        }
         if let Val::Struct(item) = &val
             && let Some(found) = self.find_function(&item.def, &name.name)
         {

@@ -90,11 +90,8 @@ impl Builder<'_> {
                 let now = self.plain(val.clone());
                 let before = self.matched.get(&pat.loc);
                 let kept = before.is_none_or(|before| before.same(&now));
-                let val = if kept {
-                    val
-                } else {
-                    self.report(changed_by_condition(written, pat.loc))
-                };
+                let val =
+                    if kept { val } else { self.report(changed_by_condition(written, pat.loc)) };
                 self.scopes.declare(env, VALUE, false, val);
             }
             PatKind::InArm { name } => {
@@ -355,7 +352,18 @@ impl Builder<'_> {
         }
         let Ty::Scalar(num) = to else {
             let name = self.type_name(&to);
-            return self.error(Code::Kind, ty.loc, format!("`as` does not convert to `{name}`"));
+            let diagnostic = Code::Kind.at(ty.loc, format!("`as` does not convert to `{name}`"));
+            let diagnostic = diagnostic.compare("", "a type of numbers", format!("`{name}`"));
+            let (Ty::Ptr(num), Some(text)) = (&to, expr.operand_text()) else {
+                return self.report(diagnostic);
+            };
+            let dtype = self.cells.name(*num);
+            return self.report(
+                diagnostic
+                    .why("an address keeps the type of its elements; `bitcast` takes the bits of an element as another type")
+                    .help(format!("load({text} + i).bitcast::<{dtype}>()"))
+                    .exemplified(),
+            );
         };
         if let Val::Value(value) = &val
             && !self.is_scalar(*value)

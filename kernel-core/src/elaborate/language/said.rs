@@ -94,7 +94,23 @@ impl Builder<'_> {
             }
             if !self.is_number(val) {
                 let headline = format!("`{}!` compares scalars", said.saying.name());
-                return self.refuse_kind(headline, "a scalar", (val, operand.loc));
+                let actual = self.describe(val);
+                let tiles = matches!(self.ty_of(val), Some(Type::Tile(..)));
+                // A tile is compared by its method, which takes a scalar too.
+                let of = if matches!(self.ty_of(&left), Some(Type::Tile(..))) { 0 } else { 1 };
+                let [one, other] = [of, 1 - of].map(|side: usize| &operands[side]);
+                let method = if compare == Compare::Eq { "eq" } else { "ne" };
+                let help = one.operand_text().zip(other.text());
+                let help = help
+                    .map(|(one, other)| format!("device_assert({one}.{method}({other}))"))
+                    .filter(|_| tiles);
+                // `device_assert` takes the place of the macro.
+                let place = if tiles { said.loc } else { operand.loc };
+                let diagnostic = Code::Kind.at(place, headline).compare("", "a scalar", actual);
+                let why =
+                    "`device_assert` stops the kernel if a condition fails anywhere in a tile";
+                return self
+                    .refuse(diagnostic.advised(if tiles { why } else { "" }, "").help_if(help));
             }
         }
         let holds = self.compare(compare, &left, &right, said.loc)?;
@@ -221,7 +237,22 @@ impl Builder<'_> {
             } else {
                 format!("`{}`", dtype.name())
             };
-            return self.refuse(not_written(*notation, actual, loc));
+            let bits = *notation == Notation::Digits && dtype.is_float() && !address;
+            let diagnostic = not_written(*notation, actual, loc);
+            if !bits {
+                return self.refuse(diagnostic);
+            }
+            let diagnostic = diagnostic.why(
+                "the digits are those of an integer; `bitcast` gives the bits of a float as one",
+            );
+            let unsigned = format!("u{}", dtype.bytes() * 8);
+            let bits = text.map(|text| format!("{text}.bitcast::<{unsigned}>()"));
+            // The name stands in the text, so that the value cannot be replaced alone.
+            return self.refuse(if said.text.loc == Some(loc) {
+                Diagnostic { example: bits, ..diagnostic }
+            } else {
+                diagnostic.help_if(bits)
+            });
         }
         self.value(val, loc)
     }

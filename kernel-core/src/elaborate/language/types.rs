@@ -180,9 +180,10 @@ impl Builder<'_> {
             Code::UnknownName.at(name_loc, format!("`{name}` is not a type that kernels know"));
         if let Some(what) = self.scopes.host.get(name) {
             diagnostic = diagnostic.why(format!("the file has {what} of this name, for the host: kernels see what is in their own `#[kernel] mod` or in a `#[device] mod`"));
-            if *what == "a struct" {
+            if *what == "a struct" || *what == "an enum" {
+                let word = what.trim_start_matches("a ").trim_start_matches("an ");
                 diagnostic = diagnostic
-                    .help(format!("#[device]\nmod types {{ pub struct {name} {{ .. }} }}"));
+                    .help(format!("#[device]\nmod types {{ pub {word} {name} {{ .. }} }}"));
             }
         } else if matches!(name, "char" | "str" | "String") {
             diagnostic =

@@ -5,7 +5,7 @@ use crate::{
     elaborate::{Builder, Env},
     ir::{FilterAxis, ParamKind},
     loc::Loc,
-    syntax::{Expr, ExprKind, MapOption},
+    syntax::{Expr, ExprKind, Literal, MapOption},
 };
 
 /// The options about the filter of a map, the filter itself first.
@@ -112,7 +112,20 @@ impl Builder<'_> {
         let headline = format!("`{name}` has one entry for each axis that the filter moves along");
         let ExprKind::Array(parts) = &option.value.kind else {
             let loc = option.value.loc;
-            return self.refuse(Code::FactAttribute.at(loc, headline).help(example).exemplified());
+            let of_all = if let ExprKind::Lit(Literal::Int(number, _)) = &option.value.kind {
+                Some(format!("{:?}", vec![*number; axes]))
+            } else {
+                None
+            };
+            let actual = if of_all.is_some() { "a number" } else { "no array" };
+            let diagnostic = Code::FactAttribute
+                .at(loc, headline)
+                .compare("", format!("an array of {axes}"), actual)
+                .why("a filter moves along the axes between the first, which counts images, and the last, which counts channels");
+            return self.refuse(match of_all {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic.help(example).exemplified(),
+            });
         };
         if parts.len() != axes {
             return self.refuse(

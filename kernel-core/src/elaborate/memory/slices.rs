@@ -22,6 +22,15 @@ fn is_zero(val: &Val) -> bool {
     matches!(val, Val::Const(Const::Int(0), _))
 }
 
+/// How the range of an axis is written, if it is written alone.
+pub(crate) fn range_of(ranges: &Expr, axis: usize) -> Option<&Expr> {
+    if let ExprKind::Array(parts) | ExprKind::Tuple(parts) = &ranges.kind {
+        parts.get(axis)
+    } else {
+        (axis == 0).then_some(ranges)
+    }
+}
+
 /// Where the ends of the range of an axis are written; the range where they are not.
 pub(crate) fn ends_at(ranges: &Expr, axis: usize, range: Loc) -> [Loc; 2] {
     let one = if let ExprKind::Array(parts) | ExprKind::Tuple(parts) = &ranges.kind {
@@ -56,7 +65,7 @@ impl Builder<'_> {
         let (mut first, mut end) = (Vec::new(), Vec::new());
         for (axis, part) in (0u32..).zip(&parts) {
             let loc = if one { given.at(0) } else { given.args[0].part(axis as usize) };
-            let range = self.slice_range(part, loc)?;
+            let range = self.slice_range(part, range_of(&given.args[0], axis as usize), loc)?;
             let places = ends_at(&given.args[0], axis as usize, loc);
             let [low, high] = self.slice_of_axis(&range, axis, given, places)?;
             first.push(low);
@@ -67,7 +76,12 @@ impl Builder<'_> {
     }
 
     /// The range of an axis.
-    pub(crate) fn slice_range(&mut self, part: &Val, loc: Loc) -> Option<Rc<RangeVal>> {
+    pub(crate) fn slice_range(
+        &mut self,
+        part: &Val,
+        expr: Option<&Expr>,
+        loc: Loc,
+    ) -> Option<Rc<RangeVal>> {
         let plain = |range: &RangeVal| {
             !range.unroll
                 && range.stages.is_none()
@@ -86,7 +100,12 @@ impl Builder<'_> {
         } else {
             matches!(part, Val::Const(..))
         };
-        let help = self.written(part).filter(|_| number).map(|end| format!("0..{end}"));
+        let why = "a slice keeps the rank of its tensor: one position is a range of one";
+        let text = expr.and_then(Expr::operand_text).or_else(|| self.written(part));
+        let help = text.filter(|_| number).map(|at| match at.parse::<i128>() {
+            Ok(known) => format!("{at}..{}", known + 1),
+            Err(_) => format!("{at}..{at} + 1"),
+        });
         let actual = if let Val::Range(_) = part {
             "a range with options".to_owned()
         } else {
@@ -96,6 +115,7 @@ impl Builder<'_> {
             Code::Kind
                 .at(loc, "the bounds of a slice are ranges of positions")
                 .compare("", "a range such as `a..b`, or `..` for the whole axis", actual)
+                .advised(if number { why } else { "" }, "")
                 .help_if(help),
         )
     }

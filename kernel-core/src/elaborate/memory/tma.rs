@@ -242,11 +242,13 @@ impl Builder<'_> {
     pub(crate) fn copied_window(&mut self, window: &Val, loc: Loc) -> Option<(Value, SharedType)> {
         let Some((value, shared)) = self.shared_window(window) else {
             let unseen = if self.in_tensor_memory(window) { "tensor memory" } else { "registers" };
+            let help = self.staged(window);
             return self.refuse(
                 Code::CopyOperands
                     .at(loc, "a TMA copy goes to or from shared memory")
                     .compare("", "shared memory: `shared::<T>([M, N])`", self.describe(window))
-                    .why(format!("TMA cannot access {unseen}; put the tile into shared memory")),
+                    .why(format!("TMA cannot access {unseen}; put the tile into shared memory"))
+                    .help_if(help),
             );
         };
         self.own_window(&shared, "a TMA copy", loc)?;

@@ -86,6 +86,21 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
             "",
         ),
         "AutoLayout" => ("without `to_layout` the compiler chooses the layout of a tile", ""),
+        "rand" | "uniform" => (RANDOM, "kiln::random::Philox::new(seed).uniform(at.cast::<u64>())"),
+        "randn" | "normal" => (RANDOM, "kiln::random::Philox::new(seed).normal(at.cast::<u64>())"),
+        "randint" | "randint4x" | "rand4x" | "curand" | "curand_uniform" | "curand_init"
+        | "philox" => (RANDOM, "kiln::random::Philox::new(seed).words(at.cast::<u64>())"),
+        "next_power_of_2" | "next_pow2" | "next_power_of_two" | "nextPow2" | "bit_ceil" => (
+            KNOWN_EXTENT,
+            "#[kernel(.., instances(N = [256, 1024]))]\npub fn name<const N: i32>(..)",
+        ),
+        "multiple_of" | "max_contiguous" | "max_constancy" | "assume" => {
+            (DECLARED, "#[multiple_of(16)] n: i32")
+        }
+        "swizzle2d" => (
+            "schedules of tiles are types: `Grouped` goes through them in groups of rows",
+            "kiln::sched::Grouped::<8>::new(rows, columns).tile(block_id(0))",
+        ),
         "device_print" | "printf" => ("a kernel prints by `println!(\"x = {}\", x)`", ""),
         "static_assert" => ("", "assert!(condition, \"message\")"),
         "Some" | "None" => (
@@ -155,10 +170,22 @@ fn of_intrinsic(name: &str) -> Option<Advice> {
             "an atomic says which memory accesses it orders; `sync` orders those of a block",
             "sync()",
         ),
-        _ => return None,
+        _ => return of_bare(name),
     })
 }
 
+/// For functions of CUDA C++ without the underscores before them, or with the `_sync` behind them that older ones lack.
+fn of_bare(name: &str) -> Option<Advice> {
+    let bare = name.trim_start_matches('_').trim_end_matches("_sync");
+    let full = format!("__{bare}_sync");
+    let alike = name.ends_with("_sync") || name.starts_with("__");
+    if alike && name != full && bare != name { of_intrinsic(&full) } else { None }
+}
+
+const RANDOM: &str = "random numbers are computed from a seed and a counter, without a state, the same in kernels and on the host";
+const KNOWN_EXTENT: &str = "extents of tiles are known at compile time: the host chooses an instance for the size that it has";
+const DECLARED: &str =
+    "what is known of an argument is declared at the parameter, and the launch checks it";
 const GATHER: &str = "a tile of indices, of the same extents but along the axis, chooses the elements of each line along it";
 const SCATTER: &str = "the elements of a tile belong to threads, and a thread writes only its own; shared memory is written at a tile of indices";
 const SCATTERED: &str = "s.scatter(indices, x); sync(); s.load()";
@@ -175,7 +202,19 @@ pub(crate) fn of_layout(name: &str) -> Option<&'static str> {
 }
 
 /// Words that a function of the user's own may well have for a name.
-const PLAIN: [&str; 63] = [
+const PLAIN: [&str; 75] = [
+    "rand",
+    "randn",
+    "randint",
+    "uniform",
+    "normal",
+    "philox",
+    "next_power_of_2",
+    "next_power_of_two",
+    "bit_ceil",
+    "assume",
+    "swizzle2d",
+    "multiple_of",
     "float",
     "inf",
     "nan",
@@ -387,6 +426,10 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         "uint2" | "uint3" | "uint4" => (VECTORS, "Tile<u32>"),
         "half2" | "__half2" => (VECTORS, "Tile<f16>"),
         "nv_bfloat162" | "__nv_bfloat162" => (VECTORS, "Tile<bf16>"),
+        "i4" | "u4" | "s4" | "uint4b_t" | "int4b_t" | "int4_t" | "uint4_t" => (
+            "no element has four bits: a byte holds two numbers, which `x & 15` and `x >> 4` take out",
+            if name.starts_with('i') || name.starts_with('s') { "i8" } else { "u8" },
+        ),
         "f4" | "fp4" | "e2m1" | "float4_e2m1fn_x2" | "f4e2m1" => {
             ("an element of FP4 is two numbers in a byte", "e2m1x2")
         }

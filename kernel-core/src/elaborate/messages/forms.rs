@@ -14,6 +14,9 @@ use crate::{
     syntax::Segment,
 };
 
+/// The most methods that a message lists.
+const MOST_LISTED: usize = 24;
+
 impl Builder<'_> {
     /// Reports a method that there is none of; `tables` are those of what it is called on.
     pub(crate) fn no_such_method(
@@ -93,10 +96,16 @@ impl Builder<'_> {
             crate::elaborate::language::places::method_advice(val, &name.name)
         {
             diagnostic = self.advised_of(diagnostic, val, vals, advice);
+        } else if matches!(val, Val::Const(..)) && signatures::is_tile_method(&name.name) {
+            diagnostic = diagnostic
+                .why(format!("`{}` is a method of tiles, and this is one number", name.name));
         } else if let Some(near) =
             crate::diag::nearest(&name.name, names.iter().map(String::as_str))
         {
             diagnostic = diagnostic.help(near.to_owned());
+        } else if !names.is_empty() && names.len() <= MOST_LISTED {
+            let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            diagnostic = diagnostic.why(format!("it has {}", listed.join(", ")));
         }
         self.report(diagnostic)
     }
@@ -254,6 +263,33 @@ impl Builder<'_> {
             "dot" | "vdot" | "inner" if vals.len() == 1 && !shape.is_empty() => {
                 let [x, y] = [&Val::Value(tile), &vals[0]].map(|val| self.written(val));
                 format!("({} * {}).sum({})", x?, y?, shape.len() - 1)
+            }
+            "chunk" | "tensor_split" | "chunks" if matches!(given.as_deref(), Some([2, ..])) => {
+                let axis = match given.as_deref() {
+                    Some([_, at]) => usize::try_from(*at).ok().filter(|at| *at < shape.len())?,
+                    _ => 0,
+                };
+                let x = self.written(&Val::Value(tile))?;
+                let half = shape.get(axis)? / 2;
+                let part = |range: String| {
+                    let ranges: Vec<String> =
+                        (0..shape.len())
+                            .map(|at| {
+                                if at == axis { range.clone() } else { format!("0..{}", shape[at]) }
+                            })
+                            .collect();
+                    let of = if ranges.len() == 1 {
+                        range.clone()
+                    } else {
+                        format!("({})", ranges.join(", "))
+                    };
+                    format!("{x}.slice({of})")
+                };
+                format!(
+                    "({}, {})",
+                    part(format!("0..{half}")),
+                    part(format!("{half}..{}", 2 * half))
+                )
             }
             "flatten" | "ravel" => format!(".reshape([{elements}])"),
             "squeeze" if elements > 1 => {

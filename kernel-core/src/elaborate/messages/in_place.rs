@@ -10,6 +10,9 @@ use crate::{
     syntax::{Expr, ExprKind, Function, Item, Kernel, Unit},
 };
 
+/// The help for an operand that is to be an `i32`, until it stands beside the operand.
+pub(crate) const CONVERTED: &str = "_ as i32";
+
 /// The expressions of the functions of a unit, by their places.
 struct Exprs<'a>(BTreeMap<Loc, &'a Expr>);
 
@@ -63,7 +66,13 @@ fn operands(expr: &Expr) -> Option<[&Expr; 2]> {
     {
         return Some([of, only]);
     }
-    let ExprKind::Call(_, args) = &expr.kind else { return None };
+    let ExprKind::Call(of, args) = &expr.kind else { return None };
+    if let [_, a, b] = &args[..]
+        && of.name() == Some("select")
+    {
+        // The first one is the mask.
+        return Some([a, b]);
+    }
     if let [a, b] = &args[..] { Some([a, b]) } else { None }
 }
 
@@ -81,6 +90,12 @@ fn continued(expr: &Expr, code: Code, help: &str) -> Option<String> {
         // The call is written in another way.
         return Some(receiver.operand_text()? + help);
     }
+    // Another method does what this call asks for.
+    if let ExprKind::Method(receiver, ..) = &expr.kind
+        && code == Code::ArgumentCount
+    {
+        return Some(receiver.operand_text()? + help);
+    }
     let of_values = ["cast::<", "load()", "t()", "expand(", "item()", "to_layout("];
     let values = matches!(
         code,
@@ -93,6 +108,14 @@ fn continued(expr: &Expr, code: Code, help: &str) -> Option<String> {
     let whole = !matches!(expr.kind, ExprKind::Range(..) | ExprKind::Struct(..));
     let fits = values && whole && of_values.iter().any(|method| help[1..].starts_with(method));
     fits.then(|| expr.operand_text()).flatten().map(|text| text + help)
+}
+
+/// An operand as an `i32`: as it is written, a constant by its name.
+fn converted(expr: Option<&Expr>, of: &str) -> Option<String> {
+    let anything = CONVERTED.strip_suffix(" as i32") == Some(of);
+    let expr =
+        expr.filter(|expr| anything || of.parse::<u64>().is_ok() && expr.name().is_some())?;
+    Some(format!("{} as i32", expr.operand_text()?))
 }
 
 /// Says in words what to write behind an operand that cannot be underlined.
@@ -122,6 +145,13 @@ pub(crate) fn set(unit: &Unit, problems: &mut Problems) {
                     None if otherwise.is_some() => diagnostic.help = otherwise,
                     None => aside(diagnostic, operand),
                 }
+            }
+            if let Some(help) = diagnostic.help.as_deref()
+                && let Some(of) = help.strip_suffix(" as i32")
+            {
+                let expr = exprs.0.get(&diagnostic.primary).copied();
+                diagnostic.help =
+                    converted(expr, of).or_else(|| (help != CONVERTED).then(|| help.to_owned()));
             }
             if let Some(help) = diagnostic.help.as_deref()
                 && let Some(expr) = exprs.0.get(&diagnostic.primary)

@@ -63,6 +63,25 @@ fn with_arguments(name: &str, args: &[String]) -> Option<String> {
             .iter()
             .chain([z])
             .fold(a.clone(), |least, next| format!("minimum({least}, {next})")),
+        ("swap", [a, b]) => {
+            let [a, b] =
+                [a, b].map(|name| name.trim_start_matches("&mut ").trim_start_matches("& mut "));
+            let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            if !is_name(a) || !is_name(b) {
+                return None;
+            }
+            format!("({a}, {b}) = ({b}, {a})")
+        }
+        ("rand" | "uniform", [seed, at]) => random(seed, "uniform", at),
+        ("randn" | "normal", [seed, at]) => random(seed, "normal", at),
+        ("randint" | "randint4x" | "rand4x", [seed, at]) => random(seed, "words", at),
+        ("associative_scan", [of, axis, f]) => match of.matches(',').count() {
+            // A function of other languages takes the parts of two tuples one after the other.
+            1 if of.starts_with('(') && !f.starts_with('|') => {
+                format!("{of}.scan({axis}, |(a, b), (c, d)| {f}(a, b, c, d))")
+            }
+            _ => format!("{of}.scan({axis}, {f})"),
+        },
         ("pow" | "__powf", [x, y]) => format!("{x}.powf({y})"),
         ("where_" | "ternary", [mask, a, b]) => format!("select({mask}, {a}, {b})"),
         ("ceil_div" | "ceildiv" | "div_ceil" | "divup" | "cdiv_", [a, b]) => {
@@ -70,6 +89,13 @@ fn with_arguments(name: &str, args: &[String]) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// Numbers of a generator with this seed.
+fn random(seed: &str, method: &str, at: &str) -> String {
+    let is_name = at.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let at = if is_name { at.to_owned() } else { format!("({at})") };
+    format!("kiln::random::Philox::new({seed}).{method}({at}.cast::<u64>())")
 }
 
 /// The arguments as operands.
@@ -105,7 +131,13 @@ impl Builder<'_> {
             return self.report(
                 Code::Kind
                     .at(loc, format!("`{name}` is a function, where a value is required"))
-                    .help(format!("{name}(..)")),
+                    .why("a function of the language is called; a closure says what it is called with")
+                    .help(match name {
+                        "maximum" => "|a, b| a.max(b)".to_owned(),
+                        "minimum" => "|a, b| a.min(b)".to_owned(),
+                        "fma" => "|a, b, c| fma(a, b, c)".to_owned(),
+                        _ => format!("{name}(..)"),
+                    }),
             );
         }
         let host = self.scopes.host.get(name).copied();
@@ -170,7 +202,8 @@ impl Builder<'_> {
             written.clone()
         };
         if let Some(help) = operands.as_ref().and_then(|args| with_arguments(name, args)) {
-            return self.report(diagnostic.help(help));
+            let why = super::advice::of_name(name).map_or("", |(why, _)| why);
+            return self.report(diagnostic.advised(why, &help));
         }
         if let (Some(real), Some(written)) = (super::advice::of_layout(name), &written)
             && !written.is_empty()

@@ -102,6 +102,19 @@ impl Builder<'_> {
         self.scopes.name_with(from, |held| held.value() == Some(value)).map(str::to_owned)
     }
 
+    /// A tile of registers, put into shared memory where it stands.
+    pub(crate) fn staged(&self, val: &Val) -> Option<String> {
+        let (Some(Type::Tile(Elem::Number(_), shape)), Some(tile)) =
+            (self.ty_of(val), self.written(val))
+        else {
+            return None;
+        };
+        let name = self.cells.name(self.num_of(val)?);
+        Some(format!(
+            "{{ let staged = shared::<{name}>({shape:?}); staged.store({tile}); sync(); staged }}"
+        ))
+    }
+
     /// `x.method` for the variable `x`; `.method` if a value has no name.
     pub(crate) fn applied(&self, value: Value, method: &str) -> String {
         self.written(&Val::Value(value)).unwrap_or_default() + method

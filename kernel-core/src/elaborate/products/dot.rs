@@ -4,7 +4,7 @@ use kernel_ptx::Capability;
 
 use super::factors::{listed, narrow_factors};
 use crate::{
-    diag::Code,
+    diag::{Code, Diagnostic},
     elaborate::{
         Builder,
         language::{
@@ -199,9 +199,15 @@ impl Builder<'_> {
         let [a_text, b_text, acc_text] = written_factors(given.args);
         if let Some(sum) = precision.sums(dtype).first() {
             return self.refuse(
-                diagnostic
+                Diagnostic { primary: given.at(2), ..diagnostic }
                     .why("these are the operands and accumulators of tensor cores and, for `f32` and `f64`, of fused multiply-add")
-                    .help(self.applied(acc, &format!(".cast::<{}>()", sum.name()))),
+                    .help(match given.args[2].text() {
+                        // What is made for the product is made as its accumulator.
+                        Some(text) if text.starts_with("zeros::<") => {
+                            text.replacen(&format!("<{}>", acc_dtype.name()), &format!("<{}>", sum.name()), 1)
+                        }
+                        _ => self.applied(acc, &format!(".cast::<{}>()", sum.name())),
+                    }),
             );
         }
         let plain = Precision::Full.sums(dtype);

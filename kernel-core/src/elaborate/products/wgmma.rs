@@ -44,10 +44,12 @@ impl Builder<'_> {
         let [a, b, acc] = operands;
         if !matches!(self.ty(b), Type::Shared(_)) {
             let headline = "the right operand of `wgmma::mma` has to be in shared memory";
+            let help = self.staged(given.val(1));
             return self.refuse(
                 Code::Kind.at(given.at(1), headline)
                     .compare("", "a `Shared<T>` of extents [k, n]", self.describe(given.val(1)))
-                    .why("all warps of the group read it there; only the left operand may come from registers (PTX ISA, \"wgmma.mma_async\")"),
+                    .why("all warps of the group read it there; only the left operand may come from registers (PTX ISA, \"wgmma.mma_async\")")
+                    .help_if(help),
             );
         }
         if !matches!(self.ty(a), Type::Shared(_) | Type::Tile(Elem::Number(_), _)) {

@@ -2,15 +2,16 @@
 
 use kernel_ptx::Capability;
 
-use super::{Given, Run, Signature, Written, family, methods, named};
+use super::{Given, Kind, Run, Signature, Written, family, methods, named};
 use crate::{
     diag::{Code, counted, nearest},
     elaborate::{
         Builder, Env,
         language::{targets::oldest_with, value::Val},
     },
+    ir::{Const, Dtype},
     loc::Loc,
-    syntax::{Expr, Segment},
+    syntax::{Expr, GenericArg, Segment, TypeKind},
 };
 
 impl Builder<'_> {
@@ -39,6 +40,11 @@ impl Builder<'_> {
             return self.unknown_function(name, args, segment.loc, env);
         }
         self.no_such_function(family, name, segment.loc)
+    }
+
+    /// Whether a value has a method of the language.
+    pub(crate) fn has_method(&self, val: &Val, name: &str) -> bool {
+        methods::of(self, val).iter().any(|rows| named(rows, name).is_some())
     }
 
     /// A method of the language.
@@ -96,6 +102,7 @@ impl Builder<'_> {
             }
         }
         self.in_order(&given)?;
+        self.axis_in_order(&given)?;
         // All of them are looked at, so that whatever is wrong is reported at once.
         let parameters = given.signature.parameters.iter().enumerate();
         let checked: Vec<_> =
@@ -112,6 +119,9 @@ impl Builder<'_> {
     /// Reports another number of arguments.
     fn other_count(&mut self, given: &Given<'_>) -> Val {
         let (required, actual) = (given.signature.parameters.len(), given.vals.len());
+        if let Some(reported) = self.hinted(given) {
+            return reported;
+        }
         let diagnostic = Code::ArgumentCount
             .at(given.loc, format!("`{}` takes {}", given.path(), counted(required, "argument")))
             .compare("arguments", required, actual)
@@ -119,11 +129,114 @@ impl Builder<'_> {
         self.report(diagnostic)
     }
 
+    /// Reports a hint for the cache that is given as an argument of a load or a store, as Triton has it.
+    fn hinted(&mut self, given: &Given<'_>) -> Option<Val> {
+        let hints = ["evict_first", "evict_last"];
+        let at = given.args.iter().position(|arg| {
+            let text = arg.text().unwrap_or_default();
+            hints.iter().any(|hint| text.trim_matches('"') == *hint)
+        })?;
+        let name = given.signature.name;
+        let hint = given.args[at].text()?.trim_matches('"').to_owned();
+        if !matches!(given.of, Val::View(_)) || !matches!(name, "load" | "store") {
+            return None;
+        }
+        let rest: Option<Vec<String>> = (0..given.args.len())
+            .filter(|other| *other != at)
+            .map(|other| given.args[other].text())
+            .collect();
+        Some(
+            self.report(
+                Code::ArgumentCount
+                    .at(given.loc, format!("`{name}` takes no hint for the cache"))
+                    .compare("arguments", given.signature.parameters.len(), given.args.len())
+                    .why("the hint is said of the window, by a method before the access")
+                    .help(format!(".{hint}().{name}({})", rest?.join(", "))),
+            ),
+        )
+    }
+
+    /// The call with the arguments that it has too many of, as other languages have them, where what is meant is written in another way.
+    fn regrouped(&self, given: &Given<'_>) -> Option<String> {
+        let Signature { name, parameters, .. } = given.signature;
+        let texts: Vec<String> = given.args.iter().map(Expr::text).collect::<Option<_>>()?;
+        let more = texts.len().checked_sub(parameters.len())?;
+        let of = |at: usize| texts.get(at).cloned().unwrap_or_default();
+        let is_integer =
+            |at: usize| matches!(given.vals.get(at), Some(Val::Const(Const::Int(_), _)));
+        let is_mask = |at: usize| {
+            let num = given.vals.get(at).and_then(|val| self.num_of(val));
+            num.is_some_and(|num| self.cells.known(num) == Some(Dtype::Bool))
+        };
+        if more == 0 {
+            return None;
+        }
+        // Extents that no array joins.
+        let extents = matches!(parameters.first()?.kind, Kind::Shape | Kind::Ring | Kind::View)
+            || matches!(*name, "permute" | "sum");
+        if extents && (0..=more).all(is_integer) {
+            let first = texts[..=more].join(", ");
+            let rest: String = texts[more + 1..].iter().map(|text| format!(", {text}")).collect();
+            let generic = Self::generics_of(given);
+            let call = format!("{}{generic}([{first}]{rest})", given.path());
+            let method = !matches!(given.of, Val::Unit);
+            return Some(if method { format!(".{call}") } else { call });
+        }
+        let zero = || match given.vals.first().and_then(|val| self.num_of(val)) {
+            Some(num) if self.cells.known(num).is_some_and(Dtype::is_float) => "0.0",
+            Some(_) | None => "0",
+        };
+        Some(match (*name, texts.len()) {
+            ("load", 2) if is_mask(1) => format!("load_masked({}, {}, {})", of(0), of(1), zero()),
+            ("load", 3) if is_mask(1) => format!("load_masked({}, {}, {})", of(0), of(1), of(2)),
+            ("store", 3) if is_mask(2) => format!("store_masked({}, {}, {})", of(0), of(2), of(1)),
+            ("named_barrier", 2) => {
+                let threads = of(1).parse::<u32>().ok().filter(|threads| threads % 32 == 0)?;
+                format!("named_barrier({})", threads / 32)
+            }
+            ("cumsum", 2) if of(1) == "true" => format!(".scan_reverse({}, |a, b| a + b)", of(0)),
+            ("cumprod", 2) if of(1) == "true" => format!(".scan_reverse({}, |a, b| a * b)", of(0)),
+            // The extreme values and where they are.
+            ("max" | "min", 2) if of(1) == "true" => {
+                let x = self.written(&given.of)?;
+                format!("({x}.{name}({0}), {x}.arg{name}({0}))", of(0))
+            }
+            ("dot_scaled", 7) => {
+                format!("dot_scaled({}, {}, {}, {}, {})", of(0), of(3), of(6), of(1), of(4))
+            }
+            // What other languages say of the order of memory, or of the result, is not said.
+            (_, _) if texts[parameters.len()..].iter().all(|text| text.starts_with('"')) => {
+                let call = format!("{}({})", given.path(), texts[..parameters.len()].join(", "));
+                if matches!(given.of, Val::Unit) { call } else { format!(".{call}") }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The generic arguments of a call, as they are written.
+    fn generics_of(given: &Given<'_>) -> String {
+        if let [GenericArg::Type(ty)] = &given.name.args[..]
+            && let TypeKind::Path(path) = &ty.kind
+            && let Some(name) = path.only()
+        {
+            return format!("::<{}>", name.name);
+        }
+        String::new()
+    }
+
     /// The call with the arguments that it has, and examples of those that it lacks.
     fn filled_in(&self, given: &Given<'_>) -> Option<String> {
         let Signature { name, parameters, usage, .. } = given.signature;
-        if usage.is_some() || !matches!(*name, "dot" | "dot_tf32") || given.args.len() != 2 {
+        if let Some(written) = self.regrouped(given) {
+            return Some(written);
+        }
+        let ranged = matches!(*name, "range" | "pipeline") && !given.args.is_empty();
+        let product = matches!(*name, "dot" | "dot_tf32") && given.args.len() == 2;
+        if usage.is_some() || !(ranged || product) || given.args.len() > parameters.len() {
             return None;
+        }
+        if let ("range", [end]) = (*name, given.args) {
+            return Some(format!("range(0, {}, 1)", end.text()?));
         }
         let example = |at: usize| match parameters[at].example {
             Written::Name => Some(parameters[at].name.to_owned()),

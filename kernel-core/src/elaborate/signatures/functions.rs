@@ -205,7 +205,7 @@ pub(super) const FUNCTIONS: &[Signature] = &[
         &[
             param("from", Kind::Any).text("start"),
             param("to", Kind::Any).text("end"),
-            param("step", Kind::Any),
+            param("step", Kind::Any).text("1"),
         ],
         |_, g| range(g),
     ),
@@ -214,7 +214,7 @@ pub(super) const FUNCTIONS: &[Signature] = &[
         "pipeline",
         &[
             param("iterations", Kind::Any).text("range"),
-            param("stages", Kind::Known("the number of stages")),
+            param("stages", Kind::Known("the number of stages")).text("3"),
         ],
         |b, g| b.pipeline(g),
     ),

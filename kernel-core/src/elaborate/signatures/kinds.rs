@@ -120,7 +120,37 @@ impl Builder<'_> {
         let headline = number.headline.replace("{}", &value.to_string());
         let diagnostic =
             Diagnostic::new(number.code, loc, headline).compare(number.unit, required, value);
-        self.refuse(diagnostic.advised(number.why, ""))
+        let legal_of = |value: i128| match number.legal {
+            Legal::Within(least, most) => (i128::from(least)..=i128::from(most)).contains(&value),
+            Legal::OneOf(these, _) => these.iter().any(|one| i128::from(*one) == value),
+            Legal::Multiple { .. } => false,
+        };
+        // Threads are what other languages count.
+        if number.unit == "warps" && value % 32 == 0 && legal_of(value / 32) {
+            return self.refuse(
+                diagnostic
+                    .why(number.why)
+                    .why(format!("{value} threads are {} warps", value / 32))
+                    .help((value / 32).to_string()),
+            );
+        }
+        let nearest = match number.legal {
+            Legal::Within(least, most) => value.clamp(i128::from(least), i128::from(most)),
+            Legal::OneOf(these, _) => {
+                let more = these.iter().map(|one| i128::from(*one)).filter(|one| *one > value);
+                let most = these.iter().map(|one| i128::from(*one)).max();
+                more.min().or(most).unwrap_or(value)
+            }
+            Legal::Multiple { of, least, most } => {
+                let of = i128::from(of);
+                let up = value.clamp(0, i128::from(most)).div_euclid(of) * of;
+                let up = if up < value { up + of } else { up };
+                up.clamp(i128::from(least), i128::from(most))
+            }
+        };
+        // Which entry of a layout fits depends on the others.
+        let help = (number.code != Code::LayoutForm).then(|| nearest.to_string());
+        self.refuse(diagnostic.advised(number.why, "").help_if(help))
     }
 
     /// An axis of what the method is called on.
@@ -203,6 +233,29 @@ impl Builder<'_> {
             }
         }
         Some(corner)
+    }
+
+    /// Reports an axis and a tile that stand in each other's place.
+    pub(super) fn axis_in_order(&mut self, given: &Given<'_>) -> Option<()> {
+        let parameters = given.signature.parameters;
+        let is_tile = |val: &Val| matches!(val, Val::Value(value) if matches!(self.ty(*value), Type::Tile(..)));
+        let of_axis = |kind: Kind| matches!(kind, Kind::Axis(_) | Kind::Axes);
+        let axis = (0..parameters.len())
+            .find(|at| of_axis(parameters[*at].kind) && is_tile(given.val(*at)));
+        let number =
+            (0..given.vals.len()).find(|at| matches!(given.val(*at), Val::Const(Const::Int(_), _)));
+        let (Some(axis), Some(number)) = (axis, number) else { return Some(()) };
+        let texts: Option<Vec<_>> = given.args.iter().map(Expr::text).collect();
+        let call = texts.map(|mut texts| {
+            texts.swap(axis, number);
+            format!(".{}({})", given.signature.name, texts.join(", "))
+        });
+        let actual = self.describe(given.val(axis));
+        let order: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
+        let diagnostic = Code::Kind
+            .at(given.loc, format!("the axis is another argument of `{}`", given.signature.name))
+            .compare("", format!("({})", order.join(", ")), format!("{actual} as the axis"));
+        self.refuse(diagnostic.help_if(call))
     }
 
     /// Reports a copy whose barrier and window stand in each other's place.

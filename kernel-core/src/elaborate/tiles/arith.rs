@@ -5,6 +5,7 @@ use crate::{
     elaborate::{
         Builder,
         language::value::{Num, Val},
+        messages::in_place::CONVERTED,
     },
     ir::{
         Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Transcendental, Type, Unary, Value,
@@ -195,6 +196,15 @@ impl Builder<'_> {
                 let mut diagnostic = Code::DtypeMismatch
                     .at(loc, format!("the operands of {what} have different element types"))
                     .compare("", "one element type on both sides", format!("{left} and {right}"));
+                let index = [a, b].into_iter().position(|num| self.cells.is_index(num));
+                if let Some(index) = index {
+                    return self.refuse(
+                        diagnostic
+                            .why("Rust counts the elements of an array in `usize`; extents, axes and counts of Kiln are `i32`")
+                            .help(CONVERTED)
+                            .of_operand(index, None),
+                    );
+                }
                 diagnostic = match (self.cells.known(a), self.cells.known(b)) {
                     (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
                         diagnostic.help("select(mask, 1, 0)")

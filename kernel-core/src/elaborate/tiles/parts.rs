@@ -10,7 +10,7 @@ use crate::{
     elaborate::{
         Builder,
         language::value::{RangeVal, Val},
-        memory::slices::ends_at,
+        memory::slices::{ends_at, range_of},
         signatures::Given,
     },
     ir::{Op, StmtKind, TileOp, Value},
@@ -44,7 +44,7 @@ impl Builder<'_> {
         let mut within = Vec::new();
         for (axis, part) in parts.iter().enumerate() {
             let loc = if one { given.at(0) } else { given.args[0].part(axis) };
-            let range = self.slice_range(part, loc)?;
+            let range = self.slice_range(part, range_of(&given.args[0], axis), loc)?;
             let places = ends_at(&given.args[0], axis, loc);
             within.push(self.part_of_axis(&range, (axis, shape[axis]), loc, places)?);
         }

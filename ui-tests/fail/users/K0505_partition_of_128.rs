@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = 4, grid = 1)]
+pub fn two(x: TensorMut<f32, 1>, y: TensorMut<f32, 1>) {
+    warp_specialize(
+        || x.tile([0], [128]).store(full([128], 1.0)),
+        [partition(128).run(|| y.tile([0], [128]).store(full([128], 2.0)))],
+    );
+}
+
+fn main() {}
