@@ -26,7 +26,6 @@ const APART: [(&str, &str); 18] = [
     ("escape/K0111_single_braces.rs", "the text of `ptx!`"),
     ("escape/K0204_bytes.rs", "operands of `ptx!`"),
     ("escape/K0206_tile_of_results.rs", "operands of `ptx!`"),
-    ("float4/K0204_dot_of_integers.rs", "the accumulator, an argument of the call"),
     ("float4/K0409_swizzle_of_the_map.rs", "an argument of `#[block(..)]`"),
     ("float8/K0204_arithmetic.rs", "both operands of `+`"),
     ("habits/K0107_axis_left_out.rs", "a tile of another rank"),
@@ -37,6 +36,7 @@ const APART: [(&str, &str); 18] = [
     ("tensor_copy/K0301_copies_in_lanes_of_a_warp.rs", "digits of `layout!(..)`"),
     ("tensor_copy/K0301_copies_over_one_another.rs", "digits of `layout!(..)`"),
     ("tensor_map/K0102_no_such_function.rs", "arguments that are wrong as well"),
+    ("users/K0102_tl_rand.rs", "device code of Kiln, which only a build finds"),
     ("wgmma/K0302_swizzle_of_the_map.rs", "an argument of `#[block(..)]`"),
 ];
 

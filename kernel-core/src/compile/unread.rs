@@ -55,7 +55,8 @@ fn in_methods(parts: &[String]) -> Option<String> {
     if parts.iter().any(|part| part == "None") {
         let fits = parts.iter().all(|part| part == "None" || whole(part));
         let axes = (0..parts.len()).filter(|axis| parts[*axis] == "None");
-        return fits.then(|| axes.map(|axis| format!(".expand({axis})")).collect());
+        return fits
+            .then(|| axes.map(|axis| format!(".expand({axis})")).collect::<Vec<_>>().concat());
     }
     let mut ranges = Vec::new();
     for part in parts {

@@ -430,11 +430,24 @@ impl Reader<'_> {
                 let otherwise = item.else_branch.as_ref().map(|(_, e)| self.boxed(e, d));
                 ExprKind::If(condition, then, otherwise)
             }
-            syn::Expr::While(item) => ExprKind::While(
-                Self::label(item.label.as_ref()),
-                self.boxed(&item.cond, d),
-                self.guarded(&item.cond, &item.body, d),
-            ),
+            syn::Expr::While(item) => match next_of(&item.cond) {
+                Some((pat, of)) => {
+                    let (word, condition) = (&item.while_token, &item.cond);
+                    let header = quote::quote!(#word #condition);
+                    let why =
+                        "a `for` loop goes over a range or an array; a `while` takes a `bool`";
+                    let help = format!("for {} in {}", super::written(pat), spelt(of));
+                    self.refuse_at(&header, "`while let` over an iterator", why, &help);
+                    let body = self.block(&item.body, d);
+                    let pat = self.refused_pat(pat);
+                    ExprKind::Refused(vec![self.alone(of, d), Self::block_after(pat, body)])
+                }
+                None => ExprKind::While(
+                    Self::label(item.label.as_ref()),
+                    self.boxed(&item.cond, d),
+                    self.guarded(&item.cond, &item.body, d),
+                ),
+            },
             syn::Expr::ForLoop(item) if item.attrs.iter().any(unrolls) => {
                 for attr in item.attrs.iter().filter(|attr| unrolls(attr)) {
                     let why = "the range says how a loop runs: `unroll(..)` repeats the body, `pipeline(.., stages)` starts its copies ahead";
@@ -445,7 +458,10 @@ impl Reader<'_> {
                         format!("unroll({range})")
                     };
                     let help = format!("for {pat} in {range}");
-                    self.refuse_at(attr, "an attribute of a loop", why, &help);
+                    let (word, pat, of, range) =
+                        (&item.for_token, &item.pat, &item.in_token, &item.expr);
+                    let header = quote::quote!(#attr #word #pat #of #range);
+                    self.refuse_at(&header, "an attribute of a loop", why, &help);
                 }
                 let mut body = self.block(&item.body, d);
                 body.stmts.insert(0, Stmt::Expr(self.expr(&item.expr, d)));
@@ -481,19 +497,8 @@ impl Reader<'_> {
         match expr {
             syn::Expr::Let(item) => {
                 let why = "`if let`, joined with other conditions by `&&`, and `let .. else` take patterns; a `while` takes a `bool`";
-                match next_of(item) {
-                    Some((pat, of)) => {
-                        let why =
-                            "a `for` loop goes over a range or an array; a `while` takes a `bool`";
-                        let help = format!("for {} in {}", super::written(pat), spelt(of));
-                        self.refuse(loc, "`while let` over an iterator", why, &help);
-                        ExprKind::Refused(vec![self.alone(of, d)])
-                    }
-                    None => {
-                        self.refuse(loc, "`let` in this condition", why, "");
-                        ExprKind::Refused(vec![self.alone(&item.expr, d)])
-                    }
-                }
+                self.refuse(loc, "`let` in this condition", why, "");
+                ExprKind::Refused(vec![self.alone(&item.expr, d)])
             }
             // What is inside can be read as if the word were not there.
             syn::Expr::Unsafe(item) => {
@@ -669,7 +674,8 @@ fn has_pattern(condition: &syn::Expr) -> bool {
 const ASYNCHRONOUS: &str = "use `copy_async` and its waits";
 
 /// What `let Some(pat) = of.next()` names, and what it goes over.
-fn next_of(item: &syn::ExprLet) -> Option<(&syn::Pat, &syn::Expr)> {
+fn next_of(condition: &syn::Expr) -> Option<(&syn::Pat, &syn::Expr)> {
+    let syn::Expr::Let(item) = condition else { return None };
     let (syn::Pat::TupleStruct(some), syn::Expr::MethodCall(call)) = (&*item.pat, &*item.expr)
     else {
         return None;

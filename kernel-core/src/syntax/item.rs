@@ -595,7 +595,7 @@ impl Reader<'_> {
 
 /// Whether a name of the crate `kiln` is that of device code, which travels as that of any crate does, and none of the language.
 pub(crate) fn is_library(name: &str) -> bool {
-    matches!(name, "sched" | "Ring")
+    matches!(name, "sched" | "Ring" | "random")
 }
 
 /// Calls `each` with the path and the local name of every leaf of a `use`, and the leaf.

@@ -97,7 +97,7 @@ impl Builder<'_> {
                 let actual = self.describe(val);
                 let tiles = matches!(self.ty_of(val), Some(Type::Tile(..)));
                 // A tile is compared by its method, which takes a scalar too.
-                let of = if matches!(self.ty_of(&left), Some(Type::Tile(..))) { 0 } else { 1 };
+                let of = usize::from(!matches!(self.ty_of(&left), Some(Type::Tile(..))));
                 let [one, other] = [of, 1 - of].map(|side: usize| &operands[side]);
                 let method = if compare == Compare::Eq { "eq" } else { "ne" };
                 let help = one.operand_text().zip(other.text());

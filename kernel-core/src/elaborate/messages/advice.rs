@@ -86,21 +86,6 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
             "",
         ),
         "AutoLayout" => ("without `to_layout` the compiler chooses the layout of a tile", ""),
-        "rand" | "uniform" => (RANDOM, "kiln::random::Philox::new(seed).uniform(at.cast::<u64>())"),
-        "randn" | "normal" => (RANDOM, "kiln::random::Philox::new(seed).normal(at.cast::<u64>())"),
-        "randint" | "randint4x" | "rand4x" | "curand" | "curand_uniform" | "curand_init"
-        | "philox" => (RANDOM, "kiln::random::Philox::new(seed).words(at.cast::<u64>())"),
-        "next_power_of_2" | "next_pow2" | "next_power_of_two" | "nextPow2" | "bit_ceil" => (
-            KNOWN_EXTENT,
-            "#[kernel(.., instances(N = [256, 1024]))]\npub fn name<const N: i32>(..)",
-        ),
-        "multiple_of" | "max_contiguous" | "max_constancy" | "assume" => {
-            (DECLARED, "#[multiple_of(16)] n: i32")
-        }
-        "swizzle2d" => (
-            "schedules of tiles are types: `Grouped` goes through them in groups of rows",
-            "kiln::sched::Grouped::<8>::new(rows, columns).tile(block_id(0))",
-        ),
         "device_print" | "printf" => ("a kernel prints by `println!(\"x = {}\", x)`", ""),
         "static_assert" => ("", "assert!(condition, \"message\")"),
         "Some" | "None" => (
@@ -120,7 +105,29 @@ pub(crate) fn of_name(name: &str) -> Option<Advice> {
         "relu" => ("", "maximum(x, 0.0)"),
         "softmax" => ("", "let e = (x - x.max(1).expand(1)).exp(); e / e.sum(1).expand(1)"),
         "drop" => ("values end where the names do; there is nothing to free", ""),
-        _ => return of_intrinsic(name),
+        _ => return of_triton(name).or_else(|| of_intrinsic(name)),
+    })
+}
+
+/// For functions of Triton and its neighbours that are more than another name.
+fn of_triton(name: &str) -> Option<Advice> {
+    Some(match name {
+        "rand" | "uniform" => (RANDOM, "kiln::random::Philox::new(seed).uniform(at.cast::<u64>())"),
+        "randn" | "normal" => (RANDOM, "kiln::random::Philox::new(seed).normal(at.cast::<u64>())"),
+        "randint" | "randint4x" | "rand4x" | "curand" | "curand_uniform" | "curand_init"
+        | "philox" => (RANDOM, "kiln::random::Philox::new(seed).words(at.cast::<u64>())"),
+        "next_power_of_2" | "next_pow2" | "next_power_of_two" | "nextPow2" | "bit_ceil" => (
+            KNOWN_EXTENT,
+            "#[kernel(.., instances(N = [256, 1024]))]\npub fn name<const N: i32>(..)",
+        ),
+        "multiple_of" | "max_contiguous" | "max_constancy" | "assume" => {
+            (DECLARED, "#[multiple_of(16)] n: i32")
+        }
+        "swizzle2d" => (
+            "schedules of tiles are types: `Grouped` goes through them in groups of rows",
+            "kiln::sched::Grouped::<8>::new(rows, columns).tile(block_id(0))",
+        ),
+        _ => return None,
     })
 }
 

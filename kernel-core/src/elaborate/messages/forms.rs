@@ -234,6 +234,27 @@ impl Builder<'_> {
         is_tile.then(|| self.said_of_tile(*tile, name, &[])).flatten()
     }
 
+    /// Both halves of a tile along an axis: what `x.chunk(2, axis)` asks for.
+    fn halves(&self, tile: Value, given: &[i128]) -> Option<String> {
+        let shape = self.ty(tile).shape();
+        let (2, rest) = given.split_first()? else { return None };
+        let axis = usize::try_from(rest.first().copied().unwrap_or(0)).ok()?;
+        let x = self.written(&Val::Value(tile))?;
+        let half = shape.get(axis)? / 2;
+        let part = |first: u32, end: u32| {
+            let range = |at: usize| {
+                if at == axis { format!("{first}..{end}") } else { format!("0..{}", shape[at]) }
+            };
+            let ranges: Vec<String> = (0..shape.len()).map(range).collect();
+            if let [only] = &ranges[..] {
+                format!("{x}.slice({only})")
+            } else {
+                format!("{x}.slice(({}))", ranges.join(", "))
+            }
+        };
+        Some(format!("({}, {})", part(0, half), part(half, 2 * half)))
+    }
+
     /// How what other languages say of a tile is written here, if it depends on the axes and extents.
     pub(crate) fn said_of_tile(&self, tile: Value, name: &str, vals: &[Val]) -> Option<String> {
         let shape = self.ty(tile).shape();
@@ -264,33 +285,7 @@ impl Builder<'_> {
                 let [x, y] = [&Val::Value(tile), &vals[0]].map(|val| self.written(val));
                 format!("({} * {}).sum({})", x?, y?, shape.len() - 1)
             }
-            "chunk" | "tensor_split" | "chunks" if matches!(given.as_deref(), Some([2, ..])) => {
-                let axis = match given.as_deref() {
-                    Some([_, at]) => usize::try_from(*at).ok().filter(|at| *at < shape.len())?,
-                    _ => 0,
-                };
-                let x = self.written(&Val::Value(tile))?;
-                let half = shape.get(axis)? / 2;
-                let part = |range: String| {
-                    let ranges: Vec<String> =
-                        (0..shape.len())
-                            .map(|at| {
-                                if at == axis { range.clone() } else { format!("0..{}", shape[at]) }
-                            })
-                            .collect();
-                    let of = if ranges.len() == 1 {
-                        range.clone()
-                    } else {
-                        format!("({})", ranges.join(", "))
-                    };
-                    format!("{x}.slice({of})")
-                };
-                format!(
-                    "({}, {})",
-                    part(format!("0..{half}")),
-                    part(format!("{half}..{}", 2 * half))
-                )
-            }
+            "chunk" | "tensor_split" | "chunks" => self.halves(tile, given.as_deref()?)?,
             "flatten" | "ravel" => format!(".reshape([{elements}])"),
             "squeeze" if elements > 1 => {
                 let longer: Vec<_> = shape.iter().filter(|extent| **extent > 1).collect();

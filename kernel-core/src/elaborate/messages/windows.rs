@@ -63,9 +63,10 @@ impl Builder<'_> {
         vals: &[Val],
     ) -> Option<(&'static str, String)> {
         let Called { name, of, args } = called;
-        let shape = match val {
-            Val::View(view) => view.shape.clone(),
-            _ => self.ty_of(val)?.shape().to_vec(),
+        let shape = if let Val::View(view) = val {
+            view.shape.clone()
+        } else {
+            self.ty_of(val)?.shape().to_vec()
         };
         let is_mask = |at: usize| {
             let num = vals.get(at).and_then(|val| self.num_of(val));

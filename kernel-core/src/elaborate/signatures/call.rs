@@ -171,25 +171,33 @@ impl Builder<'_> {
         if more == 0 {
             return None;
         }
+        let function = matches!(given.of, Val::Unit);
         // Extents that no array joins.
         let extents = matches!(parameters.first()?.kind, Kind::Shape | Kind::Ring | Kind::View)
             || matches!(*name, "permute" | "sum");
         if extents && (0..=more).all(is_integer) {
             let first = texts[..=more].join(", ");
-            let rest: String = texts[more + 1..].iter().map(|text| format!(", {text}")).collect();
+            let rest: Vec<String> =
+                texts[more + 1..].iter().map(|text| format!(", {text}")).collect();
+            let rest = rest.concat();
             let generic = Self::generics_of(given);
             let call = format!("{}{generic}([{first}]{rest})", given.path());
-            let method = !matches!(given.of, Val::Unit);
-            return Some(if method { format!(".{call}") } else { call });
+            return Some(if function { call } else { format!(".{call}") });
         }
         let zero = || match given.vals.first().and_then(|val| self.num_of(val)) {
             Some(num) if self.cells.known(num).is_some_and(Dtype::is_float) => "0.0",
             Some(_) | None => "0",
         };
         Some(match (*name, texts.len()) {
-            ("load", 2) if is_mask(1) => format!("load_masked({}, {}, {})", of(0), of(1), zero()),
-            ("load", 3) if is_mask(1) => format!("load_masked({}, {}, {})", of(0), of(1), of(2)),
-            ("store", 3) if is_mask(2) => format!("store_masked({}, {}, {})", of(0), of(2), of(1)),
+            ("load", 2) if function && is_mask(1) => {
+                format!("load_masked({}, {}, {})", of(0), of(1), zero())
+            }
+            ("load", 3) if function && is_mask(1) => {
+                format!("load_masked({}, {}, {})", of(0), of(1), of(2))
+            }
+            ("store", 3) if function && is_mask(2) => {
+                format!("store_masked({}, {}, {})", of(0), of(2), of(1))
+            }
             ("named_barrier", 2) => {
                 let threads = of(1).parse::<u32>().ok().filter(|threads| threads % 32 == 0)?;
                 format!("named_barrier({})", threads / 32)
@@ -207,7 +215,7 @@ impl Builder<'_> {
             // What other languages say of the order of memory, or of the result, is not said.
             (_, _) if texts[parameters.len()..].iter().all(|text| text.starts_with('"')) => {
                 let call = format!("{}({})", given.path(), texts[..parameters.len()].join(", "));
-                if matches!(given.of, Val::Unit) { call } else { format!(".{call}") }
+                if function { call } else { format!(".{call}") }
             }
             _ => return None,
         })

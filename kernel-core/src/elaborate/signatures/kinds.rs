@@ -135,7 +135,7 @@ impl Builder<'_> {
             );
         }
         let nearest = match number.legal {
-            Legal::Within(least, most) => value.clamp(i128::from(least), i128::from(most)),
+            Legal::Within(least, most) => value.min(i128::from(most)).max(i128::from(least)),
             Legal::OneOf(these, _) => {
                 let more = these.iter().map(|one| i128::from(*one)).filter(|one| *one > value);
                 let most = these.iter().map(|one| i128::from(*one)).max();
@@ -143,9 +143,9 @@ impl Builder<'_> {
             }
             Legal::Multiple { of, least, most } => {
                 let of = i128::from(of);
-                let up = value.clamp(0, i128::from(most)).div_euclid(of) * of;
+                let up = value.min(i128::from(most)).max(0).div_euclid(of) * of;
                 let up = if up < value { up + of } else { up };
-                up.clamp(i128::from(least), i128::from(most))
+                up.min(i128::from(most)).max(i128::from(least))
             }
         };
         // Which entry of a layout fits depends on the others.
