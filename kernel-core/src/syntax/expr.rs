@@ -430,7 +430,7 @@ impl Reader<'_> {
                 let otherwise = item.else_branch.as_ref().map(|(_, e)| self.boxed(e, d));
                 ExprKind::If(condition, then, otherwise)
             }
-            syn::Expr::While(item) => match next_of(&item.cond) {
+            syn::Expr::While(item) => match super::matching::next_of(&item.cond) {
                 Some((pat, of)) => {
                     let (word, condition) = (&item.while_token, &item.cond);
                     let header = quote::quote!(#word #condition);
@@ -672,17 +672,6 @@ fn has_pattern(condition: &syn::Expr) -> bool {
 }
 
 const ASYNCHRONOUS: &str = "use `copy_async` and its waits";
-
-/// What `let Some(pat) = of.next()` names, and what it goes over.
-fn next_of(condition: &syn::Expr) -> Option<(&syn::Pat, &syn::Expr)> {
-    let syn::Expr::Let(item) = condition else { return None };
-    let (syn::Pat::TupleStruct(some), syn::Expr::MethodCall(call)) = (&*item.pat, &*item.expr)
-    else {
-        return None;
-    };
-    let is_some = some.path.is_ident("Some") && call.method == "next" && call.args.is_empty();
-    some.elems.first().filter(|_| is_some).map(|pat| (pat, &*call.receiver))
-}
 
 /// Whether an attribute of a loop is no lint.
 fn unrolls(attr: &syn::Attribute) -> bool {

@@ -498,6 +498,17 @@ fn alone(expr: Expr) -> Block {
     Block { items: Vec::new(), stmts: Vec::new(), tail: Some(Box::new(expr)), loc }
 }
 
+/// What `let Some(pat) = of.next()` names, and what it goes over.
+pub(super) fn next_of(condition: &syn::Expr) -> Option<(&syn::Pat, &syn::Expr)> {
+    let syn::Expr::Let(item) = condition else { return None };
+    let (syn::Pat::TupleStruct(some), syn::Expr::MethodCall(call)) = (&*item.pat, &*item.expr)
+    else {
+        return None;
+    };
+    let is_some = some.path.is_ident("Some") && call.method == "next" && call.args.is_empty();
+    some.elems.first().filter(|_| is_some).map(|pat| (pat, &*call.receiver))
+}
+
 /// A name that an arm would have only if one of its patterns fits.
 pub(crate) fn in_one_of_several(loc: Loc) -> Diagnostic {
     Code::Unsupported

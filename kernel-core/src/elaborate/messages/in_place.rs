@@ -11,7 +11,15 @@ use crate::{
 };
 
 /// The help for an operand that is to be an `i32`, until it stands beside the operand.
-pub(crate) const CONVERTED: &str = "_ as i32";
+const CONVERTED: &str = "_ as i32";
+
+/// The message about an operand of the type `usize` beside one of another type.
+pub(crate) fn to_i32(diagnostic: Diagnostic, operand: usize) -> Diagnostic {
+    diagnostic
+        .why("Rust counts the elements of an array in `usize`; extents, axes and counts of Kiln are `i32`")
+        .help(CONVERTED)
+        .of_operand(operand, None)
+}
 
 /// The expressions of the functions of a unit, by their places.
 struct Exprs<'a>(BTreeMap<Loc, &'a Expr>);

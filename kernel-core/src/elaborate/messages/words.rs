@@ -3,7 +3,10 @@
 use crate::{
     elaborate::{
         Builder, MAX_NAMED,
-        language::{specialize, value::Val},
+        language::{
+            specialize,
+            value::{Num, Val},
+        },
     },
     ir::{Const, Elem, ParamKind, Type, Value},
 };
@@ -100,6 +103,16 @@ impl Builder<'_> {
         // A long unrolled loop may be wrong in each iteration, and is shown once.
         let value = val.value().filter(|_| self.problems.reports() <= MAX_NAMED)?;
         self.scopes.name_with(from, |held| held.value() == Some(value)).map(str::to_owned)
+    }
+
+    /// A whole number as a literal of an element type.
+    pub(crate) fn whole_number(&self, digits: &str, num: Num) -> String {
+        match self.cells.known(num) {
+            Some(dtype) if dtype.is_half() => format!("{}::of({digits}.0)", dtype.name()),
+            Some(dtype) if dtype.is_float8() => format!("{}::from_f32({digits}.0)", dtype.name()),
+            _ if self.cells.is_float(num) => format!("{digits}.0"),
+            _ => digits.to_owned(),
+        }
     }
 
     /// A tile of registers, put into shared memory where it stands.

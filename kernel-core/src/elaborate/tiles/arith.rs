@@ -5,7 +5,7 @@ use crate::{
     elaborate::{
         Builder,
         language::value::{Num, Val},
-        messages::in_place::CONVERTED,
+        messages::in_place::to_i32,
     },
     ir::{
         Binary, Compare, Const, Dtype, Elem, ElementwiseOp, Transcendental, Type, Unary, Value,
@@ -198,12 +198,7 @@ impl Builder<'_> {
                     .compare("", "one element type on both sides", format!("{left} and {right}"));
                 let index = [a, b].into_iter().position(|num| self.cells.is_index(num));
                 if let Some(index) = index {
-                    return self.refuse(
-                        diagnostic
-                            .why("Rust counts the elements of an array in `usize`; extents, axes and counts of Kiln are `i32`")
-                            .help(CONVERTED)
-                            .of_operand(index, None),
-                    );
+                    return self.refuse(to_i32(diagnostic, index));
                 }
                 diagnostic = match (self.cells.known(a), self.cells.known(b)) {
                     (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
@@ -228,16 +223,6 @@ impl Builder<'_> {
                 };
                 self.refuse(diagnostic)
             }
-        }
-    }
-
-    /// A whole number as a literal of an element type.
-    pub(crate) fn whole_number(&self, digits: &str, num: Num) -> String {
-        match self.cells.known(num) {
-            Some(dtype) if dtype.is_half() => format!("{}::of({digits}.0)", dtype.name()),
-            Some(dtype) if dtype.is_float8() => format!("{}::from_f32({digits}.0)", dtype.name()),
-            _ if self.cells.is_float(num) => format!("{digits}.0"),
-            _ => digits.to_owned(),
         }
     }
 
