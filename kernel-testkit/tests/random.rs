@@ -57,7 +57,7 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 13] = [
+const FAMILIES: [(&str, Maker); 14] = [
     ("seed", program::kernel),
     ("sorts", sorts::kernel),
     ("copies", copies::kernel),
