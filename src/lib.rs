@@ -2,9 +2,9 @@
 //!
 //! `#[kernel]` compiles a function to PTX while the crate is built, and embeds the PTX in the
 //! binary. The function's name then makes typed launches, on an NVIDIA GPU or on Kiln's own
-//! emulator. The emulator runs the same PTX on the CPU, and reports races of warps on shared memory
-//! (not on global memory), accesses out of bounds and other faults with the kernel's line. Building
-//! and testing need only cargo; running needs only the driver.
+//! emulator. The emulator runs the same PTX on the CPU, and reports races on shared and global memory,
+//! accesses out of bounds and other faults with the kernel's line. Building and testing need only
+//! cargo; running needs only the driver.
 //!
 //! Where to read on:
 //!

@@ -91,7 +91,7 @@ fn methods_that_exist_say_how_they_are_called() {
     pasted("let w = t.flip();", "K0107", "let w = t.flip(1);");
     pasted("let w = t.sort();", "K0107", "let w = t.sort(1);");
     pasted("let w = t.top_k(4);", "K0107", "let w = t.top_k(8, 1);");
-    pasted("let w = t.reshape(2, 1024);", "K0107", "let w = t.reshape([2048]);");
+    pasted("let w = t.reshape(2, 1024);", "K0107", "let w = t.reshape([2, 1024]);");
     pasted("let w = t.permute(1, 0);", "K0107", "let w = t.permute([1, 0]);");
     pasted("let w = t.broadcast(32, 64);", "K0107", "let w = t.broadcast([32, 64]);");
     pasted("let w = t.expand();", "K0107", "let w = t.expand(2);");

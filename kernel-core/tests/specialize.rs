@@ -43,6 +43,7 @@ fn partitions_have_a_power_of_two_of_warps() {
                required  warps 1, 2, 4 or 8
                actual    warps 16
                why       layouts spread tiles over a power of two of warps, and a block has room for a few partitions
+               help      8
         "]],
     );
 }
@@ -56,6 +57,7 @@ fn budgets_come_in_steps() {
                required  registers a multiple of 8 from 24 to 256
                actual    registers 41
                why       `setmaxnreg` sets the registers of a thread in these steps
+               help      48
         "]],
     );
     says(
@@ -65,6 +67,7 @@ fn budgets_come_in_steps() {
                required  registers a multiple of 8 from 24 to 256
                actual    registers 16
                why       `setmaxnreg` sets the registers of a thread in these steps
+               help      24
         "]],
     );
 }
@@ -87,12 +90,12 @@ fn budgets_need_a_target_that_moves_registers() {
 fn budgets_leave_something_for_the_kernels_own_warps() {
     says(
         "warp_specialize(|| to.store(v), [partition(8).registers(256).run(|| sync())]);",
-        &expect![[r#"
+        &expect![[r"
             [K0506] these partitions leave too few registers for the kernel's own warps
                required  registers at most 480, added up over groups of four warps
                actual    registers 512, added up over groups of four warps
                why       a block of 12 warps starts with 168 registers a thread, 504 over its 3 groups of four, and a group gets only registers that another releases (PTX ISA, "setmaxnreg"); partitions of one or two warps share a group with the largest of their budgets, and a group without a budget needs 24
-        "#]],
+        "]],
     );
 }
 
@@ -186,8 +189,9 @@ fn a_partition_runs_a_closure() {
     says(
         "warp_specialize(|| to.store(v), [partition(1).warps(2)]);",
         &expect![[r"
-        [K0108] a partition has no method `warps`
-    "]],
+            [K0108] a partition has no method `warps`
+               why       it has `registers`, `run`
+        "]],
     );
 }
 
@@ -277,14 +281,14 @@ fn what_each_thread_has_for_itself_is_not_handed_over() {
     says(
         "let lane = ptx!(\"mov.u32 {out}, %laneid;\" => i32);
          warp_specialize(|| to.store(v), [partition(1).run(|| other.store(full([128], lane as f32)))]);",
-        &expect![[r#"
+        &expect![[r"
             [K0406] what a partition takes from outside may differ from thread to thread
                required  one value for the block
                actual    one for each thread
                ::: kernel.rs:4:24  `ptx!` may give each thread a different value
                why       other threads run the partition, and they do not have the values of these
                example   partition(1).run(|| { let lane = ptx!("mov.u32 {out}, %laneid;" => i32); .. })
-        "#]],
+        "]],
     );
 }
 

@@ -261,7 +261,7 @@ impl<T: Scalar> Shared<T> {
     /// The same memory with the extents `shape`, its elements in row-major order. It moves no data.
     ///
     /// `shape` is known at compile time and has as many elements. The first axis of a ring may have any extent; if that
-    /// is not a power of two, `shape` begins with it too.
+    /// is not a power of two, `shape` begins with it too, and has three axes or more.
     ///
     /// `load`, `store`, `gather`, `scatter`, atomics, `copy_async` in groups and products by warps take views, and bulk copies take those
     /// whose bytes are contiguous. Products of `wgmma` and `tcgen05` take a [`tile`](Shared::tile) or a [`view`](Shared::view) of one

@@ -212,10 +212,6 @@ fn unknown_instructions_are_named_with_their_line() {
             "tcgen05.mma.sp.cta_group::1.kind::f16",
         ),
         ("multimem.red.global.add.u32 [%d], %r;", "multimem.red"),
-        (
-            "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r, %r}, {%r, %r}, {%r, %r}, {%r, %r}, %r, 0;",
-            "mma.sp",
-        ),
         ("add.sat.u32 %r, %r, %r;", "add.sat.u32"),
         ("ld.global.f16x2.v2 %r, [%d];", "ld.global"),
     ] {

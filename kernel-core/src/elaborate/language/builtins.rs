@@ -163,12 +163,36 @@ impl Builder<'_> {
     }
 
     /// The element type of a turbofish, or an open one.
-    pub(crate) fn element_arg(&mut self, segment: &Segment, env: Env) -> Num {
-        let given = segment.args.first().and_then(GenericArg::ty);
-        if let Some(Ty::Scalar(num)) = given.map(|ty| self.resolve(ty, env)) {
-            return num;
+    pub(crate) fn element_arg(&mut self, segment: &Segment, env: Env) -> Option<Num> {
+        let Some(given) = segment.args.first().and_then(GenericArg::ty) else {
+            return Some(self.cells.open(Class::Any));
+        };
+        match self.resolve(given, env) {
+            Ty::Scalar(num) => Some(num),
+            // What is not known here is reported, or rustc's to say.
+            Ty::Infer | Ty::Other => Some(self.cells.open(Class::Any)),
+            ty @ (Ty::Unit
+            | Ty::Tile(_)
+            | Ty::Ptr(_)
+            | Ty::TilePtr(_)
+            | Ty::Shared(_)
+            | Ty::TensorMemory(_)
+            | Ty::Barrier { .. }
+            | Ty::Tensor(_)
+            | Ty::Option(_)
+            | Ty::Struct(..)
+            | Ty::Tuple(_)
+            | Ty::Array(_)
+            | Ty::Const(..)) => {
+                let actual = self.type_name(&ty);
+                self.refuse(
+                    Code::DtypeRefused
+                        .at(given.loc, format!("`{}` has elements of one number each", segment.name))
+                        .compare("element type", "`bool`, an integer or a float", format!("`{actual}`"))
+                        .why("tiles of pointers come from arithmetic with pointers, and several tiles stand for the parts of a struct or a tuple"),
+                )
+            }
         }
-        self.cells.open(Class::Any)
     }
 
     /// `arange(lo, hi)`
@@ -190,7 +214,7 @@ impl Builder<'_> {
 
     /// `zeros(shape)`
     pub(crate) fn zeros(&mut self, given: &Given<'_>) -> Option<Val> {
-        let (num, shape) = (self.element_arg(given.name, given.env), given.shape(0));
+        let (num, shape) = (self.element_arg(given.name, given.env)?, given.shape(0));
         self.check_budget(&shape, num, given.loc)?;
         // The zero of a type that is not known yet is an integer or a float by what the type becomes.
         let zero = match self.cells.known(num) {
@@ -204,7 +228,7 @@ impl Builder<'_> {
 
     /// `full(shape, value)`
     pub(crate) fn full(&mut self, given: &Given<'_>) -> Option<Val> {
-        let (num, shape) = (self.element_arg(given.name, given.env), given.shape(0));
+        let (num, shape) = (self.element_arg(given.name, given.env)?, given.shape(0));
         self.check_budget(&shape, num, given.loc)?;
         let (val, at) = given.arg(1);
         let value = self.value(val, at)?;

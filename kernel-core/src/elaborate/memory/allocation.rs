@@ -23,7 +23,7 @@ impl Builder<'_> {
             "let tile = shared::<f32>([64, 64]);",
             given.loc,
         )?;
-        let (num, shape) = (self.element_arg(given.name, given.env), given.shape(0));
+        let (num, shape) = (self.element_arg(given.name, given.env)?, given.shape(0));
         if shape.len() > MAX_RANK {
             let headline = "a shared tile has at most four axes, and one more for a ring";
             let required = format!("1 to {MAX_RANK}");

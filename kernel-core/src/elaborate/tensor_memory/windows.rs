@@ -45,7 +45,7 @@ impl Builder<'_> {
         given: &Given<'_>,
         of: Option<TensorMemory>,
     ) -> Option<(TensorMemory, Type)> {
-        let (num, shape) = (self.element_arg(given.name, given.env), given.shape(0));
+        let (num, shape) = (self.element_arg(given.name, given.env)?, given.shape(0));
         let dtype = self.cells.settled(num);
         if dtype == Dtype::Bool || dtype.bytes() > 4 {
             return self.refuse_dtype(

@@ -36,6 +36,7 @@ impl Lower<'_> {
             Planning { kernel: self.kernel, known: self.facts.known(), layouts: self.plan.layouts };
         let plan = planning.plan(tma, args).expect("layouts::boxes has refused what has no plan");
         let map = self.map_address(&plan.map);
+        let nowhere = (!plan.ends.is_empty()).then(|| self.map_address(&plan.map.of_no_element()));
         let mut corner: Vec<Val> = operands.coordinates.iter().map(|&at| self.scalar(at)).collect();
         let ends = self.in_slice(&plan, &operands, &mut corner);
         let first = self.e.first_of(self.e.threads - 1);
@@ -48,13 +49,18 @@ impl Lower<'_> {
         let copy = self.tma_instruction(tma, dim, &operands, issues);
         for one in &plan.boxes {
             let at = one.at.iter().map(|&at| self.coordinate(&corner, at));
-            let mut coordinates: Vec<Operand> = at.collect();
-            coordinates.extend(ends.iter().cloned());
-            let tensor = Operand::TensorAddress {
-                base: Base::Reg(map),
-                offset: 0,
-                lists: vec![coordinates],
-            };
+            let mut at: Vec<Val> = at.collect();
+            at.extend(&ends);
+            let mut base = map;
+            if let Some(nowhere) = nowhere {
+                let reaches = self.reaches(&plan.map, &at);
+                at[0] = self.e.select(Type::B32, reaches, at[0], Val::Int(FAR_OUTSIDE.into()));
+                let of = self.e.select(Type::B64, reaches, Val::Reg(map), Val::Reg(nowhere));
+                base = self.e.reg(of, Type::B64);
+            }
+            let at = at.into_iter().map(|at| Operand::Reg(self.e.reg(at, Type::B32)));
+            let lists = vec![at.collect()];
+            let tensor = Operand::TensorAddress { base: Base::Reg(base), offset: 0, lists };
             let shared =
                 operands.window.map(|window| self.window_address(window, one.offset_bytes));
             self.issue_tma(tma, &copy, shared, tensor);
@@ -72,7 +78,7 @@ impl Lower<'_> {
         plan: &TmaPlan,
         operands: &TmaOperands<Value>,
         corner: &mut [Val],
-    ) -> Vec<Operand> {
+    ) -> Vec<Val> {
         let mut ends = Vec::new();
         for &(axis, bounds) in &operands.slice {
             let ([first, end], at) = (bounds.map(|bound| self.scalar(bound)), corner[axis]);
@@ -98,10 +104,39 @@ impl Lower<'_> {
             let rest = self.e.sub(Type::S32, end, at);
             let left = self.e.extreme(Opcode::Min, Type::S32, rest, elements);
             corner[axis] = self.e.sub(Type::S32, elements, left);
-            let end = self.e.add(Type::S32, at, left);
-            ends.push(Operand::Reg(self.e.reg(end, Type::B32)));
+            ends.push(self.e.add(Type::S32, at, left));
         }
         ends
+    }
+
+    /// Whether a box has an element that is in the extents of its map.
+    fn reaches(&mut self, map: &TensorMap, at: &[Val]) -> Val {
+        let mut reaches = Val::Int(1);
+        for (index, (dim, &at)) in map.dims.iter().zip(at).enumerate() {
+            let extent = match dim.extent {
+                MapExtent::Axis { axis, divide } => {
+                    let extent = self.param_dim(map.param, axis);
+                    let numbers = if index == 0 { map.element().1 } else { 1 };
+                    let extent = self.e.shl(Type::S32, extent, numbers.ilog2());
+                    self.e.shr(Type::U32, extent, divide.ilog2())
+                }
+                MapExtent::Const(extent) => {
+                    Val::Int(i64::try_from(extent).expect("an extent is at most 2^32"))
+                }
+                MapExtent::Tile { elements, .. } => Val::Int(elements.into()),
+                MapExtent::Ends { axis, .. } => {
+                    let extent = self.param_dim(map.param, axis);
+                    self.e.add(Type::S32, extent, Val::Int(1))
+                }
+            };
+            let last = (dim.box_elems - 1) / dim.element_stride * dim.element_stride;
+            let [at, end] =
+                [at, extent].map(|value| self.e.add(Type::S32, value, Val::Int(last.into())));
+            // What ends before the first element counts as huge.
+            let inside = self.e.compare(Word::Lt, Type::U32, at, end);
+            reaches = self.e.and(Type::Pred, reaches, inside);
+        }
+        reaches
     }
 
     /// The instructions of a TMA copy whose tensor map has `dim` dimensions.
@@ -151,14 +186,13 @@ impl Lower<'_> {
     }
 
     /// A coordinate of a box, from those of the copy.
-    pub(crate) fn coordinate(&mut self, corner: &[Val], at: MapCoordinate) -> Operand {
+    fn coordinate(&mut self, corner: &[Val], at: MapCoordinate) -> Val {
         let start = at.start.map_or(Val::Int(0), |start| {
             let value = corner[start.axis as usize];
             let value = self.e.shl(Type::S32, value, start.log2_times);
             self.e.shr(Type::S32, value, start.log2_divide)
         });
-        let value = self.e.add(Type::S32, start, Val::Int(i64::from(at.plus)));
-        Operand::Reg(self.e.reg(value, Type::B32))
+        self.e.add(Type::S32, start, Val::Int(i64::from(at.plus)))
     }
 
     /// What is reported about a copy that may complete on a barrier of the other block of its pair.

@@ -19,9 +19,13 @@
 //! end. An axis along which the tile has one element takes no dimension. That element is within the slice or not, and
 //! a copy that is not gets a coordinate that no tensor has.
 //!
-//! An H100 carries out such loads and stores, and the driver takes maps that begin before the memory of their tensor.
+//! The driver takes maps that begin before the memory of their tensor. But a box without any element within the extents makes the hardware touch
+//! the address at which its map begins (seen on an H100: illegal address where that is not mapped). So such a box goes by a second map, of one
+//! element of the tensor, at a coordinate that is far outside.
 
-use super::{MOST_DIMS, MapDim, MapExtent, Planning, TmaPlan, TmaRefusal, small};
+use super::{
+    MOST_DIMS, MapDim, MapExtent, Padding, Planning, TensorMap, TmaPlan, TmaRefusal, small,
+};
 use crate::ir::{Tma, Value};
 
 /// Why no map bounds a tensor as a slice does.
@@ -39,6 +43,23 @@ pub enum SliceRefusal {
         /// How many of them are for ends of the slice.
         ends: usize,
     },
+}
+
+impl TensorMap {
+    /// The map by which boxes go that have no element of their tensor: it begins at the tensor.
+    pub(crate) fn of_no_element(&self) -> TensorMap {
+        let mut map = self.clone();
+        for dim in &mut map.dims {
+            dim.extent = MapExtent::Const(1);
+        }
+        // Rows that are written are multiples of 16 bytes, and those of padded numbers of 128 numbers.
+        map.dims[0].extent = MapExtent::Const(match self.padding {
+            Padding::None if self.written => u64::from(16 / self.dtype.bytes()),
+            Padding::None => 1,
+            Padding::Padded(_) => 128,
+        });
+        map
+    }
 }
 
 impl Planning<'_> {
