@@ -90,12 +90,12 @@ fn budgets_need_a_target_that_moves_registers() {
 fn budgets_leave_something_for_the_kernels_own_warps() {
     says(
         "warp_specialize(|| to.store(v), [partition(8).registers(256).run(|| sync())]);",
-        &expect![[r"
+        &expect![[r#"
             [K0506] these partitions leave too few registers for the kernel's own warps
                required  registers at most 480, added up over groups of four warps
                actual    registers 512, added up over groups of four warps
                why       a block of 12 warps starts with 168 registers a thread, 504 over its 3 groups of four, and a group gets only registers that another releases (PTX ISA, "setmaxnreg"); partitions of one or two warps share a group with the largest of their budgets, and a group without a budget needs 24
-        "]],
+        "#]],
     );
 }
 
@@ -281,14 +281,14 @@ fn what_each_thread_has_for_itself_is_not_handed_over() {
     says(
         "let lane = ptx!(\"mov.u32 {out}, %laneid;\" => i32);
          warp_specialize(|| to.store(v), [partition(1).run(|| other.store(full([128], lane as f32)))]);",
-        &expect![[r"
+        &expect![[r#"
             [K0406] what a partition takes from outside may differ from thread to thread
                required  one value for the block
                actual    one for each thread
                ::: kernel.rs:4:24  `ptx!` may give each thread a different value
                why       other threads run the partition, and they do not have the values of these
                example   partition(1).run(|| { let lane = ptx!("mov.u32 {out}, %laneid;" => i32); .. })
-        "]],
+        "#]],
     );
 }
 
