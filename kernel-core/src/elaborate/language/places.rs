@@ -127,14 +127,24 @@ impl Builder<'_> {
                 _ => Val::Error,
             };
         }
-        let headline = headline(&self.type_name(&of));
+        let headline = match &of {
+            Ty::Struct(def, ..) if def.is_enum() => {
+                format!("`{}` has no variant `{}`", self.type_name(&of), name.name)
+            }
+            of => headline(&self.type_name(of)),
+        };
         let Ty::Struct(def, home, generics) = of else {
             return self.error(Code::UnknownName, name.loc, headline);
         };
         let Some((item, outer, params, pattern)) = self.find_const(&def, &name.name) else {
             let known = self.const_names(&def);
-            let (at, known) = ((&*name.name, name.loc), known.iter().map(String::as_str));
-            return self.no_such_name(Code::UnknownName, at, headline, known);
+            let names = known.iter().map(String::as_str);
+            if def.is_enum() && crate::diag::nearest(&name.name, names.clone()).is_none() {
+                let listed: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+                let why = format!("it has {}", listed.join(", "));
+                return self.report(Code::UnknownName.at(name.loc, headline).why(why));
+            }
+            return self.no_such_name(Code::UnknownName, (&name.name, name.loc), headline, names);
         };
         let scope = self.impl_scope(outer, &params, &pattern, &Ty::Struct(def, home, generics));
         let val = self.plain_expr(&item.value, scope);

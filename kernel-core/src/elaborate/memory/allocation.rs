@@ -24,12 +24,6 @@ impl Builder<'_> {
             given.loc,
         )?;
         let (num, shape) = (self.element_arg(given.name, given.env)?, given.shape(0));
-        if shape.len() > MAX_RANK {
-            let headline = "a shared tile has at most four axes, and one more for a ring";
-            let required = format!("1 to {MAX_RANK}");
-            let diagnostic = Code::Axis.at(given.at(0), headline);
-            return self.refuse(diagnostic.compare("rank", required, shape.len()));
-        }
         let (dtype, loc) = (self.cells.settled(num), given.loc);
         let data = SharedData { dtype, shape: shape.clone(), pinned: None, loc };
         let root: Shared = self.shared.alloc(data);
@@ -50,8 +44,17 @@ impl Builder<'_> {
     /// The extents of a shared allocation: of three and more, the first counts buffers and may be any number.
     pub(crate) fn ring_shape(&mut self, val: &Val, at: &Expr) -> Option<Vec<u32>> {
         let Val::Array(parts) = val else { return self.shape(val, at) };
+        if parts.len() > MAX_RANK {
+            let headline = "a shared tile has at most four axes, and one more for a ring";
+            let required = format!("1 to {MAX_RANK}");
+            return self.refuse(Code::Axis.at(at.loc, headline).compare(
+                "rank",
+                required,
+                parts.len(),
+            ));
+        }
         let [ring, rest @ ..] = parts.as_slice() else { return self.shape(val, at) };
-        if !(2..MAX_RANK).contains(&rest.len()) {
+        if rest.len() < 2 {
             return self.shape(val, at);
         }
         let loc = at.part(0);
