@@ -127,14 +127,14 @@ impl Builder<'_> {
                 _ => Val::Error,
             };
         }
-        let headline = match &of {
-            Ty::Struct(def, ..) if def.is_enum() => {
-                format!("`{}` has no variant `{}`", self.type_name(&of), name.name)
-            }
-            of => headline(&self.type_name(of)),
-        };
+        let of_type = self.type_name(&of);
         let Ty::Struct(def, home, generics) = of else {
-            return self.error(Code::UnknownName, name.loc, headline);
+            return self.error(Code::UnknownName, name.loc, headline(&of_type));
+        };
+        let headline = if def.is_enum() {
+            format!("`{of_type}` has no variant `{}`", name.name)
+        } else {
+            headline(&of_type)
         };
         let Some((item, outer, params, pattern)) = self.find_const(&def, &name.name) else {
             let known = self.const_names(&def);
