@@ -58,6 +58,17 @@ fn one(cx: &mut Context<'_>, warp: &mut Warp, op: &Tensor, lane: usize) -> Run<(
         let span = (row.address, row.bytes as u64);
         global(cx.launch, &mut warp.guess, span, "a tensor copy")?;
     }
+    // Without an element of the tensor, a copy touches where the map begins: an H100 stops with an illegal address if nothing is there.
+    if op.elements == Elements::Tile
+        && tile.inside.is_empty()
+        && cx.launch.allocation(map.address, &mut warp.guess).is_none()
+    {
+        let detail = format!(
+            "a tensor copy of a box without any element of its tensor touches global memory at {:#x}, where its map begins and nothing is allocated",
+            map.address
+        );
+        return Err(Trap::new(FaultKind::OutOfBounds, detail).address(map.address));
+    }
     match op.way {
         TensorWay::Load(landing) => {
             let mut data = fill(&map, tile.bytes());

@@ -178,6 +178,25 @@ fn a_map_may_lie_in_global_memory() {
     assert!(fault.detail.contains("are not a tensor map"), "{fault}");
 }
 
+#[test]
+fn a_box_outside_of_its_tensor_touches_where_the_map_begins() {
+    let memory = DeviceMemory::new();
+    let first = tensor(&memory);
+    let (at, out) = (memory.allocate(128).expect("small"), memory.allocate(512).expect("small"));
+    let run = |address: u64, columns: u64| {
+        let map = TensorMap { address, dims: vec![columns, 32], ..good() };
+        memory.write(at, &map.encode().expect("it is right")).expect("just allocated");
+        launch(LOAD, &memory, &[at, 0, out])
+    };
+    // Nothing is allocated before the tensor. Row 1 of such a map is row 0 of the tensor.
+    run(first - 128, 64).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(read(&memory, out)[..2], 40_u16.to_le_bytes());
+    let fault = run(first - 128, 8).expect_err("the box begins at column 8");
+    assert_eq!(fault.kind, FaultKind::OutOfBounds, "{fault}");
+    run(first, 8).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(read(&memory, out), [0; 512]);
+}
+
 /// Brings the map at `%d1` to shared memory, lets one thread execute `replace`, and the warp publish it at `%d0`.
 fn made(replace: &str) -> String {
     format!(
