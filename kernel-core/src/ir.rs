@@ -70,8 +70,8 @@ pub use hopper::{
 pub use lifetimes::Lifetimes;
 pub use op::{
     Atomic, Binary, BitFunction, Compare, Const, Copied, CopyOp, Direction, ElementwiseOp, Factors,
-    Funnel, MemoryOp, Op, ProductOp, Rounding, SourceOp, SyncOp, TileOp, Transcendental, Unary,
-    WindowOp, scan_source,
+    Funnel, MemoryOp, MemoryOrder, Op, Ordered, ProductOp, Rounding, Scope, SourceOp, SyncOp,
+    TileOp, Transcendental, Unary, WindowOp, scan_source,
 };
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub(crate) use pipelined::stage;

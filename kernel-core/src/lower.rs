@@ -352,8 +352,8 @@ impl Lower<'_> {
                 return Some(Data::Tile(self.load_shared(args[0], target(result))));
             }
             MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
-            MemoryOp::AtomicTensor { param, op, evict } => {
-                return self.atomic_tensor((*op, *evict), *param, args, result);
+            MemoryOp::AtomicTensor { param, op, evict, ordered } => {
+                return self.atomic_tensor((*op, *evict, *ordered), *param, args, result);
             }
             MemoryOp::StoreTensor(param, evict) => {
                 let (value, offsets) = args.split_last().expect("the tile comes last");

@@ -16,12 +16,14 @@
 //! # Order
 //!
 //! All of them have GPU scope: blocks of one device see each other's changes as single steps; the host and other
-//! devices see them only after the kernel.
+//! devices see them only after the kernel. Windows have a wider one, [`system_scope`](super::ViewMut::system_scope).
 //!
 //! * On a **tile** of addresses they are relaxed: they order no other reads and writes.
 //! * On **one address** they are acquire and release. The block synchronises first, so a block that gets the new value
 //!   sees everything that any thread wrote before. If the old value is used, every thread afterwards sees what was
 //!   written before that value became visible.
+//! * On a **window** they are relaxed, or what the window says: [`acquire`](super::ViewMut::acquire),
+//!   [`release`](super::ViewMut::release), [`acq_rel`](super::ViewMut::acq_rel).
 //!
 //! Sums of floats depend on the order in which blocks arrive. Of floats, the larger and the smaller are those of
 //! [`maximum`](super::maximum) and [`minimum`](super::minimum): NaN loses. (PTX ISA, "atom" and "Memory Consistency

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 use core::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 mod cache;
+mod ordered;
 
 use super::pointer::Ptr;
 use super::scalar::Scalar;
@@ -586,7 +587,8 @@ impl<T: Scalar> ViewMut<T> {
     /// **old** values.
     ///
     /// Elements outside of the tensor are left out, and zero in the result. Blocks may change the same elements, in any
-    /// order; what else they read and write is not ordered by it. This block's own later reads of the window see the
+    /// order; what else they read and write is not ordered by it, unless the window says so, by [`acquire`](Self::acquire),
+    /// [`release`](Self::release) or [`acq_rel`](Self::acq_rel). This block's own later reads of the window see the
     /// sums. Integers wrap; floats round to nearest even, so that their sum depends on the order in which blocks arrive.
     ///
     /// Unlike [`atomic::add`](super::atomic::add) on addresses, it keeps the launch safe.

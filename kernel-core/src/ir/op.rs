@@ -293,6 +293,67 @@ named! {
         Exchange "exchange",
         /// Operands: address, current, new. Stores `new` if memory holds `current`.
         CompareExchange "compare_exchange",
+        /// Reads; of windows of tensors alone.
+        Load "load",
+        /// Writes; of windows of tensors alone.
+        Store "store",
+    }
+}
+
+named! {
+    /// What an atomic operation orders, beside itself: what the threads of its crew access before and after it.
+    MemoryOrder {
+        /// Nothing.
+        Relaxed "relaxed",
+        /// Who reads a value sees what was written before it was.
+        Acquire "acquire",
+        /// What was written before is seen by who reads the value.
+        Release "release",
+        /// Both.
+        AcquireRelease "acq_rel",
+    }
+}
+
+impl MemoryOrder {
+    /// Whether accesses after the operation see what others wrote before theirs.
+    pub const fn acquires(self) -> bool {
+        matches!(self, MemoryOrder::Acquire | MemoryOrder::AcquireRelease)
+    }
+
+    /// Whether others see the accesses before the operation.
+    pub const fn releases(self) -> bool {
+        matches!(self, MemoryOrder::Release | MemoryOrder::AcquireRelease)
+    }
+}
+
+named! {
+    /// Whose accesses an atomic operation is one step for, and is ordered with (PTX ISA, "Scope").
+    Scope {
+        /// The threads of the device.
+        Gpu "gpu_scope",
+        /// Those of all devices, and of the host.
+        System "system_scope",
+    }
+}
+
+/// How an atomic operation takes part in the order of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// What it orders.
+    pub order: MemoryOrder,
+    /// With whom.
+    pub scope: Scope,
+}
+
+impl Ordered {
+    /// One step for the threads of the device, which orders nothing else.
+    pub const RELAXED: Ordered = Ordered { order: MemoryOrder::Relaxed, scope: Scope::Gpu };
+
+    /// What differs from [`RELAXED`](Self::RELAXED) in dumps, each after a space.
+    pub(crate) fn printed(self) -> String {
+        let order = (self.order != MemoryOrder::Relaxed).then(|| format!(" {}", self.order.name()));
+        let scope = (self.scope != Scope::Gpu).then(|| format!(" {}", self.scope.name()));
+        order.unwrap_or_default() + &scope.unwrap_or_default()
     }
 }
 
@@ -301,7 +362,9 @@ impl Atomic {
     pub const fn values(self) -> usize {
         match self {
             Atomic::CompareExchange => 2,
-            Atomic::Add
+            Atomic::Load => 0,
+            Atomic::Store
+            | Atomic::Add
             | Atomic::Max
             | Atomic::Min
             | Atomic::And
@@ -329,7 +392,9 @@ impl Atomic {
                 | Atomic::Or
                 | Atomic::Xor
                 | Atomic::Exchange
-                | Atomic::CompareExchange,
+                | Atomic::CompareExchange
+                | Atomic::Load
+                | Atomic::Store,
                 _,
             ) => 1,
         }
@@ -340,7 +405,7 @@ impl Atomic {
         match self {
             Atomic::Add | Atomic::Max | Atomic::Min => dtype.has_arithmetic(),
             Atomic::And | Atomic::Or | Atomic::Xor => dtype.is_int(),
-            Atomic::Exchange | Atomic::CompareExchange => true,
+            Atomic::Exchange | Atomic::CompareExchange | Atomic::Load | Atomic::Store => true,
         }
     }
 }
@@ -474,6 +539,8 @@ pub enum MemoryOp {
         op: Atomic,
         /// The L2 eviction priority of what is changed.
         evict: Evict,
+        /// How it is ordered.
+        ordered: Ordered,
     },
     /// Brings a tile of a tensor, at the operands' offsets, into the L2 cache, with this eviction priority. Outside the tensor, or its slice,
     /// nothing is touched.

@@ -451,11 +451,11 @@ impl<'a> Printer<'a> {
                 format!("store_ptr {stored} where {mask}")
             }
             MemoryOp::Atomic(op) => format!("atomic_{} {all}", op.name()),
-            MemoryOp::AtomicTensor { param, op, evict } => {
+            MemoryOp::AtomicTensor { param, op, evict, ordered } => {
                 let (positions, tiles) = args.split_at(args.len().saturating_sub(op.values()));
                 let corner = self.corner(*param, positions);
-                let (name, evict) = (op.name(), evict.printed());
-                format!("atomic_{name}{evict} {corner} {}", tiles.join(", "))
+                let (name, options) = (op.name(), evict.printed() + &ordered.printed());
+                format!("atomic_{name}{options} {corner} {}", tiles.join(", "))
             }
             MemoryOp::PrefetchTensor { param, extents, evict } => {
                 let (evict, shape) = (evict.printed(), extents.shape());

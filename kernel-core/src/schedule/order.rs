@@ -202,9 +202,10 @@ impl Order<'_> {
             (Op::Memory(MemoryOp::StoreTensor(param, _)), [coordinates @ .., tile], _) => {
                 (*param, coordinates, Some(*tile), Touches::Writes)
             }
-            (Op::Memory(MemoryOp::AtomicTensor { param, op, .. }), args, _) => {
+            (Op::Memory(MemoryOp::AtomicTensor { param, op, .. }), args, result) => {
                 let (coordinates, tiles) = args.split_at(args.len() - op.values());
-                (*param, coordinates, tiles.first().copied(), Touches::Atomically)
+                let tile = tiles.first().copied().or(*result);
+                (*param, coordinates, tile, Touches::Atomically)
             }
             (
                 Op::Copy(CopyOp::Async(Copied::Tile { param, extents: copied }, _)),

@@ -102,6 +102,7 @@ pub(crate) fn step(program: &mut Program) {
         (2, statements::scalar),
         (1, statements::function),
         (2, statements::store_some),
+        (2, statements::changed),
     ];
     if program.sorts && program.chance(30) {
         return operations::ordered(program);

@@ -444,6 +444,46 @@ pub(crate) fn store_some(program: &mut Program) {
     }
 }
 
+/// Changes a tensor of its own in one step for each element, each block in its part, in any order and scope; and reads it, and may write it,
+/// in the same way.
+pub(crate) fn changed(program: &mut Program) {
+    let fits = |tile: &Tile| tile.dtype.is_int() && tile.dtype.bytes() >= 4 && tile.shape.len() < 3;
+    if program.depth > 0 {
+        return;
+    }
+    let Some(tile) = program.pick(fits) else { return };
+    let mut extents = vec![program.blocks];
+    let mut shape = vec![1];
+    let mut offsets = vec!["block_id(0)".to_owned()];
+    for &extent in &tile.shape {
+        extents.push((extent + program.one_of(&[0, 0, -1, 3])).max(1));
+        shape.push(extent);
+        offsets.push(program.one_of(&[0, 0, -1, 1]).to_string());
+    }
+    let layout = strides(program, &extents);
+    let (name, dtype) = (program.name("o"), tile.dtype.name());
+    let described = format!("{dtype}{extents:?} iota(-3, 1){layout}");
+    program.param(&name, &format!("TensorMut<{dtype}, {}>", extents.len()), &described);
+    let window = format!("{name}.tile([{}], {shape:?})", offsets.join(", "));
+    let value = format!("{}.expand(0)", tile.name);
+    let scope = program.one_of(&["", ".system_scope()"]);
+    let order = program.one_of(&["", ".acquire()", ".release()", ".acq_rel()"]);
+    let change = program.one_of(&["add", "max", "min", "and", "or", "xor", "exchange"]);
+    let does = format!("{window}{scope}{order}.atomic_{change}({value})");
+    if program.chance(50) {
+        program.line(&format!("{does};"));
+    } else {
+        program.bind(&format!("{does}.reshape({:?})", tile.shape), tile.dtype, &tile.shape);
+    }
+    let order = program.one_of(&["", ".acquire()"]);
+    let read = format!("{window}{order}{scope}.atomic_load().reshape({:?})", tile.shape);
+    program.bind(&read, tile.dtype, &tile.shape);
+    if program.chance(50) {
+        let order = program.one_of(&["", ".release()"]);
+        program.line(&format!("{window}{order}.atomic_store({value});"));
+    }
+}
+
 /// Stores a tile into a tensor of its own, each block in its part; gives the tensor's name.
 pub(crate) fn store(program: &mut Program, tile: &Tile) -> String {
     let rank = tile.shape.len();

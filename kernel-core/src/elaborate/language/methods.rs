@@ -191,6 +191,8 @@ impl Builder<'_> {
             shape,
             part: Part::Block,
             evict: Evict::Normal,
+            order: None,
+            scope: None,
         })))
     }
 

@@ -6,7 +6,7 @@ use kernel_layout::Form;
 
 use super::scope::{ScopeId, VarId};
 use crate::{
-    ir::{Const, Dtype, Evict, Value},
+    ir::{Const, Dtype, Evict, MemoryOrder, Scope, Value},
     loc::Loc,
     syntax::{Expr, Pat, Struct},
 };
@@ -341,6 +341,10 @@ pub(crate) struct ViewVal {
     pub(crate) part: Part,
     /// The L2 eviction priority of what is accessed.
     pub(crate) evict: Evict,
+    /// What its atomic operations order, if that is said.
+    pub(crate) order: Option<MemoryOrder>,
+    /// With whom, if that is said.
+    pub(crate) scope: Option<Scope>,
 }
 
 /// What a window of a tensor is.
@@ -362,6 +366,7 @@ impl ViewVal {
     pub(crate) fn is_like(&self, other: &ViewVal) -> bool {
         (self.param, &self.shape, self.part, self.evict, self.at.len())
             == (other.param, &other.shape, other.part, other.evict, other.at.len())
+            && (self.order, self.scope) == (other.order, other.scope)
     }
 }
 

@@ -93,12 +93,15 @@ impl Builder<'_> {
             shape,
             part: Part::Tile,
             evict: Evict::Normal,
+            order: None,
+            scope: None,
         })))
     }
 
     /// `view.load()`
     pub(crate) fn load_tensor(&mut self, given: &Given<'_>) -> Option<Val> {
         let (view, loc) = (given.view(), given.loc);
+        self.unordered(view, "load", given)?;
         let dtype = self.params[view.param as usize].kind.dtype();
         let corner = view.corner()?;
         if view.part == Part::Block {
@@ -158,13 +161,21 @@ impl Builder<'_> {
             }
             args.push(self.tile_to_store(value, dtype, &view.shape, loc)?);
         }
-        let op = MemoryOp::AtomicTensor { param: view.param, op, evict: view.evict };
+        let ordered = self.ordered(op, view, given)?;
+        let (param, evict) = (view.param, view.evict);
+        let op = MemoryOp::AtomicTensor { param, op, evict, ordered };
         Some(Val::Value(self.emit(op, args, ty, given.loc)))
+    }
+
+    /// `view.atomic_store(value)`
+    pub(crate) fn atomic_store(&mut self, given: &Given<'_>) -> Option<()> {
+        self.atomic_tensor(Atomic::Store, given).map(|_| ())
     }
 
     /// `view.store(value)`
     pub(crate) fn store_tensor(&mut self, given: &Given<'_>) -> Option<()> {
         let (view, (value, value_loc)) = (given.view(), given.arg(0));
+        self.unordered(view, "store", given)?;
         let dtype = self.writable(view, "a store to", given.loc)?;
         let headline = "the tile does not have the element type of its destination";
         let points_to = self.params[view.param as usize].points_to;
@@ -461,14 +472,16 @@ impl Builder<'_> {
         let legal = match op {
             Atomic::Add | Atomic::Max | Atomic::Min => words || dtype.is_half(),
             Atomic::And | Atomic::Or | Atomic::Xor => words && dtype.is_int(),
-            Atomic::Exchange | Atomic::CompareExchange => words,
+            Atomic::Exchange | Atomic::CompareExchange | Atomic::Load | Atomic::Store => words,
         };
         if !legal {
             let wants = match op {
                 Atomic::Add | Atomic::Max | Atomic::Min => {
                     "32- and 64-bit integers, f16, bf16, f32, f64"
                 }
-                Atomic::Exchange | Atomic::CompareExchange => "types of 32 and 64 bits",
+                Atomic::Exchange | Atomic::CompareExchange | Atomic::Load | Atomic::Store => {
+                    "of 32 or 64 bits"
+                }
                 Atomic::And | Atomic::Or | Atomic::Xor => "32- and 64-bit integers",
             };
             let what = format!("`{}`", given.path());
@@ -633,6 +646,11 @@ impl Builder<'_> {
     /// `copy_async(from, to)`
     pub(crate) fn copy_async(&mut self, given: &Given<'_>) -> Option<()> {
         let (from, to, loc) = (given.val(0), given.val(1), given.loc);
+        for val in [from, to] {
+            if let Val::View(view) = val {
+                self.unordered(view, "copy", given)?;
+            }
+        }
         if let Val::View(view) = to
             && self.shared_window(from).is_some()
             && self.is_written(view.param)

@@ -21,6 +21,9 @@ pub(crate) fn to_i32(diagnostic: Diagnostic, operand: usize) -> Diagnostic {
         .of_operand(operand, None)
 }
 
+/// How a help for the order of an atomic operation begins.
+const ORDERS: [&str; 3] = [".acquire()", ".release()", ".acq_rel()"];
+
 /// The expressions of the functions of a unit, by their places.
 struct Exprs<'a>(BTreeMap<Loc, &'a Expr>);
 
@@ -103,6 +106,19 @@ fn continued(expr: &Expr, code: Code, help: &str) -> Option<String> {
         && code == Code::ArgumentCount
     {
         return Some(receiver.operand_text()? + help);
+    }
+    // Another order, in place of that before the operation, or another operation.
+    if let ExprKind::Method(receiver, ..) = &expr.kind
+        && code == Code::CopyOperands
+    {
+        if help.starts_with(".atomic_") {
+            return Some(receiver.operand_text()? + help);
+        }
+        if let ExprKind::Method(before, ..) = &receiver.kind
+            && ORDERS.iter().any(|order| help.starts_with(order))
+        {
+            return Some(before.operand_text()? + help);
+        }
     }
     let of_values = ["cast::<", "load()", "t()", "expand(", "item()", "to_layout("];
     let values = matches!(

@@ -18,8 +18,8 @@ use crate::{
         },
     },
     ir::{
-        Atomic, BarrierOp, Binary, Compare, Direction, Dtype, Elem, Evict, Funnel, NamedOp,
-        Rounding, SourceOp, TileOp, Transcendental, Type, Unary,
+        Atomic, BarrierOp, Binary, Compare, Direction, Dtype, Elem, Evict, Funnel, MemoryOrder,
+        NamedOp, Rounding, Scope, SourceOp, TileOp, Transcendental, Type, Unary,
     },
 };
 
@@ -499,6 +499,12 @@ pub(super) const VIEW: &[Signature] = &[
     does("prefetch", &[], |b, g| b.prefetch_tensor(g)),
     gives("evict_first", &[], |b, g| b.evict_window(Evict::First, g)),
     gives("evict_last", &[], |b, g| b.evict_window(Evict::Last, g)),
+    gives("acquire", &[], |b, g| b.order_window(MemoryOrder::Acquire, g)),
+    gives("release", &[], |b, g| b.order_window(MemoryOrder::Release, g)),
+    gives("acq_rel", &[], |b, g| b.order_window(MemoryOrder::AcquireRelease, g)),
+    gives("system_scope", &[], |b, g| b.scope_window(Scope::System, g)),
+    gives("atomic_load", &[], |b, g| b.atomic_tensor(Atomic::Load, g)),
+    does("atomic_store", STORED, |b, g| b.atomic_store(g)),
     gives("atomic_add", STORED, |b, g| b.atomic_tensor(Atomic::Add, g)),
     gives("atomic_max", STORED, |b, g| b.atomic_tensor(Atomic::Max, g)),
     gives("atomic_min", STORED, |b, g| b.atomic_tensor(Atomic::Min, g)),

@@ -219,7 +219,8 @@ impl Machine<'_> {
         result: Option<Value>,
     ) -> Result<Option<Data>, Fault> {
         let (offsets, values) = args.split_at(args.len() - op.values());
-        let (dtype, shape) = (self.tensor_dtype(param), self.shape(values[0]));
+        let tile = values.first().copied().or(result).expect("ir::verify requires a tile");
+        let (dtype, shape) = (self.tensor_dtype(param), self.shape(tile));
         let place = self.tile_place(param, offsets)?;
         let mut old_values = Vec::new();
         for (index, at) in coordinates(shape).enumerate() {
@@ -271,7 +272,8 @@ pub(super) fn changed(
         Atomic::And => with(Binary::And),
         Atomic::Or => with(Binary::Or),
         Atomic::Xor => with(Binary::Xor),
-        Atomic::Exchange => operands[0],
+        Atomic::Exchange | Atomic::Store => operands[0],
+        Atomic::Load => old,
         // Floats are compared by value: -0 equals 0, and a NaN nothing.
         Atomic::CompareExchange => {
             if arith::compare(Compare::Eq, old, operands[0]).as_bool()? {

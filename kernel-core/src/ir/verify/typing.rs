@@ -279,11 +279,12 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
             let positions = args.len().checked_sub(op.values()).ok_or("tiles are missing")?;
             let (positions, tiles) = args.split_at(positions);
             corner(positions, rank)?;
-            holds(tile_of(tiles[0], dtype, rank), "the tile does not fit the tensor")?;
-            holds(tiles.iter().all(|tile| *tile == tiles[0]), "the tiles differ")?;
+            let tile = tiles.first().copied().or(result).ok_or("a tile is missing")?;
+            holds(tile_of(tile, dtype, rank), "the tile does not fit the tensor")?;
+            holds(tiles.iter().all(|other| *other == tile), "the tiles differ")?;
             holds(mutable, "the tensor is read-only")?;
             holds(op.takes(dtype), "wrong element type")?;
-            result.map_or(Ok(()), |_| gives(result, tiles[0]))
+            result.map_or(Ok(()), |_| gives(result, tile))
         }
         MemoryOp::PrefetchTensor { param, extents, .. } => {
             let (_, rank, _) = tensor(kernel, *param)?;

@@ -10,7 +10,7 @@ use kernel_ptx::{Capability, Guard, Instruction, Modifier, Opcode, Operand, Spac
 
 use super::access::bytes;
 use crate::ir::dtype::{Class, Float, Register};
-use crate::ir::{Atomic, Binary, Dtype, Elem, Evict, Value};
+use crate::ir::{Atomic, Binary, Dtype, Elem, Evict, MemoryOrder, Ordered, Scope, Value};
 use crate::lower::emitter::{FrameKind, Val, mods};
 use crate::lower::tiles::coords::{ThreadMap, repeated_threads};
 use crate::lower::tiles::scalar::{arithmetic, held, zero};
@@ -24,7 +24,7 @@ struct Change<'a> {
     /// The address, and what is combined with the element.
     operands: &'a [Val],
     one: Val,
-    order: &'a [Modifier],
+    ordered: Ordered,
     space: Modifier,
     evict: Evict,
     old: Old,
@@ -53,14 +53,14 @@ impl Lower<'_> {
             let operands: Vec<Val> = args.iter().map(|&arg| self.scalar(arg)).collect();
             let one = self.e.first_of(self.e.threads - 1);
             self.barrier();
-            let order = mods![Word::AcqRel, Word::Gpu];
+            let ordered = Ordered { order: MemoryOrder::AcquireRelease, scope: Scope::Gpu };
             let (space, evict, old) = (Space::Global.into(), Evict::Normal, Old::Read);
             let old = self.modify(Change {
                 op,
                 dtype,
                 operands: &operands,
                 one,
-                order,
+                ordered,
                 space,
                 evict,
                 old,
@@ -84,9 +84,8 @@ impl Lower<'_> {
                     args.iter().map(|&arg| self.register(arg, register)).collect();
                 let (space, read) = (Space::Global.into(), Old::Read);
                 let operands = &operands;
-                let evict = Evict::Normal;
-                let change =
-                    Change { op, dtype, operands, one, order: &[], space, evict, old: read };
+                let (evict, ordered) = (Evict::Normal, Ordered::RELAXED);
+                let change = Change { op, dtype, operands, one, ordered, space, evict, old: read };
                 old[register as usize] = self.modify(change);
             }
         }
@@ -100,27 +99,33 @@ impl Lower<'_> {
     /// A read-modify-write of a tensor's tile, of which one thread does each element; the result is the old value, if something reads it.
     pub(crate) fn atomic_tensor(
         &mut self,
-        (op, evict): (Atomic, Evict),
+        (op, evict, ordered): (Atomic, Evict, Ordered),
         param: u32,
         args: &[Value],
         result: Option<Value>,
     ) -> Option<Data> {
         let (offsets, values) = args.split_at(args.len() - op.values());
-        let tile = self.tensor_tile(param, offsets, self.kernel.ty(values[0]).shape());
+        let shaped = values.first().copied().or(result).expect("ir::verify requires a tile");
+        let tile = self.tensor_tile(param, offsets, self.kernel.ty(shaped).shape());
         let read = result.is_some_and(|result| self.used.contains_idx(result));
         let most = op.at_once(tile.dtype, self.kernel.target);
-        if !read && most > 1 && self.add_to_tensor((&tile, evict), values[0], most) {
+        let alone = ordered == Ordered::RELAXED;
+        if alone && !read && most > 1 && self.add_to_tensor((&tile, evict), values[0], most) {
             return None;
         }
-        let layout = self.layout(values[0]).clone();
+        // The threads that do the operation vouch for what all threads wrote before it, by the barrier (PTX ISA, "causality order").
+        if ordered.order.releases() {
+            self.barrier();
+        }
+        let layout = self.layout(shaped).clone();
         let free = layout.free_variable_mask(Dim::Register);
         let registers = (0..layout.in_size(Dim::Register)).filter(|register| register & free == 0);
         let kept_at = Self::kept_at(registers.count());
         let place = |lower: &mut Self, register, one| {
             lower.element_place(&tile, &layout, register, kept_at, one)
         };
-        let space = (Space::Global.into(), evict);
-        self.change_elements((op, tile.dtype, space), values, result, place)
+        let how = (Space::Global.into(), evict, ordered);
+        self.change_elements((op, tile.dtype, how), (shaped, values), result, place)
     }
 
     /// A read-modify-write of elements of shared memory at tiles of indices; the result is the old value, if something reads it.
@@ -134,19 +139,20 @@ impl Lower<'_> {
         let elements = self.indexed(at[0], &at[1..]);
         let place = |lower: &mut Self, register, one| lower.indexed_place(&elements, register, one);
         let (dtype, space) = (self.shared_type(at[0]).dtype, self.space_of(at[0]));
-        self.change_elements((op, dtype, (space, Evict::Normal)), values, result, place)
+        let how = (space, Evict::Normal, Ordered::RELAXED);
+        self.change_elements((op, dtype, how), (values[0], values), result, place)
     }
 
     /// A read-modify-write of the elements that `place` gives the address of, and a mask that includes its last argument.
     fn change_elements(
         &mut self,
-        (op, dtype, (space, evict)): (Atomic, Dtype, (Modifier, Evict)),
-        values: &[Value],
+        (op, dtype, (space, evict, ordered)): (Atomic, Dtype, (Modifier, Evict, Ordered)),
+        (shaped, values): (Value, &[Value]),
         result: Option<Value>,
         mut place: impl FnMut(&mut Self, u32, Val) -> (Val, Val),
     ) -> Option<Data> {
         let wanted = result.filter(|&result| self.used.contains_idx(result));
-        let layout = self.layout(values[0]).clone();
+        let layout = self.layout(shaped).clone();
         let repeated = repeated_threads(&layout, self.crew.warps);
         let free = layout.free_variable_mask(Dim::Register);
         let one = self.e.first_of(repeated);
@@ -160,7 +166,7 @@ impl Lower<'_> {
             operands.extend(values.iter().map(|&value| self.register(value, register)));
             let operands = &operands;
             let change =
-                Change { op, dtype, operands, one: mask, order: &[], space, evict, old: read };
+                Change { op, dtype, operands, one: mask, ordered, space, evict, old: read };
             let new = self.modify(change);
             // Elements outside have no old value.
             old[register as usize] = match wanted {
@@ -168,10 +174,15 @@ impl Lower<'_> {
                 None => new,
             };
         }
+        let each_its_own = repeated == 0 && free == 0;
+        if ordered.order.acquires() && (wanted.is_none() || each_its_own) {
+            self.barrier();
+        }
         wanted?;
-        if repeated == 0 && free == 0 {
+        if each_its_own {
             return Some(Data::Tile(old));
         }
+        // It has a barrier, which stands for that of an acquire.
         Some(Data::Tile(self.broadcast(dtype, &layout, &old, one)))
     }
 
@@ -233,11 +244,14 @@ impl Lower<'_> {
 
     /// The old value, if something reads it.
     fn modify(&mut self, change: Change<'_>) -> Val {
-        let Change { op, dtype, operands, one, order, space, evict, old: read } = change;
+        let Change { op, dtype, operands, one, ordered, space, evict, old: read } = change;
+        if matches!(op, Atomic::Load | Atomic::Store) {
+            return self.access_at_once(change);
+        }
         match native(op, dtype, self.kernel.target) {
             Some((word, ty)) => {
                 let register = held(Elem::Number(dtype));
-                let mut modifiers = order.to_vec();
+                let mut modifiers = ordered_modifiers(ordered);
                 modifiers.extend([space, word.into()]);
                 if matches!(ty, Type::F16 | Type::Bf16) {
                     modifiers.push(Word::Noftz.into());
@@ -273,9 +287,38 @@ impl Lower<'_> {
         }
     }
 
+    /// A load or a store of one element, in one step, by the threads for which `one` holds; of a load the value.
+    fn access_at_once(&mut self, change: Change<'_>) -> Val {
+        let Change { op, dtype, operands, one, ordered, space, evict, old: _ } = change;
+        let register = held(Elem::Number(dtype));
+        let mut modifiers = all_of(ordered).to_vec();
+        modifiers.push(space);
+        let policy = self.cache_policy(evict);
+        if policy.is_some() {
+            modifiers.push(Word::L2CacheHint.into());
+        }
+        modifiers.push(dtype.row().instruction.into());
+        let mut list = vec![self.e.at(operands[0], 0)];
+        if let [_, value] = operands {
+            list.push(Operand::Reg(self.e.reg(*value, register)));
+            list.extend(policy);
+            let guard = self.e.guard(one);
+            self.e.effect_if(guard, Opcode::St, &modifiers, list);
+            return Val::Int(0);
+        }
+        debug_assert!(op == Atomic::Load, "a store has a value");
+        list.extend(policy);
+        let loaded = self.e.fresh(register);
+        list.insert(0, Operand::Reg(loaded));
+        let mut inst = Instruction::new(Opcode::Ld, modifiers, list);
+        inst.guard = self.e.guard(one);
+        self.e.push(inst, 1, true);
+        Val::Reg(loaded)
+    }
+
     /// A compare-and-swap loop on the element's bits.
     fn exchange_loop(&mut self, change: Change<'_>) -> Val {
-        let Change { op, dtype, operands, one, order, space, evict: _, old: _ } = change;
+        let Change { op, dtype, operands, one, ordered, space, evict: _, old: _ } = change;
         let elem = Elem::Number(dtype);
         let (word, compared) = match dtype.bytes() {
             2 => (Type::B16, Type::B16),
@@ -320,6 +363,7 @@ impl Lower<'_> {
             Atomic::Or => self.e.binary(Binary::Or, elem, elem, element, operands[1]),
             Atomic::Xor => self.e.binary(Binary::Xor, elem, elem, element, operands[1]),
             Atomic::Exchange => operands[1],
+            Atomic::Load | Atomic::Store => unreachable!("they need no loop"),
             Atomic::CompareExchange => {
                 let same = self.e.compare_elem(crate::ir::Compare::Eq, elem, element, operands[1]);
                 self.e.select(arithmetic(dtype), same, operands[2], element)
@@ -327,7 +371,7 @@ impl Lower<'_> {
         };
         let stored = self.bits_of_element(dtype, new);
         let old = self.e.fresh(word);
-        let mut modifiers = order.to_vec();
+        let mut modifiers = ordered_modifiers(ordered);
         modifiers.extend([space, Word::Cas.into(), word.into()]);
         let place = self.e.at(address, 0);
         let stored = self.e.reg(stored, word);
@@ -372,6 +416,26 @@ impl Lower<'_> {
     }
 }
 
+/// The order and the scope of `atom`, where they are not its defaults (PTX ISA, "atom").
+fn ordered_modifiers(ordered: Ordered) -> Vec<Modifier> {
+    if ordered == Ordered::RELAXED { Vec::new() } else { all_of(ordered).to_vec() }
+}
+
+/// The words of an order and its scope.
+fn all_of(Ordered { order, scope }: Ordered) -> [Modifier; 2] {
+    let order = match order {
+        MemoryOrder::Relaxed => Word::Relaxed,
+        MemoryOrder::Acquire => Word::Acquire,
+        MemoryOrder::Release => Word::Release,
+        MemoryOrder::AcquireRelease => Word::AcqRel,
+    };
+    let scope = match scope {
+        Scope::Gpu => Word::Gpu,
+        Scope::System => Word::Sys,
+    };
+    [order.into(), scope.into()]
+}
+
 fn order_free() -> Modifier {
     Modifier::Word(Word::Volatile)
 }
@@ -409,6 +473,8 @@ fn native(op: Atomic, dtype: Dtype, target: kernel_ptx::Target) -> Option<(Word,
         | Atomic::Or
         | Atomic::Xor
         | Atomic::Exchange
-        | Atomic::CompareExchange => None,
+        | Atomic::CompareExchange
+        | Atomic::Load
+        | Atomic::Store => None,
     }
 }
