@@ -3,6 +3,7 @@
 pub(crate) mod access;
 mod addresses;
 mod allocation;
+pub(crate) mod atomics;
 pub(crate) mod blocks;
 pub(crate) mod bulk;
 pub(crate) mod copying;

@@ -89,7 +89,10 @@ impl<T: Scalar> ViewMut<T> {
     /// The block, or the partition, meets before the operation.
     ///
     /// # PTX
-    /// `bar.sync`, then `atom.release.gpu.global` or `st.release.gpu.global`. Errors: those of [`acquire`](Self::acquire).
+    /// `bar.sync`, then `atom.release.gpu.global` or `st.release.gpu.global`.
+    ///
+    /// # Errors
+    /// Those of [`acquire`](Self::acquire): K0404.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -109,7 +112,10 @@ impl<T: Scalar> ViewMut<T> {
     /// The block, or the partition, meets before the operation and after it.
     ///
     /// # PTX
-    /// `bar.sync`, `atom.acq_rel.gpu.global`, `bar.sync`. Errors: those of [`acquire`](Self::acquire).
+    /// `bar.sync`, `atom.acq_rel.gpu.global`, `bar.sync`.
+    ///
+    /// # Errors
+    /// Those of [`acquire`](Self::acquire): K0404.
     ///
     /// ```no_run
     /// use kiln::prelude::*;
@@ -140,7 +146,10 @@ impl<T: Scalar> ViewMut<T> {
     /// devices, and of the host.
     ///
     /// # PTX
-    /// `.sys` in place of `.gpu`. Errors: K0404 if it is given twice, and as for [`acquire`](Self::acquire).
+    /// `.sys` in place of `.gpu`.
+    ///
+    /// # Errors
+    /// K0404 if it is given twice, and as for [`acquire`](Self::acquire).
     ///
     /// ```no_run
     /// use kiln::prelude::*;

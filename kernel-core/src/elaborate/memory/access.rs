@@ -119,7 +119,7 @@ impl Builder<'_> {
     }
 
     /// The element type of the tensor of a window that is written.
-    fn writable(&mut self, view: &ViewVal, what: &str, loc: Loc) -> Option<Dtype> {
+    pub(super) fn writable(&mut self, view: &ViewVal, what: &str, loc: Loc) -> Option<Dtype> {
         let param = &self.params[view.param as usize];
         let ParamKind::Tensor { dtype, mutable, rank } = param.kind else { return None };
         if mutable {
@@ -141,35 +141,6 @@ impl Builder<'_> {
             )
             .help(format!("{name}: {required}"));
         self.refuse(diagnostic)
-    }
-
-    /// `view.atomic_add(value)` and the like.
-    pub(crate) fn atomic_tensor(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
-        let view = given.view();
-        let dtype = self.writable(view, "an atomic on", given.loc)?;
-        self.wants_atomic(op, dtype, given)?;
-        let (mut args, ty) = (view.corner()?, Type::Tile(Elem::Number(dtype), view.shape.clone()));
-        self.note_corner(view, given.loc);
-        self.check_budget(&view.shape, Num::Known(dtype), given.loc)?;
-        let headline = "the tile does not have the element type of its destination";
-        for index in 0..given.args.len() {
-            let (value, loc) = given.arg(index);
-            if let Val::Value(tile) = self.plain(value.clone())
-                && self.stores_literal(Destination::Param(view.param), tile, headline, loc)
-            {
-                return None;
-            }
-            args.push(self.tile_to_store(value, dtype, &view.shape, loc)?);
-        }
-        let ordered = self.ordered(op, view, given)?;
-        let (param, evict) = (view.param, view.evict);
-        let op = MemoryOp::AtomicTensor { param, op, evict, ordered };
-        Some(Val::Value(self.emit(op, args, ty, given.loc)))
-    }
-
-    /// `view.atomic_store(value)`
-    pub(crate) fn atomic_store(&mut self, given: &Given<'_>) -> Option<()> {
-        self.atomic_tensor(Atomic::Store, given).map(|_| ())
     }
 
     /// `view.store(value)`
@@ -461,35 +432,6 @@ impl Builder<'_> {
         Some(Val::Value(self.emit(MemoryOp::Atomic(op), args, ty, given.loc)))
     }
 
-    /// The element types that hardware changes in one step.
-    pub(crate) fn wants_atomic(
-        &mut self,
-        op: Atomic,
-        dtype: Dtype,
-        given: &Given<'_>,
-    ) -> Option<()> {
-        let words = dtype.has_arithmetic() && dtype.bytes() >= 4;
-        let legal = match op {
-            Atomic::Add | Atomic::Max | Atomic::Min => words || dtype.is_half(),
-            Atomic::And | Atomic::Or | Atomic::Xor => words && dtype.is_int(),
-            Atomic::Exchange | Atomic::CompareExchange | Atomic::Load | Atomic::Store => words,
-        };
-        if !legal {
-            let wants = match op {
-                Atomic::Add | Atomic::Max | Atomic::Min => {
-                    "32- and 64-bit integers, f16, bf16, f32, f64"
-                }
-                Atomic::Exchange | Atomic::CompareExchange | Atomic::Load | Atomic::Store => {
-                    "of 32 or 64 bits"
-                }
-                Atomic::And | Atomic::Or | Atomic::Xor => "32- and 64-bit integers",
-            };
-            let what = format!("`{}`", given.path());
-            return self.refuse_dtype(&what, wants, Num::Known(dtype), given.loc);
-        }
-        Some(())
-    }
-
     // -------------------------------------------------------------------------------- shared memory
 
     /// Reports what is made inside a loop or branch although a kernel makes it once; `help` makes one.
@@ -646,11 +588,7 @@ impl Builder<'_> {
     /// `copy_async(from, to)`
     pub(crate) fn copy_async(&mut self, given: &Given<'_>) -> Option<()> {
         let (from, to, loc) = (given.val(0), given.val(1), given.loc);
-        for val in [from, to] {
-            if let Val::View(view) = val {
-                self.unordered(view, "copy", given)?;
-            }
-        }
+        self.unordered_copy(given)?;
         if let Val::View(view) = to
             && self.shared_window(from).is_some()
             && self.is_written(view.param)

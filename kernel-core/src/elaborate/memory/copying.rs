@@ -15,12 +15,10 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Extents, MemoryOp,
-        MemoryOrder, Op, Ordered, ProductOp, Scope, Stmt, StmtKind, Tcgen05, Tma, TmaKind, Type,
-        Value,
+        Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Extents, MemoryOp, Op,
+        ProductOp, Stmt, StmtKind, Tcgen05, Tma, TmaKind, Type, Value,
     },
     loc::Loc,
-    syntax::Expr,
 };
 
 /// What is reported about a copy that one thread starts.
@@ -251,7 +249,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn said_twice<T>(
+    pub(super) fn said_twice<T>(
         &mut self,
         word: &str,
         (what, help): (&str, Option<&str>),
@@ -289,102 +287,6 @@ impl Builder<'_> {
             return self.evicted_twice(first, given.signature.name, ("access", None), given.loc);
         }
         Some(Val::View(Rc::new(ViewVal { evict, ..view.clone() })))
-    }
-
-    /// `view.acquire()`, `view.release()`, `view.acq_rel()`
-    pub(crate) fn order_window(&mut self, order: MemoryOrder, given: &Given<'_>) -> Option<Val> {
-        let (view, name) = (given.view(), given.signature.name);
-        match view.order {
-            Some(first) if first == order => self.said_twice(name, ("access", None), given.loc),
-            Some(first) => self.refuse(
-                Code::CopyOperands
-                    .at(
-                        given.loc,
-                        format!("`{}` and `{name}` are given for one access", first.name()),
-                    )
-                    .why("an atomic operation is one instruction, which has one order; `acq_rel` is both (PTX ISA, \"atom\")")
-                    .help(".acq_rel()"),
-            ),
-            None => Some(Val::View(Rc::new(ViewVal { order: Some(order), ..view.clone() }))),
-        }
-    }
-
-    /// `view.system_scope()`
-    pub(crate) fn scope_window(&mut self, scope: Scope, given: &Given<'_>) -> Option<Val> {
-        let view = given.view();
-        if view.scope.is_some() {
-            return self.said_twice(given.signature.name, ("access", None), given.loc);
-        }
-        Some(Val::View(Rc::new(ViewVal { scope: Some(scope), ..view.clone() })))
-    }
-
-    /// How an atomic operation on a window is ordered.
-    pub(super) fn ordered(
-        &mut self,
-        op: Atomic,
-        view: &ViewVal,
-        given: &Given<'_>,
-    ) -> Option<Ordered> {
-        let order = view.order.unwrap_or(MemoryOrder::Relaxed);
-        let ordered = Ordered { order, scope: view.scope.unwrap_or(Scope::Gpu) };
-        let (other, what, why) = match op {
-            Atomic::Load if order.releases() => (
-                MemoryOrder::Acquire,
-                "load",
-                "a load writes nothing that another thread could read",
-            ),
-            Atomic::Store if order.acquires() => {
-                (MemoryOrder::Release, "store", "a store reads nothing that another thread wrote")
-            }
-            Atomic::Load
-            | Atomic::Store
-            | Atomic::Add
-            | Atomic::Max
-            | Atomic::Min
-            | Atomic::And
-            | Atomic::Or
-            | Atomic::Xor
-            | Atomic::Exchange
-            | Atomic::CompareExchange => return Some(ordered),
-        };
-        let texts: Option<Vec<String>> = given.args.iter().map(Expr::text).collect();
-        self.refuse(
-            Code::CopyOperands
-                .at(given.loc, format!("`{}` is not an order of a {what}", order.name()))
-                .compare("", format!("`{}`", other.name()), format!("`{}`", order.name()))
-                .why(why)
-                .help_if(texts.map(|args| {
-                    format!(".{}().{}({})", other.name(), given.signature.name, args.join(", "))
-                })),
-        )
-    }
-
-    /// Reports an order of what is no atomic operation.
-    pub(super) fn unordered(
-        &mut self,
-        view: &ViewVal,
-        what: &str,
-        given: &Given<'_>,
-    ) -> Option<()> {
-        let order = view.order.map(MemoryOrder::name);
-        let Some(word) = order.or(view.scope.map(Scope::name)) else { return Some(()) };
-        let atomic = match what {
-            "load" => Some(".atomic_load()".to_owned()),
-            "store" => given
-                .args
-                .first()
-                .and_then(Expr::text)
-                .map(|value| format!(".atomic_store({value})")),
-            _ => None,
-        };
-        self.refuse(
-            Code::CopyOperands
-                .at(given.loc, format!("`{word}` is an option of atomic operations, and a {what} is none"))
-                .why(format!(
-                    "a {what} is no step of its own for other threads, so that nothing is ordered by it (PTX ISA, \"Operation types\": weak operations)"
-                ))
-                .help_if(atomic),
-        )
     }
 
     /// `view.prefetch()`
