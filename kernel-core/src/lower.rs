@@ -225,7 +225,7 @@ impl Lower<'_> {
     fn stmt(&mut self, stmt: &Stmt) -> Flow {
         match &stmt.kind {
             StmtKind::Op {
-                op: op @ Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_)),
+                op: op @ Op::Product(ProductOp::Wgmma { .. } | ProductOp::WgmmaWait(_)),
                 args,
                 result,
             } => {
@@ -409,7 +409,7 @@ impl Lower<'_> {
     fn product(&mut self, op: &ProductOp, args: &[Value], result: Option<Value>) -> Option<Data> {
         Some(Data::Tile(match op {
             ProductOp::Dot(factors) => self.dot(args, *factors, target(result)),
-            ProductOp::Wgmma => self.wgmma(args, target(result)),
+            ProductOp::Wgmma { sparse } => self.wgmma(*sparse, args, target(result)),
             ProductOp::WgmmaWait(pending) => self.wgmma_wait(*pending, args[0]),
             ProductOp::Tcgen05(op) => {
                 self.tcgen05(*op, args);
@@ -522,6 +522,6 @@ fn target(result: Option<Value>) -> Value {
 fn sums_in_halves(kernel: &Kernel) -> bool {
     let halves = Some(Elem::Number(crate::ir::Dtype::F16));
     kernel.body.any_op(&mut |op, args| {
-        matches!(op, Op::Product(ProductOp::Wgmma)) && kernel.ty(args[2]).elem() == halves
+        matches!(op, Op::Product(ProductOp::Wgmma { .. })) && kernel.ty(args[2]).elem() == halves
     })
 }

@@ -64,7 +64,7 @@ pub use blocked::{blocked, blocked_for, blocked_form_for, linear, slice_of};
 pub use form::Form;
 pub use mma::{
     fma_operand, matrix_fragment, mma_v2_accumulator, mma_v2_metadata, mma_v2_operand,
-    mma_v2_quarters, mma_v2_scales, wgmma_accumulator, wgmma_operand,
+    mma_v2_quarters, mma_v2_scales, wgmma_accumulator, wgmma_metadata, wgmma_operand,
 };
 pub use shared::{
     default_swizzle_bytes, nvmma_alignment_bytes, nvmma_shared, row_major_shared, shared_linear,

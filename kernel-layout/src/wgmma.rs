@@ -132,8 +132,39 @@ pub fn operand(
     mn_axis: usize,
     mn_instruction: u32,
 ) -> Result<Operand, Refusal> {
-    let majors: &[Major] = if element_bytes == 2 { &[Major::K, Major::Mn] } else { &[Major::K] };
-    operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), majors)
+    operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), majors(element_bytes))
+}
+
+/// Like [`operand`], for the right operand of a sparse product, of which an instruction reads twice as many bytes of K.
+///
+/// ```
+/// use kernel_layout::forms::nvmma_shared;
+/// use kernel_layout::wgmma::sparse_right_operand;
+/// let b = nvmma_shared(128, 16, false, false, &[128, 64])?;
+/// let read = sparse_right_operand(&b, 2, 0, 128).expect("wgmma reads it");
+/// assert_eq!([0, 32].map(|k| read.start_bytes(0, k)), [0, 64]);
+/// // A column would go on in another row of 32 bytes, and no offset of the descriptor says where.
+/// let narrow = nvmma_shared(32, 16, false, false, &[128, 64])?;
+/// assert!(sparse_right_operand(&narrow, 2, 0, 128).is_err());
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn sparse_right_operand(
+    layout: &Layout,
+    element_bytes: u32,
+    mn_axis: usize,
+    mn_instruction: u32,
+) -> Result<Operand, Refusal> {
+    let k_bytes = 2 * INSTRUCTION_K_BYTES;
+    let tile = Tile::of(layout, element_bytes, mn_axis, [mn_instruction, k_bytes])?;
+    tile.operand(layout, mn_axis, majors(element_bytes))
+}
+
+/// What can be contiguous of operands of `wgmma`.
+const fn majors(element_bytes: u32) -> &'static [Major] {
+    if element_bytes == 2 { &[Major::K, Major::Mn] } else { &[Major::K] }
 }
 
 /// Like [`operand`], for `tcgen05.mma`, whose descriptors follow the same rule: it reads elements of 8 and 16 bits with
@@ -168,12 +199,8 @@ fn operand_of_majors(
     (mn_axis, mn_instruction): (usize, u32),
     majors: &[Major],
 ) -> Result<Operand, Refusal> {
-    let tile = Tile::of(layout, element_bytes, mn_axis, mn_instruction)?;
-    let ways = majors.iter().flat_map(|&major| SWIZZLES.map(|swizzle| (major, swizzle)));
-    match ways.into_iter().find_map(|(major, swizzle)| tile.read(major, swizzle)) {
-        Some(operand) => Ok(operand),
-        None => Err(refusal(layout, element_bytes, mn_axis, majors)),
-    }
+    let tile = Tile::of(layout, element_bytes, mn_axis, [mn_instruction, INSTRUCTION_K_BYTES])?;
+    tile.operand(layout, mn_axis, majors)
 }
 
 /// A tile as seen from its elements.
@@ -190,7 +217,7 @@ impl Tile {
         layout: &Layout,
         element_bytes: u32,
         mn_axis: usize,
-        mn_instruction: u32,
+        [mn_instruction, k_bytes]: [u32; 2],
     ) -> Result<Tile, Refusal> {
         const SIZES: &[u32] = &[1, 2, 4];
         if !SIZES.contains(&element_bytes) {
@@ -214,7 +241,7 @@ impl Tile {
         if !legal {
             return Err(Refusal::Instruction { actual: mn_instruction });
         }
-        let k_instruction = INSTRUCTION_K_BYTES / element_bytes;
+        let k_instruction = k_bytes / element_bytes;
         for (axis, dim, step) in [(mn_axis, mn, mn_instruction), (1 - mn_axis, k, k_instruction)] {
             let actual = layout.out_size(dim);
             if actual < step {
@@ -232,6 +259,20 @@ impl Tile {
         })
     }
 
+    /// How instructions find every element, with one of these indices contiguous.
+    fn operand(
+        &self,
+        layout: &Layout,
+        mn_axis: usize,
+        majors: &[Major],
+    ) -> Result<Operand, Refusal> {
+        let ways = majors.iter().flat_map(|&major| SWIZZLES.map(|swizzle| (major, swizzle)));
+        match ways.into_iter().find_map(|(major, swizzle)| self.read(major, swizzle)) {
+            Some(operand) => Ok(operand),
+            None => Err(refusal(layout, self.element_bytes, mn_axis, majors)),
+        }
+    }
+
     /// The operand, if instructions with this `major` and `swizzle_bytes` find every element.
     pub(crate) fn read(&self, major: Major, swizzle_bytes: u32) -> Option<Operand> {
         let span = swizzle_bytes.max(16);
@@ -244,6 +285,10 @@ impl Tile {
         };
         let columns = log2(span / self.element_bytes);
         let far = Bits { near: self.element_bytes, near_bits: columns }.stride(inner)?;
+        if major == Major::K && swizzle_bytes > 0 && far.is_some() {
+            // The hardware does not read the leading offset.
+            return None;
+        }
         let group = Bits { near: span, near_bits: log2(ATOM_LINES) }.stride(lines)?;
         let mut used = 0;
         for &byte in inner.iter().chain(lines) {

@@ -60,6 +60,57 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
     stub()
 }
 
+/// Starts the product `a · b + acc` of an `a` of which half is zeros, and goes on; [`wait`] gives the result. An instruction multiplies
+/// twice the columns that one of [`mma`] does.
+///
+/// `a` has the kept half of each row, of shape `(M, K / 2)`; `b` is `(K, N)`, and `acc` and the result are `(M, N)`. `metadata`, of `u16`,
+/// says where the kept elements were. It has the form that [`dot_sparse`](super::dot_sparse) describes, and that
+/// [`sparse::compress`](crate::sparse::compress) makes on the host:
+///
+/// | `a`, `b` | kept | shape of `metadata` | K is a multiple of | `acc` and result |
+/// |---|---|---|---|---|
+/// | `f16` | two of four | `(M, K / 16)` | 32 | `f32`, `f16` |
+/// | `bf16` | two of four | `(M, K / 16)` | 32 | `f32` |
+/// | `f32`, of which 19 bits count (tf32) | one of two | `(M, K / 8)` | 16 | `f32` |
+/// | `i8`, `u8`, either with either | two of four | `(M, K / 16)` | 64 | `i32` |
+/// | `e4m3`, `e5m2`, either with either | two of four | `(M, K / 16)` | 64 | `f32`, `f16` |
+///
+/// For other metadata the result is undefined; the emulator stops there. Elements of `b` at places that are not kept are not read: a NaN
+/// there does not reach the result. M, N, the warps, where `a` and `b` are and which may be transposed are as for [`mma`]. `metadata` is a
+/// tile or in shared memory; the product has a copy of it, so that it may be overwritten at once.
+///
+/// On other targets, for operands in registers and for the number of warps that a kernel has, there is
+/// [`dot_sparse`](super::dot_sparse).
+///
+/// # Layout
+/// That of [`mma`](mma). Metadata is [converted](super#conversions) to the layout in which the instruction reads it.
+///
+/// # PTX
+/// Those of [`mma`](mma), but `wgmma.mma_async.sp.sync.aligned.m64n256k32.f32.bf16.bf16` and the like, with 32 bytes of a row of `a` and
+/// 64 of a column of `b` (PTX ISA, `wgmma.mma_async.sp`).
+///
+/// # Errors
+/// Those of [`mma`](mma); K0210 also for metadata of another shape, and K0204 for metadata that is not `u16`.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// 64 columns of weights, of which 32 are kept.
+/// fn product(kept: Shared<bf16>, metadata: Tile<u16>, x: Shared<bf16>) -> Tile<f32> {
+///     let acc = wgmma::mma_sparse(kept, metadata, x, zeros([64, 128]));
+///     wgmma::wait(0, acc)
+/// }
+/// ```
+#[must_use]
+pub fn mma_sparse<T: Scalar, U: Scalar, A: Number>(
+    a: impl Matrix<T>,
+    metadata: impl Matrix<u16>,
+    b: Shared<U>,
+    acc: Tile<A>,
+) -> Tile<A> {
+    stub()
+}
+
 /// Waits until at most `pending` of the newest products are in flight, and gives the accumulator.
 ///
 /// `pending` is known at compile time, 0 to 7. After `wait(1, acc)` directly after a product, the product before it is

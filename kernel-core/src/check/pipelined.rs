@@ -317,7 +317,7 @@ fn still_reads(at: Loc, help: &str) -> Diagnostic {
 /// A product that may be in flight after statements, if that of `before` may be in flight before them.
 fn under_way(stmts: &[Stmt], before: Option<Loc>) -> Option<Loc> {
     stmts.iter().fold(before, |open, stmt| match &stmt.kind {
-        StmtKind::Op { op: Op::Product(ProductOp::Wgmma), .. } => Some(stmt.loc),
+        StmtKind::Op { op: Op::Product(ProductOp::Wgmma { .. }), .. } => Some(stmt.loc),
         StmtKind::Op { op: Op::Product(ProductOp::WgmmaWait(0)), .. } => None,
         StmtKind::Op { .. }
         | StmtKind::Reduce { .. }

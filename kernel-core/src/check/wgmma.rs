@@ -60,9 +60,10 @@ impl Flights {
 pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
     let mut before = BTreeMap::new();
     kernel.body.each_op(&mut |op, args, result, _| {
-        if let Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_)) = op {
-            // The accumulator is the last operand of a product, and the only one of a wait.
-            before.extend(result.zip(args.last().copied()));
+        if let Op::Product(ProductOp::Wgmma { .. }) = op {
+            before.extend(result.map(|result| (result, args[2])));
+        } else if let Op::Product(ProductOp::WgmmaWait(_)) = op {
+            before.extend(result.map(|result| (result, args[0])));
         }
     });
     if before.is_empty() {
@@ -319,7 +320,7 @@ impl Flow for Products<'_> {
 
     fn visit(&mut self, stmt: &Stmt, flights: &Flights, _: Number) {
         match &stmt.kind {
-            StmtKind::Op { op: Op::Product(ProductOp::Wgmma), args, .. } => {
+            StmtKind::Op { op: Op::Product(ProductOp::Wgmma { .. }), args, .. } => {
                 self.sums(&args[..2], flights, stmt.loc, READ);
             }
             StmtKind::For { inits, .. } | StmtKind::Loop { inits, .. } => {

@@ -63,7 +63,7 @@ impl Machine<'_> {
         let started = effects.accesses.iter().map(|access| access.by);
         if started.clone().any(|by| by == By::TensorCores) {
             let one = &mut self.crews[crew];
-            if matches!(applied.op, Op::Product(ProductOp::Wgmma)) {
+            if matches!(applied.op, Op::Product(ProductOp::Wgmma { .. })) {
                 one.products += 1;
             } else {
                 one.on_cores += 1;
@@ -98,7 +98,7 @@ impl Machine<'_> {
             let Some(place) = datum.window() else {
                 return Err(Stop::Unknown(at, Reason::Window));
             };
-            let left = matches!(applied.op, Op::Product(ProductOp::Wgmma)) && number == 0;
+            let left = matches!(applied.op, Op::Product(ProductOp::Wgmma { .. })) && number == 0;
             let barrier = match access.done {
                 Done::Barrier(barrier) => {
                     let named = self.barrier(crew, barrier, at)?;

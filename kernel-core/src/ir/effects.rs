@@ -443,7 +443,7 @@ impl Kernel {
             Op::Memory(op) => Effects::accessing(of_memory(op, args)),
             Op::Copy(op) => self.of_copy(op, args),
             Op::Sync(op) => of_sync(op, args),
-            Op::Product(ProductOp::Wgmma) => self.wgmma(args, result),
+            Op::Product(ProductOp::Wgmma { .. }) => self.wgmma(args, result),
             Op::Product(ProductOp::WgmmaWait(pending)) => {
                 Effects::waiting(Wait::Wgmma { pending: *pending })
             }

@@ -673,7 +673,10 @@ pub enum ProductOp {
     /// `a · b + acc` by `wgmma`: (m, k) · (k, n) + (m, n). Operand 0 is a tile or a shared window, operand 1 a shared window.
     ///
     /// The result is in flight until a [`ProductOp::WgmmaWait`].
-    Wgmma,
+    Wgmma {
+        /// The left operand is what is kept of each row, of (m, k / 2), and operand 3, a tile of `u16`, says where it was.
+        sparse: bool,
+    },
     /// The tile in operand 0, after a wait that leaves at most this many later products in flight.
     WgmmaWait(u32),
     /// A `tcgen05` operation.
@@ -749,7 +752,9 @@ impl Op {
             Op::Memory(_)
             | Op::Copy(_)
             | Op::Sync(SyncOp::Block | SyncOp::FenceAsync | SyncOp::Named(..) | SyncOp::Grid(_))
-            | Op::Product(ProductOp::Wgmma | ProductOp::WgmmaWait(_) | ProductOp::Tcgen05(_))
+            | Op::Product(
+                ProductOp::Wgmma { .. } | ProductOp::WgmmaWait(_) | ProductOp::Tcgen05(_),
+            )
             | Op::Assert(_)
             | Op::Report(_) => false,
         }

@@ -577,7 +577,8 @@ fn sync(op: &SyncOp, all: &str) -> String {
 
 fn product(op: &ProductOp, all: &str) -> String {
     match op {
-        ProductOp::Wgmma => format!("wgmma {all}"),
+        ProductOp::Wgmma { sparse: false } => format!("wgmma {all}"),
+        ProductOp::Wgmma { sparse: true } => format!("wgmma sparse {all}"),
         ProductOp::WgmmaWait(pending) => format!("wgmma_wait {pending} {all}"),
         ProductOp::Tcgen05(op) => format!("{} {all}", op.printed()),
         ProductOp::Dot(Factors::Full) => format!("dot {all}"),

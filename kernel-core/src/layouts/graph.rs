@@ -157,6 +157,16 @@ pub(super) struct Dot {
     pub(super) form: Option<Form>,
 }
 
+/// A `wgmma` product.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WarpgroupProduct {
+    pub(super) node: Node,
+    /// Left operand, right operand, accumulator.
+    pub(super) args: [Value; 3],
+    /// Of a sparse one.
+    pub(super) metadata: Option<Value>,
+}
+
 /// An operation that writes tiles somewhere, or tests them.
 #[derive(Debug)]
 pub(super) struct Effect {
@@ -182,8 +192,7 @@ pub(super) struct Graph {
     pub(super) reductions: ArenaMap<Value, Node>,
     pub(super) pins: Vec<Pin>,
     pub(super) dots: Vec<Dot>,
-    /// The result of every `wgmma` product, with its operands.
-    pub(super) warpgroup_products: Vec<(Node, [Value; 3])>,
+    pub(super) warpgroup_products: Vec<WarpgroupProduct>,
     /// What is read from and written to tensor memory.
     pub(super) tensor_memory: Vec<Moved>,
     pub(super) by_rows: Vec<ByRows>,
@@ -626,8 +635,12 @@ impl<'a> Builder<'a> {
                 form: None,
             });
             self.tie(args[2], result);
-        } else if *op == Op::Product(ProductOp::Wgmma) {
-            self.graph.warpgroup_products.push((node, [args[0], args[1], args[2]]));
+        } else if let Op::Product(ProductOp::Wgmma { .. }) = op {
+            self.graph.warpgroup_products.push(WarpgroupProduct {
+                node,
+                args: [args[0], args[1], args[2]],
+                metadata: args.get(3).copied(),
+            });
             self.tie(args[2], result);
         } else if *op == Op::TensorMemory(TensorMemoryOp::Load) {
             self.graph.nodes[node].role = Role::TensorMemory(self.graph.tensor_memory.len());

@@ -20,11 +20,9 @@ pub(super) type Versions = ArenaMap<Value, Vec<(Layout, Value)>>;
 /// Rewrites the body of a kernel according to a graph in which every node has a layout.
 pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) {
     let operands = operand_layouts(kernel, &graph);
-    let lefts = graph
-        .warpgroup_products
-        .iter()
-        .filter(|(_, args)| matches!(kernel.ty(args[0]), Type::Tile(..)))
-        .map(|&(node, args)| (node, wgmma::left_layout(kernel, args)))
+    let products = graph.warpgroup_products.iter();
+    let groups = products
+        .map(|product| (product.node, wgmma::taken(kernel, product.args, product.metadata)))
         .collect();
     let crews = kernel.crews();
     let body = std::mem::take(&mut kernel.body);
@@ -33,7 +31,7 @@ pub(super) fn rewrite(kernel: &mut Kernel, graph: Graph) -> (Layouts, Versions) 
         values: &mut kernel.values,
         graph,
         operands,
-        lefts,
+        groups,
         layouts: Layouts::default(),
         versions: ArenaMap::default(),
         effects: 0,
@@ -83,8 +81,8 @@ struct Rewriter<'a> {
     values: &'a mut Arena<ValueData>,
     graph: Graph,
     operands: ArenaMap<super::graph::Node, Vec<Layout>>,
-    /// The layouts of left operands in registers of `wgmma` products, under the node of the result.
-    lefts: ArenaMap<super::graph::Node, Layout>,
+    /// The layouts of left operands in registers and of metadata of `wgmma` products, under the node of the result.
+    groups: ArenaMap<super::graph::Node, [Option<Layout>; 2]>,
     layouts: Layouts,
     versions: Versions,
     /// How many effects were passed: an index into the graph's.
@@ -143,9 +141,10 @@ impl Rewriter<'_> {
             let mut layouts: Vec<_> = self.operands[node].iter().cloned().map(Some).collect();
             layouts.insert(2, Some(own));
             layouts
-        } else if *op == Op::Product(ProductOp::Wgmma) {
-            let left = self.lefts.get(node).cloned();
-            vec![left, None, Some(own)]
+        } else if let Op::Product(ProductOp::Wgmma { .. }) = op {
+            let [left, metadata] = self.groups[node].clone();
+            let all = [left, None, Some(own), metadata];
+            all.into_iter().take(args.len()).collect()
         } else if let Op::Product(ProductOp::WgmmaWait(_)) = op {
             vec![Some(own)]
         } else if let Op::Tile(TileOp::Gather(_)) = op {

@@ -8,7 +8,9 @@ use la_arena::ArenaMap;
 
 use super::dot;
 use super::gather::{self, Idle};
-use super::graph::{ByRows, Graph, Moved, Node, Pin, Recipe, Role, Sums, Transfer};
+use super::graph::{
+    ByRows, Graph, Moved, Node, Pin, Recipe, Role, Sums, Transfer, WarpgroupProduct,
+};
 use super::run_axis::{arrives, run_axis, written};
 use super::tensor_memory;
 use super::wgmma;
@@ -170,8 +172,7 @@ impl Solver<'_> {
         let fits = match self.graph.nodes[node].sums_of {
             Some(Sums::Dot(at)) => dot::accepts(self.kernel, &self.graph.dots[at], layout, form),
             Some(Sums::Warpgroup(at)) => {
-                let (_, args) = self.graph.warpgroup_products[at];
-                *layout == wgmma::layout(self.kernel, args)
+                *layout == wgmma::layout(self.kernel, self.graph.warpgroup_products[at].args)
             }
             None => true,
         };
@@ -297,7 +298,7 @@ impl Solver<'_> {
     /// Accumulators of warpgroups have the one layout that the instruction has.
     fn place_warpgroup_products(&mut self) {
         for at in 0..self.graph.warpgroup_products.len() {
-            let (node, args) = self.graph.warpgroup_products[at];
+            let WarpgroupProduct { node, args, .. } = self.graph.warpgroup_products[at];
             if self.is_open(node) {
                 let layout = wgmma::layout(self.kernel, args);
                 self.assign(node, layout, Some(wgmma::form(self.kernel, args)));
@@ -305,9 +306,14 @@ impl Solver<'_> {
         }
         self.spread();
         for at in 0..self.graph.warpgroup_products.len() {
-            let (_, args) = self.graph.warpgroup_products[at];
+            let WarpgroupProduct { args, metadata, .. } = self.graph.warpgroup_products[at];
             if let Some(node) = self.open(args[0]) {
                 let layout = wgmma::left_layout(self.kernel, args);
+                self.assign(node, layout, None);
+            }
+            let open = metadata.and_then(|metadata| Some((metadata, self.open(metadata)?)));
+            if let Some((metadata, node)) = open {
+                let layout = wgmma::metadata_layout(self.kernel, args, metadata);
                 self.assign(node, layout, None);
             }
         }
@@ -504,7 +510,7 @@ impl Solver<'_> {
             let node = self.graph.of.get(value)?;
             self.graph.pins.iter().find(|pin| pin.node == *node).map(|pin| pin.at)
         };
-        for &(node, args) in &self.graph.warpgroup_products {
+        for &WarpgroupProduct { node, args, .. } in &self.graph.warpgroup_products {
             let left = args[0];
             let Some(pinned_at) = pinned_at(left) else { continue };
             let actual = self.graph.layout(left).expect("all nodes have layouts").clone();

@@ -212,11 +212,15 @@ impl<'a> Verifier<'a> {
             self.same("an accumulator", &args[2..3], &[result])?;
             return self.product(args, own, *factors);
         }
-        if let Op::Product(ProductOp::Wgmma) = op {
+        if let Op::Product(ProductOp::Wgmma { .. }) = op {
             let product = [args[0], args[1], args[2]];
             self.has("the sums of a product", result, &wgmma::layout(self.kernel, product))?;
             if self.is_tile(args[0]) {
                 self.has("an operand", args[0], &wgmma::left_layout(self.kernel, product))?;
+            }
+            if let Some(&metadata) = args.get(3) {
+                let required = wgmma::metadata_layout(self.kernel, product, metadata);
+                self.has("metadata", metadata, &required)?;
             }
             return self.same("an accumulator", &args[2..3], &[result]);
         }

@@ -27,12 +27,32 @@ pub(crate) struct Product {
     pub(crate) scale_d: Pred,
     /// Whether products are subtracted: one of the two immediate scales is -1.
     pub(crate) negated: bool,
+    /// Of a sparse product, what of A is kept.
+    pub(crate) sparse: Option<Metadata>,
+}
+
+/// The metadata of a sparse A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Metadata {
+    pub(crate) data: W,
+    /// Which lanes of each four give it.
+    pub(crate) selector: u32,
 }
 
 impl Product {
-    /// Extent along k: 32 bytes of A.
+    /// Elements of a row of A: 32 bytes.
     pub(crate) const fn depth(&self) -> usize {
         32 / self.a_type.bytes()
+    }
+
+    /// Bytes of a column of B: twice as many if half of A is left out.
+    pub(crate) const fn column_bytes(&self) -> u32 {
+        if self.sparse.is_some() { 64 } else { 32 }
+    }
+
+    /// Elements of a column of B.
+    pub(crate) const fn depth_of_b(&self) -> usize {
+        self.column_bytes() as usize / self.b_type.bytes()
     }
 
     /// The registers of A's fragments; none where A is in shared memory.

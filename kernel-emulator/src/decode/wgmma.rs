@@ -7,7 +7,7 @@ use kernel_ptx::{Function, Operand, Statement, Type, Word};
 use super::look_up;
 use super::matrix::{element, int_element, list};
 use super::operands::{Decoded, Modifiers, Scope};
-use crate::code::wgmma::{Left, Major, Product, Tile, Wgmma};
+use crate::code::wgmma::{Left, Major, Metadata, Product, Tile, Wgmma};
 use crate::code::{Class, Code, Op, Slot, W};
 use crate::numeric::matrix::Accumulate;
 use crate::numeric::wgmma::{Accumulator, Factor};
@@ -28,6 +28,7 @@ pub(super) fn wgmma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -
     if !mods.word(Word::MmaAsync) {
         return Err("the form is not modelled".to_owned());
     }
+    let sparse = mods.word(Word::Sp);
     let (columns, depth) = shape(mods)?;
     let saturate = mods.word(Word::Satfinite);
     let (d_type, a_type, b_type) = (mods.ty()?, mods.ty()?, mods.ty()?);
@@ -40,10 +41,19 @@ pub(super) fn wgmma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -
     ];
     let accumulator = look_up(&accumulators, &d_type)
         .ok_or_else(|| format!("an accumulator of `.{}`", d_type.text()))?;
-    if depth * a_type.bits() != 256 || a_type.bits() != b_type.bits() {
-        return Err(format!("k is {depth}, and 32 bytes of both factors are needed"));
+    let bytes = if sparse { 64 } else { 32 };
+    if depth * a_type.bits() != 8 * bytes || a_type.bits() != b_type.bits() {
+        return Err(format!("k is {depth}, and {bytes} bytes of both factors are needed"));
     }
-    let [d, a, b, scale_d, rest @ ..] = ops else { return Err("operands are missing".to_owned()) };
+    let [d, a, b, behind @ ..] = ops else { return Err("operands are missing".to_owned()) };
+    let (sparse, behind) = match behind {
+        [data, selector, behind @ ..] if sparse => {
+            let selector = Scope::immediate(selector)?;
+            (Some(Metadata { data: cx.w(data)?, selector }), behind)
+        }
+        behind => (None, behind),
+    };
+    let [scale_d, rest @ ..] = behind else { return Err("operands are missing".to_owned()) };
     let d = list(d).iter().map(|d| cx.dest_w(d)).collect::<Decoded<Vec<W>>>()?;
     let required = if accumulator == Accumulator::F16 { columns / 4 } else { columns / 2 };
     if u32::try_from(d.len()) != Ok(required) {
@@ -89,6 +99,7 @@ pub(super) fn wgmma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -
         b_type: b_factor,
         scale_d,
         negated,
+        sparse,
     }))))
 }
 

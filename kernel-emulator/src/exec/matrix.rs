@@ -1,7 +1,7 @@
 //! `ldmatrix`, `stmatrix`, `movmatrix`, `mma.sync` (PTX ISA, "Warp Level Matrix
 //! Multiply-Accumulate Instructions").
 
-mod sparse;
+pub(crate) mod sparse;
 
 use super::memory::hazards::{self, Accessed};
 use super::memory::{Access, addresses, banks, place, resolve};

@@ -4,6 +4,7 @@
 //! computes its sixteen rows at once, but they count as in flight until the warp waits for them: until then
 //! its registers must not be touched, and what any of the four warps still reads must not be written.
 
+mod sparse;
 mod tile;
 
 use super::memory::hazards;
@@ -62,6 +63,9 @@ fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &Product, mask: u32) -> Run<
     let permitted = warp.products.check(&op.d, (op.columns, op.accumulator), op.fragments());
     permitted.or_else(|trap| cx.found(trap))?;
     let ticket = ticket(warp, op)?;
+    if let Some(metadata) = op.sparse {
+        sparse::check_selector(op, metadata)?;
+    }
     let block = cx.block();
     let here = &mut block.warpgroups[index];
     if here.waiting == 0 {
@@ -173,17 +177,19 @@ fn read(block: &mut Block, issuer: (u32, u32), op: &Product, ticket: &Ticket) ->
         factors.a.resize(ROWS * WARPS as usize * depth, 0.0);
         let a = &mut factors.a;
         let rows = 4 * WARPS * 4;
-        let read = tile::read(shared, "A", (bits, tile.major), (op.a_type, rows), |row, k, x| {
+        let size = (op.a_type, rows, 32);
+        let read = tile::read(shared, "A", (bits, tile.major), size, |row, k, x| {
             a[row * depth + k] = x;
         })?;
         (a_units, factors.a_unwritten) = (read.units, read.unwritten);
         factors.unwritten_at = read.unwritten_at;
     }
     factors.b.clear();
-    factors.b.resize(columns * depth, 0.0);
+    factors.b.resize(columns * op.depth_of_b(), 0.0);
     let b = &mut factors.b;
     let bits = (ticket.b, op.b.major);
-    let read = tile::read(shared, "B", bits, (op.b_type, op.columns), |column, k, x| {
+    let size = (op.b_type, op.columns, op.column_bytes());
+    let read = tile::read(shared, "B", bits, size, |column, k, x| {
         b[k * columns + wgmma::place(column)] = x;
     })?;
     factors.b_unwritten = read.unwritten;
@@ -244,8 +250,17 @@ fn multiply(cx: &mut Context<'_>, warp: &mut Warp, op: &Product) -> Run<()> {
         wgmma::start(op.accumulator, registers, columns, &mut d);
     }
     let (left, right) = ((op.a_type, a), (op.b_type, &factors.b[..]));
-    wgmma::add_products(left, right, (op.accumulator, columns), &mut d, tensor_core);
-    let defined = Defined::of(warp, op, &factors.a_unwritten, &factors.b_unwritten);
+    let mut defined = Defined::of(warp, op, &factors.a_unwritten, &factors.b_unwritten);
+    match op.sparse {
+        None => wgmma::add_products(left, right, (op.accumulator, columns), &mut d, tensor_core),
+        Some(metadata) => {
+            let unknown = sparse::unknown(warp, op, metadata);
+            let rows = sparse::rows(warp, op, metadata, unknown)?;
+            let shape = (op.accumulator, columns);
+            wgmma::add_sparse_products(left, right, &rows, shape, &mut d, tensor_core);
+            defined.rows &= !unknown;
+        }
+    }
     if !(factors.a_unwritten.is_empty() && factors.b_unwritten.is_empty()) {
         let (pc, address) = (warp.pc, factors.unwritten_at);
         warp.unwritten =

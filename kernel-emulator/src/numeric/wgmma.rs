@@ -117,6 +117,42 @@ pub(crate) fn add_products(
     add_in_order(a.len() / ROWS, a, b, columns, d);
 }
 
+/// Adds a warp's products of a sparse A: `a` and `d` as for [`add_products`], `b` twice as many rows; `rows` says for each row of `a` by
+/// which row of `b` each of its elements is multiplied. Sums are those of a dense product of these rows.
+pub(crate) fn add_sparse_products(
+    (left, a): (Factor, &[f32]),
+    (right, b): (Factor, &[f32]),
+    rows: &[Vec<usize>; ROWS],
+    (accumulator, columns): (Accumulator, usize),
+    d: &mut [f32],
+    how: TensorCore,
+) {
+    let depth = a.len() / ROWS;
+    let row_of_b = |row: usize| &b[row * columns..][..columns];
+    let floats = matches!((left, right), (Factor::Float(_), Factor::Float(_)));
+    if how == TensorCore::Hopper && floats {
+        // All rows are multiplied by what one of them takes, which stays.
+        for (row, rows) in rows.iter().enumerate() {
+            let taken: Vec<f32> =
+                rows.iter().flat_map(|&row| row_of_b(row).iter().copied()).collect();
+            let mut all = d.to_vec();
+            let shape = (accumulator, columns);
+            add_products((left, a), (right, &taken), shape, &mut all, how);
+            let own = row * columns..(row + 1) * columns;
+            d[own.clone()].copy_from_slice(&all[own]);
+        }
+        return;
+    }
+    let lines = a.chunks_exact(depth).zip(d.chunks_exact_mut(columns));
+    for ((left, sums), rows) in lines.zip(rows) {
+        for (left, &row) in left.iter().zip(rows) {
+            for (sum, right) in sums.iter_mut().zip(row_of_b(row)) {
+                *sum += left * right;
+            }
+        }
+    }
+}
+
 /// Adds products in order of k: `a` is rows along k of a `depth`, in fours, `d` as many rows of `columns`, `b` one row of
 /// `columns` for each k.
 pub(crate) fn add_in_order(depth: usize, a: &[f32], b: &[f32], columns: usize, d: &mut [f32]) {

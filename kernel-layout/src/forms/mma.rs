@@ -212,6 +212,13 @@ pub fn mma_v2_metadata(
     shape: &[u32],
 ) -> Result<Layout, LayoutError> {
     check_matrix(warps, shape)?;
+    Ok(metadata_tile(operand_bytes)?
+        .product(&broadcast_nd(Dim::Warp, &warps, COLUMNS_FIRST, 1))
+        .fit(shape, COLUMNS_FIRST))
+}
+
+/// The metadata of a warp for 16 rows and the deepest instruction.
+fn metadata_tile(operand_bytes: u32) -> Result<Layout, LayoutError> {
     check_one_of("bytes of an operand's element", operand_bytes, &[1, 2, 4])?;
     let rows = [vec![1, 0], vec![2, 0], vec![4, 0]];
     let (register, lanes, sizes) = if operand_bytes == 1 {
@@ -219,9 +226,7 @@ pub fn mma_v2_metadata(
     } else {
         (vec![8, 0], [vec![0, 1], vec![0, 0]], [16, 2])
     };
-    Ok(tile(vec![register], [&lanes[..], &rows].concat(), sizes)
-        .product(&broadcast_nd(Dim::Warp, &warps, COLUMNS_FIRST, 1))
-        .fit(shape, COLUMNS_FIRST))
+    Ok(tile(vec![register], [&lanes[..], &rows].concat(), sizes))
 }
 
 /// The accumulator of `wgmma.mma_async.m64n{n}k*`, with `warps` warps along rows and columns, rows fastest.
@@ -268,6 +273,32 @@ pub fn wgmma_operand(warps: [u32; 2], k_width: u32, shape: &[u32]) -> Result<Lay
     check_matrix(warps, shape)?;
     check_one_of("k_width", k_width, K_WIDTHS)?;
     Ok(a_tile(k_width)
+        .product(&broadcast_nd(Dim::Warp, &warps, ROWS_FIRST, 1))
+        .fit(shape, COLUMNS_FIRST))
+}
+
+/// The metadata of a sparse `wgmma` whose accumulator is [`wgmma_accumulator`] with the same `warps`. Each warp has that of its 16 rows as
+/// [`mma_v2_metadata`] says (PTX ISA, "Matrix fragments for warpgroup-level multiply-accumulate operation with sparse matrix A").
+///
+/// ```
+/// use kernel_layout::forms::wgmma_metadata;
+/// use kernel_layout::Dim;
+/// let halves = wgmma_metadata(2, [4, 2], &[128, 4])?;
+/// assert_eq!(halves.bases(Dim::Register), [[8, 0], [0, 2], [64, 0]]);
+/// assert_eq!(halves.bases(Dim::Lane), [[0, 1], [0, 0], [1, 0], [2, 0], [4, 0]]);
+/// assert_eq!(halves.bases(Dim::Warp), [[16, 0], [32, 0], [0, 0]]);
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// When the rank is not 2, a size is not a power of two, or `operand_bytes` is not 1, 2 or 4.
+pub fn wgmma_metadata(
+    operand_bytes: u32,
+    warps: [u32; 2],
+    shape: &[u32],
+) -> Result<Layout, LayoutError> {
+    check_matrix(warps, shape)?;
+    Ok(metadata_tile(operand_bytes)?
         .product(&broadcast_nd(Dim::Warp, &warps, ROWS_FIRST, 1))
         .fit(shape, COLUMNS_FIRST))
 }

@@ -82,7 +82,8 @@ impl Builder<'_> {
         };
         if self.by_warpgroups(operands, precision) {
             // Nothing is done with the accumulator before the wait: for that there is `wgmma::mma`.
-            let sums = product(self, Op::Product(ProductOp::Wgmma), operands.to_vec());
+            let sums =
+                product(self, Op::Product(ProductOp::Wgmma { sparse: false }), operands.to_vec());
             return Some(Val::Value(product(
                 self,
                 Op::Product(ProductOp::WgmmaWait(0)),

@@ -18,6 +18,34 @@ use crate::{
 /// Where the manual says what is kept.
 const SECTION: &str = "(PTX ISA, \"Sparse matrix storage\")";
 
+/// Which argument of a sparse product is which; the left operand is the first.
+#[derive(Clone, Copy)]
+pub(crate) struct Order {
+    right: usize,
+    acc: usize,
+    metadata: usize,
+}
+
+impl Order {
+    const DOT: Order = Order { right: 1, acc: 2, metadata: 3 };
+    pub(crate) const WGMMA: Order = Order { metadata: 1, right: 2, acc: 3 };
+
+    /// The left operand, the right one, the accumulator and the metadata.
+    pub(crate) fn of(self, given: &Given<'_>) -> [Value; 4] {
+        [0, self.right, self.acc, self.metadata].map(|index| given.value(index))
+    }
+
+    /// Which arguments are multiplied.
+    pub(crate) const fn factors(self) -> [usize; 2] {
+        [0, self.right]
+    }
+
+    /// Where the operands and the accumulator stand.
+    pub(crate) fn places(self, given: &Given<'_>) -> [Loc; 3] {
+        [0, self.right, self.acc].map(|index| given.at(index))
+    }
+}
+
 impl Precision {
     /// The element types of sums that sparse products of such operands have; the first is that of sums without a type.
     fn sparse_sums(self, factor: Dtype) -> &'static [Dtype] {
@@ -48,14 +76,15 @@ impl Precision {
 impl Builder<'_> {
     /// `dot_sparse(a, b, acc, metadata)`, `dot_sparse_tf32(a, b, acc, metadata)`
     pub(crate) fn dot_sparse(&mut self, precision: Precision, given: &Given<'_>) -> Option<Val> {
-        let values = [0, 1, 2, 3].map(|index| given.value(index));
-        let ([a, b, acc, metadata], loc) = (values, given.loc);
+        let (values, loc) = (Order::DOT.of(given), given.loc);
+        let [a, b, acc, metadata] = values;
         let name = given.signature.name;
         let num = self.unify(self.num(a), self.num(b), &format!("`{name}`"), loc)?;
         let dtype = self.cells.settled(num);
         self.sparse_dtypes(precision, dtype, acc, given)?;
-        self.sparse_shapes(dtype, [a, b, acc], given)?;
-        self.metadata_fits(dtype, [b, acc, metadata], given)?;
+        let shapes = self.sparse_shapes([a, b, acc], Order::DOT, given);
+        shapes.and_then(|()| self.sparse_depth(dtype, self.ty(b).shape()[0], loc))?;
+        self.metadata_fits(dtype, [b, acc, metadata], Order::DOT, given)?;
         self.operands.insert(loc, given.places());
         let mut taken = Vec::new();
         for (index, value) in values.into_iter().enumerate() {
@@ -64,6 +93,15 @@ impl Builder<'_> {
         let (shape, sums) = (self.ty(acc).shape().to_vec(), self.num(acc));
         let op = Op::Product(ProductOp::Dot(Factors::Sparse));
         Some(Val::Value(self.emit_num(op, taken, Some(shape), sums, loc)))
+    }
+
+    /// The sparse product of warps that does what one of `wgmma` asks for.
+    pub(crate) fn sparse_by_warps(&self, given: &Given<'_>) -> Option<String> {
+        let text = |index: usize| given.args.get(index).and_then(Expr::operand_text);
+        let Order { right, acc, metadata } = Order::WGMMA;
+        let single = self.num_of(given.val(0)).and_then(|num| self.cells.known(num));
+        let name = if single == Some(Dtype::F32) { "dot_sparse_tf32" } else { "dot_sparse" };
+        Some(format!("{name}({}, {}, {}, {})", text(0)?, text(right)?, text(acc)?, text(metadata)?))
     }
 
     /// The tensor cores have a sparse product of these element types.
@@ -124,8 +162,13 @@ impl Builder<'_> {
         self.refuse(diagnostic.why(why).help_if(help))
     }
 
-    /// The extents of a sparse product agree, and an instruction has its `k`.
-    fn sparse_shapes(&mut self, dtype: Dtype, values: [Value; 3], given: &Given<'_>) -> Option<()> {
+    /// The extents of a sparse product agree.
+    pub(crate) fn sparse_shapes(
+        &mut self,
+        values: [Value; 3],
+        order: Order,
+        given: &Given<'_>,
+    ) -> Option<()> {
         let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
         let fit = |a: &[u32], b: &[u32]| match (a, b, &sc[..]) {
             (&[m, kept], &[k, n], &[rows, columns]) => {
@@ -134,17 +177,16 @@ impl Builder<'_> {
             _ => false,
         };
         if fit(&sa, &sb) {
-            return self.sparse_depth(dtype, sb[0], given.loc);
+            return Some(());
         }
         let diagnostic = Code::DotShape
             .at(given.loc, "the operands of a sparse product do not fit together")
             .compare("", "[m, k / 2] · [k, n] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"));
         let turned: Vec<u32> = sb.iter().rev().copied().collect();
-        let written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
-        if let [a, b, acc, metadata] = &written[..]
-            && fit(&sa, &turned)
-        {
-            let help = format!("{}({a}, {b}.t(), {acc}, {metadata})", given.path());
+        let mut written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
+        if written.len() == given.args.len() && fit(&sa, &turned) {
+            written[order.right].push_str(".t()");
+            let help = format!("{}({})", given.path(), written.join(", "));
             return self.refuse(diagnostic.help(help));
         }
         let why = match (&sa[..], &sb[..]) {
@@ -178,10 +220,11 @@ impl Builder<'_> {
     }
 
     /// There is an element of metadata for each four groups of a row.
-    fn metadata_fits(
+    pub(crate) fn metadata_fits(
         &mut self,
         dtype: Dtype,
         [b, acc, metadata]: [Value; 3],
+        order: Order,
         given: &Given<'_>,
     ) -> Option<()> {
         let sparsity = Sparsity::of(dtype);
@@ -192,7 +235,10 @@ impl Builder<'_> {
             let actual = format!("`{}`", self.cells.settled(num).name());
             return self.refuse(
                 Code::DtypeRefused
-                    .at(given.at(3), "the metadata of a sparse product has another element type")
+                    .at(
+                        given.at(order.metadata),
+                        "the metadata of a sparse product has another element type",
+                    )
                     .compare("element type", "`u16`", actual)
                     .why(format!("each element has four bits for each of four groups {SECTION}")),
             );
@@ -203,7 +249,7 @@ impl Builder<'_> {
         }
         self.refuse(
             Code::DotShape
-                .at(given.at(3), "the metadata does not fit the product")
+                .at(given.at(order.metadata), "the metadata does not fit the product")
                 .compare("", format!("{required:?}"), format!("{actual:?}"))
                 .why(format!(
                     "an element of metadata describes four groups of {} columns, and a row has {depth} columns {SECTION}",

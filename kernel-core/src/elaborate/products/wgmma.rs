@@ -5,7 +5,7 @@ use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, INSTRUCTION_M};
 
 use kernel_ptx::Capability;
 
-use super::dot::Precision;
+use super::{dot::Precision, sparse::Order};
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
@@ -29,6 +29,14 @@ struct Extent {
     why: &'static str,
 }
 
+/// How much of a row of the left operand there is.
+#[derive(Clone, Copy)]
+enum Extents {
+    Dense,
+    /// The half that is kept.
+    Sparse,
+}
+
 impl Builder<'_> {
     /// `wgmma::wait(pending, acc)`
     pub(crate) fn wgmma_wait(&mut self, given: &Given<'_>) -> Val {
@@ -41,54 +49,83 @@ impl Builder<'_> {
     /// `wgmma::mma(a, b, acc)`
     pub(crate) fn wgmma(&mut self, given: &Given<'_>) -> Option<Val> {
         let operands = [0, 1, 2].map(|index| given.value(index));
-        let [a, b, acc] = operands;
+        self.wgmma_operands([0, 1], given)?;
+        self.product_shapes(operands, given)?;
+        self.wgmma_extents(operands, Extents::Dense, given)?;
+        self.product_dtypes(operands, Generation::Hopper, given.loc)?;
+        self.operands.insert(given.loc, given.places());
+        let [_, _, acc] = operands;
+        let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
+        let op = ProductOp::Wgmma { sparse: false };
+        Some(Val::Value(self.emit_num(op, operands.to_vec(), Some(shape), num, given.loc)))
+    }
+
+    /// `wgmma::mma_sparse(a, metadata, b, acc)`
+    pub(crate) fn wgmma_sparse(&mut self, given: &Given<'_>) -> Option<Val> {
+        let order = Order::WGMMA;
+        let [a, b, acc, metadata] = order.of(given);
+        self.wgmma_operands(order.factors(), given)?;
+        let operands = [a, b, acc];
+        self.sparse_shapes(operands, order, given)?;
+        self.wgmma_extents(operands, Extents::Sparse, given)?;
+        self.product_dtypes(operands, Generation::Hopper, given.loc)?;
+        let dtype = self.cells.settled(self.num(a));
+        self.metadata_fits(dtype, [b, acc, metadata], order, given)?;
+        let metadata = self.loaded(metadata, given.at(1))?;
+        self.operands.insert(given.loc, order.places(given));
+        let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
+        let op = ProductOp::Wgmma { sparse: true };
+        let taken = vec![a, b, acc, metadata];
+        Some(Val::Value(self.emit_num(op, taken, Some(shape), num, given.loc)))
+    }
+
+    /// The operands are where `wgmma` reads them; they are these arguments.
+    fn wgmma_operands(&mut self, [left, right]: [usize; 2], given: &Given<'_>) -> Option<()> {
+        let ([a, b], path) = ([left, right].map(|index| given.value(index)), given.path());
         if !matches!(self.ty(b), Type::Shared(_)) {
-            let headline = "the right operand of `wgmma::mma` has to be in shared memory";
-            let help = self.staged(given.val(1));
+            let headline = format!("the right operand of `{path}` has to be in shared memory");
+            let help = self.staged(given.val(right));
             return self.refuse(
-                Code::Kind.at(given.at(1), headline)
-                    .compare("", "a `Shared<T>` of extents [k, n]", self.describe(given.val(1)))
+                Code::Kind.at(given.at(right), headline)
+                    .compare("", "a `Shared<T>` of extents [k, n]", self.describe(given.val(right)))
                     .why("all warps of the group read it there; only the left operand may come from registers (PTX ISA, \"wgmma.mma_async\")")
                     .help_if(help),
             );
         }
         if !matches!(self.ty(a), Type::Shared(_) | Type::Tile(Elem::Number(_), _)) {
-            let headline = "the left operand of `wgmma::mma` has to be shared memory or a tile";
+            let headline =
+                format!("the left operand of `{path}` has to be shared memory or a tile");
             let required = "a `Shared<T>` or `Tile<T>` of extents [m, k]";
-            return self.refuse_kind(headline, required, given.arg(0));
+            return self.refuse_kind(&headline, required, given.arg(left));
         }
-        for (operand, arg) in [a, b].into_iter().zip(given.args) {
+        for (operand, index) in [(a, left), (b, right)] {
             if let Type::Shared(shared) = self.ty(operand).clone() {
-                self.own_window(&shared, "a product", arg.loc)?;
-                self.part_of_tile(operand, &shared, arg.loc)?;
+                self.own_window(&shared, "a product", given.at(index))?;
+                self.part_of_tile(operand, &shared, given.at(index))?;
             }
         }
-        self.wgmma_shapes(operands, given)?;
-        self.product_dtypes(operands, Generation::Hopper, given.loc)?;
-        self.operands.insert(given.loc, given.places());
-        let (shape, num) = (self.ty(acc).shape().to_vec(), self.num(acc));
-        Some(Val::Value(self.emit_num(
-            ProductOp::Wgmma,
-            vec![a, b, acc],
-            Some(shape),
-            num,
-            given.loc,
-        )))
+        Some(())
     }
 
-    fn wgmma_shapes(&mut self, values: [Value; 3], given: &Given<'_>) -> Option<()> {
-        self.product_shapes(values, given)?;
+    /// Instructions have the extents of operands that fit together.
+    fn wgmma_extents(
+        &mut self,
+        values: [Value; 3],
+        extents: Extents,
+        given: &Given<'_>,
+    ) -> Option<()> {
         let loc = given.loc;
         if !self.warps.is_multiple_of(GROUP) {
             let help = self.warps_written(u64::from(GROUP));
             return self.refuse(
-                Code::Warps.at(loc, "`wgmma::mma` needs whole warpgroups")
+                Code::Warps.at(loc, format!("`{}` needs whole warpgroups", given.path()))
                     .compare("warps", "a multiple of 4", self.warps.to_string())
                     .why("the four warps of a group execute one instruction together (PTX ISA, \"Asynchronous Warpgroup Level Matrix Instructions\")")
                     .help(help),
             );
         }
-        let Some(Extent { what, required, actual, why }) = self.wgmma_extent(values) else {
+        let Some(Extent { what, required, actual, why }) = self.wgmma_extent(values, extents)
+        else {
             return Some(());
         };
         self.refuse(
@@ -100,12 +137,16 @@ impl Builder<'_> {
     }
 
     /// The extent of a product that no instruction has: of operands that fit together, in warps that are whole groups.
-    fn wgmma_extent(&self, values: [Value; 3]) -> Option<Extent> {
+    fn wgmma_extent(&self, values: [Value; 3], extents: Extents) -> Option<Extent> {
         let bytes = self.cells.settled(self.num(values[1])).bytes();
-        let &[rows, depth] = self.ty(values[0]).shape() else { return None };
+        let &[rows, _] = self.ty(values[0]).shape() else { return None };
+        let &[depth, _] = self.ty(values[1]).shape() else { return None };
         let columns = self.ty(values[2]).shape()[1];
         let groups = self.warps / GROUP;
-        let step = INSTRUCTION_K_BYTES / bytes;
+        let step = match extents {
+            Extents::Dense => INSTRUCTION_K_BYTES / bytes,
+            Extents::Sparse => 2 * INSTRUCTION_K_BYTES / bytes,
+        };
         let row_groups = (rows / INSTRUCTION_M).clamp(1, groups);
         let least_columns = LEAST_COLUMNS * (groups / row_groups);
         if !rows.is_multiple_of(INSTRUCTION_M) {
@@ -120,7 +161,14 @@ impl Builder<'_> {
                 what: "`k`",
                 required: format!("a multiple of {step}"),
                 actual: depth,
-                why: "one instruction reads 32 bytes of each row of the left and each column of the right operand",
+                why: match extents {
+                    Extents::Dense => {
+                        "one instruction reads 32 bytes of each row of the left and each column of the right operand"
+                    }
+                    Extents::Sparse => {
+                        "one instruction reads 32 bytes of what is kept of each row, and 64 bytes of each column of the right operand"
+                    }
+                },
             })
         } else if columns < least_columns {
             Some(Extent {
@@ -148,7 +196,7 @@ impl Builder<'_> {
             && multiplied
             && matches!(self.ty(values[1]), Type::Shared(_))
             && self.warps.is_multiple_of(GROUP)
-            && self.wgmma_extent(values).is_none()
+            && self.wgmma_extent(values, Extents::Dense).is_none()
             && self.described(values, Side::Left)
             && self.described(values, Side::Right)
     }
@@ -176,6 +224,7 @@ impl Builder<'_> {
             Some(form) => form.to_layout(tile).ok(),
             None => boxed(tile, dtype.bytes()),
         };
-        layout.is_some_and(|layout| wgmma::read_in(&layout, &window, side, n).is_ok())
+        let instruction = wgmma::Instruction { n, sparse: false };
+        layout.is_some_and(|layout| wgmma::read_in(&layout, &window, side, instruction).is_ok())
     }
 }

@@ -144,6 +144,13 @@ const WARPGROUPS: Need = Need {
     instead: Some(|_, g| g.operands().map(|[a, b, acc]| format!("dot({a}, {b}, {acc})"))),
 };
 
+/// The same of a sparse product.
+const SPARSE_WARPGROUPS: Need = Need {
+    why: "only Hopper has `wgmma`; `dot_sparse` uses what each target has",
+    instead: Some(|b, g| b.sparse_by_warps(g)),
+    ..WARPGROUPS
+};
+
 pub(super) const WGMMA: &[Signature] = &[
     gives(
         "mma",
@@ -155,6 +162,17 @@ pub(super) const WGMMA: &[Signature] = &[
         |b, g| b.wgmma(g),
     )
     .needs(&WARPGROUPS),
+    gives(
+        "mma_sparse",
+        &[
+            param("a", Kind::Value),
+            param("metadata", Kind::Factor),
+            param("b", Kind::Value),
+            param("acc", Kind::Tile("the accumulator of a product")),
+        ],
+        |b, g| b.wgmma_sparse(g),
+    )
+    .needs(&SPARSE_WARPGROUPS),
     value(
         "wait",
         &[

@@ -46,7 +46,7 @@ pub(super) enum Factor {
 
 /// The row of the right operand by which element `at` of a row of a sparse left one is multiplied, if its metadata says one. A row of
 /// the left operand has `depth` elements.
-fn row_of_right(
+pub(super) fn row_of_right(
     sparsity: Sparsity,
     metadata: &[Element],
     depth: usize,
@@ -87,7 +87,7 @@ pub(super) fn products(
 
 /// The same, where `row_of_b` says which row of `b` an element of `a` is multiplied by, from its row and place there; nothing is known
 /// of a sum if it says none.
-fn products_of(
+pub(super) fn products_of(
     factors: [Factor; 2],
     (a, b, acc): (&[Element], &[Element], &[Element]),
     [depth, cols]: [usize; 2],

@@ -31,7 +31,7 @@ impl Machine<'_> {
             Op::Copy(op) => return self.copy(op, args).map(|()| None),
             Op::Sync(op) => return self.sync(op, args),
             Op::Product(ProductOp::Dot(factors)) => Data::Tile(self.dot(*factors, args)),
-            Op::Product(ProductOp::Wgmma) => Data::Tile(self.wgmma(args)),
+            Op::Product(ProductOp::Wgmma { sparse }) => Data::Tile(self.wgmma(*sparse, args)),
             Op::Product(ProductOp::WgmmaWait(_)) => self.data(args[0]).clone(),
             Op::Product(ProductOp::Tcgen05(op)) => return self.tcgen05(*op, args).map(|()| None),
             Op::TensorMemory(op) => return self.tensor_memory(*op, args),

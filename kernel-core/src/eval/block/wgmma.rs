@@ -1,12 +1,12 @@
 //! `wgmma` products, done when they are started, like copies in `tma`.
 
 use super::Machine;
-use super::dot::{Factor, products};
+use super::dot::{Factor, products, products_of, row_of_right};
 use crate::eval::element::Element;
-use crate::ir::{Dtype, Type, Value};
+use crate::ir::{Dtype, Sparsity, Type, Value};
 
 impl Machine<'_> {
-    pub(super) fn wgmma(&self, args: &[Value]) -> Vec<Element> {
+    pub(super) fn wgmma(&self, sparse: bool, args: &[Value]) -> Vec<Element> {
         let operand = match self.ty(args[1]) {
             Type::Shared(window) => window.dtype,
             Type::Tile(..)
@@ -32,6 +32,13 @@ impl Machine<'_> {
         let depth = self.shape(args[0])[1] as usize;
         let columns = self.shape(args[1])[1] as usize;
         let operands = (&a[..], &b[..], self.elements(args[2]));
-        products([left, in_shared], operands, [depth, columns], self.dtype(args[2]))
+        let (factors, extents) = ([left, in_shared], [depth, columns]);
+        let sum = self.dtype(args[2]);
+        if sparse {
+            let (sparsity, metadata) = (Sparsity::of(operand), self.elements(args[3]));
+            let kept = |row, at| row_of_right(sparsity, metadata, depth, [row, at]);
+            return products_of(factors, operands, extents, sum, kept);
+        }
+        products(factors, operands, extents, sum)
     }
 }

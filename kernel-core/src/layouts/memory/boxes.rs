@@ -123,11 +123,13 @@ fn operands(
     let tma::Planning { kernel, layouts, .. } = planning;
     let sides = || [(Side::Left, args[0], places[0]), (Side::Right, args[1], places[1])];
     match product {
-        ProductOp::Wgmma => {
+        ProductOp::Wgmma { sparse } => {
             let Form::Wgmma { n, .. } = wgmma::form(kernel, [args[0], args[1], args[2]]) else {
                 return Vec::new();
             };
-            sides().into_iter().filter_map(|side| described(kernel, layouts, side, n)).collect()
+            let instruction = wgmma::Instruction { n, sparse: *sparse };
+            let refused = |side| described(kernel, layouts, side, instruction);
+            sides().into_iter().filter_map(refused).collect()
         }
         ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. }) => {
             let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return Vec::new() };
@@ -177,10 +179,10 @@ fn described(
     kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
     (side, operand, at): (Side, Value, Loc),
-    n: u32,
+    instruction: wgmma::Instruction,
 ) -> Option<LayoutProblem> {
     let Type::Shared(window) = kernel.ty(operand) else { return None };
-    let refusal = wgmma::read(kernel, layouts, window, side, n).err()?;
+    let refusal = wgmma::read(kernel, layouts, window, side, instruction).err()?;
     Some(refused(kernel, (side, at), window, (Generation::Hopper, refusal)))
 }
 

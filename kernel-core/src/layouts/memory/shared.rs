@@ -369,7 +369,7 @@ impl Collector<'_> {
                 let swizzle_bytes = self.kernel.params[tma.param as usize].map.swizzle_bytes;
                 Some((window, How::Boxes { turned, swizzle_bytes }))
             }
-            (Op::Product(ProductOp::Wgmma), [_, right, _], Some(_))
+            (Op::Product(ProductOp::Wgmma { .. }), [_, right, ..], Some(_))
             | (Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })), [_, right, ..], None) => {
                 Some((window_of(self.kernel, *right), How::PRODUCT))
             }
@@ -428,7 +428,7 @@ impl Collector<'_> {
     fn left(&self, op: &Op, args: &[Value]) -> Option<&SharedType> {
         match (op, args) {
             (
-                Op::Product(ProductOp::Wgmma | ProductOp::Tcgen05(Tcgen05::Mma { .. })),
+                Op::Product(ProductOp::Wgmma { .. } | ProductOp::Tcgen05(Tcgen05::Mma { .. })),
                 [left, ..],
             ) if matches!(self.kernel.ty(*left), Type::Shared(_)) => {
                 Some(window_of(self.kernel, *left))

@@ -22,7 +22,7 @@ pub(crate) fn mark(graph: &mut Graph) {
     let dots =
         graph.dots.iter().enumerate().map(|(at, dot)| (Sums::Dot(at), dot.node, dot.args[2]));
     let groups = graph.warpgroup_products.iter().enumerate();
-    let groups = groups.map(|(at, &(node, args))| (Sums::Warpgroup(at), node, args[2]));
+    let groups = groups.map(|(at, product)| (Sums::Warpgroup(at), product.node, product.args[2]));
     let products: Vec<(Sums, Node, Value)> = dots.chain(groups).collect();
     let receivers = receivers(graph);
     // What is in flight comes before the circles: it cannot be converted at all.
@@ -120,7 +120,7 @@ fn sources(graph: &Graph, value: Value, sums: Sums) -> Vec<Value> {
     match graph.makers.get(value) {
         Some(Recipe { op: Op::Elementwise(_), args }) => args.clone(),
         Some(Recipe { op: Op::Product(ProductOp::Dot(_)), args }) if !groups => vec![args[2]],
-        Some(Recipe { op: Op::Product(ProductOp::Wgmma), args }) if groups => vec![args[2]],
+        Some(Recipe { op: Op::Product(ProductOp::Wgmma { .. }), args }) if groups => vec![args[2]],
         Some(Recipe { op: Op::Product(ProductOp::WgmmaWait(_)), args }) if groups => vec![args[0]],
         Some(_) => Vec::new(),
         None => graph.passed.get(value).cloned().unwrap_or_default(),

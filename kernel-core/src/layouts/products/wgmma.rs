@@ -1,7 +1,10 @@
 //! `wgmma` products: the layouts of accumulators and of left operands in registers, and how operands are read from shared
 //! memory.
 
-use kernel_layout::wgmma::{INSTRUCTION_M, INSTRUCTION_N_LIMIT, Operand, Refusal, operand};
+use kernel_layout::forms::wgmma_metadata;
+use kernel_layout::wgmma::{
+    INSTRUCTION_M, INSTRUCTION_N_LIMIT, Operand, Refusal, operand, sparse_right_operand,
+};
 use kernel_layout::{Form, Layout};
 use la_arena::ArenaMap;
 
@@ -48,6 +51,36 @@ pub fn left_layout(kernel: &Kernel, args: [Value; 3]) -> Layout {
     layout.expect("elaborate has checked the extents of the product")
 }
 
+/// The layout of the metadata of a sparse product: that of the first two, or of all four, of each four lanes (sparsity selector 0).
+pub fn metadata_layout(kernel: &Kernel, args: [Value; 3], metadata: Value) -> Layout {
+    let Form::Wgmma { warps, .. } = form(kernel, args) else {
+        unreachable!("`form` gives no other")
+    };
+    let [left, _] = factors(kernel, &args);
+    let layout = wgmma_metadata(left.bytes(), warps, kernel.ty(metadata).shape());
+    layout.expect("elaborate has checked the extents of the product")
+}
+
+/// The layouts in which a product takes its left operand, if that is in registers, and its metadata.
+pub(crate) fn taken(
+    kernel: &Kernel,
+    args: [Value; 3],
+    metadata: Option<Value>,
+) -> [Option<Layout>; 2] {
+    let in_registers = matches!(kernel.ty(args[0]), Type::Tile(..));
+    let metadata = metadata.map(|metadata| metadata_layout(kernel, args, metadata));
+    [in_registers.then(|| left_layout(kernel, args)), metadata]
+}
+
+/// What an instruction reads of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// The columns of the right one.
+    pub n: u32,
+    /// It reads twice as many bytes of the right one along `k`.
+    pub sparse: bool,
+}
+
 /// Which tensor cores read what is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
@@ -77,7 +110,7 @@ impl Side {
     }
 }
 
-/// How a product reads an operand from shared memory; `n` is the columns of one instruction.
+/// How a product reads an operand from shared memory.
 ///
 /// # Errors
 /// If no descriptor says where the elements are.
@@ -86,10 +119,10 @@ pub fn read(
     layouts: &ArenaMap<Shared, Layout>,
     window: &SharedType,
     side: Side,
-    n: u32,
+    instruction: Instruction,
 ) -> Result<Operand, Box<Refusal>> {
     let (layout, window) = described_in(kernel, layouts, window);
-    read_in(&layout, &window, side, n)
+    read_in(&layout, &window, side, instruction)
 }
 
 /// The layout in which a descriptor describes an operand, and the operand as a window of a tile in it: a part of a tile is described as the
@@ -114,14 +147,15 @@ pub(crate) fn read_in(
     layout: &Layout,
     window: &SharedType,
     side: Side,
-    n: u32,
+    Instruction { n, sparse }: Instruction,
 ) -> Result<Operand, Box<Refusal>> {
-    let axis = side.axis(window);
-    let width = match side {
-        Side::Left => INSTRUCTION_M,
-        Side::Right => n,
+    let (axis, bytes) = (side.axis(window), window.dtype.bytes());
+    let read = match side {
+        Side::Left => operand(layout, bytes, axis, INSTRUCTION_M),
+        Side::Right if sparse => sparse_right_operand(layout, bytes, axis, n),
+        Side::Right => operand(layout, bytes, axis, n),
     };
-    operand(layout, window.dtype.bytes(), axis, width).map_err(Box::new)
+    read.map_err(Box::new)
 }
 
 /// The types of the operands, which have one size.

@@ -326,7 +326,7 @@ impl Lower<'_> {
 
     /// The metadata of 16 rows for one instruction, and the selector of the lanes that give it: the first ones of each four. For
     /// operands of 8 bits a lane gives two elements of a row, for others one of each of two rows.
-    fn metadata_operands(
+    pub(crate) fn metadata_operands(
         &mut self,
         metadata: &Fragment,
         bytes: u32,

@@ -12,7 +12,7 @@ use kernel_ptx::{Instruction, Modifier, Opcode, Operand, Reg, Type, Word};
 
 use super::dot::{Fragment, places};
 use super::matrix_descriptor::Described;
-use crate::ir::{self, Dtype, Value};
+use crate::ir::{self, Dtype, Sparsity, Value};
 use crate::layouts::TensorCore;
 use crate::layouts::wgmma::{self, GROUP_WARPS, Generation, Side};
 use crate::lower::Lower;
@@ -38,12 +38,19 @@ struct Product {
     n: u32,
     factors: [Dtype; 2],
     sum: Dtype,
+    /// Half of the left operand is left out.
+    sparse: bool,
 }
 
 impl Product {
-    /// Elements along `k` of an instruction.
+    /// Elements of a row of the left operand of an instruction.
     fn depth(self) -> u32 {
         INSTRUCTION_K_BYTES / self.factor_bytes()
+    }
+
+    /// How many more elements a column of the right operand has.
+    fn expansion(self) -> u32 {
+        if self.sparse { 2 } else { 1 }
     }
 
     fn factor_bytes(self) -> u32 {
@@ -56,7 +63,7 @@ impl Product {
 
     /// `m64n128k16` and so on.
     fn shape(self) -> Word {
-        let text = format!("m{INSTRUCTION_M}n{}k{}", self.n, self.depth());
+        let text = format!("m{INSTRUCTION_M}n{}k{}", self.n, self.expansion() * self.depth());
         *Word::ALL
             .iter()
             .find(|word| word.text() == text)
@@ -66,7 +73,13 @@ impl Product {
     fn modifiers(self) -> Vec<Modifier> {
         let [left, right] = self.factors.map(super::dot::factor);
         let sum = arithmetic(self.sum);
-        mods![Word::MmaAsync, Word::Sync, Word::Aligned, self.shape(), sum, left, right].to_vec()
+        let mut modifiers = mods![Word::MmaAsync].to_vec();
+        if self.sparse {
+            modifiers.push(Word::Sp.into());
+        }
+        let rest = mods![Word::Sync, Word::Aligned, self.shape(), sum, left, right];
+        modifiers.extend_from_slice(rest);
+        modifiers
     }
 
     /// The operands after the predicate: signs of the operands, and which of them are transposed.
@@ -88,7 +101,7 @@ impl Product {
 
 impl Lower<'_> {
     /// Starts `a · b + acc`, and gives the registers of the accumulator.
-    pub(crate) fn wgmma(&mut self, args: &[Value], result: Value) -> Vec<Val> {
+    pub(crate) fn wgmma(&mut self, sparse: bool, args: &[Value], result: Value) -> Vec<Val> {
         let layout = self.layout(result).clone();
         let Form::Wgmma { warps, n } = wgmma::form(self.kernel, [args[0], args[1], args[2]]) else {
             unreachable!("wgmma::form gives no other")
@@ -97,7 +110,7 @@ impl Lower<'_> {
             ir::Elem::Number(sum) => sum,
             ir::Elem::Ptr(_) => unreachable!("ir::verify rejects a product of pointers"),
         };
-        let product = Product { warps, n, factors: wgmma::factors(self.kernel, args), sum };
+        let product = Product { warps, n, factors: wgmma::factors(self.kernel, args), sum, sparse };
         let right = self.factor_of_groups(args[1], Side::Right, product);
         let left = match self.kernel.ty(args[0]) {
             ir::Type::Shared(_) => {
@@ -115,7 +128,8 @@ impl Lower<'_> {
         let sums = self.accumulator(args[2], sum);
         let words = sums.words(self, &layout);
         let shape = layout.shape();
-        let depth = self.shared_type(args[1]).shape[0];
+        let expansion = product.expansion();
+        let depth = self.shared_type(args[1]).shape[0] / expansion;
         let steps = (0..depth).step_by(product.depth() as usize);
         let rows = (0..shape[0]).step_by((INSTRUCTION_M * product.row_groups()) as usize);
         let mut fragments = BTreeMap::new();
@@ -123,6 +137,18 @@ impl Lower<'_> {
             for row in rows.clone() {
                 for step in steps.clone() {
                     fragments.insert((row, step), self.fragment(product, fragment, row, step));
+                }
+            }
+        }
+        let mut metadata = BTreeMap::new();
+        if let Some(&held) = args.get(3) {
+            let layout = self.layout(held).clone();
+            let held = Fragment::of((Dtype::U16, &layout), self.tile(held).to_vec(), None);
+            let (bytes, kept) = (product.factor_bytes(), Sparsity::of(product.factors[0]).kept());
+            for row in rows.clone() {
+                for step in steps.clone() {
+                    let operands = self.metadata_operands(&held, bytes, (row, step / kept));
+                    metadata.insert((row, step), operands);
                 }
             }
         }
@@ -137,14 +163,15 @@ impl Lower<'_> {
                         Left::Shared(left) => self.advanced(left, row, step),
                         Left::Registers(_) => fragments[&(row, step)].clone(),
                     };
-                    let b = self.advanced(&right, column, step);
+                    let b = self.advanced(&right, column, expansion * step);
                     let registers = (0..n / 2).step_by(words.elements as usize).map(|index| {
                         let place =
                             (row + 8 * (index >> 1 & 1), column + 8 * (index >> 2) + (index & 1));
                         Operand::Reg(words.of[&place])
                     });
-                    let mut operands =
-                        vec![Operand::Vector(registers.collect()), a, b, adds.clone()];
+                    let mut operands = vec![Operand::Vector(registers.collect()), a, b];
+                    operands.extend(metadata.get(&(row, step)).into_iter().flatten().cloned());
+                    operands.push(adds.clone());
                     operands.extend(product.constants(&left, &right));
                     let inst = Instruction::new(Opcode::Wgmma, product.modifiers(), operands);
                     self.e.push(inst, 1, true);
@@ -176,7 +203,8 @@ impl Lower<'_> {
     /// How an instruction reads an operand in shared memory; each group begins with rows or columns of its own.
     fn factor_of_groups(&mut self, window: Value, side: Side, product: Product) -> Described {
         let of = self.shared_type(window);
-        let read = wgmma::read(self.kernel, self.plan.layouts, of, side, product.n)
+        let instruction = wgmma::Instruction { n: product.n, sparse: product.sparse };
+        let read = wgmma::read(self.kernel, self.plan.layouts, of, side, instruction)
             .expect("layouts::wgmma has refused what no descriptor describes");
         // The bits of the group's number: those of its rows, then those of its columns.
         let (row_bits, column_bits) =

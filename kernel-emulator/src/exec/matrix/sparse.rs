@@ -25,8 +25,8 @@ pub(super) fn mma(
         }
     };
     let form = Form { per_register, kept: 2 * per_register * op.a.len() };
-    let selector = chosen(form, metadata.selector)?;
-    let unknown = unknown(form, selector, warp.regs.w_defined(metadata.data));
+    let selector = named(form, metadata.selector, "mma.sp")?;
+    let unknown = without(form, selector, warp.regs.w_defined(metadata.data));
     let rows = rows_of_b(form, warp.regs.w(metadata.data), (selector, metadata.indices), unknown)
         .map_err(|meaningless| refused(form, metadata.indices, meaningless))?;
     let a = words::<4>(warp, &op.a);
@@ -66,21 +66,21 @@ pub(super) fn mma(
 }
 
 /// The selector, which names lanes that there are.
-fn chosen(form: Form, selector: u32) -> Run<usize> {
+pub(crate) fn named(form: Form, selector: u32, instruction: &str) -> Run<usize> {
     let choices = 4 / form.givers();
     let number = selector as usize;
     if number < choices {
         return Ok(number);
     }
     let detail = format!(
-        "the sparsity selector of `mma.sp` is {selector}: required a number below {choices}, as {} of each four lanes give metadata",
+        "the sparsity selector of `{instruction}` is {selector}: required a number below {choices}, as {} of each four lanes give metadata",
         form.givers()
     );
     Err(Trap::new(FaultKind::IllegalOperand, detail))
 }
 
 /// The rows, by their bits, of which a lane that gives metadata holds nothing defined.
-fn unknown(form: Form, selector: usize, defined: u32) -> u32 {
+pub(crate) fn without(form: Form, selector: usize, defined: u32) -> u32 {
     let lost = |row: &usize| {
         let mut lanes = (0..form.groups()).map(|group| form.place(selector, *row, group).0);
         lanes.any(|lane| defined >> lane & 1 == 0)
@@ -106,7 +106,7 @@ fn gathered(per_register: usize, b: &[&Register], rows: &[usize]) -> [Register; 
     })
 }
 
-fn refused(form: Form, indices: Indices, meaningless: Meaningless) -> Trap {
+pub(crate) fn refused(form: Form, indices: Indices, meaningless: Meaningless) -> Trap {
     let Meaningless { lane, row, group, bits } = meaningless;
     let required = match (form.per_register, indices) {
         (1, _) => "0b0100 or 0b1110",

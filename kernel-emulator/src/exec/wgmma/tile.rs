@@ -69,20 +69,20 @@ pub(super) struct Read {
     pub(super) unwritten_at: u64,
 }
 
-/// Reads `rows` rows of A, or columns of B: `put` gets the row, the place along k, and the value.
+/// Reads `rows` rows of A, or columns of B, of so many bytes along k: `put` gets the row, the place along k, and the value.
 pub(super) fn read(
     memory: &Shared,
     name: &str,
     (bits, major): (u64, Major),
-    (factor, rows): (Factor, u32),
+    (factor, rows, bytes): (Factor, u32, u32),
     mut put: impl FnMut(usize, usize, f32),
 ) -> Run<Read> {
     let descriptor = Descriptor::decode(bits);
     let elements = UNIT as usize / factor.bytes();
     let mut read = Read::default();
     let (outer, inner) = match major {
-        Major::K => (rows, 32 / UNIT),
-        Major::Mn => (rows / 8, 32 / u32::try_from(factor.bytes()).expect("at most 4")),
+        Major::K => (rows, bytes / UNIT),
+        Major::Mn => (rows / 8, bytes / u32::try_from(factor.bytes()).expect("at most 4")),
     };
     read.units.reserve((outer * inner) as usize);
     for i in 0..outer {

@@ -8,7 +8,7 @@ use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, Sparsity, Tcgen05, Ty
 pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
         ProductOp::Dot(factors) => dot(*factors, args, result),
-        ProductOp::Wgmma => wgmma(args, result),
+        ProductOp::Wgmma { sparse } => wgmma(*sparse, args, result),
         ProductOp::WgmmaWait(_) => {
             count(args, 1)?;
             holds(number(args[0]).is_some() && args[0].shape().len() == 2, "no accumulator")?;
@@ -74,7 +74,12 @@ fn sparse(
         _ => false,
     };
     holds(shapes, "the shapes do not fit")?;
-    let required = [out[0], right[0] / Sparsity::of(a).columns()];
+    metadata_fits(metadata, a, [out[0], right[0]])
+}
+
+/// There is metadata for operands of a type, of so many rows and columns.
+fn metadata_fits(metadata: &Type, dtype: Dtype, [rows, depth]: [u32; 2]) -> Outcome {
+    let required = [rows, depth / Sparsity::of(dtype).columns()];
     let fits =
         matches!(metadata, Type::Tile(Elem::Number(Dtype::U16), shape) if **shape == required);
     holds(fits, "the metadata does not fit")
@@ -87,8 +92,8 @@ fn as_made(args: &[&Type]) -> Outcome {
     holds(args.iter().all(matrix), "a descriptor is not that of a matrix")
 }
 
-fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
-    count(args, 3)?;
+fn wgmma(sparse: bool, args: &[&Type], result: Option<&Type>) -> Outcome {
+    count(args, 3 + usize::from(sparse))?;
     let (left, dtype) = match args[0] {
         Type::Tile(Elem::Number(dtype), shape) => (shape, *dtype),
         Type::Shared(window) => (&window.shape, window.dtype),
@@ -107,11 +112,15 @@ fn wgmma(args: &[&Type], result: Option<&Type>) -> Outcome {
     };
     let shapes = match (left.as_slice(), right.shape.as_slice(), out.as_slice()) {
         ([rows, depth], [depth2, cols], [rows2, cols2]) => {
-            depth == depth2 && rows == rows2 && cols == cols2
+            let depth = if sparse { 2 * depth } else { *depth };
+            depth == *depth2 && rows == rows2 && cols == cols2
         }
         _ => false,
     };
     holds(shapes, "the shapes do not fit")?;
+    if sparse {
+        metadata_fits(args[3], dtype, [out[0], right.shape[0]])?;
+    }
     let class = |dtype: Dtype| (dtype.bytes(), dtype.is_float());
     holds(class(dtype) == class(right.dtype), "the element types do not fit")?;
     holds(dtype == right.dtype || dtype.bytes() == 1, "the element types do not fit")?;
