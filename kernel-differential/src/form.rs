@@ -1,6 +1,6 @@
 //! Instruction forms: what an instruction is, apart from the registers that it names.
 
-use kernel_ptx::{Instruction, Opcode, Operand};
+use kernel_ptx::{Instruction, Opcode, Operand, Word};
 
 /// The form of an instruction: its opcode with all modifiers, and of the operands what makes it another instruction.
 ///
@@ -47,9 +47,12 @@ fn source(operand: &Operand) -> Option<String> {
     }
 }
 
-/// Where the factors of a `wgmma` are: d, a, b, scale-d, then the immediates for negation and transposition.
+/// Where the factors of a `wgmma` are: d, a, b, of a sparse one its metadata and selector, scale-d, then the immediates for negation and
+/// transposition.
 fn product(instruction: &Instruction) -> Option<String> {
-    let [_, a, _, _, immediates @ ..] = instruction.operands.as_slice() else { return None };
+    let [_, a, _, more @ ..] = instruction.operands.as_slice() else { return None };
+    let sparse = instruction.modifiers.contains(&Word::Sp.into());
+    let immediates = more.get(if sparse { 3 } else { 1 }..)?;
     let registers = parts(a).is_some();
     let transposed = match (registers, immediates) {
         (false, [_, _, a, b]) => [Some(a), Some(b)],

@@ -4,7 +4,7 @@ use kernel_layout::forms::{nvmma_shared, row_major_shared, shared_linear, swizzl
 use kernel_layout::tile::{SwizzleMode, TileLayout, mma_shared};
 use kernel_layout::wgmma::{
     Elements, Major, Operand, Refusal, descriptor, instruction_n, is_instruction_n, operand,
-    tcgen05_operand,
+    sparse_right_operand, tcgen05_operand,
 };
 use kernel_layout::{Dim, Form, Layout};
 
@@ -51,6 +51,8 @@ struct Places {
     bytes: Vec<u32>,
     k_extent: u32,
     element_bytes: u32,
+    /// What an instruction reads along K.
+    k_bytes: u32,
 }
 
 impl Places {
@@ -67,7 +69,12 @@ impl Places {
             let half = bytes.len() / 2;
             bytes[half..].iter_mut().for_each(|byte| *byte ^= bit);
         }
-        Places { bytes, k_extent: layout.out_size(Dim::axis(1 - mn_axis)), element_bytes }
+        Places {
+            bytes,
+            k_extent: layout.out_size(Dim::axis(1 - mn_axis)),
+            element_bytes,
+            k_bytes: 32,
+        }
     }
 
     fn byte(&self, mn: u32, k: u32) -> u32 {
@@ -85,7 +92,7 @@ impl Places {
         mn_instruction: u32,
         start: impl Fn(u32, u32) -> u32,
     ) -> Option<(u32, u32)> {
-        let k_instruction = 32 / self.element_bytes;
+        let k_instruction = self.k_bytes / self.element_bytes;
         let wrong = |mn: u32, k: u32| {
             let (r, own_k) = (mn % mn_instruction, k % k_instruction);
             let start = start(mn - r, k - own_k);
@@ -163,6 +170,48 @@ fn every_tile_that_tma_writes_with_a_swizzle_is_read_where_it_lies() {
         }
     }
     assert!(read_tiles > 200, "only {read_tiles} tiles were read");
+}
+
+/// An instruction of a sparse product reads 64 bytes along K, which a swizzle of 32 bytes does not have.
+#[test]
+fn right_operands_of_sparse_products_are_read_where_they_lie() {
+    let mut read_tiles = 0;
+    for (element_bytes, swizzle) in
+        [1, 2, 4].into_iter().flat_map(|b| [32, 64, 128].map(|s| (b, s)))
+    {
+        for (shape, transposed) in
+            [[64, 64], [128, 256], [256, 128]].into_iter().flat_map(|s| [(s, false), (s, true)])
+        {
+            let bits = 8 * element_bytes;
+            let Ok(layout) = nvmma_shared(swizzle, bits, transposed, false, &shape) else {
+                continue;
+            };
+            for (mn_axis, n) in [0, 1].into_iter().flat_map(|axis| [8, 16, 64].map(|n| (axis, n))) {
+                let k_major = usize::from(!transposed) != mn_axis;
+                let readable = if k_major { swizzle > 32 } else { element_bytes == 2 };
+                let what =
+                    format!("{swizzle}, {element_bytes}, {transposed}, {shape:?}, {mn_axis}");
+                match sparse_right_operand(&layout, element_bytes, mn_axis, n) {
+                    Ok(read) => {
+                        assert!(readable, "{what}");
+                        let places = Places::of(&layout, element_bytes, mn_axis);
+                        let wrong = Places { k_bytes: 64, ..places }.misread(&read, n);
+                        assert_eq!(wrong, None, "{what}");
+                        read_tiles += 1;
+                    }
+                    Err(refusal) => assert!(!readable, "{what}: {refusal}"),
+                }
+            }
+        }
+    }
+    assert!(read_tiles > 100, "only {read_tiles} tiles were read");
+    // Core matrices without a swizzle, four of them along K, at equal distances.
+    let columns = mma_shared(16, SwizzleMode::None, &[64, 32]).expect("whole chunks");
+    let columns = columns.to_linear(&[64, 32]).expect("powers of two");
+    let read = sparse_right_operand(&columns, 2, 0, 64).expect("wgmma reads it");
+    assert_eq!((read.leading_bytes, read.stride_bytes), (64 * 16, 128));
+    let places = Places::of(&columns, 2, 0);
+    assert_eq!(Places { k_bytes: 64, ..places }.misread(&read, 64), None);
 }
 
 fn tile(text: &str, shape: [u32; 2]) -> Layout {

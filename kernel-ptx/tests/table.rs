@@ -108,6 +108,11 @@ fn versions_and_targets_are_those_of_the_manual() {
             (8, 4),
             "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {%r0, %r1, %r2, %r3}, %rd0, %rd1, %p0;",
         ),
+        (
+            "sm_90a",
+            (8, 2),
+            "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %r0, 1, %p0, 1, 1, 0, 0;",
+        ),
         ("sm_90a", (8, 0), "setmaxnreg.dec.sync.aligned.u32 40;"),
         ("sm_90a", (8, 3), "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r0], 1;"),
         ("sm_100a", (8, 6), "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;"),

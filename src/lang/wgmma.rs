@@ -75,7 +75,7 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 /// | `i8`, `u8`, either with either | two of four | `(M, K / 16)` | 64 | `i32` |
 /// | `e4m3`, `e5m2`, either with either | two of four | `(M, K / 16)` | 64 | `f32`, `f16` |
 ///
-/// For other metadata the result is undefined; the emulator stops there. Elements of `b` at places that are not kept are not read: a NaN
+/// For other metadata the result is undefined; the emulator stops where a group names no two elements. Elements of `b` at places that are not kept are not read: a NaN
 /// there does not reach the result. M, N, the warps, where `a` and `b` are and which may be transposed are as for [`mma`]. `metadata` is a
 /// tile or in shared memory; the product has a copy of it, so that it may be overwritten at once.
 ///

@@ -41,7 +41,7 @@ pub(super) fn claims(form: &str) -> bool {
 const SPARSE: &str = "mma.sp::ordered_metadata.sync.aligned.";
 
 /// A word of metadata: for each group the place of what is kept, one of two or two of four (PTX ISA, "Sparse matrix storage").
-fn metadata(random: &mut Random, a: Type) -> u32 {
+pub(super) fn metadata(random: &mut Random, a: Type) -> u32 {
     let halves: &[u64] = &[0b0100, 0b1110];
     let pairs: &[u64] = &[0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110];
     let choices = if a == Type::Tf32 { halves } else { pairs };

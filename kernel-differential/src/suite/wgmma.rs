@@ -12,6 +12,7 @@ use kernel_runtime::Target;
 use super::{
     Entry,
     factors::{Spread, bytes},
+    mma::metadata,
 };
 use crate::{
     case::{Bound, Buffer, Case, Ending, Role, entry, head, line},
@@ -72,6 +73,10 @@ pub(super) fn entries() -> Vec<Entry> {
             }
             add(types, columns, Extra::None);
         }
+        // Numbers of columns that kernels have.
+        for columns in [8, 16, 32, 64, 128, 256] {
+            add(types, columns, Extra::Sparse);
+        }
         if integers {
             add(types, 64, Extra::Saturate);
         } else {
@@ -92,10 +97,22 @@ enum Extra {
     Negate,
     /// Four products follow each other in one group, on the same accumulator.
     Chain,
+    /// Half of A is left out, and an instruction reads twice as much of B along k.
+    Sparse,
+}
+
+impl Extra {
+    /// Steps of 32 bytes along k that an instruction reads of B.
+    const fn steps(self) -> usize {
+        match self {
+            Extra::Sparse => 2,
+            Extra::None | Extra::Saturate | Extra::Negate | Extra::Chain => 1,
+        }
+    }
 }
 
 /// Sections of a case: the places of A and B, and their swizzles in bytes, 0 for none.
-fn sections(types: Types, columns: usize) -> Vec<(Place, Place, usize, usize)> {
+fn sections(types: Types, columns: usize, extra: Extra) -> Vec<(Place, Place, usize, usize)> {
     let sixteen = matches!(types.1, Type::F16 | Type::Bf16);
     let spans = [0, 32, 64, 128];
     let mut number = columns / 8;
@@ -111,6 +128,10 @@ fn sections(types: Types, columns: usize) -> Vec<(Place, Place, usize, usize)> {
                     span_b = 0;
                 }
             }
+            if extra == Extra::Sparse && *b == Place::K && span_b == 32 {
+                // 64 bytes along k want a wider one.
+                span_b = 128;
+            }
             all.push((a, *b, spans[number / 4 % 4], span_b));
             number += 1;
         }
@@ -118,14 +139,14 @@ fn sections(types: Types, columns: usize) -> Vec<(Place, Place, usize, usize)> {
     all
 }
 
-/// A matrix descriptor (PTX ISA, "Matrix Descriptor Format") without its start address.
-fn descriptor(place: Place, span: usize) -> u64 {
+/// A matrix descriptor (PTX ISA, "Matrix Descriptor Format") without its start address, of so many steps of 32 bytes along k.
+fn descriptor(place: Place, span: usize, steps: usize) -> u64 {
     let (leading, stride) = match (place, span) {
         // Core matrices of 128 bytes: the second half of k, or the next eight k, behind the first; then the next eight rows or
         // columns.
-        (Place::K | Place::Mn, 0) | (Place::Registers, _) => (128, 256),
+        (Place::K | Place::Mn, 0) | (Place::Registers, _) => (128, 256 * steps),
         (Place::K, span) => (16, 8 * span),
-        (Place::Mn, span) => (16 * span, 8 * span),
+        (Place::Mn, span) => (16 * span * steps, 8 * span),
     };
     let mode: u64 = match span {
         128 => 1,
@@ -137,21 +158,23 @@ fn descriptor(place: Place, span: usize) -> u64 {
     mode << 62 | field(stride) << 32 | field(leading) << 16
 }
 
-/// Bytes that a factor of so many rows lies in, one k-step.
-fn bytes_of(rows: usize) -> usize {
-    (rows * 128).next_multiple_of(1024)
+/// Bytes that a factor of so many rows lies in, of so many steps along k.
+fn bytes_of(rows: usize, steps: usize) -> usize {
+    (rows * 128 * steps).next_multiple_of(1024)
 }
 
 /// The instruction, and what the case is called.
 fn names((d, a, b): Types, columns: usize, extra: Extra) -> (String, String) {
-    let depth = 256 / if a == Type::Tf32 { 32 } else { a.bits() as usize };
+    let depth = extra.steps() * 256 / if a == Type::Tf32 { 32 } else { a.bits() as usize };
     let (a, b) = (a.text(), b.text());
-    let mut name = format!("wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{d}.{a}.{b}");
+    let sparse = if extra == Extra::Sparse { ".sp" } else { "" };
+    let mut name =
+        format!("wgmma.mma_async{sparse}.sync.aligned.m64n{columns}k{depth}.{d}.{a}.{b}");
     if extra == Extra::Saturate {
         name.push_str(".satfinite");
     }
     let words = match extra {
-        Extra::None | Extra::Saturate => "",
+        Extra::None | Extra::Saturate | Extra::Sparse => "",
         Extra::Negate => ", negated",
         Extra::Chain => ", chained",
     };
@@ -173,7 +196,7 @@ fn forms(types: Types, columns: usize, extra: Extra) -> Vec<String> {
     };
     let fences =
         ["fence", "commit_group", "wait_group"].map(|word| format!("wgmma.{word}.sync.aligned"));
-    sections(types, columns).iter().map(form).chain(fences).collect()
+    sections(types, columns, extra).iter().map(form).chain(fences).collect()
 }
 
 #[expect(clippy::too_many_lines, reason = "the text of one kernel")]
@@ -184,14 +207,14 @@ fn product(types: Types, columns: usize, extra: Extra) -> Case {
     let blocks = RESULTS.div_ceil(results).max(16);
     let (name, case_name) = names(types, columns, extra);
     let steps = if extra == Extra::Chain { 4 } else { 1 };
-    let (a_bytes, b_bytes) = (bytes_of(64), bytes_of(columns));
+    let (a_bytes, b_bytes) = (bytes_of(64, 1), bytes_of(columns, extra.steps()));
     let tile_bytes = (a_bytes + b_bytes) * if steps > 1 { 1 } else { steps };
     let tile = (a, b, columns);
-    let sections = sections(types, columns);
+    let sections = sections(types, columns, extra);
     let mut body = String::new();
     let _ = write!(
         body,
-        ".reg .b32 %v<4>, %f<4>, %d<{registers}>, %off, %end, %sm, %x;
+        ".reg .b32 %v<4>, %f<4>, %d<{registers}>, %off, %end, %sm, %x, %meta;
 .reg .b64 %g, %gc, %go, %da, %db, %t;
 .reg .pred %p, %q, %scale;
 mov.u32 %sm, shared;
@@ -222,6 +245,16 @@ add.u64 %t, %t, %a1;
     for r in 0..4 {
         let _ = writeln!(body, "ld.global.b32 %f{r}, [%t+{}];", 512 * r);
     }
+    if extra == Extra::Sparse {
+        body.push_str(
+            "mul.lo.u32 %x, %cta, 128;
+add.u32 %x, %x, %thread;
+mul.wide.u32 %t, %x, 4;
+add.u64 %t, %t, %a4;
+ld.global.b32 %meta, [%t];
+",
+        );
+    }
     let _ = write!(
         body,
         "mul.lo.u32 %x, %cta, {stride};
@@ -250,8 +283,8 @@ or.b64 %db, %db, {:#x};
 wgmma.fence.sync.aligned;
 ",
             a_bytes / 16,
-            descriptor(*place_a, *span_a),
-            descriptor(*place_b, *span_b),
+            descriptor(*place_a, *span_a, 1),
+            descriptor(*place_b, *span_b, extra.steps()),
         );
         let operand = if *place_a == Place::Registers { list("f", 4) } else { "%da".to_owned() };
         let sign = if extra == Extra::Negate { "-1" } else { "1" };
@@ -267,10 +300,11 @@ wgmma.fence.sync.aligned;
                 let _ = write!(immediates, ", {}", flag(place_b));
             }
         }
+        let sparse = if extra == Extra::Sparse { "%meta, 0, " } else { "" };
         for _ in 0..steps {
             let _ = writeln!(
                 body,
-                "{name} {}, {operand}, %db, %scale{immediates};",
+                "{name} {}, {operand}, %db, {sparse}%scale{immediates};",
                 list("d", registers)
             );
         }
@@ -284,12 +318,18 @@ wgmma.fence.sync.aligned;
     let ptx = format!(
         "{}.extern .shared .align 1024 .b8 shared[];\n{}",
         head(Target::Sm90a),
-        entry(4, 128, &body)
+        entry(if extra == Extra::Sparse { 5 } else { 4 }, 128, &body)
     );
     let given = given(&case_name, tile, (a_bytes, b_bytes), (d, registers), blocks);
     let compared =
         Buffer { bytes: vec![0; sections.len() * blocks * registers * 512], role: Role::Compared };
     let [tiles, fragments, accumulators] = given;
+    let mut buffers = vec![tiles, fragments, accumulators, compared];
+    if extra == Extra::Sparse {
+        let mut random = Random::of(&format!("metadata of {case_name}"));
+        let words = (0..128 * blocks).flat_map(|_| metadata(&mut random, a).to_le_bytes());
+        buffers.push(Buffer { bytes: words.collect(), role: Role::Given });
+    }
     let count = |n: usize| u32::try_from(n).expect("launches are small");
     Case {
         name: case_name,
@@ -300,7 +340,7 @@ wgmma.fence.sync.aligned;
         blocks: line(blocks),
         cluster: [1; 3],
         shared_bytes: count(tile_bytes),
-        buffers: vec![tiles, fragments, accumulators, compared],
+        buffers,
         maps: Vec::new(),
         operands: (blocks * results) as u64,
         result: match d {

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use kernel_emulator::{LaunchConfig, Options, Program};
+use kernel_emulator::{Fault, FaultKind, LaunchConfig, Options, Program};
 
 use crate::harness::{Bench, Random};
 
@@ -146,6 +146,16 @@ struct Case {
     accumulate: bool,
     scales: (i32, i32),
     saturate: bool,
+    /// The selector of a sparse A.
+    selector: Option<usize>,
+}
+
+/// What a sparse A keeps of a row.
+struct Kept {
+    /// The places along k of the elements of each row.
+    places: Vec<Vec<usize>>,
+    /// The metadata of each thread.
+    words: Vec<u32>,
 }
 
 impl Case {
@@ -157,11 +167,66 @@ impl Case {
         a_place: Option<Place>,
         b_place: Place,
     ) -> Case {
-        Case { d, a, b, n, a_place, b_place, accumulate: true, scales: (1, 1), saturate: false }
+        Case {
+            d,
+            a,
+            b,
+            n,
+            a_place,
+            b_place,
+            accumulate: true,
+            scales: (1, 1),
+            saturate: false,
+            selector: None,
+        }
     }
 
     fn depth(&self) -> usize {
         32 / self.a.bytes()
+    }
+
+    /// Elements of a column of B.
+    fn depth_of_b(&self) -> usize {
+        if self.selector.is_some() { 2 * self.depth() } else { self.depth() }
+    }
+
+    /// Choices of what is kept, in either order, and the metadata that says so (PTX ISA, the figures of "Matrix fragments for
+    /// warpgroup-level multiply-accumulate operation with sparse matrix A"). Lanes that give none hold nonsense.
+    fn kept(&self, selector: usize, random: &mut Random) -> Kept {
+        let group = if self.a.bytes() == 4 { 2 } else { 4 };
+        let mut places = vec![Vec::new(); 64];
+        let mut words = vec![0x5a5a_5a5au32; 128];
+        // The lane of each four, and the lowest bit.
+        let at = |row: usize, number: usize| {
+            let (lane, bit) = if self.a.bytes() == 1 {
+                (row / 8 % 2 + 2 * (number / 8), 4 * (number % 8))
+            } else {
+                (number / 4, 16 * (row / 8 % 2) + 4 * (number % 4))
+            };
+            (32 * (row / 16) + 4 * (row % 8) + 2 * selector + lane, bit)
+        };
+        let groups = self.depth_of_b() / group;
+        for row in 0..64 {
+            for number in 0..groups {
+                words[at(row, number).0] = 0;
+            }
+        }
+        for (row, places) in places.iter_mut().enumerate() {
+            for number in 0..groups {
+                let (thread, bit) = at(row, number);
+                let first = random.next() as usize % group;
+                let bits = if group == 2 {
+                    places.push(2 * number + first);
+                    [0b0100, 0b1110][first]
+                } else {
+                    let second = (first + 1 + random.next() as usize % 3) % 4;
+                    places.extend([4 * number + first, 4 * number + second]);
+                    first | second << 2
+                };
+                words[thread] |= (bits as u32) << bit;
+            }
+        }
+        Kept { places, words }
     }
 
     fn registers(&self) -> usize {
@@ -175,14 +240,16 @@ impl Case {
         };
         let a = if self.a_place.is_none() { list('a', 4) } else { "%x0".to_owned() };
         let mut text = format!(
-            "wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{}{} {}, {a}, %x1, %p0",
+            "wgmma.mma_async{}.sync.aligned.m64n{}k{}.{}.{}.{}{} {}, {a}, %x1, {}%p0",
+            if self.selector.is_some() { ".sp" } else { "" },
             self.n,
-            self.depth(),
+            self.depth_of_b(),
             self.d,
             self.a.name(),
             self.b.name(),
             if self.saturate { ".satfinite" } else { "" },
-            list('c', self.registers())
+            list('c', self.registers()),
+            self.selector.map_or_else(String::new, |selector| format!("%m0, {selector}, "))
         );
         if self.d != "s32" {
             write!(text, ", {}, {}", self.scales.0, self.scales.1).expect("to a string");
@@ -211,8 +278,8 @@ impl Case {
             ".version 8.7\n.target sm_90a\n.address_size 64\n
              .extern .shared .align 1024 .b8 smem[];
              .visible .entry k(.param .u64 image, .param .u64 bytes, .param .u64 a, .param .u64 b, .param .u64 c,
-                 .param .u64 d, .param .u64 fragments, .param .u64 accumulate) {{
-             .reg .{ty} %c<{count}>; .reg .b32 %a<4>; .reg .b32 %r<16>; .reg .b64 %d<16>; .reg .b64 %x<2>;
+                 .param .u64 d, .param .u64 fragments, .param .u64 accumulate, .param .u64 metadata) {{
+             .reg .{ty} %c<{count}>; .reg .b32 %a<4>; .reg .b32 %r<16>; .reg .b32 %m<1>; .reg .b64 %d<16>; .reg .b64 %x<2>;
              .reg .pred %p<4>;
              mov.u32 %r0, %tid.x; mov.u32 %r1, smem; ld.param.u64 %d0, [image]; ld.param.u32 %r2, [bytes];
              shl.b32 %r3, %r0, 4;
@@ -228,12 +295,18 @@ impl Case {
              bfe.u32 %r10, %r1, 4, 14; cvt.u64.u32 %d7, %r10;
              ld.param.u64 %x0, [a]; add.u64 %x0, %x0, %d7; ld.param.u64 %x1, [b]; add.u64 %x1, %x1, %d7;
              ld.param.u32 %r11, [accumulate]; setp.ne.u32 %p0, %r11, 0;
+             {metadata}
              wgmma.fence.sync.aligned;
              {mma}
              wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
              {stores}
              ret; }}",
             bytes = 4 * count,
+            metadata = if self.selector.is_some() {
+                "ld.param.u64 %d8, [metadata]; mul.wide.u32 %d9, %r0, 4; add.u64 %d8, %d8, %d9; ld.global.b32 %m0, [%d8];"
+            } else {
+                ""
+            },
             mma = self.instruction()
         )
     }
@@ -262,12 +335,22 @@ impl Case {
 
     #[track_caller]
     fn check(&self) {
+        let kept = self.selector.map_or_else(
+            || Kept { places: vec![(0..self.depth()).collect(); 64], words: Vec::new() },
+            |selector| self.kept(selector, &mut Random(self.n as u64 + 7)),
+        );
+        self.check_with(&kept).unwrap_or_else(|fault| panic!("{self:?}: {fault}"));
+    }
+
+    /// Compares the product, if there is no fault.
+    #[track_caller]
+    fn check_with(&self, kept: &Kept) -> Result<(), Box<Fault>> {
         let mut random = Random(self.n as u64 * 31 + self.b_place.span as u64);
-        let depth = self.depth();
-        let mut matrix = |ty: Type, rows: usize| -> Vec<Vec<f64>> {
+        let mut matrix = |ty: Type, rows: usize, depth: usize| -> Vec<Vec<f64>> {
             (0..rows).map(|_| (0..depth).map(|_| ty.value(&mut random)).collect()).collect()
         };
-        let (a, b) = (matrix(self.a, 64), matrix(self.b, self.n));
+        let depth = self.depth();
+        let (a, b) = (matrix(self.a, 64, depth), matrix(self.b, self.n, self.depth_of_b()));
         let mut image = Vec::new();
         let mut put = |place: Place, ty: Type, matrix: &[Vec<f64>]| {
             for (row, values) in matrix.iter().enumerate() {
@@ -299,7 +382,8 @@ impl Case {
             .collect();
         let scale = f64::from(self.scales.0 * self.scales.1);
         let required = |row: usize, column: usize| {
-            let sum: f64 = (0..depth).map(|k| scale * a[row][k] * b[column][k]).sum();
+            let sum: f64 =
+                kept.places[row].iter().zip(&a[row]).map(|(&k, a)| scale * a * b[column][k]).sum();
             let start = if self.accumulate { c[row][column] } else { 0.0 };
             if self.saturate { (sum + start).min(f64::from(i32::MAX)) } else { sum + start }
         };
@@ -338,14 +422,13 @@ impl Case {
             out,
             fragments,
             accumulate,
+            bench.upload_words(&[&kept.words[..], &[0; 128]].concat()),
         ];
         let config = LaunchConfig {
             dynamic_shared_bytes: image.len() as u32,
             ..LaunchConfig::new([1, 1, 1], [128, 1, 1])
         };
-        if let Err(fault) = bench.try_launch(&config, &params, &Options::default()) {
-            panic!("{self:?}: {fault}");
-        }
+        bench.try_launch(&config, &params, &Options::default()).map_err(Box::new)?;
         let (actual, required) = (bench.words(out, 128 * count), pack(&required));
         for (i, (actual, required)) in actual.iter().zip(&required).enumerate() {
             let (thread, register) = (i / count, i % count);
@@ -354,6 +437,7 @@ impl Case {
                 "{self:?}: thread {thread}, register {register}: actual {actual:#x} required {required:#x}"
             );
         }
+        Ok(())
     }
 }
 
@@ -408,6 +492,79 @@ fn scales_and_whether_d_is_added_to() {
         }
     }
     Case { accumulate: false, ..Case::new("s32", S8, U8, 8, PLAIN_A, plain_b()) }.check();
+}
+
+/// Places of a B of which an instruction reads 64 bytes along k.
+fn deep_b() -> Vec<Place> {
+    vec![
+        Place::k(0, 128, 512, 4096),
+        Place::k(0, 1024, 128, 4096),
+        Place::k(64, 0, 512, 4096),
+        Place::k(128, 0, 1024, 4096),
+        Place { inside: 64, ..Place::k(128, 0, 1024, 4096) },
+    ]
+}
+
+#[test]
+fn a_sparse_a_is_multiplied_by_what_its_metadata_names() {
+    let all = [
+        ("f32", F16, F16, 2),
+        ("f16", F16, F16, 2),
+        ("f32", BF16, BF16, 2),
+        ("f32", TF32, TF32, 2),
+        ("f32", E4M3, E5M2, 1),
+        ("f16", E5M2, E4M3, 1),
+        ("s32", S8, U8, 1),
+        ("s32", U8, S8, 1),
+    ];
+    for (d, a, b, selectors) in all {
+        for a_place in [PLAIN_A, None, Some(Place::k(128, 0, 1024, 16384))] {
+            for (b_place, n) in deep_b().into_iter().zip([8, 16, 24, 64, 16]) {
+                for selector in 0..selectors {
+                    let case = Case::new(d, a, b, n, a_place, b_place);
+                    Case { selector: Some(selector), ..case }.check();
+                }
+            }
+        }
+    }
+    // Columns that are contiguous, in blocks of 8, 16, 32 and 64 of them; four groups of eight k.
+    for b_place in [
+        Place::mn(0, 128, 512, 4096),
+        Place::mn(32, 1024, 256, 4096),
+        Place::mn(64, 2048, 512, 4096),
+        Place::mn(128, 0, 1024, 4096),
+    ] {
+        let case = Case::new("f32", F16, F16, 64, Some(Place::mn(128, 0, 1024, 0)), b_place);
+        let b_place = Place { start: 16384, ..b_place };
+        Case { selector: Some(0), b_place, ..case }.check();
+        let scales = (-1, 1);
+        Case { selector: Some(1), b_place, a_place: None, scales, ..case }.check();
+    }
+}
+
+#[test]
+fn metadata_of_a_warpgroup_without_a_meaning_is_a_fault() {
+    for (ty, d) in [(F16, "f32"), (TF32, "f32"), (E4M3, "f32"), (S8, "s32")] {
+        let case = Case::new(d, ty, ty, 8, PLAIN_A, deep_b()[0]);
+        let case = Case { selector: Some(0), ..case };
+        for bits in 0..16 {
+            let meant = match ty.bytes() {
+                4 => [0b0100, 0b1110].contains(&bits),
+                _ => bits & 3 != bits >> 2,
+            };
+            // Group 1 of row 4 of warp 2; what it would be multiplied by is in another test.
+            let mut kept = case.kept(0, &mut Random(3));
+            let thread = 64 + 4 * 4;
+            kept.words[thread] = kept.words[thread] & !0xf0 | bits << 4;
+            if meant {
+                continue;
+            }
+            let fault = case.check_with(&kept).expect_err("the metadata has no meaning");
+            assert_eq!(fault.kind, FaultKind::IllegalOperand);
+            let said = format!("the metadata of group 1 of row 4 of A is {bits:#06b}");
+            assert!(fault.to_string().contains(&said), "{fault}");
+        }
+    }
 }
 
 /// Layouts of 64 rows of K-major A, or as many columns of B, with a gap between groups of eight rows.
@@ -494,7 +651,7 @@ fn the_low_bits_of_tf32_are_not_read() {
     let zeros = bench.upload_words(&[0; 512]);
     let ones = bench.upload_words(&[0x3F80_0000; 512]);
     let out = bench.memory.allocate(2048).expect("small");
-    let params = [image, 8192, 0, plain_b().descriptor(), zeros, out, ones, 0];
+    let params = [image, 8192, 0, plain_b().descriptor(), zeros, out, ones, 0, 0];
     let config =
         LaunchConfig { dynamic_shared_bytes: 8192, ..LaunchConfig::new([1, 1, 1], [128, 1, 1]) };
     bench.launch(&config, &params);
@@ -512,7 +669,7 @@ fn f32_sums_are_rounded_in_order_of_k() {
     let start = bench.upload_words(&[16_777_216.0f32.to_bits(); 512]);
     let ones = bench.upload_words(&[0x3C00_3C00; 512]);
     let out = bench.memory.allocate(2048).expect("small");
-    let params = [image, 8192, 0, plain_b().descriptor(), start, out, ones, 1];
+    let params = [image, 8192, 0, plain_b().descriptor(), start, out, ones, 1, 0];
     let config =
         LaunchConfig { dynamic_shared_bytes: 8192, ..LaunchConfig::new([1, 1, 1], [128, 1, 1]) };
     bench.launch(&config, &params);

@@ -1,5 +1,5 @@
-//! Products of which half of the left operand is kept: every type, operands and metadata from shared memory or registers, one step or
-//! several, whole matrices and rows past their end.
+//! Products of which half of the left operand is kept, by warps and by warpgroups: every type, operands and metadata from shared memory or
+//! registers, one step or several, whole matrices and rows past their end.
 
 use kernel_testkit::data::Random;
 
@@ -20,8 +20,116 @@ const TYPES: [(&str, &str, &str, u64); 9] = [
 const PAIRS: [u64; 6] = [0b0100, 0b1000, 0b1001, 0b1100, 0b1101, 0b1110];
 const HALVES: [u64; 2] = [0b0100, 0b1110];
 
+/// A type, that of the right operand, and that of the sums of products by warpgroups.
+const GROUP_TYPES: [(&str, &str, &str); 10] = [
+    ("f16", "f16", "f32"),
+    ("f16", "f16", "f16"),
+    ("bf16", "bf16", "f32"),
+    ("f32", "f32", "f32"),
+    ("i8", "i8", "i32"),
+    ("i8", "u8", "i32"),
+    ("u8", "i8", "i32"),
+    ("e4m3", "e4m3", "f32"),
+    ("e4m3", "e5m2", "f16"),
+    ("e5m2", "e4m3", "f32"),
+];
+
+/// Words of metadata, an odd number of them.
+fn described(below: &mut impl FnMut(u64) -> u64, choices: &[u64]) -> String {
+    let words: Vec<String> = (0..23 + 2 * below(8))
+        .map(|_| {
+            let group = |_| choices[usize::try_from(below(choices.len() as u64)).expect("few")];
+            (0..4).map(group).fold(0, |word, bits| word << 4 | bits).to_string()
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// A product by warpgroups: either index of halves contiguous, what is kept in registers or in shared memory, rows past the end.
+fn by_groups(seed: u64, mut random: Random) -> String {
+    let mut below = |end: u64| random.bits() % end;
+    let (left, right, sums) =
+        GROUP_TYPES[usize::try_from(below(GROUP_TYPES.len() as u64)).expect("a short table")];
+    let bytes = match left {
+        "f32" => 4,
+        "f16" | "bf16" => 2,
+        _ => 1,
+    };
+    let (columns, choices) = if bytes == 4 { (8, &HALVES[..]) } else { (16, &PAIRS[..]) };
+    let groups = 1 << below(3);
+    let (m, n) = (64 << below(3), (8 * groups) << below(3));
+    let (k, steps) = ((64 / bytes) << below(2), 1 + below(2));
+    let rows = m * (1 + below(2)) - below(3);
+    let width = n * (1 + below(2)) - below(5);
+    let depth = k * steps;
+    let words = described(&mut below, choices);
+    let numbers = |dtype: &str| match dtype {
+        "u8" => "1, 2, 0, 3, 1, 2, 0",
+        _ => "1, -2, 0, 3, -1, 2, 1",
+    };
+    // Only halves may be contiguous along the rows or columns.
+    let along_k = bytes != 2 || below(2) == 0;
+    let [shape, at, tile, turn] = if along_k {
+        [format!("{width}, {depth}"), "n, k".to_owned(), format!("{n}, {k}"), ".t()".to_owned()]
+    } else {
+        [format!("{depth}, {width}"), "k, n".to_owned(), format!("{k}, {n}"), String::new()]
+    };
+    let half = k / 2;
+    let (memory, kept) = match below(3) {
+        0 => (String::new(), "w"),
+        1 if bytes == 2 => (format!("let sw = shared::<{left}>([{half}, {m}]);\n"), "sw.t()"),
+        _ => (format!("let sw = shared::<{left}>([{m}, {half}]);\n"), "sw"),
+    };
+    let store = match kept {
+        "w" => "",
+        "sw" => "sw.store(w);\n",
+        _ => "sw.store(w.t());\n",
+    };
+    format!(
+        "//! Made at random.
+//@ run: eval, emulate, gpu
+//@ compare: exact
+//@ arg a: {left}[{rows}, {of_row}] list({of_left}, 2, 1, 0, 3)
+//@ arg b: {right}[{shape}] list({of_right}, 3, 2, 3, 1, 2, 0)
+//@ arg p: u16[{rows}, {of_metadata}] list({words})
+//@ arg c: {sums}[{rows}, {width}] list(1, 2, 3, 5, 4)
+use kiln::prelude::*;
+
+#[kernel(target = sm_90a, warps = {warps}, grid = [{down}, {across}])]
+pub fn sparse_{seed}(a: Tensor<{left}, 2>, b: Tensor<{right}, 2>, p: Tensor<u16, 2>, c: TensorMut<{sums}, 2>) {{
+let (m, n) = (block_id(0) * {m}, block_id(1) * {n});
+{memory}let sx = shared::<{right}>([{tile}]);
+let mut acc = c.tile([m, n], [{m}, {n}]).load();
+for k in range(0, {depth}, {k}) {{
+let w = a.tile([m, k / 2], [{m}, {half}]).load();
+sx.store(b.tile([{at}], [{tile}]).load());
+let t = p.tile([m, k / {columns}], [{m}, {part}]).load();
+let t = select(t.eq(0), 0x4444, t);
+{store}fence_async();
+sync();
+acc = wgmma::wait(0, wgmma::mma_sparse({kept}, t, sx{turn}, acc));
+sync();
+}}
+c.tile([m, n], [{m}, {n}]).store(acc);
+}}
+",
+        of_row = depth / 2,
+        of_metadata = depth / columns,
+        of_left = numbers(left),
+        of_right = numbers(right),
+        warps = 4 * groups,
+        down = rows.div_ceil(m),
+        across = width.div_ceil(n),
+        part = k / columns,
+    )
+}
+
 /// The text of the file test with the kernel of a seed.
 pub(crate) fn kernel(seed: u64) -> String {
+    let mut random = Random::of(&format!("sparse by warpgroups {seed}"));
+    if random.bits() % 3 == 0 {
+        return by_groups(seed, random);
+    }
     let mut random = Random::of(&format!("sparse {seed}"));
     let mut below = |end: u64| random.bits() % end;
     let (dtype, sums, target, least) =
@@ -33,13 +141,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     let rows = (m * (1 + below(2))).saturating_sub(below(3)).max(1);
     let width = (n * (1 + below(2))).saturating_sub(below(5)).max(1);
     let depth = k * steps;
-    let words: Vec<String> = (0..23 + 2 * below(8))
-        .map(|_| {
-            let choices = if dtype == "f32" { &HALVES[..] } else { &PAIRS[..] };
-            let group = |_| choices[usize::try_from(below(choices.len() as u64)).expect("few")];
-            (0..4).map(group).fold(0, |word, bits| word << 4 | bits).to_string()
-        })
-        .collect();
+    let words = described(&mut below, if dtype == "f32" { &HALVES[..] } else { &PAIRS[..] });
     let numbers = if dtype == "u8" { "1, 2, 0, 3, 1, 2, 0" } else { "1, -2, 0, 3, -1, 2, 1" };
     let name = if dtype == "f32" { "dot_sparse_tf32" } else { "dot_sparse" };
     let turned = below(2) == 0;
@@ -89,7 +191,6 @@ c.tile([m, n], [{m}, {n}]).store(acc);
 ",
         kept = depth / 2,
         described = depth / columns,
-        words = words.join(", "),
         down = rows.div_ceil(m),
         across = width.div_ceil(n),
         half = k / 2,

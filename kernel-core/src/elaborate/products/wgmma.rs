@@ -49,7 +49,7 @@ impl Builder<'_> {
     /// `wgmma::mma(a, b, acc)`
     pub(crate) fn wgmma(&mut self, given: &Given<'_>) -> Option<Val> {
         let operands = [0, 1, 2].map(|index| given.value(index));
-        self.wgmma_operands([0, 1], given)?;
+        self.wgmma_operands([0, 1], Extents::Dense, given)?;
         self.product_shapes(operands, given)?;
         self.wgmma_extents(operands, Extents::Dense, given)?;
         self.product_dtypes(operands, Generation::Hopper, given.loc)?;
@@ -64,7 +64,7 @@ impl Builder<'_> {
     pub(crate) fn wgmma_sparse(&mut self, given: &Given<'_>) -> Option<Val> {
         let order = Order::WGMMA;
         let [a, b, acc, metadata] = order.of(given);
-        self.wgmma_operands(order.factors(), given)?;
+        self.wgmma_operands(order.factors(), Extents::Sparse, given)?;
         let operands = [a, b, acc];
         self.sparse_shapes(operands, order, given)?;
         self.wgmma_extents(operands, Extents::Sparse, given)?;
@@ -80,7 +80,12 @@ impl Builder<'_> {
     }
 
     /// The operands are where `wgmma` reads them; they are these arguments.
-    fn wgmma_operands(&mut self, [left, right]: [usize; 2], given: &Given<'_>) -> Option<()> {
+    fn wgmma_operands(
+        &mut self,
+        [left, right]: [usize; 2],
+        extents: Extents,
+        given: &Given<'_>,
+    ) -> Option<()> {
         let ([a, b], path) = ([left, right].map(|index| given.value(index)), given.path());
         if !matches!(self.ty(b), Type::Shared(_)) {
             let headline = format!("the right operand of `{path}` has to be in shared memory");
@@ -95,7 +100,10 @@ impl Builder<'_> {
         if !matches!(self.ty(a), Type::Shared(_) | Type::Tile(Elem::Number(_), _)) {
             let headline =
                 format!("the left operand of `{path}` has to be shared memory or a tile");
-            let required = "a `Shared<T>` or `Tile<T>` of extents [m, k]";
+            let required = match extents {
+                Extents::Dense => "a `Shared<T>` or `Tile<T>` of extents [m, k]",
+                Extents::Sparse => "a `Shared<T>` or `Tile<T>` of extents [m, k / 2]",
+            };
             return self.refuse_kind(&headline, required, given.arg(left));
         }
         for (operand, index) in [(a, left), (b, right)] {
