@@ -263,6 +263,17 @@ fn flash_attention() {
     assert_eq!(text.matches("head ").count(), 12, "twelve instances:\n{text}");
 }
 
+/// Sequences that end within a page, one without tokens; then one sequence that is shorter than the pipeline.
+#[test]
+fn attention_paged() {
+    for sizes in [&[][..], &["1", "17"]] {
+        let (text, _) = run_with("attention_paged", sizes);
+        for name in ["f16 pages of 16", "f16 pages of 64"] {
+            assert_eq!(text.matches(name).count(), 4, "{name}, of both types:\n{text}");
+        }
+    }
+}
+
 /// Every choice of the contiguous indices, a narrower tile, `f16`, and FP8; blocks that take tiles over.
 #[test]
 fn matmul_tcgen05() {

@@ -61,6 +61,9 @@
 //! }
 //! ```
 //!
+//! If such a load takes an index that is loaded itself, as in `table[order[k]]`, that one is loaded one more iteration earlier, so that no load of
+//! an index waits for another; and so once more. Of longer chains the first loads start together.
+//!
 //! What the rest of an iteration needs of the head is computed once more, from indices that are loaded again: before the waits if nothing writes
 //! their memory while the kernel runs, otherwise after them, in the order of the text.
 

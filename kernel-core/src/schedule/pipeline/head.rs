@@ -10,23 +10,25 @@ use crate::ir::{Elem, MemoryOp, Op, Roots, Stmt, StmtKind, Value, ValueData, sli
 /// Tiles of more indices are not kept in registers from one iteration to the next.
 const MOST_CARRIED: u32 = 1024;
 
-/// When the indices are loaded that copies take.
-#[derive(Clone, Copy)]
-pub(super) enum Indices {
-    /// One iteration before the copies.
-    Before,
-    /// With them.
-    WithCopies,
+/// Copies that take an index of an index of an index have all three loads start in iterations of their own; of longer chains the first loads
+/// start together.
+pub(super) const MOST_ROUNDS: usize = 3;
+
+/// Loads of indices that start in one iteration.
+pub(super) struct Loads {
+    /// The loads, with what they need.
+    pub(super) stmts: Vec<Stmt>,
+    /// What they give, for the copies or for the loads that start one iteration later.
+    pub(super) carried: Vec<Value>,
 }
 
 /// The head of an iteration, in parts.
 pub(super) struct Head {
     /// The copies, and what computes where they read: it starts `stages - 1` iterations ahead.
     pub(super) copies: Vec<Stmt>,
-    /// The loads of indices that the copies take, with what they need: they start one iteration before the copies.
-    pub(super) loads: Vec<Stmt>,
-    /// What these loads give, for the copies.
-    pub(super) carried: Vec<Value>,
+    /// The loads of indices that the copies take, which start one iteration before the copies; then the loads of the indices of these, which
+    /// start one iteration before them, and so on.
+    pub(super) loads: Vec<Loads>,
     /// What the rest of the iteration needs of the head: computed, and loaded from memory that nothing writes.
     pub(super) again: Vec<Stmt>,
     /// The same, loaded from other memory, and what depends on that: after the waits, as in the text.
@@ -34,12 +36,13 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The head with these statements, some results of which are `used` by the rest of the iteration.
+    /// The head with these statements, some results of which are `used` by the rest of the iteration. Indices are loaded in at most `rounds`
+    /// iterations before the copies; without one, with the copies.
     pub(super) fn of(
         stmts: &[Stmt],
         mut used: BTreeSet<Value>,
         pass: &Pass<'_>,
-        indices: Indices,
+        rounds: usize,
     ) -> Head {
         let is_pure = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Op { op, .. } if op.is_pure());
         let is_assertion =
@@ -48,24 +51,34 @@ impl Head {
         if stmts.iter().all(|stmt| is_plain(stmt) || stmt.fills_ahead().is_some()) {
             // Lowering drops what nothing needs.
             let again = stmts.iter().filter(|stmt| is_pure(stmt)).cloned().collect();
-            let (loads, carried, later) = (Vec::new(), Vec::new(), Vec::new());
-            return Head { copies: stmts.to_vec(), loads, carried, again, later };
+            return Head { copies: stmts.to_vec(), loads: Vec::new(), again, later: Vec::new() };
         }
         let none = BTreeSet::new();
         let whole = slice(stmts, &mut BTreeSet::new(), Roots::Effects, &none);
-        let loaded: BTreeSet<Value> = match indices {
-            Indices::Before => whole.iter().filter_map(|stmt| index(stmt, pass.values)).collect(),
-            Indices::WithCopies => BTreeSet::new(),
+        let mut given: BTreeSet<Value> = if rounds > 0 {
+            whole.iter().filter_map(|stmt| index(stmt, pass.values)).collect()
+        } else {
+            BTreeSet::new()
         };
         let mut needed = BTreeSet::new();
-        let copies = slice(stmts, &mut needed, Roots::Effects, &loaded);
-        let carried: Vec<Value> = loaded.intersection(&needed).copied().collect();
-        let mut taken: BTreeSet<Value> = carried.iter().copied().collect();
-        let loads = if carried.is_empty() {
-            Vec::new()
-        } else {
-            slice(&before_loads(stmts, taken.clone()), &mut taken, Roots::Effects, &none)
-        };
+        let copies = slice(stmts, &mut needed, Roots::Effects, &given);
+        let mut loads = Vec::new();
+        loop {
+            let carried: Vec<Value> = given.intersection(&needed).copied().collect();
+            if carried.is_empty() {
+                break;
+            }
+            let own = last(stmts, &carried);
+            if loads.len() + 1 < rounds {
+                given.retain(|value| !own.contains(value));
+            } else {
+                given.clear();
+            }
+            needed = carried.iter().copied().collect();
+            let before = before_loads(stmts, own);
+            let stmts = slice(&before, &mut needed, Roots::Effects, &given);
+            loads.push(Loads { stmts, carried });
+        }
         let mut waits = BTreeSet::new();
         let (mut again, mut later) = (Vec::new(), Vec::new());
         for stmt in slice(stmts, &mut used, Roots::None, &none) {
@@ -77,8 +90,22 @@ impl Head {
                 again.push(stmt);
             }
         }
-        Head { copies, loads, carried, again, later }
+        Head { copies, loads, again, later }
     }
+}
+
+/// Those of the loaded values that no other one is loaded by.
+fn last(stmts: &[Stmt], loaded: &[Value]) -> BTreeSet<Value> {
+    let is_last = |value: &&Value| {
+        let mut after = BTreeSet::from([**value]);
+        for stmt in stmts {
+            if stmt.kind.mentioned().iter().any(|value| after.contains(value)) {
+                after.extend(stmt.kind.results());
+            }
+        }
+        loaded.iter().filter(|other| after.contains(other)).count() == 1
+    };
+    loaded.iter().filter(is_last).copied().collect()
 }
 
 /// The statements without the copies, and without the assertions on what is loaded: these would wait for it. Those on the indices of the

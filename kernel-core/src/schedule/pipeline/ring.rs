@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use la_arena::{Arena, ArenaMap};
 
 use super::super::{bound_of, op as operation, statement};
-use super::head::{Head, Indices};
+use super::head::{Head, Loads, MOST_ROUNDS};
 use crate::{
     ir::{
         BarrierData, BarrierOp, BarrierType, Binary, Compare, Const, Copier, CopyOp, Dtype, Elem,
@@ -113,16 +113,13 @@ struct Iterations {
 }
 
 impl Iterations {
-    /// Indices of the iteration `stages` ahead are loaded if the loop variable counts so far.
-    fn when_indices_load(&self, stages: i128) -> Indices {
+    /// In how many iterations before the copies indices are loaded: the loop variable counts so far.
+    fn rounds(&self, stages: i128) -> usize {
         let Some(Elem::Number(dtype)) = self.counter.elem() else {
             unreachable!("loops count integers")
         };
-        if stages * self.step <= dtype.largest_int() {
-            Indices::Before
-        } else {
-            Indices::WithCopies
-        }
+        let distances = (stages..).map(|ahead| ahead * self.step);
+        distances.take(MOST_ROUNDS).filter(|distance| *distance <= dtype.largest_int()).count()
     }
 }
 
@@ -169,30 +166,35 @@ impl Pass<'_> {
         let used = rest.iter().flat_map(|stmt| stmt.kind.mentioned());
         let used = used.chain(body.end.values().iter().copied()).collect();
         let iterations = Iterations { from, to, step: step_by, counter: counter.clone() };
-        let head = Head::of(&head, used, out.pass, iterations.when_indices_load(stages));
+        let head = Head::of(&head, used, out.pass, iterations.rounds(stages));
         let ring = out.ring(head, &rest, iv, found.stages);
         let indices = out.first_indices(&ring, &iterations, stages);
         for ahead in 0..stages - 1 {
             let (at, limit) = out.iteration(&iterations, ahead);
             let place = out.index(ahead);
             let known = usize::try_from(ahead).expect("a number of stages is small");
-            out.copies(&ring, &indices[known], [from, limit], at, place);
+            let known = indices.first().map_or(&[][..], |round| &round[known]);
+            out.copies(&ring, known, [from, limit], at, place);
         }
         let limit = out.limit(to, (stages - 1) * step_by, &counter);
         let (first_read, first_write) = (out.index(0), out.index(stages - 1));
         let last = out.index(stages - 1);
         let [zero, one] = [0, 1].map(|value| out.index(value));
         let distance = out.int((stages - 1) * step_by, &counter);
-        let later = (!ring.head.carried.is_empty()).then(|| {
-            let limit = out.limit(to, stages * step_by, &counter);
-            (limit, out.int(stages * step_by, &counter))
-        });
+        let mut later = Vec::new();
+        for (_, ahead) in ring.head.loads.iter().zip(stages..) {
+            let limit = out.limit(to, ahead * step_by, &counter);
+            later.push((limit, out.int(ahead * step_by, &counter)));
+        }
         *before = out.stmts;
 
         let index = Type::scalar(Dtype::I32);
         let [read, write, phase] =
             [(); 3].map(|()| self.values.alloc(ValueData { ty: index.clone(), loc }));
-        let known: Vec<Value> = ring.head.carried.iter().map(|&value| self.like(value)).collect();
+        let mut known: Vec<Vec<Value>> = Vec::new();
+        for round in &ring.head.loads {
+            known.push(round.carried.iter().map(|&value| self.like(value)).collect());
+        }
         let mut out = Out { pass: self, stmts: Vec::new(), loc };
         let mut current = BTreeMap::new();
         for window in &ring.windows {
@@ -209,11 +211,13 @@ impl Pass<'_> {
         }
         out.effect(ring.meet.clone());
         let next = out.op(Binary::Add, vec![iv, distance], counter.clone());
-        out.copies(&ring, &known, [iv, limit], next, write);
-        let next_known = later.map_or(Vec::new(), |(limit, distance)| {
-            let next = out.op(Binary::Add, vec![iv, distance], counter);
-            out.indices(&ring, [iv, limit], next)
-        });
+        out.copies(&ring, known.first().map_or(&[], Vec::as_slice), [iv, limit], next, write);
+        let mut next_known = Vec::new();
+        for (round, (limit, distance)) in later.into_iter().enumerate() {
+            let next = out.op(Binary::Add, vec![iv, distance], counter.clone());
+            let given = known.get(round + 1).map_or(&[][..], Vec::as_slice);
+            next_known.push(out.indices(&ring, round, given, [iv, limit], next));
+        }
         if let Some(full) = ring.full {
             let barrier = out.barrier(full, read);
             out.stmts.push(operation(BarrierOp::Wait, vec![barrier, phase], None, loc));
@@ -234,8 +238,11 @@ impl Pass<'_> {
             let next = out.op(ElementwiseOp::Select, vec![round, other, phase], index.clone());
             carried.push((zero, phase, next));
         }
-        let first_known = indices.last().into_iter().flatten().zip(&known).zip(&next_known);
-        carried.extend(first_known.map(|((first, inside), next)| (*first, *inside, *next)));
+        for ((firsts, inside), next) in indices.iter().zip(&known).zip(&next_known) {
+            let firsts = firsts.last().into_iter().flatten();
+            let values = firsts.zip(inside).zip(next);
+            carried.extend(values.map(|((first, inside), next)| (*first, *inside, *next)));
+        }
         body.stmts = out.stmts;
         let mut ends = Vec::new();
         for (first, inside, next) in carried {
@@ -415,30 +422,48 @@ impl Out<'_, '_> {
         self.op(Binary::Sub, vec![nearest, distance], ty.clone())
     }
 
-    /// The indices of each of the iterations that start before the loop, and of the one whose copies the first iteration starts.
+    /// What the loads of each round give in each of the iterations that start before the loop, and in the one that the first iteration needs.
     fn first_indices(
         &mut self,
         ring: &Ring,
         iterations: &Iterations,
         stages: i128,
-    ) -> Vec<Vec<Value>> {
-        let indices = |ahead| {
-            if ring.head.carried.is_empty() {
-                return Vec::new();
+    ) -> Vec<Vec<Vec<Value>>> {
+        let mut rounds: Vec<Vec<Vec<Value>>> = Vec::new();
+        let mut count = stages + i128::try_from(ring.head.loads.len()).expect("a few rounds");
+        for round in (0..ring.head.loads.len()).rev() {
+            count -= 1;
+            let mut values = Vec::new();
+            for ahead in 0..count {
+                let (at, limit) = self.iteration(iterations, ahead);
+                let given = rounds.last().map_or(&[][..], |before| before[values.len()].as_slice());
+                values.push(self.indices(ring, round, given, [iterations.from, limit], at));
             }
-            let (at, limit) = self.iteration(iterations, ahead);
-            self.indices(ring, [iterations.from, limit], at)
-        };
-        (0..stages).map(indices).collect()
+            rounds.push(values);
+        }
+        rounds.reverse();
+        rounds
     }
 
-    /// `if less[0] < less[1] { the indices of iteration at } else { zeros }`
-    fn indices(&mut self, ring: &Ring, less: [Value; 2], at: Value) -> Vec<Value> {
+    /// `if less[0] < less[1] { the indices of iteration at } else { zeros }`: those that the loads of a round give, of the ones `given` by the
+    /// round before it.
+    fn indices(
+        &mut self,
+        ring: &Ring,
+        round: usize,
+        given: &[Value],
+        less: [Value; 2],
+        at: Value,
+    ) -> Vec<Value> {
         let condition = self.op(Compare::Lt, less.to_vec(), Type::scalar(Dtype::Bool));
-        let carried = &ring.head.carried;
+        let Loads { stmts, carried } = &ring.head.loads[round];
+        let mut map = BTreeMap::from([(ring.iv, at)]);
+        if let Some(before) = ring.head.loads.get(round + 1) {
+            map.extend(before.carried.iter().copied().zip(given.iter().copied()));
+        }
         let load = |inner: &mut Out<'_, '_>| {
-            let mut copier = Copier::new(inner.pass.values, BTreeMap::from([(ring.iv, at)]));
-            inner.stmts.extend(ring.head.loads.iter().map(|stmt| copier.stmt(stmt)));
+            let mut copier = Copier::new(inner.pass.values, map);
+            inner.stmts.extend(stmts.iter().map(|stmt| copier.stmt(stmt)));
             carried.iter().map(|&value| copier.value(value)).collect()
         };
         self.choose(condition, carried, load, |inner| {
@@ -458,7 +483,9 @@ impl Out<'_, '_> {
         let condition = self.op(Compare::Lt, less.to_vec(), Type::scalar(Dtype::Bool));
         self.when(condition, |inner| {
             let mut map = BTreeMap::from([(ring.iv, at)]);
-            map.extend(ring.head.carried.iter().copied().zip(indices.iter().copied()));
+            if let Some(round) = ring.head.loads.first() {
+                map.extend(round.carried.iter().copied().zip(indices.iter().copied()));
+            }
             for window in &ring.windows {
                 let one = inner.place(*window, place);
                 map.insert(*window, one);
