@@ -273,6 +273,15 @@ impl Passed {
         }
     }
 
+    /// Whether an array in it has a generic parameter as its length.
+    pub(super) fn has_length(&self, name: &syn::Ident) -> bool {
+        match self {
+            Passed::One(_) => false,
+            Passed::Array { of, length } => *name == length.to_string() || of.has_length(name),
+            Passed::Struct { fields, .. } => fields.iter().any(|(_, field)| field.has_length(name)),
+        }
+    }
+
     /// Whether it is more than one argument, or may be.
     pub(super) fn is_several(&self) -> bool {
         !matches!(self, Passed::One(_))

@@ -71,7 +71,7 @@ pub(super) enum FieldKind {
 
 impl Signature {
     pub(super) fn of(item: &syn::ItemFn, kernel: &Kernel, structs: Structs<'_>) -> Signature {
-        let generics: Vec<Generic> =
+        let mut generics: Vec<Generic> =
             item.sig.generics.params.iter().filter_map(|param| generic(param, kernel)).collect();
         let types: Vec<&syn::Ident> = generics
             .iter()
@@ -88,6 +88,15 @@ impl Signature {
                     .unwrap_or_else(|| format!(" The argument `{}`.", pat.ident)),
                 passed: structs.passed(&typed.ty, &types),
             });
+        }
+        // A length of another type was reported where it stands.
+        for generic in &mut generics {
+            let is_length = |field: &Field| field.passed.has_length(&generic.name);
+            if matches!(generic.kind, GenericKind::Const(_)) && fields.iter().any(is_length) {
+                let name = &generic.name;
+                generic.declaration = quote!(const #name: usize);
+                generic.kind = GenericKind::Const(quote!(usize));
+            }
         }
         let in_args = generics
             .iter()
