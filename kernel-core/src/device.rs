@@ -23,7 +23,8 @@
 //! ```
 //!
 //! The first two say which item the macro stands for; the list has that item and all that it needs, each once. An entry
-//! holds the tokens of a function or of a module, and for every free path in it which item it means.
+//! holds the tokens of a function or of a module, then those of the constants of its file that it uses, and for every free path in it which
+//! item it means.
 
 use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -62,6 +63,10 @@ pub fn device_item(
     for (name, loc, host) in surroundings.leave_devices(&mut needs) {
         problems.push(crate::elaborate::nothing_called(&name, loc, host, []));
     }
+    let (constants, of_host) = surroundings.device_constants(&needs.constants, &locations);
+    for (name, loc, host) in of_host {
+        problems.push(crate::elaborate::nothing_called(&name, loc, Some(host), []));
+    }
     if !problems.is_empty() {
         let errors = diag::compile_errors(&problems, &locations);
         let item = refused(item, origin, crate_path.as_ref());
@@ -69,7 +74,7 @@ pub fn device_item(
     }
     let definition = Definition {
         id: id_of(item, origin),
-        tokens: quote!(#item),
+        tokens: quote!(#item #constants),
         exports,
         paths: paths_of(&needs.paths, &locations),
     };
@@ -191,8 +196,10 @@ pub(crate) fn unpack(
             if devices.items.iter().any(|known| known.id == entry.id) {
                 continue;
             }
-            let items =
-                locations.away(path, || syntax::parse_device(&entry.item, locations, problems));
+            let items = locations.away(path, || {
+                let each = entry.items.iter();
+                each.flat_map(|item| syntax::parse_device(item, locations, problems)).collect()
+            });
             devices.items.push(DeviceItem {
                 id: entry.id.clone(),
                 items,
@@ -393,8 +400,8 @@ impl Definition {
         for entry in bundles.iter().flat_map(|bundle| &bundle.entries) {
             if !known.contains(&entry.id) {
                 known.push(entry.id.clone());
-                let item = &entry.item;
-                entries.push(entry_tokens(&entry.id, &quote!(#item), &entry.uses));
+                let items = &entry.items;
+                entries.push(entry_tokens(&entry.id, &quote!(#(#items)*), &entry.uses));
             }
         }
         self.hidden(&entries)
@@ -426,12 +433,12 @@ impl Definition {
     }
 }
 
-fn entry_tokens(id: &str, item: &TokenStream, uses: &[DeviceUse]) -> TokenStream {
+fn entry_tokens(id: &str, items: &TokenStream, uses: &[DeviceUse]) -> TokenStream {
     let uses = uses.iter().map(|one| {
         let DeviceUse { path, id, export } = one;
         quote!((#path #id #export))
     });
-    quote!((#id { #item } [#(#uses)*]))
+    quote!((#id { #items } [#(#uses)*]))
 }
 
 /// The call of the first link.
@@ -451,7 +458,8 @@ pub(crate) struct Bundle {
 
 struct Entry {
     id: String,
-    item: syn::Item,
+    /// The device item, then constants of its file.
+    items: Vec<syn::Item>,
     uses: Vec<DeviceUse>,
 }
 
@@ -494,7 +502,7 @@ impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         Ok(Entry {
             id: text(input)?,
-            item: parse_group(input, Delimiter::Brace)?,
+            items: parse_group::<syn::File>(input, Delimiter::Brace)?.items,
             uses: many(input, Delimiter::Bracket, |list| {
                 parse_group(list, Delimiter::Parenthesis)
             })?,

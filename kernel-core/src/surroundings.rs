@@ -139,8 +139,33 @@ impl Surroundings {
                 unit.devices.nowhere.push((name.clone(), Some(what)));
             }
         }
-        let mut tokens = TokenStream::new();
-        let mut open = needs.constants.clone();
+        let constants = self.constants(&needs.constants, locations);
+        let refused = constants.refused.into_iter();
+        unit.devices.nowhere.extend(refused.map(|(name, _)| (name, Some(OF_THE_HOST))));
+        unit.items.extend(constants.items);
+        constants.tokens
+    }
+
+    /// The constants of the file that a device item uses, by these names, and those that it cannot use, each with what the host has of that
+    /// name.
+    pub(crate) fn device_constants(
+        &self,
+        named: &[(String, Loc)],
+        locations: &Locations,
+    ) -> (TokenStream, Vec<(String, Loc, &'static str)>) {
+        let constants = self.constants(named, locations);
+        let of_host = named.iter().filter_map(|(name, loc)| {
+            let what = self.of_host(name)?;
+            Some((name.clone(), *loc, what))
+        });
+        let refused = constants.refused.into_iter().map(|(name, loc)| (name, loc, OF_THE_HOST));
+        (constants.tokens, of_host.chain(refused).collect())
+    }
+
+    /// The constants of the file of these names, and those that these use.
+    fn constants(&self, named: &[(String, Loc)], locations: &Locations) -> Constants {
+        let mut found = Constants::default();
+        let mut open = named.to_vec();
         let mut seen = BTreeSet::new();
         while let Some((name, loc)) = open.pop() {
             let Some(Named::Const(text)) = self.names.get(&name) else { continue };
@@ -153,15 +178,28 @@ impl Surroundings {
             let items = locations
                 .in_constant(loc, place, || syntax::parse_device(&item, locations, &mut problems));
             if !problems.is_empty() {
-                unit.devices.nowhere.push((name, Some("a constant with what kernels do not have")));
+                found.refused.push((name, loc));
                 continue;
             }
             open.extend(syntax::free::of_items(&items).constants);
-            unit.items.extend(items);
-            item.to_tokens(&mut tokens);
+            found.items.extend(items);
+            item.to_tokens(&mut found.tokens);
         }
-        tokens
+        found
     }
+}
+
+/// What the host has in a constant that kernels do not see.
+const OF_THE_HOST: &str = "a constant with what kernels do not have";
+
+/// Constants of the file.
+#[derive(Default)]
+struct Constants {
+    items: Vec<syntax::Item>,
+    /// The same as they are written.
+    tokens: TokenStream,
+    /// Those with what kernels do not have.
+    refused: Vec<(String, Loc)>,
 }
 
 struct Reader<'a> {

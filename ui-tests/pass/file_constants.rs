@@ -9,11 +9,32 @@ const ROWS: Layout = blocked([4], [32], [WARPS], [0]);
 const SCALE: f32 = 1.5;
 #[allow(non_upper_case_globals)]
 const two: i32 = 2;
-const OFFSETS: [i32; 4] = [0, 1, 2, 4];
+const OFFSETS: [i32; COUNT] = [0, 1, 2, 4];
+const COUNT: usize = 4;
 
 #[device]
 fn half(x: Tile<f32>) -> Tile<f32> {
-    x * 0.5
+    x * (SCALE / 3.0)
+}
+
+#[device]
+fn total(of: [i32; COUNT]) -> i32 {
+    let mut sum = 0;
+    for at in 0..COUNT as i32 {
+        sum += of[at as usize] + OFFSETS[at as usize];
+    }
+    sum
+}
+
+#[device]
+mod shapes {
+    use super::*;
+
+    const EACH: i32 = THREADS / WARPS;
+
+    pub fn ones() -> Tile<i32> {
+        full([EACH], 1).to_layout(ROWS)
+    }
 }
 
 #[kernel(target = sm_80, warps = WARPS, grid = cdiv(x.dim(0), 4 * THREADS), instances(N = [4 * THREADS]))]
@@ -30,6 +51,12 @@ pub fn chosen(x: TensorMut<i32, 1>, code: i32) {
         other => other,
     };
     x.tile([0], [32]).store(full([32], value));
+}
+
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn counted(x: TensorMut<i32, 1>) {
+    let ones = shapes::ones();
+    x.tile([0], [32]).store(ones * total([1, 10, 100, 1000]));
 }
 
 mod inner {
@@ -56,5 +83,7 @@ fn main() -> Result<()> {
         chosen(chosen::Args { x: &mut codes, code }).launch(&stream)?;
         assert_eq!(codes.to_vec(&stream)?, [value; 32]);
     }
+    counted(counted::Args { x: &mut codes }).launch(&stream)?;
+    assert_eq!(codes.to_vec(&stream)?, [1111 + 7; 32]);
     Ok(())
 }
