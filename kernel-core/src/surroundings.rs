@@ -27,6 +27,8 @@ pub struct Surroundings {
     places: BTreeMap<String, Place>,
     /// It takes the names of the module around it.
     taken: bool,
+    /// Names in lower case that `use` brings: in a pattern they may be those of constants.
+    imported: BTreeSet<String>,
 }
 
 /// What a name stands for.
@@ -98,6 +100,11 @@ impl Surroundings {
         }
     }
 
+    /// What a name in a pattern may be: of names in lower case alone, patterns ask whether they are constants.
+    fn in_pattern(&self, name: &str) -> Option<&'static str> {
+        self.imported.contains(name).then_some(syntax::IMPORTED)
+    }
+
     /// Leaves among the free paths those that may be of `#[device]` items. The others are the result, with what the host has of that
     /// name.
     pub(crate) fn leave_devices(
@@ -135,7 +142,7 @@ impl Surroundings {
         let nowhere = self.leave_devices(needs).into_iter();
         unit.devices.nowhere.extend(nowhere.map(|(name, _, host)| (name, host)));
         for (name, _) in &needs.constants {
-            if let Some(what) = self.of_host(name) {
+            if let Some(what) = self.of_host(name).or_else(|| self.in_pattern(name)) {
                 unit.devices.nowhere.push((name.clone(), Some(what)));
             }
         }
@@ -155,7 +162,7 @@ impl Surroundings {
     ) -> (TokenStream, Vec<(String, Loc, &'static str)>) {
         let constants = self.constants(named, locations);
         let of_host = named.iter().filter_map(|(name, loc)| {
-            let what = self.of_host(name)?;
+            let what = self.of_host(name).or_else(|| self.in_pattern(name))?;
             Some((name.clone(), *loc, what))
         });
         let refused = constants.refused.into_iter().map(|(name, loc)| (name, loc, OF_THE_HOST));
@@ -233,7 +240,7 @@ impl Reader<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`declared` knows the other items")]
     fn names(&self, items: &[Item], outer: Option<&Surroundings>) -> Surroundings {
         let places = self.places.clone();
-        let mut all = Surroundings { names: BTreeMap::new(), whole: true, places, taken: false };
+        let mut all = Surroundings { whole: true, places, ..Surroundings::default() };
         for item in items {
             match item {
                 Item::Use(item) => self.imports(&item.tree, &mut Vec::new(), outer, &mut all),
@@ -293,8 +300,8 @@ impl Reader<'_> {
                     all.names.insert(last.clone(), Named::Open);
                 }
             }
-            UseTree::Name(tree) => all.add(&tree.ident, Named::Open),
-            UseTree::Rename(tree) => all.add(&tree.rename, Named::Open),
+            UseTree::Name(tree) => all.import(&tree.ident),
+            UseTree::Rename(tree) => all.import(&tree.rename),
             UseTree::Group(group) => {
                 for tree in &group.items {
                     self.imports(tree, path, outer, all);
@@ -329,6 +336,15 @@ impl Surroundings {
                 Named::Open | Named::Host(_) | Named::Const(_) => named.clone(),
             };
             self.names.entry(name.clone()).or_insert(named);
+        }
+        self.imported.extend(outer.imported.iter().filter(|name| !own.contains(*name)).cloned());
+    }
+
+    fn import(&mut self, name: &syn::Ident) {
+        self.add(name, Named::Open);
+        let name = name.to_string();
+        if !name.starts_with(char::is_uppercase) {
+            self.imported.insert(name);
         }
     }
 

@@ -21,6 +21,7 @@ mod written;
 
 pub use attr::{Builds, InstanceValue, Instances, KernelAttr};
 pub(crate) use attr::{is_fact, of_option};
+pub(crate) use devices::IMPORTED;
 pub use devices::{DeviceItem, DeviceUse, Devices};
 pub use free::FreePath;
 pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};

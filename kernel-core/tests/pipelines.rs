@@ -1,9 +1,10 @@
-//! What is said of copies by tensor map in pipelined loops, and of those that complete nowhere.
+//! Pipelined loops: what is said of copies by tensor map in them and of those that complete nowhere, and when indices are loaded.
 
 #[path = "support/rendered.rs"]
 mod rendered;
 
 use expect_test::{Expect, expect};
+use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
 use rendered::rendered;
 
 /// The only message of a kernel over two tensor maps with this body.
@@ -94,4 +95,47 @@ fn a_product_is_done_when_its_turn_ends() {
                why       the next iteration starts a copy to the stage that the product reads
                example   acc = wgmma::wait(0, acc);"]],
     );
+}
+
+/// The loads of each branch of the pipelined loop of a kernel.
+fn loads_of_an_iteration(index: &str) -> Vec<usize> {
+    let source = format!(
+        "fn k(order: Tensor<i32, 1>, pages: Tensor<i32, 1>, x: Tensor<f32, 2>, out: TensorMut<f32, 2>) {{
+            let s = shared::<f32>([16, 16]);
+            let mut sum = zeros::<f32>([16, 16]);
+            for k in pipeline(0..order.dim(0), 3) {{
+                copy_async(x.tile([{index}, 0], [16, 16]), s);
+                sum += s.load();
+            }}
+            out.tile([0, 0], [16, 16]).store(sum);
+        }}"
+    );
+    let function: syn::ItemFn = syn::parse_str(&source).expect("the source is Rust");
+    let locations = Locations::new(function.sig.ident.span());
+    let mut problems = Problems::new();
+    let attributes = quote::quote!(target = sm_80, warps = 4);
+    let unit = syntax::parse_function(attributes, &function, &locations, &mut problems);
+    let (options, mut dumps) = (Options { dump: true, ..Options::default() }, Vec::new());
+    compile_unit(&unit, &locations, &mut problems, options, &mut dumps);
+    assert!(problems.is_empty(), "{index}");
+    let (_, text) = dumps.iter().find(|(name, _)| name.ends_with(".schedule")).expect("scheduled");
+    let (_, body) = text.split_once("\n  for ").expect("a loop");
+    let loads = body.split("\n    if ").map(|branch| branch.matches("load_ptr").count());
+    loads.filter(|loads| *loads > 0).collect()
+}
+
+#[test]
+fn the_loads_of_a_chain_of_indices_start_in_iterations_of_their_own() {
+    let first = "load(order.ptr() + k)";
+    let second = format!("load(pages.ptr() + {first})");
+    let third = format!("load(pages.ptr() + {second})");
+    let fourth = format!("load(pages.ptr() + {third})");
+    assert_eq!(loads_of_an_iteration(first), [1]);
+    assert_eq!(loads_of_an_iteration(&second), [1, 1]);
+    assert_eq!(loads_of_an_iteration(&third), [1, 1, 1]);
+    // Three rounds are the most.
+    assert_eq!(loads_of_an_iteration(&fourth), [1, 1, 2]);
+    // Those that do not depend on each other start together.
+    assert_eq!(loads_of_an_iteration(&format!("{first} + load(pages.ptr() + k)")), [2]);
+    assert_eq!(loads_of_an_iteration(&format!("{second} + load(pages.ptr() + k)")), [2, 1]);
 }

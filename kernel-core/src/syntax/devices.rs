@@ -37,3 +37,6 @@ pub struct Devices {
     /// `a function`.
     pub nowhere: Vec<(String, Option<&'static str>)>,
 }
+
+/// What a name in a pattern is if `use` brings it, in [`Devices::nowhere`].
+pub(crate) const IMPORTED: &str = "an import";

@@ -88,6 +88,8 @@ struct Asked {
     test: Option<Expr>,
     /// Names with what they stand for.
     names: Vec<(Pat, Expr)>,
+    /// Several patterns of which each gives a name another value.
+    choice: Option<Loc>,
 }
 
 impl Reader<'_> {
@@ -128,6 +130,9 @@ impl Reader<'_> {
         }
         let mut arms = Vec::new();
         for ((asked, guard), arm) in patterns.into_iter().zip(&item.arms) {
+            if let (Some(loc), Some(_)) = (asked.choice, guard) {
+                self.problems.push(guard_of_several(loc));
+            }
             let guard = guard.map(|guard| self.expr(guard, depth));
             let body = self.expr(&arm.body, depth);
             arms.push((asked, guard, body));
@@ -265,7 +270,7 @@ impl Reader<'_> {
         let loc = self.loc(pat);
         let equal = |with: Expr| Asked {
             test: Some(binary(BinOp::Compare(Compare::Eq), value.clone(), with)),
-            names: Vec::new(),
+            ..Asked::default()
         };
         Some(match pat {
             syn::Pat::Wild(_) => Asked::default(),
@@ -274,17 +279,17 @@ impl Reader<'_> {
                 self.asked_some(of, value, loc)?
             }
             syn::Pat::Ident(ident) if ident.ident == "None" => {
-                Asked { test: Some(OfOption::IsNone.of(value, loc)), names: Vec::new() }
+                Asked { test: Some(OfOption::IsNone.of(value, loc)), ..Asked::default() }
             }
             syn::Pat::Path(path) if path.path.segments.last()?.ident == "None" => {
-                Asked { test: Some(OfOption::IsNone.of(value, loc)), names: Vec::new() }
+                Asked { test: Some(OfOption::IsNone.of(value, loc)), ..Asked::default() }
             }
             syn::Pat::Ident(ident) => return self.name(ident, value),
             syn::Pat::Lit(lit) => match &lit.lit {
                 syn::Lit::Bool(bool) => {
                     let not = ExprKind::Unary(UnOp::Not, Box::new(value.clone()));
                     let test = if bool.value { value.clone() } else { Expr { kind: not, loc } };
-                    Asked { test: Some(test), names: Vec::new() }
+                    Asked { test: Some(test), ..Asked::default() }
                 }
                 lit => equal(self.bound(lit, loc)),
             },
@@ -293,29 +298,7 @@ impl Reader<'_> {
                 equal(Expr { kind, loc })
             }
             syn::Pat::Range(range) => self.asked_range(range, value, loc),
-            syn::Pat::Or(or) => {
-                let mut test: Option<Expr> = None;
-                for case in &or.cases {
-                    let asked = self.asked(case, value)?;
-                    let next = match (asked.names.as_slice(), asked.test) {
-                        // One of them takes everything.
-                        ([], None) => return Some(Asked::default()),
-                        ([], Some(next)) => next,
-                        ([_], Some(Expr { kind: ExprKind::Fits { value, name, .. }, loc })) => {
-                            Expr { kind: ExprKind::Fits { value, name, alone: false }, loc }
-                        }
-                        (_, _) => {
-                            self.problems.push(in_one_of_several(self.loc(case)));
-                            return None;
-                        }
-                    };
-                    test = Some(match test {
-                        Some(test) => binary(BinOp::OrOr, test, next),
-                        None => next,
-                    });
-                }
-                Asked { test, names: Vec::new() }
-            }
+            syn::Pat::Or(or) => return self.asked_or(or, value),
             syn::Pat::Tuple(tuple) => {
                 let mut all = Asked::default();
                 for (index, part) in tuple.elems.iter().enumerate() {
@@ -323,6 +306,7 @@ impl Reader<'_> {
                     let kind = ExprKind::Field(Box::new(value.clone()), field);
                     let asked = self.asked(part, &Expr { kind, loc })?;
                     all.names.extend(asked.names);
+                    all.choice = all.choice.or(asked.choice);
                     all.test = match (all.test, asked.test) {
                         (Some(a), Some(b)) => Some(binary(BinOp::AndAnd, a, b)),
                         (a, b) => a.or(b),
@@ -332,6 +316,60 @@ impl Reader<'_> {
             }
             _ => return self.refused_arm(pat),
         })
+    }
+
+    /// What `a | b` asks. A name that all of the patterns have stands for what it is in the first one that fits; any other name is that of a
+    /// constant.
+    fn asked_or(&mut self, or: &syn::PatOr, value: &Expr) -> Option<Asked> {
+        let mut cases = Vec::new();
+        for case in &or.cases {
+            cases.push((self.asked(case, value)?, self.loc(case)));
+        }
+        let common = |name: &str| cases.iter().all(|(asked, _)| asked.value_of(name).is_some());
+        let (first, _) = cases.first()?;
+        let named = first.names.iter().filter(|(pat, _)| pat.name().is_some_and(common));
+        let pats: Vec<Pat> = named.map(|(pat, _)| pat.clone()).collect();
+        let names: Vec<&str> = pats.iter().filter_map(Pat::name).collect();
+        for (asked, loc) in &mut cases {
+            for (pat, _) in &asked.names {
+                match (pat.name(), &pat.kind, &mut asked.test) {
+                    (Some(name), _, _) if names.contains(&name) => {}
+                    (Some(name), PatKind::InArm { .. }, Some(test)) => test.is_of_constant(name),
+                    (_, _, _) => {
+                        self.problems.push(in_one_of_several(*loc));
+                        return None;
+                    }
+                }
+            }
+        }
+        let mut all =
+            Asked { choice: cases.iter().find_map(|(asked, _)| asked.choice), ..Asked::default() };
+        for pat in &pats {
+            let mut value: Option<Expr> = None;
+            for (asked, _) in cases.iter().rev() {
+                let own = asked.value_of(pat.name()?)?.clone();
+                value = Some(match (value, &asked.test) {
+                    (Some(rest), Some(test)) if !own.is_same_place(&rest) => {
+                        all.choice = Some(self.loc(or));
+                        let loc = own.loc;
+                        let test = Box::new(test.clone());
+                        Expr { kind: ExprKind::If(test, alone(own), Some(Box::new(rest))), loc }
+                    }
+                    (_, _) => own,
+                });
+            }
+            all.names.push((pat.clone(), value?));
+        }
+        let mut tests = Vec::new();
+        for (asked, _) in cases {
+            match asked.test {
+                Some(test) => tests.push(test),
+                // It takes everything.
+                None => return Some(all),
+            }
+        }
+        all.test = tests.into_iter().reduce(|test, next| binary(BinOp::OrOr, test, next));
+        Some(all)
     }
 
     /// What a name asks, and the pattern behind it.
@@ -344,7 +382,7 @@ impl Reader<'_> {
         if ident.subpat.is_none() && constant {
             let constant = Expr { kind: path(&name.name, loc), loc };
             let test = Some(binary(BinOp::Compare(Compare::Eq), value.clone(), constant));
-            return Some(Asked { test, names: Vec::new() });
+            return Some(Asked { test, ..Asked::default() });
         }
         let mutable = ident.mutability.is_some();
         let (mut asked, kind) = match &ident.subpat {
@@ -353,7 +391,7 @@ impl Reader<'_> {
                 let kind = PatKind::InArm { name: name.name.clone() };
                 let value = Box::new(value.clone());
                 let fits = Expr { kind: ExprKind::Fits { value, name, alone: true }, loc };
-                (Asked { test: Some(fits), names: Vec::new() }, kind)
+                (Asked { test: Some(fits), ..Asked::default() }, kind)
             }
             None => (Asked::default(), PatKind::Ident { name: name.name, mutable }),
             Some((_, sub)) => {
@@ -430,7 +468,7 @@ impl Reader<'_> {
                 None => next,
             });
         }
-        Asked { test, names: Vec::new() }
+        Asked { test, ..Asked::default() }
     }
 
     /// A literal of a pattern, which may have a sign.
@@ -448,7 +486,49 @@ impl Reader<'_> {
     }
 }
 
+impl Asked {
+    /// What a name stands for.
+    fn value_of(&self, name: &str) -> Option<&Expr> {
+        self.names.iter().find_map(|(pat, value)| (pat.name()? == name).then_some(value))
+    }
+}
+
+impl Pat {
+    /// The name that the pattern of an arm declares.
+    fn name(&self) -> Option<&str> {
+        match &self.kind {
+            PatKind::Ident { name, .. } | PatKind::InArm { name } => Some(name),
+            PatKind::Again { .. }
+            | PatKind::Wild
+            | PatKind::Tuple(_)
+            | PatKind::Array(_)
+            | PatKind::Ref(_)
+            | PatKind::Refused(_) => None,
+        }
+    }
+}
+
 impl Expr {
+    /// Says of a test that a name in it can only be that of a constant.
+    fn is_of_constant(&mut self, constant: &str) {
+        if let ExprKind::Fits { name, alone, .. } = &mut self.kind {
+            *alone &= name.name != constant;
+        } else if let ExprKind::Binary(_, a, b) = &mut self.kind {
+            a.is_of_constant(constant);
+            b.is_of_constant(constant);
+        }
+    }
+
+    /// Whether both are the same part of the value of a `match`.
+    fn is_same_place(&self, other: &Expr) -> bool {
+        if let (ExprKind::Field(of, name), ExprKind::Field(other, same)) = (&self.kind, &other.kind)
+        {
+            return name.name == same.name && of.is_same_place(other);
+        }
+        let is_whole = |expr: &Expr| matches!(expr.kind, ExprKind::Path(_)) && expr.is_matched();
+        is_whole(self) && is_whole(other)
+    }
+
     /// Whether it is the value of a `match`, or a field of it.
     pub(crate) fn is_matched(&self) -> bool {
         if let ExprKind::Field(of, _) = &self.kind {
@@ -514,6 +594,15 @@ pub(crate) fn in_one_of_several(loc: Loc) -> Diagnostic {
     Code::Unsupported
         .at(loc, "a name in one of several patterns cannot be used in a kernel")
         .why("the arm would not have it where another pattern fits; `name @ (1 | 2)` names the value in both")
+}
+
+/// A guard of an arm whose patterns give a name different values.
+fn guard_of_several(loc: Loc) -> Diagnostic {
+    Code::Unsupported
+        .at(loc, "patterns that give a name different values cannot have a guard in a kernel")
+        .why("Rust tries the guard once for each pattern that fits, with the names of that pattern; an arm for each pattern does the same")
+        .help("(1, n) if n > 3 => a,\n(n, 1) if n > 3 => a,")
+        .exemplified()
 }
 
 /// The value of a pattern that the rest of the condition changes.

@@ -34,14 +34,20 @@ impl Builder<'_> {
         let region = self.regions.pop().expect("pushed above");
         let Some(result) = result else { return Val::Error };
         let scalar = self.is_scalar(result) && !self.is_ptr(result);
-        let (Some(stmts), true) = (straight(region.stmts), scalar) else {
-            let zero = self.whole_number("0", self.num(tile));
-            return self.report(
-                Code::Kind.at(at, "`map` computes one number from one element")
-                    .why("the closure runs for each element and cannot have loops, tiles or memory accesses")
-                    .help(format!("|v| if v > {zero} {{ v }} else {{ {zero} }}")),
-            );
+        let (stmts, other) = match straight(region.stmts) {
+            Ok(stmts) if scalar => (stmts, None),
+            Ok(_) => (Vec::new(), Some(at)),
+            Err(other) => (Vec::new(), Some(other)),
         };
+        if let Some(other) = other {
+            let zero = self.whole_number("0", self.num(tile));
+            let diagnostic = Code::Kind
+                .at(other, "`map` computes one number from one element")
+                .why("the closure runs for each element and cannot have loops, tiles or memory accesses")
+                .help(format!("|v| if v > {zero} {{ v }} else {{ {zero} }}"));
+            let whole = other == at;
+            return self.report(if whole { diagnostic } else { diagnostic.exemplified() });
+        }
         let mut lifted: ArenaMap<Value, Value> = ArenaMap::new();
         lifted.insert(element, tile);
         for stmt in stmts {
@@ -115,15 +121,18 @@ impl Builder<'_> {
     }
 }
 
-/// The same without branches; `None` if something is not arithmetic.
-pub(crate) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
+/// The same without branches.
+///
+/// # Errors
+/// The place of the first statement that is not arithmetic.
+pub(crate) fn straight(stmts: Vec<Stmt>) -> Result<Vec<Stmt>, Loc> {
     let mut out = Vec::new();
     for stmt in stmts {
         match stmt.kind {
             StmtKind::Op { ref op, .. } if is_arithmetic(op) => out.push(stmt),
             StmtKind::If { condition, then, otherwise, results } => {
                 let (Terminator::Yield(a), Terminator::Yield(b)) = (then.end, otherwise.end) else {
-                    return None;
+                    return Err(stmt.loc);
                 };
                 out.extend(straight(then.stmts)?);
                 out.extend(straight(otherwise.stmts)?);
@@ -142,11 +151,11 @@ pub(crate) fn straight(stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
             | StmtKind::Loop { .. }
             | StmtKind::Reduce { .. }
             | StmtKind::Scan { .. }
-            | StmtKind::Specialize { .. } => return None,
+            | StmtKind::Specialize { .. } => return Err(stmt.loc),
             StmtKind::Ptx { .. } => out.push(stmt),
         }
     }
-    Some(out)
+    Ok(out)
 }
 
 /// What can be done between registers, of scalars as of tiles.

@@ -2,16 +2,17 @@
 
 use std::{rc::Rc, sync::Arc};
 
+use super::operators::Operand;
 use super::said::Said;
 use super::value::{Class, ClosureVal, Num, RangeVal, Ty, Val};
 use crate::{
     diag::Code,
-    elaborate::{Builder, Env, array, tuple},
+    elaborate::{Builder, Env, array, nothing_called, tuple},
     ir::{Binary, Compare, Const, Dtype, Type},
     loc::Loc,
     syntax::{
-        BinOp, Block, Expr, ExprKind, Ident, Literal, Pat, PatKind, Path, Segment, Stmt, TypeExpr,
-        UnOp, VALUE, changed_by_condition, in_one_of_several,
+        BinOp, Block, Expr, ExprKind, IMPORTED, Ident, Literal, Pat, PatKind, Path, Segment, Stmt,
+        TypeExpr, UnOp, VALUE, changed_by_condition, in_one_of_several,
     },
 };
 
@@ -126,6 +127,9 @@ impl Builder<'_> {
             let constant = Expr { kind: ExprKind::Path(path), loc: name.loc };
             return self.binary_expr(BinOp::Compare(Compare::Eq), value, &constant, env, name.loc);
         }
+        if self.scopes.host.get(&name.name) == Some(&IMPORTED) {
+            return self.report(nothing_called(&name.name, name.loc, Some(IMPORTED), []));
+        }
         if !alone {
             return self.report(in_one_of_several(name.loc));
         }
@@ -159,6 +163,13 @@ impl Builder<'_> {
     pub(crate) fn plain_expr(&mut self, expr: &Expr, env: Env) -> Val {
         let val = self.expr(expr, env);
         self.plain(val)
+    }
+
+    /// An expression without a reference around it, and the reference, if there is one.
+    fn operand(&mut self, expr: &Expr, env: Env) -> (Val, Option<Val>) {
+        let given = self.expr(expr, env);
+        let reference = matches!(given, Val::Ref(_)).then(|| given.clone());
+        (self.plain(given), reference)
     }
 
     pub(crate) fn expr(&mut self, expr: &Expr, env: Env) -> Val {
@@ -430,10 +441,11 @@ impl Builder<'_> {
 
     fn unary_expr(&mut self, op: UnOp, a: &Expr, env: Env, loc: Loc) -> Val {
         use crate::ir::Unary;
-        let val = self.expr(a, env);
-        let reference = matches!(val, Val::Ref(_));
-        let val = self.plain(val);
-        if let Some(val) = self.own_unary(op, &val, env, loc) {
+        let given = self.expr(a, env);
+        let reference = matches!(given, Val::Ref(_));
+        let val = self.plain(given.clone());
+        let operand = Operand { val: &val, reference: Some(&given).filter(|_| reference), expr: a };
+        if let Some(val) = self.own_unary(op, operand, env, loc) {
             return val;
         }
         let address = |value| self.is_ptr(value) && self.is_scalar(value);
@@ -461,13 +473,18 @@ impl Builder<'_> {
                 {
                     return self.power(a, power, loc);
                 }
-                let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
-                if let Some(val) = self.own_binary(op, [&left, &right], b, env, loc) {
+                let (left, left_ref) = self.operand(a, env);
+                let (right, right_ref) = self.operand(b, env);
+                let operands = [
+                    Operand { val: &left, reference: left_ref.as_ref(), expr: a },
+                    Operand { val: &right, reference: right_ref.as_ref(), expr: b },
+                ];
+                if let Some(val) = self.own_binary(op, operands, env, loc) {
                     return val;
                 }
                 let structs = matches!(left, Val::Struct(_)) || matches!(right, Val::Struct(_));
                 if structs && !left.is_absent() && !right.is_absent() {
-                    return self.no_operator(op, [&left, &right], loc);
+                    return self.no_operator(op, operands, loc);
                 }
                 if !(self.is_operand(&left, a, &right) & self.is_operand(&right, b, &left)) {
                     return Val::Error;
@@ -494,7 +511,15 @@ impl Builder<'_> {
                             .help(format!("n if n == {}", only.name)),
                     );
                 }
-                let (left, right) = (self.plain_expr(a, env), self.plain_expr(b, env));
+                let (left, left_ref) = self.operand(a, env);
+                let (right, right_ref) = self.operand(b, env);
+                let operands = [
+                    Operand { val: &left, reference: left_ref.as_ref(), expr: a },
+                    Operand { val: &right, reference: right_ref.as_ref(), expr: b },
+                ];
+                if let Some(val) = self.own_comparison(op, operands, env, loc) {
+                    return val;
+                }
                 let (left, right) = match (left.number_of_enum(), right.number_of_enum()) {
                     (Some((x, of)), Some((y, other))) if Arc::ptr_eq(of, other) => {
                         (x.clone(), y.clone())

@@ -9,7 +9,7 @@ use crate::{
     },
     ir::Dtype,
     loc::Loc,
-    syntax::Expr,
+    syntax::{Expr, IMPORTED},
 };
 
 /// The message about a name that is nothing, or `host` in the file of the kernel, among names that are known.
@@ -20,6 +20,13 @@ pub(crate) fn nothing_called<'a>(
     known: impl IntoIterator<Item = &'a str>,
 ) -> Diagnostic {
     let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
+    if host == Some(IMPORTED) {
+        return Code::UnknownName
+            .at(loc, format!("`{name}` in this pattern is an imported name"))
+            .why("Rust compares with it if it is a constant, and declares a new name otherwise; a kernel sees the constants of its file, and those of `#[device]` modules by their path")
+            .help(format!("module::{name} => ..,"))
+            .exemplified();
+    }
     if let Some(what) = host {
         let diagnostic = diagnostic.why(format!("the file has {what} of this name, for the host: a kernel sees functions with `#[device]`, and constants of numbers, arrays and layouts"));
         return match what {

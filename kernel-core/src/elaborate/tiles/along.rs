@@ -87,22 +87,26 @@ impl<'a> Builder<'a> {
             let region = self.regions.last_mut().expect("pushed above");
             let stmts =
                 crate::elaborate::language::closures::straight(std::mem::take(&mut region.stmts));
-            let written_out = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Ptx { .. });
-            let stmts = stmts.filter(|stmts| !stmts.iter().any(written_out));
-            let simple = stmts.is_some();
+            let written_out = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::Ptx { .. });
+            let stmts = stmts.and_then(|stmts| match stmts.iter().find(written_out) {
+                Some(stmt) => Err(stmt.loc),
+                None => Ok(stmts),
+            });
+            let other = stmts.as_ref().err().copied();
             region.stmts = stmts.unwrap_or_default();
-            if !simple {
+            if let Some(other) = other {
                 let scalars = if nums.len() == 1 { "scalars" } else { "tuples of scalars" };
-                self.report(
-                    Code::Kind.at(places.function,
-                        format!("{} combines two {scalars} by arithmetic only", purpose.name()),
-                    )
-                    .why("the function combines registers of different threads and cannot have loops or memory accesses; an `if` in it chooses between two values")
-                    .help_if(places.example.clone()),
-                );
+                let diagnostic = Code::Kind
+                    .at(other, format!("{} combines two {scalars} by arithmetic only", purpose.name()))
+                    .why("the function combines registers of different threads and cannot have loops or memory accesses; an `if` in it chooses between two values");
+                self.report(match &places.example {
+                    Some(example) => diagnostic.help(example.clone()).exemplified(),
+                    None => diagnostic,
+                });
             }
             // What follows from statements that are not allowed is not a second mistake.
-            for (index, (&result, &num)) in results.iter().zip(nums).enumerate().filter(|_| simple)
+            for (index, (&result, &num)) in
+                results.iter().zip(nums).enumerate().filter(|_| other.is_none())
             {
                 let matches = self.is_scalar(result)
                     && !self.is_ptr(result)
