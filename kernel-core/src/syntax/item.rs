@@ -313,8 +313,11 @@ impl Reader<'_> {
                 Box::new(one),
             );
             next = Expr { kind: sum, loc };
-            let fields = vec![(Ident { name: NUMBER.to_owned(), loc }, number)];
-            let value = Expr { kind: ExprKind::Struct(of_kernel(&name.name), fields), loc };
+            let written = if variant.discriminant.is_some() { number.loc } else { loc };
+            let fields = vec![(Ident { name: NUMBER.to_owned(), loc: written }, number)];
+            let of = Path { loc: written, ..of_kernel(&name.name) };
+            let kind = ExprKind::Struct(of, fields);
+            let value = Expr { kind, loc: written };
             let of_variant = self.ident(&variant.ident);
             consts.push(Arc::new(ConstItem { name: of_variant, ty: ty(&name.name), value }));
         }
