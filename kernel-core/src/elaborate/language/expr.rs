@@ -499,80 +499,80 @@ impl Builder<'_> {
                 }
                 self.binary(op, &left, &right, loc)
             }
-            BinOp::Compare(op) => {
-                if let (true, ExprKind::Path(path)) = (a.is_matched(), &b.kind)
-                    && let [only] = &path.segments[..]
-                    && let Some(super::scope::Binding::Var(_)) = self.scopes.lookup(env, &only.name)
-                {
+            BinOp::Compare(op) => self.comparison(op, a, b, env, loc),
+        }
+    }
+
+    /// `a < b` and so on.
+    fn comparison(&mut self, op: Compare, a: &Expr, b: &Expr, env: Env, loc: Loc) -> Val {
+        if let (true, ExprKind::Path(path)) = (a.is_matched(), &b.kind)
+            && let [only] = &path.segments[..]
+            && let Some(super::scope::Binding::Var(_)) = self.scopes.lookup(env, &only.name)
+        {
+            return self.report(
+                Code::Kind
+                    .at(
+                        b.loc,
+                        format!("`{}` is a variable, and in a pattern a new name", only.name),
+                    )
+                    .why("a pattern compares with constants; a guard compares with variables")
+                    .help(format!("n if n == {}", only.name)),
+            );
+        }
+        let (left, left_ref) = self.operand(a, env);
+        let (right, right_ref) = self.operand(b, env);
+        let operands = [
+            Operand { val: &left, reference: left_ref.as_ref(), expr: a },
+            Operand { val: &right, reference: right_ref.as_ref(), expr: b },
+        ];
+        if let Some(val) = self.own_comparison(op, operands, env, loc) {
+            return val;
+        }
+        let (left, right) = match (left.number_of_enum(), right.number_of_enum()) {
+            (Some((x, of)), Some((y, other))) if Arc::ptr_eq(of, other) => (x.clone(), y.clone()),
+            _ => (left, right),
+        };
+        for (side, expr) in [(&left, a), (&right, b)] {
+            if let Val::Value(value) = side
+                && (matches!(self.ty(*value), Type::Tile(..)) || self.is_point(*value))
+            {
+                if self.is_point(*value) {
+                    self.wants_scalar(*value, "comparison operators do not take tiles", expr.loc);
+                    return Val::Error;
+                }
+                if expr.is_matched() {
                     return self.report(
                         Code::Kind
-                            .at(b.loc, format!("`{}` is a variable, and in a pattern a new name", only.name))
-                            .why("a pattern compares with constants; a guard compares with variables")
-                            .help(format!("n if n == {}", only.name)),
+                            .at(expr.loc, "`match` does not take tiles")
+                            .compare("", "a scalar", self.describe(side))
+                            .why("one arm is taken for the whole block; an element chooses with a mask")
+                            .help("select(x.eq(0), a, b)"),
                     );
                 }
-                let (left, left_ref) = self.operand(a, env);
-                let (right, right_ref) = self.operand(b, env);
-                let operands = [
-                    Operand { val: &left, reference: left_ref.as_ref(), expr: a },
-                    Operand { val: &right, reference: right_ref.as_ref(), expr: b },
-                ];
-                if let Some(val) = self.own_comparison(op, operands, env, loc) {
-                    return val;
-                }
-                let (left, right) = match (left.number_of_enum(), right.number_of_enum()) {
-                    (Some((x, of)), Some((y, other))) if Arc::ptr_eq(of, other) => {
-                        (x.clone(), y.clone())
-                    }
-                    _ => (left, right),
+                // A scalar on the left has no such method: the comparison is turned round.
+                let turned = expr.loc != a.loc;
+                let (tile, other) = if turned { (b, a) } else { (a, b) };
+                let method = match (op, turned) {
+                    (Compare::Lt, false) | (Compare::Gt, true) => "lt",
+                    (Compare::Le, false) | (Compare::Ge, true) => "le",
+                    (Compare::Gt, false) | (Compare::Lt, true) => "gt",
+                    (Compare::Ge, false) | (Compare::Le, true) => "ge",
+                    (Compare::Eq, _) => "eq",
+                    (Compare::Ne, _) => "ne",
                 };
-                for (side, expr) in [(&left, a), (&right, b)] {
-                    if let Val::Value(value) = side
-                        && (matches!(self.ty(*value), Type::Tile(..)) || self.is_point(*value))
-                    {
-                        if self.is_point(*value) {
-                            self.wants_scalar(
-                                *value,
-                                "comparison operators do not take tiles",
-                                expr.loc,
-                            );
-                            return Val::Error;
-                        }
-                        if expr.is_matched() {
-                            return self.report(
-                                Code::Kind
-                                    .at(expr.loc, "`match` does not take tiles")
-                                    .compare("", "a scalar", self.describe(side))
-                                    .why("one arm is taken for the whole block; an element chooses with a mask")
-                                    .help("select(x.eq(0), a, b)"),
-                            );
-                        }
-                        // A scalar on the left has no such method: the comparison is turned round.
-                        let turned = expr.loc != a.loc;
-                        let (tile, other) = if turned { (b, a) } else { (a, b) };
-                        let method = match (op, turned) {
-                            (Compare::Lt, false) | (Compare::Gt, true) => "lt",
-                            (Compare::Le, false) | (Compare::Ge, true) => "le",
-                            (Compare::Gt, false) | (Compare::Lt, true) => "gt",
-                            (Compare::Ge, false) | (Compare::Le, true) => "ge",
-                            (Compare::Eq, _) => "eq",
-                            (Compare::Ne, _) => "ne",
-                        };
-                        return self.report(
-                            Code::Kind.at(expr.loc, "comparison operators do not take tiles")
-                                .compare("", "a scalar", self.describe(side))
-                                .why("Rust's comparison operators give one `bool`; comparing tiles gives a mask, one `bool` for each element")
-                                .help(format!(
-                                    "{}.{method}({})",
-                                    tile.operand_text().as_deref().unwrap_or("x"),
-                                    other.text().as_deref().unwrap_or("y")
-                                )),
-                        );
-                    }
-                }
-                self.compare(op, &left, &right, loc).unwrap_or(Val::Error)
+                return self.report(
+                    Code::Kind.at(expr.loc, "comparison operators do not take tiles")
+                        .compare("", "a scalar", self.describe(side))
+                        .why("Rust's comparison operators give one `bool`; comparing tiles gives a mask, one `bool` for each element")
+                        .help(format!(
+                            "{}.{method}({})",
+                            tile.operand_text().as_deref().unwrap_or("x"),
+                            other.text().as_deref().unwrap_or("y")
+                        )),
+                );
             }
         }
+        self.compare(op, &left, &right, loc).unwrap_or(Val::Error)
     }
 
     /// Whether a literal is of the type of the other operand; what is wrong is said at the literal.

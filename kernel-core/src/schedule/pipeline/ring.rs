@@ -181,11 +181,7 @@ impl Pass<'_> {
         let last = out.index(stages - 1);
         let [zero, one] = [0, 1].map(|value| out.index(value));
         let distance = out.int((stages - 1) * step_by, &counter);
-        let mut later = Vec::new();
-        for (_, ahead) in ring.head.loads.iter().zip(stages..) {
-            let limit = out.limit(to, ahead * step_by, &counter);
-            later.push((limit, out.int(ahead * step_by, &counter)));
-        }
+        let later = out.later(&ring, &iterations, stages);
         *before = out.stmts;
 
         let index = Type::scalar(Dtype::I32);
@@ -212,12 +208,7 @@ impl Pass<'_> {
         out.effect(ring.meet.clone());
         let next = out.op(Binary::Add, vec![iv, distance], counter.clone());
         out.copies(&ring, known.first().map_or(&[], Vec::as_slice), [iv, limit], next, write);
-        let mut next_known = Vec::new();
-        for (round, (limit, distance)) in later.into_iter().enumerate() {
-            let next = out.op(Binary::Add, vec![iv, distance], counter.clone());
-            let given = known.get(round + 1).map_or(&[][..], Vec::as_slice);
-            next_known.push(out.indices(&ring, round, given, [iv, limit], next));
-        }
+        let next_known = out.next_indices(&ring, &known, &later, iv);
         if let Some(full) = ring.full {
             let barrier = out.barrier(full, read);
             out.stmts.push(operation(BarrierOp::Wait, vec![barrier, phase], None, loc));
@@ -420,6 +411,34 @@ impl Out<'_, '_> {
         let nearest = self.op(Binary::Max, vec![to, bound], ty.clone());
         let distance = self.int(distance, ty);
         self.op(Binary::Sub, vec![nearest, distance], ty.clone())
+    }
+
+    /// For each round of loads, what an iteration is less than if there is one to load for, and how far that one is ahead.
+    fn later(&mut self, ring: &Ring, iterations: &Iterations, stages: i128) -> Vec<(Value, Value)> {
+        let mut later = Vec::new();
+        for (_, ahead) in ring.head.loads.iter().zip(stages..) {
+            let limit = self.limit(iterations.to, ahead * iterations.step, &iterations.counter);
+            later.push((limit, self.int(ahead * iterations.step, &iterations.counter)));
+        }
+        later
+    }
+
+    /// What each round loads in an iteration, of what the round before it loaded in the one before.
+    fn next_indices(
+        &mut self,
+        ring: &Ring,
+        known: &[Vec<Value>],
+        later: &[(Value, Value)],
+        iv: Value,
+    ) -> Vec<Vec<Value>> {
+        let counter = self.pass.values[iv].ty.clone();
+        let mut next_known = Vec::new();
+        for (round, (limit, distance)) in later.iter().enumerate() {
+            let next = self.op(Binary::Add, vec![iv, *distance], counter.clone());
+            let given = known.get(round + 1).map_or(&[][..], Vec::as_slice);
+            next_known.push(self.indices(ring, round, given, [iv, *limit], next));
+        }
+        next_known
     }
 
     /// What the loads of each round give in each of the iterations that start before the loop, and in the one that the first iteration needs.
