@@ -26,7 +26,7 @@ pub(crate) use parts::{
     Address, AsyncCopy, Atom, AtomOp, Bar, BarKind, Base, Call, Convert, ConvertKind, CpAsync,
     Exchange, Extend, Ldmatrix, Load, LocalSpot, MatrixShape, Mbarrier, MbarrierKind, Members,
     MemoryScope, Mma, MmaKind, MmaMetadata, MmaScales, Order, Place, Redux, Shfl, ShflMode,
-    Stmatrix, Store, Vote, VoteResult,
+    Stmatrix, Store, Vote, VoteResult, Zeros,
 };
 
 /// Lanes of a warp.
@@ -298,6 +298,7 @@ pub(crate) enum Op {
     // Memory; see `exec/memory.rs`.
     Load(Box<Load>),
     Store(Box<Store>),
+    Zeros(Box<Zeros>),
     Atom(Box<Atom>),
     Isspacep {
         d: P,
@@ -447,6 +448,7 @@ impl Op {
             | Op::Convert(_)
             | Op::Load(_)
             | Op::Store(_)
+            | Op::Zeros(_)
             | Op::Atom(_)
             | Op::Isspacep { .. }
             | Op::Mapa { .. }

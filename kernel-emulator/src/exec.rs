@@ -87,6 +87,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::Convert(convert) => convert::convert(&mut warp.regs, convert, mask),
         Op::Load(load) => memory::load(cx, warp, load, mask)?,
         Op::Store(store) => memory::store(cx.changing(), warp, store, mask)?,
+        Op::Zeros(zeros) => memory::zeros(cx.changing(), warp, zeros, mask)?,
         Op::Atom(atom) => memory::atomic::atom(cx, warp, atom, mask)?,
         Op::Isspacep { d, a, space } => memory::isspacep(cx, warp, *d, *a, *space, mask),
         Op::Mapa { d, a, rank } => memory::mapa(cx, warp, *d, (*a, *rank), mask)?,

@@ -32,6 +32,8 @@ pub enum Capability {
     TmaGather,
     /// `clusterlaunchcontrol`: blocks that take over the work of others.
     LaunchControl,
+    /// `st.bulk`: zeros in shared memory, as many bytes as one thread asks for.
+    StBulk,
     /// Tensor memory, `tcgen05`, and TMA copies that complete at the barrier of the other block of a pair.
     Tcgen05,
     /// `redux.sync` of floats.
@@ -47,7 +49,7 @@ pub enum Capability {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Capability; 16] = [
+    pub const ALL: [Capability; 17] = [
         Self::Float8,
         Self::Bf16Atomics,
         Self::VectorAtomics,
@@ -59,6 +61,7 @@ impl Capability {
         Self::Wgmma,
         Self::TmaGather,
         Self::LaunchControl,
+        Self::StBulk,
         Self::Tcgen05,
         Self::ReduxFloats,
         Self::Tcgen05Integers,
@@ -86,6 +89,7 @@ impl Capability {
             Self::LaunchControl => {
                 "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r0], [%r1];"
             }
+            Self::StBulk => "st.bulk.weak.shared::cta [%r0], 1024, 0;",
             Self::Tcgen05 => "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;",
             Self::ReduxFloats => "redux.sync.min.f32 %f0, %f1, %r0;",
             Self::Tcgen05Integers => {
@@ -148,7 +152,7 @@ const HOPPER: &[Capability] = &[
     Capability::Setmaxnreg,
 ];
 /// What came with Blackwell.
-const BLACKWELL: &[Capability] = &[Capability::LaunchControl];
+const BLACKWELL: &[Capability] = &[Capability::LaunchControl, Capability::StBulk];
 /// What data-centre Blackwell alone has.
 const DATA_CENTRE: &[Capability] =
     &[Capability::TmaGather, Capability::Tcgen05, Capability::ReduxFloats];

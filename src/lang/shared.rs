@@ -158,7 +158,8 @@ impl<T: Scalar> Shared<T> {
     ///
     /// # PTX
     /// `st.shared`, up to 16 bytes: [accesses](super#accesses). If several threads hold an element, one of them writes
-    /// it.
+    /// it. From `sm_100a` on, one thread clears an allocation or a buffer of a ring by `st.bulk.weak.shared::cta` if the tile is
+    /// [`zeros`](super::zeros) and has more than 16 bytes for each thread (PTX ISA, "st.bulk").
     ///
     /// # Errors
     /// K0202 if the tile has another shape, K0203 if it has another element type, K0206 for a scalar, K0402 for a whole

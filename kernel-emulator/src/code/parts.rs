@@ -160,6 +160,13 @@ pub(crate) struct Store {
     pub(crate) order: Order,
 }
 
+/// `st.bulk`.
+#[derive(Clone, Debug)]
+pub(crate) struct Zeros {
+    pub(crate) address: Address,
+    pub(crate) bytes: Slot,
+}
+
 /// `atom` and `red`.
 #[derive(Clone, Debug)]
 pub(crate) struct Atom {

@@ -3,9 +3,12 @@
 use kernel_ptx::{Opcode, Operand, Type, Word};
 
 use super::arith::{Arithmetic, arithmetic};
+use super::count;
 use super::matrix::list;
 use super::operands::{Decoded, Modifiers, Scope, register_bits};
-use crate::code::{Atom, AtomOp, Extend, Load, MemoryScope, Op, Order, Place, Preset, Store};
+use crate::code::{
+    Atom, AtomOp, Extend, Load, MemoryScope, Op, Order, Place, Preset, Store, Zeros,
+};
 use crate::numeric::atomic::{FloatOp, IntOp};
 use crate::numeric::integer::Int;
 
@@ -140,6 +143,9 @@ pub(super) fn st(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> D
     if mods.word(Word::Async) {
         return super::bulk::st_async(cx, mods, ops);
     }
+    if mods.word(Word::Bulk) {
+        return zeros(cx, mods, ops);
+    }
     let Vector { order, space, count, ty, bytes } = Vector::of(mods)?;
     let [a, b, ..] = ops else { return Err("two operands are needed".to_owned()) };
     let mut sources = Vec::new();
@@ -148,6 +154,18 @@ pub(super) fn st(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> D
     }
     let address = cx.address(a, space)?;
     Ok(Op::Store(Box::new(Store { address, bytes, sources: sources.into(), order })))
+}
+
+/// `st.bulk`.
+fn zeros(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Op> {
+    mods.ignore(&[Word::Weak]);
+    let own = mods.word(Word::SharedCta);
+    let [a, bytes, value] = count(ops)?;
+    if *value != Operand::Int(0) {
+        return Err("`st.bulk` writes zeros only".to_owned());
+    }
+    let address = cx.address(a, own.then_some(Place::Shared))?;
+    Ok(Op::Zeros(Box::new(Zeros { address, bytes: cx.wide_source(bytes, 64)? })))
 }
 
 /// An operation of `atom` and `red`.

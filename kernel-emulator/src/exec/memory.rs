@@ -10,7 +10,7 @@ pub(crate) mod place;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::code::{
-    Address, Base, D, Doubles, Extend, LANES, Load, Order, P, Place, Slot, Store, W,
+    Address, Base, D, Doubles, Extend, LANES, Load, Order, P, Place, Slot, Store, W, Zeros,
 };
 use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::base_slot;
@@ -288,6 +288,47 @@ fn store_words<const N: usize>(
         let at = place::At { place, order, addresses: &addresses, bytes };
         place::store(cx, warp, at, (mask, defined), &words)
     }
+}
+
+/// The most bytes that one `st.bulk` writes (PTX ISA, "st.bulk").
+const MOST_ZEROS: u64 = 16_777_216;
+
+/// `st.bulk`: zeros, as a weak store of each thread for itself.
+pub(crate) fn zeros(cx: &mut Context<'_>, warp: &mut Warp, op: &Zeros, mask: u32) -> Run<()> {
+    let addresses = addresses(warp, &op.address, mask)?;
+    let undefined = mask & !warp.regs.defined(op.bytes);
+    if undefined != 0 {
+        return Err(super::uninitialised(warp, op.bytes, undefined, "is a number of bytes"));
+    }
+    let sizes = warp.regs.wide(op.bytes);
+    for lane in crate::machine::warp::lanes(mask) {
+        let (number, size) = (crate::machine::warp::lane_number(lane), sizes[lane]);
+        if !size.is_multiple_of(8) || size > MOST_ZEROS {
+            let detail =
+                format!("{size} bytes, where `st.bulk` takes a multiple of 8 up to {MOST_ZEROS}");
+            return Err(Trap::new(FaultKind::IllegalOperand, detail).lane(number));
+        }
+        let (place, local) = match op.address.place {
+            Place::Generic => {
+                let (place, _, local) = resolve(&addresses, 1 << lane);
+                (place, local)
+            }
+            place => (place, addresses),
+        };
+        if place != Place::Shared {
+            let detail = "`st.bulk` writes shared memory only".to_owned();
+            let trap = Trap::new(FaultKind::WrongSpace, detail);
+            return Err(trap.lane(number).address(addresses[lane]));
+        }
+        // The manual asks for no alignment of the address.
+        let bytes: u32 = if local[lane].is_multiple_of(8) { 8 } else { 1 };
+        for first in (0..size).step_by(bytes as usize) {
+            let addresses = local.map(|address| address.wrapping_add(first));
+            let at = place::At { place, order: Order::WEAK, addresses: &addresses, bytes };
+            place::store(cx, warp, at, (1 << lane, u32::MAX), &[[0; LANES]])?;
+        }
+    }
+    Ok(())
 }
 
 /// A value that was never written may go to local and shared memory, whose bytes then count as never

@@ -1,6 +1,6 @@
 //! Loads, stores, spaces, addresses.
 
-use kernel_emulator::{FaultKind, Hazards, LaunchConfig, Options};
+use kernel_emulator::{Fault, FaultKind, Hazards, LaunchConfig, Options};
 
 use crate::harness::{Bench, check_d, check1, entry, one_block};
 
@@ -292,5 +292,67 @@ fn lanes_that_are_left_out_of_shared_memory_have_any_address() {
         bench.launch(&one_block(32), &[to]);
         let required: Vec<u32> = (0..32).map(|lane| if lane == 0 { 7 } else { lane }).collect();
         assert_eq!(bench.words(to, 32), required[..], "{width} at {left_out:#x}");
+    }
+}
+
+/// A kernel of 64 threads for `st.bulk`: thread 0 does what `bulk` says, with the predicate `%p0`, among 64 words that are 1 before, and
+/// each thread stores its word after that, behind `barrier`.
+fn zeros(bulk: &str, barrier: &str) -> Result<Vec<u32>, Box<Fault>> {
+    let bench = Bench::blackwell(&entry(
+        1,
+        &format!(
+            ".shared .align 16 .b32 words[64];
+             .reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %p<2>;
+             ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, words; add.u32 %r3, %r2, %r1;
+             st.shared.u32 [%r3], 1; bar.sync 0;
+             setp.eq.u32 %p0, %r0, 0; {bulk} {barrier}
+             ld.shared.u32 %r4, [%r3]; mul.wide.u32 %d1, %r0, 4; add.u64 %d0, %d0, %d1; st.global.u32 [%d0], %r4;"
+        ),
+    ));
+    let to = bench.memory.allocate(256).expect("small");
+    bench.try_launch(&one_block(64), &[to], &Options::default()).map_err(Box::new)?;
+    Ok(bench.words(to, 64))
+}
+
+#[test]
+fn one_thread_zeroes_many_bytes() {
+    let required = |zeros: std::ops::Range<u32>| -> Vec<u32> {
+        (0..64).map(|word| u32::from(!zeros.contains(&word))).collect()
+    };
+    let barrier = "bar.sync 0;";
+    for (bulk, zeroed) in [
+        ("@%p0 st.bulk.weak.shared::cta [%r2], 256, 0;", 0..64),
+        ("@%p0 st.bulk.shared::cta [%r2+8], 232, 0;", 2..60),
+        ("mov.u64 %d2, 16; @%p0 st.bulk.weak.shared::cta [%r2+16], %d2, 0;", 4..8),
+        ("@%p0 st.bulk.weak.shared::cta [%r2], 0, 0;", 0..0),
+        ("cvt.u64.u32 %d2, %r2; cvta.shared.u64 %d2, %d2; @%p0 st.bulk [%d2], 128, 0;", 0..32),
+        // The manual asks for no alignment.
+        ("@%p0 st.bulk.weak.shared::cta [%r2+4], 8, 0;", 1..3),
+    ] {
+        assert_eq!(zeros(bulk, barrier).expect("it is right"), required(zeroed), "{bulk}");
+    }
+}
+
+#[test]
+fn zeros_of_one_thread_are_its_store_and_stay_in_shared_memory() {
+    let bulk = "@%p0 st.bulk.weak.shared::cta [%r2], 256, 0;";
+    let race = zeros(bulk, "").expect_err("warp 1 does not know of it");
+    assert_eq!(race.kind, FaultKind::Race, "{race}");
+    let barrier = "bar.sync 0;";
+    for (bulk, kind) in [
+        (
+            "mov.u64 %d2, 12; @%p0 st.bulk.weak.shared::cta [%r2], %d2, 0;",
+            FaultKind::IllegalOperand,
+        ),
+        (
+            "mov.u64 %d2, 16777224; @%p0 st.bulk.weak.shared::cta [%r2], %d2, 0;",
+            FaultKind::IllegalOperand,
+        ),
+        ("@%p0 st.bulk.weak.shared::cta [%r2+8], 256, 0;", FaultKind::OutOfBounds),
+        ("@%p0 st.bulk [%d0], 128, 0;", FaultKind::WrongSpace),
+        ("@%p0 st.bulk.weak.shared::cta [%r2], %d2, 0;", FaultKind::Uninitialised),
+    ] {
+        let fault = zeros(bulk, barrier).expect_err("it is wrong");
+        assert_eq!(fault.kind, kind, "{bulk}: {fault}");
     }
 }

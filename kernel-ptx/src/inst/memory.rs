@@ -42,6 +42,7 @@ pub(super) const ROWS: &[[&str; 3]] = &[
     ["st.(relaxed|release).(cta|cluster'90/8.3|gpu|sys'80/8.4){.(global|SHARED)}{.(EVICT1)}{.L2::cache_hint}.b128", "[], t0, L2::cache_hint?b64", "80 8.3"],
     ["st{.weak}{.global}{.(EVICT1)}{.(L2::evict_last|L2::evict_normal|L2::evict_first)}{.L2::cache_hint}.v8.(b32|u32|s32|f32)", "[], {v}t0, L2::cache_hint?b64", "100 8.8"],
     ["st{.weak}{.global}{.(EVICT1)}{.(L2::evict_last|L2::evict_normal|L2::evict_first)}{.L2::cache_hint}.v4.(b64|u64|s64|f64)", "[], {v}t0, L2::cache_hint?b64", "100 8.8"],
+    ["st.bulk{.weak}{.shared::cta}", "[], b64, #0..0", "100 8.6"],
     ["st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.(v2|v4)}.(b32|u32|s32|f32)", "[], {v}t0, []", "90 8.1"],
     ["st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2}.(MEM64)", "[], {v}t0, []", "90 8.1"],
     // Atomic read-modify-write.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kernel_layout::{Dim, Layout, accesses, max_vector};
-use kernel_ptx::Type as Register;
+use kernel_ptx::{Capability, Opcode, Operand, Type as Register, Word};
 use la_arena::ArenaMap;
 
 use super::access::VECTOR_BYTES;
@@ -14,7 +14,7 @@ use crate::ir::{
 use crate::layouts::{TILE_BYTES, over_positions, positions, tile_bytes, tiles};
 use crate::loc::Loc;
 use crate::lower::Lower;
-use crate::lower::emitter::Val;
+use crate::lower::emitter::{Val, mods};
 use crate::lower::sync::barrier::BARRIER_BYTES;
 use crate::lower::tensor_memory::ADDRESS_BYTES;
 use crate::lower::tiles::convert::offsets;
@@ -559,11 +559,42 @@ impl Lower<'_> {
         let layout = self.layout(value).clone();
         let InTile { registers, shared } = self.in_tile(window, &layout);
         let values = self.tile(value).to_vec();
-        if self.store_matrices(window, &layout, &values) {
+        if self.store_zeros(window, &values) || self.store_matrices(window, &layout, &values) {
             return;
         }
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
         self.store_registers(window, (&registers, &shared), &values, one);
+    }
+
+    /// Writes zeros to whole tiles by one instruction of one thread, if the target has it and each thread would store more than once.
+    ///
+    /// It is a weak store of that thread (PTX ISA, "st.bulk"), so barriers and proxy fences order it like the stores of all threads. The bytes of
+    /// whole tiles are contiguous in every layout, and nothing reads those that fill up a small tile.
+    fn store_zeros(&mut self, window: Value, values: &[Val]) -> bool {
+        let ty = self.shared_type(window);
+        if ty.remote || !ty.is_plain() || !self.kernel.target.has(Capability::StBulk) {
+            return false;
+        }
+        let layout = &self.plan.layouts[ty.root];
+        let tiles: u32 = ty.shape[..ty.shape.len() - layout.outs().len()].iter().product();
+        let size = self.kernel.shared[ty.root].dtype.shared_bytes();
+        let bytes = tiles * tile_bytes(layout, size);
+        let all_zero = values.iter().all(|value| match value {
+            Val::Reg(_) => false,
+            Val::Int(bits) => *bits == 0,
+            Val::F32(bits) => *bits == 0,
+            Val::F64(bits) => *bits == 0,
+        });
+        if !all_zero || bytes <= self.e.threads * VECTOR_BYTES {
+            return false;
+        }
+        let first = self.e.first_of(self.e.threads - 1);
+        let guard = self.e.guard(first);
+        let address = self.window_address(window, 0);
+        let operands = [address, Operand::Int(bytes.into()), Operand::Int(0)];
+        let modifiers = mods![Word::Bulk, Word::Weak, Word::SharedCta];
+        self.e.effect_if(guard, Opcode::St, modifiers, operands);
+        true
     }
 
     /// Writes registers to a window by the threads for which `one` holds.
