@@ -351,7 +351,9 @@ impl Lower<'_> {
             MemoryOp::LoadShared => {
                 return Some(Data::Tile(self.load_shared(args[0], target(result))));
             }
-            MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
+            MemoryOp::Atomic(op, scope) => {
+                return self.atomic((*op, *scope), args, result);
+            }
             MemoryOp::AtomicTensor { param, op, evict, ordered } => {
                 return self.atomic_tensor((*op, *evict, *ordered), *param, args, result);
             }

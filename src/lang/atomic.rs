@@ -13,10 +13,15 @@
 //! | [`and`], [`or`], [`xor`] | `i32`, `u32`, `i64`, `u64` |
 //! | [`exchange`], [`compare_exchange`] | types of 4 and of 8 bytes |
 //!
+//! Each has a twin for memory that several devices, or the host, change at the same time: [`add_system`], [`max_system`] and so on.
+//!
 //! # Order
 //!
-//! All of them have GPU scope: blocks of one device see each other's changes as single steps; the host and other
-//! devices see them only after the kernel. Windows have a wider one, [`system_scope`](super::ViewMut::system_scope).
+//! They have GPU scope: blocks of one device see each other's changes as single steps; the host and other
+//! devices see them only after the kernel. The functions that end in `_system`, and windows with
+//! [`system_scope`](super::ViewMut::system_scope), have the scope of the system: kernels that run at the same time on other devices, and the host,
+//! see them as single steps too, and what is said below of threads is said of theirs as well. Between two GPUs that needs
+//! [`enable_peer`](crate::Device::enable_peer); an emulated device runs one kernel at a time on memory of its own.
 //!
 //! * On a **tile** of addresses they are relaxed: they order no other reads and writes.
 //! * On **one address** they are acquire and release. The block synchronises first, so a block that gets the new value
@@ -29,6 +34,14 @@
 //! [`maximum`](super::maximum) and [`minimum`](super::minimum): NaN loses. (PTX ISA, "atom" and "Memory Consistency
 //! Model".)
 //!
+//! # Many threads at one place
+//!
+//! Lanes of a warp with equal addresses are not combined by `match.sync` before they go to memory. A histogram is counted in shared memory, by
+//! [`Shared::atomic_add`](super::Shared::atomic_add), and each block then adds its own to the one in global memory. On an H200, counting 33.5
+//! million numbers takes 0.06 ms that way, over one bin and over 4096; with `match.any.sync` before each count it takes up to 0.28 ms. In
+//! global memory alone it takes 1 ms over 4096 bins, 8.7 ms over 256 and 25 ms over one. There `match.any.sync` helps at 32 bins and fewer, and
+//! shared memory helps more.
+//!
 //! # Layout
 //!
 //! Addresses and operands have the same layout. If inference is free, neighbouring lanes change neighbouring addresses. If several threads hold an element, one of them does the operation; if
@@ -40,6 +53,7 @@
 //!   and aligned are added at once if nothing uses the old values, as below.
 //! * On one address `bar.sync 0`, `@%p0 atom.acq_rel.gpu.global.add.s32` by the first thread, and, if the old value is
 //!   used, `st.shared`, `bar.sync 0`, `ld.shared`.
+//! * With the scope of the system `atom.relaxed.sys.global.add.s32` on a tile, and `atom.acq_rel.sys.global.add.s32` on one address.
 //! * Without an instruction a loop: `ld.volatile.global`, then `atom.global.cas.b32` (`.b16` of halves, `.b64`) until it succeeds, and
 //!   `bar.warp.sync`. That is the case for [`compare_exchange`], [`max`] and [`min`] of floats, and for [`add`] of `bf16` before `sm_90`.
 //! * [`atomic_add`](super::ViewMut::atomic_add) of a window adds the neighbours that a thread holds at once, if nothing uses the old values
@@ -178,5 +192,127 @@ pub fn exchange<A: Address>(at: A, value: A::Value) -> A::Value {
 /// }
 /// ```
 pub fn compare_exchange<A: Address>(at: A, current: A::Value, new: A::Value) -> A::Value {
+    stub()
+}
+
+/// Adds `value` to the value there, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`add`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// One more device has written its part; how many had before.
+/// fn done(parts: Ptr<i32>) -> i32 {
+///     atomic::add_system(parts, 1)
+/// }
+/// ```
+pub fn add_system<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Writes the larger of `value` and the value there, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`max`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn raise(highest: Ptr<i32>, seen: i32) {
+///     atomic::max_system(highest, seen);
+/// }
+/// ```
+pub fn max_system<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Writes the smaller of `value` and the value there, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`min`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn lower(lowest: Ptr<u64>, seen: u64) {
+///     atomic::min_system(lowest, seen);
+/// }
+/// ```
+pub fn min_system<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Writes the bits that are set in both `value` and the value there, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`and`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn clear_flags(words: Ptr<u32>, at: Tile<i32>, flags: Tile<u32>) {
+///     atomic::and_system(words + at, !flags);
+/// }
+/// ```
+pub fn and_system<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Writes the bits that are set in `value` or in the value there, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`or`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn set_flags(words: Ptr<u32>, at: Tile<i32>, flags: Tile<u32>) {
+///     atomic::or_system(words + at, flags);
+/// }
+/// ```
+pub fn or_system<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Writes the bits in which `value` and the value there differ, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`xor`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn flip(word: Ptr<u32>, bits: u32) -> u32 {
+///     atomic::xor_system(word, bits)
+/// }
+/// ```
+pub fn xor_system<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Writes `value`, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`exchange`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// fn take(slot: Ptr<i32>) -> i32 {
+///     atomic::exchange_system(slot, 0)
+/// }
+/// ```
+pub fn exchange_system<A: Address>(at: A, value: A::Value) -> A::Value {
+    stub()
+}
+
+/// Writes `new` if the value there equals `current`, and gives the old value, for all devices and the host.
+///
+/// Otherwise it is [`compare_exchange`]. PTX and errors: [of all atomics](self#ptx).
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// Whether this block is the first one of all devices to claim a job; -1 marks a free job.
+/// fn claim(owner: Ptr<i32>, me: i32) -> bool {
+///     atomic::compare_exchange_system(owner, -1, me) == -1
+/// }
+/// ```
+pub fn compare_exchange_system<A: Address>(at: A, current: A::Value, new: A::Value) -> A::Value {
     stub()
 }

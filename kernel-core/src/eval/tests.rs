@@ -3,8 +3,8 @@
 use super::{Arg, EvalError, Fault, run};
 use crate::ir::tests::builder::{Builder, tile};
 use crate::ir::{
-    Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, SourceOp,
-    SyncOp, TileOp, Transcendental, Type,
+    Atomic, Binary, Compare, CopyOp, Dtype, Elem, ElementwiseOp, Kernel, MemoryOp, Op, Scope,
+    SourceOp, SyncOp, TileOp, Transcendental, Type,
 };
 
 mod arithmetic;
@@ -262,14 +262,14 @@ fn atomics_see_one_another() {
     let bins = b.binary(Binary::Add, bases, x);
     let one = b.int(1);
     let ones = b.splat(one, &[4]);
-    b.effect(MemoryOp::Atomic(Atomic::Add), &[bins, ones]);
+    b.effect(MemoryOp::Atomic(Atomic::Add, Scope::Gpu), &[bins, ones]);
     // A scalar is done once for the block.
     let five = b.int(5);
     let last = b.binary(Binary::Add, base, five);
-    b.effect(MemoryOp::Atomic(Atomic::Add), &[last, one]);
+    b.effect(MemoryOp::Atomic(Atomic::Add, Scope::Gpu), &[last, one]);
     let six = b.int(6);
     let flag = b.binary(Binary::Add, base, six);
-    b.effect(MemoryOp::Atomic(Atomic::CompareExchange), &[flag, one, five]);
+    b.effect(MemoryOp::Atomic(Atomic::CompareExchange, Scope::Gpu), &[flag, one, five]);
     let data = bytes(&ints(&[7], &[0, 0, 0, 0, 0, 0, 1])).to_vec();
     let mut args = [ints(&[8], &[0, 1, 1, 3, 3, 3, 1, 0]), Arg::Pointer { data, offset: 0 }];
     run(&b.finish(), [2, 1, 1], &mut args).expect("it runs");

@@ -370,7 +370,7 @@ fn of_memory(op: &MemoryOp, args: &[Value]) -> Vec<Access> {
         MemoryOp::StorePtr { masked } => {
             vec![by_address(Writes, args[0], masked.then(|| args[2]))]
         }
-        MemoryOp::Atomic(_) => changed(by_address(Reads, args[0], None)),
+        MemoryOp::Atomic(..) => changed(by_address(Reads, args[0], None)),
         MemoryOp::AtomicTensor { param, .. } => changed(by_threads(Reads, Memory::Tensor(*param))),
         // It fills a cache, which no program sees.
         MemoryOp::PrefetchTensor { .. } => Vec::new(),

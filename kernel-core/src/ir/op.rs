@@ -357,6 +357,16 @@ impl Ordered {
     }
 }
 
+impl Scope {
+    /// What is behind the name of an operation at addresses, in the language and in dumps.
+    pub(crate) const fn suffix(self) -> &'static str {
+        match self {
+            Scope::Gpu => "",
+            Scope::System => "_system",
+        }
+    }
+}
+
 impl Atomic {
     /// How many values it takes, beside the address.
     pub const fn values(self) -> usize {
@@ -376,7 +386,8 @@ impl Atomic {
 
     /// How many neighbours in global memory one instruction changes if nothing reads their old values (PTX ISA, "red").
     ///
-    /// The vectors of halves for `min` and `max` are left out: the manual does not say what they do with NaN.
+    /// The vectors of halves for `min` and `max` are left out: the manual does not say what they do with NaN. (An H200 leaves the bits of
+    /// `max.f16x2`, `min.bf16x2` and so on, with NaN, infinities, zeros of both signs and subnormal numbers among two million pairs.)
     pub fn at_once(self, dtype: Dtype, target: Target) -> u32 {
         let Class::Float(float) = dtype.class() else { return 1 };
         let vectors = target.has(Capability::VectorAtomics);
@@ -529,7 +540,7 @@ pub enum MemoryOp {
     },
     /// Read-modify-write of the addresses in operand 0; the result is the old value.
     /// On a tile each element is done once; on a scalar one thread does it for the block.
-    Atomic(Atomic),
+    Atomic(Atomic, Scope),
     /// The same for a tile of a tensor: at the offsets given by the first operands, with the tiles behind them. Outside the tensor, or its
     /// slice, nothing is done, and the old value is zero.
     AtomicTensor {

@@ -24,7 +24,7 @@ impl Kernel {
                     stmt.kind,
                     StmtKind::Op {
                         op: Op::Memory(
-                            MemoryOp::Atomic(_)
+                            MemoryOp::Atomic(..)
                                 | MemoryOp::AtomicTensor { .. }
                                 | MemoryOp::AtomicShared(_)
                         ),

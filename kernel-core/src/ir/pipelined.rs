@@ -321,7 +321,7 @@ impl Stmt {
             | MemoryOp::GatherShared => true,
             MemoryOp::StoreTensor(..)
             | MemoryOp::StorePtr { .. }
-            | MemoryOp::Atomic(_)
+            | MemoryOp::Atomic(..)
             | MemoryOp::AtomicTensor { .. }
             | MemoryOp::PrefetchTensor { .. }
             | MemoryOp::StoreShared
@@ -470,7 +470,7 @@ impl Kernel {
                     | MemoryOp::GatherShared
                     | MemoryOp::StoreTensor(..)
                     | MemoryOp::StorePtr { .. }
-                    | MemoryOp::Atomic(_)
+                    | MemoryOp::Atomic(..)
                     | MemoryOp::AtomicTensor { .. }
                     | MemoryOp::PrefetchTensor { .. }
                     | MemoryOp::StoreShared

@@ -450,7 +450,9 @@ impl<'a> Printer<'a> {
                 let (stored, mask) = split(args, 2);
                 format!("store_ptr {stored} where {mask}")
             }
-            MemoryOp::Atomic(op) => format!("atomic_{} {all}", op.name()),
+            MemoryOp::Atomic(op, scope) => {
+                format!("atomic_{}{} {all}", op.name(), scope.suffix())
+            }
             MemoryOp::AtomicTensor { param, op, evict, ordered } => {
                 let (positions, tiles) = args.split_at(args.len().saturating_sub(op.values()));
                 let corner = self.corner(*param, positions);
@@ -616,8 +618,8 @@ mod tests {
 
     use crate::ir::tests::builder::{Builder, tile};
     use crate::ir::{
-        Atomic, Binary, Compare, CopyOp, Dtype, Elem, Fact, MemoryOp, Op, SourceOp, SyncOp, TileOp,
-        Type,
+        Atomic, Binary, Compare, CopyOp, Dtype, Elem, Fact, MemoryOp, Op, Scope, SourceOp, SyncOp,
+        TileOp, Type,
     };
 
     #[test]
@@ -653,7 +655,7 @@ mod tests {
         b.store_tensor(x, &[zero, n], wide);
         let pointer = b.op(SourceOp::ParamPtr(p), &[], Type::Scalar(Elem::Ptr(Dtype::I32)));
         b.effect(MemoryOp::StorePtr { masked: true }, &[pointer, n, few]);
-        b.op(MemoryOp::Atomic(Atomic::Max), &[pointer, n], Type::scalar(Dtype::I32));
+        b.op(MemoryOp::Atomic(Atomic::Max, Scope::Gpu), &[pointer, n], Type::scalar(Dtype::I32));
         b.op(TileOp::Permute(vec![1, 0]), &[wide], tile(Dtype::F32, &[16, 8]));
         expect![[r#"
             kernel everything(x: tensor_mut<f32, 2>, p: ptr<i32>, n: i32)

@@ -238,7 +238,7 @@ pub(super) fn to_operands(
         Op::Elementwise(_)
         | Op::Memory(
             MemoryOp::LoadPtr { .. }
-            | MemoryOp::Atomic(_)
+            | MemoryOp::Atomic(..)
             | MemoryOp::AtomicTensor { .. }
             | MemoryOp::GatherShared
             | MemoryOp::AtomicShared(_),
@@ -685,7 +685,7 @@ impl<'a> Builder<'a> {
         }
         let mut tiles: Vec<Value> = args.iter().copied().filter(|&arg| self.is_tile(arg)).collect();
         let writes_through_pointers =
-            matches!(op, Op::Memory(MemoryOp::StorePtr { .. } | MemoryOp::Atomic(_)));
+            matches!(op, Op::Memory(MemoryOp::StorePtr { .. } | MemoryOp::Atomic(..)));
         if writes_through_pointers {
             // Addresses come first; what is written decides before they do.
             tiles.swap(0, 1);

@@ -195,7 +195,7 @@ impl Known {
     /// The same of an operation whose result nothing reads: neighbours may be changed at once.
     pub(crate) fn unread_access(&self, kernel: &Kernel, op: &Op, args: &[Value]) -> Option<Access> {
         let access = self.access(kernel, op, args)?;
-        let Op::Memory(MemoryOp::Atomic(atomic)) = op else { return Some(access) };
+        let Op::Memory(MemoryOp::Atomic(atomic, _)) = op else { return Some(access) };
         let Some(Elem::Ptr(dtype)) = kernel.ty(args[0]).elem() else { return Some(access) };
         let found = self.pointer_access(kernel, args[0], None)?;
         let elements = found.elements.min(atomic.at_once(dtype, kernel.target));

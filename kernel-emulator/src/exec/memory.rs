@@ -308,12 +308,11 @@ pub(crate) fn zeros(cx: &mut Context<'_>, warp: &mut Warp, op: &Zeros, mask: u32
                 format!("{size} bytes, where `st.bulk` takes a multiple of 8 up to {MOST_ZEROS}");
             return Err(Trap::new(FaultKind::IllegalOperand, detail).lane(number));
         }
-        let (place, local) = match op.address.place {
-            Place::Generic => {
-                let (place, _, local) = resolve(&addresses, 1 << lane);
-                (place, local)
-            }
-            place => (place, addresses),
+        let (place, local) = if op.address.place == Place::Generic {
+            let (place, _, local) = resolve(&addresses, 1 << lane);
+            (place, local)
+        } else {
+            (op.address.place, addresses)
         };
         if place != Place::Shared {
             let detail = "`st.bulk` writes shared memory only".to_owned();

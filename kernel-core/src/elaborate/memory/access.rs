@@ -17,7 +17,7 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Atomic, Const, Copied, CopyOp, Dtype, Elem, Evict, Extents, MemoryOp, ParamKind,
+        Atomic, Const, Copied, CopyOp, Dtype, Elem, Evict, Extents, MemoryOp, ParamKind, Scope,
         SharedType, Tma, TmaKind, Type, Value,
     },
     layouts::pinned_shared,
@@ -419,7 +419,11 @@ impl Builder<'_> {
     }
 
     /// `atomic::add(at, value)` and the like.
-    pub(crate) fn atomic(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
+    pub(crate) fn atomic(
+        &mut self,
+        (op, scope): (Atomic, Scope),
+        given: &Given<'_>,
+    ) -> Option<Val> {
         let at = given.value(0);
         let Some(Elem::Ptr(dtype)) = self.ty(at).elem() else { return None };
         self.wants_atomic(op, dtype, given)?;
@@ -429,7 +433,7 @@ impl Builder<'_> {
         }
         self.note_write(at);
         let ty = self.ty(at).with_elem(Elem::Number(dtype));
-        Some(Val::Value(self.emit(MemoryOp::Atomic(op), args, ty, given.loc)))
+        Some(Val::Value(self.emit(MemoryOp::Atomic(op, scope), args, ty, given.loc)))
     }
 
     // -------------------------------------------------------------------------------- shared memory

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     elaborate::{language::value::Val, products::wgmma::MOST_PENDING},
-    ir::{Atomic, BulkKind, ClusterOp, Dtype, StoreWait, Tcgen05, TmaKind, TmaReduce},
+    ir::{Atomic, BulkKind, ClusterOp, Dtype, Scope, StoreWait, Tcgen05, TmaKind, TmaReduce},
 };
 
 const PENDING_STORES: Number = Number {
@@ -29,14 +29,26 @@ const AT_VALUE: &[Parameter] = &[AT, param("value", Kind::Any)];
 const AT_CURRENT_NEW: &[Parameter] = &[AT, param("current", Kind::Any), param("new", Kind::Any)];
 
 pub(super) const ATOMIC: &[Signature] = &[
-    gives("add", AT_VALUE, |b, g| b.atomic(Atomic::Add, g)),
-    gives("max", AT_VALUE, |b, g| b.atomic(Atomic::Max, g)),
-    gives("min", AT_VALUE, |b, g| b.atomic(Atomic::Min, g)),
-    gives("and", AT_VALUE, |b, g| b.atomic(Atomic::And, g)),
-    gives("or", AT_VALUE, |b, g| b.atomic(Atomic::Or, g)),
-    gives("xor", AT_VALUE, |b, g| b.atomic(Atomic::Xor, g)),
-    gives("exchange", AT_VALUE, |b, g| b.atomic(Atomic::Exchange, g)),
-    gives("compare_exchange", AT_CURRENT_NEW, |b, g| b.atomic(Atomic::CompareExchange, g)),
+    gives("add", AT_VALUE, |b, g| b.atomic((Atomic::Add, Scope::Gpu), g)),
+    gives("max", AT_VALUE, |b, g| b.atomic((Atomic::Max, Scope::Gpu), g)),
+    gives("min", AT_VALUE, |b, g| b.atomic((Atomic::Min, Scope::Gpu), g)),
+    gives("and", AT_VALUE, |b, g| b.atomic((Atomic::And, Scope::Gpu), g)),
+    gives("or", AT_VALUE, |b, g| b.atomic((Atomic::Or, Scope::Gpu), g)),
+    gives("xor", AT_VALUE, |b, g| b.atomic((Atomic::Xor, Scope::Gpu), g)),
+    gives("exchange", AT_VALUE, |b, g| b.atomic((Atomic::Exchange, Scope::Gpu), g)),
+    gives("compare_exchange", AT_CURRENT_NEW, |b, g| {
+        b.atomic((Atomic::CompareExchange, Scope::Gpu), g)
+    }),
+    gives("add_system", AT_VALUE, |b, g| b.atomic((Atomic::Add, Scope::System), g)),
+    gives("max_system", AT_VALUE, |b, g| b.atomic((Atomic::Max, Scope::System), g)),
+    gives("min_system", AT_VALUE, |b, g| b.atomic((Atomic::Min, Scope::System), g)),
+    gives("and_system", AT_VALUE, |b, g| b.atomic((Atomic::And, Scope::System), g)),
+    gives("or_system", AT_VALUE, |b, g| b.atomic((Atomic::Or, Scope::System), g)),
+    gives("xor_system", AT_VALUE, |b, g| b.atomic((Atomic::Xor, Scope::System), g)),
+    gives("exchange_system", AT_VALUE, |b, g| b.atomic((Atomic::Exchange, Scope::System), g)),
+    gives("compare_exchange_system", AT_CURRENT_NEW, |b, g| {
+        b.atomic((Atomic::CompareExchange, Scope::System), g)
+    }),
 ];
 
 // ------------------------------------------------------------------------------------------- TMA copies

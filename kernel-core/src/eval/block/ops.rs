@@ -136,7 +136,7 @@ impl Machine<'_> {
             MemoryOp::GatherShared => return self.gather_shared(args).map(Some),
             MemoryOp::ScatterShared => self.scatter_shared(args)?,
             MemoryOp::AtomicShared(op) => return self.atomic_shared(*op, args, result),
-            MemoryOp::Atomic(op) => return self.atomic(*op, args, result),
+            MemoryOp::Atomic(op, _) => return self.atomic(*op, args, result),
             MemoryOp::AtomicTensor { param, op, .. } => {
                 return self.atomic_tile(*op, *param, args, result);
             }

@@ -266,7 +266,7 @@ fn memory(kernel: &Kernel, op: &MemoryOp, args: &[&Type], result: Option<&Type>)
             holds(!masked || *args[2] == mask, "the mask does not fit")?;
             none(result)
         }
-        MemoryOp::Atomic(atomic) => {
+        MemoryOp::Atomic(atomic, _) => {
             count(args, 1 + atomic.values())?;
             let (value, _) = pointed(args[0])?;
             holds(args[1..].iter().all(|arg| **arg == value), "the value does not fit")?;

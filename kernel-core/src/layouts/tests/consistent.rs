@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
                 | Op::Tile(TileOp::Flip(_))
                 | Op::Memory(
                     MemoryOp::LoadPtr { .. }
-                        | MemoryOp::Atomic(_)
+                        | MemoryOp::Atomic(..)
                         | MemoryOp::AtomicTensor { .. }
                         | MemoryOp::GatherShared
                         | MemoryOp::AtomicShared(_)

@@ -2,7 +2,8 @@
 
 use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
-use crate::ir::{Dtype, Elem};
+use super::atomic::ordered_modifiers;
+use crate::ir::{Dtype, Elem, Ordered, Scope};
 use crate::lower::emitter::{Emitter, Val, mods};
 use crate::lower::tiles::scalar::zero;
 
@@ -187,7 +188,7 @@ impl Emitter {
     /// Adds neighbouring floats to those in global memory if `mask` holds, each by itself, with a cache policy.
     pub(crate) fn add_neighbours(
         &mut self,
-        dtype: Dtype,
+        (dtype, scope): (Dtype, Scope),
         values: &[Val],
         (address, policy): (Operand, Option<Operand>),
         mask: Val,
@@ -204,7 +205,8 @@ impl Emitter {
         let registers =
             values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
         let guard = self.guard(mask);
-        let mut modifiers = vec![Space::Global.into(), Word::Add.into()];
+        let mut modifiers = ordered_modifiers(Ordered { scope, ..Ordered::RELAXED });
+        modifiers.extend_from_slice(mods![Space::Global, Word::Add]);
         if dtype.is_half() {
             modifiers.push(Word::Noftz.into());
         }

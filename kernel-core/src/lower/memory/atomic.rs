@@ -41,7 +41,7 @@ impl Lower<'_> {
     /// A read-modify-write; the result is the old value, if something reads it.
     pub(crate) fn atomic(
         &mut self,
-        op: Atomic,
+        (op, scope): (Atomic, Scope),
         args: &[Value],
         result: Option<Value>,
     ) -> Option<Data> {
@@ -53,7 +53,7 @@ impl Lower<'_> {
             let operands: Vec<Val> = args.iter().map(|&arg| self.scalar(arg)).collect();
             let one = self.e.first_of(self.e.threads - 1);
             self.barrier();
-            let ordered = Ordered { order: MemoryOrder::AcquireRelease, scope: Scope::Gpu };
+            let ordered = Ordered { order: MemoryOrder::AcquireRelease, scope };
             let (space, evict, old) = (Space::Global.into(), Evict::Normal, Old::Read);
             let old = self.modify(Change {
                 op,
@@ -70,7 +70,7 @@ impl Lower<'_> {
             return Some(Data::Scalar(self.broadcast(dtype, &layout, &[old], one)[0]));
         };
         let most = op.at_once(dtype, self.kernel.target);
-        if wanted.is_none() && most > 1 && self.add_to_addresses(args[0], args[1], most) {
+        if wanted.is_none() && most > 1 && self.add_to_addresses((args[0], scope), args[1], most) {
             return None;
         }
         let layout = self.layout(args[0]).clone();
@@ -84,7 +84,8 @@ impl Lower<'_> {
                     args.iter().map(|&arg| self.register(arg, register)).collect();
                 let (space, read) = (Space::Global.into(), Old::Read);
                 let operands = &operands;
-                let (evict, ordered) = (Evict::Normal, Ordered::RELAXED);
+                let ordered = Ordered { scope, ..Ordered::RELAXED };
+                let evict = Evict::Normal;
                 let change = Change { op, dtype, operands, one, ordered, space, evict, old: read };
                 old[register as usize] = self.modify(change);
             }
@@ -417,7 +418,7 @@ impl Lower<'_> {
 }
 
 /// The order and the scope of `atom`, where they are not its defaults (PTX ISA, "atom").
-fn ordered_modifiers(ordered: Ordered) -> Vec<Modifier> {
+pub(super) fn ordered_modifiers(ordered: Ordered) -> Vec<Modifier> {
     if ordered == Ordered::RELAXED { Vec::new() } else { all_of(ordered).to_vec() }
 }
 

@@ -5,7 +5,7 @@ use kernel_ptx::{Space, Type};
 
 use super::access::{VECTOR_BYTES, bytes};
 use super::tensor::{repeat, repeated_registers, vector_bits, vector_register};
-use crate::ir::{Elem, Evict, Value};
+use crate::ir::{Elem, Evict, Scope, Value};
 use crate::lower::emitter::{Place, Val};
 use crate::lower::tiles::coords::repeated_threads;
 use crate::lower::{Data, Lower};
@@ -141,7 +141,12 @@ impl Lower<'_> {
 
     /// Adds a tile to the elements at a tile of addresses, at most so many neighbours at once; what several threads hold is added by one of
     /// them. False if no thread holds neighbours.
-    pub(super) fn add_to_addresses(&mut self, at: Value, value: Value, most: u32) -> bool {
+    pub(super) fn add_to_addresses(
+        &mut self,
+        (at, scope): (Value, Scope),
+        value: Value,
+        most: u32,
+    ) -> bool {
         let Elem::Number(dtype) = self.pointee(at) else {
             unreachable!("ir::verify rejects an atomic on pointers")
         };
@@ -160,7 +165,7 @@ impl Lower<'_> {
                 .map(|element| self.value_at(value, vector_register(&bits, start, element)))
                 .collect();
             let address = self.e.at(addresses[start as usize], 0);
-            self.e.add_neighbours(dtype, &vector, (address, None), one);
+            self.e.add_neighbours((dtype, scope), &vector, (address, None), one);
         }
         true
     }

@@ -4,7 +4,7 @@ use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Modifier, Operand, Space, Type, Word};
 
 use super::access::{VECTOR_BYTES, bytes};
-use crate::ir::{Corner, Dtype, Elem, Evict, ParamKind, Value};
+use crate::ir::{Corner, Dtype, Elem, Evict, ParamKind, Scope, Value};
 use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val, mods};
 use crate::lower::tiles::coords::{Position, ThreadMap, register_part, repeated_threads};
@@ -391,7 +391,7 @@ impl Lower<'_> {
                 .map(|element| values[vector_register(&bits, start, element) as usize])
                 .collect();
             let policy = self.cache_policy(evict);
-            self.e.add_neighbours(tile.dtype, &vector, (address, policy), mask);
+            self.e.add_neighbours((tile.dtype, Scope::Gpu), &vector, (address, policy), mask);
         }
         true
     }
