@@ -160,6 +160,18 @@ impl Diagnostic {
         }
     }
 
+    /// An example, if there is one and no help.
+    #[must_use]
+    pub(crate) fn with_example(self, example: impl FnOnce() -> Option<String>) -> Self {
+        if self.help.is_some() || self.example.is_some() {
+            return self;
+        }
+        match example() {
+            Some(example) => self.help(example).exemplified(),
+            None => self,
+        }
+    }
+
     /// [`Diagnostic::help`], if there is any.
     #[must_use]
     pub fn help_if(self, text: Option<impl Into<String>>) -> Self {

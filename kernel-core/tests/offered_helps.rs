@@ -19,7 +19,8 @@ use syn::{spanned::Spanned as _, visit::Visit};
 
 /// Helps for a part of something that the test does not take apart: the text and the operands of `ptx!`, the digits of `layout!(..)`, the
 /// arguments of `#[block(..)]`, several operands at once. With the part.
-const APART: [(&str, &str); 18] = [
+const APART: [(&str, &str); 21] = [
+    ("device/K0204_in_another_crate.rs", "a function of another crate, which only a build finds"),
     ("escape/K0111_operand_without_name.rs", "operands of `ptx!`"),
     ("escape/K0111_positions.rs", "operands of `ptx!`"),
     ("escape/K0111_semicolon.rs", "the text of `ptx!`"),
@@ -36,7 +37,9 @@ const APART: [(&str, &str); 18] = [
     ("tensor_copy/K0301_copies_in_lanes_of_a_warp.rs", "digits of `layout!(..)`"),
     ("tensor_copy/K0301_copies_over_one_another.rs", "digits of `layout!(..)`"),
     ("tensor_map/K0102_no_such_function.rs", "arguments that are wrong as well"),
+    ("users/K0102_rand_like.rs", "device code of Kiln, which only a build finds"),
     ("users/K0102_tl_rand.rs", "device code of Kiln, which only a build finds"),
+    ("users/K0203_generic_literal.rs", "a function of the program, which only a build finds"),
     ("wgmma/K0302_swizzle_of_the_map.rs", "an argument of `#[block(..)]`"),
 ];
 

@@ -142,7 +142,21 @@ impl Loop<'_> {
             let inside = mentions(std::slice::from_ref(self.stmt), value);
             mentions(&self.kernel.body.stmts, value) > inside
         };
-        windows.iter().find(|(window, _)| outside(*window)).map(|(_, root)| {
+        windows.iter().find(|(window, _)| outside(*window)).map(|(window, root)| {
+            let fills = |stmt: &&Stmt| {
+                let pipelined = matches!(&stmt.kind, StmtKind::For { body, .. } if body.staged().is_some());
+                pipelined && stmt.loc != self.stmt.loc && mentions(std::slice::from_ref(*stmt), *window) > 0
+            };
+            if let Some(other) = self.kernel.body.stmts.iter().find(fills) {
+                let data = &self.kernel.shared[*root];
+                return Diagnostic::new(Code::Pipeline, data.loc, "two pipelined loops fill this allocation")
+                    .compare("", "an allocation for each pipelined loop", "one for two")
+                    .place(self.stmt.loc, "one loop")
+                    .place(other.loc, "the other loop")
+                    .why("each loop makes a ring of stages of what it fills, with as many stages as it says")
+                    .help(format!("let other = shared::<{}>({:?}); // before the second loop", data.dtype.name(), data.shape))
+                    .exemplified();
+            }
             refuse(
                 self.kernel.shared[*root].loc,
                 "an allocation that a pipelined loop fills is used outside the loop",

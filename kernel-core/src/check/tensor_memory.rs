@@ -56,6 +56,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
 fn allocations(kernel: &Kernel) -> Option<Diagnostic> {
     let mut total = 0u32;
     let mut over = None;
+    let mut narrower = None;
     for (root, data) in kernel.tensor_memory.iter() {
         let layout = match tensor_memory::layout(kernel, root) {
             Ok(layout) => layout,
@@ -67,16 +68,23 @@ fn allocations(kernel: &Kernel) -> Option<Diagnostic> {
         if data.of.is_some() {
             continue;
         }
-        total = total.saturating_add(tensor_memory::columns(&layout, data));
-        if total > COLUMNS {
-            over.get_or_insert(data.loc);
+        let columns = tensor_memory::columns(&layout, data);
+        total = total.saturating_add(columns);
+        if total > COLUMNS && over.is_none() {
+            over = Some(data.loc);
+            // The widest part of it that fits alone.
+            let mut shape = data.shape.clone();
+            if let (true, Some(width)) = (columns > COLUMNS, shape.last_mut()) {
+                *width = (*width / columns.div_ceil(COLUMNS)).max(1);
+                narrower = Some(format!("tmem::<{}>({shape:?})", data.dtype.name()));
+            }
         }
     }
     let headline = "a multiprocessor does not have this much tensor memory";
     let diagnostic = Diagnostic::new(Code::TensorMemoryBudget, over?, headline)
         .compare("columns", format!("at most {COLUMNS}"), total.to_string())
         .why("all allocations of a kernel live at the same time; each takes columns of 32 bits in all 128 rows, even if the tile has fewer rows (PTX ISA, \"Tensor Memory\")");
-    Some(diagnostic)
+    Some(diagnostic.help_if(narrower))
 }
 
 /// What is wrong with an allocation that no product could add to; the user wrote no layout.

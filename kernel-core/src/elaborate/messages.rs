@@ -1,6 +1,7 @@
 //! Texts of messages: advice for names of other languages, near names, descriptions of values.
 
 pub(crate) mod advice;
+mod foreign;
 pub(crate) mod forms;
 pub(crate) mod in_place;
 pub(crate) mod spelling;

@@ -185,6 +185,18 @@ impl Said<'_> {
                 "the parts of a kernel run on their own: only barriers say how far the others are (PTX ISA, \"Memory Consistency Model\")"
             })
             .help_if(meets.then_some("sync();"))
+            .with_example(|| match self.completing(first) {
+                _ if meets => None,
+                Some(name) if same => Some(format!("{name}.wait(phase); // before this")),
+                None if same && first.by == By::TensorCores && first.cores.is_none() => {
+                    Some("acc = wgmma::wait(0, acc); // before this: no product is left in flight".to_owned())
+                }
+                None | Some(_) if !same => Some(
+                    "used.arrive(); // by the one part, after its access\nused.wait(phase); // by the other one, before its own"
+                        .to_owned(),
+                ),
+                None | Some(_) => None,
+            })
     }
 
     /// The number of the statement among those of the body, if this is the only place where memory is accessed there.
@@ -286,6 +298,16 @@ impl Said<'_> {
                 diagnostic = diagnostic.place(other.at, here);
             }
         }
+        let fills = others
+            .iter()
+            .chain([&wait])
+            .all(|wait| matches!(wait.waiting, Waiting::Phase { parity, .. } if parity & 1 == 0));
+        if fills && !others.is_empty() {
+            diagnostic = diagnostic
+                .why("on a new barrier a wait for parity 1 returns at once: the part that fills buffers, which are empty at first, waits for the other parity than the one that reads them")
+                .help("emptied[slot].wait(phase ^ 1); // in the part that fills")
+                .exemplified();
+        }
         let manual = match waiting {
             Waiting::Phase { .. } => MBARRIER,
             Waiting::Named { .. } | Waiting::Parts => "bar, barrier",
@@ -357,7 +379,7 @@ impl Said<'_> {
         let (required, help) = match (self.completing(access), access.by) {
             (Some(name), _) => (format!("a wait on `{name}`"), None),
             (None, By::AsyncCopy) => {
-                ("a wait for the store".to_owned(), Some("tma::store_wait(0);"))
+                ("a wait for the store".to_owned(), Some("tma::store_wait(0); // after the store"))
             }
             (None, By::TensorCores) if access.cores.is_none() => {
                 ("`wgmma::wait(0, ..)`".to_owned(), None)

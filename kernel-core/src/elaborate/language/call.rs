@@ -64,6 +64,15 @@ impl Builder<'_> {
             let val = self.plain_expr(callee, env);
             return self.call_value(&val, args, env, callee.loc);
         };
+        if let Some(only) = path.only()
+            && !matches!(
+                self.scopes.lookup(env, &only.name),
+                Some(Binding::Function(..) | Binding::Var(_))
+            )
+            && let Some(reported) = self.atomic_of_element(&only.name, args, env, loc)
+        {
+            return reported;
+        }
         let joined = self.scopes.joined(env, path);
         let path = joined.as_ref().unwrap_or(path);
         match path.segments.as_slice() {
@@ -98,8 +107,9 @@ impl Builder<'_> {
                     Val::Error
                 }
                 Some(Binding::Nowhere) => {
-                    self.args(args, env);
-                    let val = self.unknown_function(&only.name, args, path.loc, env);
+                    let vals = self.args(args, env);
+                    let places = [path.loc, loc];
+                    let val = self.unknown_function(&only.name, (args, &vals), places, env);
                     self.scopes.doubt.arises();
                     val
                 }
@@ -501,7 +511,7 @@ impl Builder<'_> {
         {
             return None;
         }
-        self.args(args, env);
+        let vals = self.args(args, env);
         let called = &name.name;
         let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
         let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{module}` here"));
@@ -517,7 +527,7 @@ impl Builder<'_> {
                 self.report(diagnostic.help(format!("{first}.{called}({rest})")))
             }
             _ if crate::elaborate::is_builtin(called) || method => self.report(diagnostic),
-            _ => self.unknown_function(called, args, loc, env),
+            _ => self.unknown_function(called, (args, &vals), [loc, loc], env),
         })
     }
 
@@ -574,6 +584,9 @@ impl Builder<'_> {
             None => self.plain_expr(receiver, env),
         };
         if let Some(reported) = self.not_of_memory(&val, (receiver, name, args), env, loc) {
+            return reported;
+        }
+        if let Some(reported) = self.foreign_method(&val, (receiver, name, args), env, loc) {
             return reported;
         }
         if let Val::Struct(item) = &val

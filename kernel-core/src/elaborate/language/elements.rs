@@ -22,6 +22,9 @@ fn holds_tensor(val: &Val) -> bool {
 
 impl Builder<'_> {
     pub(crate) fn index(&mut self, base: &Expr, index: &Expr, env: Env, loc: Loc) -> Val {
+        if let Some(reported) = self.extent_by_index(base, index, env, loc) {
+            return reported;
+        }
         let val = self.plain_expr(base, env);
         let (at, counts) = match (&val, as_usize(index)) {
             // Rust's index: what an `i32` becomes for it.

@@ -238,7 +238,7 @@ impl Builder<'_> {
             }
             ExprKind::Call(callee, args) => self.call_expr(callee, args, env, loc),
             ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, env, loc),
-            ExprKind::Field(base, name) => self.field(base, name, env),
+            ExprKind::Field(base, name) => self.field(base, name, env, expr.loc),
             ExprKind::Fits { value, name, alone } => self.fits(value, name, *alone, env),
             ExprKind::Index(base, index) => self.index(base, index, env, loc),
             ExprKind::Tuple(parts) => {

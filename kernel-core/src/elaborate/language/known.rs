@@ -74,15 +74,21 @@ impl Builder<'_> {
             return None;
         }
         let help = match (&val, at.text()) {
-            (Val::Const(Const::Int(_), _), Some(extent)) => format!("[{extent}]"),
-            _ => "[64, 32]".to_owned(),
+            (Val::Const(Const::Int(_), _), Some(extent)) => Some(format!("[{extent}]")),
+            _ => None,
         };
-        self.refuse(
-            Code::Kind
-                .at(at.loc, "extents are an array of integers")
-                .compare("", "an array such as `[64, 32]`", self.describe(&val))
-                .help(help),
-        )
+        let diagnostic = Code::Kind.at(at.loc, "extents are an array of integers").compare(
+            "",
+            "an array such as `[64, 32]`",
+            self.describe(&val),
+        );
+        self.refuse(match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic
+                .why("extents are known at compile time: how many registers and how much shared memory a kernel takes depends on them")
+                .help("[64, 32]")
+                .exemplified(),
+        })
     }
 
     /// The extents in `parts`, which stand at `at` from its element `first` on.

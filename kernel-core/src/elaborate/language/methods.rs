@@ -106,11 +106,25 @@ impl Builder<'_> {
             return self.no_axes("`t` swaps the two axes of a tile", "2", given.loc);
         }
         let &[rows, cols] = self.ty(tile).shape() else {
-            let rank = self.ty(tile).shape().len().to_string();
+            let rank = self.ty(tile).shape().len();
+            let help = if rank == 1 {
+                ".expand(1)".to_owned()
+            } else {
+                // The last two, as of a batch of matrices.
+                let mut order: Vec<usize> = (0..rank).collect();
+                order.swap(rank - 1, rank - 2);
+                format!(".permute({order:?})")
+            };
             return self.refuse(
                 Code::Axis
                     .at(given.loc, "`t` swaps the two axes of a tile")
-                    .compare("rank", "2", rank),
+                    .compare("rank", "2", rank.to_string())
+                    .why(if rank == 1 {
+                        "a tile of rank 1 is neither a row nor a column; a new axis makes it one of them"
+                    } else {
+                        "of more than two axes `permute` says the order"
+                    })
+                    .help(self.applied(tile, &help)),
             );
         };
         Some(self.reshaped(TileOp::Permute(vec![1, 0]), tile, vec![cols, rows], given.loc))

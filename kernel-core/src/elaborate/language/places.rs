@@ -360,7 +360,10 @@ impl Builder<'_> {
         new
     }
 
-    pub(crate) fn field(&mut self, base: &Expr, name: &Ident, env: Env) -> Val {
+    pub(crate) fn field(&mut self, base: &Expr, name: &Ident, env: Env, loc: Loc) -> Val {
+        if let Some(reported) = self.index_of_grid(base, name, env, loc) {
+            return reported;
+        }
         let val = self.expr(base, env);
         let reference = matches!(val, Val::Ref(_));
         let val = self.plain(val);

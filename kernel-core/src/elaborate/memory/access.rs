@@ -298,20 +298,6 @@ impl Builder<'_> {
         value: Arg<'_>,
         given: &Given<'_>,
     ) -> Option<()> {
-        if let Some((mask, _)) = mask
-            && self.is_mask(value.0)
-            && !self.is_mask(mask)
-        {
-            let texts: Option<Vec<String>> = given.args.iter().map(Expr::text).collect();
-            let help = texts
-                .map(|texts| format!("store_masked({}, {}, {})", texts[0], texts[2], texts[1]));
-            return self.refuse(
-                Code::Kind
-                    .at(value.1, "the mask of a store comes before its value")
-                    .compare("", "addresses, mask, value", "addresses, value, mask")
-                    .help_if(help),
-            );
-        }
         let (at, value) = self.stored_value(given.value(0), value, "a store")?;
         let mut args = vec![at, value];
         if let Some(mask) = mask {
@@ -319,12 +305,6 @@ impl Builder<'_> {
         }
         self.note_write(at);
         self.does(MemoryOp::StorePtr { masked: mask.is_some() }, args, given)
-    }
-
-    /// Whether a value is a tile of truth values.
-    fn is_mask(&self, val: &Val) -> bool {
-        let elem = val.value().map(|value| self.ty(value));
-        matches!(elem, Some(Type::Tile(Elem::Number(Dtype::Bool), _)))
     }
 
     /// A value with the element type and shape of addresses.

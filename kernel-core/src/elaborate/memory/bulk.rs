@@ -211,13 +211,15 @@ impl Builder<'_> {
     ) -> Option<()> {
         let (to, num) = (self.num(address), self.num(window));
         let Err((required, actual)) = self.cells.unify(to, num) else { return Some(()) };
-        let place = self.shared[shared.root].loc;
+        let data = &self.shared[shared.root];
+        let help = format!("shared::<{required}>({:?})", data.shape);
         self.refuse(
             Code::DtypeMismatch
                 .at(loc, "a copy has the same elements on both sides")
                 .compare("element type", required, actual)
-                .place(place, "allocated here")
-                .why("a copy does not convert"),
+                .place(data.loc, "allocated here")
+                .why("a copy moves bytes as they are; a tile is converted in registers: `.load().cast::<..>()`")
+                .help(help),
         )
     }
 }

@@ -11,13 +11,14 @@ use crate::{
     diag::Code,
     elaborate::{
         Builder,
-        language::value::{CopyVal, Num, Part, Val, ViewVal},
+        language::value::{CopyVal, Part, Val, ViewVal},
         signatures::Given,
     },
     ir::{
         Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Extents, MemoryOp, Op,
         ProductOp, Stmt, StmtKind, Tcgen05, Tma, TmaKind, Type, Value,
     },
+    layouts::MAX_REGISTERS,
     loc::Loc,
 };
 
@@ -308,10 +309,26 @@ impl Builder<'_> {
                     .why("`prefetch` has the priorities `evict_last` and `evict_normal` (PTX ISA, \"prefetch\")"),
             );
         }
-        let dtype = self.params[param as usize].kind.dtype();
-        self.check_budget(&view.shape, Num::Known(dtype), given.loc)?;
+        self.prefetched(&view.shape, given.loc)?;
         let extents = Extents::of(&view.shape);
         self.does(MemoryOp::PrefetchTensor { param, extents, evict }, corner, given)
+    }
+
+    /// Whether the instructions of a prefetch can be written out.
+    fn prefetched(&mut self, shape: &[u32], loc: Loc) -> Option<()> {
+        let elements = shape.iter().fold(1u64, |all, e| all.saturating_mul(u64::from(*e)));
+        let most = u64::from(self.warps * 32) * MAX_REGISTERS;
+        if elements <= most {
+            return Some(());
+        }
+        self.refuse(
+            Code::TileBudget
+                .at(loc, format!("a prefetch of {elements} elements is too long"))
+                .compare("elements", format!("at most {most}"), elements)
+                .why("each thread has an instruction for each line of the cache that it prefetches, one after the other; a loop takes one window after the other")
+                .help("for i in 0..16 { x.tile([64 * i, 0], [64, 64]).prefetch(); }")
+                .exemplified(),
+        )
     }
 
     /// Reports a second priority in the cache, by the methods that say the first one and this one.

@@ -221,13 +221,15 @@ impl Builder<'_> {
     ) -> Option<()> {
         let num = self.num(window);
         let Err((_, actual)) = self.cells.unify(Num::Known(dtype), num) else { return Some(()) };
-        let place = self.shared[shared.root].loc;
+        let data = &self.shared[shared.root];
+        let help = format!("shared::<{}>({:?})", dtype.name(), data.shape);
         self.refuse(
             Code::DtypeMismatch
                 .at(loc, "a copy has the same elements on both sides")
                 .compare("element type", dtype.name(), actual)
-                .place(place, "allocated here")
-                .why("a copy does not convert"),
+                .place(data.loc, "allocated here")
+                .why("a copy moves bytes as they are; a tile is converted in registers: `.load().cast::<..>()`")
+                .help(help),
         )
     }
 

@@ -7,9 +7,9 @@ use crate::{
         language::{scope::Binding, value::Val},
         signatures,
     },
-    ir::Dtype,
+    ir::{Dtype, Type},
     loc::Loc,
-    syntax::{Expr, IMPORTED},
+    syntax::{Expr, ExprKind, IMPORTED},
 };
 
 /// The message about a name that is nothing, or `host` in the file of the kernel, among names that are known.
@@ -152,14 +152,19 @@ impl Builder<'_> {
         self.report(diagnostic)
     }
 
-    /// A function that nothing defines. It may be a method.
+    /// A function that nothing defines, with its arguments, and the places of its name and of the call. It may be a method.
     pub(crate) fn unknown_function(
         &mut self,
         name: &str,
-        args: &[Expr],
-        loc: Loc,
+        (args, vals): (&[Expr], &[Val]),
+        [loc, call]: [Loc; 2],
         env: Env,
     ) -> Val {
+        if !self.scopes.host.contains_key(name)
+            && let Some(reported) = self.foreign_call((None, name), (args, vals), [loc, call])
+        {
+            return reported;
+        }
         let written: Option<Vec<String>> = args.iter().map(Expr::text).collect();
         let first = args.first().and_then(Expr::operand_text);
         let rest = written.as_ref().and_then(|all| all.get(1..)).map(|rest| rest.join(", "));
@@ -236,6 +241,111 @@ impl Builder<'_> {
             });
         }
         self.unknown(name, loc, env)
+    }
+
+    /// Reports `blockIdx.x` and the like.
+    pub(crate) fn index_of_grid(
+        &mut self,
+        base: &Expr,
+        name: &crate::syntax::Ident,
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
+        let of = base.name()?;
+        let axis = ["x", "y", "z"].iter().position(|axis| *axis == name.name)?;
+        if self.scopes.lookup(env, of).is_some() {
+            return None;
+        }
+        let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{of}` here"));
+        let diagnostic = match of {
+            "blockIdx" => diagnostic.help(format!("block_id({axis})")),
+            "gridDim" => diagnostic.help(format!("num_blocks({axis})")),
+            "blockDim" => diagnostic.why(super::advice::NO_THREADS).help("num_warps() * 32"),
+            "threadIdx" => diagnostic.why(super::advice::NO_THREADS).help("arange(0, 128)"),
+            _ => return None,
+        };
+        let found = matches!(of, "blockIdx" | "gridDim");
+        Some(self.report(if found { diagnostic } else { diagnostic.exemplified() }))
+    }
+
+    /// Reports `x.shape[0]`, `x.size()[0]` and the like of a tensor or a tile.
+    pub(crate) fn extent_by_index(
+        &mut self,
+        base: &Expr,
+        index: &Expr,
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
+        let (of, name) = if let ExprKind::Field(of, name) = &base.kind {
+            (of, name.name.as_str())
+        } else if let ExprKind::Method(of, name, args) = &base.kind
+            && args.is_empty()
+        {
+            (of, name.name.as_str())
+        } else {
+            return None;
+        };
+        let method = match name {
+            "shape" | "size" | "sizes" => "dim",
+            "strides" | "stride" => "stride",
+            _ => return None,
+        };
+        let val = self.plain_expr(of, env);
+        let shaped = matches!(val, Val::Value(_)) && method == "dim" || val.tensor().is_some();
+        if !shaped {
+            return None;
+        }
+        let help = of.operand_text().zip(index.text());
+        let help = help.map(|(of, axis)| format!("{of}.{method}({axis})"));
+        let headline = format!("{} has no `{name}`", self.describe(&val));
+        Some(self.report(Code::NotAFunction.at(loc, headline).help_if(help)))
+    }
+
+    /// Reports an atomic operation on an element, `atomicAdd(&out[i], x)`, of a tensor or a pointer.
+    pub(crate) fn atomic_of_element(
+        &mut self,
+        name: &str,
+        args: &[Expr],
+        env: Env,
+        loc: Loc,
+    ) -> Option<Val> {
+        let (method, [element, value]) = (atomic_method(name)?, args) else { return None };
+        let element = if let ExprKind::Ref(_, inner) = &element.kind { inner } else { element };
+        let ExprKind::Index(base, index) = &element.kind else { return None };
+        let val = self.plain_expr(base, env);
+        let value_val = self.plain_expr(value, env);
+        if val.is_absent() || value_val.is_absent() {
+            return Some(Val::Error);
+        }
+        let scalar = !matches!(self.ty_of(&value_val), Some(Type::Tile(..)));
+        let texts = (base.operand_text(), index.text(), value.text());
+        let help = match texts {
+            (Some(base), Some(at), Some(value)) if val.tensor().is_some() => {
+                let value = if scalar && self.is_no_point(&value_val) {
+                    format!("full([1], {value})")
+                } else {
+                    format!("{value}.expand(0)")
+                };
+                Some(format!("{base}.tile([{at}], [1]).{method}({value})"))
+            }
+            (Some(base), Some(at), Some(value)) => {
+                let operation = method.trim_start_matches("atomic_");
+                Some(format!("atomic::{operation}({base} + {at}, {value})"))
+            }
+            (_, _, _) => None,
+        };
+        let diagnostic = Code::UnknownName.at(loc, format!("nothing is called `{name}` here"));
+        let why = if val.tensor().is_some() {
+            "an element of a tensor is a window of extent 1, which is changed with a tile of its extents"
+        } else {
+            "an atomic operation takes an address"
+        };
+        Some(self.report(diagnostic.why(why).help_if(help)))
+    }
+
+    /// Whether a value is no tile of rank 0.
+    fn is_no_point(&self, val: &Val) -> bool {
+        val.value().is_none_or(|value| !self.is_point(value))
     }
 
     /// Whether an expression is the name of a scalar.

@@ -16,7 +16,7 @@ use crate::{
     ir::{Dtype, Factors, Op, ProductOp, Type, Value},
     layouts::wgmma::Generation,
     loc::Loc,
-    syntax::Expr,
+    syntax::{Expr, ExprKind},
 };
 
 /// The fewest numbers along `k` of `.kind::f8f6f4`.
@@ -202,13 +202,7 @@ impl Builder<'_> {
             return self.refuse(
                 Diagnostic { primary: given.at(2), ..diagnostic }
                     .why("these are the operands and accumulators of tensor cores and, for `f32` and `f64`, of fused multiply-add")
-                    .help(match given.args[2].text() {
-                        // What is made for the product is made as its accumulator.
-                        Some(text) if text.starts_with("zeros::<") => {
-                            text.replacen(&format!("<{}>", acc_dtype.name()), &format!("<{}>", sum.name()), 1)
-                        }
-                        _ => self.applied(acc, &format!(".cast::<{}>()", sum.name())),
-                    }),
+                    .help_if(self.as_accumulator(acc, &given.args[2], *sum)),
             );
         }
         let plain = Precision::Full.sums(dtype);
@@ -333,6 +327,17 @@ impl Builder<'_> {
             return self.load_shared(factor, loc);
         }
         Some(factor)
+    }
+
+    /// An accumulator in the type of a product's sums: what is made for the product is made in it, and all else is converted.
+    pub(crate) fn as_accumulator(&self, acc: Value, written: &Expr, sum: Dtype) -> Option<String> {
+        if let ExprKind::Call(function, _) = &written.kind
+            && let ExprKind::Path(path) = &function.kind
+            && path.only().is_some_and(|name| name.name == "zeros")
+        {
+            return Some(format!("zeros::<{}>({:?})", sum.name(), self.ty(acc).shape()));
+        }
+        Some(format!("{}.cast::<{}>()", written.operand_text()?, sum.name()))
     }
 }
 

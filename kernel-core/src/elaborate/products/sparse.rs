@@ -131,13 +131,7 @@ impl Builder<'_> {
             .compare("", precision.sparse_products(), actual);
         let written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
         if let Some(sum) = sums.first() {
-            let help = match written.get(2).filter(|_| written.len() == given.args.len()) {
-                Some(zeros) if zeros.starts_with("zeros") => {
-                    Some(format!("zeros::<{}>({:?})", sum.name(), self.ty(acc).shape()))
-                }
-                Some(acc) => Some(format!("{acc}.cast::<{}>()", sum.name())),
-                None => None,
-            };
+            let help = self.as_accumulator(acc, &given.args[2], *sum);
             return self.refuse(
                 diagnostic
                     .why("these are the operands and accumulators of sparse products (PTX ISA, \"mma.sp\")")

@@ -9,9 +9,9 @@ use crate::{
         Builder, Env,
         language::{targets::oldest_with, value::Val},
     },
-    ir::{Const, Dtype},
+    ir::{Binary, Const, Dtype, Type},
     loc::Loc,
-    syntax::{Expr, GenericArg, Segment, TypeKind},
+    syntax::{BinOp, Expr, ExprKind, GenericArg, Segment, TypeKind},
 };
 
 impl Builder<'_> {
@@ -35,9 +35,13 @@ impl Builder<'_> {
                 loc,
             ));
         }
-        self.args(args, env);
+        let vals = self.args(args, env);
         if family.is_empty() {
-            return self.unknown_function(name, args, segment.loc, env);
+            return self.unknown_function(name, (args, &vals), [segment.loc, loc], env);
+        }
+        let called = (Some(family), name);
+        if let Some(reported) = self.foreign_call(called, (args, &vals), [segment.loc, loc]) {
+            return reported;
         }
         self.no_such_function(family, name, segment.loc)
     }
@@ -73,6 +77,9 @@ impl Builder<'_> {
 
     /// A call of a function that there is.
     fn call(&mut self, mut given: Given<'_>) -> Val {
+        if let Some(reported) = self.type_as_argument(&given) {
+            return reported;
+        }
         given.vals = given.args.iter().map(|arg| self.plain_expr(arg, given.env)).collect();
         if given.vals.iter().any(|val| matches!(val, Val::Error)) {
             return Val::Error;
@@ -103,6 +110,8 @@ impl Builder<'_> {
         }
         self.in_order(&given)?;
         self.axis_in_order(&given)?;
+        self.arguments_in_order(&given)?;
+        self.corner_in_array(&given)?;
         // All of them are looked at, so that whatever is wrong is reported at once.
         let parameters = given.signature.parameters.iter().enumerate();
         let checked: Vec<_> =
@@ -160,7 +169,9 @@ impl Builder<'_> {
     fn regrouped(&self, given: &Given<'_>) -> Option<String> {
         let Signature { name, parameters, .. } = given.signature;
         let texts: Vec<String> = given.args.iter().map(Expr::text).collect::<Option<_>>()?;
-        let more = texts.len().checked_sub(parameters.len())?;
+        let Some(more) = texts.len().checked_sub(parameters.len()) else {
+            return self.supplied(given, &texts);
+        };
         let of = |at: usize| texts.get(at).cloned().unwrap_or_default();
         let is_integer =
             |at: usize| matches!(given.vals.get(at), Some(Val::Const(Const::Int(_), _)));
@@ -173,7 +184,10 @@ impl Builder<'_> {
         }
         let function = matches!(given.of, Val::Unit);
         // Extents that no array joins.
-        let extents = matches!(parameters.first()?.kind, Kind::Shape | Kind::Ring | Kind::View)
+        let extents = parameters
+            .first()
+            .is_some_and(|first| matches!(first.kind, Kind::Shape | Kind::Ring | Kind::View))
+            && *name != "tile"
             || matches!(*name, "permute" | "sum");
         if extents && (0..=more).all(is_integer) {
             let first = texts[..=more].join(", ");
@@ -182,6 +196,16 @@ impl Builder<'_> {
             let rest = rest.concat();
             let generic = Self::generics_of(given);
             let call = format!("{}{generic}([{first}]{rest})", given.path());
+            return Some(if function { call } else { format!(".{call}") });
+        }
+        // The corner of a block likewise.
+        let corner = parameters.iter().position(|parameter| matches!(parameter.kind, Kind::Corner));
+        if let Some(at) = corner
+            && (at..=at + more).all(|at| given.vals[at].value().is_some() || is_integer(at))
+        {
+            let mut grouped = texts.clone();
+            grouped.splice(at..=at + more, [format!("[{}]", texts[at..=at + more].join(", "))]);
+            let call = format!("{}({})", given.path(), grouped.join(", "));
             return Some(if function { call } else { format!(".{call}") });
         }
         let zero = || match given.vals.first().and_then(|val| self.num_of(val)) {
@@ -197,6 +221,33 @@ impl Builder<'_> {
             }
             ("store", 3) if function && is_mask(2) => {
                 format!("store_masked({}, {}, {})", of(0), of(2), of(1))
+            }
+            ("arange", 3) => stepped(&given.vals, &texts)?,
+            // The number of stages goes with the range.
+            ("range", 4) => format!("pipeline(range({}, {}, {}), {})", of(0), of(1), of(2), of(3)),
+            ("pipeline", 4) => {
+                format!("pipeline(range({}, {}, {}), {})", of(0), of(1), of(2), of(3))
+            }
+            ("pipeline", 3) => format!("pipeline(range({}, {}, 1), {})", of(0), of(1), of(2)),
+            ("sort" | "argsort", 2 | 3) if of(1) == "true" => {
+                format!(".{name}_descending({})", of(0))
+            }
+            ("sum" | "argmax" | "argmin", 2) if of(1) == "true" => {
+                format!(".{name}({0}).expand({0})", of(0))
+            }
+            ("tile", 4) if given.of.tensor().is_some() => {
+                format!(".tile([{}, {}], [{}, {}])", of(0), of(1), of(2), of(3))
+            }
+            ("device_assert", 2) => format!("assert!({}, {})", of(0), of(1)),
+            ("partition", 2) if matches!(given.vals[1], Val::Closure(_)) => {
+                format!("partition({}).run({})", of(0), of(1))
+            }
+            ("add" | "max" | "min" | "and" | "or" | "xor", 3) if is_mask(2) => {
+                self.masked_atomic(given, &texts)?
+            }
+            ("t", _) => ".t()".to_owned(),
+            ("swizzle", 3) if of(1) == "4" && of(2) == "3" => {
+                swizzle_of_bits(&texts[0])?.to_owned()
             }
             ("named_barrier", 2) => {
                 let threads = of(1).parse::<u32>().ok().filter(|threads| threads % 32 == 0)?;
@@ -219,6 +270,105 @@ impl Builder<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// An atomic operation where a mask holds: elsewhere it changes nothing at the first address.
+    fn masked_atomic(&self, given: &Given<'_>, texts: &[String]) -> Option<String> {
+        let name = given.signature.name;
+        let ExprKind::Binary(BinOp::Arith(Binary::Add), base, offsets) = &given.args[0].kind else {
+            return None;
+        };
+        let dtype = self.cells.known(self.num_of(&given.vals[1])?)?;
+        let neutral = match name {
+            "max" if dtype.is_float() => format!("{}::NEG_INFINITY", dtype.name()),
+            "min" if dtype.is_float() => format!("{}::INFINITY", dtype.name()),
+            "max" => format!("{}::MIN", dtype.name()),
+            "min" | "and" => format!("{}::MAX", dtype.name()),
+            _ if dtype == Dtype::F32 || dtype == Dtype::F64 => "0.0".to_owned(),
+            _ if dtype.is_float() => return None,
+            _ => "0".to_owned(),
+        };
+        if name == "and" && !matches!(dtype, Dtype::U32 | Dtype::U64) {
+            return None;
+        }
+        let (value, mask) = (&texts[1], &texts[2]);
+        let (base, offsets) = (base.operand_text()?, offsets.text()?);
+        Some(format!(
+            "atomic::{name}({base} + select({mask}, {offsets}, 0), select({mask}, {value}, {neutral}))"
+        ))
+    }
+
+    /// The call with what it lacks, where other languages have a default.
+    fn supplied(&self, given: &Given<'_>, texts: &[String]) -> Option<String> {
+        let rank = || self.ty_of(&given.of).map(|ty| ty.shape().len());
+        let last = || rank()?.checked_sub(1);
+        Some(match (given.signature.name, texts) {
+            ("arange", [end]) => format!("arange(0, {end})"),
+            ("sum" | "max" | "min", []) if rank()? > 1 => {
+                let axes: Vec<usize> = (0..rank()?).collect();
+                format!(".{}({axes:?})", given.signature.name)
+            }
+            ("top_k", [k]) => format!(".top_k({k}, {})", last()?),
+            ("reduce" | "scan", [f]) if matches!(given.vals[0], Val::Closure(_)) => {
+                format!(".{}({}, {f})", given.signature.name, last()?)
+            }
+            ("gather", [indices]) if matches!(self.ty_of(&given.of), Some(Type::Tile(..))) => {
+                format!(".gather({}, {indices})", last()?)
+            }
+            ("clamp", [least]) => {
+                let dtype = self.cells.known(self.num_of(&given.of)?)?;
+                let most = if dtype.is_float() { "INFINITY" } else { "MAX" };
+                format!(".clamp({least}, {}::{most})", dtype.name())
+            }
+            ("load_masked", [at, mask]) => {
+                let dtype = self.cells.known(self.num_of(&given.vals[0])?)?;
+                let other = if dtype.is_float() { "0.0" } else { "0" };
+                format!("load_masked({at}, {mask}, {other})")
+            }
+            ("block_id" | "num_blocks" | "grid_dim", []) => {
+                format!("{}(0)", given.path())
+            }
+            ("barrier", []) => "barrier(1)".to_owned(),
+            ("tile", [shape]) if given.of.tensor().is_some() => {
+                let Val::Array(parts) = &given.vals[0] else { return None };
+                let extent = |part: &Val| matches!(part, Val::Const(Const::Int(extent), _) if *extent > 1 && (extent & (extent - 1)) == 0);
+                if !parts.iter().all(extent) {
+                    return None;
+                }
+                format!(".tile([{}], {shape})", vec!["0"; parts.len()].join(", "))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Reports a type that is an argument, as other languages have it.
+    fn type_as_argument(&mut self, given: &Given<'_>) -> Option<Val> {
+        let is_type = |name: &&str| {
+            Dtype::from_name(name).is_some() && self.scopes.lookup(given.env, name).is_none()
+        };
+        let names = given.args.iter().map(|arg| arg.name().filter(is_type));
+        let (at, ty) = names.enumerate().find_map(|(at, name)| Some((at, name?.to_owned())))?;
+        let rest = given.args.iter().enumerate().filter(|(other, _)| *other != at);
+        let rest: Option<Vec<String>> = rest.map(|(_, arg)| arg.text()).collect();
+        let (path, function) = (given.path(), matches!(given.of, Val::Unit));
+        let help = rest.map(|rest| {
+            let rest = rest.join(", ");
+            let dot = if function { "" } else { "." };
+            match given.signature.name {
+                "zeros" | "full" | "shared" | "tmem" | "cast" | "bitcast" | "view" => {
+                    format!("{dot}{path}::<{ty}>({rest})")
+                }
+                // A sum in a wider type is a sum of wider elements.
+                "sum" | "cumsum" | "cumprod" => format!(".cast::<{ty}>().{path}({rest})"),
+                "dot" | "dot_tf32" | "store" => format!("{dot}{path}({rest})"),
+                _ => format!("{dot}{path}({rest}).cast::<{ty}>()"),
+            }
+        });
+        let headline = format!("`{ty}` is a type, where a value is required");
+        let diagnostic = Code::Kind.at(given.loc, headline).why(
+            "a type is no value: a conversion and a constructor take it between `::<` and `>`",
+        );
+        Some(self.report(diagnostic.help_if(help)))
     }
 
     /// The generic arguments of a call, as they are written.
@@ -295,4 +445,29 @@ impl Builder<'_> {
             }
         })
     }
+}
+
+/// `arange(from, to, step)`
+fn stepped(vals: &[Val], texts: &[String]) -> Option<String> {
+    let integer = |at: usize| {
+        if let Some(Val::Const(Const::Int(value), _)) = vals.get(at) { Some(*value) } else { None }
+    };
+    let (from, to, step) = (integer(0)?, integer(1)?, integer(2)?);
+    if step <= 0 || to <= from {
+        return None;
+    }
+    let count = to.checked_sub(from)?.checked_add(step - 1)? / step;
+    let tile = format!("arange(0, {count}) * {}", texts[2]);
+    Some(if from == 0 { tile } else { format!("{tile} + {}", texts[0]) })
+}
+
+/// The swizzle that CUTLASS calls `Swizzle<B, 4, 3>`: `2^B` units of 16 bytes.
+fn swizzle_of_bits(bits: &str) -> Option<&'static str> {
+    Some(match bits {
+        "0" => "row_major()",
+        "1" => "swizzle(32)",
+        "2" => "swizzle(64)",
+        "3" => "swizzle(128)",
+        _ => return None,
+    })
 }

@@ -1,10 +1,10 @@
 //! Arguments, checked against the kinds in their rows.
 
-use super::{Checked, Given, Kind, Legal, Number};
+use super::{Checked, Given, Kind, Legal, Number, Parameter};
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, language::value::Val},
-    ir::{Const, Type, Value},
+    ir::{Const, Dtype, Elem, ParamKind, Type, Value},
     loc::Loc,
     syntax::Expr,
 };
@@ -279,5 +279,190 @@ impl Builder<'_> {
             .compare("", "a `Barrier`", actual)
             .place(given.at(window), "the barrier is here");
         self.refuse(diagnostic.help_if(call))
+    }
+
+    /// Reports arguments that stand in each other's place, as other languages have them in another order.
+    pub(super) fn arguments_in_order(&mut self, given: &Given<'_>) -> Option<()> {
+        let Some(order) = self.other_order(given) else { return Some(()) };
+        let texts: Option<Vec<_>> = order.iter().map(|at| given.args[*at].text()).collect();
+        let function = matches!(given.of, Val::Unit);
+        let call = texts.map(|texts| {
+            let dot = if function { "" } else { "." };
+            format!("{dot}{}({})", given.path(), texts.join(", "))
+        });
+        let parameters = given.signature.parameters;
+        let required: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
+        let mut actual = vec![""; required.len()];
+        for (parameter, at) in order.iter().enumerate() {
+            actual[*at] = required[parameter];
+        }
+        let headline = format!("the arguments of `{}` are in another order", given.path());
+        let diagnostic = Code::Kind.at(given.loc, headline).compare(
+            "",
+            format!("({})", required.join(", ")),
+            format!("({})", actual.join(", ")),
+        );
+        self.refuse(diagnostic.help_if(call))
+    }
+
+    /// Reports a corner and extents of a tensor of rank 1 that are numbers.
+    pub(super) fn corner_in_array(&mut self, given: &Given<'_>) -> Option<()> {
+        let Some(param) = given.of.tensor().filter(|_| given.signature.name == "tile") else {
+            return Some(());
+        };
+        let number = |val: &Val| {
+            matches!(val, Val::Const(Const::Int(_), _))
+                || matches!(val, Val::Value(value) if self.is_scalar(*value))
+        };
+        let ([at, shape], [at_text, shape_text]) = (&given.vals[..], given.args) else {
+            return Some(());
+        };
+        if !number(at) || !number(shape) {
+            return Some(());
+        }
+        let rank = self.params[param as usize].kind.rank();
+        let texts = at_text.text().zip(shape_text.text()).filter(|_| rank == 1);
+        let help = texts.map(|(at, shape)| format!(".tile([{at}], [{shape}])"));
+        self.refuse(
+            Code::Kind
+                .at(given.loc, "a window has a corner and extents, an array each")
+                .compare("", "(at: [i32; R], shape: [i32; R])", "two numbers")
+                .why("there is one number for each axis of the tensor")
+                .help_if(help),
+        )
+    }
+
+    /// An order of the arguments in which each is what its parameter asks for, if they are not in one: the argument of each parameter.
+    fn other_order(&self, given: &Given<'_>) -> Option<Vec<usize>> {
+        let parameters = given.signature.parameters;
+        let count = parameters.len();
+        if parameters
+            .first()
+            .is_some_and(|first| matches!(first.kind, Kind::Factor | Kind::LeftFactor))
+            || given.path() == "wgmma::mma"
+        {
+            // An exchange of two operands is another product.
+            let [a, b, acc] = &given.vals[..] else { return None };
+            let accumulator_first = !self.multiply([a, b, acc]) && self.multiply([b, acc, a]);
+            return accumulator_first.then(|| vec![1, 2, 0]);
+        }
+        if !(2..=6).contains(&count) || given.vals.iter().any(Val::is_absent) {
+            return None;
+        }
+        let suits: Vec<Vec<Option<bool>>> = parameters
+            .iter()
+            .map(|parameter| {
+                given.vals.iter().map(|val| self.suits(given, parameter, val)).collect()
+            })
+            .collect();
+        let wrong: Vec<usize> = (0..count).filter(|at| suits[*at][*at] == Some(false)).collect();
+        if wrong.is_empty() {
+            return None;
+        }
+        let mut best: Option<(usize, Vec<usize>)> = None;
+        let mut order = Vec::new();
+        orders(count, &mut order, &mut |order| {
+            let fits =
+                order.iter().enumerate().all(|(parameter, at)| match suits[parameter][*at] {
+                    Some(fits) => fits,
+                    // What was wrong is not right for sure.
+                    None => !wrong.contains(&parameter),
+                });
+            let moved = order.iter().enumerate().filter(|(parameter, at)| parameter != *at).count();
+            if fits && best.as_ref().is_none_or(|(least, _)| moved < *least) {
+                best = Some((moved, order.to_vec()));
+            }
+        });
+        best.map(|(_, order)| order)
+    }
+
+    /// Whether the extents and types are those of the operands and the accumulator of a product.
+    fn multiply(&self, vals: [&Val; 3]) -> bool {
+        let parts = vals.map(|val| {
+            let &[rows, cols] = self.ty_of(val)?.shape() else { return None };
+            Some((rows, cols, self.num_of(val).and_then(|num| self.cells.known(num))))
+        });
+        let [Some(a), Some(b), Some(acc)] = parts else { return false };
+        a.1 == b.0 && acc.0 == a.0 && acc.1 == b.1 && a.2 == b.2
+    }
+
+    /// Whether a value is what a parameter asks for; nothing if its type does not tell.
+    fn suits(&self, given: &Given<'_>, parameter: &Parameter, val: &Val) -> Option<bool> {
+        let ty = self.ty_of(val);
+        let integer = matches!(val, Val::Const(Const::Int(_), _));
+        let group = matches!(val, Val::Array(_) | Val::Tuple(_));
+        let is_bool = || {
+            let num = self.num_of(val)?;
+            Some(self.cells.known(num)? == Dtype::Bool)
+        };
+        if parameter.name == "mask" && !integer {
+            return Some(is_bool().unwrap_or(false));
+        }
+        Some(match parameter.kind {
+            // A copy to a tensor goes the other way.
+            Kind::Any if given.path() == "copy_async" => match (parameter.name, val, ty) {
+                ("from", Val::View(_), _) | ("to", _, Some(Type::Shared(_))) => true,
+                ("to", Val::View(view), _)
+                    if matches!(
+                        self.params[view.param as usize].kind,
+                        ParamKind::Tensor { mutable: false, .. }
+                    ) =>
+                {
+                    false
+                }
+                _ => return None,
+            },
+            Kind::Any
+            | Kind::Value
+            | Kind::TileFirst
+            | Kind::Condition
+            | Kind::I32(_)
+            | Kind::Answer => {
+                return None;
+            }
+            Kind::Tile(_) => matches!(ty, Some(Type::Tile(..))),
+            Kind::Factor => matches!(ty, Some(Type::Tile(..) | Type::Shared(_))),
+            Kind::LeftFactor => matches!(ty, Some(Type::Shared(_) | Type::TensorMemory(_))),
+            Kind::Sums | Kind::Scales => matches!(ty, Some(Type::TensorMemory(_))),
+            Kind::Known(_)
+            | Kind::Size(_)
+            | Kind::Number(_)
+            | Kind::GridAxis
+            | Kind::Axis(_)
+            | Kind::NewAxis
+            | Kind::Entry => integer,
+            Kind::Axes => integer || group,
+            Kind::Shape
+            | Kind::Ring
+            | Kind::View
+            | Kind::Entries(_)
+            | Kind::Bases
+            | Kind::Corner => group,
+            Kind::Closure(_) => matches!(val, Val::Closure(_)),
+            Kind::Layout | Kind::LayoutOf(_) => matches!(val, Val::Layout(_)),
+            Kind::Address | Kind::OneAddress => {
+                matches!(ty, Some(Type::Scalar(Elem::Ptr(_)) | Type::Tile(Elem::Ptr(_), _)))
+            }
+            Kind::Map(_) | Kind::MapMut(_) => val.tensor().is_some(),
+            Kind::Barrier | Kind::PairBarrier => matches!(ty, Some(Type::Barrier(_))),
+            Kind::RightFactor | Kind::Window | Kind::BulkWindow(_) => {
+                matches!(ty, Some(Type::Shared(_)))
+            }
+        })
+    }
+}
+
+/// Calls a function with each order of so many things.
+fn orders(count: usize, order: &mut Vec<usize>, with: &mut impl FnMut(&[usize])) {
+    if order.len() == count {
+        with(order);
+        return;
+    }
+    for at in 0..count {
+        if !order.contains(&at) {
+            order.push(at);
+            orders(count, order, with);
+            order.pop();
+        }
     }
 }

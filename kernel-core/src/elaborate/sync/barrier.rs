@@ -67,7 +67,12 @@ impl Builder<'_> {
             Code::Kind.at(loc, headline.to_owned()).compare("", "a scalar (i32)", actual);
         let number = val.value().filter(|value| self.is_scalar(*value) && !self.is_ptr(*value));
         let named = number.and_then(|_| self.written(val));
-        self.refuse(diagnostic.help_if(named.map(|name| format!("{name} as i32"))))
+        let help = if let Val::Const(Const::Bool(holds), _) = val {
+            Some(u8::from(*holds).to_string())
+        } else {
+            named.map(|name| format!("{name} as i32"))
+        };
+        self.refuse(diagnostic.help_if(help))
     }
 
     /// One barrier of this or another block, or a report.

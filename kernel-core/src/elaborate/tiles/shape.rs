@@ -251,14 +251,24 @@ impl Builder<'_> {
     /// An axis of what has `limit` of them.
     pub(crate) fn axis(&mut self, val: &Val, limit: usize, what: &str, loc: Loc) -> Option<u32> {
         let axis = self.const_int(val, "an axis", loc)?;
-        match u32::try_from(axis).ok().filter(|axis| (*axis as usize) < limit) {
-            Some(axis) => Some(axis),
-            None => self.refuse(Code::Axis.at(loc, format!("{what} has no axis {axis}")).compare(
-                "axis",
-                format!("0 to {}", limit.saturating_sub(1)),
-                axis,
-            )),
+        let found = u32::try_from(axis).ok().filter(|axis| (*axis as usize) < limit);
+        if found.is_some() {
+            return found;
         }
+        let last = limit.saturating_sub(1);
+        let diagnostic = Code::Axis.at(loc, format!("{what} has no axis {axis}")).compare(
+            "axis",
+            format!("0 to {last}"),
+            axis,
+        );
+        self.refuse(if what == "the grid" && axis > 2 {
+            diagnostic
+                .why("a launch has three axes (CUDA C++ Programming Guide, \"Thread Hierarchy\"); a fourth one shares an axis with another")
+                .help("let (third, fourth) = (block_id(2) % 4, block_id(2) / 4); // of 4 blocks along the third")
+                .exemplified()
+        } else {
+            diagnostic.help_if((limit > 0).then(|| last.to_string()))
+        })
     }
 
     /// `x.expand(axis)`

@@ -1,0 +1,10 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn wrong(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
+    let v = x.tile([0], [256]).load();
+    let m = full([256], -inf);
+    out.tile([0], [256]).store(maximum(v, m));
+}
+
+fn main() {}

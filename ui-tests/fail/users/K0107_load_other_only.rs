@@ -1,0 +1,10 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn wrong(x: Ptr<f32>, out: Ptr<f32>, n: i32) {
+    let i = arange(0, 256);
+    let v = load_masked(x + i, i.lt(n));
+    store(out + i, v);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn wrong(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
+    let n = x.shape[0];
+    let t = x.tile([0], [256]).load();
+    out.tile([0], [256]).store(select(arange(0, 256).lt(n), t, zeros([256])));
+}
+
+fn main() {}
