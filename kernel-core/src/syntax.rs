@@ -13,6 +13,7 @@ mod dump;
 mod expr;
 pub mod free;
 mod item;
+mod macros;
 pub(crate) mod matching;
 mod notation;
 mod ptx;

@@ -70,11 +70,11 @@ fn a_reduction_is_no_scalar() {
     }
     answer("y.tile([0], [1]).store(v.sum(0));", "K0202", ".expand(0)");
     answer("y.tile([0], [1]).store(v.sum(0).item());", "K0206", "full([1], x)");
-    let help = "array(2, |i| ..)[x.item()]";
+    let help = "arange(0, 64).max(0).item() as usize";
     answer("store(p, [1.0, 2.0][arange(0, 64).max(0)]);", "K0203", help);
     answer("for i in 0..v { sync(); }", "K0206", "");
     answer("store(p, v.item());", "K0202", ".sum(0).item()");
-    answer("store(p, n.cast::<f32>().item());", "K0108", "");
+    answer("store(p, n.cast::<f32>().item());", "K0108", "n.cast::<f32>()");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn methods_that_exist_say_how_they_are_called() {
         assert!(found[0].starts_with(&format!("[K0107] `{method}`")), "{}", found[0]);
     }
     pasted("let w = t.sum();", "K0107", "let w = t.sum(1);");
-    pasted("let w = t.argmax(0, 1);", "K0107", "let w = t.argmax(1);");
+    pasted("let w = t.argmax(0, 1);", "K0107", "let w = t.argmax(0);");
     pasted("let w = t.cumsum();", "K0107", "let w = t.cumsum(1);");
     pasted("let w = t.scan(0);", "K0107", "let w = t.scan(1, |a, b| a + b);");
     pasted("let w = t.reduce(|a, b| a + b);", "K0107", "let w = t.reduce(1, |a, b| a + b);");

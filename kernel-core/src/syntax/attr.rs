@@ -93,6 +93,8 @@ struct RawInstances {
     rows: Vec<Vec<RawValue>>,
     /// The list with its brackets.
     place: Span,
+    /// The only value stands without brackets.
+    bare: bool,
 }
 
 enum RawValue {
@@ -161,6 +163,14 @@ impl Parse for RawInstances {
         if let Some(last) = names.last() {
             equals(last, input)?;
         }
+        if names.len() == 1 && !input.peek(syn::token::Bracket) && !input.is_empty() {
+            let value: RawValue = input.parse()?;
+            let place = match &value {
+                RawValue::Expr(expr) => expr.span(),
+                RawValue::Type(ty) => ty.span(),
+            };
+            return Ok(RawInstances { names, rows: vec![vec![value]], place, bare: true });
+        }
         let list;
         let brackets = syn::bracketed!(list in input);
         let mut rows = Vec::new();
@@ -178,7 +188,7 @@ impl Parse for RawInstances {
                 list.parse::<syn::Token![,]>()?;
             }
         }
-        Ok(RawInstances { names, rows, place: brackets.span.join() })
+        Ok(RawInstances { names, rows, place: brackets.span.join(), bare: false })
     }
 }
 
@@ -367,8 +377,7 @@ impl Reader<'_> {
                     {
                         attr.targets.push(self.ident(&last.ident));
                     } else {
-                        let loc = self.loc(&item);
-                        self.bad_attr(loc, "a target is a name such as `sm_80`");
+                        self.no_target(&item);
                         attr.target_refused = true;
                     }
                 }
@@ -402,6 +411,19 @@ impl Reader<'_> {
             "instances" => attr.unreadable = true,
             _ => {}
         }
+    }
+
+    /// Reports what stands for the name of a target.
+    fn no_target(&mut self, item: &syn::Expr) {
+        let text = written(item);
+        let number = text.trim_matches('"').trim_start_matches("sm").trim_start_matches('_');
+        let near = format!("sm_{number}");
+        let known = kernel_ptx::Hardware::named(&near).is_some();
+        self.problems.push(
+            Diagnostic::new(Code::Attribute, self.loc(item), "a target is a name such as `sm_80`")
+                .compare("", "a name", format!("`{text}`"))
+                .help(if known { &near } else { ARGUMENTS }),
+        );
     }
 
     fn instances(&mut self, raw: RawInstances) -> Instances {
@@ -443,6 +465,17 @@ impl Reader<'_> {
                     .compare("values", names.len(), values.len()),
                 );
             }
+        }
+        if raw.bare
+            && let ([name], [row]) = (&names[..], &rows[..])
+            && let [value] = &row[..]
+        {
+            self.problems.push(
+                Diagnostic::new(Code::Attribute, loc, "`instances` takes lists of values")
+                    .compare("", "square brackets", format!("`{}`", value.text))
+                    .why(format!("each value of `{}` makes an instance of its own", name.name))
+                    .help(format!("[{}]", value.text)),
+            );
         }
         Instances { names, rows, loc }
     }

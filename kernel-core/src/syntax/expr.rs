@@ -6,6 +6,7 @@ use syn::spanned::Spanned as _;
 use super::{
     BinOp, Block, Expr, ExprKind, GenericArg, Ident, Literal, Pat, PatKind, Path, Segment, Stmt,
     TypeExpr, TypeKind, UnOp,
+    macros::{LONGEST_GIVEN, MACROS, macro_advice, macro_written},
 };
 use crate::{
     diag::{Code, Problems},
@@ -575,8 +576,21 @@ impl Reader<'_> {
 
     fn struct_literal(&mut self, item: &syn::ExprStruct, depth: u32) -> ExprKind {
         if let Some(rest) = &item.rest {
-            let help = "Name { a: other.a, b: other.b }";
-            self.refuse_at(rest, "`..` in a struct literal", "", help);
+            let mut help = String::new();
+            let mut why = "a struct literal gives each field a value: kernels have no `Default`";
+            if let syn::Expr::Path(of) = &**rest {
+                why = "a struct literal gives each field a value";
+                let set = |field: &syn::FieldValue| {
+                    let [to, value] = [super::written(&field.member), super::written(&field.expr)];
+                    format!("new.{to} = {value}; ")
+                };
+                let sets: String = item.fields.iter().map(set).collect();
+                help = format!("{{ let mut new = {}; {sets}new }}", super::written(of));
+            }
+            let help = if help.len() <= 2 * LONGEST_GIVEN { &*help } else { "" };
+            self.refuse_at(&item.rest, "`..` in a struct literal", why, help);
+            let fields = item.fields.iter().map(|field| self.alone(&field.expr, depth)).collect();
+            return ExprKind::Refused(fields);
         }
         let path = self.path(&item.path, depth);
         let fields = item.fields.iter();
@@ -632,6 +646,10 @@ impl Reader<'_> {
         }
         if let Some(said) = self.said(&name, mac, depth) {
             return said;
+        }
+        if let Some((why, help)) = macro_written(&name, mac) {
+            let loc = self.loc(mac);
+            return self.refused(loc, &format!("the macro `{name}!`"), why, &help);
         }
         let (why, help) = macro_advice(&name);
         // What the help replaces: the macro with its text.
@@ -726,26 +744,6 @@ fn spelt(value: &syn::Expr) -> String {
     let text = super::written(value);
     if short && text.len() <= LONGEST_ARGUMENT { text } else { "..".to_owned() }
 }
-
-/// Why a macro is not known, and what to write instead.
-fn macro_advice(name: &str) -> (&'static str, &'static str) {
-    match name {
-        "dbg" | "eprint" | "eprintln" => ("a kernel prints by `println!` and `print!`", ""),
-        "write" | "writeln" | "format" | "format_args" => {
-            ("the device has no texts: the host formats what `println!` and `print!` are given", "")
-        }
-        "asm" | "global_asm" => {
-            ("write instructions as PTX", "ptx!(\"ex2.approx.ftz.f32 {out}, {x};\", x = v => f32)")
-        }
-        "vec" => ("the device has no heap", "array(4, |i| zeros::<f32>([64, 64]))"),
-        "panic" | "unreachable" | "todo" | "unimplemented" => {
-            ("a kernel cannot unwind; an assertion that fails stops it", "device_assert(false)")
-        }
-        _ => (MACROS, ""),
-    }
-}
-
-const MACROS: &str = "the macros are `println!`, `print!`, `assert!`, `assert_eq!`, `assert_ne!`, `layout!` and `ptx!`";
 
 enum Operator {
     Plain(BinOp),

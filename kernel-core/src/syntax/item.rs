@@ -153,7 +153,10 @@ impl Reader<'_> {
 
     fn refuse_part(&mut self, part: &dyn ToTokens, headline: &str, why: &str, help: &str) {
         let loc = self.loc(&part.to_token_stream());
-        self.problems.push(Code::Signature.at(loc, headline).advised(why, help));
+        let diagnostic = Code::Signature.at(loc, headline).advised(why, help);
+        // A whole signature does not go where a part of it stands.
+        let whole = help.starts_with("fn ");
+        self.problems.push(if whole { diagnostic.exemplified() } else { diagnostic });
     }
 
     /// Refuses what a function of Rust may have before its parameters and after them, and a kernel not.
@@ -170,12 +173,13 @@ impl Reader<'_> {
             None
         };
         let generics = &signature.generics;
+        let result = with_result(signature).unwrap_or_default();
         let rows = [
             (
                 output,
                 "a kernel that returns a value",
                 "a launch returns before its blocks have run; write results to tensors",
-                "",
+                &*result,
             ),
             (
                 tokens(signature.asyncness.as_ref()),
@@ -243,6 +247,18 @@ impl Reader<'_> {
             syn::Type::Path(_) | syn::Type::Paren(_) | syn::Type::Group(_) => return,
             syn::Type::Reference(reference) => {
                 let name = if reference.mutability.is_some() { "TensorMut" } else { "Tensor" };
+                if let syn::Type::Path(path) = &*reference.elem
+                    && let of = super::written(path)
+                    && !OF_HOSTS.iter().any(|name| of.split(['<', ' ']).next() == Some(name))
+                {
+                    let scalar = crate::ir::Dtype::from_name(&of).is_some();
+                    let help = match (reference.mutability.is_some(), of.strip_prefix("Tensor<")) {
+                        (true, _) if scalar => format!("TensorMut<{of}, 1>"),
+                        (true, Some(rest)) => format!("TensorMut<{rest}"),
+                        (_, _) => of,
+                    };
+                    return self.by_reference(ty, &help);
+                }
                 let elem = match &*reference.elem {
                     syn::Type::Slice(slice) => super::written(&slice.elem),
                     syn::Type::Array(array) => super::written(&array.elem),
@@ -262,6 +278,18 @@ impl Reader<'_> {
             Diagnostic::new(Code::Parameter, loc, "this type cannot be passed to a kernel")
                 .why(PARAMETER_TYPES)
                 .help(help),
+        );
+        *ty = syn::parse_quote!(_);
+    }
+
+    /// Refuses a reference to what is passed by itself.
+    fn by_reference(&mut self, ty: &mut syn::Type, help: &str) {
+        let loc = self.loc(ty);
+        self.problems.push(
+            Code::Parameter
+                .at(loc, "a reference cannot be passed to a kernel")
+                .why("the host borrows tensors in `Args`; a kernel takes handles of them, which are free to copy, and numbers")
+                .help(help.to_owned()),
         );
         *ty = syn::parse_quote!(_);
     }
@@ -644,3 +672,23 @@ fn of_self(ty: &syn::Type) -> Option<syn::Ident> {
     let [own, name] = &segments[..] else { return None };
     (path.qself.is_none() && own.ident == "Self").then(|| name.ident.clone())
 }
+
+/// The signature of a kernel that writes its result to a tensor instead of returning it, if that is a number or a tile of a known type.
+fn with_result(signature: &syn::Signature) -> Option<String> {
+    let syn::ReturnType::Type(_, ty) = &signature.output else { return None };
+    let text = super::written(ty);
+    let elem = text.strip_prefix("Tile<").and_then(|rest| rest.strip_suffix('>')).unwrap_or(&text);
+    crate::ir::Dtype::from_name(elem)?;
+    let tensor: syn::Type = syn::parse_str(&format!("TensorMut<{elem}, 1>")).ok()?;
+    let mut without = signature.clone();
+    without.output = syn::ReturnType::Default;
+    without.inputs.push(syn::parse_quote!(out: #tensor));
+    let text = super::written(&without);
+    (text.len() <= LONGEST_SIGNATURE).then_some(text)
+}
+
+/// Types of the host for which a tensor stands.
+const OF_HOSTS: [&str; 7] = ["str", "String", "Vec", "Box", "Rc", "Arc", "Option"];
+
+/// Characters of a signature that a help repeats.
+const LONGEST_SIGNATURE: usize = 100;

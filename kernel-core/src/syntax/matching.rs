@@ -122,6 +122,24 @@ impl Reader<'_> {
             );
             return ExprKind::Refused(self.match_parts(init, item, depth));
         }
+        if let Some((actual, otherwise)) = leaves_out(item) {
+            let value = super::written(&item.expr);
+            let loc = self.loc(
+                &item
+                    .arms
+                    .last()
+                    .map_or_else(|| item.expr.to_token_stream(), |arm| arm.pat.to_token_stream()),
+            );
+            let diagnostic = Code::Unsupported
+                .at(loc, "a `match` that leaves values out")
+                .compare("", format!("an arm for each value of `{value}`"), actual)
+                .why("the block takes one of the arms, whatever the value is");
+            self.problems.push(match otherwise {
+                Some(arm) => diagnostic.help(arm).exemplified(),
+                // The last condition holds if none before it does.
+                None => diagnostic.help("_"),
+            });
+        }
         // Each arm is nested in those before it.
         let depth = depth + u32::try_from(patterns.len() / ARMS_OF_ONE_LEVEL).unwrap_or(u32::MAX);
         if depth > MAX_DEPTH {
@@ -634,4 +652,63 @@ fn declared(names: &[(Pat, Expr)]) -> impl Iterator<Item = Stmt> {
         ty: None,
         init: Some(value.clone()),
     })
+}
+
+/// How many values of an integer some types have: as many literals may take all of them.
+const VALUES_OF_A_BYTE: u128 = 256;
+
+/// What the arms of a `match` take, if they certainly leave values out whatever the type is, and an arm for the rest; none if `_` may
+/// take the place of the last pattern, as all have conditions.
+fn leaves_out(item: &syn::ExprMatch) -> Option<(String, Option<String>)> {
+    let mut taken = Vec::new();
+    let mut values = 0;
+    let mut guarded = 0;
+    for arm in &item.arms {
+        if let syn::Pat::Guard(_) = &arm.pat {
+            guarded += 1;
+            continue;
+        }
+        values += values_of(&arm.pat)?;
+        taken.push(super::written(&arm.pat));
+    }
+    let last = item.arms.last()?;
+    let takes = |word: &str| taken.iter().any(|pat: &String| pat.contains(word));
+    if values >= VALUES_OF_A_BYTE || takes("true") && takes("false") {
+        return None;
+    }
+    if taken.is_empty() {
+        let guarded = crate::diag::counted(guarded, "arm");
+        return Some((format!("{guarded} with conditions, which may all be false"), None));
+    }
+    let listed = taken.iter().map(|pat| format!("`{pat}`")).collect::<Vec<_>>().join(", ");
+    let body = super::written(&last.body);
+    let body = if body.len() <= 24 { body } else { "..".to_owned() };
+    Some((format!("arms for {listed}"), Some(format!("_ => {body},"))))
+}
+
+/// How many values a pattern of literals takes.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other patterns may take any value")]
+fn values_of(pat: &syn::Pat) -> Option<u128> {
+    match pat {
+        syn::Pat::Paren(paren) => values_of(&paren.pat),
+        syn::Pat::Or(or) => or.cases.iter().map(values_of).sum(),
+        syn::Pat::Lit(_) => Some(1),
+        syn::Pat::Range(range) => {
+            let (Some(start), Some(end)) = (&range.start, &range.end) else { return None };
+            let (start, end) = (whole(start)?, whole(end)?);
+            u128::try_from(end.checked_sub(start)?.checked_add(1)?).ok()
+        }
+        _ => None,
+    }
+}
+
+/// An integer that is written out.
+fn whole(expr: &syn::Expr) -> Option<i128> {
+    if let syn::Expr::Unary(syn::ExprUnary { op: syn::UnOp::Neg(_), expr, .. }) = expr {
+        return whole(expr)?.checked_neg();
+    }
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(literal), .. }) = expr else {
+        return None;
+    };
+    literal.base10_parse().ok()
 }

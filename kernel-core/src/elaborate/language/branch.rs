@@ -8,7 +8,8 @@ use crate::{
     diag::{Code, Diagnostic},
     elaborate::{Builder, Env, tiles::arith::symbol},
     ir::{
-        Binary, Const, ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type, Value,
+        Binary, Const, Elem, ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type,
+        Value,
     },
     loc::Loc,
     syntax::{self, Block, Expr, ExprKind},
@@ -373,6 +374,21 @@ impl Builder<'_> {
         Some(out)
     }
 
+    /// A literal as a tile like another one.
+    fn spread(&self, tile: &Val, literal: &Val) -> Option<String> {
+        let ty = self.ty(tile.value()?);
+        let (Type::Tile(Elem::Number(_), shape), num) = (ty, self.num_of(literal)?) else {
+            return None;
+        };
+        let literal = match (literal, literal.value()) {
+            (Val::Const(value, _), _) => *value,
+            (_, Some(value)) if self.is_scalar(value) => self.cells.literal_of(num)?,
+            (_, _) => return None,
+        };
+        let dtype = self.cells.settled(self.num(tile.value()?));
+        Some(self.full_of(shape, &Val::Const(literal, num), dtype))
+    }
+
     pub(crate) fn differing(&mut self, a: &Val, b: &Val, loc: Loc) {
         if a.is_absent() || b.is_absent() {
             return;
@@ -429,11 +445,14 @@ impl Builder<'_> {
         } else {
             "after a branch or an iteration of a loop, a variable has one type and one shape"
         };
+        let spread = self.spread(a, b).or_else(|| self.spread(b, a));
         self.report(
             Code::BranchTypes
                 .at(loc, "the paths through this code give values of different types")
                 .compare("", x, y)
-                .why(why),
+                .why(why)
+                .help_if(spread)
+                .exemplified(),
         );
     }
 

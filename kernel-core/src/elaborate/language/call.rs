@@ -620,7 +620,7 @@ impl Builder<'_> {
             let inlined = Inlined { function: &function, outer: scope, receiver };
             return self.inline(inlined, &name.args, (vals, args), env, loc);
         }
-        self.builtin_method(val, name, args, env, loc)
+        self.builtin_method((receiver, val), name, args, env, loc)
     }
 
     /// The generics of the struct in `Acc::new(v)`, if `given` leaves them open: what the arguments say, as of a

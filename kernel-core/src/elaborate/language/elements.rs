@@ -67,7 +67,8 @@ impl Builder<'_> {
                 return chosen.unwrap_or(Val::Error);
             }
         }
-        let (mut what, mut help) = (self.describe(&val), None);
+        let mut what = self.describe(&val);
+        let help;
         let why = if let Some(param) = val.tensor() {
             "a tensor".clone_into(&mut what);
             help = Some(format!("{}.load()", self.window_of(param)));
@@ -78,10 +79,86 @@ impl Builder<'_> {
             help = Some(format!("load({base} + {index})"));
             "`+` moves an address, in elements, and `load` reads it"
         } else {
-            "arrays and rings of shared buffers can be indexed; the elements of a tile belong to threads: use reductions and masks"
+            help = self.elements_of_tile(&val, base, (&at, index));
+            "arrays and rings of shared buffers can be indexed; the elements of a tile belong to threads"
         };
         let headline = format!("{what} cannot be indexed");
         self.report(Code::NotAFunction.at(loc, headline).why(why).help_if(help))
+    }
+
+    /// Reports `x.shape()[1]` and `x.shape[1]` of what has `dim`.
+    fn extent_by_index(&mut self, base: &Expr, index: &Expr, env: Env, loc: Loc) -> Option<Val> {
+        let (of, name) = if let ExprKind::Method(of, name, args) = &base.kind
+            && args.is_empty()
+        {
+            (of, &name.name)
+        } else if let ExprKind::Field(of, name) = &base.kind {
+            (of, &name.name)
+        } else {
+            return None;
+        };
+        let method = match name.as_str() {
+            "shape" | "size" | "sizes" | "dims" | "extents" => "dim",
+            "strides" | "stride" => "stride",
+            _ => return None,
+        };
+        // What is not a name is evaluated once.
+        of.name()?;
+        let val = self.plain_expr(of, env);
+        if self.has_method(&val, name) || !self.has_method(&val, method) {
+            return None;
+        }
+        let what = self.describe(&val);
+        let call = of.operand_text().zip(index.text());
+        Some(
+            self.report(
+                Code::NotAFunction
+                    .at(loc, format!("{what} has no `{name}` that is indexed"))
+                    .why(format!("`{method}` takes the axis"))
+                    .help_if(call.map(|(of, index)| format!("{of}.{method}({index})"))),
+            ),
+        )
+    }
+
+    /// What an index of a tile asks for, written with its methods.
+    fn elements_of_tile(
+        &self,
+        val: &Val,
+        base: &Expr,
+        (at, index): (&Val, &Expr),
+    ) -> Option<String> {
+        let Val::Value(tile) = val else { return None };
+        let Type::Tile(_, shape) = self.ty(*tile) else { return None };
+        let of = base.operand_text()?;
+        let rest = ", ..".repeat(shape.len().checked_sub(1)?);
+        let slice = |range: &str| {
+            if rest.is_empty() {
+                format!("{of}.slice({range})")
+            } else {
+                format!("{of}.slice(({range}{rest}))")
+            }
+        };
+        if let Val::Const(Const::Int(at), _) = at {
+            let extent = i128::from(shape[0]);
+            let at = if *at < 0 { extent + at } else { *at };
+            let item = if rest.is_empty() { ".item()" } else { "" };
+            let inside = (0..extent).contains(&at);
+            return inside.then(|| slice(&format!("{at}..{}", at + 1)) + item);
+        }
+        if let Val::Range(range) = at {
+            let known = |end: &Val| matches!(end, Val::Const(..) | Val::Unit);
+            let text = index.text().filter(|_| known(&range.from) && known(&range.to));
+            return text.map(|text| slice(&text));
+        }
+        let at = at.value()?;
+        let text = index.text()?;
+        if self.is_scalar(at) && rest.is_empty() && !self.is_ptr(*tile) {
+            let zero = if self.cells.is_float(self.num(*tile)) { "0.0" } else { "0" };
+            let here = format!("arange(0, {}).eq({text})", shape[0]);
+            return Some(format!("select({here}, {of}, {zero}).sum(0).item()"));
+        }
+        let like = matches!(self.ty(at), Type::Tile(_, of) if of.len() == shape.len());
+        like.then(|| format!("{of}.gather(0, {text})"))
     }
 
     /// Whether a value can index an array of Rust, or a report. Rust has `usize` there, and only a literal becomes one.
@@ -106,8 +183,8 @@ impl Builder<'_> {
         if at.is_absent() || num.is_some_and(|num| self.cells.unify_index(num).is_some()) {
             return true;
         }
-        if parts.iter().any(holds_tensor)
-            && !matches!(at, Val::Value(value) if !self.is_scalar(*value))
+        if !matches!(at, Val::Value(value) if !self.is_scalar(*value))
+            && num.is_some_and(|num| !self.cells.is_float(num))
             && let Some(text) = index.operand_text()
         {
             self.report(
@@ -118,14 +195,14 @@ impl Builder<'_> {
             );
             return false;
         }
-        let length = parts.len();
         let is_point = matches!(at, Val::Value(value) if self.is_point(*value));
-        let item = if is_point { "[x.item()]" } else { "" };
+        let item = index.operand_text().filter(|_| is_point);
         self.report(
-            Code::DtypeMismatch.at(loc, "a Rust array is indexed by a literal")
-                .compare("", "an integer literal", self.describe(at))
-                .why("Rust indexes `[a, b]` by a `usize`, which kernels do not have; index an array made with `array` by an `i32`")
-                .help(format!("array({length}, |i| ..){item}")),
+            Code::DtypeMismatch
+                .at(loc, "a Rust array is indexed by a `usize`")
+                .compare("", "usize", self.describe(at))
+                .why("an `i32` becomes one by `as usize`")
+                .help_if(item.map(|text| format!("{text}.item() as usize"))),
         );
         false
     }

@@ -224,6 +224,11 @@ impl Builder<'_> {
             diagnostic.why(why).help(format!("arange({}, {})", end(&range.from), end(&range.to)))
         } else if let Val::Closure(_) = val {
             diagnostic.why("a closure gives a value when it is called").help(format!("{text}(..)"))
+        } else if let Val::Str(_) = val {
+            diagnostic
+                .why("the device has no strings: the variants of an enum name choices, and a const generic chooses when the kernel is compiled")
+                .help("enum Mode { Relu, Identity }")
+                .exemplified()
         } else {
             diagnostic
         }

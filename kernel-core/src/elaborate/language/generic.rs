@@ -12,7 +12,7 @@ use super::value::{Num, Val};
 use crate::{
     diag::Code,
     elaborate::Builder,
-    ir::{Const, Elem, ElementwiseOp, MemoryOp, Op, TileOp, Value},
+    ir::{Const, Dtype, Elem, ElementwiseOp, MemoryOp, Op, TileOp, Type, Value},
     loc::Loc,
     syntax::{Function, GenericKind, TypeExpr},
 };
@@ -158,6 +158,44 @@ impl Builder<'_> {
             .compare("", "one element type on both sides", actual)
             .why(why);
         self.refuse(diagnostic.help_if(help))
+    }
+
+    /// Reports a tile and a scalar of different element types: the scalar is what converts.
+    pub(crate) fn scalar_as_tile(
+        &mut self,
+        a: Value,
+        b: Value,
+        what: &str,
+        loc: Loc,
+    ) -> Option<()> {
+        let (tile, operand) = match [a, b].map(|value| self.is_scalar(value)) {
+            [false, true] => (a, 1),
+            [true, false] => (b, 0),
+            [true, true] | [false, false] => return Some(()),
+        };
+        if !matches!(self.ty(tile), Type::Tile(Elem::Number(_), _)) {
+            return Some(());
+        }
+        let [Some(x), Some(y)] = [a, b].map(|value| self.cells.known(self.num(value))) else {
+            return Some(());
+        };
+        let to = self.cells.known(self.num(tile))?;
+        let converts = |dtype: Dtype| dtype != Dtype::Bool && !dtype.is_opaque();
+        if x == y || !converts(x) || !converts(y) {
+            return Some(());
+        }
+        self.refuse(
+            Code::DtypeMismatch
+                .at(loc, format!("the operands of {what} have different element types"))
+                .compare(
+                    "",
+                    "one element type on both sides",
+                    format!("{} and {}", x.name(), y.name()),
+                )
+                .why(format!("the tile is of `{}`, and nothing converts by itself", to.name()))
+                .help(format!(".cast::<{}>()", to.name()))
+                .of_operand(operand, None),
+        )
     }
 
     /// The type parameter of a value, and the words, if a literal stands beside it.

@@ -214,11 +214,19 @@ impl Builder<'_> {
         match u32::try_from(warps) {
             Ok(warps) if warps.is_power_of_two() && warps <= 32 => warps,
             _ => {
-                self.report(
-                    Code::Warps.at(expr.loc, format!("a block cannot have {warps} warps"))
-                        .compare("warps", "1, 2, 4, 8, 16 or 32", warps)
-                        .why("a block has at most 1024 threads, and layouts spread tiles over a power of two of warps"),
-                );
+                let legal = |warps: i128| (1..=32).contains(&warps) && warps.count_ones() == 1;
+                // Threads are what other languages count.
+                let threads = (warps % 32 == 0 && legal(warps / 32)).then_some(warps / 32);
+                let up = u32::try_from(warps).ok().filter(|warps| (1..32).contains(warps));
+                let up = up.map(|warps| i128::from(warps.next_power_of_two()));
+                let diagnostic = Code::Warps.at(expr.loc, format!("a block cannot have {warps} warps"))
+                    .compare("warps", "1, 2, 4, 8, 16 or 32", warps)
+                    .why("a block has at most 1024 threads, and layouts spread tiles over a power of two of warps");
+                let diagnostic = match threads {
+                    Some(of) => diagnostic.why(format!("{warps} threads are {of} warps")),
+                    None => diagnostic,
+                };
+                self.report(diagnostic.help_if(threads.or(up).map(|warps| warps.to_string())));
                 4
             }
         }
@@ -373,6 +381,17 @@ impl Builder<'_> {
                 let known = if let Ty::Scalar(num) = of { self.cells.known(num) } else { None };
                 if known.is_some() || self.is_refused(&of) {
                     return known.map(ParamKind::Scalar);
+                }
+                if let Ty::Struct(def, ..) = &of
+                    && def.is_enum()
+                {
+                    return self.refuse(
+                        Code::Parameter
+                            .at(ty.loc, "an enum cannot be passed to a kernel")
+                            .compare("", "a number", format!("`{name}`"))
+                            .why("the host passes a number, or chooses an instance by a const generic; the kernel makes a variant of it")
+                            .help("i32"),
+                    );
                 }
                 let help = if matches!(of, Ty::Scalar(_)) { "i32" } else { "Tensor<f32, 1>" };
                 refuse(self, "this type cannot be passed to a kernel", help)

@@ -251,6 +251,19 @@ impl Builder<'_> {
         declared: &mut Vec<Fact>,
     ) -> Option<Val> {
         let of = passed.ty.of_option().unwrap_or(passed.ty);
+        if let (true, Some((def, _))) =
+            (passed.ty.of_option().is_some(), self.own_struct(of, request.unit, env))
+        {
+            let fields: Vec<&str> = def.field_names().collect();
+            return self.refuse(
+                Code::Parameter
+                    .at(passed.ty.loc, "an `Option` of a struct cannot be passed to a kernel")
+                    .compare("", format!("`{}`, with fields that may be absent", def.name.name), format!("`Option<{}>`", def.name.name))
+                    .why("a launch passes a struct field by field, and code is compiled for each choice of absent fields")
+                    .help(format!("pub struct {} {{ {}: Option<Tensor<f32, 1>> }}", def.name.name, fields.first().unwrap_or(&"x")))
+                    .exemplified(),
+            );
+        }
         let kind = self.param_kind(of, env)?;
         let param = u32::try_from(self.params.len()).expect("bounded by the bytes of the entry");
         let absent = request.absent.contains(&passed.name);

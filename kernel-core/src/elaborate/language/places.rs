@@ -11,7 +11,10 @@ use crate::{
     diag::Code,
     elaborate::{
         Builder, Env,
-        messages::advice::{self, Advice},
+        messages::{
+            advice::{self, Advice},
+            forms::AsWritten,
+        },
     },
     ir::{Const, Dtype, Type},
     loc::Loc,
@@ -240,7 +243,9 @@ impl Builder<'_> {
             let of_array = matches!(&target.kind, ExprKind::Index(..)) && help.is_none();
             let diagnostic = diagnostic.help_if(help);
             self.report(if of_array {
-                diagnostic.help("for i in unroll(0..4) { parts[i] = value; }").exemplified()
+                diagnostic
+                    .help("for i in unroll(0..4) { parts[i as usize] = value; }")
+                    .exemplified()
             } else {
                 diagnostic
             });
@@ -252,6 +257,26 @@ impl Builder<'_> {
         let ExprKind::Index(base, index) = &target.kind else { return false };
         let Some(place) = self.place(base, env) else { return false };
         let val = self.read(&place);
+        if let Val::Array(parts) | Val::List(parts) = &val {
+            let (length, at) = (parts.len(), self.plain_expr(index, env));
+            if at.is_absent() {
+                return true;
+            }
+            if matches!(at, Val::Const(..)) {
+                return false;
+            }
+            let as_index = if matches!(val, Val::Array(_)) { " as usize" } else { "" };
+            let of = base.operand_text().unwrap_or_else(|| "parts".to_owned());
+            self.report(
+                Code::NotConstant
+                    .at(index.loc, "the index of an element that is assigned to must be known at compile time")
+                    .compare("", "a constant", self.describe(&at))
+                    .why("the elements of an array are in registers, which have no addresses; an unrolled loop has constants for indices")
+                    .help(format!("for i in unroll(0..{length}) {{ {of}[i{as_index}] = ..; }}"))
+                    .exemplified(),
+            );
+            return true;
+        }
         let (headline, why, help) = if let Some(param) = val.tensor() {
             (
                 "an element of a tensor cannot be assigned to",
@@ -323,7 +348,12 @@ impl Builder<'_> {
             let val = self.plain(val);
             let ty = self.type_of(&old);
             let val = self.coerce(val, &ty, val_loc);
-            self.check_same_shape(&old, val, val_loc)
+            let val = self.check_same_shape(&old, val, val_loc);
+            if matches!(val, Val::Error) {
+                // What the variable holds from here on is not known.
+                self.scopes.spoiled.insert(place.var);
+            }
+            val
         };
         let mut root = self.scopes.vars[place.var.0 as usize].val.clone();
         set_at(&mut root, &place.path, val);
@@ -335,9 +365,12 @@ impl Builder<'_> {
     fn immutable(&mut self, place: &Place, loc: Loc) {
         let name = self.scopes.name_of(place.var).unwrap_or("this variable").to_owned();
         let declared = self.scopes.vars[place.var.0 as usize].declared;
+        let at = declared.unwrap_or(loc);
+        // It is said once.
+        self.scopes.vars[place.var.0 as usize].mutable = true;
         self.report(
-            Code::Immutable.at(loc, format!("`{name}` is not `mut`"))
-                .place_if(declared, "declared here")
+            Code::Immutable.at(at, format!("`{name}` is not `mut`"))
+                .place_if(declared.map(|_| loc), "changed here")
                 .why("only variables declared `mut` can change, and only these are carried from iteration to iteration")
                 .help(format!("mut {name}")),
         );
@@ -354,7 +387,8 @@ impl Builder<'_> {
                     .at(loc, "a variable keeps its shape")
                     .compare("", required, actual)
                     .why("branches and loops carry a variable in the same registers, whichever way they go")
-                    .help("let y = .."),
+                    .help("let y = ..")
+                    .exemplified(),
             );
         }
         new
@@ -385,6 +419,8 @@ impl Builder<'_> {
         }
         let headline = format!("{} has no field `{}`", self.describe(&val), name.name);
         let diagnostic = Code::NotAFunction.at(name.loc, headline);
+        let written =
+            AsWritten { of: base.operand_text(), args: Vec::new(), ends: [None, None], loc };
         if let Val::Struct(item) = &val
             && let Some(near) = crate::diag::nearest(&name.name, item.def.field_names())
         {
@@ -392,8 +428,8 @@ impl Builder<'_> {
         }
         let diagnostic =
             match (self.said_of_field(&val, &name.name), method_advice(&val, &name.name)) {
-                (Some(help), _) => diagnostic.help(help),
-                (None, Some(advice)) => self.advised_of(diagnostic, &val, &[], advice),
+                (Some(help), _) => written.instead(diagnostic, &help),
+                (None, Some(advice)) => self.advised_of(diagnostic, &val, (&written, &[]), advice),
                 (None, None) => diagnostic,
             };
         self.report(diagnostic)

@@ -302,6 +302,25 @@ pub(crate) fn is_foreign(name: &str) -> bool {
 
 const WRAPS: &str = "integers wrap in kernels, so the operators are those";
 
+const SATURATES: &str =
+    "integers wrap in kernels: what is to stay within bounds is compared with them before";
+
+/// For a method of a number, of which there is one for the block.
+pub(crate) fn of_number(name: &str) -> Option<Advice> {
+    Some(match name {
+        "signum" | "sign" => ("", "if x < 0.0 { -1.0 } else { 1.0 }"),
+        "saturating_sub" => (SATURATES, "if x > y { x - y } else { 0 }"),
+        "next_multiple_of" => ("", "cdiv(x, y) * y"),
+        "div_ceil" => ("", "cdiv(x, y)"),
+        "is_multiple_of" => ("", "x % y == 0"),
+        "is_power_of_two" => ("", "x.count_ones() == 1"),
+        "is_positive" => ("", "x > 0"),
+        "is_negative" => ("", "x < 0"),
+        "ilog2" => ("", "31 - x.leading_zeros().cast::<i32>()"),
+        _ => return None,
+    })
+}
+
 /// For a method of a range.
 pub(crate) fn of_range(name: &str) -> Option<Advice> {
     Some(match name {
@@ -323,9 +342,8 @@ pub(crate) fn of_range(name: &str) -> Option<Advice> {
 /// For a method, or a field, of a scalar or a tile.
 pub(crate) fn of_method(name: &str) -> Option<Advice> {
     Some(match name {
-        "to" | "astype" | "as_type" | "type" | "dtype" | "into" | "try_into" => {
-            ("", ".cast::<f32>()")
-        }
+        "to" | "astype" | "as_type" | "type" | "dtype" => ("", ".cast::<f32>()"),
+        "into" | "try_into" => ("", ".cast()"),
         "clip" => ("", "x.clamp(lo, hi)"),
         "isnan" => ("", ".is_nan()"),
         "popc" | "popcount" | "popcll" => ("", ".count_ones()"),
@@ -411,6 +429,29 @@ pub(crate) fn of_method(name: &str) -> Option<Advice> {
         "any" => ("", ".reduce(0, |a, b| a | b)"),
         "all" => ("", ".reduce(0, |a, b| a & b)"),
         "prod" | "product" => ("", ".reduce(0, |a, b| a * b)"),
+        _ => return of_rust(name),
+    })
+}
+
+/// For methods of the numbers of Rust, and of what may not be there.
+fn of_rust(name: &str) -> Option<Advice> {
+    Some(match name {
+        "signum" | "sign" => ("", "select(x.lt(0.0), -1.0, 1.0)"),
+        "hypot" => ("", "(x * x + y * y).sqrt()"),
+        "abs_diff" => ("", "(x - y).abs()"),
+        "fract" => ("", "x - x.trunc()"),
+        "tan" => ("", "x.sin() / x.cos()"),
+        "sinh" => ("", "(x.exp() - (-x).exp()) * 0.5"),
+        "cosh" => ("", "(x.exp() + (-x).exp()) * 0.5"),
+        "sin_cos" => ("", "(x.sin(), x.cos())"),
+        "to_radians" => ("", "x * 0.017453292519943295"),
+        "to_degrees" => ("", "x * 57.29577951308232"),
+        "lerp" | "mix" => ("", "x + (y - x) * z"),
+        "saturating_sub" | "saturating_add" | "saturating_mul" | "checked_add" | "checked_sub"
+        | "checked_mul" | "overflowing_add" | "overflowing_sub" => (SATURATES, ""),
+        "unwrap" | "expect" | "unwrap_or" | "unwrap_or_default" | "unwrap_or_else" => {
+            ("a value is always there: only a parameter may be an `Option`", "x")
+        }
         _ => return None,
     })
 }

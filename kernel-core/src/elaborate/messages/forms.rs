@@ -17,16 +17,48 @@ use crate::{
 /// The most methods that a message lists.
 const MOST_LISTED: usize = 24;
 
+/// How a call of a method, or a field, is written; what is long is left out.
+pub(crate) struct AsWritten {
+    /// What it is called on, as an operand.
+    pub(crate) of: Option<String>,
+    /// Its arguments, and the same as operands.
+    pub(crate) args: Vec<[Option<String>; 2]>,
+    /// The ends of a range.
+    pub(crate) ends: [Option<String>; 2],
+    /// The place of the whole.
+    pub(crate) loc: Loc,
+}
+
+impl AsWritten {
+    /// The diagnostic with a help that takes the place of the whole: one that begins with a method goes on from what is there.
+    pub(crate) fn instead(&self, mut diagnostic: Diagnostic, help: &str) -> Diagnostic {
+        let continues = help.starts_with('.') && !help.starts_with("..");
+        match &self.of {
+            Some(of) if continues => {
+                diagnostic.primary = self.loc;
+                diagnostic.help(format!("{of}{help}"))
+            }
+            Some(_) | None => {
+                let inside = |c: char| c.is_alphanumeric() || c == '_';
+                if !continues && !help.chars().all(inside) {
+                    diagnostic.primary = self.loc;
+                }
+                diagnostic.help(help)
+            }
+        }
+    }
+}
+
 impl Builder<'_> {
     /// Reports a method that there is none of; `tables` are those of what it is called on.
     pub(crate) fn no_such_method(
         &mut self,
         val: &Val,
-        name: &Segment,
+        (name, written): (&Segment, &AsWritten),
         vals: &[Val],
         tables: &[&'static [Signature]],
-        loc: Loc,
     ) -> Val {
+        let loc = written.loc;
         if let Some(value) = val.value() {
             let ty = self.ty(value);
             if matches!(ty, Type::Tile(..) | Type::Scalar(_)) && !self.is_scalar(value) {
@@ -34,7 +66,9 @@ impl Builder<'_> {
                     return self.written_out(value, name, vals.first());
                 }
                 if let Some(help) = self.said_of_tile(value, &name.name, vals) {
-                    return self.no_such(val, name, help);
+                    let headline = format!("{} has no method `{}`", self.describe(val), name.name);
+                    let diagnostic = Code::NotAFunction.at(name.loc, headline);
+                    return self.report(written.instead(diagnostic, &help));
                 }
             } else if ty.barrier().is_some_and(|barrier| barrier.ring)
                 && signatures::is_barrier_method(&name.name)
@@ -61,13 +95,13 @@ impl Builder<'_> {
             return self.report(Code::NotAFunction.at(name.loc, headline).why(why).help(help));
         }
         let known = tables.iter().flat_map(|rows| rows.iter()).map(|row| row.name);
-        self.no_method(val, name, vals, known)
+        self.no_method(val, (name, written), vals, known)
     }
 
     fn no_method(
         &mut self,
         val: &Val,
-        name: &Segment,
+        (name, written): (&Segment, &AsWritten),
         vals: &[Val],
         known: impl Iterator<Item = &'static str>,
     ) -> Val {
@@ -83,19 +117,21 @@ impl Builder<'_> {
             && self.memory_of(*value).is_some()
             && signatures::is_tile_method(&name.name)
         {
-            let written: Option<Vec<String>> = vals.iter().map(|val| self.written(val)).collect();
-            let args = written.map_or("..".to_owned(), |args| args.join(", "));
+            let args: Option<Vec<String>> = vals.iter().map(|val| self.written(val)).collect();
+            let args = args.map_or("..".to_owned(), |args| args.join(", "));
             diagnostic = diagnostic
                 .why("arithmetic on a tile runs in registers")
                 .help(self.applied(*value, &format!(".load().{}({args})", name.name)));
-        } else if let Some(help) = self.said_of_range(val, &name.name, vals) {
-            diagnostic = diagnostic.help(help);
+        } else if let Some(help) = self.said_of_range(val, &name.name, (written, vals)) {
+            diagnostic.primary = written.loc;
+            let why = super::advice::of_range(&name.name).map_or("", |(why, _)| why);
+            diagnostic = diagnostic.advised(why, &help);
         } else if let Some(advice) = self.said_of_scalar(val, &name.name) {
-            diagnostic = self.advised_of(diagnostic, val, vals, advice);
+            diagnostic = self.advised_of(diagnostic, val, (written, vals), advice);
         } else if let Some(advice) =
             crate::elaborate::language::places::method_advice(val, &name.name)
         {
-            diagnostic = self.advised_of(diagnostic, val, vals, advice);
+            diagnostic = self.advised_of(diagnostic, val, (written, vals), advice);
         } else if matches!(val, Val::Const(..)) && signatures::is_tile_method(&name.name) {
             diagnostic = diagnostic
                 .why(format!("`{}` is a method of tiles, and this is one number", name.name));
@@ -110,11 +146,31 @@ impl Builder<'_> {
         self.report(diagnostic)
     }
 
-    /// How a range in steps is written.
-    fn said_of_range(&self, val: &Val, name: &str, vals: &[Val]) -> Option<String> {
-        let (Val::Range(range), "step_by", [step]) = (val, name, vals) else { return None };
-        let [from, to, step] = [&range.from, &range.to, step].map(|end| self.written(end));
-        Some(format!("range({}, {}, {})", from?, to?, step?))
+    /// How a range in steps, or from its end, is written.
+    fn said_of_range(
+        &self,
+        val: &Val,
+        name: &str,
+        (written, vals): (&AsWritten, &[Val]),
+    ) -> Option<String> {
+        let Val::Range(range) = val else { return None };
+        let end = |at: usize, val: &Val| written.ends[at].clone().or_else(|| self.written(val));
+        let (from, to) = (end(0, &range.from)?, end(1, &range.to)?);
+        Some(match (name, vals) {
+            ("step_by", [step]) => {
+                let step = match written.args.first().and_then(|[text, _]| text.clone()) {
+                    Some(text) => {
+                        text.trim_end_matches(" as usize").trim_end_matches("usize").to_owned()
+                    }
+                    None => self.written(step)?,
+                };
+                format!("range({from}, {to}, {step})")
+            }
+            ("rev", []) if from == "0" => {
+                format!("for k in 0..{to} {{ let i = {to} - 1 - k; .. }}")
+            }
+            _ => return None,
+        })
     }
 
     /// A layout that a tile, or a window of shared memory, can have.
@@ -193,27 +249,48 @@ impl Builder<'_> {
         self.report(Code::NotAFunction.at(name.loc, headline).help(help))
     }
 
-    /// The diagnostic with an advice, in which `x` stands for this value, which is loaded if it is in memory, and `y` or `lo` and `hi` for
-    /// the arguments.
+    /// The diagnostic with an advice, in which `x` stands for this value, which is loaded if it is in memory, and `y` or `lo`, and `z` or
+    /// `hi`, for the arguments.
     pub(crate) fn advised_of(
         &self,
         diagnostic: Diagnostic,
         val: &Val,
-        vals: &[Val],
+        (written, vals): (&AsWritten, &[Val]),
         (why, help): Advice,
     ) -> Diagnostic {
-        let mut help = help.to_owned();
-        let second = if vals.len() == 2 { "lo" } else { "y" };
-        for (word, val) in [("x", Some(val)), (second, vals.first()), ("hi", vals.get(1))] {
-            if let Some(mut name) = val.and_then(|val| self.written(val)) {
-                let memory = val.and_then(Val::value).and_then(|value| self.memory_of(value));
-                if memory.is_some() {
-                    name.push_str(".load()");
-                }
-                help = with_name(&help, word, &name);
-            }
+        let mut of = written.of.clone().or_else(|| self.written(val));
+        if val.value().and_then(|value| self.memory_of(value)).is_some()
+            && let Some(of) = &mut of
+        {
+            of.push_str(".load()");
         }
-        diagnostic.advised(why, &help)
+        // Between commas nothing needs parentheses.
+        let listed = ["(x, ", "(lo, ", "(mask, "].iter().any(|list| help.contains(list));
+        let argument = |at: usize| {
+            let text = written.args.get(at).and_then(|texts| texts[usize::from(!listed)].clone());
+            text.or_else(|| self.written(vals.get(at)?))
+        };
+        if listed {
+            of = of.map(|of| bare(&of).to_owned());
+        }
+        let words = [
+            ("x", of),
+            ("y", argument(0)),
+            ("lo", argument(0)),
+            ("z", argument(1)),
+            ("hi", argument(1)),
+        ];
+        let full = with_names(help, &words);
+        let diagnostic = diagnostic.advised(why, "");
+        if full == help {
+            return if help.is_empty() { diagnostic } else { written.instead(diagnostic, help) };
+        }
+        let mut diagnostic = diagnostic.help(full);
+        diagnostic.primary = written.loc;
+        let stays = |(word, text): &(&str, Option<String>)| {
+            text.is_none() && with_name(help, word, "") != help
+        };
+        if words.iter().any(stays) { diagnostic.exemplified() } else { diagnostic }
     }
 
     /// A window of a tensor, of its rank.
@@ -285,6 +362,10 @@ impl Builder<'_> {
                 let [x, y] = [&Val::Value(tile), &vals[0]].map(|val| self.written(val));
                 format!("({} * {}).sum({})", x?, y?, shape.len() - 1)
             }
+            "signum" | "sign" if !self.cells.is_float(self.num(tile)) => {
+                let x = self.written(&Val::Value(tile))?;
+                format!("select({x}.lt(0), -1, minimum({x}, 1))")
+            }
             "chunk" | "tensor_split" | "chunks" => self.halves(tile, given.as_deref()?)?,
             "flatten" | "ravel" => format!(".reshape([{elements}])"),
             "squeeze" if elements > 1 => {
@@ -326,7 +407,7 @@ impl Builder<'_> {
             "any" => folded("reduce", "a | b"),
             "all" => folded("reduce", "a & b"),
             "prod" | "product" => folded("reduce", "a * b"),
-            "size" | "shape" | "len" => format!(".dim({axis})"),
+            "size" | "shape" | "len" if given.is_some() => format!(".dim({axis})"),
             "convert_layout" | "with_layout" => match vals {
                 [Val::Layout(form)] => format!(".to_layout({form})"),
                 _ => format!(".to_layout({})", self.plain_layout(tile)?),
@@ -336,8 +417,26 @@ impl Builder<'_> {
     }
 }
 
+/// An operand without the parentheses around all of it.
+pub(crate) fn bare(operand: &str) -> &str {
+    let Some(inner) = operand.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
+        return operand;
+    };
+    let mut open = 0_i32;
+    let closes = inner.chars().any(|c| {
+        open += i32::from(c == '(') - i32::from(c == ')');
+        open < 0
+    });
+    if closes { operand } else { inner }
+}
+
 /// A help in which a word is replaced by another.
 pub(crate) fn with_name(help: &str, word: &str, name: &str) -> String {
+    with_names(help, &[(word, Some(name.to_owned()))])
+}
+
+/// A help in which words are replaced by others, all at once.
+fn with_names(help: &str, names: &[(&str, Option<String>)]) -> String {
     if help.contains('"') {
         // A word in a text stands for nothing.
         return help.to_owned();
@@ -345,17 +444,16 @@ pub(crate) fn with_name(help: &str, word: &str, name: &str) -> String {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::new();
     let mut rest = help;
-    while let Some(at) = rest.find(word) {
-        let (before, tail) = rest.split_at(at);
-        let after = &tail[word.len()..];
-        let part = before.ends_with(inside)
-            || before.is_empty() && out.ends_with(inside)
-            || after.starts_with(inside);
-        out.push_str(before);
-        out.push_str(if part { word } else { name });
-        rest = after;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !inside(c)).unwrap_or(rest.len());
+        let (word, tail) = rest.split_at(end);
+        let name = names.iter().find(|(of, _)| *of == word).and_then(|(_, name)| name.as_deref());
+        out.push_str(name.unwrap_or(word));
+        let after = tail.find(inside).unwrap_or(tail.len());
+        out.push_str(&tail[..after]);
+        rest = &tail[after..];
     }
-    out + rest
+    out
 }
 
 /// An integer known at compile time.

@@ -31,6 +31,10 @@ pub(crate) fn nothing_called<'a>(
         let diagnostic = diagnostic.why(format!("the file has {what} of this name, for the host: a kernel sees functions with `#[device]`, and constants of numbers, arrays and layouts"));
         return match what {
             "a function" => diagnostic.help(format!("#[device]\nfn {name}(..)")),
+            "a static" => diagnostic
+                .why("what never changes is a constant")
+                .help(format!("const {name}: .."))
+                .exemplified(),
             "a struct" => {
                 diagnostic.help(format!("#[device]\nmod types {{ pub struct {name} {{ .. }} }}"))
             }

@@ -8,6 +8,7 @@ use crate::{
     elaborate::{
         Builder, Env,
         language::{targets::oldest_with, value::Val},
+        messages::forms::AsWritten,
     },
     ir::{Binary, Const, Dtype, Type},
     loc::Loc,
@@ -54,7 +55,7 @@ impl Builder<'_> {
     /// A method of the language.
     pub(crate) fn builtin_method(
         &mut self,
-        val: Val,
+        (receiver, val): (&Expr, Val),
         name: &Segment,
         args: &[Expr],
         env: Env,
@@ -63,7 +64,9 @@ impl Builder<'_> {
         let tables = methods::of(self, &val);
         let found = tables.iter().find_map(|rows| named(rows, &name.name));
         if let Some(signature) = found {
-            return self.call(Given::new(signature, ("", val), (name, args), env, loc));
+            let mut given = Given::new(signature, ("", val), (name, args), env, loc);
+            given.on = receiver.operand_text();
+            return self.call(given);
         }
         let vals: Vec<Val> = args.iter().map(|arg| self.plain_expr(arg, env)).collect();
         if matches!(val, Val::Error) || vals.iter().any(|val| matches!(val, Val::Error)) {
@@ -72,7 +75,17 @@ impl Builder<'_> {
         if self.dead() {
             return Val::Never;
         }
-        self.no_such_method(&val, name, &vals, &tables, loc)
+        let written = AsWritten {
+            of: receiver.operand_text(),
+            args: args.iter().map(|arg| [arg.text(), arg.operand_text()]).collect(),
+            ends: if let ExprKind::Range(from, to) = &receiver.kind {
+                [from, to].map(|end| end.as_ref()?.text())
+            } else {
+                [None, None]
+            },
+            loc,
+        };
+        self.no_such_method(&val, (name, &written), &vals, &tables)
     }
 
     /// A call of a function that there is.
@@ -134,8 +147,42 @@ impl Builder<'_> {
         let diagnostic = Code::ArgumentCount
             .at(given.loc, format!("`{}` takes {}", given.path(), counted(required, "argument")))
             .compare("arguments", required, actual)
-            .help_if(self.filled_in(given).or_else(|| self.usage(given)));
+            .help_if(
+                self.filled_in(given)
+                    .or_else(|| Self::without_more(given))
+                    .or_else(|| self.usage(given)),
+            );
         self.report(diagnostic)
+    }
+
+    /// The call of a method without the arguments that it does not take, if those before them are what it takes.
+    fn without_more(given: &Given<'_>) -> Option<String> {
+        let Signature { name, parameters, .. } = given.signature;
+        if matches!(given.of, Val::Unit)
+            || parameters.is_empty()
+            || given.args.len() <= parameters.len()
+        {
+            return None;
+        }
+        let fits = |at: usize| {
+            let known = matches!(
+                parameters[at].kind,
+                Kind::Axis(_)
+                    | Kind::Axes
+                    | Kind::NewAxis
+                    | Kind::Number(_)
+                    | Kind::Known(_)
+                    | Kind::Size(_)
+            );
+            known && matches!(given.vals[at], Val::Const(Const::Int(_), _))
+                || matches!(parameters[at].kind, Kind::Value)
+        };
+        if !(0..parameters.len()).all(fits) {
+            return None;
+        }
+        let texts: Option<Vec<String>> =
+            given.args[..parameters.len()].iter().map(Expr::text).collect();
+        Some(format!(".{name}{}({})", Self::generics_of(given), texts?.join(", ")))
     }
 
     /// Reports a hint for the cache that is given as an argument of a load or a store, as Triton has it.

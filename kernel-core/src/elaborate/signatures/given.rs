@@ -39,6 +39,8 @@ pub(crate) struct Given<'a> {
     pub(crate) family: &'static str,
     /// What the method is called on; `()` of a function.
     pub(crate) of: Val,
+    /// How that is written, if it is short.
+    pub(crate) on: Option<String>,
     /// The name as it is written, with its generic arguments.
     pub(crate) name: &'a Segment,
     pub(crate) args: &'a [Expr],
@@ -58,7 +60,7 @@ impl<'a> Given<'a> {
         loc: Loc,
     ) -> Self {
         let (vals, checked) = (Vec::new(), Vec::new());
-        Given { signature, family, of, name, args, vals, checked, env, loc }
+        Given { signature, family, of, on: None, name, args, vals, checked, env, loc }
     }
 
     /// The function with its module: `tma::load`.

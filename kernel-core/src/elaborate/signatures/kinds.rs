@@ -3,7 +3,7 @@
 use super::{Checked, Given, Kind, Legal, Number, Parameter};
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::{Builder, language::value::Val},
+    elaborate::{Builder, language::value::Val, messages::forms::bare},
     ir::{Const, Dtype, Elem, ParamKind, Type, Value},
     loc::Loc,
     syntax::Expr,
@@ -184,13 +184,14 @@ impl Builder<'_> {
             && (matches!(val, Val::Const(Const::Float(_), _)) || val.value().is_some())
         {
             let name = given.signature.name;
-            let written = self.written(&given.of).unwrap_or_else(|| "x".to_owned());
-            let other = expr.text().unwrap_or_else(|| "y".to_owned());
+            let written = given.on.clone().or_else(|| self.written(&given.of));
+            let both = written.zip(expr.text());
             return self.refuse(
                 Code::Kind
-                    .at(expr.loc, format!("`{name}` of a tile is along an axis"))
+                    .at(given.loc, format!("`{name}` of a tile is along an axis"))
                     .compare("", "an axis", self.describe(val))
-                    .help(format!("{two}({written}, {other})")),
+                    .why(format!("`{name}` reduces an axis; `{two}` compares with another value, element by element"))
+                    .help_if(both.map(|(of, other)| format!("{two}({}, {other})", bare(&of)))),
             );
         }
         let Val::Array(parts) = self.plain(val.clone()) else {

@@ -122,6 +122,7 @@ impl Builder<'_> {
         if self.is_ptr(x) || self.is_ptr(y) {
             return self.pointer_arithmetic(op, x, y, loc);
         }
+        self.scalar_as_tile(x, y, symbol(op), loc)?;
         let (x, y) = self.same_shape(x, y, symbol(op), loc)?;
         if matches!(op, Binary::Shl | Binary::Shr) && self.cells.is_float(self.num(x)) {
             // A number of the same type beside it would not help.

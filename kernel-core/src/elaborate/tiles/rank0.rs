@@ -181,7 +181,9 @@ impl Builder<'_> {
         if !self.is_const_or_scalar(val) {
             return None;
         }
+        let float = self.num_of(val).is_some_and(|num| self.cells.is_float(num));
         Some(match name {
+            "signum" | "sign" if !float => ("", "if x < 0 { -1 } else { x.min(1) }"),
             "lt" => ("", "a < b"),
             "le" => ("", "a <= b"),
             "gt" => ("", "a > b"),
@@ -190,8 +192,8 @@ impl Builder<'_> {
             "ne" => ("", "a != b"),
             "expand" => ("", "full([1], x)"),
             "reshape" | "broadcast" => ("", "full([64], x)"),
-            "item" => ("this is a scalar already", ""),
-            _ => return None,
+            "item" => ("this is a scalar already", "x"),
+            _ => return crate::elaborate::messages::advice::of_number(name),
         })
     }
 }

@@ -16,6 +16,9 @@ use crate::{
     syntax::{Expr, ExprKind},
 };
 
+/// The most parts of a tuple whose tiles are reduced or scanned together, as the trait `Tiles` has it.
+const MOST_TILES: usize = 8;
+
 impl Builder<'_> {
     /// `(x, y).reduce(axis, f)`, `(x, y).scan(axis, f)`, `(x, y).scan_reverse(axis, f)`
     pub(crate) fn several_by(&mut self, purpose: Purpose, given: &Given<'_>) -> Option<Val> {
@@ -82,6 +85,21 @@ impl Builder<'_> {
 
     /// The rank of the tiles of a tuple, or a report of what is not a tile.
     pub(crate) fn rank_of_several(&mut self, given: &Given<'_>) -> Option<usize> {
+        if let Val::Tuple(parts) = &given.of
+            && !(2..=MOST_TILES).contains(&parts.len())
+        {
+            let headline = format!("`{}` of several tiles takes a tuple of tiles", given.path());
+            let diagnostic = Code::Kind.at(given.loc, headline).compare(
+                "tiles",
+                format!("2 to {MOST_TILES}"),
+                parts.len(),
+            );
+            return self.refuse(match parts.len() {
+                1 => diagnostic
+                    .why("one tile needs no tuple: its own methods take a function of two numbers"),
+                _ => diagnostic.why("parts of a tuple may be tuples: `((a, b), (c, d))`"),
+            });
+        }
         for leaf in each(&given.of) {
             if leaf.is_absent() {
                 return None;

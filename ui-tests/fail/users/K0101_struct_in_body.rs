@@ -1,0 +1,12 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 128))]
+pub fn affine(x: TensorMut<f32, 1>) {
+    #[derive(Default)]
+    struct Params { a: f32, b: f32 }
+    let p = Params { a: 2.0, ..Default::default() };
+    let w = x.tile([block_id(0) * 128], [128]);
+    w.store(w.load() * p.a + p.b);
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use kiln::prelude::*;
+
+static SCALE: f32 = 0.5;
+
+#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 128))]
+pub fn halve(x: TensorMut<f32, 1>) {
+    let w = x.tile([block_id(0) * 128], [128]);
+    w.store(w.load() * SCALE);
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 128))]
+pub fn affine(x: TensorMut<f32, 1>, a: f32, b: f32) {
+    let w = x.tile([block_id(0) * 128], [128]);
+    w.store(w.load().mul_add(a, b));
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn front(x: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
+    let v = x.tile([0], [128]).load();
+    out.tile([0], [64]).store(v[..64]);
+}
+
+fn main() {}
