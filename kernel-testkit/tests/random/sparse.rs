@@ -127,7 +127,7 @@ c.tile([m, n], [{m}, {n}]).store(acc);
 /// The text of the file test with the kernel of a seed.
 pub(crate) fn kernel(seed: u64) -> String {
     let mut random = Random::of(&format!("sparse by warpgroups {seed}"));
-    if random.bits() % 3 == 0 {
+    if random.bits().is_multiple_of(3) {
         return by_groups(seed, random);
     }
     let mut random = Random::of(&format!("sparse {seed}"));
