@@ -199,16 +199,15 @@ impl Builder<'_> {
             let advised = diagnostic.advised("", here);
             return Some(if here.is_empty() { advised } else { advised.exemplified() });
         };
-        let help =
-            filled(here, |word, alone| {
-                if let Some(at) = words.iter().position(|one| *one == word) {
-                    let arg = args.get(at);
-                    return Word::of(
-                        arg.and_then(|arg| if alone { arg.text() } else { arg.operand_text() }),
-                    );
-                }
-                self.computed_word(word, vals)
-            });
+        let help = filled(here, |word, alone| {
+            if let Some(at) = words.iter().position(|one| *one == word) {
+                let arg = args.get(at);
+                return Word::of(
+                    arg.and_then(|arg| if alone { arg.text() } else { arg.operand_text() }),
+                );
+            }
+            self.computed_word(word, vals)
+        });
         // What is computed of a value that was refused is not known.
         let diagnostic = diagnostic.advised("", &help?);
         // A pointer has no windows: its parameter is another one.

@@ -272,39 +272,6 @@ impl Builder<'_> {
         Some(self.report(if found { diagnostic } else { diagnostic.exemplified() }))
     }
 
-    /// Reports `x.shape[0]`, `x.size()[0]` and the like of a tensor or a tile.
-    pub(crate) fn extent_by_index(
-        &mut self,
-        base: &Expr,
-        index: &Expr,
-        env: Env,
-        loc: Loc,
-    ) -> Option<Val> {
-        let (of, name) = if let ExprKind::Field(of, name) = &base.kind {
-            (of, name.name.as_str())
-        } else if let ExprKind::Method(of, name, args) = &base.kind
-            && args.is_empty()
-        {
-            (of, name.name.as_str())
-        } else {
-            return None;
-        };
-        let method = match name {
-            "shape" | "size" | "sizes" => "dim",
-            "strides" | "stride" => "stride",
-            _ => return None,
-        };
-        let val = self.plain_expr(of, env);
-        let shaped = matches!(val, Val::Value(_)) && method == "dim" || val.tensor().is_some();
-        if !shaped {
-            return None;
-        }
-        let help = of.operand_text().zip(index.text());
-        let help = help.map(|(of, axis)| format!("{of}.{method}({axis})"));
-        let headline = format!("{} has no `{name}`", self.describe(&val));
-        Some(self.report(Code::NotAFunction.at(loc, headline).help_if(help)))
-    }
-
     /// Reports an atomic operation on an element, `atomicAdd(&out[i], x)`, of a tensor or a pointer.
     pub(crate) fn atomic_of_element(
         &mut self,
