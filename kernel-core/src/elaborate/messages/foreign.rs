@@ -274,20 +274,10 @@ impl Builder<'_> {
         let all: Vec<&Expr> = std::iter::once(receiver).chain(args).collect();
         let vals: Vec<&Val> = std::iter::once(val).chain(&vals).collect();
         let headline = format!("{} has no method `{}`", self.describe(val), name.name);
-        // Another name, and perhaps other arguments: only they change.
-        let (here, first) = (found.0.2, found.1.as_ref().and_then(|words| words.first().copied()));
-        let renamed = first.is_some_and(|first| {
-            let rest = here.strip_prefix(first).filter(|rest| rest.starts_with('.'));
-            rest.is_some_and(|rest| !words_of(rest).any(|word| word == first))
-                && !here.contains(' ')
-        });
-        let whole = !renamed && !here.is_empty() && found.1.is_some();
+        let whole = !found.0.2.is_empty() && found.1.is_some();
         let at = if whole { loc } else { name.loc };
         let diagnostic = Code::NotAFunction.at(at, headline);
-        let mut diagnostic = self.translated(diagnostic, found, &all, &vals)?;
-        if renamed && let Some(text) = receiver.operand_text() {
-            diagnostic.help = diagnostic.help.map(|help| help[text.len()..].to_owned());
-        }
+        let diagnostic = self.translated(diagnostic, found, &all, &vals)?;
         Some(self.report(diagnostic))
     }
 }

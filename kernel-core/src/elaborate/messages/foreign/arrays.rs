@@ -43,7 +43,7 @@ pub(super) const VALUES: &[Row] = &[
         SPECIAL,
         "",
     ),
-    ("sign|sgn|signum(x)", "", "select(x.gt(0.0), 1.0, select(x.lt(0.0), -1.0, 0.0))"),
+    ("sign|sgn(x)", "", "select(x.gt(0.0), 1.0, select(x.lt(0.0), -1.0, 0.0))"),
     ("sincos|sincosf(..)", "", "(x.sin(), x.cos())"),
     ("clamp_min|clip_min(x, y)", "", "maximum(x, y)"),
     ("clamp_max|clip_max(x, y)", "", "minimum(x, y)"),
