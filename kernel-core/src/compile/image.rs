@@ -51,9 +51,9 @@ pub(super) fn targets(
                 ident.name.clone(),
             );
             if let Some((why, near)) = elaborate::nearest_target(&ident.name) {
-                diagnostic = diagnostic.why(why).help(format!("target = {near}"));
+                diagnostic = diagnostic.why(why).help(near);
             } else if let Some(near) = nearest(&ident.name, names) {
-                diagnostic = diagnostic.help(format!("target = {near}"));
+                diagnostic = diagnostic.help(near.to_owned());
             }
             problems.push(diagnostic);
         }

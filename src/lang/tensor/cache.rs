@@ -37,9 +37,10 @@ impl<T: Scalar> View<T> {
     /// The first-level cache does not keep what is read or written. For loads, stores, copies and atomic operations of the window.
     ///
     /// # PTX
-    /// `.L1::no_allocate.L2::cache_hint` at `ld.global` and `st.global`, `.L2::cache_hint` at TMA copies, `cp.async`, `atom` and `red`, with the
+    /// `.L1::no_allocate.L2::cache_hint` at `ld.global` and `st.global`, `.L2::cache_hint` at TMA copies, `atom` and `red`, with the
     /// policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "ld", "createpolicy"). `atom.cas`, of which the loops of
-    /// [atomics](super::super::atomic#ptx) are made too, takes no policy.
+    /// [atomics](super::super::atomic#ptx) are made too, takes no policy, and `cp.async` has none: of one with a policy, ptxas 13.0 makes an
+    /// illegal instruction where its shared address is the same in all threads.
     ///
     /// # Errors
     /// K0404 if a priority is given twice, and for [`prefetch`](Self::prefetch).

@@ -493,7 +493,7 @@ impl Builder<'_> {
     }
 
     /// Reports `&&` and `||` between masks.
-    fn joins_masks(&mut self, and: bool, side: &Val, a: &Expr, b: &Expr) -> bool {
+    fn joins_masks(&mut self, and: bool, side: &Val, [a, b]: [&Expr; 2], loc: Loc) -> bool {
         let Val::Value(value) = self.plain(side.clone()) else { return false };
         if !matches!(self.ty(value), Type::Tile(..)) {
             return false;
@@ -503,7 +503,7 @@ impl Builder<'_> {
             .map(|(side, other)| side.operand_text().unwrap_or_else(|| other.to_owned()));
         self.report(
             Code::Kind
-                .at(a.loc, format!("`{written}` does not join masks"))
+                .at(loc, format!("`{written}` does not join masks"))
                 .compare("", "a scalar (bool)", self.describe(side))
                 .why("Rust's `&&` and `||` take two `bool`; `&` and `|` combine masks element by element")
                 .help(format!("{left} {instead} {right}")),
@@ -521,7 +521,7 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Val {
         let left = self.expr(a, env);
-        if self.joins_masks(and, &left, a, b) {
+        if self.joins_masks(and, &left, [a, b], loc) {
             self.expr(b, env);
             return Val::Error;
         }

@@ -384,6 +384,7 @@ impl Builder<'_> {
                 Code::Kind
                     .at(loc, "`as` converts scalars")
                     .compare("", "a scalar", actual)
+                    .why("Rust's `as` converts one number; `cast` converts every element of a tile")
                     .help_if(expr.operand_text().map(|text| format!("{text}.cast::<{name}>()"))),
             );
         }
@@ -561,7 +562,7 @@ impl Builder<'_> {
                     (Compare::Ne, _) => "ne",
                 };
                 return self.report(
-                    Code::Kind.at(expr.loc, "comparison operators do not take tiles")
+                    Code::Kind.at(loc, "comparison operators do not take tiles")
                         .compare("", "a scalar", self.describe(side))
                         .why("Rust's comparison operators give one `bool`; comparing tiles gives a mask, one `bool` for each element")
                         .help(format!(

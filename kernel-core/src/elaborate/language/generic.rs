@@ -160,7 +160,7 @@ impl Builder<'_> {
         self.refuse(diagnostic.help_if(help))
     }
 
-    /// Reports a tile and a scalar of different element types: the scalar is what converts.
+    /// Reports a tile and a scalar of different element types: what has fewer bits converts, and of as many the scalar.
     pub(crate) fn scalar_as_tile(
         &mut self,
         a: Value,
@@ -168,7 +168,7 @@ impl Builder<'_> {
         what: &str,
         loc: Loc,
     ) -> Option<()> {
-        let (tile, operand) = match [a, b].map(|value| self.is_scalar(value)) {
+        let (tile, scalar) = match [a, b].map(|value| self.is_scalar(value)) {
             [false, true] => (a, 1),
             [true, false] => (b, 0),
             [true, true] | [false, false] => return Some(()),
@@ -179,7 +179,9 @@ impl Builder<'_> {
         let [Some(x), Some(y)] = [a, b].map(|value| self.cells.known(self.num(value))) else {
             return Some(());
         };
-        let to = self.cells.known(self.num(tile))?;
+        let (of_tile, of_scalar) = if scalar == 1 { (x, y) } else { (y, x) };
+        let widens = of_scalar.bytes() > of_tile.bytes() && of_scalar.is_int() == of_tile.is_int();
+        let (operand, to) = if widens { (1 - scalar, of_scalar) } else { (scalar, of_tile) };
         let converts = |dtype: Dtype| dtype != Dtype::Bool && !dtype.is_opaque();
         if x == y || !converts(x) || !converts(y) {
             return Some(());
@@ -192,7 +194,7 @@ impl Builder<'_> {
                     "one element type on both sides",
                     format!("{} and {}", x.name(), y.name()),
                 )
-                .why(format!("the tile is of `{}`, and nothing converts by itself", to.name()))
+                .why(format!("the tile is of `{}`, and nothing converts by itself", of_tile.name()))
                 .help(format!(".cast::<{}>()", to.name()))
                 .of_operand(operand, None),
         )

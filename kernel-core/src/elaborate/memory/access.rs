@@ -198,9 +198,13 @@ impl Builder<'_> {
         }
         if self.is_ptr(tile) || self.cells.unify(self.num(tile), Num::Known(dtype)).is_err() {
             let num = self.num(tile);
-            let diagnostic = Code::DtypeMismatch
+            let mut diagnostic = Code::DtypeMismatch
                 .at(loc, "the tile does not have the element type of its destination")
                 .compare("", dtype.name(), self.cells.name(num));
+            if !dtype.is_opaque() {
+                diagnostic = diagnostic
+                    .why("nothing converts by itself: `cast` says where numbers are rounded");
+            }
             return self.refuse(self.cast_help(diagnostic, dtype, num));
         }
         Some(tile)

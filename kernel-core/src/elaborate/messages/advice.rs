@@ -12,7 +12,10 @@ const NO_LANES: &str = "lanes exchange values in reductions (`sum`, `max`, `redu
 /// For a name that stands alone: a function, a variable, a module.
 pub(crate) fn of_name(name: &str) -> Option<Advice> {
     Some(match name {
-        "program_id" | "blockIdx" | "block_idx" | "get_group_id" | "bid" => ("", "block_id(0)"),
+        "program_id" | "blockIdx" | "block_idx" | "get_group_id" | "bid" => (
+            "a kernel is written for one block of the grid, and `block_id` is the place of that block along an axis",
+            "block_id(0)",
+        ),
         "num_programs" | "gridDim" | "get_num_groups" => ("", "num_blocks(0)"),
         "threadIdx" | "thread_idx" | "thread_id" | "get_local_id" | "get_global_id" | "laneId"
         | "lane_id" | "tid" => (NO_THREADS, "arange(0, 128) // a tile of positions"),
