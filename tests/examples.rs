@@ -78,7 +78,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 29);
+    assert_eq!(examples, 30);
 }
 
 #[test]
