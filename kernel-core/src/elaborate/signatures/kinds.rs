@@ -360,14 +360,15 @@ impl Builder<'_> {
         if wrong.is_empty() {
             return None;
         }
+        let is_number = |at: usize| matches!(given.val(at), Val::Const(Const::Int(_), _));
         let mut best: Option<(usize, Vec<usize>)> = None;
         let mut order = Vec::new();
         orders(count, &mut order, &mut |order| {
             let fits =
                 order.iter().enumerate().all(|(parameter, at)| match suits[parameter][*at] {
                     Some(fits) => fits,
-                    // What was wrong is not right for sure.
-                    None => !wrong.contains(&parameter),
+                    // What was wrong is not right for sure, nor is one number where an array may be.
+                    None => !wrong.contains(&parameter) && (parameter == *at || !is_number(*at)),
                 });
             let moved = order.iter().enumerate().filter(|(parameter, at)| parameter != *at).count();
             if fits && best.as_ref().is_none_or(|(least, _)| moved < *least) {

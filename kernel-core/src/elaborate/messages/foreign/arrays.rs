@@ -228,11 +228,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         "a parameter of type `TensorMap` is a descriptor, and `tma::load` and `tma::store` copy its blocks",
         "",
     ),
-    (
-        "inline_asm_elementwise|call_extern|extern_call(..)",
-        "instructions of PTX are written by `ptx!`",
-        "",
-    ),
+    ("call_extern|extern_call(..)", "instructions of PTX are written by `ptx!`", ""),
     ("program_id|get_program_id|pid(k)", "", "block_id(k)"),
     ("num_programs|get_num_programs(k)", "", "num_blocks(k)"),
 ];
