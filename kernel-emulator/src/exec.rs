@@ -79,9 +79,7 @@ pub(crate) fn step(cx: &mut Context<'_>, warp: &mut Warp, op: &Op, mask: u32) ->
         Op::Pack { d, parts, part_bits } => {
             moves::pack(&mut warp.regs, *d, parts, *part_bits, mask);
         }
-        Op::Unpack { parts, a, part_bits } => {
-            moves::unpack(&mut warp.regs, parts, *a, *part_bits, mask);
-        }
+        Op::Unpack { parts, a, part_bits: n } => moves::unpack(&mut warp.regs, parts, *a, *n, mask),
         Op::Logic { op, d, a, b } => compare::logic(&mut warp.regs, *op, *d, (*a, *b), mask),
         Op::Clock { d, what } => moves::clock(cx.changing(), warp, *d, *what, mask),
         Op::Convert(convert) => convert::convert(&mut warp.regs, convert, mask),
