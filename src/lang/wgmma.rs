@@ -83,14 +83,14 @@ pub fn mma<T: Scalar, U: Scalar, A: Number>(
 /// [`dot_sparse`](super::dot_sparse).
 ///
 /// # Layout
-/// That of [`mma`](mma). Metadata is [converted](super#conversions) to the layout in which the instruction reads it.
+/// That of [`mma`]. Metadata is [converted](super#conversions) to the layout in which the instruction reads it.
 ///
 /// # PTX
-/// Those of [`mma`](mma), but `wgmma.mma_async.sp.sync.aligned.m64n256k32.f32.bf16.bf16` and the like, with 32 bytes of a row of `a` and
+/// Those of [`mma`], but `wgmma.mma_async.sp.sync.aligned.m64n256k32.f32.bf16.bf16` and the like, with 32 bytes of a row of `a` and
 /// 64 of a column of `b` (PTX ISA, `wgmma.mma_async.sp`).
 ///
 /// # Errors
-/// Those of [`mma`](mma); K0210 also for metadata of another shape, and K0204 for metadata that is not `u16`.
+/// Those of [`mma`]; K0210 also for metadata of another shape, and K0204 for metadata that is not `u16`.
 ///
 /// ```no_run
 /// use kiln::prelude::*;
