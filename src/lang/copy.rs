@@ -205,7 +205,8 @@ impl Copying {
     /// The second-level cache evicts the data first: it is not needed again. For all copies between global and shared memory.
     ///
     /// # PTX
-    /// `.L2::cache_hint` with the policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "createpolicy").
+    /// `.L2::cache_hint` with the policy of `createpolicy.fractional.L2::evict_first.b64` (PTX ISA, "createpolicy"). `cp.async`, of copies in
+    /// groups, has no policy: [`View::evict_first`](super::View::evict_first) says why.
     ///
     /// # Errors
     /// K0404 if it is given twice, and for [`bulk::send`](super::bulk::send).
