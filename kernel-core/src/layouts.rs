@@ -395,12 +395,29 @@ pub enum LayoutProblem {
 /// # Errors
 /// With all layouts that the user pinned and that are not possible.
 pub fn infer(kernel: &mut Kernel) -> Result<Inferred, Vec<LayoutProblem>> {
+    infer_for(kernel, Accesses::Contiguous)
+}
+
+/// What global memory is accessed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accesses {
+    /// Threads exchange elements first where that makes an access contiguous.
+    Contiguous,
+    /// A tile is accessed in the layout that it has anyway: shared memory has no room for an exchange.
+    AsHeld,
+}
+
+/// [`infer`], with one way or the other to access global memory.
+pub(crate) fn infer_for(
+    kernel: &mut Kernel,
+    accesses: Accesses,
+) -> Result<Inferred, Vec<LayoutProblem>> {
     if !asserted::any(&kernel.body) {
-        return infer_and_compare(kernel, &[]);
+        return infer_and_compare(kernel, &[], accesses);
     }
     let mut bare = kernel.clone();
     let assertions = asserted::take(&mut bare);
-    let inferred = infer_and_compare(&mut bare, &assertions)?;
+    let inferred = infer_and_compare(&mut bare, &assertions, accesses)?;
     *kernel = bare;
     Ok(inferred)
 }
@@ -409,10 +426,11 @@ pub fn infer(kernel: &mut Kernel) -> Result<Inferred, Vec<LayoutProblem>> {
 fn infer_and_compare(
     kernel: &mut Kernel,
     assertions: &[asserted::Assertion],
+    accesses: Accesses,
 ) -> Result<Inferred, Vec<LayoutProblem>> {
     let known = analyze(kernel);
     let mut graph = graph::build(kernel, &known);
-    let mut problems = solve::solve(kernel, &known, &mut graph);
+    let mut problems = solve::solve(kernel, &known, &mut graph, accesses);
     problems.extend(asserted::impossible(kernel, assertions));
     problems.extend(shared::check_pinned(kernel));
     if !problems.is_empty() {

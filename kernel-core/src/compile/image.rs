@@ -8,7 +8,7 @@ use crate::{
     explore::{self, Explored, Verdict},
     host::{Image, Report, Reports, Variant},
     ir::{self, Kernel},
-    layouts::{self, Inferred},
+    layouts::{self, Accesses, Inferred},
     loc::{Loc, Places},
     lower::{self, Lowered, Slots},
     schedule, syntax,
@@ -88,12 +88,13 @@ pub(super) fn compile_image(
     }
     let mut variants = Vec::new();
     let first = if aligned.is_empty() {
-        lower_variant(Begun::first("general", &kernel, &[], &written), &label, left, around)?
+        let begun = || Begun::first("general", &kernel, &[], &written);
+        lower_variant(begun, &label, left, around)?
     } else {
         let mut sides = [Left::default(), Left::default()];
-        let begun = Begun::first("aligned", &kernel, &aligned, &written);
+        let begun = || Begun::first("aligned", &kernel, &aligned, &written);
         let first = lower_variant(begun, &label, &mut sides[0], around);
-        let begun = Begun::new("general", &kernel, &[]);
+        let begun = || Begun::new("general", &kernel, &[]);
         let general = lower_variant(begun, &label, &mut sides[1], around);
         report_variants(sides.each_ref().map(|side| &side.problems), &mut left.problems);
         left.dumps.extend(sides.into_iter().flat_map(|side| side.dumps));
@@ -108,7 +109,8 @@ pub(super) fn compile_image(
     });
     variants.insert(0, first.variant);
     if !first.wished.is_empty() {
-        let begun = Begun::new("divisible", &kernel, &[aligned, first.wished].concat());
+        let assumed = [aligned, first.wished].concat();
+        let begun = || Begun::new("divisible", &kernel, &assumed);
         let divisible = lower_variant(begun, &label, left, around)?;
         variants.insert(0, divisible.variant);
     }
@@ -241,7 +243,33 @@ struct Made {
     order: Option<Explored>,
 }
 
-fn lower_variant(
+/// Makes a variant. If a block cannot have the shared memory through which threads would exchange elements for contiguous accesses to
+/// global memory, they do without, where that is enough.
+fn lower_variant<'a>(
+    begun: impl Fn() -> Begun<'a>,
+    label: &str,
+    left: &mut Left,
+    around: Around<'_>,
+) -> Option<Made> {
+    let mut first = Left::default();
+    let mut made = lower_for(Accesses::Contiguous, begun(), label, &mut first, around);
+    if made.is_none() && first.problems.iter().any(|one| one.code == Code::SharedBudget) {
+        let mut second = Left::default();
+        made = lower_for(Accesses::AsHeld, begun(), label, &mut second, around);
+        if made.is_some() {
+            first = second;
+        }
+    }
+    if !left.problems.is_empty() {
+        // What was refused elsewhere, in a helper say, may be the reason of a broken rule.
+        first.problems.retain(|one| one.code != Code::Bug);
+    }
+    left.extend(first);
+    made
+}
+
+fn lower_for(
+    accesses: Accesses,
     begun: Begun<'_>,
     label: &str,
     left: &mut Left,
@@ -274,7 +302,7 @@ fn lower_variant(
         keep("order", &|| shown.to_string());
     }
     around.ended(Phase::Explore);
-    let inferred = infer(&mut kernel, &mut left.problems, around)?;
+    let inferred = infer(&mut kernel, accesses, &mut left.problems, around)?;
     keep("layouts", &|| {
         lower::annotated(
             &kernel,
@@ -309,8 +337,13 @@ fn lower_variant(
 }
 
 /// Gives every tile a layout, and orders accesses as the layouts ask for.
-fn infer(kernel: &mut Kernel, problems: &mut Problems, around: Around<'_>) -> Option<Inferred> {
-    let inferred = match layouts::infer(kernel) {
+fn infer(
+    kernel: &mut Kernel,
+    accesses: Accesses,
+    problems: &mut Problems,
+    around: Around<'_>,
+) -> Option<Inferred> {
+    let inferred = match layouts::infer_for(kernel, accesses) {
         Ok(inferred) => inferred,
         Err(list) => {
             for problem in list {

@@ -46,7 +46,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    fn extend(&mut self, other: Left) {
+    pub(super) fn extend(&mut self, other: Left) {
         self.problems.extend(other.problems);
         self.dumps.extend(other.dumps);
         other.failures.into_iter().for_each(|failure| self.fail(failure));

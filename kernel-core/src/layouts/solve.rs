@@ -14,15 +14,20 @@ use super::graph::{
 use super::run_axis::{arrives, run_axis, written};
 use super::tensor_memory;
 use super::wgmma;
-use super::{Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
+use super::{Access, Accesses, Known, LayoutProblem, MAX_REGISTERS, Memory, Place};
 use crate::ir::{Elem, Kernel, Op, TileOp, Type, Value};
 use crate::loc::Loc;
 
 /// Chooses all layouts; gives what the user pinned and cannot be.
 ///
 /// Afterwards every node has a layout and every matrix product a form, whether or not there are problems.
-pub(super) fn solve(kernel: &Kernel, known: &Known, graph: &mut Graph) -> Vec<LayoutProblem> {
-    let mut solver = Solver { kernel, known, graph, queue: VecDeque::new() };
+pub(super) fn solve(
+    kernel: &Kernel,
+    known: &Known,
+    graph: &mut Graph,
+    accesses: Accesses,
+) -> Vec<LayoutProblem> {
+    let mut solver = Solver { kernel, known, graph, accesses, queue: VecDeque::new() };
     let mut problems = solver.pin();
     solver.place_tensor_memory();
     problems.extend(solver.place_rows());
@@ -146,6 +151,7 @@ struct Solver<'a> {
     kernel: &'a Kernel,
     known: &'a Known,
     graph: &'a mut Graph,
+    accesses: Accesses,
     /// Nodes whose layout has not spread yet.
     queue: VecDeque<Node>,
 }
@@ -181,9 +187,17 @@ impl Solver<'_> {
         }
         match self.graph.nodes[node].role {
             Role::Plain | Role::Reduced(_) => true,
-            Role::Load(access) => !self.graph.extent(node).refuses(access, layout),
+            Role::Load(access) => !self.refuses(node, access, layout),
             Role::Dot(at) => dot::accepts(self.kernel, &self.graph.dots[at], layout, form),
             Role::TensorMemory(at) => self.is_moved(self.graph.tensor_memory[at].window, layout),
+        }
+    }
+
+    /// Whether a tile is not to be accessed with this layout: an exchange between threads makes the access contiguous.
+    fn refuses(&self, node: Node, access: Access, layout: &Layout) -> bool {
+        match self.accesses {
+            Accesses::Contiguous => self.graph.extent(node).refuses(access, layout),
+            Accesses::AsHeld => false,
         }
     }
 
@@ -456,7 +470,7 @@ impl Solver<'_> {
                 None => arrives(self.kernel, self.graph, &written, effect.tiles[0]),
             };
             let layout = match (given, runs.filter(|&axis| axis != access.axis)) {
-                (Some(layout), _) if !extent.refuses(access, layout) => layout.clone(),
+                (Some(layout), _) if !self.refuses(node, access, layout) => layout.clone(),
                 (_, Some(from)) => extent.turned(access, from),
                 (_, None) => extent.coalesced(access, None),
             };

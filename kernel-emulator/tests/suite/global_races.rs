@@ -83,6 +83,34 @@ fn passing(write: &str, read: &str) -> [String; 2] {
     ]
 }
 
+/// A release is ordered before what follows an acquire of it, with its own access to the flag: the thread that waited may write the flag.
+/// A relaxed access is not.
+#[test]
+fn a_flag_is_cleared_by_who_acquired_it() {
+    for together in PLACES {
+        let scope = if together == Together::Block { "cta" } else { "gpu" };
+        for write in
+            ["st.ORDER.S.global.u32 [%d1], 1;", "atom.ORDER.S.global.exch.b32 %r7, [%d1], 1;"]
+        {
+            for (order, racing) in [("release", false), ("relaxed", true)] {
+                let write = write.replace("ORDER", order).replace(".S", &format!(".{scope}"));
+                let read = "AGAIN: ld.acquire.S.global.u32 %r4, [%d1]; setp.eq.u32 %p1, %r4, 0;
+                    @%p1 bra AGAIN; st.global.u32 [%d1], 0;";
+                let read = read.replace(".S", &format!(".{scope}"));
+                races(&[&write, &read], together, racing);
+            }
+        }
+        // The last of three to arrive clears the counter.
+        for (order, racing) in [("acq_rel", false), ("relaxed", true)] {
+            let arrive = format!(
+                "atom.{order}.{scope}.global.add.u32 %r4, [%d1], 1; setp.ne.u32 %p1, %r4, 2;
+                @!%p1 st.global.u32 [%d1], 0;"
+            );
+            races(&[&arrive, &arrive, &arrive], together, racing);
+        }
+    }
+}
+
 #[test]
 fn message_passing_at_each_scope() {
     for together in PLACES {

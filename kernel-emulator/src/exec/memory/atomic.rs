@@ -107,7 +107,6 @@ fn on(
 ) -> Run<u32> {
     let bytes = op.op.bytes();
     let places = Places { place, addresses, bytes, mask };
-    order::leave(cx, warp, places, (op.order, true));
     let done = if bytes == 16 {
         wide(cx, warp, op, (b, d), (place, addresses), mask)?
     } else {
@@ -142,6 +141,12 @@ fn narrow(
                 Access::Atomic,
             )?;
             race(cx, warp, memory, (op.order, bytes), (&offsets, addresses, done))?;
+            order::leave(
+                cx,
+                warp,
+                Places { place, addresses, bytes, mask: done },
+                (op.order, true),
+            );
             for lane in lanes(done) {
                 let (b, c) = operand(lane);
                 let written;
@@ -157,6 +162,12 @@ fn narrow(
             let accessed = Accessed { offsets: &offsets, addresses, bytes, mask: done, access };
             hazards::in_flight(cx, owner, &accessed)?;
             hazards::race(cx, warp, owner, &accessed)?;
+            order::leave(
+                cx,
+                warp,
+                Places { place, addresses, bytes, mask: done },
+                (op.order, true),
+            );
             let block = &mut cx.cluster.blocks[owner];
             for lane in lanes(done) {
                 let (index, at) = split(offsets[lane]);
@@ -314,6 +325,8 @@ fn wide(
             let (mut memory, offsets, done) =
                 place::allocation(cx.launch, &mut warp.guess, addresses, 16, mask, Access::Atomic)?;
             race(cx, warp, memory, (op.order, 16), (&offsets, addresses, done))?;
+            let places = Places { place, addresses, bytes: 16, mask: done };
+            order::leave(cx, warp, places, (op.order, true));
             let lock = cx.launch.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
             step(&mut memory, &offsets, done);
             drop(lock);
@@ -325,6 +338,8 @@ fn wide(
             let accessed = Accessed { offsets: &offsets, addresses, bytes: 16, mask: done, access };
             hazards::in_flight(cx, block, &accessed)?;
             hazards::race(cx, warp, block, &accessed)?;
+            let places = Places { place, addresses, bytes: 16, mask: done };
+            order::leave(cx, warp, places, (op.order, true));
             step(&mut cx.cluster.blocks[block].shared, &offsets, done);
             hazards::wrote(cx, warp, block, &offsets, 16, done);
             done

@@ -30,7 +30,8 @@ impl Places<'_> {
     }
 }
 
-/// Lanes are about to write strongly to addresses of a space, atomically or not: who reads that may learn what they hand on.
+/// Lanes are about to write strongly to addresses of a space, atomically or not: who reads that may learn what they hand on. The write is
+/// noted already: a release is ordered before what follows an acquire of it (PTX ISA, "Causality Order": what synchronizes precedes).
 pub(crate) fn leave(
     cx: &mut Context<'_>,
     warp: &Warp,

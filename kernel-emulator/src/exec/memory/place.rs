@@ -98,9 +98,12 @@ pub(crate) fn store<const N: usize>(
     values: &[Doubles; N],
 ) -> Run<()> {
     let At { place, order, addresses, bytes } = at;
-    if order.is_strong() {
-        order::leave(cx, warp, Places { place, addresses, bytes, mask }, (order, false));
-    }
+    // What a release hands on includes its own access.
+    let leave = |cx: &mut Context<'_>, warp: &Warp, mask: u32| {
+        if order.is_strong() {
+            order::leave(cx, warp, Places { place, addresses, bytes, mask }, (order, false));
+        }
+    };
     match place {
         Place::Global | Place::Generic => {
             let mut rest = mask;
@@ -113,6 +116,7 @@ pub(crate) fn store<const N: usize>(
                 global::race(cx, warp, (warp.guess, memory), accessed, || {
                     access::holds(&memory, offsets, bytes, lanes, values)
                 })?;
+                leave(cx, warp, lanes);
                 access::store(&mut memory, offsets, bytes, lanes, values);
                 rest &= !lanes;
             }
@@ -129,6 +133,7 @@ pub(crate) fn store<const N: usize>(
                 hazards::race_of_store(cx, warp, block, &accessed, |memory| {
                     access::holds(memory, offsets, bytes, lanes & defined, values)
                 })?;
+                leave(cx, warp, lanes);
                 let memory = &mut cx.cluster.blocks[block].shared;
                 access::store(memory, offsets, bytes, lanes, values);
                 hazards::wrote(cx, warp, block, offsets, bytes, lanes);

@@ -1,0 +1,214 @@
+//! Products on the emulator against sums in f64.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    clippy::float_cmp,
+    reason = "sums are small, and those that are compared are exact"
+)]
+
+use half::{bf16, f16};
+use kiln::prelude::{Device, DeviceTensor, Error, Result, Stream, Target};
+use kiln_kernels::matmul::{Factor, Matmul, Plan};
+
+/// A multiprocessor count for which shares begin within tiles.
+const MULTIPROCESSORS: usize = 7;
+
+trait Number: Factor + Copy {
+    /// The distance of numbers from 1 on. Rounding is off by half of it, in proportion.
+    const UNIT: f64;
+    fn of(value: f32) -> Self;
+    fn value(self) -> f64;
+}
+
+impl Number for bf16 {
+    const UNIT: f64 = 1.0 / 128.0;
+
+    fn of(value: f32) -> bf16 {
+        bf16::from_f32(value)
+    }
+
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl Number for f16 {
+    const UNIT: f64 = 1.0 / 1024.0;
+
+    fn of(value: f32) -> f16 {
+        f16::from_f32(value)
+    }
+
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+/// Uniform in -1 .. 1, from a seed.
+fn numbers<T: Number>(len: usize, seed: u64) -> Vec<T> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        T::of((state >> 40) as f32 / (1u32 << 23) as f32 - 1.0)
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+struct Case<T> {
+    stream: Stream,
+    shape: [usize; 3],
+    a: DeviceTensor<T, 2>,
+    b: DeviceTensor<T, 2>,
+    /// Each sum, and how far it may be off before it is rounded.
+    sums: Vec<(f64, f64)>,
+}
+
+impl<T: Number> Case<T> {
+    fn new([m, n, k]: [usize; 3]) -> Result<Case<T>> {
+        let stream = Device::emulator(Target::Sm90a)?.stream()?;
+        let (a, b) = (numbers::<T>(m * k, 1), numbers::<T>(n * k, 2));
+        let mut sums = Vec::new();
+        for row in 0..m {
+            for column in 0..n {
+                let (x, y) = (&a[row * k..][..k], &b[column * k..][..k]);
+                let terms = || x.iter().zip(y).map(|(x, y)| x.value() * y.value());
+                let size: f64 = terms().map(f64::abs).sum();
+                // Products are exact in f32; each of k sums rounds by 2^-24 of a sum below `size`, and Hopper cuts off twice that.
+                sums.push((terms().sum(), k as f64 * 2f64.powi(-23) * size));
+            }
+        }
+        let (a, b) = (stream.upload(&a, [m, k])?, stream.upload(&b, [n, k])?);
+        Ok(Case { stream, shape: [m, n, k], a, b, sums })
+    }
+
+    fn check(&self, what: &str, c: &DeviceTensor<T, 2>) -> Result<()> {
+        let [_, n, _] = self.shape;
+        for (at, (&(sum, off), actual)) in self.sums.iter().zip(c.to_vec(&self.stream)?).enumerate()
+        {
+            let limit = off + T::UNIT / 2.0 * (sum.abs() + off);
+            let difference = (actual.value() - sum).abs();
+            let (row, column) = (at / n, at % n);
+            // A NaN, which nothing overwrote, is not within any limit.
+            assert!(difference <= limit, "{what} at {row}, {column}: {} for {sum}", actual.value());
+        }
+        Ok(())
+    }
+
+    fn unwritten(&self) -> Result<DeviceTensor<T, 2>> {
+        let [m, n, _] = self.shape;
+        self.stream.full([m, n], T::of(f32::NAN))
+    }
+}
+
+/// All plans that the extents allow, each twice: what it leaves in scratch memory serves the next one.
+fn every_plan<T: Number>(shape: [usize; 3]) -> Result<()> {
+    let case = Case::<T>::new(shape)?;
+    let mut matmul = Matmul::new(&case.stream)?;
+    let plans = Plan::candidates::<T>(shape, MULTIPROCESSORS);
+    assert!(!plans.is_empty(), "{shape:?}");
+    for plan in &plans {
+        for _ in 0..2 {
+            let mut c = case.unwritten()?;
+            matmul.product_by(&case.stream, *plan, &case.a, &case.b, &mut c)?;
+            case.check(&format!("{plan} for {shape:?}"), &c)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_plan_multiplies_few_rows() -> Result<()> {
+    every_plan::<bf16>([1, 200, 456])?;
+    every_plan::<f16>([19, 136, 200])
+}
+
+#[test]
+fn every_plan_multiplies_ragged_tiles() -> Result<()> {
+    every_plan::<bf16>([150, 264, 328])?;
+    // Two steps of the last tile, for seven blocks.
+    every_plan::<f16>([300, 520, 72])
+}
+
+#[test]
+fn the_chosen_plan_multiplies() -> Result<()> {
+    for shape in
+        [[1, 8, 8], [8, 8, 64], [9, 72, 64], [64, 64, 4096], [129, 1000, 8], [257, 24, 1096]]
+    {
+        let case = Case::<bf16>::new(shape)?;
+        let mut c = case.unwritten()?;
+        Matmul::new(&case.stream)?.product(&case.stream, &case.a, &case.b, &mut c)?;
+        case.check(&format!("{shape:?}"), &c)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn empty_extents_give_nothing_or_zeros() -> Result<()> {
+    for [m, n, k] in [[0, 8, 8], [8, 0, 8], [0, 0, 0], [3, 200, 0]] {
+        let stream = Device::emulator(Target::Sm90a)?.stream()?;
+        let a = stream.zeros::<f16, 2>([m, k])?;
+        let b = stream.zeros::<f16, 2>([n, k])?;
+        let mut c = stream.full([m, n], f16::NAN)?;
+        Matmul::new(&stream)?.product(&stream, &a, &b, &mut c)?;
+        assert!(c.to_vec(&stream)?.iter().all(|&x| x == f16::ZERO), "{m} {n} {k}");
+    }
+    Ok(())
+}
+
+#[test]
+fn nan_and_infinities_spread_as_in_sums() -> Result<()> {
+    let stream = Device::emulator(Target::Sm90a)?.stream()?;
+    let (m, n, k) = (3, 8, 72);
+    let mut a = vec![bf16::ONE; m * k];
+    a[70] = bf16::INFINITY; // row 0
+    a[k + 3] = bf16::NAN; // row 1
+    let (a, b) = (stream.upload(&a, [m, k])?, stream.full([n, k], bf16::ONE)?);
+    let mut c = stream.zeros::<bf16, 2>([m, n])?;
+    Matmul::new(&stream)?.product(&stream, &a, &b, &mut c)?;
+    let c = c.to_vec(&stream)?;
+    assert!(c[..n].iter().all(|&x| x == bf16::INFINITY), "{c:?}");
+    assert!(c[n..2 * n].iter().all(|x| x.is_nan()), "{c:?}");
+    assert!(c[2 * n..].iter().all(|x| x.to_f32() == 72.0), "{c:?}");
+    Ok(())
+}
+
+#[test]
+fn views_are_multiplied_in_place() -> Result<()> {
+    let case = Case::<bf16>::new([5, 16, 64])?;
+    let mut wide = case.stream.full([5, 32], bf16::NAN)?;
+    let mut right = wide.slice_mut(1, 16..32)?;
+    Matmul::new(&case.stream)?.product(&case.stream, &case.a.view(), &case.b, &mut right)?;
+    let all = wide.to_vec(&case.stream)?;
+    let c: Vec<bf16> = all.chunks(32).flat_map(|row| row[16..].to_vec()).collect();
+    case.check("a view", &case.stream.upload(&c, [5, 16])?)?;
+    assert!(
+        all.chunks(32).all(|row| row[..16].iter().all(|x| x.is_nan())),
+        "stored beside the view"
+    );
+    Ok(())
+}
+
+#[test]
+fn what_does_not_fit_is_refused() -> Result<()> {
+    let stream = Device::emulator(Target::Sm90a)?.stream()?;
+    let tensor = |rows, columns| stream.zeros::<bf16, 2>([rows, columns]);
+    let mut matmul = Matmul::new(&stream)?;
+    let mut product = |a: [usize; 2], b: [usize; 2], c: [usize; 2]| {
+        let (a, b, mut c) = (tensor(a[0], a[1])?, tensor(b[0], b[1])?, tensor(c[0], c[1])?);
+        matmul.product(&stream, &a, &b, &mut c)
+    };
+    for (a, b, c) in
+        [([4, 16], [8, 24], [4, 8]), ([4, 16], [8, 16], [4, 16]), ([4, 16], [8, 16], [8, 8])]
+    {
+        let refused = product(a, b, c).expect_err("extents differ");
+        assert!(matches!(refused, Error::Shape { .. }), "{refused}");
+    }
+    for (a, b, c) in [([4, 20], [8, 20], [4, 8]), ([4, 16], [12, 16], [4, 12])] {
+        let refused = product(a, b, c).expect_err("rows of 40 and of 24 bytes");
+        assert!(matches!(refused, Error::FactBroken { .. }), "{refused}");
+    }
+    Ok(())
+}
