@@ -5,7 +5,6 @@
 //! With `--plans` every candidate of the chooser is timed too, to see what its model misses.
 #![expect(
     clippy::print_stdout,
-    clippy::many_single_char_names,
     clippy::cast_precision_loss,
     reason = "a program that prints its measurements"
 )]
@@ -41,6 +40,10 @@ const WEIGHTS: [[usize; 2]; 12] = [
 /// The largest difference from the peer's result, in proportion: both round the same sums, in another order, to bf16.
 const OFF: f64 = 1e-2;
 
+fn number<T: FromStr<Err = std::num::ParseIntError>>(text: &str) -> Result<T> {
+    text.parse().with_context(|| format!("`{text}` is no number"))
+}
+
 struct Asked {
     rows: Vec<usize>,
     weights: Vec<[usize; 2]>,
@@ -55,9 +58,6 @@ impl Asked {
             let at = args.iter().position(|arg| arg == name)?;
             args.get(at + 1).map(String::as_str)
         };
-        fn number<T: FromStr<Err = std::num::ParseIntError>>(text: &str) -> Result<T> {
-            text.parse().with_context(|| format!("`{text}` is no number"))
-        }
         let weights = |text: &str| {
             let (n, k) = text.split_once('x').with_context(|| format!("`{text}`: N x K"))?;
             Ok([number(n)?, number(k)?])
