@@ -1,12 +1,17 @@
-//! Which instructions add a tile to that of a tensor.
+//! Which instructions change a tile of a tensor atomically by another one.
 
 use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
 
-/// The instructions that change global memory, of the variant that assumes most, without their operands.
+/// The instructions that add to global memory, of the variant that assumes most, without their operands.
 fn changes(target: &str, dtype: &str, result: &str) -> Vec<String> {
+    changes_by(("atomic_add", "[16, 64]"), target, dtype, result)
+}
+
+/// Those of an atomic operation on a tile of this shape.
+fn changes_by((op, shape): (&str, &str), target: &str, dtype: &str, result: &str) -> Vec<String> {
     let source = format!(
         "fn k(x: Tensor<{dtype}, 2>, sums: TensorMut<{dtype}, 2>) {{
-            let old = sums.tile([0, 0], [16, 64]).atomic_add(x.tile([0, 0], [16, 64]).load());
+            let old = sums.tile([0, 0], {shape}).{op}(x.tile([0, 0], {shape}).load());
             {result}
         }}"
     );
@@ -53,4 +58,27 @@ fn old_values_that_are_read_are_those_of_each_element() {
     let read = "sums.tile([16, 0], [16, 64]).store(old);";
     assert_eq!(changes("sm_90a", "f32", read), ["atom.global.add.f32"]);
     assert_eq!(changes("sm_80", "f16", read), ["atom.global.add.noftz.f16"]);
+}
+
+/// From `sm_90` on; of two neighbours there is a vector of halves, and no pair (PTX ISA, "red").
+#[test]
+fn extremes_of_neighbouring_halves_are_found_at_once() {
+    let of = |op, shape, target, dtype| changes_by((op, shape), target, dtype, "");
+    let cases = [
+        ("sm_90a", "f16", "[16, 64]", "red.global.max.noftz.v4.f16x2"),
+        ("sm_90a", "bf16", "[16, 64]", "red.global.max.noftz.v4.bf16x2"),
+        ("sm_90a", "bf16", "[256, 4]", "red.global.max.noftz.v2.bf16x2"),
+        ("sm_90a", "f16", "[512, 2]", "red.global.max.noftz.v2.f16"),
+        ("sm_90a", "f32", "[16, 64]", "atom.global.cas.b32"),
+        ("sm_90a", "i32", "[16, 64]", "atom.global.max.s32"),
+        ("sm_80", "f16", "[16, 64]", "atom.global.cas.b16"),
+    ];
+    for (target, dtype, shape, required) in cases {
+        assert_eq!(of("atomic_max", shape, target, dtype), [required], "{dtype} on {target}");
+        let least = required.replace("max", "min");
+        assert_eq!(of("atomic_min", shape, target, dtype), [least], "{dtype} on {target}");
+    }
+    let read = "sums.tile([16, 0], [16, 64]).store(old);";
+    let old = changes_by(("atomic_max", "[16, 64]"), "sm_90a", "f16", read);
+    assert_eq!(old, ["atom.global.cas.b16"]);
 }

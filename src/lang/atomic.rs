@@ -50,7 +50,7 @@
 //! # PTX
 //!
 //! * On a tile `atom.global.add.s32` and the like, one for each element. Floats that a thread adds to addresses which are known to be contiguous
-//!   and aligned are added at once if nothing uses the old values, as below.
+//!   and aligned are added at once if nothing uses the old values, as below; so are the largest and the smallest halves found.
 //! * On one address `bar.sync 0`, `@%p0 atom.acq_rel.gpu.global.add.s32` by the first thread, and, if the old value is
 //!   used, `st.shared`, `bar.sync 0`, `ld.shared`.
 //! * With the scope of the system `atom.relaxed.sys.global.add.s32` on a tile, and `atom.acq_rel.sys.global.add.s32` on one address.
@@ -58,7 +58,8 @@
 //!   `bar.warp.sync`. That is the case for [`compare_exchange`], [`max`] and [`min`] of floats, and for [`add`] of `bf16` before `sm_90`.
 //! * [`atomic_add`](super::ViewMut::atomic_add) of a window adds the neighbours that a thread holds at once, if nothing uses the old values
 //!   and the window is aligned: from `sm_90` on `red.global.add.v4.f32`, `.noftz.v4.f16x2` and `.noftz.v4.bf16x2`, of eight halves; before
-//!   that `red.global.add.noftz.f16x2`. Each element is still added by itself.
+//!   that `red.global.add.noftz.f16x2`. Each element is still added by itself. `atomic_max` and `atomic_min` of halves are
+//!   `red.global.max.noftz.v4.f16x2` and the like from `sm_90` on; NaN loses there too.
 //!
 //! # Errors
 //!

@@ -386,14 +386,14 @@ impl Atomic {
 
     /// How many neighbours in global memory one instruction changes if nothing reads their old values (PTX ISA, "red").
     ///
-    /// The vectors of halves for `min` and `max` are left out: the manual does not say what they do with NaN. (An H200 leaves the bits of
-    /// `max.f16x2`, `min.bf16x2` and so on, with NaN, infinities, zeros of both signs and subnormal numbers among two million pairs.)
+    /// The manual does not say what the vectors of halves do with NaN for `min` and `max`. An H200 leaves the bits of `max.f16x2`, `min.bf16x2`
+    /// and so on, with NaN, infinities, zeros of both signs and subnormal numbers among two million pairs.
     pub fn at_once(self, dtype: Dtype, target: Target) -> u32 {
         let Class::Float(float) = dtype.class() else { return 1 };
         let vectors = target.has(Capability::VectorAtomics);
         match (self, float) {
             (Atomic::Add, Float::F32) if vectors => 4,
-            (Atomic::Add, Float::F16 | Float::Bf16) if vectors => 8,
+            (Atomic::Add | Atomic::Max | Atomic::Min, Float::F16 | Float::Bf16) if vectors => 8,
             (Atomic::Add, Float::F16) => 2,
             (Atomic::Add, Float::Bf16 | Float::F32 | Float::F64)
             | (

@@ -3,7 +3,7 @@
 use kernel_ptx::{Base, Instruction, Modifier, Opcode, Operand, Reg, Space, Type, Word};
 
 use super::atomic::ordered_modifiers;
-use crate::ir::{Dtype, Elem, Ordered, Scope};
+use crate::ir::{Atomic, Dtype, Elem, Ordered, Scope};
 use crate::lower::emitter::{Emitter, Val, mods};
 use crate::lower::tiles::scalar::zero;
 
@@ -185,28 +185,44 @@ impl Emitter {
         self.effect_if(guard, Opcode::St, &words.modifiers(modifiers), operands);
     }
 
-    /// Adds neighbouring floats to those in global memory if `mask` holds, each by itself, with a cache policy.
-    pub(crate) fn add_neighbours(
+    /// Adds neighbouring floats to those in global memory if `mask` holds, or leaves the larger or the smaller ones there, each by itself,
+    /// with a cache policy.
+    pub(crate) fn change_neighbours(
         &mut self,
-        (dtype, scope): (Dtype, Scope),
+        (op, dtype, scope): (Atomic, Dtype, Scope),
         values: &[Val],
         (address, policy): (Operand, Option<Operand>),
         mask: Val,
     ) {
         let elem = Elem::Number(dtype);
         let count = u32::try_from(values.len()).expect("an access has few elements");
-        let ty = match (dtype, count) {
-            (Dtype::F16, 2..) => Type::F16x2,
-            (Dtype::Bf16, 2..) => Type::Bf16x2,
-            _ => dtype.row().instruction,
+        let word = match op {
+            Atomic::Add => Word::Add,
+            Atomic::Max => Word::Max,
+            Atomic::Min => Word::Min,
+            Atomic::And
+            | Atomic::Or
+            | Atomic::Xor
+            | Atomic::Exchange
+            | Atomic::CompareExchange
+            | Atomic::Load
+            | Atomic::Store => unreachable!("`Atomic::at_once` is 1 for them"),
         };
-        let words = Words { ty, ..Words::of(elem, count) };
+        // Without a vector a pair of halves is added only (PTX ISA, "red").
+        let least = if op == Atomic::Add { 2 } else { 4 };
+        let one = dtype.row().instruction;
+        let words = match (dtype, count >= least) {
+            (Dtype::F16, true) => Words { ty: Type::F16x2, ..Words::of(elem, count) },
+            (Dtype::Bf16, true) => Words { ty: Type::Bf16x2, ..Words::of(elem, count) },
+            _ if dtype.is_half() => Words { ty: one, register: Type::B16, count, elements: 1 },
+            _ => Words { ty: one, ..Words::of(elem, count) },
+        };
         let values = self.packed_words(elem, words, values);
         let registers =
             values.into_iter().map(|value| Operand::Reg(self.reg(value, words.register))).collect();
         let guard = self.guard(mask);
         let mut modifiers = ordered_modifiers(Ordered { scope, ..Ordered::RELAXED });
-        modifiers.extend_from_slice(mods![Space::Global, Word::Add]);
+        modifiers.extend_from_slice(mods![Space::Global, word]);
         if dtype.is_half() {
             modifiers.push(Word::Noftz.into());
         }

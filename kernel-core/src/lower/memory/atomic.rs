@@ -70,7 +70,10 @@ impl Lower<'_> {
             return Some(Data::Scalar(self.broadcast(dtype, &layout, &[old], one)[0]));
         };
         let most = op.at_once(dtype, self.kernel.target);
-        if wanted.is_none() && most > 1 && self.add_to_addresses((args[0], scope), args[1], most) {
+        if wanted.is_none()
+            && most > 1
+            && self.change_addresses((op, args[0], scope), args[1], most)
+        {
             return None;
         }
         let layout = self.layout(args[0]).clone();
@@ -111,7 +114,8 @@ impl Lower<'_> {
         let read = result.is_some_and(|result| self.used.contains_idx(result));
         let most = op.at_once(tile.dtype, self.kernel.target);
         let alone = ordered == Ordered::RELAXED;
-        if alone && !read && most > 1 && self.add_to_tensor((&tile, evict), values[0], most) {
+        if alone && !read && most > 1 && self.change_in_tensor((op, &tile, evict), values[0], most)
+        {
             return None;
         }
         // The threads that do the operation vouch for what all threads wrote before it, by the barrier (PTX ISA, "causality order").

@@ -5,7 +5,7 @@ use kernel_ptx::{Space, Type};
 
 use super::access::{VECTOR_BYTES, bytes};
 use super::tensor::{repeat, repeated_registers, vector_bits, vector_register};
-use crate::ir::{Elem, Evict, Scope, Value};
+use crate::ir::{Atomic, Elem, Evict, Scope, Value};
 use crate::lower::emitter::{Place, Val};
 use crate::lower::tiles::coords::repeated_threads;
 use crate::lower::{Data, Lower};
@@ -139,11 +139,11 @@ impl Lower<'_> {
         }
     }
 
-    /// Adds a tile to the elements at a tile of addresses, at most so many neighbours at once; what several threads hold is added by one of
-    /// them. False if no thread holds neighbours.
-    pub(super) fn add_to_addresses(
+    /// Changes the elements at a tile of addresses by a tile, at most so many neighbours at once; what several threads hold is taken from
+    /// one of them. False if no thread holds neighbours.
+    pub(super) fn change_addresses(
         &mut self,
-        (at, scope): (Value, Scope),
+        (op, at, scope): (Atomic, Value, Scope),
         value: Value,
         most: u32,
     ) -> bool {
@@ -165,7 +165,7 @@ impl Lower<'_> {
                 .map(|element| self.value_at(value, vector_register(&bits, start, element)))
                 .collect();
             let address = self.e.at(addresses[start as usize], 0);
-            self.e.add_neighbours((dtype, scope), &vector, (address, None), one);
+            self.e.change_neighbours((op, dtype, scope), &vector, (address, None), one);
         }
         true
     }

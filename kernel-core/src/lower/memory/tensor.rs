@@ -4,7 +4,7 @@ use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Modifier, Operand, Space, Type, Word};
 
 use super::access::{VECTOR_BYTES, bytes};
-use crate::ir::{Corner, Dtype, Elem, Evict, ParamKind, Scope, Value};
+use crate::ir::{Atomic, Corner, Dtype, Elem, Evict, ParamKind, Scope, Value};
 use crate::lower::Lower;
 use crate::lower::emitter::{Place, Val, mods};
 use crate::lower::tiles::coords::{Position, ThreadMap, register_part, repeated_threads};
@@ -368,11 +368,11 @@ impl Lower<'_> {
         registers
     }
 
-    /// Adds a tile to that of a tensor, at most so many neighbours at once; what several threads hold is added by one of them. False if no
-    /// thread holds neighbours.
-    pub(super) fn add_to_tensor(
+    /// Changes a tile of a tensor by another one, at most so many neighbours at once; what several threads hold is taken from one of them.
+    /// False if no thread holds neighbours.
+    pub(super) fn change_in_tensor(
         &mut self,
-        (tile, evict): (&TensorTile<'_>, Evict),
+        (op, tile, evict): (Atomic, &TensorTile<'_>, Evict),
         value: Value,
         most: u32,
     ) -> bool {
@@ -391,7 +391,12 @@ impl Lower<'_> {
                 .map(|element| values[vector_register(&bits, start, element) as usize])
                 .collect();
             let policy = self.cache_policy(evict);
-            self.e.add_neighbours((tile.dtype, Scope::Gpu), &vector, (address, policy), mask);
+            self.e.change_neighbours(
+                (op, tile.dtype, Scope::Gpu),
+                &vector,
+                (address, policy),
+                mask,
+            );
         }
         true
     }
