@@ -117,9 +117,9 @@
 //! | [`TensorMut<T, R>`](TensorMut), [`TensorMapMut<T, R>`](TensorMapMut) | `&mut` of one | the same |
 //! | [`Ptr<T>`](Ptr) | a [`DevicePtr`](crate::DevicePtr); the launch is unsafe | the address |
 //! | a scalar | its value | its value |
-//! | `Option` of one of these | `Some(..)` of that, or `None` | that, or nothing |
 //! | an array `[T; N]` of these | an array of what they are | those of each element |
 //! | a struct of these, of the kernel's module | its `Args`: see [below](#arrays-structs-and-tables-of-pointers) | those of each field |
+//! | `Option` of one of these | `Some(..)` of that, or `None` | that, or nothing |
 //!
 //! **An argument may be absent** if its parameter is an `Option`. The compiler makes code for each choice of arguments that are
 //! absent, and the launch takes the code for its own arguments: it has no branch and no parameter for what is absent. So a
@@ -154,13 +154,17 @@
 //! K0102). In `grid`, an optional tensor is an `Option` of a reference: `grid = match bias { Some(bias) => bias.dim(0), None => 1 }`.
 //! A host that keeps the tensor in an `Option` passes `self.bias.as_ref().map(|bias| bias as _)`.
 //!
+//! An array or a struct that is absent is absent as a whole, and counts as one of the four: `xs: Option<[Tensor<f32, 1>; 3]>`,
+//! `layer: Option<Layer>`. At least one argument in it has to be no `Option` itself, which tells `Some` from `None` (K0602). Where the types of
+//! the arguments are checked by the launch (`with_arguments`), each of its arguments is `None`.
+//!
 //! # Arrays, structs and tables of pointers
 //!
 //! **An array of tensors** is a parameter of the type `[Tensor<f32, 2>; N]`. The length is a number or a const generic of the type
 //! `usize`, so that each length is an instance of its own; elsewhere in the kernel it is `N as i32`, or `xs.len() as i32`. `for x in xs`
 //! has an iteration for each tensor, and `xs[i as usize]` is one of them for an `i` that is known at compile time, as in
 //! [`unroll`]. An index that is known only at run time chooses among scalars and pointers, not among tensors (K0106): compare it in an
-//! unrolled loop. The elements are not `Option`s (K0602). A function that takes such an array, `fn total<const K: usize>(xs: [Tensor<f32, 1>; K])`,
+//! unrolled loop. The elements are not `Option`s (K0602); the whole array may be one. A function that takes such an array, `fn total<const K: usize>(xs: [Tensor<f32, 1>; K])`,
 //! is called without `K`.
 //!
 //! ```

@@ -197,3 +197,121 @@ fn what_may_not_be_absent_is_named() -> Result<()> {
     assert!(text.contains("`bias`") && text.contains("Tensor<f32, 1>"), "{text}");
     Ok(())
 }
+
+/// Structs and arrays that may be absent as a whole.
+#[kernel]
+mod wholes {
+    use kiln::prelude::*;
+
+    #[derive(Clone, Copy)]
+    struct Layer<T> {
+        weight: Tensor<T, 1>,
+        bias: Option<Tensor<f32, 1>>,
+        /// More tensors than one, or none.
+        more: Option<[Tensor<f32, 1>; 2]>,
+        factor: T,
+    }
+
+    #[kernel(
+        target = sm_80,
+        warps = 2,
+        grid = match layer {
+            Some(l) => match l.bias { Some(b) => cdiv(b.dim(0), 64), None => l.weight.dim(0) / 64 },
+            None => match out { Some(rows) => cdiv(rows[0].dim(0), 64), None => 1 },
+        },
+        instances((T, N) = [(f32, 1), (f32, 2), (i32, 2)])
+    )]
+    pub fn forward<T: Cast + Number, const N: usize>(
+        layer: Option<Layer<T>>,
+        out: Option<[TensorMut<f32, 1>; N]>,
+    ) {
+        let at = block_id(0) * 64;
+        let mut y = full([64], 0.25);
+        if let Some(layer) = layer {
+            y = (layer.weight.tile([at], [64]).load() * layer.factor).cast::<f32>();
+            if let Some(bias) = layer.bias {
+                y += bias.tile([at], [64]).load();
+            }
+            if let Some(more) = layer.more {
+                y += more[0].tile([at], [64]).load() - more[1].tile([at], [64]).load();
+            }
+        }
+        let Some(out) = out else { return };
+        for out in out {
+            out.tile([at], [64]).store(y);
+        }
+    }
+}
+
+#[test]
+fn a_struct_or_an_array_is_absent_as_a_whole() -> Result<()> {
+    use wholes::{LayerArgs, forward};
+    let stream = stream()?;
+    let weight = stream.upload(&(0..128).map(|i| i as f32).collect::<Vec<_>>(), [128])?;
+    let (bias, a, b) =
+        (stream.full([128], 0.5f32)?, stream.full([128], 8.0f32)?, stream.full([128], 2.0f32)?);
+    let layer = |with_bias: bool, more: bool| LayerArgs {
+        weight: &weight,
+        bias: if with_bias { Some(&bias) } else { None },
+        more: if more { Some([&a, &b]) } else { None },
+        factor: 3.0f32,
+    };
+    for (with_bias, more) in [(true, true), (true, false), (false, true), (false, false)] {
+        let (mut c, mut d) = (stream.zeros::<f32, 1>([128])?, stream.zeros::<f32, 1>([128])?);
+        let (layer, out) = (Some(layer(with_bias, more)), Some([&mut c as _, &mut d as _]));
+        let launch = forward::<f32, 2>(forward::Args { layer, out });
+        assert_eq!(launch.blocks(), Some([2, 1, 1]));
+        launch.launch(&stream)?;
+        let more = if with_bias { 0.5 } else { 0.0 } + if more { 6.0 } else { 0.0 };
+        let required: Vec<f32> = (0..128).map(|i| 3.0 * i as f32 + more).collect();
+        assert_eq!(c.to_vec(&stream)?, required);
+        assert_eq!(d.to_vec(&stream)?, required);
+    }
+    let mut c = stream.zeros::<f32, 1>([100])?;
+    forward::<f32, 1>(forward::Args { layer: None, out: Some([&mut c]) }).launch(&stream)?;
+    assert_eq!(c.to_vec(&stream)?, [0.25; 100]);
+    forward::<f32, 1>(forward::Args { layer: None, out: None }).launch(&stream)?;
+    forward::<f32, 1>(forward::Args { layer: Some(layer(true, false)), out: None })
+        .launch(&stream)?;
+    Ok(())
+}
+
+#[test]
+fn what_is_absent_as_a_whole_is_absent_in_each_argument() -> Result<()> {
+    use wholes::forward;
+    let stream = stream()?;
+    let one = forward::find(|one| one.N == 1)?;
+    let mut c = stream.zeros::<f32, 1>([100])?;
+    let none = || None::<f32>.into_argument();
+    let absent = [none(), none(), none(), none(), none()];
+    let args = absent.into_iter().chain([(&mut c).into_argument()]);
+    let launch = one.with_arguments(args);
+    assert_eq!(launch.blocks(), Some([2, 1, 1]));
+    launch.launch(&stream)?;
+    assert_eq!(c.to_vec(&stream)?, [0.25; 100]);
+    // Half of a struct is none.
+    let args = [none(), none(), none(), none(), 2.0f32.into_argument(), (&mut c).into_argument()];
+    let error = one.with_arguments(args).grid([1]).launch(&stream).expect_err("a half").to_string();
+    assert!(error.contains("layer"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn an_axis_that_a_renamed_tensor_has_not_is_an_error_of_the_launch() -> Result<()> {
+    let stream = stream()?;
+    let x = stream.zeros::<f32, 1>([64])?;
+    let error = third_axis(third_axis::Args { x: Some(&x) }).launch(&stream);
+    let error = error.expect_err("a vector has one axis").to_string();
+    assert!(error.contains("axis 2"), "{error}");
+    third_axis(third_axis::Args { x: None }).launch(&stream)
+}
+
+/// Its grid asks for an axis that is not there.
+#[kernel(target = sm_80, warps = 1, grid = match x { Some(rows) => rows.dim(AXIS), None => 1 })]
+fn third_axis(x: Option<Tensor<f32, 1>>) {
+    if let Some(x) = x {
+        let _ = x.tile([0], [32]).load();
+    }
+}
+
+const AXIS: usize = 2;

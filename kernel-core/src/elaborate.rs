@@ -84,7 +84,7 @@ pub struct Request<'a> {
     pub kernel: &'a syntax::Kernel,
     /// The choice of generic parameters.
     pub instance: &'a Instance,
-    /// The names of the arguments that are absent: parameters, or fields of structs, that are an `Option`.
+    /// The names of what is absent: parameters, or fields of structs, that are an `Option`.
     pub absent: &'a [String],
     /// The target.
     pub target: kernel_ptx::Target,

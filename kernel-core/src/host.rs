@@ -120,6 +120,14 @@ pub fn module_items(
     let Some((_, content)) = &item.content else { return TokenStream::new() };
     // What is wrong in a helper has been said: rustc would say it again.
     let refused = outcomes.iter().any(|one| matches!(one, Outcome::Refused { twin: false, .. }));
+    let mut cut = Vec::new();
+    let content = if refused {
+        cut.clone_from(content);
+        passed::without_recursion(&mut cut);
+        &cut
+    } else {
+        content
+    };
     let mut index = 0;
     let mut inner = TokenStream::new();
     let structs: Vec<&syn::ItemStruct> = content.iter().filter_map(as_struct).collect();

@@ -69,7 +69,7 @@ impl Kernel {
         let (mut out, mut left) = (Vec::new(), MOST_PASSED);
         for (pat, ty) in &self.function.params {
             if let PatKind::Ident { name, .. } = &pat.kind {
-                optional_in(name, ty, unit, (MOST_NESTED, &mut left), &mut out);
+                optional_in(name, ty, unit, (&mut Vec::new(), &mut left), &mut out);
             }
         }
         out
@@ -82,27 +82,32 @@ pub(crate) const MOST_NESTED: usize = 8;
 /// How many fields of structs are looked at: more than an entry takes.
 pub(crate) const MOST_PASSED: usize = 1024;
 
-/// Adds the arguments of a parameter, or of a field of one, that may be absent.
-fn optional_in(
+/// Adds the arguments of a parameter, or of a field of one in these structs, that may be absent.
+fn optional_in<'u>(
     name: &str,
     ty: &TypeExpr,
-    unit: &Unit,
-    (depth, left): (usize, &mut usize),
+    unit: &'u Unit,
+    (within, left): (&mut Vec<&'u Arc<Struct>>, &mut usize),
     out: &mut Vec<(String, Loc)>,
 ) {
     *left = left.saturating_sub(1);
+    let of = ty.of_option().unwrap_or(ty);
     if ty.of_option().is_some() {
         out.push((name.to_owned(), ty.loc));
-    } else if let Some(def) = unit.structure(ty)
-        && depth > 0
-    {
-        for (field, ty) in &def.fields {
-            if *left == 0 {
-                return;
-            }
-            optional_in(&format!("{name}.{field}"), ty, unit, (depth - 1, &mut *left), out);
-        }
     }
+    let Some(def) = unit.structure(of) else { return };
+    // A struct that contains itself is refused.
+    if within.len() == MOST_NESTED || within.iter().any(|outer| Arc::ptr_eq(outer, def)) {
+        return;
+    }
+    within.push(def);
+    for (field, ty) in &def.fields {
+        if *left == 0 {
+            break;
+        }
+        optional_in(&format!("{name}.{field}"), ty, unit, (&mut *within, &mut *left), out);
+    }
+    within.pop();
 }
 
 /// `bias = None, scale = None`: what is absent, if something is.
@@ -112,6 +117,31 @@ pub fn without(absent: &[String]) -> Option<String> {
 }
 
 impl Unit {
+    /// The field by which a struct contains itself, if it does: its name and its type.
+    pub(crate) fn recursion<'u>(&'u self, def: &'u Struct) -> Option<(&'u str, &'u TypeExpr)> {
+        let reaches = |ty: &TypeExpr| {
+            let (mut seen, mut next) = (Vec::<&str>::new(), vec![ty]);
+            while let Some(ty) = next.pop() {
+                let ty = ty.of_option().unwrap_or(ty);
+                if let TypeKind::Array(elem, _) = &ty.kind {
+                    next.push(elem);
+                    continue;
+                }
+                let Some(found) = self.structure(ty) else { continue };
+                if found.name.name == def.name.name {
+                    return true;
+                }
+                if !seen.contains(&found.name.name.as_str()) {
+                    seen.push(&found.name.name);
+                    next.extend(found.fields.iter().map(|(_, ty)| ty));
+                }
+            }
+            false
+        };
+        let mut fields = def.fields.iter().map(|(name, ty)| (name.as_str(), ty));
+        fields.find(|(_, ty)| reaches(ty))
+    }
+
     /// The struct beside the kernels that a type names, if it is one.
     pub(crate) fn structure(&self, ty: &TypeExpr) -> Option<&Arc<Struct>> {
         let name = &ty.path()?.only()?.name;

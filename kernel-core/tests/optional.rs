@@ -180,6 +180,15 @@ fn the_types_of_options_are_those_of_parameters() {
         let found = of(&format!("x: {wrong}"));
         assert!(found.len() == 1 && found[0].starts_with("[K0602]"), "{wrong}: {found:?}");
     }
+    for (wrong, says) in [
+        ("Option<[f32; 0]>", "[K0602] an `Option` of an array without elements"),
+        ("Option<[Option<f32>; 2]>", "[K0602] the elements of an array cannot be absent"),
+        ("[Option<f32>; 2]", "[K0602] the elements of an array cannot be absent"),
+        ("Option<Option<[f32; 2]>>", "[K0602] this `Option` cannot be passed"),
+    ] {
+        let found = of(&format!("x: {wrong}"));
+        assert!(found.len() == 1 && found[0].starts_with(says), "{wrong}: {found:?}");
+    }
     // Attributes are about what is there, and are looked at once.
     for (param, code) in [
         ("#[stride(_, 1)] x: Option<Tensor<f32, 1>>", "[K0603]"),
@@ -195,9 +204,26 @@ fn the_types_of_options_are_those_of_parameters() {
         "#[multiple_of(16)] x: Option<Ptr<f32>>, #[multiple_of(8)] n: Option<i32>",
         "#[block(8, 64)] x: Option<TensorMap<f16, 2>>",
         "x: core::option::Option<bool>",
+        "x: Option<[[i32; 2]; 3]>",
+        "#[stride(_, 1)] x: Option<[Tensor<f32, 2>; 2]>, a: Option<[f32; 9]>, b: Option<i32>",
     ] {
         assert!(of(right).is_empty(), "{right}: {:?}", of(right));
     }
+}
+
+#[test]
+fn an_array_is_absent_as_a_whole() {
+    let images = images(
+        "fn k(xs: Option<[Tensor<f32, 1>; 2]>, y: TensorMut<f32, 1>) {
+            let Some(xs) = xs else { return };
+            y.tile([0], [128]).store(xs[0].tile([0], [128]).load() + xs[1].tile([0], [128]).load());
+        }",
+    );
+    let absent = images.iter().map(|image| image.params.iter().map(|p| p.absent).collect());
+    let absent: Vec<Vec<bool>> = absent.collect();
+    let (there, none) = (vec![false, false, false], vec![true, true, false]);
+    assert_eq!(absent, [there.clone(), there, none.clone(), none]);
+    assert_eq!(images[2].absent, ["xs"]);
 }
 
 #[test]

@@ -10,7 +10,8 @@ use crate::{
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 #[doc(hidden)]
 pub use tensor::{
-    __array_of, __each, __given, __name_of, __option_of, __pointer_of, __scalar_of, __tensor_of,
+    __ABSENT, __are_absent, __array_of, __each, __given, __name_of, __option_of, __pointer_of,
+    __scalar_of, __tensor_of,
 };
 pub use tensor::{TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut};
 

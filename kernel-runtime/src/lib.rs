@@ -96,8 +96,8 @@ pub use ::cudarc::driver::sys as driver_sys;
 pub use any::{AnyTensor, dlpack};
 #[doc(hidden)]
 pub use argument::{
-    __array_of, __each, __given, __name_of, __option_of, __pointer_of, __scalar_of, __tensor_of,
-    __tensor_within,
+    __ABSENT, __are_absent, __array_of, __each, __given, __name_of, __option_of, __pointer_of,
+    __scalar_of, __tensor_of, __tensor_within,
 };
 pub use argument::{
     Argument, DevicePtr, IntoArgument, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut,

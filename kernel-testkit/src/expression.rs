@@ -105,6 +105,11 @@ impl Scope<'_> {
                     .map(|extent| Number::Int(i128::from(*extent)))
                     .ok_or_else(|| format!("`{name}` has no axis {axis}"))
             }
+            Expr::MethodCall(call) => {
+                let name = format!("{}.{}", written(&call.receiver), call.method);
+                let args: Vec<&Expr> = call.args.iter().collect();
+                self.call(&name, &args)
+            }
             Expr::Call(call) => {
                 let name = written(&call.func);
                 let args: Vec<&Expr> = call.args.iter().collect();

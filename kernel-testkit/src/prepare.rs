@@ -113,13 +113,12 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
                 continue;
             }
             let target = elaborate::target_named(&image.target).expect("it has been compiled for");
-            let absent = image.params.iter().filter(|param| param.absent);
-            let absent: Vec<String> = absent.map(|param| param.name.clone()).collect();
+            let absent = &image.absent;
             let request = elaborate::Request {
                 unit: &unit,
                 kernel,
                 instance: &instance.instance,
-                absent: &absent,
+                absent,
                 target,
                 reports: elaborate::Reports::LeftOut,
             };
@@ -134,10 +133,10 @@ fn compile(text: &str, directives: &Directives) -> Result<Prepared, String> {
             for (name, value) in &generics {
                 start = format!("{start}-{name}={value}");
             }
-            for name in &absent {
+            for name in absent {
                 start = format!("{start}-{name}=None");
             }
-            let without = syntax::without(&absent).map_or(String::new(), |it| format!(", {it}"));
+            let without = syntax::without(absent).map_or(String::new(), |it| format!(", {it}"));
             let start = format!("{start}-{}-{first}.", image.target);
             let stages = dumps
                 .iter()

@@ -140,6 +140,7 @@ pub(super) fn compile_image(
         order: order.unwrap_or(Verdict::Refused),
         declared: kernel.facts,
         params: kernel.params,
+        absent: request.absent.to_vec(),
         variants,
         reports,
     })

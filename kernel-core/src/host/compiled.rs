@@ -76,6 +76,8 @@ pub struct Image {
     pub programmatic: bool,
     /// Parameters.
     pub params: Vec<Param>,
+    /// What is absent: parameters, or fields of structs, that are an `Option`.
+    pub absent: Vec<String>,
     /// What attributes state.
     pub declared: Vec<Fact>,
     /// The first whose facts hold is launched.

@@ -3,14 +3,15 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned as _;
+use syn::{spanned::Spanned as _, visit::Visit};
 
 /// The expression, to stand in a function whose errors are `GridFault`. What is inside of closures, blocks and macros stays
 /// as it is: `?` would leave them alone.
 pub(super) fn checked(grid: &TokenStream, tensors: &[&syn::Ident]) -> TokenStream {
     match syn::parse2::<syn::Expr>(grid.clone()) {
         Ok(mut expr) => {
-            rewrite(&mut expr, tensors);
+            let tensors: Vec<syn::Ident> = tensors.iter().copied().cloned().collect();
+            rewrite(&mut expr, &tensors);
             expr.into_token_stream()
         }
         Err(_) => grid.clone(),
@@ -18,7 +19,7 @@ pub(super) fn checked(grid: &TokenStream, tensors: &[&syn::Ident]) -> TokenStrea
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "most of Rust passes through untouched")]
-fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
+fn rewrite(expr: &mut syn::Expr, tensors: &[syn::Ident]) {
     let all = |exprs: &mut syn::punctuated::Punctuated<syn::Expr, syn::Token![,]>| {
         for expr in exprs {
             rewrite(expr, tensors);
@@ -36,8 +37,9 @@ fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
             rewrite(&mut item.index, tensors);
         }
         syn::Expr::If(item) => {
-            rewrite(&mut item.cond, tensors);
-            block(&mut item.then_branch, tensors);
+            let inside = with_names_of_lets(&item.cond, tensors);
+            rewrite(&mut item.cond, &inside);
+            block(&mut item.then_branch, &inside);
             if let Some((_, other)) = &mut item.else_branch {
                 rewrite(other, tensors);
             }
@@ -45,9 +47,11 @@ fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
         syn::Expr::Match(item) => {
             rewrite(&mut item.expr, tensors);
             for arm in &mut item.arms {
-                rewrite(&mut arm.body, tensors);
+                let inside = with_names(&arm.pat, &item.expr, tensors);
+                rewrite(&mut arm.body, &inside);
             }
         }
+        syn::Expr::Let(item) => rewrite(&mut item.expr, tensors),
         syn::Expr::Block(item) => block(&mut item.block, tensors),
         syn::Expr::Unary(item) => {
             rewrite(&mut item.expr, tensors);
@@ -77,7 +81,7 @@ fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
             rewrite(&mut item.receiver, tensors);
             all(&mut item.args);
             let of = &item.receiver;
-            let tensor = root(of).is_some_and(|name| tensors.contains(&name));
+            let tensor = root(of).is_some_and(|name| tensors.contains(name));
             let Some(arg) = item.args.first().filter(|_| item.args.len() == 1) else { return };
             if item.method == "pow" || item.method == "dim" && tensor {
                 let name = item.method.to_string();
@@ -85,6 +89,41 @@ fn rewrite(expr: &mut syn::Expr, tensors: &[&syn::Ident]) {
             }
         }
         _ => {}
+    }
+}
+
+/// The tensors, and the names that a pattern gives what it finds in one of them: `x` of `Some(x)` in `match xs { Some(x) => .. }`.
+fn with_names(pat: &syn::Pat, of: &syn::Expr, tensors: &[syn::Ident]) -> Vec<syn::Ident> {
+    struct Names(Vec<syn::Ident>);
+    impl<'ast> Visit<'ast> for Names {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            self.0.push(pat.ident.clone());
+            syn::visit::visit_pat_ident(self, pat);
+        }
+    }
+    let is_tensor = |expr: &syn::Expr| root(expr).is_some_and(|name| tensors.contains(name));
+    let of_tensor = if let syn::Expr::Tuple(parts) = of {
+        parts.elems.iter().any(is_tensor)
+    } else {
+        is_tensor(of)
+    };
+    let mut names = Names(tensors.to_vec());
+    if of_tensor {
+        names.visit_pat(pat);
+    }
+    names.0
+}
+
+/// The tensors, and those that the patterns of a condition name: `if let Some(x) = xs && n > 0`.
+fn with_names_of_lets(condition: &syn::Expr, tensors: &[syn::Ident]) -> Vec<syn::Ident> {
+    if let syn::Expr::Let(item) = condition {
+        with_names(&item.pat, &item.expr, tensors)
+    } else if let syn::Expr::Binary(item) = condition
+        && matches!(item.op, syn::BinOp::And(_))
+    {
+        with_names_of_lets(&item.right, &with_names_of_lets(&item.left, tensors))
+    } else {
+        tensors.to_vec()
     }
 }
 
@@ -96,18 +135,26 @@ fn root(expr: &syn::Expr) -> Option<&syn::Ident> {
     if let syn::Expr::Field(item) = expr {
         return root(&item.base);
     }
+    if let syn::Expr::Reference(item) = expr {
+        return root(&item.expr);
+    }
+    if let syn::Expr::Paren(item) = expr {
+        return root(&item.expr);
+    }
     if let syn::Expr::Path(path) = expr { path.path.get_ident() } else { None }
 }
 
 /// The statements' values and the value of a block that stands in the expression itself.
-fn block(block: &mut syn::Block, tensors: &[&syn::Ident]) {
+fn block(block: &mut syn::Block, tensors: &[syn::Ident]) {
+    let mut tensors = tensors.to_vec();
     for statement in &mut block.stmts {
         match statement {
-            syn::Stmt::Expr(expr, _) => rewrite(expr, tensors),
+            syn::Stmt::Expr(expr, _) => rewrite(expr, &tensors),
             syn::Stmt::Local(local) => {
-                if let Some(init) = &mut local.init {
-                    rewrite(&mut init.expr, tensors);
-                }
+                let Some(init) = &mut local.init else { continue };
+                let inside = with_names(&local.pat, &init.expr, &tensors);
+                rewrite(&mut init.expr, &tensors);
+                tensors = inside;
             }
             syn::Stmt::Item(_) | syn::Stmt::Macro(_) => {}
         }
@@ -152,6 +199,41 @@ mod tests {
         assert_eq!(
             written(&quote!(if let Some(x) = x { x.dim(0) } else { 1 })),
             "if let Some (x) = x { dim (x , 0) ? } else { 1 }"
+        );
+    }
+
+    #[test]
+    fn a_pattern_may_name_an_optional_tensor_as_it_likes() {
+        assert_eq!(
+            written(&quote!(match x {
+                Some(rows) => rows.dim(0) + 1,
+                None => 1,
+            })),
+            "match x { Some (rows) => add (dim (rows , 0) ? , 1) ? , None => 1 , }"
+        );
+        assert_eq!(
+            written(&quote!(if let Some(rows) = x
+                && n > 0
+            {
+                rows.w.dim(0)
+            } else {
+                rows.dim(0)
+            })),
+            "if let Some (rows) = x && n > 0 { dim (rows . w , 0) ? } else { rows . dim (0) }"
+        );
+        assert_eq!(
+            written(&quote!({
+                let Some(rows) = x else { return Ok(1.into_grid()) };
+                rows.dim(1)
+            })),
+            "{ let Some (rows) = x else { return Ok (1 . into_grid ()) } ; dim (rows , 1) ? }"
+        );
+        assert_eq!(
+            written(&quote!(match (x, y) {
+                (Some(a), _) => a.dim(0),
+                _ => 1,
+            })),
+            "match (x , y) { (Some (a) , _) => dim (a , 0) ? , _ => 1 , }"
         );
     }
 

@@ -16,6 +16,8 @@ use crate::syntax::{MOST_NESTED, MOST_PASSED, is_fact, of_option};
 pub(super) enum Passed {
     /// One argument.
     One(One),
+    /// An array or a struct, or nothing.
+    Optional(Box<Passed>),
     /// An array: its elements, and the length as it is written.
     Array { of: Box<Passed>, length: TokenStream },
     /// A struct of the kernel's module.
@@ -109,6 +111,11 @@ impl<'a> Structs<'a> {
             };
         }
         let optional = of_option(ty);
+        if let Some(of) = optional
+            && (matches!(of, syn::Type::Array(_)) || self.named(of).is_some())
+        {
+            return Passed::Optional(Box::new(self.nested(of, generics, (depth, left))));
+        }
         let (mut of, kind, generic) = argument(optional.unwrap_or(ty), generics);
         if optional.is_some() {
             of = quote!(::core::option::Option<#of>);
@@ -124,6 +131,27 @@ impl<'a> Structs<'a> {
         Some((item, &segment.arguments))
     }
 
+    /// Whether what is passed for a type contains a struct.
+    fn reaches(self, ty: &syn::Type, name: &syn::Ident) -> bool {
+        let (mut seen, mut next) = (Vec::new(), vec![ty]);
+        while let Some(ty) = next.pop() {
+            let ty = of_option(ty).unwrap_or(ty);
+            if let syn::Type::Array(array) = ty {
+                next.push(&array.elem);
+                continue;
+            }
+            let Some((found, _)) = self.named(ty) else { continue };
+            if found.ident == *name {
+                return true;
+            }
+            if !seen.contains(&&found.ident) {
+                seen.push(&found.ident);
+                next.extend(found.fields.iter().map(|field| &field.ty));
+            }
+        }
+        false
+    }
+
     /// The types of the host for the structs that parameters of these types are, or contain.
     pub(super) fn of_host(self, types: &[&syn::Type]) -> TokenStream {
         let mut needed = vec![false; self.0.len()];
@@ -135,6 +163,7 @@ impl<'a> Structs<'a> {
     }
 
     fn need(self, ty: &syn::Type, needed: &mut [bool], depth: usize) {
+        let ty = of_option(ty).unwrap_or(ty);
         if let syn::Type::Array(array) = ty {
             return self.need(&array.elem, needed, depth);
         }
@@ -209,6 +238,22 @@ impl<'a> Structs<'a> {
     }
 }
 
+/// Replaces the types by which structs contain themselves: the compiler has refused them, and rustc would do so once more.
+pub(super) fn without_recursion(content: &mut [syn::Item]) {
+    let structs: Vec<syn::ItemStruct> =
+        content.iter().filter_map(super::as_struct).cloned().collect();
+    let all: Vec<&syn::ItemStruct> = structs.iter().collect();
+    for item in content {
+        let syn::Item::Struct(item) = item else { continue };
+        let name = item.ident.clone();
+        for field in &mut item.fields {
+            if Structs(&all).reaches(&field.ty, &name) {
+                field.ty = syn::parse_quote!(());
+            }
+        }
+    }
+}
+
 /// The struct without what attributes state of its fields: rustc does not know them.
 pub(super) fn without_facts(mut item: syn::Item) -> syn::Item {
     if let syn::Item::Struct(item) = &mut item {
@@ -266,7 +311,7 @@ impl Passed {
     pub(super) fn ones(&self) -> Vec<&One> {
         match self {
             Passed::One(one) => vec![one],
-            Passed::Array { of, .. } => of.ones(),
+            Passed::Array { of, .. } | Passed::Optional(of) => of.ones(),
             Passed::Struct { fields, .. } => {
                 fields.iter().flat_map(|(_, field)| field.ones()).collect()
             }
@@ -277,6 +322,7 @@ impl Passed {
     pub(super) fn has_length(&self, name: &syn::Ident) -> bool {
         match self {
             Passed::One(_) => false,
+            Passed::Optional(of) => of.has_length(name),
             Passed::Array { of, length } => *name == length.to_string() || of.has_length(name),
             Passed::Struct { fields, .. } => fields.iter().any(|(_, field)| field.has_length(name)),
         }
@@ -297,6 +343,7 @@ impl Passed {
     pub(super) fn count(&self) -> Position {
         match self {
             Passed::One(_) => Position::number(1),
+            Passed::Optional(of) => of.count(),
             Passed::Array { of, length } => of.count().times(length),
             Passed::Struct { fields, .. } => {
                 let mut sum = Position::default();
@@ -312,6 +359,10 @@ impl Passed {
     fn of_types(&self, one: &dyn Fn(&One) -> TokenStream) -> TokenStream {
         match self {
             Passed::One(of) => one(of),
+            Passed::Optional(of) => {
+                let of = of.of_types(one);
+                quote!(::core::option::Option<#of>)
+            }
             Passed::Array { of, length } => {
                 let of = of.of_types(one);
                 quote!([#of; #length])
@@ -327,6 +378,10 @@ impl Passed {
     pub(super) fn args_type(&self) -> TokenStream {
         match self {
             Passed::One(one) => one.ty.clone(),
+            Passed::Optional(of) => {
+                let of = of.args_type();
+                quote!(::core::option::Option<#of>)
+            }
             Passed::Array { of, length } => {
                 let of = of.args_type();
                 quote!([#of; #length])
@@ -367,6 +422,11 @@ impl Passed {
                 FieldKind::Reference => quote!(&#place),
                 FieldKind::Pointer(_) | FieldKind::Scalar => quote!(#place),
             },
+            Passed::Optional(of) => {
+                let value = local("value");
+                let inner = of.borrowed(&quote!((*#value)));
+                quote!(#place.as_ref().map(|#value| #inner))
+            }
             Passed::Array { of, .. } => {
                 let value = local("value");
                 let inner = of.borrowed(&quote!((*#value)));
@@ -391,6 +451,18 @@ impl Passed {
     ) -> TokenStream {
         match self {
             Passed::One(one) => one.given(place, kernel, name, position),
+            Passed::Optional(of) => {
+                let value = local("value");
+                let inner = of.given(&value.to_token_stream(), (kernel, name), position);
+                quote! {
+                    match #place {
+                        ::core::option::Option::Some(#value) => {
+                            ::core::option::Option::Some(#inner)
+                        }
+                        ::core::option::Option::None => ::core::option::Option::None,
+                    }
+                }
+            }
             Passed::Array { of, .. } => {
                 let depth = position.more.len();
                 let (value, index) = (local("value"), local(&format!("index{depth}")));
@@ -424,6 +496,20 @@ impl Passed {
             Passed::One(_) => {
                 quote!(#list.push(::kiln::__private::IntoArgument::into_argument(#place));)
             }
+            Passed::Optional(of) => {
+                let (value, count) = (local("value"), of.count());
+                let inner = of.push(&value.to_token_stream(), list);
+                quote! {
+                    match #place {
+                        ::core::option::Option::Some(#value) => { #inner }
+                        ::core::option::Option::None => {
+                            for _ in 0..#count {
+                                #list.push(::kiln::__private::__ABSENT);
+                            }
+                        }
+                    }
+                }
+            }
             Passed::Array { of, .. } => {
                 let value = local("value");
                 let inner = of.push(&value.to_token_stream(), list);
@@ -440,6 +526,16 @@ impl Passed {
     pub(super) fn of_arguments(&self, arguments: &syn::Ident, position: &Position) -> TokenStream {
         match self {
             Passed::One(one) => one.of_arguments(arguments, position),
+            Passed::Optional(of) => {
+                let (inner, count) = (of.of_arguments(arguments, position), of.count());
+                quote! {
+                    if ::kiln::__private::__are_absent(#arguments, #position, #count) {
+                        ::core::option::Option::None
+                    } else {
+                        ::core::option::Option::Some(#inner)
+                    }
+                }
+            }
             Passed::Array { of, length } => {
                 let depth = position.more.len();
                 let index = local(&format!("index{depth}"));

@@ -268,6 +268,17 @@ pub fn __array_of<V, const N: usize>(of: impl FnMut(usize) -> Option<V>) -> Opti
     (0..N).map(of).collect::<Option<Vec<V>>>()?.try_into().ok()
 }
 
+/// What is passed for each argument of an array or a struct that is absent.
+#[doc(hidden)]
+pub const __ABSENT: Argument<'static> = Argument(Value::Absent);
+
+/// Whether all of these arguments are absent: those of an array or a struct that is.
+#[doc(hidden)]
+pub fn __are_absent(arguments: &[Argument<'_>], first: usize, count: usize) -> bool {
+    let of = arguments.get(first..first + count).unwrap_or_default();
+    !of.is_empty() && of.iter().all(|argument| matches!(argument.0, Value::Absent))
+}
+
 /// The name of the parameter at a position of the entry: `xs[1]`.
 #[doc(hidden)]
 pub fn __name_of(images: &'static [Image], position: usize) -> &'static str {

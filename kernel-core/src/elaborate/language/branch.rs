@@ -399,7 +399,7 @@ impl Builder<'_> {
             } else if let Val::Slice(slice) = val {
                 format!("a slice of `{}`", self.params[slice.param as usize].name)
             } else if let Val::Optional(optional) = val {
-                format!("the parameter `{}`", self.params[optional.param as usize].name)
+                format!("the parameter `{}`", optional.name)
             } else if let Val::View(view) = val {
                 let name = &self.params[view.param as usize].name;
                 format!("a window of `{name}`, of extents {:?}", view.shape)

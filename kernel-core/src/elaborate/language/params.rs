@@ -192,8 +192,14 @@ impl Builder<'_> {
                 self.bind_pattern(pat, Val::Error, scope);
                 continue;
             };
-            let passed =
-                Passed { name: name.clone(), ty, facts, loc: pat.loc, within: Within::Kernel };
+            let passed = Passed {
+                name: name.clone(),
+                ty,
+                facts,
+                loc: pat.loc,
+                within: Within::Kernel,
+                absent: false,
+            };
             let val = self.passed(&passed, request, scope, &mut declared).unwrap_or(Val::Error);
             self.scopes.declare(scope, name, *mutable, val);
         }

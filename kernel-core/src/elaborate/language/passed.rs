@@ -40,7 +40,26 @@ pub fn absences(unit: &Unit, kernel: &Kernel, problems: &mut Problems) -> Vec<Ve
         let absent = optional.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
         absent.map(|(_, (name, _))| name.clone()).collect()
     };
-    (0..1 << optional.len()).map(choice).collect()
+    let choices = (0..1 << optional.len()).map(choice);
+    // What is in something that is absent is absent with it, and no choice of its own.
+    choices
+        .filter(|absent: &Vec<String>| !absent.iter().any(|name| is_within(name, absent)))
+        .collect()
+}
+
+/// Whether something is a field or an element of one of others: `layer.bias` of `layer`.
+fn is_within(name: &str, others: &[String]) -> bool {
+    others.iter().any(|other| {
+        name.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']))
+    })
+}
+
+/// Whether a part of what is passed is there in every launch that passes it.
+fn is_there(val: &Val) -> bool {
+    match val.parts() {
+        Some(parts) => parts.iter().any(is_there),
+        None => !matches!(val, Val::Optional(_)),
+    }
 }
 
 /// The most elements of an array that is passed.
@@ -59,6 +78,8 @@ pub(crate) struct Passed<'a> {
     pub(crate) facts: &'a [ParamFact],
     pub(crate) loc: Loc,
     pub(crate) within: Within,
+    /// It is a part of something that is absent.
+    pub(crate) absent: bool,
 }
 
 /// What something that is passed is a part of.
@@ -94,6 +115,12 @@ impl Builder<'_> {
         if let TypeKind::Array(elem, length) = &passed.ty.kind {
             return self.passed_array(passed, (elem, length), request, env, declared);
         }
+        if let Some(of) = passed.ty.of_option()
+            && (matches!(of.kind, TypeKind::Array(..))
+                || self.own_struct(of, request.unit, env).is_some())
+        {
+            return self.passed_optional(passed, of, request, env, declared);
+        }
         if let Some((def, home)) = self.own_struct(passed.ty, request.unit, env) {
             return self.passed_struct(passed, (&def, home), request, env, declared);
         }
@@ -117,6 +144,41 @@ impl Builder<'_> {
             | Binding::Var(_)
             | Binding::Function(..) => None,
         }
+    }
+
+    /// An array or a struct that may be absent, and with it all that is in it.
+    fn passed_optional(
+        &mut self,
+        passed: &Passed<'_>,
+        of: &TypeExpr,
+        request: &Request<'_>,
+        env: Env,
+        declared: &mut Vec<Fact>,
+    ) -> Option<Val> {
+        let name = passed.name.clone();
+        let absent = passed.absent || request.absent.contains(&name);
+        let (facts, loc, within) = (passed.facts, passed.loc, passed.within);
+        let part = Passed { name: name.clone(), ty: of, facts, loc, within, absent };
+        let val = self.passed(&part, request, env, declared)?;
+        if absent {
+            return Some(Val::Optional(Rc::new(OptionalVal { name, of: None })));
+        }
+        if !is_there(&val) {
+            let headline = if let Val::Struct(of) = &val {
+                format!("an `Option` of `{}`, of which every field may be absent", of.def.name.name)
+            } else {
+                "an `Option` of an array without elements".to_owned()
+            };
+            let plain = of.path().and_then(|path| path.only()).filter(|only| only.args.is_empty());
+            return self.refuse(
+                Code::Parameter
+                    .at(passed.ty.loc, headline)
+                    .compare("", "one argument at least that is there with it", "none")
+                    .why("the launch chooses code by which arguments are absent: these may be, with it and without it")
+                    .help_if(plain.map(|only| only.name.clone())),
+            );
+        }
+        Some(Val::Optional(Rc::new(OptionalVal { name, of: Some(val) })))
     }
 
     fn passed_array(
@@ -144,7 +206,8 @@ impl Builder<'_> {
             }
             let within = Within::Array(passed.within.structs());
             let name = format!("{}[{index}]", passed.name);
-            let part = Passed { name, ty: elem, facts: passed.facts, loc: passed.loc, within };
+            let (facts, loc, absent) = (passed.facts, passed.loc, passed.absent);
+            let part = Passed { name, ty: elem, facts, loc, within, absent };
             // What is wrong with one is wrong with all of them.
             parts.push(self.passed(&part, request, env, declared)?);
         }
@@ -198,6 +261,16 @@ impl Builder<'_> {
                 depth + 1,
             ));
         }
+        if let Some((field, ty)) = request.unit.recursion(def) {
+            return self.refuse(
+                Code::Parameter
+                    .at(ty.loc, format!("`{}` contains itself", def.name.name))
+                    .compare("", "fields of other types", format!("`{field}`, in which there is a `{}`", def.name.name))
+                    .why("a launch passes a struct field by field, so the number of fields is fixed at compile time")
+                    .help(format!("[{}; 4] // as a parameter of the kernel", def.name.name))
+                    .exemplified(),
+            );
+        }
         if !passed.facts.is_empty() {
             let headline = format!("`{}` is a struct: facts are stated on its fields", passed.name);
             let field = def.field_names().next().unwrap_or("x");
@@ -225,6 +298,7 @@ impl Builder<'_> {
                 facts: def.facts.get(index).map_or(&[][..], Vec::as_slice),
                 loc: ty.loc,
                 within,
+                absent: passed.absent,
             };
             if ty.of_option().is_some() && matches!(within, Within::Array(_)) {
                 let headline =
@@ -251,22 +325,10 @@ impl Builder<'_> {
         declared: &mut Vec<Fact>,
     ) -> Option<Val> {
         let of = passed.ty.of_option().unwrap_or(passed.ty);
-        if let (true, Some((def, _))) =
-            (passed.ty.of_option().is_some(), self.own_struct(of, request.unit, env))
-        {
-            let fields: Vec<&str> = def.field_names().collect();
-            return self.refuse(
-                Code::Parameter
-                    .at(passed.ty.loc, "an `Option` of a struct cannot be passed to a kernel")
-                    .compare("", format!("`{}`, with fields that may be absent", def.name.name), format!("`Option<{}>`", def.name.name))
-                    .why("a launch passes a struct field by field, and code is compiled for each choice of absent fields")
-                    .help(format!("pub struct {} {{ {}: Option<Tensor<f32, 1>> }}", def.name.name, fields.first().unwrap_or(&"x")))
-                    .exemplified(),
-            );
-        }
         let kind = self.param_kind(of, env)?;
         let param = u32::try_from(self.params.len()).expect("bounded by the bytes of the entry");
-        let absent = request.absent.contains(&passed.name);
+        let name = passed.name.clone();
+        let absent = passed.absent || request.absent.contains(&name);
         if !absent && !self.fits_entry(&kind, blocks::is_map(of), passed.loc) {
             return None;
         }
@@ -275,7 +337,7 @@ impl Builder<'_> {
             ParamKind::Pointer(_) | ParamKind::Scalar(_) => None,
         };
         self.params.push(Param {
-            name: passed.name.clone(),
+            name: name.clone(),
             points_to,
             kind: kind.clone(),
             block: None,
@@ -288,7 +350,7 @@ impl Builder<'_> {
         self.type_params.add_param(ty);
         if absent {
             // What attributes say of it is looked at where it is there.
-            return Some(Val::Optional(Rc::new(OptionalVal { param, of: None })));
+            return Some(Val::Optional(Rc::new(OptionalVal { name, of: None })));
         }
         let val = match kind {
             ParamKind::Tensor { .. } => Val::Tensor(param),
@@ -324,7 +386,7 @@ impl Builder<'_> {
             self.plain_param(param, of);
         }
         if passed.ty.of_option().is_some() {
-            return Some(Val::Optional(Rc::new(OptionalVal { param, of: Some(val) })));
+            return Some(Val::Optional(Rc::new(OptionalVal { name, of: Some(val) })));
         }
         Some(val)
     }

@@ -172,7 +172,21 @@ impl Builder<'_> {
             && let [GenericArg::Type(of)] = args
         {
             let of = self.resolve(of, scope);
-            if matches!(of, Ty::Scalar(_) | Ty::Tensor(_) | Ty::Ptr(_) | Ty::Infer) {
+            let is_passed = match &of {
+                Ty::Scalar(_) | Ty::Tensor(_) | Ty::Ptr(_) | Ty::Array(_) | Ty::Infer => true,
+                Ty::Struct(def, ..) => !def.is_enum(),
+                Ty::Unit
+                | Ty::Tile(_)
+                | Ty::TilePtr(_)
+                | Ty::Shared(_)
+                | Ty::TensorMemory(_)
+                | Ty::Barrier { .. }
+                | Ty::Option(_)
+                | Ty::Tuple(_)
+                | Ty::Const(..)
+                | Ty::Other => false,
+            };
+            if is_passed {
                 return Ty::Option(Box::new(of));
             }
         }

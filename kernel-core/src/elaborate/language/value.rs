@@ -248,7 +248,8 @@ pub(crate) enum Val {
 /// A parameter that is an `Option`, for one choice of those that are absent.
 #[derive(Debug)]
 pub(crate) struct OptionalVal {
-    pub(crate) param: u32,
+    /// The name of the parameter, or of the field of one: `layer.bias`.
+    pub(crate) name: String,
     /// What is passed; none if it is absent.
     pub(crate) of: Option<Val>,
 }
@@ -501,7 +502,7 @@ impl Val {
                 let bounds = a.bounds.iter().zip(&b.bounds);
                 Rc::ptr_eq(a, b) || a.param == b.param && bounds.into_iter().all(|(x, y)| x.same(y))
             }
-            (Val::Optional(a), Val::Optional(b)) => a.param == b.param,
+            (Val::Optional(a), Val::Optional(b)) => a.name == b.name,
             (Val::View(a), Val::View(b)) => {
                 Rc::ptr_eq(a, b) || (a.is_like(b) && a.at.iter().zip(&b.at).all(|(x, y)| x.same(y)))
             }

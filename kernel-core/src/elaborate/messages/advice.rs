@@ -496,7 +496,7 @@ pub(crate) fn of_type(name: &str) -> Option<Advice> {
         "fp32" | "float32" | "float" | "single" => ("", "f32"),
         "fp64" | "float64" | "double" => ("", "f64"),
         "Option" => (
-            "a parameter may be an `Option` of a tensor, a pointer or a number; all other values are there: a mask or a `bool` says whether they count",
+            "a parameter may be an `Option` of a tensor, a pointer, a number, or an array or a struct of these; all other values are there: a mask or a `bool` says whether they count",
             "",
         ),
         "Result" => {

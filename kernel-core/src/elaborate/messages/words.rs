@@ -90,9 +90,8 @@ impl Builder<'_> {
             });
         }
         if let Val::Optional(optional) = val {
-            let declared = &self.params[optional.param as usize].name;
             let held = self.scopes.name_with(from, |held| held.same(val));
-            return Some(held.unwrap_or(declared).to_owned());
+            return Some(held.unwrap_or(&optional.name).to_owned());
         }
         if let Val::Tensor(param) = val {
             return self.params.get(*param as usize).map(|param| param.name.clone());
