@@ -375,6 +375,33 @@ fn a_failed_assertion_is_the_error_of_the_launch() {
     assert!(error.starts_with(begin) && error.ends_with(":13, in block (1, 2, 0)"), "{plain}");
 }
 
+/// The line of the assertion in the function after it.
+const OF_DEVICE: u32 = line!() + 5;
+
+/// Called by a kernel, which stands on another line.
+#[device]
+fn limited(n: i32) -> i32 {
+    assert!(n < 4);
+    n + 1
+}
+
+#[kernel(target = sm_80, warps = 1, grid = 1)]
+fn calls(n: i32) {
+    println!("{}", limited(n));
+}
+
+#[test]
+fn an_assertion_in_a_device_function_names_its_own_line() {
+    let text = said("an_assertion_in_a_device_function_names_its_own_line", |stream| {
+        calls(calls::Args { n: 3 }).launch(stream)?;
+        calls(calls::Args { n: 4 }).launch(stream)
+    });
+    let Some(text) = text else { return };
+    let failed =
+        format!("4\n`calls`: the assertion `n < 4` failed at tests/said.rs:{OF_DEVICE}:5,");
+    assert!(text.starts_with(&failed), "{text}");
+}
+
 #[test]
 fn a_failed_assertion_says_its_text() {
     let text = said("a_failed_assertion_says_its_text", |stream| {

@@ -60,12 +60,22 @@ pub struct Places {
     /// The file of the kernel, as rustc names it, if the compiler that runs us says so.
     pub file: Option<String>,
     line_columns: Vec<(u32, u32)>,
+    /// The own places of positions elsewhere.
+    away: BTreeMap<Loc, Place>,
 }
 
 impl Places {
     /// Line and column (from 1) of a position, whatever the file.
     pub fn line_column(&self, loc: Loc) -> (u32, u32) {
         self.line_columns[loc.0 as usize]
+    }
+
+    /// The place itself: of a position in a device item, that in the item. The file is not known outside of rustc.
+    pub fn own(&self, loc: Loc) -> (Option<&str>, (u32, u32)) {
+        match self.away.get(&loc) {
+            Some(place) => (Some(&place.file), (place.line, place.column)),
+            None => (self.file.as_deref(), self.line_column(loc)),
+        }
     }
 }
 
@@ -160,7 +170,9 @@ impl Locations {
     pub fn places(&self) -> Places {
         let count = u32::try_from(self.spans.borrow().len()).expect("counted by `push`");
         let line_columns = (0..count).map(|index| self.line_column(Loc(index))).collect();
-        Places { file: self.place(Loc::KERNEL).map(|place| place.file), line_columns }
+        let away = self.away.borrow();
+        let away = away.iter().map(|(loc, (place, _))| (*loc, place.clone())).collect();
+        Places { file: self.place(Loc::KERNEL).map(|place| place.file), line_columns, away }
     }
 
     /// A key that orders positions as the source does.

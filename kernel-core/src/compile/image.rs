@@ -149,9 +149,9 @@ pub(super) fn compile_image(
 /// What the host has to know of what a kernel says.
 fn reports_of(kernel: &Kernel, around: Around<'_>) -> Option<Reports> {
     let slots = Slots::of(kernel)?;
-    let file = file_of(around);
     let report = |(report, (values, shape)): (&ir::Report, (Vec<ir::Elem>, Vec<u32>))| {
-        let (line, column) = around.places.line_column(report.loc);
+        let (file, (line, column)) = around.places.own(report.loc);
+        let file = shown(file);
         let (kind, format) = (report.kind.clone(), report.format.clone());
         Report { kind, format, place: format!("{file}:{line}:{column}"), values, shape }
     };
@@ -160,7 +160,12 @@ fn reports_of(kernel: &Kernel, around: Around<'_>) -> Option<Reports> {
 
 /// The path of the kernel's file, as far as it may be shown.
 fn file_of(around: Around<'_>) -> String {
-    around.places.file.as_deref().map_or("kernel.rs".to_owned(), relative)
+    shown(around.places.file.as_deref())
+}
+
+/// The path of a file, as far as it may be shown.
+fn shown(file: Option<&str>) -> String {
+    file.map_or("kernel.rs".to_owned(), relative)
 }
 
 /// What the variant that is taken first assumes, in the words of a message.
