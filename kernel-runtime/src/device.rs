@@ -11,7 +11,7 @@ use crate::{Error, Image, Result, Stream, Target, image::list_of, tensor_map};
 pub(crate) use machine::Shared;
 use std::{
     fmt,
-    sync::{Arc, Once, OnceLock},
+    sync::{Arc, Once, OnceLock, PoisonError, RwLock},
 };
 
 /// The environment variable that names the device of [`Device::best_for`].
@@ -30,6 +30,8 @@ struct Inner {
     machine: Machine,
     tensor_maps: tensor_map::Cache,
     stand_ins: OnceLock<StandIns>,
+    /// The other devices whose memory kernels of this one may use, by their numbers.
+    peers: RwLock<Vec<u64>>,
 }
 
 /// Addresses of memory for the tensor maps of tensors without elements, [`StandIns::BYTES`] at each.
@@ -296,13 +298,20 @@ impl Device {
         self.inner.id
     }
 
+    /// Whether kernels on this device may use memory of the one with this number.
+    pub(crate) fn reaches_number(&self, id: u64) -> bool {
+        let peers = || self.inner.peers.read().unwrap_or_else(PoisonError::into_inner);
+        id == self.inner.id || peers().contains(&id)
+    }
+
     #[cfg(any(feature = "cuda", feature = "emulator"))]
     fn new(machine: Machine) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let tensor_maps = tensor_map::Cache::default();
-        let inner = Inner { id, machine, tensor_maps, stand_ins: OnceLock::new() };
+        let (stand_ins, peers) = (OnceLock::new(), RwLock::default());
+        let inner = Inner { id, machine, tensor_maps, stand_ins, peers };
         Self { inner: Arc::new(inner), reason: None }
     }
 

@@ -15,6 +15,9 @@
     expect(clippy::unnecessary_wraps, reason = "the other back end may fail, or has an answer")
 )]
 
+#[cfg(feature = "cuda")]
+use std::sync::PoisonError;
+
 use super::Device;
 #[cfg(any(feature = "cuda", feature = "emulator"))]
 use super::Machine;
@@ -157,8 +160,9 @@ impl Device {
         }
     }
 
-    /// Lets kernels on this GPU read and write tensors on another one in place: a launch then takes them as arguments.
-    /// The other direction needs its own call.
+    /// Lets kernels on this GPU read and write tensors on another one in place: a launch then takes them, and pointers to them, as
+    /// arguments. The other direction needs its own call. Kernels that run on both at the same time change an element together by
+    /// atomic operations with the scope of the system, `atomic::add_system` and the like.
     ///
     /// # Errors
     /// [`Error::NoPeerAccess`] if the hardware does not connect the two, and with emulated GPUs, each of which has its
@@ -171,6 +175,10 @@ impl Device {
         if let (Some(gpu), Some(peer)) = (self.gpu(), other.gpu())
             && gpu.enable_peer(peer)?
         {
+            let mut peers = self.inner.peers.write().unwrap_or_else(PoisonError::into_inner);
+            if !peers.contains(&other.inner.id) {
+                peers.push(other.inner.id);
+            }
             return Ok(());
         }
         let (device, peer) = (self.label(), other.label_beside(self));

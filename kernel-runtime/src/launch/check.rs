@@ -45,7 +45,7 @@ pub(super) fn arguments(
         }
         match &argument.0 {
             Value::Tensor(value) => tensor(kernel, param.name, value, device)?,
-            Value::Pointer { device: Some(owner), .. } if *owner != device.id() => {
+            Value::Pointer { device: Some(owner), .. } if !device.reaches_number(*owner) => {
                 return Err(Error::WrongDevice {
                     kernel,
                     argument: param.name,
