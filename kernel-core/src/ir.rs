@@ -54,7 +54,7 @@ mod verify;
 mod view;
 
 pub use blackwell::{
-    CtaGroup, Scaled, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryRole,
+    CtaGroup, Multiplied, Scaled, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryRole,
     TensorMemoryType,
 };
 pub use bulk::{Bulk, BulkKind, BulkOperands};

@@ -166,7 +166,7 @@ pub enum LayoutError {
         /// The 32-bit columns of the load.
         required: u32,
     },
-    /// The columns of a tensor neither fill 32-bit words nor have one each.
+    /// The elements of a tensor neither fill 32-bit words nor have one each.
     TensorMemoryWords {
         /// The elements that fill a word.
         elements: u32,
@@ -340,7 +340,7 @@ impl fmt::Display for LayoutError {
             ),
             LayoutError::TensorMemoryWords { elements } => write!(
                 f,
-                "a word of tensor memory must hold {elements} consecutive columns of the tensor, or one"
+                "a word of tensor memory must hold {elements} elements of the tensor, or one"
             ),
             LayoutError::TensorMemorySplit { actual, required } => write!(
                 f,

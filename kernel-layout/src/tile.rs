@@ -81,5 +81,5 @@ pub use layout::{Iter, TileLayout};
 pub use swizzle::{ComposeLayout, Reading, Swizzle, SwizzleMode, mma_shared};
 pub use tensor_memory::{
     CopyMismatch, CopyPart, CopyShape, DataPath, ProductForm, ScaleFactors, accumulator_data_path,
-    data_path, fragment, operand_a, scale_factors, scale_factors_shared,
+    data_path, fragment, operand_a, scale_factors, scale_factors_shared, sparse_metadata,
 };

@@ -189,8 +189,39 @@ pub fn tcgen05_operand(
     mn_axis: usize,
     mn_instruction: u32,
 ) -> Result<Operand, Refusal> {
-    let majors: &[Major] = if element_bytes <= 2 { &[Major::K, Major::Mn] } else { &[Major::K] };
-    operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), majors)
+    operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), tcgen05_majors(element_bytes))
+}
+
+/// Like [`tcgen05_operand`], for the right operand of a sparse product, of which an instruction reads twice as many bytes of K.
+///
+/// ```
+/// use kernel_layout::forms::nvmma_shared;
+/// use kernel_layout::wgmma::{Major, tcgen05_sparse_right_operand};
+/// // 64 of K by 128 contiguous columns of B, in bytes: one instruction.
+/// let b = nvmma_shared(128, 8, false, false, &[64, 128])?;
+/// let read = tcgen05_sparse_right_operand(&b, 1, 1, 128).expect("it is read");
+/// assert_eq!((read.major, read.stride_bytes), (Major::Mn, 1024));
+/// let narrow = nvmma_shared(32, 8, false, false, &[128, 64])?;
+/// assert!(tcgen05_sparse_right_operand(&narrow, 1, 0, 128).is_err());
+/// # Ok::<(), kernel_layout::LayoutError>(())
+/// ```
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn tcgen05_sparse_right_operand(
+    layout: &Layout,
+    element_bytes: u32,
+    mn_axis: usize,
+    mn_instruction: u32,
+) -> Result<Operand, Refusal> {
+    let k_bytes = 2 * INSTRUCTION_K_BYTES;
+    let tile = Tile::of(layout, element_bytes, mn_axis, [mn_instruction, k_bytes])?;
+    tile.operand(layout, mn_axis, tcgen05_majors(element_bytes))
+}
+
+/// What can be contiguous of operands of `tcgen05.mma`.
+const fn tcgen05_majors(element_bytes: u32) -> &'static [Major] {
+    if element_bytes <= 2 { &[Major::K, Major::Mn] } else { &[Major::K] }
 }
 
 fn operand_of_majors(

@@ -244,6 +244,93 @@ pub fn mma_scaled_pair<T: Scalar, U: Scalar, S: Scalar>(
     stub()
 }
 
+/// Starts the product `a · b + acc` of an `a` of which half is zeros, and goes on. An instruction multiplies twice the columns that one of
+/// [`mma`] does.
+///
+/// `a` has the kept half of each row, of shape `(M, K / 2)`; `b` is `(K, N)` and `acc` is `(M, N)`. `metadata`, of `u16`, says where the kept
+/// elements were, in the form that [`dot_sparse`](super::dot_sparse) describes, and that [`sparse::compress`](crate::sparse::compress) makes
+/// on the host:
+///
+/// | `a`, `b` | kept | shape of `metadata` | K is a multiple of | `acc` |
+/// |---|---|---|---|---|
+/// | `f16` | two of four | `(M, K / 16)` | 64 | `f32`, `f16` |
+/// | `bf16` | two of four | `(M, K / 16)` | 64 | `f32` |
+/// | `f32`, of which 19 bits count (tf32) | one of two | `(M, K / 8)` | 32 | `f32` |
+/// | `i8`, `u8`, either with either | two of four | `(M, K / 16)` | 64 | `i32` |
+/// | `e4m3`, `e5m2`, either with either | two of four | `(M, K / 16)` | 64 | `f32`, `f16` |
+///
+/// Metadata is in tensor memory: [`Tmem::store`] writes a tile of it there, of rows by columns as the table has them, or [`copy`] copies it from
+/// shared memory. For other bits than those that `compress` makes the result is undefined; the emulator stops there. Elements of `b` at places that are not kept are not multiplied: a NaN
+/// there does not reach the result. M is a multiple of 128, N at least 16. Where `a` and `b` are and which may be transposed is as for [`mma`].
+///
+/// # Layout
+/// That of [`mma`]. Tensor memory for metadata has a layout of its own by default. Of operands of 8 bits each row has a row of tensor memory:
+/// `tmem_block([128, K / 16], 1)`. Of the others, rows that are eight apart share words, for which two adjacent elements are in two rows:
+/// `layout!(S[(8, 2, 8, K / 32, 2) : (16 @ TLane, 1 @ TCol, 1 @ TLane, 2 @ TCol, 8 @ TLane)])` for 128 rows, and K / 16 for tf32 in the place of K / 32.
+///
+/// # PTX
+/// `tcgen05.mma.sp.cta_group::1.kind::f16` and the like, for each 32 bytes of `a` along `k` and 64 of `b` (PTX ISA, "tcgen05.mma.sp").
+///
+/// # Errors
+/// Those of [`mma`]; K0206, K0204 and K0210 also for metadata that is not in tensor memory, not `u16` or of another shape.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// 64 columns of weights, of which 32 are kept.
+/// fn product(kept: Shared<bf16>, described: Tile<u16>, x: Shared<bf16>, done: Barrier) -> Tile<f32> {
+///     let metadata = tmem::<u16>([128, 4]);
+///     let acc = tmem::<f32>([128, 64]);
+///     metadata.store(described);
+///     tcgen05::mma_sparse(kept, metadata, x, acc).accumulate(false);
+///     tcgen05::commit(done);
+///     done.wait(0);
+///     acc.load()
+/// }
+/// ```
+pub fn mma_sparse<T: Scalar, U: Scalar, A: Number>(
+    a: impl Matrix<T>,
+    metadata: Tmem<u16>,
+    b: Shared<U>,
+    acc: Tmem<A>,
+) -> Multiplying {
+    stub()
+}
+
+/// Starts one sparse product of a pair of blocks, whose tensor cores multiply together, and goes on.
+///
+/// The blocks share the operands and the accumulator as in [`mma_pair`]: each has `a` of `[M / 2, K / 2]`, `b` of `[K, N / 2]` and `acc` of
+/// `[M / 2, N]`, and the metadata of its own rows. M / 2 is 128, N 32 to 256. Element types, K and metadata are those of [`mma_sparse`].
+///
+/// # Layout
+/// That of [`mma_sparse`], in each block.
+///
+/// # PTX
+/// `tcgen05.mma.sp.cta_group::2.kind::f16` and the like (PTX ISA, "tcgen05.mma.sp").
+///
+/// # Errors
+/// Those of [`mma_sparse`], K0507 for a kernel whose clusters have no pairs, K0511 for one that also has products of single blocks.
+///
+/// ```no_run
+/// use kiln::prelude::*;
+///
+/// /// The rows of this block, of a product of 256 by 128 with 64 along `k`.
+/// fn step(kept: Shared<f16>, described: Tile<u16>, x: Shared<f16>, acc: Tmem<f32>) {
+///     let metadata = tmem::<u16>([128, 4]);
+///     metadata.store(described);
+///     cluster::sync(); // both blocks have written `kept` of [128, 32], `x` of [64, 64] and their metadata
+///     tcgen05::mma_sparse_pair(kept, metadata, x, acc);
+/// }
+/// ```
+pub fn mma_sparse_pair<T: Scalar, U: Scalar, A: Number>(
+    a: impl Matrix<T>,
+    metadata: Tmem<u16>,
+    b: Shared<U>,
+    acc: Tmem<A>,
+) -> Multiplying {
+    stub()
+}
+
 /// Starts a copy of a tile from shared to tensor memory, without changing bits, and goes on.
 ///
 /// Copies and products run in the order in which a partition starts them. So without a wait, a product may read or add

@@ -27,7 +27,7 @@ use crate::{
     diag::Diagnostic,
     elaborate::Written,
     ir::{
-        Announcement, Barriers, By, Done, Kernel, Memory, Op, ProductOp, Scaled, Stmt, StmtKind,
+        Announcement, Barriers, By, Done, Kernel, Memory, Op, ProductOp, Multiplied, Stmt, StmtKind,
         Tcgen05, Value,
         flow::{self, Flow, Number, Part},
     },
@@ -100,8 +100,8 @@ struct Order<'a> {
 impl Order<'_> {
     /// What an operation starts, as each of its operands sees it.
     fn starts(&self, op: &Op, args: &[Value], at: Loc) -> Vec<Flight> {
-        if let Op::Product(ProductOp::Tcgen05(started @ Tcgen05::Mma { scaled, .. })) = op {
-            return self.product((args, *scaled), (self.agent, at), started.condition(args));
+        if let Op::Product(ProductOp::Tcgen05(started @ Tcgen05::Mma { multiplied, .. })) = op {
+            return self.product((args, *multiplied), (self.agent, at), started.condition(args));
         }
         let Op::Product(ProductOp::Tcgen05(started @ Tcgen05::Copy { .. })) = op else {
             return Vec::new();
@@ -118,20 +118,23 @@ impl Order<'_> {
     /// What a product does to memory.
     fn product(
         &self,
-        (args, scaled): (&[Value], Option<Scaled>),
+        (args, multiplied): (&[Value], Multiplied),
         (agent, at): (Agent, Loc),
         condition: Option<Value>,
     ) -> Vec<Flight> {
         let when = When::of(condition);
-        let shape = Shape::of(self.kernel, args, scaled);
+        let shape = Shape::of(self.kernel, args, multiplied);
         let mut operands = vec![
             (args[0], Does::Reads(Operand::Left)),
             (args[1], Does::Reads(Operand::Right)),
             (args[2], Does::Writes),
         ];
-        if scaled.is_some() {
-            operands.extend(args[4..6].iter().map(|&arg| (arg, Does::Reads(Operand::Scales))));
-        }
+        let more = match multiplied {
+            Multiplied::Dense | Multiplied::Scaled(_) => Operand::Scales,
+            Multiplied::Sparse => Operand::Metadata,
+        };
+        let others = &args[4..4 + multiplied.more()];
+        operands.extend(others.iter().map(|&arg| (arg, Does::Reads(more))));
         let flight = |(window, does)| {
             let extent = self.places.extent(window)?;
             Some(Flight { at, shape, does, extent, when, agent })

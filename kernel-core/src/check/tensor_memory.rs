@@ -10,7 +10,7 @@ use crate::{
     diag::{Code, Diagnostic, counted},
     elaborate::Written,
     ir::{
-        CtaGroup, Kernel, Op, ProductOp, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
+        CtaGroup, Kernel, Multiplied, Op, ProductOp, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
         TensorMemoryOp, TensorMemoryRole, TensorMemoryType, Type, Value,
     },
     layouts::{
@@ -22,6 +22,7 @@ use crate::{
 
 pub(super) mod columns;
 pub(super) mod left_factor;
+mod sparse;
 
 /// The fewest rows of an instruction (PTX ISA, "tcgen05.mma: Matrix shape").
 const LEAST_ROWS: u32 = 64;
@@ -279,7 +280,7 @@ fn too_few_columns(
     })
 }
 
-/// A window that no instruction takes to registers: what fills a column of 32 bits are elements from here and there.
+/// A window that no instruction takes to registers: elements neither fill the columns of 32 bits nor have one each.
 fn not_accessed(kernel: &Kernel, window: &TensorMemoryType, at: Loc) -> Diagnostic {
     let form = tensor_memory::form(kernel, window.root);
     let in_word = (COLUMN_BITS / (window.dtype.bytes() * 8)).max(1);
@@ -290,7 +291,7 @@ fn not_accessed(kernel: &Kernel, window: &TensorMemoryType, at: Loc) -> Diagnost
     )
     .compare(
         "elements in a column of 32 bits",
-        format!("{in_word} adjacent elements of a row, or 1"),
+        format!("{in_word}, or 1"),
         format!("others, in {}", tensor_memory::in_words(&form)),
     )
     .place(kernel.tensor_memory[window.root].loc, "allocated here")
@@ -306,7 +307,7 @@ fn products(
 ) {
     for stmt in &region.stmts {
         if let StmtKind::Op {
-            op: Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. })),
+            op: Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { group, multiplied, .. })),
             args,
             ..
         } = &stmt.kind
@@ -322,8 +323,10 @@ fn products(
                 found.extend(apart.or_else(|| columns.shared(kernel, args, places, rows)));
             }
             found.extend(refused.into_iter().flatten());
-            if scaled.is_some() {
-                found.extend(scales(kernel, (*group, args), places));
+            match multiplied {
+                Multiplied::Dense => {}
+                Multiplied::Scaled(_) => found.extend(scales(kernel, (*group, args), places)),
+                Multiplied::Sparse => found.extend(sparse::operands(kernel, (*group, args), places)),
             }
         }
         for inner in stmt.kind.regions() {
@@ -399,6 +402,7 @@ fn no_factor(kernel: &Kernel, ty: &TensorMemoryType, at: Loc, actual: &Form) -> 
     let other_use = match data.role {
         TensorMemoryRole::Sums => Some("the accumulator of another product"),
         TensorMemoryRole::Scales => Some("the scales of another product"),
+        TensorMemoryRole::Metadata { .. } => Some("the metadata of another product"),
         TensorMemoryRole::Values => None,
     };
     match other_use.filter(|_| data.pinned.is_none()) {

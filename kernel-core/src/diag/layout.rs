@@ -287,7 +287,7 @@ fn of_tensor_memory(diagnostic: Diagnostic, form: &Form, error: &LayoutError) ->
             .compare("columns of 32 bits", format!("{required} or more"), actual)
             .why(format!("an instruction of shape `{atom}` moves {required} columns at least (PTX ISA, \"tcgen05.ld and tcgen05.st matrix shapes\")")),
         LayoutError::TensorMemoryWords { elements } => diagnostic
-            .compare("elements in a column of 32 bits", format!("{elements} adjacent elements of a row, or 1"), memory_of(form))
+            .compare("elements in a column of 32 bits", format!("{elements}, or 1"), memory_of(form))
             .why("a register has one column of a row; `.unpack::16b` splits columns that hold two halves (PTX ISA, \"tcgen05.ld\")"),
         LayoutError::TensorMemoryRows { actual, required } => diagnostic
             .compare("rows of tensor memory", required, actual)

@@ -7,4 +7,5 @@ pub(crate) mod pairs;
 pub(crate) mod scaled;
 pub(crate) mod sparse;
 pub(crate) mod tcgen05;
+pub(crate) mod tcgen05_sparse;
 pub(crate) mod wgmma;

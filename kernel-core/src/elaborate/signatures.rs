@@ -182,6 +182,8 @@ pub(crate) enum Kind {
     Sums,
     /// The scales of a product, in tensor memory.
     Scales,
+    /// Metadata of a sparse left operand, in tensor memory.
+    Metadata,
     /// The shared memory that an answer of cluster launch control arrives in.
     Answer,
 }

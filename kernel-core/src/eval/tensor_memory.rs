@@ -1,11 +1,12 @@
 //! The places of elements in tensor memory, by the figures of the PTX manual: arithmetic on rows and columns, element by element.
 //!
 //! The compiler has the same as linear maps (`layouts/tensor_memory.rs`), which are not used here; a test compares the two.
-//! What a user wrote, or what products make of an allocation, decides which of three rules applies:
+//! What a user wrote, or what products make of an allocation, decides which of four rules applies:
 //!
 //! | rule | row of memory | byte of the row |
 //! |---|---|---|
 //! | blocks of products ("Data path layout" D, F and B) | the row in the block | blocks contiguous, along the rows first |
+//! | metadata of operands of 16 and 32 bits ("Sparsity selector") | the row, but bit 3 is the lowest bit of the column | two columns to a word; bit 3 of the row chooses the half |
 //! | scales ("Scale factor layouts") | the row modulo 32, again for each warp | four along `k` to a word, then 32 rows after 32 rows |
 //! | extents and strides, as a user writes them | the sum of the steps along `TLane` | the sum of the steps along `TCol` |
 
@@ -36,6 +37,8 @@ pub(super) struct Arrangement {
 enum Rule {
     Blocks { block: [u32; 2], col_stride: u32, two_ctas: bool },
     Scales,
+    /// Metadata of operands of 16 and 32 bits.
+    Metadata,
     Strides(TileLayout),
 }
 
@@ -54,7 +57,15 @@ impl Arrangement {
             (Some(Form::Tile(strides)), _) => Rule::Strides(strides.clone()),
             (Some(Form::TensorMemoryScales), _) | (None, TensorMemoryRole::Scales) => Rule::Scales,
             (Some(_), _) => unreachable!("elaborate refuses other layouts of tensor memory"),
-            (None, role @ (TensorMemoryRole::Sums | TensorMemoryRole::Values)) => {
+            (None, TensorMemoryRole::Metadata { factor_bytes }) if factor_bytes > 1 => {
+                Rule::Metadata
+            }
+            (
+                None,
+                role @ (TensorMemoryRole::Sums
+                | TensorMemoryRole::Values
+                | TensorMemoryRole::Metadata { .. }),
+            ) => {
                 let sums = role == TensorMemoryRole::Sums;
                 Rule::Blocks {
                     block: [rows.min(ROWS), columns.min(PRODUCT_COLUMNS)],
@@ -86,6 +97,14 @@ impl Arrangement {
                 let words_down = self.tile[0].div_ceil(WARP_ROWS);
                 let word = column / WORD_BYTES * words_down + row / WARP_ROWS;
                 [row % WARP_ROWS, word * WORD_BYTES + column % WORD_BYTES]
+            }
+            Rule::Metadata => {
+                // Of each sixteen rows, two that are eight apart share words, and two adjacent elements of them are in two lanes.
+                let sixteen = row % ROWS / 16 * 16;
+                let half = row % 16 / 8;
+                let lane = sixteen + row % 8 + 8 * (column % 2);
+                let word = row / ROWS * (self.tile[1] / 2) + column / 2;
+                [lane, word * WORD_BYTES + half * self.element_bytes]
             }
             Rule::Strides(layout) => {
                 let index = u64::from(row * self.tile[1] + column);
@@ -124,7 +143,7 @@ impl Arrangement {
     /// How far below an element its copies are, itself included.
     pub(super) fn copies(&self) -> Vec<u32> {
         match &self.rule {
-            Rule::Blocks { .. } => vec![0],
+            Rule::Blocks { .. } | Rule::Metadata => vec![0],
             // Each warp has them, in all of its rows.
             Rule::Scales => (0..ROWS).step_by(self.tile[0].min(WARP_ROWS) as usize).collect(),
             Rule::Strides(layout) => {

@@ -40,6 +40,11 @@ pub enum TensorMemoryRole {
     Sums,
     /// Scales of blocks of operands: four to a column, and a copy for each warp.
     Scales,
+    /// Metadata of sparse operands, whose elements have this many bytes.
+    Metadata {
+        /// The bytes of an element of the operand.
+        factor_bytes: u32,
+    },
 }
 
 /// A window of an allocation of tensor memory, or of a view: one of its tiles, a part of that, or all of them.
@@ -129,6 +134,36 @@ impl Scaled {
     }
 }
 
+/// What a product multiplies besides its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multiplied {
+    /// Nothing.
+    Dense,
+    /// Scales of blocks of the operands.
+    Scaled(Scaled),
+    /// Nothing, but metadata says where the elements of the left operand are, which has half of each row.
+    Sparse,
+}
+
+impl Multiplied {
+    /// How scales are read, if there are some.
+    pub const fn scaled(self) -> Option<Scaled> {
+        match self {
+            Multiplied::Scaled(scaled) => Some(scaled),
+            Multiplied::Dense | Multiplied::Sparse => None,
+        }
+    }
+
+    /// The operands behind the four of every product.
+    pub const fn more(self) -> usize {
+        match self {
+            Multiplied::Dense => 0,
+            Multiplied::Scaled(_) => 2,
+            Multiplied::Sparse => 1,
+        }
+    }
+}
+
 /// What one thread of the partition starts, or orders (PTX ISA, "tcgen05").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tcgen05 {
@@ -140,9 +175,10 @@ pub enum Tcgen05 {
     Mma {
         /// Whose product it is.
         group: CtaGroup,
-        /// Operands 4 and 5 are the scales of the left operand, (m, k / block), and of the right one, (n, k / block), in tensor memory. Each
-        /// block of a pair has those of its own rows, (m / 2, k / block), and those of all columns.
-        scaled: Option<Scaled>,
+        /// If it is scaled, operands 4 and 5 are the scales of the left operand, (m, k / block), and of the right one, (n, k / block), in tensor
+        /// memory. Each block of a pair has those of its own rows, (m / 2, k / block), and those of all columns. If it is sparse, the left
+        /// operand is (m, k / 2), and operand 4 is its metadata in tensor memory; each block of a pair has that of its own rows.
+        multiplied: Multiplied,
         /// The last operand (`bool`) says whether it is started.
         guarded: bool,
     },
@@ -214,16 +250,18 @@ impl Tcgen05 {
     /// The operation in dumps, without its operands.
     pub(crate) fn printed(self) -> String {
         let (name, multicast, guarded) = match self {
-            Tcgen05::Mma { group, scaled, guarded } => {
-                let name = match (group, scaled) {
-                    (CtaGroup::One, None) => "mma",
-                    (CtaGroup::One, Some(Scaled::Mxf8)) => "mma_scaled_mxf8",
-                    (CtaGroup::One, Some(Scaled::Mxf4)) => "mma_scaled_mxf4",
-                    (CtaGroup::One, Some(Scaled::Nvf4)) => "mma_scaled_nvf4",
-                    (CtaGroup::Pair, None) => "mma_pair",
-                    (CtaGroup::Pair, Some(Scaled::Mxf8)) => "mma_scaled_pair_mxf8",
-                    (CtaGroup::Pair, Some(Scaled::Mxf4)) => "mma_scaled_pair_mxf4",
-                    (CtaGroup::Pair, Some(Scaled::Nvf4)) => "mma_scaled_pair_nvf4",
+            Tcgen05::Mma { group, multiplied, guarded } => {
+                let name = match (group, multiplied) {
+                    (CtaGroup::One, Multiplied::Dense) => "mma",
+                    (CtaGroup::One, Multiplied::Scaled(Scaled::Mxf8)) => "mma_scaled_mxf8",
+                    (CtaGroup::One, Multiplied::Scaled(Scaled::Mxf4)) => "mma_scaled_mxf4",
+                    (CtaGroup::One, Multiplied::Scaled(Scaled::Nvf4)) => "mma_scaled_nvf4",
+                    (CtaGroup::One, Multiplied::Sparse) => "mma_sparse",
+                    (CtaGroup::Pair, Multiplied::Sparse) => "mma_sparse_pair",
+                    (CtaGroup::Pair, Multiplied::Dense) => "mma_pair",
+                    (CtaGroup::Pair, Multiplied::Scaled(Scaled::Mxf8)) => "mma_scaled_pair_mxf8",
+                    (CtaGroup::Pair, Multiplied::Scaled(Scaled::Mxf4)) => "mma_scaled_pair_mxf4",
+                    (CtaGroup::Pair, Multiplied::Scaled(Scaled::Nvf4)) => "mma_scaled_pair_nvf4",
                 };
                 (name, false, guarded)
             }

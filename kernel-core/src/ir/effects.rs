@@ -537,9 +537,9 @@ impl Kernel {
             Access { condition, ..access }
         };
         match op {
-            Tcgen05::Mma { scaled, .. } => {
-                let scales = if scaled.is_some() { &args[4..6] } else { &[] };
-                let read = args[..3].iter().chain(scales).map(|&window| of(Reads, window));
+            Tcgen05::Mma { multiplied, .. } => {
+                let more = &args[4..4 + multiplied.more()];
+                let read = args[..3].iter().chain(more).map(|&window| of(Reads, window));
                 Effects::accessing(read.chain([of(Writes, args[2])]))
             }
             Tcgen05::Copy { .. } => Effects::accessing([of(Reads, args[0]), of(Writes, args[1])]),

@@ -7,7 +7,7 @@ use kernel_layout::forms::{
     check_tensor_memory, tensor_memory_moves, tensor_memory_part, tensor_memory_registers,
 };
 use kernel_layout::tensor_copy::RowsHeld;
-use kernel_layout::tile::{CopyShape, TileLayout};
+use kernel_layout::tile::{CopyShape, TileLayout, sparse_metadata};
 use kernel_layout::{Dim, Form, Layout, LayoutError};
 
 use super::{LayoutProblem, Memory, Place};
@@ -32,6 +32,8 @@ pub(crate) const LEAST_PRODUCT_COLUMNS: u32 = 16;
 const LEAST_COLUMNS_OF_64_ROWS: u32 = 8;
 /// Bits of a column.
 pub(crate) const COLUMN_BITS: u32 = 32;
+/// The elements of metadata of a row in a pair of columns, as the metadata operand of a product names it (PTX ISA, "Sparsity selector").
+pub(crate) const PAIR_OF_COLUMNS: u32 = 2 * COLUMN_BITS / 16;
 
 /// The layout that a user pinned an allocation to; the extents are those of one tile.
 ///
@@ -102,6 +104,14 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
         TensorMemoryRole::Sums => (COLUMN_BITS / bits).max(1),
         TensorMemoryRole::Values => 1,
         TensorMemoryRole::Scales => return Form::TensorMemoryScales,
+        TensorMemoryRole::Metadata { factor_bytes: 1 } => 1,
+        TensorMemoryRole::Metadata { .. } => {
+            match sparse_metadata(u64::from(rows), u64::from(columns)) {
+                Ok(metadata) => return Form::Tile(metadata),
+                // Elaboration has refused the product; the allocation has the layout of others.
+                Err(_) => 1,
+            }
+        }
     };
     Form::TensorMemory {
         block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
@@ -189,7 +199,8 @@ pub(crate) fn tile_columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
 /// The columns of 32 bits of all tiles of an allocation.
 pub(crate) fn columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
     let tiles: u32 = data.shape[..data.shape.len() - 2].iter().product();
-    tile_columns(layout, data).saturating_mul(tiles)
+    // The next allocation starts at an even column, as metadata has to.
+    tile_columns(layout, data).saturating_mul(tiles).next_multiple_of(2)
 }
 
 /// The columns that a kernel allocates for all its tiles: a power of two; 0 if there are none (PTX ISA, "tcgen05.alloc").

@@ -159,6 +159,8 @@ pub(crate) struct TensorMma {
     pub(crate) d: Address,
     pub(crate) a: TensorLeft,
     pub(crate) b: D,
+    /// `.sp`: where the metadata of A is.
+    pub(crate) metadata: Option<Address>,
     pub(crate) descriptor: W,
     pub(crate) scales: Option<Scales>,
     /// Bits of lanes of D that are not written; 32 a word, none without.

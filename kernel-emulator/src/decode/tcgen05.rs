@@ -154,14 +154,15 @@ fn scale_count(mods: &mut Modifiers, kind: Kind) -> Option<u32> {
 
 fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<TensorMma> {
     let group = group(cx, mods)?;
-    if mods.word(Word::Sp) {
-        return Err("`.sp`, products that leave out half of A, are not modelled".to_owned());
-    }
+    let sparse = mods.word(Word::Sp);
     let stationary = mods.word(Word::Ws);
     let kind = mods.one_of(KINDS).ok_or("a kind is missing")?;
     mods.ignore(&[Word::BlockScale]);
     let count = scale_count(mods, kind);
     let shifted = mods.word(Word::Ashift);
+    if sparse && (stationary || shifted || count.is_some()) {
+        return Err("`.sp` together with `.ws`, `.ashift` or `.block_scale` is not modelled".to_owned());
+    }
     // The collector keeps an operand for the next product, whose result does not depend on it.
     mods.take_text(|text| text.starts_with("collector::"));
     let mut ops = ops.iter();
@@ -173,6 +174,7 @@ fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Ten
         TensorLeft::Shared(cx.d(a)?)
     };
     let b = cx.d(next(&mut ops)?)?;
+    let metadata = if sparse { Some(tensor(cx, next(&mut ops)?)?) } else { None };
     let descriptor = cx.w(next(&mut ops)?)?;
     let scales = match count {
         None => None,
@@ -201,6 +203,7 @@ fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Ten
         d,
         a,
         b,
+        metadata,
         descriptor,
         scales,
         disabled: disabled.into(),

@@ -215,3 +215,22 @@ pub(crate) fn add(
         }
     }
 }
+
+/// Adds the products of a sparse A: for each of its rows, `rows_of_b` says by which row of B each element is multiplied. Sums are those of a
+/// dense product of these rows of B.
+pub(crate) fn add_sparse(
+    (a, b): (&[f32], &[f32]),
+    rows_of_b: &[Vec<usize>],
+    columns: usize,
+    d: &mut [f32],
+) {
+    let kept = a.len() / rows_of_b.len();
+    let lines = a.chunks_exact(kept).zip(d.chunks_exact_mut(columns));
+    for ((a, sums), rows) in lines.zip(rows_of_b) {
+        for (a, &row) in a.iter().zip(rows) {
+            for (sum, b) in sums.iter_mut().zip(&b[row * columns..][..columns]) {
+                *sum += a * b;
+            }
+        }
+    }
+}

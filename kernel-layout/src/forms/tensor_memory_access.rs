@@ -125,7 +125,7 @@ pub fn tensor_memory_registers(
     let axes: Vec<Dim> = memory.out_dims().collect();
     let per_cta = memory.sublayout(&[Dim::Row, Dim::Col], &axes);
     let last = *axes.last().expect("a tensor in tensor memory has rows and columns");
-    let places = places(&per_cta, atom, warps, log2(32 / element_bits), last)?;
+    let places = places(&per_cta, atom, warps, log2(32 / element_bits))?;
     let loaded = places.compose(&per_cta).remove_zero_bases(Dim::Register);
     let loaded = match columns {
         TmemColumns::Whole => loaded,
@@ -144,7 +144,6 @@ fn places(
     atom: TmemAtom,
     warps: u32,
     packed_bits: usize,
-    last: Dim,
 ) -> Result<Layout, LayoutError> {
     let gap = tensor_memory_has_gap(memory);
     let atom = match (atom, gap) {
@@ -157,7 +156,7 @@ fn places(
         }
         (atom, _) => atom,
     };
-    let in_word = words(memory, packed_bits, last)?;
+    let in_word = words(memory, packed_bits)?;
     let column_bits = memory.bases(Dim::Col).len() - packed_bits;
     let (registers, mut lanes, atom_bits) = atom.tile();
     let halves = usize::from(atom == TmemAtom::M16x32bx2);
@@ -222,17 +221,14 @@ pub fn tensor_memory_has_gap(memory: &Layout) -> bool {
     empty(&rows[4]) && !empty(&rows[5]) && !rows[..4].iter().all(empty)
 }
 
-/// log2 of the elements in a word: as many as fit, or one.
-pub(super) fn words(memory: &Layout, packed_bits: usize, last: Dim) -> Result<usize, LayoutError> {
-    let place = memory.out_index(last).expect("the last output dimension is one");
-    let column = |bit: usize, basis: &Basis| {
-        basis.iter().enumerate().all(|(at, &part)| part == if at == place { 1 << bit } else { 0 })
-    };
-    let low = memory.bases(Dim::Col).iter().take(packed_bits);
+/// log2 of the elements in a word: as many as fit, of whichever rows and columns, or one.
+pub(super) fn words(memory: &Layout, packed_bits: usize) -> Result<usize, LayoutError> {
+    let mut low = memory.bases(Dim::Col).iter().take(packed_bits);
     let whole = memory.bases(Dim::Col).len() >= packed_bits;
-    if whole && low.clone().enumerate().all(|(bit, basis)| column(bit, basis)) {
+    let is_element = |basis: &Basis| basis.iter().any(|&part| part != 0);
+    if whole && low.clone().all(is_element) {
         Ok(packed_bits)
-    } else if whole && low.flatten().all(|&part| part == 0) {
+    } else if whole && !low.any(is_element) {
         Ok(0)
     } else {
         Err(LayoutError::TensorMemoryWords { elements: 1 << packed_bits })

@@ -65,9 +65,8 @@ pub fn tensor_memory_moves(
     element_bits: u32,
 ) -> Option<TensorMemoryMoves> {
     assert_eq!(memory.in_size(Dim::Row), TENSOR_MEMORY_ROWS, "tensor memory has 128 rows");
-    let last = memory.out_dims().last()?;
     let packed_bits = log2(32 / element_bits);
-    let in_word = words(memory, packed_bits, last).ok()?;
+    let in_word = words(memory, packed_bits).ok()?;
     let places = registers.compose(&memory.pseudo_inverse()?).transpose_outs(&[Dim::Row, Dim::Col]);
     TmemAtom::ALL.into_iter().find_map(|atom| {
         Match { memory, registers, places: &places, packed_bits, in_word }.of(atom)

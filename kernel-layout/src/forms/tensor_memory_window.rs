@@ -66,8 +66,7 @@ pub fn tensor_memory_part(
         return Err(PartRefusal::Rows { actual, required: TENSOR_MEMORY_ROWS });
     }
     let packed_bits = log2(32 / element_bits);
-    let last = memory.out_dims().last();
-    let in_word = last.and_then(|last| words(memory, packed_bits, last).ok()).unwrap_or(0);
+    let in_word = words(memory, packed_bits).unwrap_or(0);
     let columns = memory.bases(Dim::Col);
     if !columns.iter().take(in_word).all(inside) {
         let actual = shape.last().copied().unwrap_or(1);

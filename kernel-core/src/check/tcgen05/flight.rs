@@ -9,7 +9,7 @@ use crate::{
         tensor_memory::columns::Columns,
         tiles::{self, Tile},
     },
-    ir::{Kernel, Scaled, Shared, TensorMemory, Type, Value},
+    ir::{Kernel, Multiplied, Shared, TensorMemory, Type, Value},
     layouts::{tcgen05, tensor_memory},
     loc::Loc,
 };
@@ -22,23 +22,27 @@ use la_arena::ArenaMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shape {
     kind: Word,
+    /// Of products with metadata, the kind is that of those without.
+    sparse: bool,
     rows: u32,
     columns: u32,
 }
 
 impl Shape {
     /// That of a product with these operands, whose accumulator has a layout.
-    pub(super) fn of(kernel: &Kernel, args: &[Value], scaled: Option<Scaled>) -> Option<Self> {
+    pub(super) fn of(kernel: &Kernel, args: &[Value], multiplied: Multiplied) -> Option<Self> {
         let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return None };
         let block = tcgen05::block(kernel, sums);
         let factor = kernel.ty(args[1]).shared()?.dtype;
-        let kind = tcgen05::kind(factor, scaled);
-        Some(Shape { kind, rows: block.rows, columns: block.columns })
+        let kind = tcgen05::kind(factor, multiplied.scaled());
+        let sparse = multiplied == Multiplied::Sparse;
+        Some(Shape { kind, sparse, rows: block.rows, columns: block.columns })
     }
 
     /// As a message says it.
     pub(super) fn in_words(self) -> String {
-        format!("{}, {} rows by {} columns", self.kind.text(), self.rows, self.columns)
+        let sparse = if self.sparse { "sparse " } else { "" };
+        format!("{sparse}{}, {} rows by {} columns", self.kind.text(), self.rows, self.columns)
     }
 }
 
@@ -48,6 +52,7 @@ pub(super) enum Operand {
     Left,
     Right,
     Scales,
+    Metadata,
     /// What a copy takes from shared memory.
     Source,
 }
@@ -58,6 +63,7 @@ impl Operand {
             Operand::Left => "left operand",
             Operand::Right => "right operand",
             Operand::Scales => "scales",
+            Operand::Metadata => "metadata",
             Operand::Source => "source",
         }
     }

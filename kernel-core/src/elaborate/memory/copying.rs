@@ -15,8 +15,8 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Extents, MemoryOp, Op,
-        ProductOp, Stmt, StmtKind, Tcgen05, Tma, TmaKind, Type, Value,
+        Bulk, BulkKind, Const, Copied, CopyOp, CtaGroup, Dtype, Evict, Extents, MemoryOp,
+        Multiplied, Op, ProductOp, Stmt, StmtKind, Tcgen05, Tma, TmaKind, Type, Value,
     },
     layouts::MAX_REGISTERS,
     loc::Loc,
@@ -450,12 +450,22 @@ impl Builder<'_> {
 pub(crate) fn started(op: &Op) -> &'static str {
     if let Op::Product(ProductOp::Tcgen05(op)) = op {
         return match op {
-            Tcgen05::Mma { group: CtaGroup::One, scaled: None, .. } => "`tcgen05::mma(..)`",
-            Tcgen05::Mma { group: CtaGroup::One, scaled: Some(_), .. } => {
+            Tcgen05::Mma { group: CtaGroup::One, multiplied: Multiplied::Dense, .. } => {
+                "`tcgen05::mma(..)`"
+            }
+            Tcgen05::Mma { group: CtaGroup::One, multiplied: Multiplied::Sparse, .. } => {
+                "`tcgen05::mma_sparse(..)`"
+            }
+            Tcgen05::Mma { group: CtaGroup::Pair, multiplied: Multiplied::Sparse, .. } => {
+                "`tcgen05::mma_sparse_pair(..)`"
+            }
+            Tcgen05::Mma { group: CtaGroup::One, multiplied: Multiplied::Scaled(_), .. } => {
                 "`tcgen05::mma_scaled(..)`"
             }
-            Tcgen05::Mma { group: CtaGroup::Pair, scaled: None, .. } => "`tcgen05::mma_pair(..)`",
-            Tcgen05::Mma { group: CtaGroup::Pair, scaled: Some(_), .. } => {
+            Tcgen05::Mma { group: CtaGroup::Pair, multiplied: Multiplied::Dense, .. } => {
+                "`tcgen05::mma_pair(..)`"
+            }
+            Tcgen05::Mma { group: CtaGroup::Pair, multiplied: Multiplied::Scaled(_), .. } => {
                 "`tcgen05::mma_scaled_pair(..)`"
             }
             Tcgen05::Copy { .. } => "`tcgen05::copy(..)`",

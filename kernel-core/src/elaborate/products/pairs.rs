@@ -19,9 +19,9 @@ pub(super) const PAIR_ROWS: &[u32] = &[64, 128];
 /// Those of a block-scaled product.
 pub(super) const SCALED_PAIR_ROWS: &[u32] = &[BLOCK_ROWS];
 /// The fewest columns of a pair's product (PTX ISA, "tcgen05.mma: Matrix shape").
-const LEAST_COLUMNS: u32 = 32;
+pub(super) const LEAST_COLUMNS_OF_PAIR: u32 = 32;
 /// Where a pair has what.
-const SHARED_OUT: &str = "each block of a pair has its rows of the left operand and of the accumulator, and half of the columns of the right operand (PTX ISA, \"tcgen05.mma\")";
+pub(super) const SHARED_OUT: &str = "each block of a pair has its rows of the left operand and of the accumulator, and half of the columns of the right operand (PTX ISA, \"tcgen05.mma\")";
 
 impl Builder<'_> {
     /// The kernel's clusters consist of pairs, or a report that says what does not go without them.
@@ -114,9 +114,9 @@ impl Builder<'_> {
         } else if depth < step {
             let why = "one instruction reads 32 bytes of each row of the left and each column of the right operand";
             ("`k`", format!("a multiple of {step}"), depth, why)
-        } else if !(LEAST_COLUMNS..=PRODUCT_COLUMNS).contains(&columns) {
+        } else if !(LEAST_COLUMNS_OF_PAIR..=PRODUCT_COLUMNS).contains(&columns) {
             let why = "an instruction of a pair has 32 to 256 columns, half of which come from each block";
-            ("columns", format!("{LEAST_COLUMNS} to {PRODUCT_COLUMNS}"), columns, why)
+            ("columns", format!("{LEAST_COLUMNS_OF_PAIR} to {PRODUCT_COLUMNS}"), columns, why)
         } else {
             return Some(());
         };

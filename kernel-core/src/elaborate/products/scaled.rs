@@ -5,7 +5,7 @@ use super::pairs::SCALED_PAIR_ROWS;
 use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
-    ir::{CtaGroup, Dtype, Factors, Op, ProductOp, Scaled, TensorMemoryRole, Value},
+    ir::{CtaGroup, Dtype, Factors, Multiplied, Op, ProductOp, Scaled, TensorMemoryRole, Value},
     layouts::tensor_memory::{BLOCK_ROWS, COLUMN_BITS, LEAST_PRODUCT_COLUMNS},
     loc::Loc,
     syntax::Expr,
@@ -77,7 +77,9 @@ impl Builder<'_> {
         for one in scales {
             self.has_role(one, TensorMemoryRole::Scales);
         }
-        self.start_product([a, b, acc], (CtaGroup::One, Some((scaled, scales))), given)
+        self.operands.insert(given.loc, given.places());
+        let how = (CtaGroup::One, Multiplied::Scaled(scaled), &scales[..]);
+        self.start_product([a, b, acc], how, given)
     }
 
     /// `tcgen05::mma_scaled_pair(a, b, acc, a_scales, b_scales)`
@@ -98,7 +100,9 @@ impl Builder<'_> {
         for one in scales {
             self.has_role(one, TensorMemoryRole::Scales);
         }
-        self.start_product([a, b, acc], (CtaGroup::Pair, Some((scaled, scales))), given)
+        self.operands.insert(given.loc, given.places());
+        let how = (CtaGroup::Pair, Multiplied::Scaled(scaled), &scales[..]);
+        self.start_product([a, b, acc], how, given)
     }
 
     /// `dot_scaled(a, b, acc, a_scales, b_scales)`

@@ -2,7 +2,7 @@
 
 use kernel_ptx::Capability;
 
-use super::dot::Precision;
+use super::{dot::Precision, pairs::SHARED_OUT};
 use crate::{
     diag::Code,
     elaborate::{
@@ -24,11 +24,15 @@ pub(crate) struct Order {
     right: usize,
     acc: usize,
     metadata: usize,
+    /// The blocks that share the columns of the right operand.
+    blocks: u32,
 }
 
 impl Order {
-    const DOT: Order = Order { right: 1, acc: 2, metadata: 3 };
-    pub(crate) const WGMMA: Order = Order { metadata: 1, right: 2, acc: 3 };
+    const DOT: Order = Order { right: 1, acc: 2, metadata: 3, blocks: 1 };
+    pub(crate) const WGMMA: Order = Order { metadata: 1, right: 2, acc: 3, blocks: 1 };
+    pub(crate) const TCGEN05: Order = Order::WGMMA;
+    pub(crate) const PAIR: Order = Order { blocks: 2, ..Order::WGMMA };
 
     /// The left operand, the right one, the accumulator and the metadata.
     pub(crate) fn of(self, given: &Given<'_>) -> [Value; 4] {
@@ -98,7 +102,7 @@ impl Builder<'_> {
     /// The sparse product of warps that does what one of `wgmma` asks for.
     pub(crate) fn sparse_by_warps(&self, given: &Given<'_>) -> Option<String> {
         let text = |index: usize| given.args.get(index).and_then(Expr::operand_text);
-        let Order { right, acc, metadata } = Order::WGMMA;
+        let Order { right, acc, metadata, .. } = Order::WGMMA;
         let single = self.num_of(given.val(0)).and_then(|num| self.cells.known(num));
         let name = if single == Some(Dtype::F32) { "dot_sparse_tf32" } else { "dot_sparse" };
         Some(format!("{name}({}, {}, {}, {})", text(0)?, text(right)?, text(acc)?, text(metadata)?))
@@ -166,16 +170,20 @@ impl Builder<'_> {
         let [sa, sb, sc] = values.map(|value| self.ty(value).shape().to_vec());
         let fit = |a: &[u32], b: &[u32]| match (a, b, &sc[..]) {
             (&[m, kept], &[k, n], &[rows, columns]) => {
-                2 * u64::from(kept) == u64::from(k) && (rows, columns) == (m, n)
+                2 * u64::from(kept) == u64::from(k) && (rows, columns) == (m, order.blocks * n)
             }
             _ => false,
         };
         if fit(&sa, &sb) {
             return Some(());
         }
+        let required = match order.blocks {
+            1 => "[m, k / 2] · [k, n] + [m, n]",
+            _ => "[m, k / 2] · [k, n / 2] + [m, n]",
+        };
         let diagnostic = Code::DotShape
             .at(given.loc, "the operands of a sparse product do not fit together")
-            .compare("", "[m, k / 2] · [k, n] + [m, n]", format!("{sa:?} · {sb:?} + {sc:?}"));
+            .compare("", required, format!("{sa:?} · {sb:?} + {sc:?}"));
         let turned: Vec<u32> = sb.iter().rev().copied().collect();
         let mut written: Vec<String> = given.args.iter().filter_map(Expr::operand_text).collect();
         if written.len() == given.args.len() && fit(&sa, &turned) {
@@ -193,6 +201,8 @@ impl Builder<'_> {
             ),
             _ => "the operands and the accumulator are matrices".to_owned(),
         };
+        let of_pair = matches!((&sa[..], &sb[..]), ([_, kept], [k, _]) if 2 * u64::from(*kept) == u64::from(*k));
+        let why = if of_pair && order.blocks > 1 { SHARED_OUT.to_owned() } else { why };
         self.refuse(diagnostic.why(why))
     }
 

@@ -7,8 +7,8 @@ use crate::{
     diag::Code,
     elaborate::{Builder, language::value::Val, signatures::Given},
     ir::{
-        Const, CtaGroup, Dtype, Elem, Op, ProductOp, Scaled, SharedType, Tcgen05, TensorMemoryRole,
-        Type, Value,
+        Const, CtaGroup, Dtype, Elem, Multiplied, Op, ProductOp, SharedType, Tcgen05,
+        TensorMemoryRole, Type, Value,
     },
     layouts::{tensor_memory, wgmma::Generation},
     loc::Loc,
@@ -108,7 +108,8 @@ impl Builder<'_> {
         self.has_role(acc, TensorMemoryRole::Sums);
         self.tcgen05_extents(operands, given.loc)?;
         self.narrow_factors([a, b], None, given.args)?;
-        self.start_product(operands, (CtaGroup::One, None), given)
+        self.operands.insert(given.loc, given.places());
+        self.start_product(operands, (CtaGroup::One, Multiplied::Dense, &[]), given)
     }
 
     /// `tcgen05::mma_pair(a, b, acc)`
@@ -123,22 +124,21 @@ impl Builder<'_> {
         self.pair_extents(operands, (PAIR_ROWS, INSTRUCTION_K_BYTES / bytes), given.loc)?;
         self.left_of_pair(a, given.at(0))?;
         self.narrow_factors([a, b], None, given.args)?;
-        self.start_product(operands, (CtaGroup::Pair, None), given)
+        self.operands.insert(given.loc, given.places());
+        self.start_product(operands, (CtaGroup::Pair, Multiplied::Dense, &[]), given)
     }
 
-    /// Starts a product, which adds to its accumulator by default.
+    /// Starts a product, which adds to its accumulator by default; `more` is what it multiplies besides its operands.
     pub(crate) fn start_product(
         &mut self,
         [a, b, acc]: [Value; 3],
-        (group, scaled): (CtaGroup, Option<(Scaled, [Value; 2])>),
+        (group, multiplied, more): (CtaGroup, Multiplied, &[Value]),
         given: &Given<'_>,
     ) -> Option<()> {
-        self.operands.insert(given.loc, given.places());
         let ty = Type::Scalar(Elem::Number(Dtype::Bool));
         let adds = self.emit(Const::Bool(true), Vec::new(), ty, given.loc);
-        let (scaled, scales) = scaled.unzip();
-        let mma = Tcgen05::Mma { group, scaled, guarded: false };
-        let operands = [a, b, acc, adds].into_iter().chain(scales.into_iter().flatten()).collect();
+        let mma = Tcgen05::Mma { group, multiplied, guarded: false };
+        let operands = [a, b, acc, adds].into_iter().chain(more.iter().copied()).collect();
         self.does(mma, operands, given)
     }
 

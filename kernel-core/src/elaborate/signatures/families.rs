@@ -204,6 +204,7 @@ pub(crate) const TENSOR_MEMORY: Need = need(
 const A: Parameter = param("a", Kind::LeftFactor);
 const B: Parameter = param("b", Kind::RightFactor);
 const ACC: Parameter = param("acc", Kind::Sums);
+const METADATA: Parameter = param("metadata", Kind::Metadata);
 
 const fn tcgen05(name: &'static str, parameters: &'static [Parameter], run: Does) -> Signature {
     starts(name, parameters, run).needs(&TENSOR_MEMORY)
@@ -222,6 +223,8 @@ pub(super) const TCGEN05: &[Signature] = &[
         &[A, B, ACC, param("a_scales", Kind::Scales), param("b_scales", Kind::Scales)],
         |b, g| b.tcgen05_mma_scaled_pair(g),
     ),
+    tcgen05("mma_sparse", &[A, METADATA, B, ACC], |b, g| b.tcgen05_mma_sparse(g)),
+    tcgen05("mma_sparse_pair", &[A, METADATA, B, ACC], |b, g| b.tcgen05_mma_sparse_pair(g)),
     tcgen05("copy", &[param("from", Kind::Any), param("to", Kind::Any)], |b, g| b.tensor_copy(g)),
     tcgen05("commit", &[BAR], |b, g| {
         let commit = Tcgen05::Commit { multicast: false, guarded: false };

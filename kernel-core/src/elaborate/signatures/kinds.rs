@@ -90,6 +90,7 @@ impl Builder<'_> {
             }
             Kind::Sums => Checked::Value(self.tensor_memory_window(val, "a product", loc)?),
             Kind::Scales => Checked::Value(self.scales(val, loc)?),
+            Kind::Metadata => Checked::Value(self.tensor_metadata(val, loc)?),
             Kind::Answer => Checked::Value(self.answer(val, loc)?),
         })
     }
@@ -425,7 +426,7 @@ impl Builder<'_> {
             Kind::Tile(_) => matches!(ty, Some(Type::Tile(..))),
             Kind::Factor => matches!(ty, Some(Type::Tile(..) | Type::Shared(_))),
             Kind::LeftFactor => matches!(ty, Some(Type::Shared(_) | Type::TensorMemory(_))),
-            Kind::Sums | Kind::Scales => matches!(ty, Some(Type::TensorMemory(_))),
+            Kind::Sums | Kind::Scales | Kind::Metadata => matches!(ty, Some(Type::TensorMemory(_))),
             Kind::Known(_)
             | Kind::Size(_)
             | Kind::Number(_)

@@ -1,11 +1,11 @@
 //! `tcgen05` operations, done when they are started, like copies in `tma`.
 
-use super::dot::{Factor, products};
+use super::dot::{Factor, products, products_of, row_of_right};
 use super::{Machine, product};
 use crate::eval::Fault;
 use crate::eval::element::Element;
 use crate::eval::world::BarrierPlace;
-use crate::ir::{CtaGroup, Dtype, Scaled, Tcgen05, Type, Value};
+use crate::ir::{CtaGroup, Dtype, Multiplied, Sparsity, Tcgen05, Type, Value};
 
 impl Machine<'_> {
     pub(super) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) -> Result<(), Fault> {
@@ -20,13 +20,13 @@ impl Machine<'_> {
             return Ok(());
         }
         match op {
-            Tcgen05::Mma { group: CtaGroup::One, scaled, .. } => {
-                let (a, b, depth) = self.factors(scaled, args);
+            Tcgen05::Mma { group: CtaGroup::One, multiplied, .. } => {
+                let (a, b, depth) = self.factors(multiplied.scaled(), args);
                 let extents = [depth, self.shape(args[1])[1] as usize];
-                self.tcgen05_product(self.rank, (&a, &b), extents, args)?;
+                self.tcgen05_product(self.rank, (&a, &b), (multiplied, extents), args)?;
             }
-            Tcgen05::Mma { group: CtaGroup::Pair, scaled, .. } => {
-                self.tcgen05_mma_pair(scaled, args)?;
+            Tcgen05::Mma { group: CtaGroup::Pair, multiplied, .. } => {
+                self.tcgen05_mma_pair(multiplied, args)?;
             }
             Tcgen05::Commit { .. } => {
                 for rank in self.receivers(op.mask(args))? {
@@ -50,8 +50,8 @@ impl Machine<'_> {
     }
 
     /// Each block of a pair has its rows of the left operand and of the accumulator, and its half of the columns of the right operand; and
-    /// the scales of these rows, and of all columns.
-    fn tcgen05_mma_pair(&mut self, scaled: Option<Scaled>, args: &[Value]) -> Result<(), Fault> {
+    /// the scales or the metadata of these rows, and the scales of all columns.
+    fn tcgen05_mma_pair(&mut self, multiplied: Multiplied, args: &[Value]) -> Result<(), Fault> {
         let ranks = [self.rank, self.rank + 1];
         let half = self.shape(args[1])[1] as usize;
         let right = ranks.map(|rank| self.right_factor(rank, args[1]));
@@ -65,8 +65,9 @@ impl Machine<'_> {
         for rank in ranks {
             let factors = [self.left_factor(rank, args[0]), b.clone()];
             let extents = [depth, 2 * half];
-            let [a, b] = self.scaled_factors(rank, factors, (scaled, extents), args);
-            self.tcgen05_product(rank, (&a, &b), extents, args)?;
+            let scaled = (multiplied.scaled(), extents);
+            let [a, b] = self.scaled_factors(rank, factors, scaled, args);
+            self.tcgen05_product(rank, (&a, &b), (multiplied, extents), args)?;
         }
         Ok(())
     }
@@ -86,7 +87,7 @@ impl Machine<'_> {
         &mut self,
         rank: usize,
         (a, b): (&[Element], &[Element]),
-        extents: [usize; 2],
+        (multiplied, [depth, columns]): (Multiplied, [usize; 2]),
         args: &[Value],
     ) -> Result<(), Fault> {
         let sum = self.tensor_type(args[2]).dtype;
@@ -98,7 +99,15 @@ impl Machine<'_> {
         };
         let operand = self.shared_dtype(args[1]);
         let factor = if operand == Dtype::F32 { Factor::Cut } else { Factor::Exact };
-        let sums = products([factor; 2], (a, b, &sums), extents, sum);
+        let operands = (a, b, &sums[..]);
+        let sums = if multiplied == Multiplied::Sparse {
+            let metadata = self.read_tensor_memory(rank, args[4]);
+            let (sparsity, kept) = (Sparsity::of(operand), depth / 2);
+            let row_of_b = |row, at| row_of_right(sparsity, &metadata, kept, [row, at]);
+            products_of([factor; 2], operands, [kept, columns], sum, row_of_b)
+        } else {
+            products([factor; 2], operands, [depth, columns], sum)
+        };
         self.write_tensor_memory(rank, args[2], &sums);
         Ok(())
     }

@@ -131,13 +131,13 @@ fn operands(
             let refused = |side| described(kernel, layouts, side, instruction);
             sides().into_iter().filter_map(refused).collect()
         }
-        ProductOp::Tcgen05(Tcgen05::Mma { group, scaled, .. }) => {
+        ProductOp::Tcgen05(Tcgen05::Mma { group, multiplied, .. }) => {
             let Type::TensorMemory(sums) = kernel.ty(args[2]) else { return Vec::new() };
             let widths = tcgen05::block(kernel, sums).widths(*group);
             let read = |((side, operand, at), width)| {
                 let window = kernel.ty(operand).shared()?;
                 let refusal =
-                    tcgen05::read(kernel, layouts, (window, side), (width, *scaled)).err()?;
+                    tcgen05::read(kernel, layouts, (window, side), (width, *multiplied)).err()?;
                 Some(refused(kernel, (side, at), window, (Generation::Blackwell, refusal)))
             };
             sides().into_iter().zip(widths).filter_map(read).collect()

@@ -2,12 +2,16 @@
 
 use kernel_layout::Form;
 use kernel_layout::Layout;
-use kernel_layout::wgmma::{Major, Operand, Refusal, operand, padded_operand, tcgen05_operand};
+use kernel_layout::wgmma::{
+    Major, Operand, Refusal, operand, padded_operand, tcgen05_operand, tcgen05_sparse_right_operand,
+};
 use kernel_ptx::Word;
 use la_arena::ArenaMap;
 
 use crate::ir::dtype::{Class, Float};
-use crate::ir::{CtaGroup, Dtype, Kernel, Scaled, Shared, SharedType, TensorMemoryType};
+use crate::ir::{
+    CtaGroup, Dtype, Kernel, Multiplied, Scaled, Shared, SharedType, TensorMemoryType,
+};
 use crate::layouts::tensor_memory;
 use crate::layouts::wgmma::{self, Side};
 
@@ -75,16 +79,21 @@ pub(crate) fn read(
     kernel: &Kernel,
     layouts: &ArenaMap<Shared, Layout>,
     (window, side): (&SharedType, Side),
-    (width, scaled): (u32, Option<Scaled>),
+    (width, multiplied): (u32, Multiplied),
 ) -> Result<Operand, Box<Refusal>> {
     let (layout, window) = wgmma::described_in(kernel, layouts, window);
     let (layout, bytes, axis) = (&layout, window.dtype.bytes(), side.axis(&window));
-    let read = match (scaled, window.dtype.row().packing) {
-        (Some(Scaled::Mxf4 | Scaled::Nvf4), _) => operand(layout, bytes, axis, width),
-        (Some(Scaled::Mxf8) | None, Some(packing)) => {
+    let read = match (multiplied, window.dtype.row().packing) {
+        (Multiplied::Scaled(Scaled::Mxf4 | Scaled::Nvf4), _) => operand(layout, bytes, axis, width),
+        (Multiplied::Sparse, _) if side == Side::Right => {
+            tcgen05_sparse_right_operand(layout, bytes, axis, width)
+        }
+        (Multiplied::Scaled(Scaled::Mxf8) | Multiplied::Dense | Multiplied::Sparse, Some(packing)) => {
             padded_operand(layout, packing.numbers, axis, width)
         }
-        (Some(Scaled::Mxf8) | None, None) => tcgen05_operand(layout, bytes, axis, width),
+        (Multiplied::Scaled(Scaled::Mxf8) | Multiplied::Dense | Multiplied::Sparse, None) => {
+            tcgen05_operand(layout, bytes, axis, width)
+        }
     };
     read.map_err(Box::new)
 }
@@ -114,6 +123,14 @@ pub(crate) fn scaled_instruction(
         | powers_of_two << 23
         | block.rows >> 4 << 24
         | id << 29
+}
+
+/// The bits of an instruction descriptor that a sparse product has besides those of a dense one; `column` is the first of tensor memory
+/// that has its metadata. The metadata operand names a pair of columns, and the selector one of them, or both by 0 (PTX ISA,
+/// "tcgen05.mma: Instruction descriptor", "Sparsity selector").
+pub(crate) fn sparse_bits(column: u32) -> u32 {
+    const SPARSE: u32 = 1 << 2;
+    SPARSE | column % 2
 }
 
 /// The instruction descriptor (PTX ISA, "tcgen05.mma: Instruction descriptor").

@@ -8,7 +8,7 @@ use kernel_layout::wgmma::{INSTRUCTION_K_BYTES, Major};
 use kernel_ptx::{Capability, Instruction, Modifier, Opcode, Operand, Type, Word};
 
 use super::matrix_descriptor::Described;
-use crate::ir::{self, CtaGroup, Scaled, Tcgen05, Value};
+use crate::ir::{self, CtaGroup, Dtype, Multiplied, Scaled, Sparsity, Tcgen05, Value};
 use crate::layouts::wgmma::{self, Generation, Side};
 use crate::layouts::{tcgen05, tensor_memory};
 use crate::lower::Lower;
@@ -25,7 +25,9 @@ enum Left {
 impl Lower<'_> {
     pub(crate) fn tcgen05(&mut self, op: Tcgen05, args: &[Value]) {
         match op {
-            Tcgen05::Mma { group, scaled, .. } => self.tcgen05_mma(op, (group, scaled), args),
+            Tcgen05::Mma { group, multiplied, .. } => {
+                self.tcgen05_mma(op, (group, multiplied), args);
+            }
             Tcgen05::Copy { .. } => self.tensor_copy(op, args),
             Tcgen05::Commit { .. } => self.tcgen05_commit(op, args),
             Tcgen05::FenceBefore => self.tcgen05_fence(Word::FenceBeforeThreadSync),
@@ -79,9 +81,11 @@ impl Lower<'_> {
     fn tcgen05_mma(
         &mut self,
         op: Tcgen05,
-        (group, scaled): (CtaGroup, Option<Scaled>),
+        (group, multiplied): (CtaGroup, Multiplied),
         args: &[Value],
     ) {
+        let scaled = multiplied.scaled();
+        let sparse = multiplied == Multiplied::Sparse;
         let starts = self.starts(op, args);
         if starts == Val::Int(0) {
             return;
@@ -90,7 +94,7 @@ impl Lower<'_> {
         let block = tcgen05::block(self.kernel, self.tensor_memory_type(args[2]));
         let [rows, columns] = [block.rows, block.columns];
         let widths = block.widths(group);
-        let right = self.factor_of_a_block(args[1], Side::Right, (widths[1], scaled));
+        let right = self.factor_of_a_block(args[1], Side::Right, (widths[1], multiplied));
         let left = match self.kernel.ty(args[0]) {
             ir::Type::TensorMemory(_) => Left::TensorMemory,
             ir::Type::Shared(_)
@@ -98,7 +102,7 @@ impl Lower<'_> {
             | ir::Type::Tile(..)
             | ir::Type::Barrier(_)
             | ir::Type::Error => {
-                Left::Shared(self.factor_of_a_block(args[0], Side::Left, (widths[0], scaled)))
+                Left::Shared(self.factor_of_a_block(args[0], Side::Left, (widths[0], multiplied)))
             }
         };
         let factors = wgmma::factors(self.kernel, args);
@@ -107,7 +111,9 @@ impl Lower<'_> {
         // In numbers: an instruction reads 32 bytes of them, in which padding counts as well.
         let depth = self.shared_type(args[1]).shape[0] * factors[1].numbers();
         let to_an_element = if scaled.is_some_and(Scaled::is_packed) { 2 } else { 1 };
-        let step = INSTRUCTION_K_BYTES / factors[0].number_bytes() * to_an_element;
+        // Of a sparse left operand there is half of that depth.
+        let kept = if sparse { 2 } else { 1 };
+        let step = INSTRUCTION_K_BYTES / factors[0].number_bytes() * to_an_element * kept;
         let majors = [
             match &left {
                 Left::Shared(left) => left.read.major,
@@ -120,7 +126,9 @@ impl Lower<'_> {
         let adds = self.scalar(args[3]);
         let adds = Operand::Reg(self.e.reg(adds, Type::Pred));
         let always = Operand::Reg(self.e.reg(Val::Int(1), Type::Pred));
-        let mut modifiers: Vec<Modifier> = mods![Word::MmaWord, self.cta_group()].to_vec();
+        let mut modifiers: Vec<Modifier> = vec![Word::MmaWord.into()];
+        modifiers.extend(sparse.then_some(Modifier::from(Word::Sp)));
+        modifiers.push(self.cta_group().into());
         modifiers.push(tcgen05::kind(factors[0], scaled).into());
         let vectors = self.kernel.target.has(Capability::Tcgen05ScaleVectors);
         let scale_size = if vectors { Scaled::scale_vector } else { numbers_of_a_scale };
@@ -139,20 +147,26 @@ impl Lower<'_> {
                 for number in (0..depth).step_by(step as usize) {
                     let k = number / to_an_element;
                     let a = match &left {
-                        Left::Shared(left) => self.advanced(left, row, k),
+                        Left::Shared(left) => self.advanced(left, row, k / kept),
                         Left::TensorMemory => {
                             let root = self.tensor_memory_type(args[0]).root;
                             let layout = self.tensor_memory_layout(root).clone();
-                            let at = place_of(&layout, [row, k], factors[0].bytes());
+                            let at = place_of(&layout, [row, k / kept], factors[0].bytes());
                             self.tensor_memory_address(args[0], at, Val::Int(0))
                         }
                     };
                     let b = self.advanced(&right, column, k);
                     let enabled = if number == 0 { adds.clone() } else { always.clone() };
                     let mut operands = vec![sums.clone(), a, b];
-                    let bits = match scaled {
-                        None => tcgen05::instruction(whole, factors, sum, majors),
-                        Some(scaled) => {
+                    let bits = match multiplied {
+                        Multiplied::Dense => tcgen05::instruction(whole, factors, sum, majors),
+                        Multiplied::Sparse => {
+                            let (metadata, more) =
+                                self.metadata_of(args[4], [row, number], factors[0]);
+                            operands.push(metadata);
+                            tcgen05::instruction(whole, factors, sum, majors) | more
+                        }
+                        Multiplied::Scaled(scaled) => {
                             let first = number / scaled.block();
                             scales.extend(
                                 [(args[4], row), (args[5], column)]
@@ -181,12 +195,29 @@ impl Lower<'_> {
         self.tensor_memory_address(scales, place, Val::Int(0))
     }
 
+    /// The pair of columns that has the metadata of an instruction whose rows and columns of the left operand begin there, and the bits of its
+    /// descriptor that say which of the two.
+    fn metadata_of(
+        &mut self,
+        metadata: Value,
+        [row, column]: [u32; 2],
+        factor: Dtype,
+    ) -> (Operand, u32) {
+        let ty = self.tensor_memory_type(metadata);
+        let at = [row, column / Sparsity::of(factor).columns()];
+        let place = place_of(self.tensor_memory_layout(ty.root), at, ty.dtype.bytes());
+        // Allocations start at even columns, and the window does: it is a tile of pairs, or begins at a multiple of as many.
+        let odd = place % 2;
+        let pair = self.tensor_memory_address(metadata, place - odd, Val::Int(0));
+        (pair, tcgen05::sparse_bits(odd))
+    }
+
     /// How an instruction reads an operand in shared memory; `width` is its rows or columns.
     fn factor_of_a_block(
         &mut self,
         window: Value,
         side: Side,
-        width: (u32, Option<Scaled>),
+        width: (u32, Multiplied),
     ) -> Described {
         let of = (self.shared_type(window), side);
         let read = tcgen05::read(self.kernel, self.plan.layouts, of, width)

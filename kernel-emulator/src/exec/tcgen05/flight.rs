@@ -29,6 +29,8 @@ pub(crate) enum Work {
         columns: u32,
         /// `.ws`
         stationary: bool,
+        /// `.sp`
+        sparse: bool,
         /// The address of D.
         d: u32,
     },

@@ -25,6 +25,10 @@ pub(super) struct Instruction {
     pub(super) rows: u32,
     pub(super) columns: u32,
     pub(super) depth: usize,
+    /// The elements of a row of A: K, or half of it.
+    pub(super) kept: usize,
+    /// Which column of a pair has the metadata, or 0 if both have.
+    pub(super) selector: u32,
     /// The first byte of the scales of A and B in their words.
     pub(super) scale_ids: (u32, u32),
     pub(super) scale: Scale,
@@ -94,13 +98,35 @@ fn accumulator(kind: Kind, bits: u32) -> Run<Accumulator> {
     }
 }
 
+/// The sparsity selector (PTX ISA, "Sparsity selector": elements of eight bits have metadata in both columns).
+fn selector(op: &TensorMma, bits: u32) -> Run<u32> {
+    let kind = op.kind;
+    let (selector, sparse) = (bits & 3, bits >> 2 & 1);
+    if op.metadata.is_none() {
+        zero(kind, bits, (0, 2), "sparsity selector")?;
+        zero(kind, bits, (2, 1), "sparsity, of an instruction without `.sp`")?;
+        return Ok(0);
+    }
+    if sparse == 0 {
+        return wrong(kind, "sparsity, of an instruction with `.sp`", "1", 0);
+    }
+    match kind {
+        Kind::F16 | Kind::Tf32 if selector > 1 => {
+            wrong(kind, "sparsity selector", "0 or 1", selector)
+        }
+        Kind::F16 | Kind::Tf32 => Ok(selector),
+        Kind::F8f6f4 | Kind::I8 | Kind::Mxf8f6f4 | Kind::Mxf4 | Kind::Mxf4nvf4 => {
+            zero(kind, bits, (0, 2), "sparsity selector").map(|()| 0)
+        }
+    }
+}
+
 impl Instruction {
     /// Decodes and checks a descriptor.
     pub(super) fn decode(op: &TensorMma, bits: u32) -> Run<Instruction> {
         let kind = op.kind;
         let scaled = op.scales.is_some();
-        zero(kind, bits, (0, 2), "sparsity selector")?;
-        zero(kind, bits, (2, 1), "sparsity, of an instruction without `.sp`")?;
+        let selector = selector(op, bits)?;
         zero(kind, bits, (6, 1), "bit 6")?;
         let accumulator = if scaled {
             zero(kind, bits, (3, 1), "bit 3")?;
@@ -138,13 +164,17 @@ impl Instruction {
                 zero(kind, bits, (29, 3), "bits 29 to 31")?;
             }
         }
+        // An instruction has 32 bytes of a row of A.
+        let kept = if a.factor == Factor::Pairs { 64 } else { 2 * a.factor.per_unit() };
         let instruction = Instruction {
             accumulator,
             a,
             b,
             rows: (bits >> 24 & 31) * 16,
             columns: (bits >> 17 & 63) * 8,
-            depth: if a.factor == Factor::Pairs { 64 } else { 2 * a.factor.per_unit() },
+            depth: if op.metadata.is_some() { 2 * kept } else { kept },
+            kept,
+            selector,
             scale_ids,
             scale,
         };

@@ -1,6 +1,7 @@
 //! `tcgen05.mma` (PTX ISA, "`tcgen05.mma`", "Data path layout organization").
 
 mod scales;
+mod sparse;
 
 use super::flight::{self, Work};
 use super::instruction::{FactorOf, Instruction};
@@ -15,8 +16,9 @@ use crate::fault::{FaultKind, Run, Trap, Unwritten};
 use crate::machine::warp::lane_number;
 use crate::machine::{Context, Warp};
 use crate::memory::tensor::Region;
-use crate::numeric::tcgen05::{Factor, add};
+use crate::numeric::tcgen05::{Factor, add, add_sparse};
 use scales::Factors;
+use sparse::Kept;
 
 /// How the rows and columns of D are in the tensor memory of one block.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +104,7 @@ pub(super) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorMma, lane:
         rows: instruction.rows,
         columns: instruction.columns,
         stationary: op.stationary,
+        sparse: op.metadata.is_some(),
         d: d.address(),
     };
     let (number, signature) = cx.cluster.tensor.issue(thread, work);
@@ -113,7 +116,12 @@ pub(super) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorMma, lane:
     let a = product.a(cx, warp, &blocks)?;
     let b = product.b(cx, warp, &blocks)?;
     let mut scales = Vec::new();
+    let mut kept = Vec::new();
     for block in &blocks {
+        kept.push(match &op.metadata {
+            Some(metadata) => Some(product.metadata(cx, warp, metadata, *block)?),
+            None => None,
+        });
         scales.push(match &op.scales {
             Some(scales) => product.scales(cx, warp, scales, *block)?,
             None => [Factors::default(), Factors::default()],
@@ -129,7 +137,8 @@ pub(super) fn issue(cx: &mut Context<'_>, warp: &mut Warp, op: &TensorMma, lane:
         let region = Region { shares: layout.shares(d.lane), column, columns };
         order::access(cx, &product.actor, (*block, region), Access::Write)?;
         let disabled = disabled.get(4 * i..4 * i + 4).unwrap_or_default();
-        product.multiply(cx, *block, (&a[i], &b, &scales[i]), (accumulates, disabled));
+        let factors = (&a[i], &b, &scales[i], kept[i].as_ref());
+        product.multiply(cx, *block, factors, (accumulates, disabled));
     }
     flight::depart(cx, warp, (number, signature), product.reads);
     Ok(())
@@ -203,7 +212,8 @@ impl Product<'_> {
 
     /// A of each block.
     fn a(&mut self, cx: &mut Context<'_>, warp: &Warp, blocks: &[usize]) -> Run<Vec<Values>> {
-        let (count, depth) = self.slices();
+        let (count, _) = self.slices();
+        let depth = self.instruction.kept / count;
         let FactorOf { factor, negated, major } = self.instruction.a;
         let rows = self.layout.rows;
         let sign = if negated { -1.0 } else { 1.0 };
@@ -220,7 +230,7 @@ impl Product<'_> {
                 TensorLeft::Shared(slot) => {
                     let matrix = descriptor(warp, *slot, (major, factor), ("A", self.lane))?;
                     let shared = &cx.cluster.blocks[block].shared;
-                    let extents = (factor, rows, self.instruction.depth);
+                    let extents = (factor, rows, self.instruction.kept);
                     let name = "A of `tcgen05.mma`";
                     let read = operand::read(shared, name, (matrix, major), extents, put)?;
                     (a.unwritten, a.unwritten_at) = (read.unwritten, read.unwritten_at);
@@ -259,7 +269,7 @@ impl Product<'_> {
             return Err(Trap::new(FaultKind::IllegalOperand, detail));
         }
         let per_cell = factor.per_cell();
-        let columns = u32::try_from(self.instruction.depth / per_cell).expect("a few columns");
+        let columns = u32::try_from(self.instruction.kept / per_cell).expect("a few columns");
         allocated(cx, block, place, columns, "A of `tcgen05.mma`")?;
         // Of a pair with 64 rows in each block, both halves of the columns of D have the rows of A beside them.
         let copied = self.op.group == Group::Pair && self.layout.parts == 2;
@@ -351,7 +361,7 @@ impl Product<'_> {
         &self,
         cx: &mut Context<'_>,
         block: usize,
-        (a, b, [a_scales, b_scales]): (&Values, &Values, &[Factors; 2]),
+        (a, b, [a_scales, b_scales], kept): (&Values, &Values, &[Factors; 2], Option<&Kept>),
         (accumulates, disabled): (bool, &[u32]),
     ) {
         let columns = self.instruction.columns as usize;
@@ -372,17 +382,21 @@ impl Product<'_> {
         let (_, depth) = self.slices();
         for (i, (a, b)) in a.slices.iter().zip(&b.slices).enumerate() {
             let scales = a_scales.slices.get(i).zip(b_scales.slices.get(i));
-            add((a, b), scales, (depth, columns), &mut sums);
+            match kept {
+                None => add((a, b), scales, (depth, columns), &mut sums),
+                Some(kept) => add_sparse((a, b), &kept.rows_of_b, columns, &mut sums),
+            }
         }
-        let defined = |total: usize, lists: [&[u32]; 2]| {
+        let unknown = kept.map_or(&[][..], |kept| &kept.unwritten);
+        let defined = |total: usize, lists: [&[u32]; 3]| {
             let mut defined = vec![true; total];
             for index in lists.into_iter().flatten() {
                 defined[*index as usize] = false;
             }
             defined
         };
-        let row_defined = defined(rows as usize, [&a.unwritten, &a_scales.unwritten]);
-        let column_defined = defined(columns, [&b.unwritten, &b_scales.unwritten]);
+        let row_defined = defined(rows as usize, [&a.unwritten, &a_scales.unwritten, unknown]);
+        let column_defined = defined(columns, [&b.unwritten, &b_scales.unwritten, &[]]);
         let all = column_defined.iter().all(|defined| *defined);
         for (row, sums) in (0..rows).zip(sums.chunks_exact(columns)) {
             for (i, sums) in (0..parts).zip(sums.chunks_exact(part as usize)) {

@@ -3,7 +3,7 @@
 use super::sync::one_barrier;
 use super::tensor_memory::one_tile;
 use super::{Outcome, count, gives, holds, is_bool_scalar, none, number, window};
-use crate::ir::{CtaGroup, Dtype, Elem, Factors, ProductOp, Sparsity, Tcgen05, Type};
+use crate::ir::{CtaGroup, Dtype, Elem, Factors, Multiplied, ProductOp, Sparsity, Tcgen05, Type};
 
 pub(super) fn op(op: &ProductOp, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
@@ -130,9 +130,8 @@ fn wgmma(sparse: bool, args: &[&Type], result: Option<&Type>) -> Outcome {
 
 fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
     match op {
-        Tcgen05::Mma { group, scaled, guarded } => {
-            let scales = if scaled.is_some() { 2 } else { 0 };
-            count(args, 4 + scales + usize::from(guarded))?;
+        Tcgen05::Mma { group, multiplied, guarded } => {
+            count(args, 4 + multiplied.more() + usize::from(guarded))?;
             let (left, dtype) = match args[0] {
                 Type::TensorMemory(window) => (&window.shape, window.dtype),
                 Type::Shared(window) => (&window.shape, window.dtype),
@@ -149,7 +148,9 @@ fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
             as_made(&args[..2])?;
             let fits = match (left.as_slice(), right.shape.as_slice(), sums.shape.as_slice()) {
                 ([rows, depth], [depth2, cols], [rows2, all]) => {
-                    let numbers = [depth * dtype.numbers(), depth2 * right.dtype.numbers()];
+                    let whole = if multiplied == Multiplied::Sparse { 2 } else { 1 };
+                    let numbers =
+                        [whole * depth * dtype.numbers(), depth2 * right.dtype.numbers()];
                     numbers[0] == numbers[1] && (rows, blocks * cols) == (rows2, *all)
                 }
                 _ => false,
@@ -160,7 +161,13 @@ fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
                 "the element types do not fit",
             )?;
             holds(is_bool_scalar(args[3]), "operand 3 is not a scalar bool")?;
-            if let Some(scaled) = scaled {
+            if multiplied == Multiplied::Sparse {
+                let metadata = one_tile(args[4])?;
+                holds(metadata.dtype == Dtype::U16, "metadata is `u16`")?;
+                let depth = right.shape[0] / Sparsity::of(dtype).columns();
+                holds(metadata.shape == [sums.shape[0], depth], "the metadata does not fit")?;
+            }
+            if let Some(scaled) = multiplied.scaled() {
                 let depth = right.shape[0] * right.dtype.numbers() / scaled.block();
                 for (scales, extent) in [(args[4], sums.shape[0]), (args[5], sums.shape[1])] {
                     let scales = one_tile(scales)?;
