@@ -11,7 +11,7 @@
 //! * [`lang`] is the reference of the language: everything that a kernel's body can use, with its layouts, PTX and
 //!   [errors](lang#errors);
 //! * [`random`] makes random numbers from counters, in kernels and on the host.
-//! * [`sparse`] compresses matrices for [`lang::dot_sparse`] and [`lang::wgmma::mma_sparse`] on the host;
+//! * [`sparse`] compresses matrices for [`lang::dot_sparse`], [`lang::wgmma::mma_sparse`] and [`lang::tcgen05::mma_sparse`] on the host;
 //! * [`sched`] and [`Ring`] are device code of this crate: which tiles a block computes, and its place in a ring of buffers;
 //! * [`Device`], [`Stream`] and [`DeviceTensor`] are the host's side: memory and order of
 //!   execution; [`Graph`] records work, and the host does not wait for copies of [`Pinned`] memory;

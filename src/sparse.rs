@@ -1,5 +1,5 @@
-//! Matrices of which half is zeros, as [`dot_sparse`](crate::lang::dot_sparse) and [`wgmma::mma_sparse`](crate::lang::wgmma::mma_sparse)
-//! take them: what is kept of each row, and metadata that says where it was.
+//! Matrices of which half is zeros, as [`dot_sparse`](crate::lang::dot_sparse), [`wgmma::mma_sparse`](crate::lang::wgmma::mma_sparse) and
+//! [`tcgen05::mma_sparse`](crate::lang::tcgen05::mma_sparse) take them: what is kept of each row, and metadata that says where it was.
 //!
 //! [`prune`] makes such a matrix of any other, [`compress`] stores its halves, and [`decompress`] is the way back.
 //!

@@ -54,8 +54,8 @@ mod verify;
 mod view;
 
 pub use blackwell::{
-    CtaGroup, Multiplied, Scaled, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp, TensorMemoryRole,
-    TensorMemoryType,
+    CtaGroup, Multiplied, Scaled, Tcgen05, TensorMemory, TensorMemoryData, TensorMemoryOp,
+    TensorMemoryRole, TensorMemoryType,
 };
 pub use bulk::{Bulk, BulkKind, BulkOperands};
 pub use corner::Corner;

@@ -189,7 +189,12 @@ pub fn tcgen05_operand(
     mn_axis: usize,
     mn_instruction: u32,
 ) -> Result<Operand, Refusal> {
-    operand_of_majors(layout, element_bytes, (mn_axis, mn_instruction), tcgen05_majors(element_bytes))
+    operand_of_majors(
+        layout,
+        element_bytes,
+        (mn_axis, mn_instruction),
+        tcgen05_majors(element_bytes),
+    )
 }
 
 /// Like [`tcgen05_operand`], for the right operand of a sparse product, of which an instruction reads twice as many bytes of K.

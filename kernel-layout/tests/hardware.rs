@@ -337,6 +337,22 @@ fn moves_of_tensor_memory() {
     }
 }
 
+/// A register is a word, of whichever elements: of the metadata of sparse operands those of two rows.
+#[test]
+fn moves_of_words_of_several_rows() {
+    let tile = kernel_layout::tile::sparse_metadata(128, 8, 16).expect("whole pairs");
+    let memory = tile.to_linear(&[128, 8]).expect("powers of two");
+    let load = tensor_memory_registers(&memory, TmemAtom::M32x32b, TmemColumns::Whole, 4, 16);
+    let load = load.expect("four warps");
+    let moves = tensor_memory_moves(&memory, &load, 16).expect("the load is one");
+    let words: Vec<_> = moves.units.iter().map(|unit| (unit.column, &unit.words[0])).collect();
+    assert_eq!(words, [(0, &vec![0, 1]), (1, &vec![2, 3]), (2, &vec![4, 5]), (3, &vec![6, 7])]);
+    // Lane 13 of warp 2: rows 69 and 77, the second of two adjacent elements.
+    for (register, required) in [(0, [69, 1]), (1, [77, 1]), (6, [69, 7]), (7, [77, 7])] {
+        assert_eq!(at(&load, register, 13, 2), required);
+    }
+}
+
 /// Registers that lie across the quarters of the warps, or repeat one another, are no instruction's.
 #[test]
 fn registers_that_no_move_of_tensor_memory_has() {

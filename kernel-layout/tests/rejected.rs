@@ -360,7 +360,7 @@ fn loads_of_tensor_memory() {
     );
     refused(
         load([128, 1], TmemAtom::M32x32b, TmemColumns::Whole, 4, 16),
-        "a word of tensor memory must hold 2 consecutive columns of the tensor, or one",
+        "a word of tensor memory must hold 2 elements of the tensor, or one",
     );
     refused(
         load([128, 2], TmemAtom::M32x32b, TmemColumns::Split, 4, 16),

@@ -57,7 +57,7 @@ const SEEDS: Range<u64> = 0..60;
 type Maker = fn(u64) -> String;
 
 /// The families of kernels.
-const FAMILIES: [(&str, Maker); 14] = [
+const FAMILIES: [(&str, Maker); 15] = [
     ("seed", program::kernel),
     ("sorts", sorts::kernel),
     ("copies", copies::kernel),
@@ -67,6 +67,7 @@ const FAMILIES: [(&str, Maker); 14] = [
     ("pairs", pairs::kernel),
     ("scaled", scaled::kernel),
     ("sparse", sparse::kernel),
+    ("kept", sparse::in_tensor_memory),
     ("memory", tensor_memory::kernel),
     ("positions", positions::kernel),
     ("filters", filters::kernel),
@@ -75,7 +76,7 @@ const FAMILIES: [(&str, Maker); 14] = [
 ];
 
 /// The families that are only emulated, and whose forms are their own.
-const UNSEEN: [&str; 4] = ["tcgen05", "pairs", "scaled", "memory"];
+const UNSEEN: [&str; 5] = ["tcgen05", "pairs", "scaled", "kept", "memory"];
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();

@@ -169,7 +169,8 @@ pub fn dot_scaled<T: Scalar, U: Scalar, S: Scalar>(
 /// | `e4m3`, `e5m2`, of targets with FP8 | `f32` | 64 |
 ///
 /// For `f32`, see [`dot_sparse_tf32`]. Operands and metadata are tiles or shared memory, as those of [`dot`] are. On Hopper,
-/// [`wgmma::mma_sparse`](super::wgmma::mma_sparse) multiplies operands in shared memory by whole warpgroups, which is faster.
+/// [`wgmma::mma_sparse`](super::wgmma::mma_sparse) multiplies operands in shared memory by whole warpgroups, and on data-centre Blackwell
+/// [`tcgen05::mma_sparse`](super::tcgen05::mma_sparse) in tensor memory, which is faster.
 ///
 /// # Layout
 /// That of [`dot`](dot), by `mma.sync`. Metadata is [converted](super#conversions) to the layout in which the instruction reads it.

@@ -11,7 +11,13 @@
 //! conditional wait, the phase of a wait, or a wait for one of several tiles is the right one is known only at run
 //! time: the emulator checks that.
 //!
-//! In [`mma_pair`] and [`mma_scaled_pair`] the tensor cores of two blocks multiply together.
+//! In [`mma_pair`], [`mma_scaled_pair`] and [`mma_sparse_pair`] the tensor cores of two blocks multiply together.
+//!
+//! | operands | one block | a pair of blocks |
+//! |---|---|---|
+//! | as they are | [`mma`] | [`mma_pair`] |
+//! | with a scale for each block of neighbours along `k` | [`mma_scaled`] | [`mma_scaled_pair`] |
+//! | a left one of which half is zeros (2:4 sparsity) | [`mma_sparse`] | [`mma_sparse_pair`] |
 
 use super::barrier::Barrier;
 use super::copy::Copying;
@@ -265,7 +271,7 @@ pub fn mma_scaled_pair<T: Scalar, U: Scalar, S: Scalar>(
 ///
 /// # Layout
 /// That of [`mma`]. Tensor memory for metadata has a layout of its own by default. Of operands of 8 bits each row has a row of tensor memory:
-/// `tmem_block([128, K / 16], 1)`. Of the others, rows that are eight apart share words, for which two adjacent elements are in two rows:
+/// `layout!(S[(128, K / 16) : (1 @ TLane, 1 @ TCol)])`. Of the others, rows that are eight apart share words, for which two adjacent elements are in two rows:
 /// `layout!(S[(8, 2, 8, K / 32, 2) : (16 @ TLane, 1 @ TCol, 1 @ TLane, 2 @ TCol, 8 @ TLane)])` for 128 rows, and K / 16 for tf32 in the place of K / 32.
 ///
 /// # PTX

@@ -50,7 +50,8 @@ impl<T: Scalar> Sealed for Tmem<T> {}
 /// # Layout
 /// Blocks of 128 rows, or 64, and up to 256 columns, one 32-bit element in each column, as one product instruction
 /// writes them. More blocks are in further columns. With 16-bit elements, accumulators have one in each column, and
-/// operands two.
+/// operands two. Scales and metadata of products have layouts of their own: [`tcgen05::mma_scaled`](super::tcgen05::mma_scaled),
+/// [`tcgen05::mma_sparse`](super::tcgen05::mma_sparse).
 ///
 /// # PTX
 /// `tcgen05.alloc`, `tcgen05.relinquish_alloc_permit`, `tcgen05.dealloc`, once for all allocations (PTX ISA,
@@ -59,7 +60,7 @@ impl<T: Scalar> Sealed for Tmem<T> {}
 /// # Errors
 /// K0502 on targets without tensor memory, K0106, K0201 and K0205 for the shape, K0204 for elements that do not have 8,
 /// 16 or 32 bits, K0403 in a loop or branch, K0209 for a variable that is one allocation or another, K0301 and K0414
-/// for extents that no product has, unless a layout is pinned, K0302 for a layout that is pinned on scales, K0510 for
+/// for extents that no product has, unless a layout is pinned, K0302 for a layout that is pinned on scales, and for another one on metadata, K0510 for
 /// more than 512 columns.
 ///
 /// ```no_run

@@ -24,7 +24,7 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Diagnostic> {
     if let (Some(pair), Some(single)) = (pass.of_pairs, pass.of_one) {
         found.push(
             Diagnostic::new(Code::Pairs, single, "a product of a single block in a kernel with products of pairs")
-                .compare("", "`tcgen05::mma_pair` and `mma_scaled_pair` for every product, or for none", "both")
+                .compare("", "`tcgen05::mma_pair`, `mma_scaled_pair` or `mma_sparse_pair` for every product, or for none", "both")
                 .place(pair, "a product of a pair is here")
                 .why("a whole kernel uses tensor memory and the tensor cores by pairs of blocks or by single blocks (PTX ISA, \"tcgen05: .cta_group\")"),
         );

@@ -27,8 +27,8 @@ use crate::{
     diag::Diagnostic,
     elaborate::Written,
     ir::{
-        Announcement, Barriers, By, Done, Kernel, Memory, Op, ProductOp, Multiplied, Stmt, StmtKind,
-        Tcgen05, Value,
+        Announcement, Barriers, By, Done, Kernel, Memory, Multiplied, Op, ProductOp, Stmt,
+        StmtKind, Tcgen05, Value,
         flow::{self, Flow, Number, Part},
     },
     loc::Loc,

@@ -10,8 +10,8 @@ use crate::{
     diag::{Code, Diagnostic, counted},
     elaborate::Written,
     ir::{
-        CtaGroup, Kernel, Multiplied, Op, ProductOp, Region, StmtKind, Tcgen05, TensorMemory, TensorMemoryData,
-        TensorMemoryOp, TensorMemoryRole, TensorMemoryType, Type, Value,
+        CtaGroup, Kernel, Multiplied, Op, ProductOp, Region, StmtKind, Tcgen05, TensorMemory,
+        TensorMemoryData, TensorMemoryOp, TensorMemoryRole, TensorMemoryType, Type, Value,
     },
     layouts::{
         LayoutProblem,
@@ -326,7 +326,9 @@ fn products(
             match multiplied {
                 Multiplied::Dense => {}
                 Multiplied::Scaled(_) => found.extend(scales(kernel, (*group, args), places)),
-                Multiplied::Sparse => found.extend(sparse::operands(kernel, (*group, args), places)),
+                Multiplied::Sparse => {
+                    found.extend(sparse::operands(kernel, (*group, args), places))
+                }
             }
         }
         for inner in stmt.kind.regions() {

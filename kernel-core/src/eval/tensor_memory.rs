@@ -35,7 +35,11 @@ pub(super) struct Arrangement {
 }
 
 enum Rule {
-    Blocks { block: [u32; 2], col_stride: u32, two_ctas: bool },
+    Blocks {
+        block: [u32; 2],
+        col_stride: u32,
+        two_ctas: bool,
+    },
     Scales,
     /// Metadata of operands of 16 and 32 bits.
     Metadata,

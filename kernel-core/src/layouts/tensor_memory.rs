@@ -104,20 +104,23 @@ pub(crate) fn form(kernel: &Kernel, root: TensorMemory) -> Form {
         TensorMemoryRole::Sums => (COLUMN_BITS / bits).max(1),
         TensorMemoryRole::Values => 1,
         TensorMemoryRole::Scales => return Form::TensorMemoryScales,
-        TensorMemoryRole::Metadata { factor_bytes: 1 } => 1,
-        TensorMemoryRole::Metadata { .. } => {
-            match sparse_metadata(u64::from(rows), u64::from(columns)) {
-                Ok(metadata) => return Form::Tile(metadata),
-                // Elaboration has refused the product; the allocation has the layout of others.
-                Err(_) => 1,
-            }
-        }
+        TensorMemoryRole::Metadata { factor_bytes } => match metadata_form(data, factor_bytes) {
+            Some(metadata) => return metadata,
+            // Elaboration has refused the product, or a part of the allocation is multiplied: it has the layout of others.
+            None => 1,
+        },
     };
     Form::TensorMemory {
         block: [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)],
         col_stride,
         two_ctas: data.role == TensorMemoryRole::Sums && kernel.cta_group() == CtaGroup::Pair,
     }
+}
+
+/// The layout of an allocation for metadata of operands whose elements have so many bytes; none if its extents are not those of metadata.
+pub(crate) fn metadata_form(data: &TensorMemoryData, factor_bytes: u32) -> Option<Form> {
+    let [rows, columns] = tile(data).map(u64::from);
+    sparse_metadata(rows, columns, factor_bytes * 8).ok().map(Form::Tile)
 }
 
 /// The layout of an allocation for a product: [`form`], or the blocks that are the same layout.

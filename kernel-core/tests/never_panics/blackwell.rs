@@ -115,6 +115,7 @@ pub(crate) fn kernel(random: &mut Random) -> String {
              let bytes = shared::<{of_scales}>([{rows}, {blocks}]);
              let (rows, cols) = (shared::<{scaled}>([{rows}, {deep}]){fours}, shared::<{other}>([{columns}, {wide_deep}]));
              let halved = shared::<{other}>([{half}, {wide_deep}]);
+             let (deep, described) = (shared::<{dtype}>([{depth} * 2, {half}]), tmem::<u16>([{rows}, {depth} / 8]));
              let words = shared::<u32>([2, 4]);
              let (bar, bars) = (barrier(1), barriers(2, 1));
              let mut slot = 0;
@@ -181,7 +182,20 @@ fn with_windows(random: &mut Random, products: &'static [&'static str]) -> Strin
             let sums = if random.once_in(4) { one } else { "acc".to_owned() };
             format!(
                 "tcgen05::{}{};",
-                if random.once_in(4) {
+                if random.once_in(3) {
+                    let pair = if random.once_in(2) { "_pair" } else { "" };
+                    let metadata = mostly(
+                        random,
+                        &["described", "described", "described.tile([0, 0], [128, 4])"],
+                        &[
+                            "acc",
+                            "scales",
+                            "described.tile([0, 0], [64, 4])",
+                            "acc.view::<u16>([128, 8])",
+                        ],
+                    );
+                    format!("mma_sparse{pair}(left, {metadata}, deep, {sums})")
+                } else if random.once_in(4) {
                     format!("mma_scaled_pair(rows, halved.t(), {sums}, {of_left}, others)")
                 } else if random.once_in(2) {
                     format!("mma_scaled(rows, cols.t(), {sums}, {of_left}, others)")

@@ -161,7 +161,9 @@ fn mma(cx: &mut Scope<'_>, mods: &mut Modifiers, ops: &[Operand]) -> Decoded<Ten
     let count = scale_count(mods, kind);
     let shifted = mods.word(Word::Ashift);
     if sparse && (stationary || shifted || count.is_some()) {
-        return Err("`.sp` together with `.ws`, `.ashift` or `.block_scale` is not modelled".to_owned());
+        return Err(
+            "`.sp` together with `.ws`, `.ashift` or `.block_scale` is not modelled".to_owned()
+        );
     }
     // The collector keeps an operand for the next product, whose result does not depend on it.
     mods.take_text(|text| text.starts_with("collector::"));

@@ -208,8 +208,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
 fn unknown_instructions_are_named_with_their_line() {
     for (line, name) in [
         (
-            "tcgen05.mma.sp.cta_group::1.kind::f16 [%r], %d, %d, [%r], %r, 1;",
-            "tcgen05.mma.sp.cta_group::1.kind::f16",
+            "tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r], %d, %d, [%r], %r, 1;",
+            "tcgen05.mma.ws.sp.cta_group::1.kind::f16",
         ),
         ("multimem.red.global.add.u32 [%d], %r;", "multimem.red"),
         ("add.sat.u32 %r, %r, %r;", "add.sat.u32"),

@@ -54,6 +54,7 @@ mod tcgen05_mma;
 mod tcgen05_order;
 mod tcgen05_pairs;
 mod tcgen05_scales;
+mod tcgen05_sparse;
 mod tensor_maps;
 mod tensor_memory;
 mod tensormap_proxy;

@@ -292,17 +292,17 @@ pub fn scale_factors_shared(rows: u64, columns: u64) -> Result<TileLayout, TileE
     Ok(TileLayout::new(shard, vec![], [])?.canonicalize(Scopes::Kept))
 }
 
-/// The metadata of a sparse operand of 16 or 32 bits, 16 bits each, in tensor memory: `rows` of the operand, `columns` elements of
-/// metadata for each.
+/// The metadata of a sparse operand in tensor memory, 16 bits each: `rows` of the operand, `columns` elements of metadata for each.
 ///
-/// An instruction has two elements of a row, in one column of 32 bits. Rows `r` and `r + 8` of each sixteen share a word: the
-/// first has the lower half. The first element of both is in lane `r`, the second in lane `r + 8` (PTX ISA, "Sparsity selector").
-/// Metadata of operands of 8 bits has a lane for each row, without such an exchange.
+/// Of operands of 8 bits each row has a lane. Of those of 16 and 32 bits, rows `r` and `r + 8` of each sixteen share words: the
+/// first has the lower half. An instruction has two elements of a row, the first in lane `r`, the second in lane `r + 8` (PTX ISA,
+/// "Sparsity selector").
 ///
 /// ```
 /// use kernel_layout::tile::sparse_metadata;
+/// assert_eq!(sparse_metadata(128, 4, 8)?.to_string(), "S[(128, 4) : (1 @ TLane, 1 @ TCol)]");
 /// assert_eq!(
-///     sparse_metadata(128, 4)?.to_string(),
+///     sparse_metadata(128, 4, 16)?.to_string(),
 ///     "S[(8, 2, 8, 2, 2) : (16 @ TLane, 1 @ TCol, 1 @ TLane, 2 @ TCol, 8 @ TLane)]",
 /// );
 /// # Ok::<(), kernel_layout::tile::TileError>(())
@@ -310,16 +310,27 @@ pub fn scale_factors_shared(rows: u64, columns: u64) -> Result<TileLayout, TileE
 ///
 /// # Errors
 /// When rows are not a multiple of 128, or columns none of 4, which are a pair of columns of 32 bits.
-pub fn sparse_metadata(rows: u64, columns: u64) -> Result<TileLayout, TileError> {
+pub fn sparse_metadata(
+    rows: u64,
+    columns: u64,
+    operand_bits: u32,
+) -> Result<TileLayout, TileError> {
     for (what, actual, required) in [("the rows", rows, 128), ("the columns", columns, 4)] {
         if actual == 0 || !actual.is_multiple_of(required) {
             return Err(TileError::Atom { what, actual, required, fits: 0 });
         }
     }
     let down = i64::try_from(columns).unwrap_or(i64::MAX);
-    let blocks = (rows > 128).then(|| column(rows / 128, down));
-    let one = [lane(8, 16), column(2, 1), lane(8, 1), column(columns / 2, 2), lane(2, 8)];
-    TileLayout::new(blocks.into_iter().chain(one).collect(), Vec::new(), [])
+    let mut shard = Vec::new();
+    if rows > 128 {
+        shard.push(column(rows / 128, down));
+    }
+    if operand_bits == 8 {
+        shard.extend([lane(128, 1), column(columns, 1)]);
+    } else {
+        shard.extend([lane(8, 16), column(2, 1), lane(8, 1), column(columns / 2, 2), lane(2, 8)]);
+    }
+    TileLayout::new(shard, Vec::new(), [])
 }
 
 /// The registers that `tcgen05.ld` of `atom`, `n` times along the columns, fills in a warpgroup, for 64 rows or 128.

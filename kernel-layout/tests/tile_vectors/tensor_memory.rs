@@ -1,11 +1,12 @@
 //! Tensor memory: data paths, scale factors, fragments of loads, copies.
 
+use kernel_layout::Dim;
 use kernel_layout::forms::{
     TmemAtom, TmemColumns, tensor_memory, tensor_memory_registers, tensor_memory_scales,
 };
 use kernel_layout::tile::{
     CopyShape, DataPath, Iter, ProductForm, ScaleFactors, TileAxis, accumulator_data_path,
-    data_path, fragment, operand_a, scale_factors, scale_factors_shared,
+    data_path, fragment, operand_a, scale_factors, scale_factors_shared, sparse_metadata,
 };
 
 use super::{along, text, tile};
@@ -122,6 +123,37 @@ fn s1_11_scale_factors() {
         text(&scale_factors_shared(256, 8).expect("whole blocks")),
         "S[(2, 4, 32, 2, 4) : (1024, 4, 16, 512, 1)]"
     );
+}
+
+/// CUTLASS, `TensorEAtom` of `Sm1xxGemmSparseConfig`: rows of 16 bytes of metadata, one for each lane, two bits an element that is kept.
+#[test]
+fn metadata_lies_as_proven_kernels_have_it() {
+    for (bits, rows, columns) in [(8, 128, 8), (16, 128, 8), (32, 256, 16), (16, 128, 4)] {
+        let tile = sparse_metadata(rows.into(), columns.into(), bits).expect("whole pairs");
+        let layout = tile.to_linear(&[rows, columns]).expect("powers of two");
+        let mut seen = 0;
+        for lane in 0..layout.in_size(Dim::Row) {
+            for at in 0..layout.in_size(Dim::Col) {
+                let [row, column]: [u32; 2] =
+                    layout.apply(&[(Dim::Row, lane), (Dim::Col, at)]).try_into().expect("two axes");
+                let (block, row) = (row / 128, row % 128);
+                let (required, place) = if bits == 8 {
+                    (row, column)
+                } else {
+                    // Strides of the atom in bytes: 16 for a row, 2 for eight rows, 256 for sixteen; 128 for the second two bytes, 4 for four.
+                    let byte = row % 8 * 16 + row / 8 % 2 * 2 + row / 16 * 256;
+                    let byte = byte + column % 2 * 128 + column / 2 % 4 * 4;
+                    (byte / 16, byte % 16 / 2 + column / 8 * 8)
+                };
+                assert_eq!([lane, at], [required, place + block * columns], "{bits}");
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, rows * columns);
+    }
+    for (rows, columns) in [(64, 4), (128, 2), (0, 4), (128, 6)] {
+        assert!(sparse_metadata(rows, columns, 16).is_err());
+    }
 }
 
 #[test]

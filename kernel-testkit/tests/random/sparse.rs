@@ -1,4 +1,4 @@
-//! Products of which half of the left operand is kept, by warps and by warpgroups: every type, operands and metadata from shared memory or
+//! Products of which half of the left operand is kept, by warps, by warpgroups and in tensor memory: every type, operands and metadata from shared memory or
 //! registers, one step or several, whole matrices and rows past their end.
 
 use kernel_testkit::data::Random;
@@ -121,6 +121,102 @@ c.tile([m, n], [{m}, {n}]).store(acc);
         down = rows.div_ceil(m),
         across = width.div_ceil(n),
         part = k / columns,
+    )
+}
+
+/// A product in tensor memory, of one block or of a pair: either index of operands contiguous, what is kept and its metadata stored or copied,
+/// rows and columns past the end.
+pub(crate) fn in_tensor_memory(seed: u64) -> String {
+    let mut random = Random::of(&format!("sparse in tensor memory {seed}"));
+    let mut below = |end: u64| random.bits() % end;
+    let (left, right, sums) =
+        GROUP_TYPES[usize::try_from(below(GROUP_TYPES.len() as u64)).expect("a short table")];
+    let bytes = match left {
+        "f32" => 4,
+        "f16" | "bf16" => 2,
+        _ => 1,
+    };
+    let (columns, choices) = if bytes == 4 { (8, &HALVES[..]) } else { (16, &PAIRS[..]) };
+    let pair = below(3) == 0;
+    let blocks = if pair { 2 } else { 1 };
+    let m = if pair { 128 } else { 128 << below(2) };
+    let n = (if pair { 32 } else { 16 }) << below(if m == 256 { 2 } else { 4 });
+    let (k, steps) = ((4 * columns) << below(3), 1 + below(3));
+    let rows = m * blocks * (1 + below(2)) - below(3);
+    let (width, depth) = (n - below(5), k * steps);
+    let words = described(&mut below, choices);
+    let numbers = |dtype: &str| match dtype {
+        "u8" => "1, 2, 0, 3, 1, 2, 0",
+        _ => "1, -2, 0, 3, -1, 2, 1",
+    };
+    // Words of 32 bits are contiguous along k.
+    let along_k = [bytes == 4 || below(2) == 0, bytes == 4 || below(2) == 0];
+    let (half, part, own) = (k / 2, k / columns, n / blocks);
+    let [shape, at, tile, turn] = if along_k[1] {
+        [format!("{width}, {depth}"), "n, k".to_owned(), format!("{own}, {k}"), ".t()".to_owned()]
+    } else {
+        [format!("{depth}, {width}"), "k, n".to_owned(), format!("{k}, {own}"), String::new()]
+    };
+    let (memory, kept, store) = match below(3) {
+        0 => (format!("let sw = tmem::<{left}>([{m}, {half}]);\n"), "sw", "sw.store(w);\n"),
+        1 if !along_k[0] => {
+            (format!("let sw = shared::<{left}>([{half}, {m}]);\n"), "sw.t()", "sw.store(w.t());\n")
+        }
+        _ => (format!("let sw = shared::<{left}>([{m}, {half}]);\n"), "sw", "sw.store(w);\n"),
+    };
+    // A copy takes four columns of 32 bits at a time, of one block of rows.
+    let copied = m == 128 && part >= 8 && below(2) == 0;
+    let (described_in, bring) = if copied {
+        (format!("let st = shared::<u16>([{m}, {part}]);\n"), "tcgen05::copy(st, held);\n")
+    } else {
+        (String::new(), "")
+    };
+    let keep = if copied { "st.store(t);\n" } else { "held.store(t);\n" };
+    let (meet, name, to) = if pair {
+        ("cluster::sync();\n", "mma_sparse_pair", ".multicast(0b11)")
+    } else {
+        ("sync();\n", "mma_sparse", "")
+    };
+    let adds = if below(2) == 0 { "" } else { ".accumulate(k >= 0)" };
+    let first = if pair { format!("(cluster::rank() & 1) * {own}") } else { "0".to_owned() };
+    format!(
+        "//! Made at random.
+//@ run: eval, emulate
+//@ compare: exact
+//@ arg a: {left}[{rows}, {of_row}] list({of_left}, 2, 1, 0, 3)
+//@ arg b: {right}[{shape}] list({of_right}, 3, 2, 3, 1, 2, 0)
+//@ arg p: u16[{rows}, {of_metadata}] list({words})
+//@ arg c: {sums}[{rows}, {width}] list(1, 2, 3, 5, 4)
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = {warps}, cluster = {blocks}, grid = {down})]
+pub fn sparse_{seed}(a: Tensor<{left}, 2>, b: Tensor<{right}, 2>, p: Tensor<u16, 2>, c: TensorMut<{sums}, 2>) {{
+let (m, n) = (block_id(0) * {m}, {first});
+{memory}{described_in}let sx = shared::<{right}>([{tile}]);
+let held = tmem::<u16>([{m}, {part}]);
+let acc = tmem::<{sums}>([{m}, {n}]);
+let done = barrier(1);
+let mut turn = 0;
+acc.store(c.tile([m, 0], [{m}, {n}]).load());
+for k in range(0, {depth}, {k}) {{
+let w = a.tile([m, k / 2], [{m}, {half}]).load();
+sx.store(b.tile([{at}], [{tile}]).load());
+let t = p.tile([m, k / {columns}], [{m}, {part}]).load();
+let t = select(t.eq(0), 0x4444, t);
+{store}{keep}{meet}{bring}tcgen05::{name}({kept}, held, sx{turn}, acc){adds};
+tcgen05::commit(done){to};
+done.wait(turn);
+turn ^= 1;
+}}
+c.tile([m, 0], [{m}, {n}]).store(acc.load());
+}}
+",
+        of_row = depth / 2,
+        of_metadata = depth / columns,
+        of_left = numbers(left),
+        of_right = numbers(right),
+        warps = 4 << below(2),
+        down = rows.div_ceil(m * blocks) * blocks,
     )
 }
 

@@ -1,11 +1,10 @@
 //! The layouts in tensor memory that a sparse product requires of its accumulator and metadata.
 
 use kernel_layout::Form;
-use kernel_layout::tile::sparse_metadata;
 
 use crate::{
     diag::{Code, Diagnostic},
-    ir::{CtaGroup, Kernel, TensorMemoryData, TensorMemoryType, Type, Value},
+    ir::{CtaGroup, Kernel, TensorMemoryType, Type, Value},
     layouts::tensor_memory::{self, BLOCK_ROWS, LEAST_PRODUCT_COLUMNS, PRODUCT_COLUMNS},
     loc::Loc,
 };
@@ -46,7 +45,7 @@ fn rows_of_sums(kernel: &Kernel, sums: &TensorMemoryType, at: Loc) -> Option<Dia
                 format!("tmem_block([{rows}, {columns}], {col_stride})"),
             )
             .place(kernel.tensor_memory[sums.root].loc, "allocated here")
-            .why("the metadata of an instruction is in all 128 rows of a block's tensor memory (PTX ISA, \"tcgen05.mma: Sparse Matrices\")")
+            .why("Kiln uses sparse instructions of 128 rows in a block, whose metadata is in all rows of tensor memory (PTX ISA, \"tcgen05.mma: Sparse Matrices\")")
             .help(format!("tmem_block([{BLOCK_ROWS}, {most}], {col_stride})")),
     )
 }
@@ -59,7 +58,7 @@ fn metadata(kernel: &Kernel, args: &[Value], at: Loc) -> Option<Diagnostic> {
     };
     let data = &kernel.tensor_memory[ty.root];
     let bytes = right.dtype.bytes();
-    let required = form(data, bytes)?;
+    let required = tensor_memory::metadata_form(data, bytes)?;
     let layout = |form: &Form| form.to_layout(&tensor_memory::tile(data)).ok();
     let actual = tensor_memory::form(kernel, ty.root);
     if layout(&actual) == layout(&required) {
@@ -86,13 +85,3 @@ fn metadata(kernel: &Kernel, args: &[Value], at: Loc) -> Option<Diagnostic> {
 
 /// Where metadata of operands of 16 and 32 bits is.
 const PAIRS: &str = "rows that are eight apart share the words of two rows of tensor memory";
-
-/// The layout that metadata of operands of so many bytes has.
-fn form(data: &TensorMemoryData, factor_bytes: u32) -> Option<Form> {
-    let [rows, columns] = tensor_memory::tile(data);
-    if factor_bytes > 1 {
-        return sparse_metadata(u64::from(rows), u64::from(columns)).ok().map(Form::Tile);
-    }
-    let block = [rows.min(BLOCK_ROWS), columns.min(PRODUCT_COLUMNS)];
-    Some(Form::TensorMemory { block, col_stride: 1, two_ctas: false })
-}

@@ -235,6 +235,7 @@ impl Builder<'_> {
         let [rows, depth] = [self.ty(acc).shape()[0], self.ty(b).shape()[0]];
         let required = [rows, depth / sparsity.columns()];
         let num = self.num(metadata);
+        let made = self.ty(metadata).tensor_memory().map(|_| format!("tmem::<u16>({required:?})"));
         if self.cells.unify(num, Num::Known(Dtype::U16)).is_err() {
             let actual = format!("`{}`", self.cells.settled(num).name());
             return self.refuse(
@@ -244,7 +245,8 @@ impl Builder<'_> {
                         "the metadata of a sparse product has another element type",
                     )
                     .compare("element type", "`u16`", actual)
-                    .why(format!("each element has four bits for each of four groups {SECTION}")),
+                    .why(format!("each element has four bits for each of four groups {SECTION}"))
+                    .help_if(made),
             );
         }
         let actual = self.ty(metadata).shape().to_vec();
@@ -258,7 +260,8 @@ impl Builder<'_> {
                 .why(format!(
                     "an element of metadata describes four groups of {} columns, and a row has {depth} columns {SECTION}",
                     sparsity.group
-                )),
+                ))
+                .help_if(made),
         )
     }
 }

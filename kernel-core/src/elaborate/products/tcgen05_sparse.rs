@@ -14,6 +14,8 @@ use crate::{
 
 /// The manual's section on metadata in tensor memory.
 const SECTION: &str = "(PTX ISA, \"tcgen05.mma: Sparse Matrices\")";
+/// Why a block has 128 rows; where metadata of 64 is, the manual shows in a figure alone.
+const ROWS: &str = "Kiln uses sparse instructions of 128 rows in a block, whose metadata is in all rows of tensor memory";
 
 impl Builder<'_> {
     /// Metadata, which is in tensor memory.
@@ -23,12 +25,14 @@ impl Builder<'_> {
             return Some(value);
         }
         let shape = val.value().map(|value| self.ty(value).shape().to_vec());
-        let shape = shape.filter(|shape| shape.len() == 2).unwrap_or_else(|| vec![BLOCK_ROWS, PAIR_OF_COLUMNS]);
+        let shape = shape
+            .filter(|shape| shape.len() == 2)
+            .unwrap_or_else(|| vec![BLOCK_ROWS, PAIR_OF_COLUMNS]);
         self.refuse(
             Code::Kind
                 .at(loc, "the metadata of a product has to be in tensor memory")
                 .compare("", "a `Tmem<u16>`", self.describe(val))
-                .why(format!("the tensor cores read it from there, beside the accumulator {SECTION}"))
+                .why(format!("the tensor cores read metadata from tensor memory {SECTION}"))
                 .help(format!("let metadata = tmem::<u16>({shape:?});")),
         )
     }
@@ -98,8 +102,7 @@ impl Builder<'_> {
                 CtaGroup::One => format!("{BLOCK_ROWS} or more"),
                 CtaGroup::Pair => BLOCK_ROWS.to_string(),
             };
-            let why = "the metadata of an instruction is in all 128 rows of a block's tensor memory";
-            (of_rows, required, rows, why)
+            (of_rows, required, rows, ROWS)
         } else if depth < step {
             let why = "metadata comes in pairs of columns of tensor memory, which have four elements of a row";
             ("`k`", format!("a multiple of {step}"), depth, why)

@@ -31,8 +31,8 @@ fn strides(text: &str) -> Form {
 
 #[test]
 fn elements_lie_where_the_figures_of_the_manual_have_them() {
-    use TensorMemoryRole::{Scales, Sums, Values};
-    // PTX ISA, "Data path layout" D, F and B, and "Scale factor layouts": element, row of memory, byte.
+    use TensorMemoryRole::{Metadata, Scales, Sums, Values};
+    // PTX ISA, "Data path layout" D, F and B, "Scale factor layouts" and "Sparsity selector": element, row of memory, byte.
     let cases = [
         (Dtype::F32, [128, 64], Sums, None, [77, 5], [77, 20]),
         (Dtype::F16, [128, 64], Sums, None, [77, 5], [77, 20]),
@@ -44,6 +44,13 @@ fn elements_lie_where_the_figures_of_the_manual_have_them() {
         (Dtype::F32, [64, 32], Sums, Some(blocks([64, 32], 1, true)), [17, 19], [81, 12]),
         (Dtype::Ue8m0, [128, 8], Scales, None, [33, 5], [1, 4 * 4 + 4 + 1]),
         (Dtype::Ue8m0, [64, 8], Scales, None, [33, 5], [1, 2 * 4 + 4 + 1]),
+        (Dtype::U16, [128, 8], Metadata { factor_bytes: 1 }, None, [77, 5], [77, 10]),
+        (Dtype::U16, [256, 8], Metadata { factor_bytes: 1 }, None, [130, 3], [2, 16 + 6]),
+        // Of operands of 16 and 32 bits, row 77 shares words with row 69: the upper half, of the second of two lanes.
+        (Dtype::U16, [128, 8], Metadata { factor_bytes: 2 }, None, [77, 5], [77, 2 * 4 + 2]),
+        (Dtype::U16, [128, 8], Metadata { factor_bytes: 2 }, None, [69, 5], [77, 2 * 4]),
+        (Dtype::U16, [128, 8], Metadata { factor_bytes: 4 }, None, [77, 4], [69, 2 * 4 + 2]),
+        (Dtype::U16, [256, 8], Metadata { factor_bytes: 4 }, None, [130, 3], [10, 16 + 4]),
     ];
     for (dtype, shape, role, pinned, at, required) in cases {
         let (kernel, root) = allocation(dtype, shape, role, pinned.clone());
@@ -79,7 +86,7 @@ fn by_map(layout: &Layout, bytes: u32, gap: bool) -> Vec<([u32; 2], Vec<u32>, u3
 
 #[test]
 fn every_element_lies_where_the_compiler_has_it() {
-    use TensorMemoryRole::{Scales, Sums, Values};
+    use TensorMemoryRole::{Metadata, Scales, Sums, Values};
     let mut cases = Vec::new();
     for dtype in [Dtype::F32, Dtype::F16, Dtype::E4m3] {
         for shape in [[64, 8], [64, 64], [128, 1], [128, 32], [128, 512], [256, 64]] {
@@ -99,6 +106,11 @@ fn every_element_lies_where_the_compiler_has_it() {
     }
     for shape in [[16, 4], [32, 8], [64, 8], [128, 4], [256, 16]] {
         cases.push((Dtype::Ue8m0, shape, Scales, None));
+    }
+    for shape in [[128, 4], [128, 64], [256, 8]] {
+        cases.extend(
+            [1, 2, 4].map(|factor_bytes| (Dtype::U16, shape, Metadata { factor_bytes }, None)),
+        );
     }
     let copies = "S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]";
     let halves = "S[(64, 2, 8) : (1 @ TLane, 64 @ TLane, 1 @ TCol)]";

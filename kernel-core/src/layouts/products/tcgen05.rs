@@ -88,9 +88,10 @@ pub(crate) fn read(
         (Multiplied::Sparse, _) if side == Side::Right => {
             tcgen05_sparse_right_operand(layout, bytes, axis, width)
         }
-        (Multiplied::Scaled(Scaled::Mxf8) | Multiplied::Dense | Multiplied::Sparse, Some(packing)) => {
-            padded_operand(layout, packing.numbers, axis, width)
-        }
+        (
+            Multiplied::Scaled(Scaled::Mxf8) | Multiplied::Dense | Multiplied::Sparse,
+            Some(packing),
+        ) => padded_operand(layout, packing.numbers, axis, width),
         (Multiplied::Scaled(Scaled::Mxf8) | Multiplied::Dense | Multiplied::Sparse, None) => {
             tcgen05_operand(layout, bytes, axis, width)
         }

@@ -149,8 +149,7 @@ fn tcgen05(op: Tcgen05, args: &[&Type], result: Option<&Type>) -> Outcome {
             let fits = match (left.as_slice(), right.shape.as_slice(), sums.shape.as_slice()) {
                 ([rows, depth], [depth2, cols], [rows2, all]) => {
                     let whole = if multiplied == Multiplied::Sparse { 2 } else { 1 };
-                    let numbers =
-                        [whole * depth * dtype.numbers(), depth2 * right.dtype.numbers()];
+                    let numbers = [whole * depth * dtype.numbers(), depth2 * right.dtype.numbers()];
                     numbers[0] == numbers[1] && (rows, blocks * cols) == (rows2, *all)
                 }
                 _ => false,
