@@ -70,7 +70,7 @@ fn allocations(kernel: &Kernel) -> Option<Diagnostic> {
             continue;
         }
         let columns = tensor_memory::columns(&layout, data);
-        total = total.saturating_add(columns);
+        total = tensor_memory::start(kernel, root, total).saturating_add(columns);
         if total > COLUMNS && over.is_none() {
             over = Some(data.loc);
             // The widest part of it that fits alone.

@@ -202,20 +202,27 @@ pub(crate) fn tile_columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
 /// The columns of 32 bits of all tiles of an allocation.
 pub(crate) fn columns(layout: &Layout, data: &TensorMemoryData) -> u32 {
     let tiles: u32 = data.shape[..data.shape.len() - 2].iter().product();
-    // The next allocation starts at an even column, as metadata has to.
-    tile_columns(layout, data).saturating_mul(tiles).next_multiple_of(2)
+    tile_columns(layout, data).saturating_mul(tiles)
+}
+
+/// The first column of an allocation behind others that end there: an even one if products find metadata in it, as their operand names a pair of
+/// columns (PTX ISA, "tcgen05.mma: Sparsity selector").
+pub(crate) fn start(kernel: &Kernel, root: TensorMemory, end: u32) -> u32 {
+    let described = kernel.tensor_memory.iter().any(|(window, data)| {
+        kernel.tensor_columns(window) == root
+            && matches!(data.role, TensorMemoryRole::Metadata { .. })
+    });
+    if described { end.saturating_add(end % 2) } else { end }
 }
 
 /// The columns that a kernel allocates for all its tiles: a power of two; 0 if there are none (PTX ISA, "tcgen05.alloc").
 pub(crate) fn allocated(kernel: &Kernel) -> u32 {
     let own = kernel.tensor_memory.iter().filter(|(_, data)| data.of.is_none());
-    let all: u32 = own
-        .map(|(root, data)| {
-            let layout =
-                layout(kernel, root).expect("elaborate has checked the layouts of tensor memory");
-            columns(&layout, data)
-        })
-        .sum();
+    let all = own.fold(0, |end, (root, data)| {
+        let layout =
+            layout(kernel, root).expect("elaborate has checked the layouts of tensor memory");
+        start(kernel, root, end).saturating_add(columns(&layout, data))
+    });
     if all == 0 { 0 } else { all.next_power_of_two().max(LEAST_COLUMNS) }
 }
 

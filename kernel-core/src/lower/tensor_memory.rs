@@ -59,10 +59,11 @@ impl TensorMemoryPlan {
             let layout = tensor_memory::layout(kernel, root)
                 .expect("elaborate has checked the layouts of tensor memory");
             // A view comes after what it is one of.
-            let start = data.of.map_or(end, |of| plan.starts[of]);
+            let start =
+                data.of.map_or_else(|| tensor_memory::start(kernel, root, end), |of| plan.starts[of]);
             plan.starts.insert(root, start);
             if data.of.is_none() {
-                end += tensor_memory::columns(&layout, data);
+                end = start + tensor_memory::columns(&layout, data);
             }
             plan.layouts.insert(root, layout);
         }
