@@ -265,14 +265,19 @@ pub fn mma_scaled_pair<T: Scalar, U: Scalar, S: Scalar>(
 /// | `i8`, `u8`, either with either | two of four | `(M, K / 16)` | 64 | `i32` |
 /// | `e4m3`, `e5m2`, either with either | two of four | `(M, K / 16)` | 64 | `f32`, `f16` |
 ///
-/// Metadata is in tensor memory: [`Tmem::store`] writes a tile of it there, of rows by columns as the table has them, or [`copy`] copies it from
-/// shared memory. For other bits than those that `compress` makes the result is undefined; the emulator stops there. Elements of `b` at places that are not kept are not multiplied: a NaN
-/// there does not reach the result. M is a multiple of 128, N at least 16. Where `a` and `b` are and which may be transposed is as for [`mma`].
+/// Metadata is in tensor memory: [`Tmem::store`] writes a tile of it there, or [`copy`] copies one of at least eight columns from shared
+/// memory. For other bits than those that `compress` makes the result is undefined; the emulator stops there. Elements of `b` at places
+/// that are not kept are not multiplied: a NaN there does not reach the result. Until a barrier says that the product is done, do not
+/// overwrite the metadata.
+///
+/// M is a multiple of 128, N at least 16. Where `a` and `b` are and which may be transposed is as for [`mma`]. A swizzle of `b` that is
+/// contiguous along `k` has at least 64 bytes.
 ///
 /// # Layout
-/// That of [`mma`]. Tensor memory for metadata has a layout of its own by default. Of operands of 8 bits each row has a row of tensor memory:
-/// `layout!(S[(128, K / 16) : (1 @ TLane, 1 @ TCol)])`. Of the others, rows that are eight apart share words, for which two adjacent elements are in two rows:
-/// `layout!(S[(8, 2, 8, K / 32, 2) : (16 @ TLane, 1 @ TCol, 1 @ TLane, 2 @ TCol, 8 @ TLane)])` for 128 rows, and K / 16 for tf32 in the place of K / 32.
+/// That of [`mma`]. Tensor memory for metadata of `C` columns has a layout of its own by default. Of operands of 8 bits each row of metadata
+/// has a row of tensor memory, for 128 rows `layout!(S[(128, C) : (1 @ TLane, 1 @ TCol)])`. Of the others, rows that are eight apart share
+/// words of 32 bits, and two adjacent columns are in two rows of tensor memory:
+/// `layout!(S[(8, 2, 8, C / 2, 2) : (16 @ TLane, 1 @ TCol, 1 @ TLane, 2 @ TCol, 8 @ TLane)])`.
 ///
 /// # PTX
 /// `tcgen05.mma.sp.cta_group::1.kind::f16` and the like, for each 32 bytes of `a` along `k` and 64 of `b` (PTX ISA, "tcgen05.mma.sp").

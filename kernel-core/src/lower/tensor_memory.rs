@@ -59,8 +59,9 @@ impl TensorMemoryPlan {
             let layout = tensor_memory::layout(kernel, root)
                 .expect("elaborate has checked the layouts of tensor memory");
             // A view comes after what it is one of.
-            let start =
-                data.of.map_or_else(|| tensor_memory::start(kernel, root, end), |of| plan.starts[of]);
+            let start = data
+                .of
+                .map_or_else(|| tensor_memory::start(kernel, root, end), |of| plan.starts[of]);
             plan.starts.insert(root, start);
             if data.of.is_none() {
                 end = start + tensor_memory::columns(&layout, data);
