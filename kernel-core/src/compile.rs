@@ -18,6 +18,7 @@ use crate::{
 
 mod image;
 mod instances;
+mod offered;
 mod threads;
 mod unread;
 
@@ -266,7 +267,7 @@ fn attrs_of(item: &syn::Item) -> &[syn::Attribute] {
 
 /// By what a problem is known to have been said when a kernel is compiled again.
 fn key_of(problem: &Diagnostic, locations: &Locations) -> String {
-    let (line, column) = locations.order(problem.primary);
+    let (line, column) = locations.order(problem.found_at.unwrap_or(problem.primary));
     format!("{line}:{column} {} {}", problem.code.number(), problem.headline)
 }
 
@@ -438,8 +439,23 @@ fn compile_kernels(
     options: Options,
     watch: Watch<'_>,
 ) -> Vec<Vec<CompiledInstance>> {
-    let wanted = |index: usize| only.is_none_or(|only| only.index == index);
     let work = only.map_or(Work::All, |only| only.work);
+    let all = build_kernels(unit, (only, work), locations, left, options, watch);
+    elaborate::messages::in_place::set(unit, &mut left.problems);
+    offered::settle(unit, only, locations, left);
+    if left.problems.is_empty() { all } else { Vec::new() }
+}
+
+/// The images of the kernels of a unit, as far as it goes.
+fn build_kernels(
+    unit: &Unit,
+    (only, work): (Option<Only>, Work),
+    locations: &Locations,
+    left: &mut Left,
+    options: Options,
+    watch: Watch<'_>,
+) -> Vec<Vec<CompiledInstance>> {
+    let wanted = |index: usize| only.is_none_or(|only| only.index == index);
     let kernels = || unit.kernels.iter().enumerate().filter(|(index, _)| wanted(*index));
     if options.dump && matches!(work, Work::All) {
         for (_, kernel) in kernels() {
@@ -460,8 +476,7 @@ fn compile_kernels(
         let instances = Instances { unit, kernel, rows, absent, targets, work };
         all.push(instances.compile(left, around));
     }
-    elaborate::messages::in_place::set(unit, &mut left.problems);
-    if left.problems.is_empty() { all } else { Vec::new() }
+    all
 }
 
 /// Whether rustc should look at the body too: not if names or types are wrong, or it would say so twice.

@@ -34,18 +34,48 @@ pub struct Diagnostic {
     pub compare: Vec<Compared>,
     /// Why the hardware or the language requires it.
     pub notes: Vec<String>,
-    /// Code that can be pasted.
+    /// Code that can be pasted, in place of what is underlined.
     pub help: Option<String>,
+    /// Where the help goes, if not there.
+    pub goes: Option<Goes>,
     /// How such code looks, where none can be pasted: it has names of its own, or leaves parts out.
     pub example: Option<String>,
     /// The operand of the underlined expression that is to be underlined alone, and the help if it cannot be.
     pub(crate) operand: Option<(usize, Option<String>)>,
+    /// Where it was found, if something else is underlined because the help replaces that.
+    pub(crate) found_at: Option<Loc>,
     /// Where the kernel calls the function that it is in, if it is in one.
     pub called: Option<Loc>,
     /// The instances in which it shows, if it does not show in all or not alike; its numbers are those of the first.
     pub instances: Vec<String>,
     /// The variant whose numbers these are, if those of the other one differ or it has no such problem.
     pub variant: Option<&'static str>,
+}
+
+/// Where a help goes that does not take the place of what is underlined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goes {
+    /// What it takes the place of, or stands beside.
+    pub at: Loc,
+    /// On which side of that.
+    pub side: Side,
+    /// What changes with it: the text at a second place.
+    pub also: Option<(Loc, String)>,
+    /// The same in words, with the line: `before line 20`.
+    pub words: String,
+}
+
+/// A side of an expression or a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Before the statement.
+    Before,
+    /// After the statement.
+    After,
+    /// After the argument, as one more.
+    Behind,
+    /// In its place.
+    Instead,
 }
 
 /// One row of a comparison.
@@ -70,8 +100,10 @@ impl Diagnostic {
             compare: Vec::new(),
             notes: Vec::new(),
             help: None,
+            goes: None,
             example: None,
             operand: None,
+            found_at: None,
             called: None,
             instances: Vec::new(),
             variant: None,
@@ -222,6 +254,8 @@ pub struct Problems {
     without: Option<String>,
     /// Correct but slow code: the kernel still compiles.
     warnings: Vec<Diagnostic>,
+    /// How many steps of evaluation it took to find them.
+    steps: u64,
 }
 
 /// A point in the work that can be returned to: see [`Problems::rewind`].
@@ -320,6 +354,16 @@ impl Problems {
         Checkpoint { len: self.list.len(), reports: self.reports }
     }
 
+    /// Counts steps of evaluation.
+    pub(crate) fn took(&mut self, steps: u64) {
+        self.steps = self.steps.saturating_add(steps);
+    }
+
+    /// How many steps of evaluation it took to find the problems.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// Forgets what was reported since.
     pub fn rewind(&mut self, to: Checkpoint) {
         self.list.truncate(to.len);
@@ -345,6 +389,7 @@ impl Problems {
 
     /// Takes over the problems of another list.
     pub fn extend(&mut self, other: Problems) {
+        self.took(other.steps);
         for diagnostic in other.list {
             self.push(diagnostic);
         }

@@ -328,6 +328,7 @@ impl Builder<'_> {
     /// [`Builder::steps_of`] after a problem that is known already: nothing is reported.
     fn steps_left(&mut self, count: usize) -> bool {
         self.steps = self.steps.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        self.problems.took(u64::try_from(count).unwrap_or(u64::MAX));
         self.steps < MAX_STEPS
     }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::loc::Loc;
+use crate::loc::{Loc, Tokens};
 
 mod attr;
 mod devices;
@@ -15,6 +15,7 @@ pub mod free;
 mod item;
 mod macros;
 pub(crate) mod matching;
+mod named;
 mod notation;
 mod ptx;
 mod said;
@@ -49,6 +50,20 @@ pub struct Unit {
     pub items: Vec<Item>,
     /// What is used from other modules.
     pub devices: Devices,
+    /// What it was read from, if helps can be tried in it.
+    pub(crate) source: Option<Source>,
+}
+
+/// What a unit was read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    /// The arguments of `#[kernel(..)]`; none of a module.
+    pub(crate) attr: Tokens,
+    /// The function or the module.
+    pub(crate) item: Tokens,
+    pub(crate) is_module: bool,
+    /// How many items were read from it; others came from elsewhere.
+    pub(crate) items: usize,
 }
 
 /// A kernel.

@@ -17,8 +17,7 @@ fn messages(body: &str, cluster: u32) -> Vec<String> {
     rendered(quote::quote!(target = sm_100a, warps = 4, cluster = #cluster), &function)
 }
 
-/// A body has one message, of this code; with its help in the place of the first text, or in front of it where it begins with a dot, the
-/// body compiles.
+/// A body has one message, of this code; with its help in place of the text that it names, or of this one, the body compiles.
 #[track_caller]
 fn pasted(body: &str, code: &str, place: &str) {
     pasted_in_clusters(body, code, place, 1);
@@ -30,6 +29,11 @@ fn pasted_in_clusters(body: &str, code: &str, place: &str, cluster: u32) {
     assert_eq!(found.len(), 1, "{body}\n{}", found.join("\n"));
     assert!(found[0].starts_with(&format!("[{code}]")), "{body}\n{}", found[0]);
     let help = found[0].split_once("help      ").map_or("no help", |(_, help)| help);
+    // The message says where it goes, if that is not what it underlines.
+    let (help, place) = match help.split_once(" // in place of `") {
+        Some((help, rest)) => (help, rest.split('`').next().unwrap_or(place)),
+        None => (help, place),
+    };
     assert!(body.contains(place), "{place}");
     let mended = body.replacen(place, help, 1);
     assert_ne!(mended, body, "the help is what was there");
@@ -101,7 +105,7 @@ fn parts_and_views_have_what_instructions_reach() {
     };
     view("[128, 128]");
     let few = "let t = tmem::<f32>([128, 64]); let p = t.view::<u32>([32, 64]); let v = p.load(); p.store(v + v);";
-    pasted(few, "K0414", ".view::<u32>([32, 64])");
+    pasted(few, "K0414", "t.view::<u32>([32, 64])");
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn a_copy_joins_what_an_instruction_joins() {
     pasted(&part, "K0307", "/**/");
     pasted(&copy("f16", "shared::<f16>([128, 64])", "[128, 64])/**/"), "K0307", "/**/");
     pasted(&copy("f32", "shared::<f32>([64, 64])", "[64, 64])/**/"), "K0307", "/**/");
-    let turned = ".with_layout(layout!(S[(64, 128) : (1, 64)]))";
+    let turned = ".with_layout(layout!(S[(64, 128): (1, 64)]))";
     pasted(
         &copy("f32", &format!("shared::<f32>([64, 128]){turned}.t()"), "[128, 64])"),
         "K0307",

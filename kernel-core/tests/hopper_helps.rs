@@ -111,7 +111,7 @@ fn places_in_other_blocks_are_written_out() {
     pasted(
         "bulk::send(tile, full);",
         "K0107",
-        "let bar = full; bulk::send(tile, bar, tile.of_block(cluster::rank() ^ 1));",
+        "bulk::send(tile, full, tile.of_block(cluster::rank() ^ 1));",
     );
     pasted(
         "tile.store(other.of_block(wide).load());",
@@ -219,7 +219,7 @@ fn named_barriers_count_the_warps_that_come() {
     pasted(
         "for _ in 0..n { named_barrier(4).sync(); }",
         "K0403",
-        "let meeting = named_barrier(4); // before the loop
+        "let meeting = named_barrier(4); // before line 10, and `meeting` here
          for _ in 0..n { meeting.sync(); }",
     );
     pasted("named_barrier(n).sync();", "K0106", "named_barrier(num_warps()).sync();");

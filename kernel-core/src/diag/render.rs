@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Diagnostic;
+use super::{Diagnostic, Goes};
 use crate::loc::{Loc, Locations};
 
 /// The message of a diagnostic, without its primary place (rustc shows that itself).
@@ -50,12 +50,22 @@ pub fn render(diagnostic: &Diagnostic, locations: &Locations) -> String {
         let _ = write!(text, "\n   why       {}", indent(note));
     }
     if let Some(help) = &diagnostic.help {
-        let _ = write!(text, "\n   help      {}", indent(help));
+        let _ = write!(text, "\n   help      {}", indent(&placed(help, diagnostic.goes.as_ref())));
     }
     if let Some(example) = &diagnostic.example {
         let _ = write!(text, "\n   example   {}", indent(example));
     }
     text
+}
+
+/// A help, with a comment on where it goes if that is not what is underlined.
+fn placed(help: &str, goes: Option<&Goes>) -> String {
+    let Some(Goes { words, .. }) = goes else { return help.to_owned() };
+    let (first, rest) =
+        help.split_once('\n').map_or((help, None), |(first, rest)| (first, Some(rest)));
+    let mark = if first.contains(" // ") { "; " } else { " // " };
+    let rest = rest.map_or(String::new(), |rest| format!("\n{rest}"));
+    format!("{first}{mark}{words}{rest}")
 }
 
 fn indent(text: &str) -> String {

@@ -15,6 +15,7 @@ use super::{
 use crate::diag::Code;
 
 mod call;
+mod counts;
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "a method of `Builder<'p>` is a function of one lifetime, and a row has one of all"

@@ -419,11 +419,14 @@ impl Reader<'_> {
         let number = text.trim_matches('"').trim_start_matches("sm").trim_start_matches('_');
         let near = format!("sm_{number}");
         let known = kernel_ptx::Hardware::named(&near).is_some();
-        self.problems.push(
+        let diagnostic =
             Diagnostic::new(Code::Attribute, self.loc(item), "a target is a name such as `sm_80`")
-                .compare("", "a name", format!("`{text}`"))
-                .help(if known { &near } else { ARGUMENTS }),
-        );
+                .compare("", "a name", format!("`{text}`"));
+        self.problems.push(if known {
+            diagnostic.help(near)
+        } else {
+            diagnostic.help(ARGUMENTS).exemplified()
+        });
     }
 
     fn instances(&mut self, raw: RawInstances) -> Instances {
@@ -538,12 +541,14 @@ impl Reader<'_> {
                 "the arguments of `#[kernel]` cannot be read from here on",
             )
             .compare("", required, format!("`{actual}`"))
-            .help(ARGUMENTS),
+            .help(ARGUMENTS)
+            .exemplified(),
         );
     }
 
     fn bad_attr(&mut self, loc: Loc, text: &str) {
-        self.problems.push(Diagnostic::new(Code::Attribute, loc, text.to_owned()).help(ARGUMENTS));
+        let diagnostic = Diagnostic::new(Code::Attribute, loc, text.to_owned());
+        self.problems.push(diagnostic.help(ARGUMENTS).exemplified());
     }
 
     /// The facts in a parameter's attributes. Doc comments are not facts.

@@ -515,50 +515,6 @@ impl Reader<'_> {
         }
     }
 
-    /// `sum(axis = 1)`: the values are looked at, the call is not made.
-    fn named_arguments<'e>(
-        &mut self,
-        function: &str,
-        args: impl IntoIterator<Item = &'e syn::Expr>,
-        depth: u32,
-    ) -> ExprKind {
-        let mut first = None;
-        let mut parts = Vec::new();
-        let mut values = Vec::new();
-        for arg in args {
-            let mut value = arg;
-            if let syn::Expr::Assign(named) = arg {
-                first = first.or(Some(named));
-                value = &named.right;
-            }
-            // `dtype = f32` names no value.
-            if crate::ir::Dtype::from_name(&super::written(value)).is_none() {
-                parts.push(self.alone(value, depth));
-            }
-            values.push(spelt(value));
-        }
-        let name = first.map(|named| super::written(&named.left)).unwrap_or_default();
-        let help = match function {
-            "zeros" | "full" if name.ends_with("type") => {
-                let ty = values.pop().unwrap_or_default();
-                format!("{function}::<{ty}>({})", values.join(", "))
-            }
-            _ if name.starts_with("keep") && values.len() == 2 => {
-                format!("{function}({0}).expand({0})", values[0])
-            }
-            "program_id" | "tl.program_id" => format!("block_id({})", values.join(", ")),
-            "num_programs" => format!("num_blocks({})", values.join(", ")),
-            "load" if values.len() == 3 => format!("load_masked({})", values.join(", ")),
-            "store" if values.len() == 3 => format!("store_masked({}, mask, value)", values[0]),
-            _ => format!("{function}({})", values.join(", ")),
-        };
-        if let Some(named) = first {
-            let why = "arguments are positional, like everywhere in Rust";
-            self.refuse_at(named, "a named argument", why, &help);
-        }
-        ExprKind::Refused(parts)
-    }
-
     fn refused(&mut self, loc: Loc, what: &str, why: &str, help: &str) -> ExprKind {
         self.refuse(loc, what, why, help);
         ExprKind::Refused(Vec::new())
@@ -739,7 +695,7 @@ fn is_named(arg: &syn::Expr) -> bool {
 const LONGEST_ARGUMENT: usize = 24;
 
 /// An argument as it is written, if it is short enough for a message.
-fn spelt(value: &syn::Expr) -> String {
+pub(super) fn spelt(value: &syn::Expr) -> String {
     let short = matches!(value, syn::Expr::Lit(_) | syn::Expr::Path(_) | syn::Expr::Array(_));
     let text = super::written(value);
     if short && text.len() <= LONGEST_ARGUMENT { text } else { "..".to_owned() }

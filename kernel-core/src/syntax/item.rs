@@ -7,8 +7,8 @@ use quote::ToTokens;
 
 use super::{
     BinOp, ConstItem, Expr, ExprKind, Function, GenericKind, GenericParam, Ident, Impl, Item,
-    Kernel, Literal, Path, Receiver, Segment, Struct, Trait, TypeExpr, TypeKind, Unit, UseItem,
-    expr::Reader,
+    Kernel, Literal, Path, Receiver, Segment, Source, Struct, Trait, TypeExpr, TypeKind, Unit,
+    UseItem, expr::Reader,
 };
 use crate::{
     diag::{Code, Diagnostic, Problems},
@@ -25,9 +25,11 @@ pub fn parse_function(
     locations: &Locations,
     problems: &mut Problems,
 ) -> Unit {
+    let (tokens, item) = (locations.keep(&attr), locations.keep(function));
     let mut reader = Reader { locations, problems };
     let kernel = reader.kernel(attr, function);
-    Unit { kernels: vec![kernel], ..Unit::default() }
+    let source = Some(Source { attr: tokens, item, is_module: false, items: 0 });
+    Unit { kernels: vec![kernel], source, ..Unit::default() }
 }
 
 /// Reads a `#[kernel] mod`: its functions with `#[kernel(..)]` are the kernels.
@@ -53,6 +55,8 @@ pub fn parse_module(module: &syn::ItemMod, locations: &Locations, problems: &mut
                 .help("#[kernel(target = sm_80, warps = 4)]\npub fn name() {}"),
         );
     }
+    let (attr, item) = (locations.keep(&TokenStream::new()), locations.keep(module));
+    unit.source = Some(Source { attr, item, is_module: true, items: unit.items.len() });
     unit
 }
 

@@ -102,7 +102,7 @@ enum End {
 }
 
 /// Words that something follows.
-const KEYWORDS: [&str; 6] = ["mut", "const", "dyn", "impl", "as", "return"];
+const KEYWORDS: [&str; 9] = ["mut", "const", "dyn", "impl", "as", "return", "let", "in", "else"];
 
 fn stream(tokens: TokenStream, text: &mut String) {
     let words = words(tokens);

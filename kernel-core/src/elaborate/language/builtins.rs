@@ -11,6 +11,25 @@ use crate::{
 };
 
 impl Builder<'_> {
+    /// The mask of a `select`, or a report.
+    pub(crate) fn mask_of(&mut self, given: &Given<'_>) -> Option<()> {
+        let Val::Value(mask) = *given.val(0) else { return Some(()) };
+        if self.cells.known(self.num(mask)) == Some(Dtype::Bool) && !self.is_ptr(mask) {
+            return Some(());
+        }
+        let load = if self.memory_of(mask).is_some() { ".load()" } else { "" };
+        let number = !self.is_ptr(mask) && (!self.is_handle(mask) || !load.is_empty());
+        let zero = self.whole_number("0", self.num(mask));
+        let text = given.args[0].operand_text().filter(|_| number);
+        self.refuse(
+            Code::DtypeRefused
+                .at(given.at(0), "`select` chooses by a mask")
+                .compare("", "a mask: a tile of `bool`", self.describe(given.val(0)))
+                .why("`select(mask, a, b)` has `a` where the mask holds, and `b` elsewhere; a comparison such as `gt` makes a mask")
+                .help_if(text.map(|text| format!("{text}{load}.gt({zero})"))),
+        )
+    }
+
     /// What an operation gives, which is a scalar of this type.
     pub(crate) fn number_of(
         &mut self,

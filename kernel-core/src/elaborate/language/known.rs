@@ -61,7 +61,19 @@ impl Builder<'_> {
             );
         }
         let headline = format!("{what} must be an integer");
-        self.refuse_kind(headline, "an integer known at compile time", (&val, loc))
+        let actual = self.describe(&val);
+        let whole = if let Val::Const(Const::Float(float), _) = &val {
+            (float.fract() == 0.0 && float.abs() < 1e9).then(|| format!("{float:.0}"))
+        } else {
+            None
+        };
+        self.refuse(
+            Code::Kind
+                .at(loc, headline)
+                .compare("", "an integer known at compile time", actual)
+                .why("the generated code is made for this number: a literal, a `const` item, a const generic parameter, or arithmetic on these")
+                .help_if(whole),
+        )
     }
 
     /// An extent list such as `[BM, BN]`: powers of two.

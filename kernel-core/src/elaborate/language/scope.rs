@@ -255,6 +255,27 @@ impl Scopes {
         (!named().any(hides)).then_some(name)
     }
 
+    /// The values of the variables in sight of `scope`.
+    pub(crate) fn values(&self, scope: ScopeId) -> impl Iterator<Item = &Val> {
+        self.names(scope).into_iter().filter_map(move |name| {
+            let Binding::Var(var) = self.value_named(scope, name)? else { return None };
+            Some(&self.vars.get(var.0 as usize)?.val)
+        })
+    }
+
+    /// The name of the only variable in sight of `scope` with such a value.
+    pub(crate) fn only_with(&self, scope: ScopeId, is: impl Fn(&Val) -> bool) -> Option<&str> {
+        let mut found = Vec::new();
+        for name in self.names(scope) {
+            let Some(Binding::Var(var)) = self.value_named(scope, name) else { continue };
+            let fits = self.vars.get(var.0 as usize).is_some_and(|var| is(&var.val));
+            if fits && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+        if let [only] = found[..] { Some(only) } else { None }
+    }
+
     fn is_within(&self, inner: usize, outer: usize) -> bool {
         let parent = |id: &usize| self.all[*id].parent.map(|id| id.0 as usize);
         std::iter::successors(Some(inner), parent).any(|id| id == outer)

@@ -433,12 +433,7 @@ impl Builder<'_> {
         if self.conditional == 0 {
             return Some(());
         }
-        self.refuse(
-            Code::SharedInLoop
-                .at(loc, headline)
-                .why(why)
-                .help(format!("{help} // before the loop")),
-        )
+        self.refuse(Code::SharedInLoop.at(loc, headline).why(why).help(help))
     }
 
     /// `window.with_layout(form)`

@@ -33,7 +33,8 @@ impl Builder<'_> {
                 Code::FactAttribute
                     .at(loc, "only a tensor map has a block")
                     .compare("", "a `TensorMap` or `TensorMapMut`", format!("`{what}`"))
-                    .help("#[block(64, 64)] x: TensorMap<f16, 2>"),
+                    .help("#[block(64, 64)] x: TensorMap<f16, 2>")
+                    .exemplified(),
             );
             return;
         };

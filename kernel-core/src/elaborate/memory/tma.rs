@@ -86,14 +86,27 @@ impl Builder<'_> {
     }
 
     /// The tensor map that a call begins with; if there is none, the help has blocks of `leading` by 64.
-    pub(crate) fn map_of(&mut self, (val, loc): (&Val, Loc), leading: &str) -> Option<u32> {
+    pub(crate) fn map_of(
+        &mut self,
+        given: &Given<'_>,
+        (val, loc): (&Val, Loc),
+        leading: &str,
+    ) -> Option<u32> {
         let (Val::Tensor(_) | Val::Slice(_), Some(param)) = (val, val.tensor()) else {
-            return self.refuse(
-                Code::Kind
-                    .at(loc, "a tensor map is required here")
-                    .compare("", "a `TensorMap` or `TensorMapMut`", self.describe(val))
-                    .help(format!("#[block({leading}, 64)] x: TensorMap<f16, 2>")),
-            );
+            let is_map = |val: &Val| {
+                let param = val.tensor().map(|param| &self.params[param as usize]);
+                param.is_some_and(|param| param.block.is_some())
+            };
+            let named = self.scopes.only_with(given.env, is_map).map(str::to_owned);
+            let diagnostic = Code::Kind
+                .at(loc, "a tensor map is required here")
+                .compare("", "a `TensorMap` or `TensorMapMut`", self.describe(val))
+                .why("a TMA copy moves one block of a tensor, whose map the launch encodes");
+            let declared = format!("#[block({leading}, 64)] x: TensorMap<f16, 2>");
+            return self.refuse(match named {
+                Some(name) => diagnostic.help(name),
+                None => diagnostic.help(declared).exemplified(),
+            });
         };
         if self.params[param as usize].block.is_none() {
             let ParamKind::Tensor { dtype, rank, mutable } = self.params[param as usize].kind
@@ -101,8 +114,22 @@ impl Builder<'_> {
                 return None;
             };
             let name = self.params[param as usize].name.clone();
-            let mut block = vec![leading; rank as usize];
-            block[rank as usize - 1] = "64";
+            let mut block = vec![leading.to_owned(); rank as usize];
+            "64".clone_into(&mut block[rank as usize - 1]);
+            // The block is what the shared memory of this copy holds.
+            let copied = given.vals.iter().find_map(|val| {
+                let Some(Type::Shared(shared)) = self.ty_of(val) else { return None };
+                Some(&shared.shape)
+            });
+            if let Some(shape) = copied.filter(|shape| shape.len() <= block.len()) {
+                let rows = block.len() - shape.len();
+                for (axis, extent) in block.iter_mut().enumerate() {
+                    *extent = match axis.checked_sub(rows) {
+                        Some(axis) if leading != "1" || axis > 0 => shape[axis].to_string(),
+                        Some(_) | None => "1".to_owned(),
+                    };
+                }
+            }
             let block = block.join(", ");
             let (map, plain) =
                 if mutable { ("TensorMapMut", "TensorMut") } else { ("TensorMap", "Tensor") };

@@ -2,9 +2,9 @@
 
 use kernel_ptx::Capability;
 
-use super::{Given, Kind, Run, Signature, Written, family, methods, named};
+use super::{Given, Kind, Run, Signature, Written, counts::Missing, family, methods, named};
 use crate::{
-    diag::{Code, counted, nearest},
+    diag::{Code, nearest},
     elaborate::{
         Builder, Env,
         language::{targets::oldest_with, value::Val},
@@ -140,18 +140,20 @@ impl Builder<'_> {
 
     /// Reports another number of arguments.
     fn other_count(&mut self, given: &Given<'_>) -> Val {
-        let (required, actual) = (given.signature.parameters.len(), given.vals.len());
         if let Some(reported) = self.hinted(given) {
             return reported;
         }
-        let diagnostic = Code::ArgumentCount
-            .at(given.loc, format!("`{}` takes {}", given.path(), counted(required, "argument")))
-            .compare("arguments", required, actual)
-            .help_if(
-                self.filled_in(given)
-                    .or_else(|| Self::without_more(given))
-                    .or_else(|| self.usage(given)),
-            );
+        let diagnostic = self.count_refused(given).help_if(
+            self.regrouped(given)
+                .or_else(|| self.completed(given, Missing::Nothing))
+                .or_else(|| self.filled_in(given))
+                .or_else(|| Self::without_more(given))
+                .or_else(|| {
+                    let written = given.signature.usage.is_none() && !given.args.is_empty();
+                    written.then(|| self.completed(given, Missing::Named)).flatten()
+                })
+                .or_else(|| self.usage(given)),
+        );
         self.report(diagnostic)
     }
 
@@ -271,8 +273,7 @@ impl Builder<'_> {
             }
             ("arange", 3) => stepped(&given.vals, &texts)?,
             // The number of stages goes with the range.
-            ("range", 4) => format!("pipeline(range({}, {}, {}), {})", of(0), of(1), of(2), of(3)),
-            ("pipeline", 4) => {
+            ("range" | "pipeline", 4) => {
                 format!("pipeline(range({}, {}, {}), {})", of(0), of(1), of(2), of(3))
             }
             ("pipeline", 3) => format!("pipeline(range({}, {}, 1), {})", of(0), of(1), of(2)),
@@ -293,7 +294,12 @@ impl Builder<'_> {
                 self.masked_atomic(given, &texts)?
             }
             ("t", _) => ".t()".to_owned(),
-            ("swizzle", 3) if of(1) == "4" && of(2) == "3" => {
+            // Another value than zero.
+            ("zeros", 2) if function && of(1).parse::<f64>().is_ok_and(|value| value != 0.0) => {
+                format!("full({}, {})", of(0), of(1))
+            }
+            // The pieces have 16 bytes, whatever the elements are.
+            ("swizzle", 3) if matches!(&of(1)[..], "2" | "3" | "4") && of(2) == "3" => {
                 swizzle_of_bits(&texts[0])?.to_owned()
             }
             ("named_barrier", 2) => {
@@ -419,7 +425,7 @@ impl Builder<'_> {
     }
 
     /// The generic arguments of a call, as they are written.
-    fn generics_of(given: &Given<'_>) -> String {
+    pub(super) fn generics_of(given: &Given<'_>) -> String {
         if let [GenericArg::Type(ty)] = &given.name.args[..]
             && let TypeKind::Path(path) = &ty.kind
             && let Some(name) = path.only()

@@ -134,6 +134,7 @@ pub(super) const FUNCTIONS: &[Signature] = &[
     gives("zeros", &[SHAPE], |b, g| b.zeros(g)),
     gives("full", &[SHAPE, VALUE], |b, g| b.full(g)),
     gives("select", &[param("mask", Kind::TileFirst), A, B], |b, g| {
+        b.mask_of(g)?;
         b.select(g.val(0), [g.val(1), g.val(2)], g.loc)
     }),
     value("maximum", FIRST_AND_OTHER, |b, g| b.of_two(Binary::Max, g)),

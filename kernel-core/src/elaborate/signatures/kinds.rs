@@ -48,7 +48,13 @@ impl Builder<'_> {
             Kind::View => Checked::Shape(self.view_shape(val, expr)?),
             Kind::Closure(headline) => {
                 let Val::Closure(closure) = val else {
-                    return self.refuse(Code::Kind.at(loc, headline));
+                    let help =
+                        super::counts::example(self, &given.signature.parameters[index], &given.of);
+                    let why = "the closure says how two elements become one; the compiler chooses which of them meet in which thread";
+                    let why = if headline.contains("two") { why } else { "" };
+                    let diagnostic =
+                        Code::Kind.at(loc, headline).compare("", "a closure", self.describe(val));
+                    return self.refuse(diagnostic.advised(why, "").help_if(help));
                 };
                 Checked::Closure(closure.clone())
             }
@@ -67,13 +73,23 @@ impl Builder<'_> {
             Kind::Bases => Checked::Bases(self.bases(val, expr)?),
             Kind::Address => Checked::Value(self.address((val, loc))?),
             Kind::OneAddress => Checked::Value(self.one_address((val, loc), given.loc)?),
-            Kind::Map(leading) => Checked::Param(self.map_of((val, loc), leading)?),
+            Kind::Map(leading) => Checked::Param(self.map_of(given, (val, loc), leading)?),
             Kind::MapMut(leading) => {
-                let param = self.map_of((val, loc), leading)?;
+                let param = self.map_of(given, (val, loc), leading)?;
                 self.written_map(param, loc)?;
                 Checked::Param(param)
             }
             Kind::Corner => Checked::Corner(self.corner_of(given, (val, expr))?),
+            Kind::Barrier | Kind::PairBarrier
+                if !matches!(self.ty_of(val), Some(Type::Barrier(_))) =>
+            {
+                let is_one = |val: &Val| {
+                    let ty = if let Val::Value(_) = val { self.ty_of(val) } else { None };
+                    ty.and_then(Type::barrier).is_some_and(|barrier| !barrier.ring)
+                };
+                let named = self.scopes.only_with(given.env, is_one).map(str::to_owned);
+                return self.no_barrier(val, named, loc);
+            }
             Kind::Barrier => Checked::Value(self.own_barrier(val, loc)?),
             Kind::PairBarrier => Checked::Value(self.barrier_of_pair(val, loc)?),
             Kind::Window => {
@@ -304,7 +320,8 @@ impl Builder<'_> {
             format!("({})", required.join(", ")),
             format!("({})", actual.join(", ")),
         );
-        self.refuse(diagnostic.help_if(call))
+        let why = super::counts::meaning(given).unwrap_or_default();
+        self.refuse(diagnostic.advised(why, "").help_if(call))
     }
 
     /// Reports a corner and extents of a tensor of rank 1 that are numbers.
@@ -390,7 +407,12 @@ impl Builder<'_> {
     }
 
     /// Whether a value is what a parameter asks for; nothing if its type does not tell.
-    fn suits(&self, given: &Given<'_>, parameter: &Parameter, val: &Val) -> Option<bool> {
+    pub(super) fn suits(
+        &self,
+        given: &Given<'_>,
+        parameter: &Parameter,
+        val: &Val,
+    ) -> Option<bool> {
         let ty = self.ty_of(val);
         let integer = matches!(val, Val::Const(Const::Int(_), _));
         let group = matches!(val, Val::Array(_) | Val::Tuple(_));

@@ -89,11 +89,22 @@ impl Builder<'_> {
                     .help(self.applied(*value, "[0]")),
             );
         }
+        self.no_barrier(val, None, loc)
+    }
+
+    /// Reports what is no barrier; there may be one of this name.
+    pub(crate) fn no_barrier<T>(
+        &mut self,
+        val: &Val,
+        named: Option<String>,
+        loc: Loc,
+    ) -> Option<T> {
         self.refuse(
             Code::Kind
                 .at(loc, "a barrier is required here")
                 .compare("", "a `Barrier`", self.describe(val))
-                .help("let bar = barrier(1);"),
+                .why("the copy signals this barrier when its bytes have arrived, and the kernel waits on it")
+                .help(named.unwrap_or_else(|| "let bar = barrier(1);".to_owned())),
         )
     }
 

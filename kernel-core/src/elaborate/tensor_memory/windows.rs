@@ -13,6 +13,7 @@ use crate::{
     },
     layouts::tensor_memory,
     loc::Loc,
+    syntax::{Expr, ExprKind},
 };
 
 impl Builder<'_> {
@@ -120,11 +121,25 @@ impl Builder<'_> {
         let starts = given.val(0).parts().unwrap_or(&[]);
         for (count, at) in [(starts.len(), given.at(0)), (shape.len(), given.at(1))] {
             if count != 2 {
+                // The first two entries, and what is there of those that lack.
+                let place = if at == given.at(0) {
+                    "[0, 0]".to_owned()
+                } else {
+                    format!("{:?}", &ty.shape)
+                };
+                let written = &given.args[usize::from(at != given.at(0))];
+                let first = if let ExprKind::Array(parts) = &written.kind {
+                    parts.get(..2).and_then(|two| two.iter().map(Expr::text).collect())
+                } else {
+                    None
+                };
+                let help = first.map(|two: Vec<String>| format!("[{}]", two.join(", ")));
                 return self.refuse(
                     Code::Axis
                         .at(at, "a part of a tile has rows and columns")
                         .compare("entries", "2", count)
-                        .help("acc.tile([0, 0], [128, 64])"),
+                        .why("a tile in tensor memory has two axes; a buffer of a ring is chosen by an index, `acc[i]`")
+                        .help(help.unwrap_or(place)),
                 );
             }
         }

@@ -9,7 +9,8 @@ use crate::{
         tuple,
     },
     ir::{
-        Binary, Compare, Direction, Dtype, Region, Stmt, StmtKind, Terminator, TileOp, Type, Value,
+        Binary, Compare, Const, Direction, Dtype, Region, Stmt, StmtKind, Terminator, TileOp, Type,
+        Value,
     },
     loc::Loc,
 };
@@ -359,20 +360,35 @@ impl<'a> Builder<'a> {
             );
         };
         let mut axes = Vec::new();
-        for part in parts.iter() {
+        let one_each = parts.len() == shape.len();
+        for (index, part) in parts.iter().enumerate().filter(|_| one_each) {
+            let at = given.args[0].part(index);
             axes.push(self.axis_from_either_end(part, shape.len(), "the tile", at)?);
         }
         let mut sorted = axes.clone();
         sorted.sort_unstable();
         if !sorted.into_iter().map(|axis| axis as usize).eq(0..shape.len()) {
+            // What is given of the axes that there are, and the others behind it.
+            let mut order: Vec<usize> = Vec::new();
+            let named = parts.iter().filter_map(|part| {
+                let Val::Const(Const::Int(axis), _) = part else { return None };
+                usize::try_from(*axis).ok()
+            });
+            for axis in named.chain(0..shape.len()) {
+                if axis < shape.len() && !order.contains(&axis) {
+                    order.push(axis);
+                }
+            }
+            let order = Some(format!("{order:?}"));
             return self.refuse(
                 Code::Axis.at(at, "`permute` names every axis of the tile once")
                     .compare(
                         "axes",
                         format!("{:?} in some order", (0..shape.len()).collect::<Vec<_>>()),
-                        format!("{axes:?}"),
+                        if one_each { format!("{axes:?}") } else { format!("{} axes", parts.len()) },
                     )
-                    .why("axis `i` of the result is axis `order[i]` of the tile; a reduction removes an axis, and `expand` adds one"),
+                    .why("axis `i` of the result is axis `order[i]` of the tile; a reduction removes an axis, and `expand` adds one")
+                    .help_if(order.filter(|_| shape.len() > 1)),
             );
         }
         let shape = axes.iter().map(|&axis| shape[axis as usize]).collect();

@@ -39,13 +39,11 @@ impl Builder<'_> {
         let numbers = [0, 1, 2].map(|index| given.number(index));
         if let Some(bad) = numbers.iter().position(|number| !number.is_power_of_two()) {
             let headline = "the numbers of a swizzle are powers of two";
-            let diagnostic = Code::LayoutForm.at(given.at(bad), headline).compare(
-                "",
-                "1, 2, 4, 8, ..",
-                numbers[bad],
-            );
-            // CUTLASS counts bits: `Swizzle<3, 4, 3>` exchanges pieces of 16 bytes in 128.
             let bits = matches!(numbers, [1..=3, 4, 3]);
+            let place = if bits { given.loc } else { given.at(bad) };
+            let diagnostic =
+                Code::LayoutForm.at(place, headline).compare("", "1, 2, 4, 8, ..", numbers[bad]);
+            // CUTLASS counts bits: `Swizzle<3, 4, 3>` exchanges pieces of 16 bytes in 128.
             let diagnostic = if bits {
                 diagnostic.why("these are numbers of elements and rows, and not of bits; `swizzle` takes the bytes of a row")
             } else {
