@@ -17,7 +17,7 @@
 //!   execution; [`Graph`] records work, and the host does not wait for copies of [`Pinned`] memory;
 //! * [`Stream::from_raw`], [`DeviceTensor::from_raw`], [`dlpack`] and the module `cudarc` use streams and memory of other
 //!   libraries in place, and give Kiln's to them;
-//! * [`Launch`] and [`UnsafeLaunch`] are what a call by a kernel's name returns;
+//! * [`Launch`] and [`LaunchOfRawAddresses`] are what a call by a kernel's name returns;
 //! * [`prelude`] has all of it, for `use kiln::prelude::*`.
 //!
 //! # Features
@@ -66,7 +66,7 @@ pub mod driver_bindgen;
 ///
 /// | item | what it is |
 /// |---|---|
-/// | `name::<..>(name::Args { .. })` | the [`Launch`] of an instance ([`UnsafeLaunch`] if the kernel works with raw addresses) |
+/// | `name::<..>(name::Args { .. })` | the [`Launch`] of an instance ([`LaunchOfRawAddresses`] if the kernel works with raw addresses) |
 /// | `name::Args` | a field for each parameter: scalars by value, `&` for a tensor that is read, `&mut` for one that is written; views and other [`TensorArgument`]s likewise; `Some(..)` of these or `None` for an `Option` |
 /// | `name::instances()`, `name::INSTANCES` | all compiled instances, as `name::Instance`s |
 /// | `name::Instance` | a choice of the generic parameters: a public field for each of them, and the methods of [`Instance`] |
@@ -257,10 +257,10 @@ pub use kernel_runtime::cudarc;
 pub use kernel_runtime::{
     Actual, AnyTensor, Argument, Comm, CommError, Device, DevicePtr, DeviceTensor, DriverError,
     DriverVersion, Dtype, Element, Error, Event, Fact, Graph, Grid, GridFault, Instance,
-    IntoArgument, IntoGrid, Launch, MapPlace, MapRule, MemoryUse, NamedType, ParamKind, Pinned,
-    PinnedMut, PinnedRef, Properties, ReduceOp, Rendezvous, Resources, Result, Stream, Target,
-    TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut, TensorView, TensorViewMut,
-    UnsafeLaunch, comm, dlpack, persistent,
+    IntoArgument, IntoGrid, Launch, LaunchOfRawAddresses, MapPlace, MapRule, MemoryUse, NamedType,
+    ParamKind, Pinned, PinnedMut, PinnedRef, Properties, ReduceOp, Rendezvous, Resources, Result,
+    Stream, Target, TensorArgument, TensorArgumentMut, TensorRef, TensorRefMut, TensorView,
+    TensorViewMut, comm, dlpack, persistent,
 };
 #[cfg(feature = "emulator")]
 pub use kernel_runtime::{Fault, Report};
@@ -289,8 +289,8 @@ pub mod prelude {
     pub use kernel_runtime::formats::*;
     pub use kernel_runtime::{
         AnyTensor, Device, DevicePtr, DeviceTensor, Dtype, Element, Error, Event, Graph, Grid,
-        Instance as _, IntoArgument, Launch, NamedType, Pinned, Result, Stream, Target, TensorView,
-        TensorViewMut, UnsafeLaunch, persistent,
+        Instance as _, IntoArgument, Launch, LaunchOfRawAddresses, NamedType, Pinned, Result,
+        Stream, Target, TensorView, TensorViewMut, persistent,
     };
 }
 

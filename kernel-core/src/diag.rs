@@ -6,6 +6,7 @@ use crate::loc::Loc;
 
 mod codes;
 mod layout;
+mod missing;
 mod nearest;
 mod pasted;
 mod render;
@@ -13,6 +14,7 @@ mod rustc;
 
 pub use codes::{Area, Code};
 pub(crate) use layout::SPILLED;
+pub(crate) use missing::{Commit, Lacking, Missing, Phase, Signal, Spot};
 pub(crate) use nearest::edits;
 pub use nearest::nearest;
 pub(crate) use pasted::names_used;
@@ -44,6 +46,8 @@ pub struct Diagnostic {
     pub(crate) operand: Option<(usize, Option<String>)>,
     /// Where it was found, if something else is underlined because the help replaces that.
     pub(crate) found_at: Option<Loc>,
+    /// What is missing in the kernel: the help is written from it where the kernel's text is known.
+    pub(crate) missing: Option<Missing>,
     /// Where the kernel calls the function that it is in, if it is in one.
     pub called: Option<Loc>,
     /// The instances in which it shows, if it does not show in all or not alike; its numbers are those of the first.
@@ -104,6 +108,7 @@ impl Diagnostic {
             example: None,
             operand: None,
             found_at: None,
+            missing: None,
             called: None,
             instances: Vec::new(),
             variant: None,
@@ -133,6 +138,12 @@ impl Diagnostic {
     pub(crate) fn of_operand(mut self, operand: usize, otherwise: Option<String>) -> Self {
         self.operand = Some((operand, otherwise));
         self
+    }
+
+    /// The kernel lacks something, from which the help is written.
+    #[must_use]
+    pub(crate) fn lacks(self, missing: Option<Missing>) -> Self {
+        Diagnostic { missing, ..self }
     }
 
     /// Adds a place that explains the problem.

@@ -154,6 +154,11 @@ impl Locations {
         (u32::try_from(start.line).unwrap_or(0), u32::try_from(start.column).unwrap_or(0) + 1)
     }
 
+    /// The line (from 1) on which a position ends, whatever the file.
+    pub(crate) fn last_line(&self, loc: Loc) -> u32 {
+        u32::try_from(self.spans(loc).1.end().line).unwrap_or(0)
+    }
+
     /// Keeps tokens.
     pub fn keep(&self, tokens: &impl ToTokens) -> Tokens {
         let mut kept = self.tokens.borrow_mut();

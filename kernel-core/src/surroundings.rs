@@ -368,10 +368,11 @@ fn places(text: &str, path: &str) -> BTreeMap<String, Place> {
     once.collect()
 }
 
-/// The names behind keywords in a text, with the line, from 1, and the column, from 0, of each.
+/// The names behind keywords in a text, with the line, from 1, and the column, from 0, of each. Lines of comments have none.
 fn names_after(text: &str, keywords: &[&str]) -> BTreeMap<String, Vec<(usize, usize)>> {
     let mut found: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-    for (line, words) in (1..).zip(text.lines()) {
+    let code = |(_, words): &(usize, &str)| !words.trim_start().starts_with("//");
+    for (line, words) in (1..).zip(text.lines()).filter(code) {
         for (at, keyword) in keywords.iter().flat_map(|keyword| words.match_indices(keyword)) {
             let start = at + keyword.len();
             let rest = &words[start..];

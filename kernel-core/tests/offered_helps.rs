@@ -15,6 +15,7 @@ use kernel_core::{
     loc::{Loc, Locations},
     syntax,
 };
+use syn::{spanned::Spanned as _, visit::Visit};
 
 /// Helps after which something is still refused where they stand: what is changed beside them, with the reason.
 const APART: &[(&str, &str)] = &[
@@ -45,6 +46,7 @@ const APART: &[(&str, &str)] = &[
     ("tensor_copy/K0301_copies_64_rows_apart.rs", "digits of `layout!(..)`"),
     ("tensor_copy/K0301_copies_in_lanes_of_a_warp.rs", "digits of `layout!(..)`"),
     ("tensor_copy/K0502_on_hopper.rs", "memory of another kind"),
+    ("users/K0102_early_return.rs", "a mask then, which the next message is about"),
     ("users/K0102_rand_like.rs", "device code of Kiln, which only a build finds"),
     ("users/K0102_tl_exp.rs", "the axis that a maximum removes"),
     ("users/K0102_tl_rand.rs", "device code of Kiln, which only a build finds"),
@@ -170,6 +172,68 @@ fn is_new(problem: &Problem, before: &[Problem], pasted: &Range<usize>) -> bool 
     of_names_and_types && touches && !around && like(before, problem) == 0
 }
 
+/// The program with a help whose lines say where they go; none if they do not say so.
+fn by_lines(text: &str, problem: &Problem, help: &str) -> Option<Mended> {
+    let starts: Vec<usize> = text
+        .split_inclusive('\n')
+        .scan(0, |at, line| {
+            let start = *at;
+            *at += line.len();
+            Some(start)
+        })
+        .collect();
+    let mut here = Vec::new();
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    for line in help.lines() {
+        let Some((code, place)) = line.rsplit_once(" // ") else {
+            here.push(line);
+            continue;
+        };
+        let number: usize = place.rsplit(' ').next()?.parse().ok()?;
+        let start = *starts.get(number - 1)?;
+        let end = start + text[start..].find('\n')?;
+        let range = if place.starts_with("before line") {
+            start..start
+        } else if place.starts_with("after line") {
+            end..end
+        } else {
+            assert!(place.starts_with("in place of line"), "{place}");
+            statement(text, start..end)?
+        };
+        edits.push((range, format!("\n{code}\n")));
+    }
+    if edits.is_empty() {
+        return None;
+    }
+    if !here.is_empty() {
+        edits.push((problem.at.clone(), here.join("\n")));
+    }
+    edits.sort_by_key(|(range, _)| std::cmp::Reverse((range.start, range.end)));
+    let (mut mended, mut first) = (text.to_owned(), text.len());
+    for (range, new) in edits {
+        first = range.start;
+        mended.replace_range(range, &new);
+    }
+    Some((mended, first..first + 1))
+}
+
+/// The statement that begins in a line.
+fn statement(text: &str, line: Range<usize>) -> Option<Range<usize>> {
+    struct Begins(Range<usize>, Option<Range<usize>>);
+    impl<'ast> Visit<'ast> for Begins {
+        fn visit_stmt(&mut self, stmt: &'ast syn::Stmt) {
+            let range = stmt.span().byte_range();
+            if self.0.contains(&range.start) && self.1.is_none() {
+                self.1 = Some(range);
+            }
+            syn::visit::visit_stmt(self, stmt);
+        }
+    }
+    let mut begins = Begins(line, None);
+    begins.visit_file(&syn::parse_str(text).ok()?);
+    begins.1
+}
+
 /// A help without the comments behind it.
 fn code_of(help: &str) -> String {
     help.lines()
@@ -191,6 +255,7 @@ fn what_a_help_offers_takes_the_message_away() {
         for problem in &found {
             let Some(help) = &problem.help else { continue };
             offered += 1;
+            let placed = by_lines(&text, problem, help);
             let help = &code_of(help);
             let mends = |(mended, pasted): Mended| {
                 problems(&mended).is_some_and(|now| {
@@ -198,7 +263,10 @@ fn what_a_help_offers_takes_the_message_away() {
                         && !now.iter().any(|one| is_new(one, &found, &pasted))
                 })
             };
-            let mended = pasted(&text, problem, help).into_iter().any(mends);
+            let mended = match placed {
+                Some(program) => mends(program),
+                None => pasted(&text, problem, help).into_iter().any(mends),
+            };
             if !mended && std::mem::take(&mut is_apart) {
                 // One of them is enough to stand in the list.
                 break;

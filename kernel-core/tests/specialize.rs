@@ -246,8 +246,8 @@ fn partitions_take_no_tiles() {
                actual    a `Tile<f32>` of extents [128]
                ::: kernel.rs:2:21  computed here, by other warps
                why       the elements of a tile are in registers of the threads that computed it, and other threads run the partition; pass the tile through shared memory
-               help      let s = shared::<f32>([128]);
-                         s.store(v); // before, and `s.load()` in the partition
+               help      passed.load()
+                         let passed = shared::<f32>([128]); passed.store(v); // before line 4
         "]],
     );
     says(
@@ -271,7 +271,12 @@ fn partitions_change_nothing_outside() {
          to.store(v * (count as f32));",
         &expect![[r"
             [K0408] a partition changes `count`, which is declared outside of it
-               why       other warps run the code around the partition, at the same time and with registers of their own; pass results through memory
+               ::: kernel.rs:4:17  declared here
+               why       other warps run the code around the partition, at the same time and with registers of their own; shared memory is what both see
+               help      let passed = shared::<i32>([1]); // before line 5
+                         let mut count = n; // before line 5
+                         passed.store(full([1], count)); // after line 5
+                         count = passed.load().item(); // after line 5
         "]],
     );
 }

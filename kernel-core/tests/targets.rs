@@ -32,7 +32,7 @@ fn integers_are_multiplied_in_tensor_memory_on_one_target() {
             &format!("[K0502] `{target}` does not have products of integers in tensor memory"),
             "required  target sm_100a\n",
             &format!("actual    target {target}\n"),
-            "help      target = sm_100a",
+            "help      sm_100a",
         ] {
             assert!(said.contains(part), "{part}\n{said}");
         }

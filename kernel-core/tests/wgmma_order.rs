@@ -32,13 +32,16 @@ fn twins([headline, required, help]: [&str; 3], wrong: &str, right: &str) {
     assert!(found[0].starts_with(&format!("[K0410] {headline}")), "{}", found[0]);
     assert!(found[0].contains(required), "{}", found[0]);
     let (_, said) = found[0].split_once("help      ").expect("there is a help");
+    // Where it goes is another test's subject.
+    let said = said.lines().map(|line| line.split(" // ").next().unwrap_or("").trim());
+    let said = said.collect::<Vec<_>>().join(" ");
     assert_eq!(said, help, "{wrong}");
     let found = messages(right);
     assert!(found.is_empty(), "{right}\n{}", found.join("\n"));
 }
 
 const OVERWRITTEN: &str = "shared memory is written while `wgmma` may still read it";
-const NONE: &str = "at most 0 products";
+const NONE: &str = "a wait for the product\n";
 const WAIT: &str = "acc = wgmma::wait(0, acc);";
 
 #[test]
@@ -73,7 +76,7 @@ fn a_wait_that_leaves_products_covers_those_before_them() {
         &format!("{products} {one} ring[0].store(zero); {WAIT} {STORED}"),
     );
     twins(
-        [OVERWRITTEN, "at most 1 products", "acc = wgmma::wait(1, acc);"],
+        [OVERWRITTEN, "which may leave 1 later one in flight", "acc = wgmma::wait(1, acc);"],
         &format!("{products} ring[0].store(zero); {WAIT} {STORED}"),
         &format!("{products} {one} ring[0].store(zero); {WAIT} {STORED}"),
     );
@@ -90,14 +93,15 @@ fn an_iteration_finds_in_flight_what_the_one_before_has_started() {
     // Which of a ring it is, is known when the kernel runs.
     let ring = "for k in 0..n { ring[k % 2].store(zero); acc = wgmma::mma(ring[k % 2], b, acc); acc = wgmma::wait(1, acc); }";
     assert_eq!(messages(&format!("{ring} {WAIT} {STORED}")), Vec::<String>::new());
-    // On the way that leaves the loop early there was no wait; the sums that it takes along are refused as well.
+    // On the way that leaves the loop early there was no wait; one after the product is for the sums that it takes along as well.
     let left = format!(
         "for _ in 0..n {{ {product} if more {{ break; }} {WAIT} }} a.store(zero); {WAIT} {STORED}"
     );
     let headlines: Vec<String> =
         messages(&left).iter().filter_map(|text| Some(text.lines().next()?.to_owned())).collect();
-    let read = "[K0410] an accumulator is used before its product is done";
-    assert_eq!(headlines, [read.to_owned(), format!("[K0410] {OVERWRITTEN}")]);
+    assert_eq!(headlines, [format!("[K0410] {OVERWRITTEN}")]);
+    let mended = left.replacen("wgmma::mma(a, b, acc)", "wgmma::wait(0, wgmma::mma(a, b, acc))", 1);
+    assert_eq!(messages(&mended), Vec::<String>::new());
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(crate) enum Blocks {
 /// compute or gives a pointer: their reads and writes have no bounds check.
 #[derive(Debug)]
 #[must_use = "nothing runs before `.launch(&stream)`"]
-pub struct UnsafeLaunch<'a>(Launch<'a>);
+pub struct LaunchOfRawAddresses<'a>(Launch<'a>);
 
 /// Makes a launch; generated code calls it with one image for each target.
 #[doc(hidden)]
@@ -80,8 +80,8 @@ pub fn __launch_unsafe<'a>(
     images: &'static [Image],
     arguments: Vec<Argument<'a>>,
     grid: Option<Result<Grid, GridFault>>,
-) -> UnsafeLaunch<'a> {
-    UnsafeLaunch(__launch(images, arguments, grid))
+) -> LaunchOfRawAddresses<'a> {
+    LaunchOfRawAddresses(__launch(images, arguments, grid))
 }
 
 /// A launch that fails, because an argument has no tensor.
@@ -92,8 +92,8 @@ pub fn __refused<'a>(images: &'static [Image], error: Error) -> Launch<'a> {
 
 /// As [`__refused`], for kernels whose launches are unsafe.
 #[doc(hidden)]
-pub fn __refused_unsafe<'a>(images: &'static [Image], error: Error) -> UnsafeLaunch<'a> {
-    UnsafeLaunch(__refused(images, error))
+pub fn __refused_unsafe<'a>(images: &'static [Image], error: Error) -> LaunchOfRawAddresses<'a> {
+    LaunchOfRawAddresses(__refused(images, error))
 }
 
 /// Makes a launch of the instance at a position, with the grid that the kernel gives for it.
@@ -121,8 +121,8 @@ pub fn __launch_unsafe_of<'a>(
     grids: &'static [__GridOf],
     position: usize,
     arguments: Result<Vec<Argument<'a>>>,
-) -> UnsafeLaunch<'a> {
-    UnsafeLaunch(__launch_of(choices, grids, position, arguments))
+) -> LaunchOfRawAddresses<'a> {
+    LaunchOfRawAddresses(__launch_of(choices, grids, position, arguments))
 }
 
 impl Launch<'_> {
@@ -288,7 +288,7 @@ impl Launch<'_> {
     }
 }
 
-impl UnsafeLaunch<'_> {
+impl LaunchOfRawAddresses<'_> {
     /// As [`Launch::grid`].
     pub fn grid(self, grid: impl IntoGrid) -> Self {
         Self(self.0.grid(grid))
@@ -315,7 +315,7 @@ impl UnsafeLaunch<'_> {
 }
 
 /// The getters of [`Launch`]. Its `launch` takes a value, so it cannot be called through this.
-impl<'a> Deref for UnsafeLaunch<'a> {
+impl<'a> Deref for LaunchOfRawAddresses<'a> {
     type Target = Launch<'a>;
     fn deref(&self) -> &Self::Target {
         &self.0

@@ -128,7 +128,7 @@ pub use instance::{__GridOf, __find, __find_values};
 pub use kernel_emulator::{Fault, Report};
 pub use launch::{
     __launch, __launch_of, __launch_unsafe, __launch_unsafe_of, __refused, __refused_unsafe,
-    Launch, UnsafeLaunch,
+    Launch, LaunchOfRawAddresses,
 };
 pub use pinned::{Pinned, PinnedMut, PinnedRef};
 pub use resources::Resources;

@@ -30,7 +30,8 @@ use super::stub;
 /// differ from thread to thread, K0402 for a window or a barrier of another block, K0404 for a window that is not in
 /// shared memory or is transposed, K0412 for a window whose bytes are in another order, K0410 for one that the tensor
 /// cores may still read, K0417 for one that a copy in flight may still write or read, K0418 and K0422 for one that
-/// another part of the kernel or another block may still use, and K0423 if the kernel can end before it is done.
+/// another part of the kernel or another block may still use, K0421 if the barrier never expects its bytes, and K0423
+/// if the kernel can end before it is done.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

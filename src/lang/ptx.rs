@@ -59,7 +59,7 @@ use super::tile::Tile;
 ///
 /// Reads and writes of a text have no bounds check. If a text does more than compute (an address in brackets, or any
 /// instruction that is neither arithmetic nor `trap`), or gives a `Ptr<T>`, launching the kernel is `unsafe`, as after
-/// [`ptr`](super::TensorMut::ptr): its name gives an `UnsafeLaunch`.
+/// [`ptr`](super::TensorMut::ptr): its name gives an `LaunchOfRawAddresses`.
 ///
 /// Functions along an axis ([`Tile::reduce`], [`Tile::scan`]) cannot contain a text, because their order is not fixed.
 ///

@@ -70,8 +70,8 @@ impl<T: Scalar, const R: usize> Map<T, R> for TensorMapMut<T, R> {}
 /// K0402 for a barrier of another block on targets without tensor memory, K0507 for one without pairs, K0202 if the shapes differ,
 /// K0203 if the element types differ, K0409 for a layout that no map has, K0404 for a tile that is not in shared memory
 /// or is transposed, K0410 for one that a product in flight may still read, K0417 for one that a copy in flight may
-/// still write or read, K0418 and K0422 for one that another part of the kernel or another block may still use, and
-/// K0423 if the kernel can end before it is done.
+/// still write or read, K0418 and K0422 for one that another part of the kernel or another block may still use,
+/// K0421 if the barrier never expects its bytes, and K0423 if the kernel can end before it is done.
 ///
 /// ```no_run
 /// use kiln::prelude::*;

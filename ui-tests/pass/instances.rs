@@ -196,7 +196,7 @@ fn main() -> Result<()> {
 
     // Pointers and a grid of the caller's.
     let fill_64 = fill::find(|i| i.N == 64 && i.T == Dtype::F32)?;
-    let launch: UnsafeLaunch<'_> = fill_64.with(fill::Args { p: single.device_ptr(), value: 1.0 }).grid(1);
+    let launch: LaunchOfRawAddresses<'_> = fill_64.with(fill::Args { p: single.device_ptr(), value: 1.0 }).grid(1);
     assert_eq!(launch.instance(), "T = f32, N = 64");
 
     let mut ones = stream.full([64], 1.0f32)?;

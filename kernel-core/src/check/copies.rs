@@ -127,7 +127,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
         agent: ALL,
     };
     match flow::solve(&mut copies, &kernel.body, &Flights::new()) {
-        Ok(_) => copies.refusals.found,
+        Ok(_) => copies.refusals.diagnostics(),
         Err(unsettled) => vec![super::unknown(unsettled)],
     }
 }
@@ -233,20 +233,18 @@ impl Copies<'_> {
         }
     }
 
-    /// The copy in flight that an access collides with.
-    fn collides(&self, access: &Access, flights: &Flights) -> Option<Flight> {
-        if access.done == Done::Pipeline {
-            return None;
-        }
-        let (root, tile) = self.window(access)?;
+    /// The copies in flight that an access collides with.
+    fn collide(&self, access: &Access, flights: &Flights) -> Vec<Flight> {
+        let window = self.window(access).filter(|_| access.done != Done::Pipeline);
+        let Some((root, tile)) = window else { return Vec::new() };
         let writes = access.does == Does::Writes;
-        let hit = flights.iter().find(|(flight, state)| {
+        let hit = flights.iter().filter(|(flight, state)| {
             let excluded =
                 state.doubt != Doubt::default() || state.conditional && access.condition.is_some();
             let same = flight.root == root && flight.tile.same(tile) == Some(true);
             same && (flight.writes || writes) && state.stage != Stage::Done && !excluded
         });
-        hit.map(|(&flight, _)| flight)
+        hit.map(|(&flight, _)| flight).collect()
     }
 
     /// Whether a loop goes on to a second iteration, as far as is known.
@@ -403,11 +401,10 @@ impl Flow for Copies<'_> {
         self.refusals.comes_to(stmt);
         let StmtKind::Op { op, args, result } = &stmt.kind else { return };
         let accesses = self.kernel.effects(op, args, *result).accesses;
-        let hit = accesses
-            .iter()
-            .find_map(|access| self.collides(access, flights).map(|hit| (access, hit)));
-        if let Some((access, flight)) = hit {
-            self.refusals.used(access, stmt, &flight);
+        for access in &accesses {
+            for flight in self.collide(access, flights) {
+                self.refusals.used(access, stmt, &flight);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use kernel_layout::Form;
 use crate::{
     diag::{Code, Diagnostic},
     ir::{Kernel, Shared},
+    loc::Loc,
 };
 
 /// Where every allocation begins: at a multiple of this many bytes.
@@ -63,7 +64,22 @@ pub(super) fn check(kernel: &Kernel) -> Option<Diagnostic> {
     };
     let diagnostic = diagnostic
         .why("allocations share bytes only if a `sync()` in the body of the kernel stands between the last use of one and the first use of the other; what a pipelined loop fills counts once for each stage");
-    Some(diagnostic)
+    Some(diagnostic.help_if(fewer(kernel, over, limit, needed)))
+}
+
+/// A ring of as many buffers as there is memory for.
+fn fewer(kernel: &Kernel, at: Loc, limit: u64, needed: u64) -> Option<String> {
+    let (_, data) = kernel.shared.iter().find(|(_, data)| data.loc == at)?;
+    let ([ring, rest @ ..], None) = (&data.shape[..], &data.pinned) else { return None };
+    if rest.len() < 2 {
+        return None;
+    }
+    let of_one: u64 = rest.iter().map(|extent| u64::from(*extent)).product::<u64>()
+        * u64::from(data.dtype.shared_bytes());
+    let others = needed.saturating_sub(of_one * u64::from(*ring));
+    let most = limit.checked_sub(others)?.checked_div(of_one).filter(|most| *most > 0)?;
+    let shape: Vec<u64> = [most].into_iter().chain(rest.iter().map(|&one| one.into())).collect();
+    Some(format!("shared::<{}>({shape:?})", data.dtype.name()))
 }
 
 /// The bytes of allocations, of which those share some that are never in use at the same time: each takes the first place that is free.

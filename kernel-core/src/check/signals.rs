@@ -53,6 +53,11 @@ impl<'a> Signals<'a> {
         !self.agents.is_empty() || self.kernel.cluster != [1; 3]
     }
 
+    /// Whether any part waits on these barriers.
+    pub(super) fn is_awaited(&self, root: Barriers) -> bool {
+        self.waits.values().any(|waits| waits.contains(&root))
+    }
+
     /// The partition of this number in the statement at `at`; the first is the default one.
     pub(super) fn agent(&self, at: Loc, number: usize) -> Agent {
         self.agents.get(&(at, number)).copied().unwrap_or(ALL)

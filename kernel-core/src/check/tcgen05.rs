@@ -24,7 +24,7 @@ use super::{
     tensor_memory::{columns::Columns, left_factor::FirstRows},
 };
 use crate::{
-    diag::Diagnostic,
+    diag::{Diagnostic, Spot},
     elaborate::Written,
     ir::{
         Announcement, Barriers, By, Done, Kernel, Memory, Multiplied, Op, ProductOp, Stmt,
@@ -159,7 +159,7 @@ impl Order<'_> {
         });
         // A write is the better message than a read of the same product.
         if let Some((flight, state)) = hit.max_by_key(|(flight, _)| flight.does) {
-            self.refusals.access(stores, (flight, state), loc);
+            self.refusals.access(stores, (flight, state), (loc, Spot::Between));
         }
     }
 
@@ -224,7 +224,7 @@ impl Order<'_> {
             if let Some(flight) = missed {
                 let commits = self.signals.commits(flight.agent);
                 let state = State { by: commits.first().copied(), ..State::default() };
-                self.refusals.access(false, (flight, &state), *loc);
+                self.refusals.access(false, (flight, &state), (*loc, Spot::Before));
             }
         }
     }
@@ -342,6 +342,7 @@ impl Flow for Order<'_> {
 
     fn visit(&mut self, stmt: &Stmt, Path { in_flight, behind }: &Path, number: Number) {
         self.refusals.number = number;
+        self.refusals.started.insert(stmt.loc);
         let StmtKind::Op { op, args, result } = &stmt.kind else { return };
         if let Op::Product(ProductOp::Tcgen05(Tcgen05::Mma { .. })) = op {
             for later in self.starts(op, args, stmt.loc) {

@@ -17,7 +17,7 @@ use super::{
     tiles::{self, Tile},
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::{Code, Compared, Diagnostic, Lacking, Missing, Spot},
     elaborate::{Written, products::wgmma::MOST_PENDING},
     ir::{
         By, Done, Kernel, Memory, Op, ProductOp, Shared, Stmt, StmtKind, Terminator, Value, Wait,
@@ -76,10 +76,16 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
         Ok(end) => end.unwrap_or_default(),
         Err(unsettled) => return vec![super::unknown(unsettled)],
     };
-    let help = products.wait(0, &end, end.sums.values().next());
+    let held = end.sums.values().next().and_then(|last| products.holder(&end, last));
+    let held = held.filter(|_| end.sums.len() == 1);
     let Products { mut found, left, .. } = products;
+    merge(&mut found);
     let left = end.sums.into_values().chain(left).next();
     if let Some(flight) = left.filter(|_| found.is_empty()) {
+        let mutable = held.as_ref().is_some_and(|(_, mutable)| *mutable);
+        let name = held.map(|(name, _)| name);
+        let what = Lacking::Product { name, mutable, pending: 0 };
+        let missing = Missing { what, after: flight.at, before: flight.at, spot: Spot::Behind };
         found.push(
             Diagnostic::new(
                 Code::InFlight,
@@ -88,10 +94,42 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
             )
             .compare("", required(0), waited(flight))
             .why("a block must not end while `wgmma` reads its shared memory")
-            .help(help),
+            .help("wgmma::wait(0, ..)")
+            .exemplified()
+            .lacks(Some(missing)),
         );
     }
     found
+}
+
+/// A product of which an operand is overwritten and the accumulator is used lacks one wait, right after it.
+fn merge(found: &mut Vec<Diagnostic>) {
+    let product = |one: &Diagnostic| one.secondary[0].0;
+    let used: Vec<(Loc, Loc)> = found
+        .iter()
+        .filter(|one| one.headline == READ[0])
+        .map(|one| (product(one), one.primary))
+        .collect();
+    let mut merged = Vec::new();
+    for one in found.iter_mut().filter(|one| one.headline == OVERWRITTEN[0]) {
+        let at = product(one);
+        let Some((_, used)) = used.iter().find(|(other, _)| *other == at) else { continue };
+        let what = Lacking::Product { name: None, mutable: false, pending: 0 };
+        one.missing = Some(Missing { what, after: at, before: at, spot: Spot::Between });
+        one.compare.clear();
+        one.compare.push(Compared {
+            what: String::new(),
+            required: required(0),
+            actual: "none on at least one path".to_owned(),
+        });
+        let written = std::mem::replace(&mut one.primary, at);
+        one.secondary = vec![
+            (written, "written here".to_owned()),
+            (*used, "the accumulator is used here".to_owned()),
+        ];
+        merged.push(at);
+    }
+    found.retain(|one| one.headline != READ[0] || !merged.contains(&product(one)));
 }
 
 struct Products<'k> {
@@ -107,13 +145,17 @@ struct Products<'k> {
 
 /// A wait that covers a product.
 fn required(pending: u32) -> String {
-    format!("a wait that leaves at most {pending} products in flight")
+    match pending {
+        0 => "a wait for the product".to_owned(),
+        1 => "a wait for the product, which may leave 1 later one in flight".to_owned(),
+        _ => format!("a wait for the product, which may leave {pending} later ones in flight"),
+    }
 }
 
 /// The last wait for a product.
 fn waited(flight: Flight) -> String {
     match flight.waited {
-        Some(pending) => format!("a wait that leaves {pending}"),
+        Some(pending) => format!("a wait that leaves {pending} in flight, of which it is one"),
         None => "none on at least one path".to_owned(),
     }
 }
@@ -132,20 +174,12 @@ fn join<K: Copy + Ord>(into: &mut BTreeMap<K, Flight>, other: &BTreeMap<K, Fligh
 }
 
 impl Products<'_> {
-    /// The wait for a product, with the variable that holds its accumulator.
-    fn wait(&self, pending: u32, flights: &Flights, flight: Option<&Flight>) -> String {
-        let same = flights.sums.iter();
-        let same = same.filter(|(_, other)| flight.is_some_and(|flight| flight.at == other.at));
+    /// The variable that holds the accumulator of a product, and whether it can be assigned to.
+    fn holder(&self, flights: &Flights, flight: &Flight) -> Option<(String, bool)> {
+        let same = flights.sums.iter().filter(|(_, other)| flight.at == other.at);
         let held = same.map(|(&value, _)| Value::from_raw(value.into()));
-        let held = held.into_iter().find_map(|value| self.written.holder(value));
-        match held {
-            Some(holder) => {
-                let name = &holder.name;
-                let gets = if holder.mutable || name.contains('.') { "" } else { "let " };
-                format!("{gets}{name} = wgmma::wait({pending}, {name});")
-            }
-            None => format!("wgmma::wait({pending}, ..)"),
-        }
+        let holder = held.into_iter().find_map(|value| self.written.holder(value))?;
+        Some((holder.name.to_string(), holder.mutable || holder.name.contains('.')))
     }
 
     fn report(
@@ -155,16 +189,28 @@ impl Products<'_> {
         headline: &str,
         why: &str,
     ) {
-        if !self.found.iter().any(|one| one.primary == at) {
+        // One wait mends all uses of an accumulator.
+        let is_same = |one: &Diagnostic| {
+            one.primary == at || one.headline == headline && one.secondary[0].0 == flight.at
+        };
+        if !self.found.iter().any(is_same) {
             // The product is done once no more are pending than were started after it.
-            let most = flight.age.min(MOST_PENDING);
-            let help = self.wait(most, flights, Some(&flight));
+            let pending = flight.age.min(MOST_PENDING);
+            let held = self.holder(flights, &flight);
+            let mutable = held.as_ref().is_some_and(|(_, mutable)| *mutable);
+            let name = held.map(|(name, _)| name);
+            let what = Lacking::Product { name, mutable, pending };
             self.found.push(
                 Diagnostic::new(Code::InFlight, at, headline)
-                    .compare("", required(most), waited(flight))
+                    .compare("", required(pending), waited(flight))
                     .place(flight.at, "the product is started here")
                     .why(why)
-                    .help(help),
+                    .lacks(Some(Missing {
+                        what,
+                        after: flight.at,
+                        before: at,
+                        spot: Spot::Between,
+                    })),
             );
         }
     }

@@ -117,6 +117,11 @@ pub(super) fn settle(unit: &Unit, only: Option<Only>, locations: &Locations, lef
     });
 }
 
+/// Whether lines of a help say already where they go.
+fn says_where(help: &str) -> bool {
+    ["// before line ", "// after line ", "// in place of line "].iter().any(|place| help.contains(place))
+}
+
 /// Says once what one change elsewhere mends.
 fn join(list: &mut Vec<Diagnostic>) {
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -168,6 +173,9 @@ impl<'a> Trial<'a> {
     /// What a message is to say of its help; nothing if that is right already.
     fn settle(&self, diagnostic: &Diagnostic) -> Option<Settled> {
         let help = diagnostic.help.as_deref()?;
+        if says_where(help) {
+            return None;
+        }
         let away = self.locations.place_away(diagnostic.primary).is_some();
         if away || diagnostic.code == Code::Bug {
             return None;
@@ -344,7 +352,7 @@ impl<'a> Trial<'a> {
             Options::default(),
             &|_, _| {},
         );
-        in_place::set(&unit, &mut left.problems);
+        in_place::set(&unit, self.locations, &mut left.problems);
         Some(left.problems.iter().cloned().collect())
     }
 }

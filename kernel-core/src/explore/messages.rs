@@ -7,9 +7,12 @@ use super::{
     values::{Barrier, Space, Window},
 };
 use crate::{
-    diag::{Code, Diagnostic, counted},
+    diag::{Code, Commit, Diagnostic, Lacking, Missing, Phase, Signal, Spot, counted},
     elaborate::Written,
-    ir::{BarrierOp, Barriers, By, Does, Kernel, Op, SyncOp, TensorMemoryOp, Value, WindowOp},
+    ir::{
+        Announcement, BarrierOp, Barriers, By, Does, Kernel, Op, SyncOp, TensorMemoryOp, Value,
+        WindowOp,
+    },
     loc::Loc,
 };
 
@@ -162,17 +165,108 @@ impl Said<'_> {
         diagnostic.place(first.at, format!("{} by {} here", used(first), self.agent(first)))
     }
 
+    /// How often the text waits on barriers that are made together, expects bytes at them, and copies to complete on them.
+    fn uses(&self, root: Barriers) -> Uses {
+        let of = |barrier: Value| self.kernel.ty(barrier).barrier().map(|ty| ty.root) == Some(root);
+        let mut uses = Uses::default();
+        self.kernel.body.each_op(&mut |op, args, result, loc| {
+            let effects = self.kernel.effects(op, args, result);
+            let waits = effects.waits.iter().filter_map(|wait| wait.barrier());
+            uses.waits += waits.filter(|&barrier| of(barrier)).count();
+            uses.expects += usize::from(
+                matches!(effects.announces, Some(Announcement::Expect(barrier)) if of(barrier)),
+            );
+            uses.arrivals += usize::from(matches!(
+                effects.announces,
+                Some(Announcement::Arrive(barrier) | Announcement::Commit { barrier, .. })
+                    if of(barrier)
+            ));
+            if effects.accesses.iter().filter_map(|access| access.done.barrier()).any(of) {
+                uses.copies.get_or_insert(loc);
+            }
+        });
+        uses
+    }
+
+    /// The wait on a barrier that nothing in the text waits on.
+    fn first_wait(&self, barrier: Barrier) -> Option<Lacking> {
+        let uses = self.uses(barrier.root);
+        let (name, _) = self.barriers(barrier.root)?;
+        (uses.waits == 0).then(|| {
+            Lacking::Phase(Phase {
+                barrier: name,
+                ring: self.kernel.barriers[barrier.root].ring,
+                commit: Commit::Done,
+                first: uses.expects == 1,
+                alone: uses.expects == 1,
+            })
+        })
+    }
+
+    /// Another part uses what a copy writes, and nothing waits for the copy.
+    fn unawaited(&self, first: &Access, second: &Access) -> Option<Diagnostic> {
+        let (copy, other) = if second.on.is_some() { (second, first) } else { (first, second) };
+        let barrier = copy.on.filter(|_| copy.does == Does::Writes && other.on.is_none())?;
+        let wait = self.first_wait(barrier)?;
+        let (name, _) = self.barriers(barrier.root)?;
+        let memory = self.memory(&other.window);
+        let headline = format!(
+            "{memory} is {} by {} while {} may still write it",
+            used(other),
+            self.agent(other),
+            self.agent(copy)
+        );
+        Some(
+            Code::Unordered
+                .at(other.at, headline)
+                .compare("", format!("a wait on `{name}` before this"), "nothing waits on it")
+                .place(copy.at, "the copy starts here")
+                .why("the parts of a kernel run on their own: that the copy has ended is known only to a part that has waited on its barrier (PTX ISA, \"Memory Consistency Model\")")
+                .lacks(Some(Missing {
+                    what: wait,
+                    after: copy.at,
+                    before: other.at,
+                    spot: Spot::Before,
+                })),
+        )
+    }
+
     fn race(&self, first: &Access, second: &Access) -> Diagnostic {
-        let headline = self.headline(&self.memory(&second.window), first, second);
         let same = first.who == second.who;
+        if let Some(diagnostic) = self.unawaited(first, second).filter(|_| !same) {
+            return diagnostic;
+        }
+        let headline = self.headline(&self.memory(&second.window), first, second);
         let required = match (same, self.completing(first)) {
             (false, _) => ORDERS.to_owned(),
             (true, Some(name)) => format!(
                 "a wait on `{name}` between the two, or on a barrier at which a part arrives that has waited on it"
             ),
+            (true, None) if first.by == By::CpAsync => {
+                "a wait for the copy, and then `sync()`, between the two".to_owned()
+            }
             (true, None) => "a wait or a barrier between the two".to_owned(),
         };
         let meets = same && first.by == By::Threads && first.on.is_none();
+        let groups = same && first.by == By::CpAsync;
+        let threads = !same && first.by == By::Threads && second.by == By::Threads;
+        let lacking = if meets {
+            Some((Lacking::Text("sync();".to_owned()), first, second, Spot::Between))
+        } else if groups {
+            Some((Lacking::CopyAsync, first, second, Spot::Before))
+        } else if threads {
+            let reads_first = first.does == Does::Reads && second.does == Does::Writes;
+            let (one, other) = if reads_first { (second, first) } else { (first, second) };
+            Some((Lacking::HandedOver(Signal::Arrive), one, other, Spot::Before))
+        } else {
+            None
+        };
+        let missing = lacking.map(|(what, one, other, spot)| Missing {
+            what,
+            after: one.at,
+            before: other.at,
+            spot,
+        });
         let diagnostic = Code::Unordered.at(second.at, headline).compare(
             "",
             required,
@@ -184,9 +278,9 @@ impl Said<'_> {
             } else {
                 "the parts of a kernel run on their own: only barriers say how far the others are (PTX ISA, \"Memory Consistency Model\")"
             })
-            .help_if(meets.then_some("sync();"))
+            .lacks(missing)
             .with_example(|| match self.completing(first) {
-                _ if meets => None,
+                _ if meets => Some("sync();".to_owned()),
                 Some(name) if same => Some(format!("{name}.wait(phase); // before this")),
                 None if same && first.by == By::TensorCores && first.cores.is_none() => {
                     Some("acc = wgmma::wait(0, acc); // before this: no product is left in flight".to_owned())
@@ -228,7 +322,12 @@ impl Said<'_> {
         let meets = straight && first.by == By::Threads && first.on.is_none();
         self.earlier(diagnostic, first, second)
             .why("the blocks of a cluster run on their own: one may be anywhere in the kernel while another one accesses its memory (PTX ISA, \"barrier.cluster\")")
-            .help_if(meets.then_some("cluster::sync();"))
+            .lacks(meets.then(|| Missing {
+                what: Lacking::Text("cluster::sync();".to_owned()),
+                after: first.at,
+                before: second.at,
+                spot: Spot::Between,
+            }))
     }
 
     fn too_often(&self, barrier: Barrier, at: Loc) -> Diagnostic {
@@ -276,8 +375,15 @@ impl Said<'_> {
                 return self.counts(at, (&name, named.map(|(_, at)| at)), barrier, state);
             }
             if others.is_empty() && state.phases > 0 {
-                return wrong_phase(at, &name, parity & 1, state);
+                let ring = self.kernel.barriers[barrier.root].ring.filter(|&ring| ring > 1);
+                return wrong_phase(at, (&name, ring), parity & 1, state);
             }
+        }
+        if let Some(diagnostic) = self.fills_first(&wait, others) {
+            return diagnostic;
+        }
+        if let Some(diagnostic) = self.never_arrives(&wait, others) {
+            return diagnostic;
         }
         let (what, made) = self.awaited(waiting);
         let headline = format!("{} waits {what} without end", self.part(who));
@@ -318,6 +424,79 @@ impl Said<'_> {
             .why(format!("a wait ends when all that the barrier counts have arrived: if each of the others waits or has ended, none arrives any more (PTX ISA, \"{manual}\")"))
     }
 
+    /// Two parts wait for each other with new barriers, and one of them fills what the other one reads: it waits for the wrong parity.
+    fn fills_first(&self, wait: &Blocked, others: &[Blocked]) -> Option<Diagnostic> {
+        let [other] = others else { return None };
+        let barrier = |blocked: &Blocked| match blocked.waiting {
+            Waiting::Phase { barrier, parity, .. } if parity & 1 == 0 => Some(barrier),
+            Waiting::Phase { .. }
+            | Waiting::Named { .. }
+            | Waiting::Cluster { .. }
+            | Waiting::Parts => None,
+        };
+        let filled = |blocked: &Blocked| Some(self.uses(barrier(blocked)?.root).copies.is_some());
+        let (fills, reads) = match (filled(wait)?, filled(other)?) {
+            (true, false) => (other, wait),
+            (false, true) => (wait, other),
+            (true, true) | (false, false) => return None,
+        };
+        let (emptied, full) = (self.barrier(barrier(fills)?)?, self.barrier(barrier(reads)?)?);
+        let (part, reader) = (self.part(fills.who), self.part(reads.who));
+        let what = Lacking::OtherParity;
+        Some(
+            Code::Deadlock
+                .at(fills.at, format!("{part} waits on `{}` without end", emptied.0))
+                .compare(
+                    "",
+                    "a wait for parity 1, which returns at once on a new barrier",
+                    "a wait for parity 0, which ends when the other part has arrived",
+                )
+                .place(reads.at, format!("{reader} waits on `{}` here, so that neither goes on", full.0))
+                .place(emptied.1, "the barrier is made here")
+                .why(format!("buffers are empty at first: the part that fills them waits for the other parity than the one that reads them (PTX ISA, \"{MBARRIER}\")"))
+                .lacks(Some(Missing {
+                    what,
+                    after: fills.at,
+                    before: fills.at,
+                    spot: Spot::Before,
+                }))
+                .help("emptied[slot].wait(phase ^ 1);")
+                .exemplified(),
+        )
+    }
+
+    /// Two parts wait for each other, and nothing in the kernel arrives at the barrier of one of them.
+    fn never_arrives(&self, wait: &Blocked, others: &[Blocked]) -> Option<Diagnostic> {
+        let [other] = others else { return None };
+        let silent = |blocked: &Blocked| {
+            let Waiting::Phase { barrier, .. } = blocked.waiting else { return None };
+            let uses = self.uses(barrier.root);
+            let nothing = uses.arrivals == 0 && uses.expects == 0 && uses.copies.is_none();
+            nothing.then(|| self.barriers(barrier.root))?
+        };
+        let (waits, from, (name, made)) = match (silent(wait), silent(other)) {
+            (Some(named), None) => (wait, other, named),
+            (None, Some(named)) => (other, wait, named),
+            (Some(_), Some(_)) | (None, None) => return None,
+        };
+        let (part, reader) = (self.part(waits.who), self.part(from.who));
+        let what = Lacking::Arrival { barrier: name.clone() };
+        Some(
+            Code::Deadlock
+                .at(waits.at, format!("{part} waits on `{name}`, and nothing arrives there"))
+                .compare("", format!("an arrival at `{name}`"), "none in the kernel")
+                .place(from.at, format!("{reader} waits here meanwhile"))
+                .place(made, "the barrier is made here")
+                .why(format!("a wait ends when all that the barrier counts have arrived: the part that is done with a buffer says so, and the other one fills it again (PTX ISA, \"{MBARRIER}\")"))
+                .lacks(Some(Missing {
+                    what,
+                    after: from.at,
+                    before: waits.at,
+                    spot: Spot::After,
+                })),
+        )
+    }
+
     /// A phase that has begun and does not end.
     fn counts(
         &self,
@@ -327,6 +506,31 @@ impl Said<'_> {
         state: Stuck,
     ) -> Diagnostic {
         let come = state.count - state.missing;
+        // An `expect` is an arrival too.
+        let expects = state.expected == 0 && state.delivered > 0 && state.missing > 0;
+        let uses = self.uses(barrier.root);
+        if let Some(copy) = uses.copies.filter(|_| expects && uses.expects == 0) {
+            return self.unexpected((copy, at), (name, made), barrier, state);
+        }
+        // With one other part, or none, nobody else could arrive.
+        let parts = self.kernel.specialized().map_or(1, |found| 1 + found.partitions.len());
+        let alone = self.blocks() == 1 && parts <= 2 && come == 1;
+        let fewer = (state.missing > 0 && alone && state.expected == state.delivered).then(|| {
+            match self.kernel.barriers[barrier.root].ring {
+                Some(ring) => format!("barriers({ring}, {come})"),
+                None => format!("barrier({come})"),
+            }
+        });
+        if let (Some(fewer), Some(made)) = (&fewer, made) {
+            let of_phase = counted(state.count as usize, "arrival");
+            return Code::Arrivals
+                .at(made, format!("a phase of {name} counts more arrivals than come"))
+                .compare("arrivals", come, of_phase.split(' ').next().unwrap_or_default())
+                .place_if(state.arrived, "the last arrival is here")
+                .place(at, "this waits without end")
+                .why(format!("a part arrives once, whatever its threads, and so does an `expect`; {NEVER_ENDS}"))
+                .help(fewer.clone());
+        }
         let diagnostic =
             Code::Arrivals.at(at, format!("the phase of {name} that this waits for never ends"));
         let diagnostic = if state.missing > 0 {
@@ -346,17 +550,6 @@ impl Said<'_> {
         } else {
             diagnostic.compare("bytes", state.expected, state.delivered)
         };
-        // With one other part, or none, nobody else could arrive.
-        let parts = self.kernel.specialized().map_or(1, |found| 1 + found.partitions.len());
-        let alone = self.blocks() == 1 && parts <= 2 && come == 1;
-        let fewer = (state.missing > 0 && alone && state.expected == state.delivered).then(|| {
-            match self.kernel.barriers[barrier.root].ring {
-                Some(ring) => format!("barriers({ring}, {come})"),
-                None => format!("barrier({come})"),
-            }
-        });
-        // An `expect` is an arrival too.
-        let expects = state.expected == 0 && state.delivered > 0 && state.missing > 0;
         let expect = format!("{}.expect({});", name.trim_matches('`'), state.delivered);
         let diagnostic = if expects {
             diagnostic
@@ -371,7 +564,30 @@ impl Said<'_> {
             .place_if(made, &format!("the barrier counts {of_phase} in a phase"))
             .place_if(state.arrived, "the last arrival is here")
             .why(NEVER_ENDS)
-            .help_if(fewer)
+    }
+
+    /// Copies complete on a barrier that never expects their bytes.
+    fn unexpected(
+        &self,
+        (copy, wait): (Loc, Loc),
+        (name, made): (&str, Option<Loc>),
+        barrier: Barrier,
+        state: Stuck,
+    ) -> Diagnostic {
+        let bytes = state.delivered;
+        let barrier = self.barriers(barrier.root).map(|(name, _)| name);
+        Code::Arrivals
+            .at(copy, format!("this copy completes on {name}, which does not expect its bytes"))
+            .compare("", format!("an `expect` of {bytes} bytes before the copy"), "no `expect`")
+            .place(wait, "this waits without end")
+            .place_if(made, "the barrier is made here")
+            .why("`expect` says how many bytes a phase waits for, and arrives at the barrier; copies bring the bytes and do not arrive (PTX ISA, \"Parallel Synchronization and Communication Instructions: mbarrier\")")
+            .lacks(barrier.map(|barrier| Missing {
+                what: Lacking::Expect { barrier, bytes },
+                after: copy,
+                before: copy,
+                spot: Spot::Before,
+            }))
     }
 
     fn open(&self, access: &Access) -> Diagnostic {
@@ -379,7 +595,7 @@ impl Said<'_> {
         let (required, help) = match (self.completing(access), access.by) {
             (Some(name), _) => (format!("a wait on `{name}`"), None),
             (None, By::AsyncCopy) => {
-                ("a wait for the store".to_owned(), Some("tma::store_wait(0); // after the store"))
+                ("a wait for the store".to_owned(), Some("tma::store_wait(0);"))
             }
             (None, By::TensorCores) if access.cores.is_none() => {
                 ("`wgmma::wait(0, ..)`".to_owned(), None)
@@ -392,7 +608,12 @@ impl Said<'_> {
             .at(access.at, format!("the kernel ends while {} may still {} {memory}", self.agent(access), may(access)))
             .compare("", format!("{required} before the end"), "none")
             .why("the memory of a block is given to another one when its threads have ended, even if something in flight still uses it (PTX ISA, \"cp.async.bulk\")")
-            .help_if(help)
+            .lacks(help.map(|help| Missing {
+                what: Lacking::Text(help.to_owned()),
+                after: access.at,
+                before: access.at,
+                spot: Spot::Behind,
+            }))
     }
 }
 
@@ -402,7 +623,12 @@ fn is_again(first: &Access, second: &Access) -> bool {
 }
 
 /// A wait for the phase after the last one.
-fn wrong_phase(at: Loc, name: &str, parity: i128, state: Stuck) -> Diagnostic {
+fn wrong_phase(
+    at: Loc,
+    (name, ring): (&str, Option<u32>),
+    parity: i128,
+    state: Stuck,
+) -> Diagnostic {
     let phases = counted(state.phases as usize, "phase");
     let other = 1 - parity;
     let diagnostic = Code::WrongPhase
@@ -414,12 +640,26 @@ fn wrong_phase(at: Loc, name: &str, parity: i128, state: Stuck) -> Diagnostic {
         )
         .place_if(state.arrived, "the last phase ends with this arrival")
         .why("a wait returns while the last phase that is over has its parity; phases have parity 0, 1, 0 and so on, and a wait that comes after the phase that follows its own waits for the next one (PTX ISA, \"mbarrier.try_wait\")");
+    let what = Lacking::OtherPhase { ring, parity: other };
+    let diagnostic =
+        diagnostic.lacks(Some(Missing { what, after: at, before: at, spot: Spot::Before }));
     if state.phases < 2 {
         return diagnostic;
     }
     diagnostic
         .help("barrier.wait(k % 2) // in a loop that waits for one phase in each iteration k")
         .exemplified()
+}
+
+/// What the text does with barriers that are made together.
+#[derive(Default)]
+struct Uses {
+    waits: usize,
+    expects: usize,
+    /// Arrivals of threads, and of products that are committed.
+    arrivals: usize,
+    /// The first copy that completes on one of them.
+    copies: Option<Loc>,
 }
 
 /// `read` or `written`.

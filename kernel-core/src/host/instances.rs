@@ -10,7 +10,11 @@ use super::{
     items::{Host, local},
     signature::{Generic, GenericKind},
 };
-use crate::{elaborate, loc::Locations, syntax::GenericArg};
+use crate::{
+    elaborate,
+    loc::Locations,
+    syntax::{GenericArg, InstanceValue},
+};
 
 /// How many instances a message of rustc lists.
 const LISTED: usize = 12;
@@ -174,14 +178,15 @@ fn include(host: &Host<'_>) -> TokenStream {
     }
 }
 
+/// Names that mean something else in braces.
+const RESERVED: [&str; 4] = ["Self", "This", "Trait", "ItemContext"];
+
 /// What rustc says of an instance that is not there.
 fn missing_instance(host: &Host<'_>) -> TokenStream {
     let name = host.text();
-    // Words that mean something else there.
-    let reserved = ["Self", "This", "Trait", "ItemContext"];
     let values: Vec<String> = names(host)
         .iter()
-        .filter(|name| !reserved.contains(&name.as_str()))
+        .filter(|name| !RESERVED.contains(&name.as_str()))
         .map(|name| format!("{name} = {{{name}}}"))
         .collect();
     let message = if values.is_empty() {
@@ -195,7 +200,10 @@ fn missing_instance(host: &Host<'_>) -> TokenStream {
     let note = format!("compiled instances: {list}");
     // What stands in braces is a parameter of the trait.
     let note = note.replace('{', "{{").replace('}', "}}");
-    let help = format!("add the values to `instances(..)` of `{name}`");
+    let help = added(host).map_or_else(
+        || format!("add the values to `instances(..)` of `{name}`, or take those of a compiled one"),
+        |list| format!("`instances({list})` in the attribute of `{name}` compiles it; or take one that is there"),
+    );
     let names = names(host).join(", ");
     let bound = (!names.is_empty()).then(|| {
         let text = format!(
@@ -212,6 +220,26 @@ fn missing_instance(host: &Host<'_>) -> TokenStream {
             #bound
         )]
     }
+}
+
+/// The only list of instances with the values that are asked for, as they stand in braces: `N = [64, 128, {N}]`.
+fn added(host: &Host<'_>) -> Option<String> {
+    let [list] = &host.kernel.attr.instances[..] else { return None };
+    let group = |parts: Vec<String>| match &parts[..] {
+        [only] => only.clone(),
+        _ => format!("({})", parts.join(", ")),
+    };
+    let values = |row: &Vec<InstanceValue>| {
+        let text = group(row.iter().map(|value| value.text.clone()).collect());
+        text.replace('{', "{{").replace('}', "}}")
+    };
+    let own: Vec<String> = list.names.iter().map(|name| name.name.clone()).collect();
+    let asked = group(own.iter().map(|name| format!("{{{name}}}")).collect());
+    let rows: Vec<String> = list.rows.iter().map(values).chain([asked]).collect();
+    let reserved = own.iter().any(|name| RESERVED.contains(&name.as_str()));
+    let constants = own.len() == names(host).len();
+    (!reserved && constants && rows.len() <= LISTED)
+        .then(|| format!("{} = [{}]", group(own), rows.join(", ")))
 }
 
 /// The names of the generic parameters, as text.

@@ -71,7 +71,7 @@ impl Host<'_> {
 
     /// The type of a launch.
     pub(super) fn launch(&self) -> TokenStream {
-        if self.is_raw() { quote!(::kiln::UnsafeLaunch) } else { quote!(::kiln::Launch) }
+        if self.is_raw() { quote!(::kiln::LaunchOfRawAddresses) } else { quote!(::kiln::Launch) }
     }
 
     /// The function of the runtime that makes a launch of an instance by its position.

@@ -33,21 +33,26 @@ impl Unit {
 impl Expr {
     /// The expression on one line, for help that can be pasted; none if it has a block or is long.
     pub(crate) fn text(&self) -> Option<String> {
-        Self::printed(|printer| printer.expr(self))
+        Self::printed(LONGEST, |printer| printer.expr(self))
+    }
+
+    /// Like [`Expr::text`], and up to a line long: for what a help moves, as a whole.
+    pub(crate) fn line(&self) -> Option<String> {
+        Self::printed(LINE, |printer| printer.expr(self))
     }
 
     /// Like [`Expr::text`], in parentheses if a method or an operator binds more tightly.
     pub(crate) fn operand_text(&self) -> Option<String> {
-        Self::printed(|printer| printer.operand(self))
+        Self::printed(LONGEST, |printer| printer.operand(self))
     }
 
-    fn printed(print: impl FnOnce(&mut Printer<'_>)) -> Option<String> {
+    fn printed(longest: usize, print: impl FnOnce(&mut Printer<'_>)) -> Option<String> {
         let mut printer = Printer { locations: None, out: String::new(), depth: 0 };
         print(&mut printer);
         let text = printer.out;
         let own = ["\n", "<refused>", super::matching::VALUE];
         let whole = !own.iter().any(|part| text.contains(part));
-        (whole && text.len() <= LONGEST).then_some(text)
+        (whole && text.len() <= longest).then_some(text)
     }
 }
 
@@ -63,6 +68,9 @@ const GUTTER: usize = 9;
 
 /// Characters of an expression that a help repeats.
 const LONGEST: usize = 48;
+
+/// Characters of an expression that is most of a line.
+const LINE: usize = 100;
 
 struct Printer<'a> {
     /// For the places beside the lines; none if no line is asked for.

@@ -32,6 +32,7 @@ use std::ops::{Deref, DerefMut};
 #[diagnostic::on_unimplemented(
     message = "this argument takes a `DeviceTensor<{T}, {R}>` to read, not a `{Self}`",
     label = "`&DeviceTensor<{T}, {R}>`, or a reference to a view of one",
+    note = "the kernel's parameter says the element type and the rank: a kernel reads the memory of a tensor as it is, and nothing converts it",
     note = "`stream.upload(&values, shape)?` makes a tensor of values of the host"
 )]
 pub trait TensorArgument<T, const R: usize> {
@@ -46,7 +47,9 @@ pub trait TensorArgument<T, const R: usize> {
 /// to either.
 #[diagnostic::on_unimplemented(
     message = "this argument takes a `DeviceTensor<{T}, {R}>` to write, not a `{Self}`",
-    label = "`&mut DeviceTensor<{T}, {R}>`, or `&mut` a view from `slice_mut` or the like"
+    label = "`&mut DeviceTensor<{T}, {R}>`, or `&mut` a view from `slice_mut` or the like",
+    note = "the kernel's parameter says the element type and the rank: a kernel writes the memory of a tensor as it is, and nothing converts it",
+    note = "`stream.zeros::<{T}, {R}>(shape)?` makes a tensor to write"
 )]
 pub trait TensorArgumentMut<T, const R: usize> {
     /// The tensor that the kernel writes, borrowed exclusively.
@@ -90,12 +93,14 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element, const R: usize> TensorArgument<T, R> for AnyTensor {
     fn tensor(&self) -> Result<TensorRef<'_, T, R>> {
         self.as_tensor().map(TensorRef::from)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Element, const R: usize> TensorArgumentMut<T, R> for AnyTensor {
     fn tensor_mut(&mut self) -> Result<TensorRefMut<'_, T, R>> {
         self.as_tensor_mut().map(TensorRefMut::from)

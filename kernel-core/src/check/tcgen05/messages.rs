@@ -1,5 +1,7 @@
 //! The messages about `tcgen05` operations without the waits that they need.
 
+use std::collections::BTreeSet;
+
 use la_arena::ArenaMap;
 
 use super::{
@@ -8,7 +10,7 @@ use super::{
 };
 use crate::{
     check::signals::Signals,
-    diag::{Code, Diagnostic},
+    diag::{Code, Commit, Diagnostic, Lacking, Missing, Phase, Signal, Spot},
     elaborate::Written,
     ir::{Kernel, Region, Value, flow::Number},
     loc::Loc,
@@ -25,6 +27,8 @@ pub(super) struct Refusals<'a> {
     places: &'a Places<'a>,
     written: &'a Written,
     pub(super) found: Vec<Diagnostic>,
+    /// The statements so far, in the order of the text.
+    pub(super) started: BTreeSet<Loc>,
     /// The number of the statement that is looked at.
     pub(super) number: Number,
     /// From the first to the second of these statements, the name of a value means the same.
@@ -47,22 +51,39 @@ impl<'a> Refusals<'a> {
     ) -> Self {
         let mut visible = ArenaMap::default();
         see(&kernel.body, &mut 0, &mut visible);
-        Refusals { kernel, signals, places, written, found: Vec::new(), number: 0, visible }
+        let (found, started) = (Vec::new(), BTreeSet::new());
+        Refusals { kernel, signals, places, written, found, started, number: 0, visible }
     }
 
-    /// Threads access tensor memory that an operation in flight accesses.
-    pub(super) fn access(&mut self, stores: bool, (flight, state): (&Flight, &State), loc: Loc) {
+    /// Threads access tensor memory that an operation in flight accesses, of the same part or of another one: the wait goes to that spot.
+    pub(super) fn access(
+        &mut self,
+        stores: bool,
+        (flight, state): (&Flight, &State),
+        (loc, spot): (Loc, Spot),
+    ) {
         let verb = if stores { "written" } else { "read" };
         let headline =
             format!("tensor memory is {verb} while tcgen05 operations on it may be in flight");
-        let diagnostic = self.unwaited(flight, state, loc, &headline).why(ONE_THREAD);
+        // A wait right after it, for what it reads, is one for this as well.
+        let waits = |one: &Diagnostic| {
+            let missing = one.missing.as_ref();
+            missing.is_some_and(|one| one.spot == Spot::After && one.after == flight.at)
+        };
+        if let Some(known) = self.found.iter_mut().find(|one| waits(one)) {
+            known.secondary.push((loc, format!("its accumulator is {verb} here")));
+            return;
+        }
+        let diagnostic = self.unwaited(flight, state, (loc, spot), &headline).why(ONE_THREAD);
         self.push(diagnostic.place(flight.at, "started here"));
     }
 
     /// Shared memory that an operation in flight reads is written.
     pub(super) fn overwritten(&mut self, (flight, state): (&Flight, &State), loc: Loc) {
         let headline = "shared memory is written while the tensor cores may still read it";
-        let diagnostic = self.unwaited(flight, state, loc, headline).why(ONE_THREAD);
+        // If it comes round, a wait before it would be for nothing in the first iteration.
+        let spot = if self.started.contains(&flight.at) { Spot::Between } else { Spot::After };
+        let diagnostic = self.unwaited(flight, state, (loc, spot), headline).why(ONE_THREAD);
         if !self.said(flight) {
             self.push(diagnostic.place(flight.at, "read here"));
         }
@@ -72,7 +93,7 @@ impl<'a> Refusals<'a> {
     pub(super) fn product(&mut self, later: &Flight, earlier: &Flight, state: &State) {
         let places = self.kernel.operands.get(&later.at).copied().unwrap_or([later.at; 3]);
         let [left, _, sums] = places;
-        let new = |at, headline: &str| self.unwaited(earlier, state, at, headline);
+        let new = |at, headline: &str| self.unwaited(earlier, state, (at, Spot::Between), headline);
         let diagnostic = match (later.does, earlier.does) {
             (Does::Reads(what), _) => {
                 let at = if what == Operand::Left { left } else { later.at };
@@ -101,7 +122,8 @@ impl<'a> Refusals<'a> {
         let headline = "the kernel can end while tcgen05 operations are in flight";
         let why = "at its end a block frees tensor memory and shared memory, which the tensor cores would still access (PTX ISA, \"tcgen05.dealloc\")";
         if !self.said(flight) {
-            let diagnostic = self.unwaited(flight, state, flight.at, headline).why(why);
+            let place = (flight.at, Spot::Behind);
+            let diagnostic = self.unwaited(flight, state, place, headline).why(why);
             self.push(diagnostic);
         }
     }
@@ -118,35 +140,52 @@ impl<'a> Refusals<'a> {
     }
 
     /// The message about an operation without a wait.
-    fn unwaited(&self, flight: &Flight, state: &State, at: Loc, headline: &str) -> Diagnostic {
+    fn unwaited(
+        &self,
+        flight: &Flight,
+        state: &State,
+        (at, spot): (Loc, Spot),
+        headline: &str,
+    ) -> Diagnostic {
         let by = state.by.or_else(|| self.signals.commits(flight.agent).first().copied());
-        let wait = |name: &Spelled| name.can_be_written.then(|| format!("{}.wait(0);", name.text));
-        let (required, actual, help) = if let Some(by) = state.by {
+        let wait = |name: &Spelled, commit: Commit| {
+            let of_others = spot == Spot::Before && commit != Commit::Done;
+            let handed_over = of_others.then_some(Lacking::HandedOver(Signal::Commit));
+            let what = handed_over.unwrap_or(Lacking::Phase(Phase {
+                barrier: name.text.clone(),
+                ring: None,
+                commit,
+                first: true,
+                alone: state.missed.is_none(),
+            }));
+            let missing = Missing { what, after: flight.at, before: at, spot };
+            name.can_be_written.then_some(missing)
+        };
+        let (required, actual, missing) = if let Some(by) = state.by {
             let by = self.name(by);
             let text = &by.text;
             let actual = match state.missed.map(|missed| self.name(missed).text) {
                 Some(missed) => format!("committed to `{text}`; the wait is on `{missed}`"),
                 None => format!("committed to `{text}`, with no wait"),
             };
-            (format!("a wait on `{text}`"), actual, wait(&by))
+            (format!("a wait on `{text}`"), actual, wait(&by, Commit::Done))
         } else {
             let spelled = |text| Spelled { text, can_be_written: true };
+            // A barrier that is waited on elsewhere has phases of its own.
+            let by = by.filter(|&by| !self.is_awaited(by));
             let name = by.map(|by| self.name(by)).or_else(|| self.unused().map(spelled));
-            let made = if name.is_some() { "" } else { "let done = barrier(1); " };
+            let made = name.is_none();
             let name = name.unwrap_or_else(|| spelled("done".to_owned()));
+            let commit = if made { Commit::OfNewBarrier } else { Commit::Missing };
             let text = &name.text;
-            (
-                format!("`tcgen05::commit({text})`, and a wait on `{text}`"),
-                "not committed to a barrier".to_owned(),
-                wait(&name).map(|wait| format!("{made}tcgen05::commit({text}); {wait}")),
-            )
+            let required = if made {
+                "`tcgen05::commit` to a barrier, and a wait on it".to_owned()
+            } else {
+                format!("`tcgen05::commit({text})`, and a wait on `{text}`")
+            };
+            (required, "not committed to a barrier".to_owned(), wait(&name, commit))
         };
-        let diagnostic =
-            Diagnostic::new(Code::InFlight, at, headline).compare("", required, actual);
-        match help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        }
+        Diagnostic::new(Code::InFlight, at, headline).compare("", required, actual).lacks(missing)
     }
 
     /// A barrier by its name, or one of a ring by the name of the ring and its number.
@@ -168,10 +207,18 @@ impl<'a> Refusals<'a> {
         Spelled { text: format!("{ring}[{number}]"), can_be_written }
     }
 
-    /// A single barrier that no copy completes on.
+    /// Whether some part waits on a barrier, or on one of its ring.
+    fn is_awaited(&self, barrier: Value) -> bool {
+        let root = self.kernel.ty(barrier).barrier().map(|barrier| barrier.root);
+        root.is_some_and(|root| self.signals.is_awaited(root))
+    }
+
+    /// A single barrier that no copy completes on, and that nothing waits on.
     fn unused(&self) -> Option<String> {
         let mut free = self.signals.made.iter().filter(|(root, _)| {
-            self.kernel.barriers[**root].ring.is_none() && !self.signals.counted.contains(root)
+            self.kernel.barriers[**root].ring.is_none()
+                && !self.signals.counted.contains(root)
+                && !self.signals.is_awaited(**root)
         });
         free.find_map(|(_, &value)| self.written.name(value))
     }

@@ -5,7 +5,7 @@ use super::{
     value::Val,
 };
 use crate::{
-    diag::{Code, Diagnostic},
+    diag::{Code, Diagnostic, Lacking, Missing, Spot},
     elaborate::{Builder, Env, tiles::arith::symbol},
     ir::{
         Binary, Const, Elem, ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type,
@@ -71,7 +71,8 @@ impl Builder<'_> {
             && let Some(help) = chosen_by_element(condition, then, otherwise)
         {
             let plain = self.plain(val);
-            let diagnostic = self.no_bool(&plain, condition.loc).help(help);
+            let mut diagnostic = self.no_bool(&plain, loc).help(help);
+            (diagnostic.example, diagnostic.missing) = (None, None);
             self.report(diagnostic);
             val = Val::Error;
         }
@@ -109,7 +110,14 @@ impl Builder<'_> {
             let mask = self.written(plain);
             diagnostic = diagnostic
                 .why("all threads of a block take the same branch; a mask chooses element by element")
-                .help(format!("select({}, a, b)", mask.as_deref().unwrap_or("mask")));
+                .help(format!("select({}, a, b)", mask.as_deref().unwrap_or("mask")))
+                .exemplified()
+                .lacks(Some(Missing {
+                    what: Lacking::Mask(self.ty_of(plain).map_or(1, |ty| ty.shape().len())),
+                    after: loc,
+                    before: loc,
+                    spot: Spot::Before,
+                }));
         }
         diagnostic
     }

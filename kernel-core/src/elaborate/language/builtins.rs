@@ -220,7 +220,7 @@ impl Builder<'_> {
         let Ok(start) = i32::try_from(lo) else {
             return self.refuse(Code::Overflow.at(given.at(0), format!("{lo} does not fit `i32`")));
         };
-        let extent = self.extent(hi - lo, given.loc)?;
+        let extent = self.extent(hi - lo, given.at(1))?;
         let num = Num::Known(Dtype::I32);
         Some(self.tile_of(
             Op::Source(SourceOp::Arange(start)),

@@ -6,7 +6,7 @@ use super::operators::Operand;
 use super::said::Said;
 use super::value::{Class, ClosureVal, Num, RangeVal, Ty, Val};
 use crate::{
-    diag::Code,
+    diag::{Code, Lacking, Missing, Spot},
     elaborate::{Builder, Env, array, nothing_called, tuple},
     ir::{Binary, Compare, Const, Dtype, Type},
     loc::Loc,
@@ -547,7 +547,13 @@ impl Builder<'_> {
                             .at(expr.loc, "`match` does not take tiles")
                             .compare("", "a scalar", self.describe(side))
                             .why("one arm is taken for the whole block; an element chooses with a mask")
-                            .help("select(x.eq(0), a, b)"),
+                            .help("select(x.eq(0), a, b)")
+                            .lacks(Some(Missing {
+                                what: Lacking::Selections,
+                                after: expr.loc,
+                                before: expr.loc,
+                                spot: Spot::Before,
+                            })),
                     );
                 }
                 // A scalar on the left has no such method: the comparison is turned round.

@@ -1,7 +1,13 @@
 //! What must be known at compile time: integers, and the extents of tiles.
 
 use super::value::Val;
-use crate::{diag::Code, elaborate::Builder, ir::Const, loc::Loc, syntax::Expr};
+use crate::{
+    diag::{Code, Lacking, Missing, Spot},
+    elaborate::Builder,
+    ir::Const,
+    loc::Loc,
+    syntax::Expr,
+};
 
 /// Where an integer is from that is known at compile time.
 pub(crate) const A_PARAMETER: &str =
@@ -154,9 +160,12 @@ impl Builder<'_> {
                         .compare("extent", "a power of two from 1 to 1048576", extent)
                         .why("a layout maps the bits of register, lane and warp numbers to the bits of tile coordinates, so each extent is a power of two");
                 if let Some(up) = up.filter(|_| extent > 0) {
-                    diagnostic = diagnostic
-                        .why("of a tile that is larger than its tensor, reads outside give zero and writes outside are dropped")
-                        .help(up.to_string());
+                    diagnostic = diagnostic.help(up.to_string()).lacks(Some(Missing {
+                        what: Lacking::Extent { extent, up: i128::from(up) },
+                        after: loc,
+                        before: loc,
+                        spot: Spot::Before,
+                    }));
                 }
                 self.refuse(diagnostic)
             }

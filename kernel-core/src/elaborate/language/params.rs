@@ -2,6 +2,7 @@
 
 use super::{
     passed::{Passed, Within},
+    reach::children,
     scope::Binding,
     value::{Class, Num, Ty, Val},
 };
@@ -11,8 +12,8 @@ use crate::{
     ir::{Dtype, Fact, ParamKind},
     loc::Loc,
     syntax::{
-        self, Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances, Kernel,
-        Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit,
+        self, Block, Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances,
+        Kernel, Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit,
     },
 };
 
@@ -223,16 +224,28 @@ impl Builder<'_> {
                 let legal = |warps: i128| (1..=32).contains(&warps) && warps.count_ones() == 1;
                 // Threads are what other languages count.
                 let threads = (warps % 32 == 0 && legal(warps / 32)).then_some(warps / 32);
-                let up = u32::try_from(warps).ok().filter(|warps| (1..32).contains(warps));
-                let up = up.map(|warps| i128::from(warps.next_power_of_two()));
-                let diagnostic = Code::Warps.at(expr.loc, format!("a block cannot have {warps} warps"))
-                    .compare("warps", "1, 2, 4, 8, 16 or 32", warps)
-                    .why("a block has at most 1024 threads, and layouts spread tiles over a power of two of warps");
-                let diagnostic = match threads {
-                    Some(of) => diagnostic.why(format!("{warps} threads are {of} warps")),
-                    None => diagnostic,
+                let parts = request.kernel.function.body.as_ref().is_some_and(has_partitions);
+                let near = u32::try_from(warps).ok().filter(|&warps| warps > 0).map(|warps| {
+                    let up = warps.checked_next_power_of_two().unwrap_or(32);
+                    i128::from(if parts { up / 2 } else { up }.min(32))
+                });
+                let diagnostic = Code::Warps
+                    .at(expr.loc, format!("the kernel's own code cannot run on {warps} warps"))
+                    .compare("warps", "1, 2, 4, 8, 16 or 32", warps);
+                let diagnostic = if let Some(of) = threads {
+                    diagnostic.why(format!("{warps} threads are {of} warps"))
+                } else if warps > 32 {
+                    diagnostic.why("a block has at most 1024 threads, which are 32 warps")
+                } else {
+                    diagnostic
+                        .why("layouts spread the elements of a tile over a power of two of warps")
                 };
-                self.report(diagnostic.help_if(threads.or(up).map(|warps| warps.to_string())));
+                let diagnostic = if parts && threads.is_none() {
+                    diagnostic.why("these warps run the kernel's own code; those of each `partition(..)` come on top of them")
+                } else {
+                    diagnostic
+                };
+                self.report(diagnostic.help_if(threads.or(near).map(|warps| warps.to_string())));
                 4
             }
         }
@@ -576,4 +589,14 @@ impl Builder<'_> {
         out.retain(|fact| !declared.contains(fact));
         out
     }
+}
+
+/// Whether warps are given different work in a block.
+fn has_partitions(block: &Block) -> bool {
+    fn within(expr: &Expr) -> bool {
+        let mut found = expr.name() == Some("warp_specialize");
+        children(expr, &mut |child| found = found || within(child));
+        found
+    }
+    block.exprs().any(within)
 }

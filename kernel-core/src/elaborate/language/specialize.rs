@@ -15,10 +15,10 @@ use super::{
     value::{ClosureVal, PartitionVal, Val},
 };
 use crate::{
-    diag::Code,
+    diag::{Code, Lacking, Missing, Spot},
     elaborate::{Builder, signatures::Given},
     ir::{
-        Partition, Placement, PlacementProblem, Region, StmtKind, Terminator, Type, Value,
+        Dtype, Partition, Placement, PlacementProblem, Region, StmtKind, Terminator, Type, Value,
         ValueData,
     },
     loc::Loc,
@@ -230,7 +230,13 @@ impl Builder<'_> {
                 .compare("", "a statement of the kernel's body", "one that a loop or a branch runs")
                 .why("the warps of partitions wait for this call from the start of the kernel, and reach it once; a function with an early `return` counts as a loop")
                 .help("warp_specialize(\n    || for i in 0..n { multiply(i) },\n    [partition(1).run(|| for i in 0..n { load(i) })],\n);")
-                    .exemplified(),
+                    .exemplified()
+                    .lacks(Some(Missing {
+                        what: Lacking::LoopInside,
+                        after: loc,
+                        before: loc,
+                        spot: Spot::Before,
+                    })),
             );
             return false;
         }
@@ -263,11 +269,31 @@ impl Builder<'_> {
     fn changed_outside(&mut self, index: usize, run: &ClosureVal, at: Loc) {
         let name = self.scopes.name_at(index).unwrap_or("a variable").to_owned();
         let at = assigned(&run.body, &name).unwrap_or(at);
+        let var = &self.scopes.vars[index];
+        let (declared, val) = (var.declared, self.plain(var.val.clone()));
+        let num = self.num_of(&val).filter(|_| val.value().is_none_or(|value| !self.is_ptr(value)));
+        let default = |num| if self.cells.is_float(num) { Dtype::F32 } else { Dtype::I32 };
+        let dtype = num.map(|num| self.cells.known(num).unwrap_or_else(|| default(num)));
+        let dtype = dtype.filter(|dtype| *dtype != Dtype::Bool);
+        let shape = match val.value().map(|value| self.ty(value)) {
+            Some(Type::Tile(_, shape)) => Some(shape.clone()),
+            Some(Type::Scalar(_)) | None => Some(Vec::new()),
+            Some(Type::Shared(_) | Type::Barrier(_) | Type::TensorMemory(_) | Type::Error) => None,
+        };
+        let missing =
+            dtype.zip(shape).zip(self.specialized).map(|((dtype, shape), whole)| Missing {
+                what: Lacking::Passed { name: name.clone(), dtype: dtype.name(), shape },
+                after: at,
+                before: whole,
+                spot: Spot::Before,
+            });
         self.report(
             Code::PartitionCapture.at(at,
                 format!("a partition changes `{name}`, which is declared outside of it"),
             )
-            .why("other warps run the code around the partition, at the same time and with registers of their own; pass results through memory"),
+            .place_if(declared, "declared here")
+            .why("other warps run the code around the partition, at the same time and with registers of their own; shared memory is what both see")
+            .lacks(missing),
         );
     }
 
@@ -302,6 +328,17 @@ impl Builder<'_> {
             diagnostic = diagnostic.help(format!(
                 "let s = shared::<{dtype}>({shape:?});\ns.store({name}); // before, and `s.load()` in the partition"
             ));
+            let known = self.cells.known(self.num(value)).zip(self.specialized);
+            diagnostic = diagnostic.lacks(known.map(|(dtype, whole)| Missing {
+                what: Lacking::Taken {
+                    name: name.clone(),
+                    dtype: dtype.name(),
+                    shape: shape.to_vec(),
+                },
+                after: at,
+                before: whole,
+                spot: Spot::Before,
+            }));
         }
         self.report(diagnostic);
     }

@@ -7,7 +7,7 @@ use kernel_layout::Form;
 use kernel_ptx::Capability;
 
 use crate::{
-    diag::Code,
+    diag::{Code, Lacking, Missing, Spot},
     elaborate::{
         Builder,
         language::{
@@ -268,8 +268,24 @@ impl Builder<'_> {
     fn mask(&mut self, (mask, loc): Arg<'_>, at: Value) -> Option<Value> {
         let mask = self.value(mask, loc)?;
         if self.cells.known(self.num(mask)) != Some(Dtype::Bool) || self.is_ptr(mask) {
-            let num = self.num(mask);
-            return self.refuse_dtype("a mask", "`bool`", num, loc);
+            let tile = matches!(self.ty(at), Type::Tile(..));
+            let actual = self.describe(&Val::Value(mask));
+            let required = if tile {
+                "a tile of `bool` with the extents of the addresses"
+            } else {
+                "a `bool`"
+            };
+            let diagnostic = Code::DtypeRefused
+                .at(loc, "a masked access takes a mask of truth values")
+                .compare("", required, actual)
+                .why("the mask says of each address whether it is accessed: where it does not hold, nothing is read or written");
+            let bound = tile && self.is_scalar(mask);
+            return self.refuse(diagnostic.lacks(bound.then_some(Missing {
+                what: Lacking::Bound,
+                after: loc,
+                before: loc,
+                spot: Spot::Before,
+            })));
         }
         if self.is_scalar(at) {
             self.wants_scalar(mask, "the mask of one address is a scalar", loc)?;
@@ -675,6 +691,11 @@ impl Builder<'_> {
             {
                 let read = if self.memory_of(*window).is_some() { ".load()" } else { "" };
                 Some(format!("{to}.store({from}{read})"))
+            }
+            (Val::View(_), Val::View(view), (Some(from), Some(to)))
+                if self.is_written(view.param) =>
+            {
+                Some(format!("{to}.store({from}.load())"))
             }
             (Val::Value(held), window, (Some(from), Some(to))) => match shared(self, window) {
                 None => None,

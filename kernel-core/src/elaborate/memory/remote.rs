@@ -58,6 +58,7 @@ impl Builder<'_> {
             Code::Cluster
                 .at(loc, format!("this kernel has no clusters: there is no other block to {what}"))
                 .compare("blocks of a cluster", "2 or more", "1")
+                .why("only blocks of one cluster run at the same time and reach each other's shared memory; the attribute says how many are one")
                 .help("cluster = [2, 1]"),
         )
     }

@@ -310,7 +310,8 @@ impl Builder<'_> {
         let diagnostic = Code::ShapeMismatch
             .at(loc, "a TMA copy moves one block")
             .compare("extents", format!("{block:?}"), format!("{:?}", shared.shape))
-            .place(place, "the block of the tensor map");
+            .place(place, "the block of the tensor map")
+            .why("the tensor map says at the launch how many elements one copy moves, and shared memory has a place for each");
         self.refuse(in_other_order(diagnostic, &block, &shared.shape))
     }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::{
     diag::{Code, Diagnostic, Problems},
     elaborate::language::reach::children,
-    loc::Loc,
-    syntax::{Expr, ExprKind, Function, Item, Kernel, Unit},
+    loc::{Loc, Locations},
+    syntax::{Expr, ExprKind, Function, Item, Kernel, ParamFact, Unit},
 };
 
 /// The help for an operand that is to be an `i32`, until it stands beside the operand.
@@ -32,6 +32,13 @@ impl<'a> Exprs<'a> {
         let mut exprs = Exprs(BTreeMap::new());
         let kernels = unit.kernels.iter().map(|Kernel { function, .. }| function);
         kernels.for_each(|function| exprs.function(function));
+        for fact in unit.kernels.iter().flat_map(|kernel| kernel.facts.iter().flatten()) {
+            if let ParamFact::Block(extents, ..) = fact {
+                for extent in extents {
+                    exprs.add(extent);
+                }
+            }
+        }
         for item in &unit.items {
             match item {
                 Item::Function(function) => exprs.function(function),
@@ -150,14 +157,109 @@ fn aside(diagnostic: &mut Diagnostic, operand: usize) {
     }
 }
 
+/// What a kernel's target lacks is one problem, of the target, whatever needs it.
+fn targets(unit: &Unit, list: &mut Vec<Diagnostic>) {
+    let [Kernel { attr, .. }] = &unit.kernels[..] else { return };
+    let [target] = &attr.targets[..] else { return };
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    for mut diagnostic in std::mem::take(list) {
+        let help = diagnostic.help.as_deref().and_then(|help| help.strip_prefix("target = "));
+        let (Code::Target, Some(help)) = (diagnostic.code, help) else {
+            kept.push(diagnostic);
+            continue;
+        };
+        let help = help.to_owned();
+        let same = |one: &&mut Diagnostic| {
+            one.code == Code::Target
+                && one.primary == target.loc
+                && one.help.as_ref() == Some(&help)
+        };
+        if let Some(first) = kept.iter_mut().find(same) {
+            first.secondary.push((diagnostic.primary, "so does this".to_owned()));
+        } else {
+            let at = std::mem::replace(&mut diagnostic.primary, target.loc);
+            if at != target.loc {
+                diagnostic.secondary.insert(0, (at, "this needs another target".to_owned()));
+            }
+            diagnostic.help = Some(help);
+            kept.push(diagnostic);
+        }
+    }
+    *list = kept;
+}
+
+/// The message about a layout in a constant of the file points into the constant, and its help is for it.
+fn in_constant(unit: &Unit, exprs: &Exprs<'_>, locations: &Locations, diagnostic: &mut Diagnostic) {
+    if diagnostic.code != Code::LayoutForm {
+        return;
+    }
+    let named = exprs.0.get(&diagnostic.primary).and_then(|expr| expr.name());
+    let constant = unit.items.iter().find_map(|item| match item {
+        Item::Const(item) if Some(item.name.name.as_str()) == named => Some(item),
+        Item::Const(_)
+        | Item::Function(_)
+        | Item::Struct(_)
+        | Item::Impl(_)
+        | Item::Trait(_)
+        | Item::Use(_)
+        | Item::Refused(_) => None,
+    });
+    let Some(constant) = constant else { return };
+    let warps = diagnostic.compare.iter().any(|row| row.what == "warps");
+    let part = if let ExprKind::Call(of, args) = &constant.value.kind
+        && warps
+        && of.name() == Some("blocked")
+    {
+        args.get(2)
+    } else {
+        None
+    };
+    let at = part.unwrap_or(&constant.value).loc;
+    let help = diagnostic.help.take();
+    let Some((place, _)) = locations.place_away(at) else {
+        diagnostic.help = help;
+        return;
+    };
+    if part.is_some() {
+        diagnostic.notes.push(
+            "the third list of `blocked` says how many warps an axis has; their product is the number of warps".to_owned(),
+        );
+    }
+    diagnostic.primary = at;
+    let name = &constant.name.name;
+    diagnostic.help = help.map(|layout| {
+        format!("const {name}: Layout = {layout}; // in place of line {}", place.line)
+    });
+}
+
+/// Where an expression names a variable, or a field of one, first.
+pub(super) fn named(expr: &Expr, name: &str) -> Option<Loc> {
+    let is_name = expr.name() == Some(name)
+        || matches!(expr.kind, ExprKind::Field(..)) && expr.text().as_deref() == Some(name);
+    if is_name {
+        return Some(expr.loc);
+    }
+    let mut found = None;
+    children(expr, &mut |child| found = found.or_else(|| named(child, name)));
+    found
+}
+
 /// Sets the messages of a unit beside its expressions.
-pub(crate) fn set(unit: &Unit, problems: &mut Problems) {
+pub(crate) fn set(unit: &Unit, locations: &Locations, problems: &mut Problems) {
     if problems.is_empty() {
         return;
     }
     let exprs = Exprs::of(unit);
     problems.change(|list| {
+        super::threads::set(unit, list);
+        targets(unit, list);
+        let find = |loc| exprs.0.get(&loc).copied();
         for diagnostic in list.iter_mut() {
+            in_constant(unit, &exprs, locations, diagnostic);
+            // The same extent in several places is one problem.
+            if diagnostic.code != Code::Extent {
+                super::lines::set(unit, locations, &find, diagnostic);
+            }
             if let Some((operand, otherwise)) = diagnostic.operand.take() {
                 let expr = exprs.0.get(&diagnostic.primary);
                 // What is assigned to keeps its type.
@@ -198,5 +300,8 @@ pub(crate) fn set(unit: &Unit, problems: &mut Problems) {
             }
         }
         list.extend(kept.into_iter().map(|(_, diagnostic)| diagnostic));
+        for diagnostic in list.iter_mut().filter(|one| one.code == Code::Extent) {
+            super::lines::set(unit, locations, &find, diagnostic);
+        }
     });
 }

@@ -355,7 +355,7 @@ impl Builder<'_> {
             | Kind::Factor
             | Kind::LeftFactor
             | Kind::RightFactor
-            | Kind::Scales
+            | Kind::Scales | Kind::Metadata
             | Kind::Answer => None,
         }
     }

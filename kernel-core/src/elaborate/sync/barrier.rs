@@ -72,6 +72,13 @@ impl Builder<'_> {
         } else {
             named.map(|name| format!("{name} as i32"))
         };
+        let truth = number.is_some_and(|value| *self.ty(value) == Type::scalar(Dtype::Bool))
+            || matches!(val, Val::Const(Const::Bool(_), _));
+        let diagnostic = if truth && headline.contains("phase") {
+            diagnostic.why("a phase is named by its parity, 0 or 1: that of the number of phases before it; `phase ^= 1` gives that of the next one")
+        } else {
+            diagnostic
+        };
         self.refuse(diagnostic.help_if(help))
     }
 

@@ -183,7 +183,9 @@ impl Builder<'_> {
             actual,
         );
         if self.memory_of(value).is_some() {
-            diagnostic = diagnostic.help(self.applied(value, ".load()"));
+            diagnostic = diagnostic
+                .why("a tile is in the registers of the threads; memory is read by `load`")
+                .help(self.applied(value, ".load()"));
         }
         self.refuse(diagnostic)
     }
