@@ -441,7 +441,7 @@ fn compile_kernels(
 ) -> Vec<Vec<CompiledInstance>> {
     let work = only.map_or(Work::All, |only| only.work);
     let all = build_kernels(unit, (only, work), locations, left, options, watch);
-    elaborate::messages::in_place::set(unit, locations, &mut left.problems);
+    elaborate::messages::set(unit, locations, &mut left.problems);
     offered::settle(unit, only, locations, left);
     if left.problems.is_empty() { all } else { Vec::new() }
 }

@@ -17,6 +17,7 @@ mod macros;
 pub(crate) mod matching;
 mod named;
 mod notation;
+mod passed;
 mod ptx;
 mod said;
 mod written;
@@ -29,6 +30,7 @@ pub use free::FreePath;
 pub(crate) use item::{PARAMETER_TYPES, declared_name, is_kernel as is_kernel_attr, is_library};
 pub use item::{parse_device, parse_function, parse_module};
 pub(crate) use matching::{VALUE, changed_by_condition, in_one_of_several};
+pub(crate) use passed::{is_foreign_tensor, refused as refused_parameter};
 pub use said::Notation;
 pub(crate) use written::written;
 
@@ -75,6 +77,8 @@ pub struct Kernel {
     pub function: Arc<Function>,
     /// Facts stated on parameters, one list a parameter.
     pub facts: Vec<Vec<ParamFact>>,
+    /// Its signature as it is written, for help that repeats it.
+    pub head: String,
 }
 
 impl Kernel {

@@ -139,7 +139,23 @@ fn pasted(text: &str, problem: &Problem, help: &str) -> Vec<Mended> {
         }
         programs.push(with(&all, problem.at.clone(), help, help));
     }
+    programs.extend(with_head(text, problem, help));
     programs
+}
+
+/// The program with a constant in the place of a word, and with the attribute and the signature of its kernel that declare it.
+fn with_head(text: &str, problem: &Problem, help: &str) -> Option<Mended> {
+    let (name, head) = help.split_once("\n#[kernel(")?;
+    let mut all = text.to_owned();
+    for at in problem.others.iter().rev() {
+        all.replace_range(at.clone(), name);
+    }
+    all.replace_range(problem.at.clone(), name);
+    let start = text[..problem.at.start].rfind("#[kernel(")?;
+    let end = start + text[start..].find(" {\n")?;
+    all.replace_range(start..end, &format!("#[kernel({head}"));
+    let shift = problem.at.start + head.len() + "#[kernel(".len() - (end - start);
+    Some((all, shift..shift + name.len()))
 }
 
 /// How many of the problems are like this one, which may have moved.

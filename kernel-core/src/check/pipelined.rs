@@ -5,7 +5,7 @@ use la_arena::ArenaMap;
 use self::ahead::Ahead;
 use crate::{
     diag::{Code, Diagnostic},
-    elaborate::Written,
+    elaborate::{Written, messages::own_code::NO_COPIES},
     ir::{
         BarrierOp, CopyOp, Elem, Kernel, Op, ProductOp, Region, Shared, Staged, Stmt, StmtKind,
         SyncOp, Tcgen05, Terminator, Tma, TmaKind, Value, filled,
@@ -122,7 +122,7 @@ impl Loop<'_> {
         if windows.is_empty() {
             return (self.copies == Copies::All).then(|| refuse(
                 self.stmt.loc,
-                "a pipelined loop does not begin with copies",
+                NO_COPIES,
                 "`pipeline` moves the asynchronous copies at the start of an iteration; everything before the last of them may only compute where they read",
             ));
         }

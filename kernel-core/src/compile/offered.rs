@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 use super::{Only, Options, build_kernels, instances::Left, instances::Work};
 use crate::{
     diag::{Area, Code, Diagnostic, Goes, Side},
-    elaborate::messages::in_place,
+    elaborate::messages,
     loc::{Loc, Locations},
     syntax::{self, Unit, written},
 };
@@ -119,7 +119,9 @@ pub(super) fn settle(unit: &Unit, only: Option<Only>, locations: &Locations, lef
 
 /// Whether lines of a help say already where they go.
 fn says_where(help: &str) -> bool {
-    ["// before line ", "// after line ", "// in place of line "].iter().any(|place| help.contains(place))
+    ["// before line ", "// after line ", "// in place of line "]
+        .iter()
+        .any(|place| help.contains(place))
 }
 
 /// Says once what one change elsewhere mends.
@@ -352,7 +354,7 @@ impl<'a> Trial<'a> {
             Options::default(),
             &|_, _| {},
         );
-        in_place::set(&unit, self.locations, &mut left.problems);
+        messages::set(&unit, self.locations, &mut left.problems);
         Some(left.problems.iter().cloned().collect())
     }
 }

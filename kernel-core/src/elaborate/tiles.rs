@@ -5,6 +5,7 @@ pub(crate) mod arith;
 pub(crate) mod bits;
 pub(crate) mod floats;
 pub(crate) mod layout_values;
+mod mixed;
 pub(crate) mod order;
 pub(crate) mod parts;
 pub(crate) mod rank0;

@@ -36,6 +36,8 @@ pub struct KernelAttr {
     pub instances: Vec<Instances>,
     /// The place of the attribute's arguments.
     pub loc: Option<Loc>,
+    /// The arguments as they are written, for help that repeats them.
+    pub text: String,
     /// The arguments could not be read, so that what is to be compiled is not known.
     pub unreadable: bool,
 }
@@ -289,7 +291,8 @@ impl Reader<'_> {
     /// Reads the arguments of the attribute; what is not understood is a problem.
     pub(super) fn kernel_attr(&mut self, tokens: TokenStream) -> KernelAttr {
         let loc = self.loc(&tokens);
-        let mut attr = KernelAttr { loc: Some(loc), ..KernelAttr::default() };
+        let text = written(&tokens);
+        let mut attr = KernelAttr { loc: Some(loc), text, ..KernelAttr::default() };
         let raw: RawAttr = match syn::parse2(tokens) {
             Ok(raw) => raw,
             Err(error) => {

@@ -56,6 +56,15 @@ impl Expr {
     }
 }
 
+impl TypeExpr {
+    /// The type as it is written.
+    pub(crate) fn text(&self) -> String {
+        let mut printer = Printer { locations: None, out: String::new(), depth: 0 };
+        printer.ty(self);
+        printer.out
+    }
+}
+
 impl Kernel {
     /// The kernel's name.
     pub fn name(&self) -> &str {
@@ -70,7 +79,7 @@ const GUTTER: usize = 9;
 const LONGEST: usize = 48;
 
 /// Characters of an expression that is most of a line.
-const LINE: usize = 100;
+const LINE: usize = 120;
 
 struct Printer<'a> {
     /// For the places beside the lines; none if no line is asked for.

@@ -118,6 +118,8 @@ impl Reader<'_> {
     fn kernel(&mut self, attr: TokenStream, item: &syn::ItemFn) -> Kernel {
         let attr = self.kernel_attr(attr);
         let mut signature = item.sig.clone();
+        let (vis, whole) = (&item.vis, &item.sig);
+        let head = super::written(&quote::quote!(#vis #whole));
         self.refuse_parts(&signature);
         let mut facts = Vec::new();
         for input in &mut signature.inputs {
@@ -152,7 +154,7 @@ impl Reader<'_> {
         // Nothing more is reported about a result that was refused.
         signature.output = syn::ReturnType::Default;
         let function = Arc::new(self.function(&signature, Some(&item.block)));
-        Kernel { attr, function, facts }
+        Kernel { attr, function, facts, head }
     }
 
     fn refuse_part(&mut self, part: &dyn ToTokens, headline: &str, why: &str, help: &str) {
@@ -247,10 +249,10 @@ impl Reader<'_> {
         if let syn::Type::Array(array) = ty {
             return self.param_type(&mut array.elem);
         }
-        let help = match &*ty {
+        match &*ty {
+            syn::Type::Path(_) if super::passed::is_heap(ty) => {}
             syn::Type::Path(_) | syn::Type::Paren(_) | syn::Type::Group(_) => return,
             syn::Type::Reference(reference) => {
-                let name = if reference.mutability.is_some() { "TensorMut" } else { "Tensor" };
                 if let syn::Type::Path(path) = &*reference.elem
                     && let of = super::written(path)
                     && !OF_HOSTS.iter().any(|name| of.split(['<', ' ']).next() == Some(name))
@@ -263,26 +265,11 @@ impl Reader<'_> {
                     };
                     return self.by_reference(ty, &help);
                 }
-                let elem = match &*reference.elem {
-                    syn::Type::Slice(slice) => super::written(&slice.elem),
-                    syn::Type::Array(array) => super::written(&array.elem),
-                    _ => "f32".to_owned(),
-                };
-                format!("{name}<{elem}, 1>")
             }
-            syn::Type::Ptr(pointer) => {
-                let mutable = matches!(pointer.mutability, syn::PointerMutability::Mut(_));
-                let name = if mutable { "TensorMut" } else { "Tensor" };
-                format!("{name}<{}, 1>", super::written(&pointer.elem))
-            }
-            _ => "Tensor<f32, 1>".to_owned(),
-        };
+            _ => {}
+        }
         let loc = self.loc(ty);
-        self.problems.push(
-            Diagnostic::new(Code::Parameter, loc, "this type cannot be passed to a kernel")
-                .why(PARAMETER_TYPES)
-                .help(help),
-        );
+        self.problems.push(super::passed::refused(&super::written(ty), loc));
         *ty = syn::parse_quote!(_);
     }
 
@@ -292,6 +279,7 @@ impl Reader<'_> {
         self.problems.push(
             Code::Parameter
                 .at(loc, "a reference cannot be passed to a kernel")
+                .compare("", format!("`{help}`"), format!("`{}`", super::written(ty)))
                 .why("the host borrows tensors in `Args`; a kernel takes handles of them, which are free to copy, and numbers")
                 .help(help.to_owned()),
         );

@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     diag::{Code, Diagnostic, Lacking, Missing, Spot},
-    elaborate::{Builder, Env, tiles::arith::symbol},
+    elaborate::{
+        Builder, Env,
+        tiles::arith::{LEFT, symbol},
+    },
     ir::{
         Binary, Const, Elem, ElementwiseOp, Op, Region, SourceOp, Stmt, StmtKind, Terminator, Type,
         Value,
@@ -118,6 +121,13 @@ impl Builder<'_> {
                     before: loc,
                     spot: Spot::Before,
                 }));
+        } else if self.is_number(plain)
+            && let Some(num) = self.num_of(plain)
+        {
+            let zero = self.whole_number("0", num);
+            diagnostic = diagnostic
+                .why("a number is not a truth value in Rust: a comparison makes one of it")
+                .help(format!("{LEFT} != {zero}"));
         }
         diagnostic
     }

@@ -5,7 +5,12 @@ use std::rc::Rc;
 use super::value::{Class, Num, RangeVal, Ty, Val};
 use crate::{
     diag::{Code, one_of},
-    elaborate::{Builder, Env, signatures::Given, target_names},
+    elaborate::{
+        Builder, Env,
+        signatures::Given,
+        target_names,
+        tiles::arith::{LEFT, RIGHT},
+    },
     ir::{Binary, Compare, Const, Dtype, Op, SourceOp, Type, Value},
     syntax::{Expr, GenericArg, Segment},
 };
@@ -110,6 +115,18 @@ impl Builder<'_> {
     /// `cdiv(a, b)`, as on the host: no sum that overflows, and no pieces of nothing.
     pub(crate) fn cdiv(&mut self, given: &Given<'_>) -> Option<Val> {
         let (a, b, loc) = (given.val(0), given.val(1), given.loc);
+        let of_floats = [a, b].into_iter().filter_map(|val| self.num_of(val));
+        let float = of_floats.into_iter().find(|num| self.cells.is_float(*num));
+        if let Some(float) = float {
+            let name = self.cells.name(float);
+            return self.refuse(
+                Code::DtypeRefused
+                    .at(loc, format!("`cdiv` is not defined on `{name}`"))
+                    .compare("element type", "integers", format!("`{name}`"))
+                    .why("`cdiv` counts the pieces of an extent; a quotient of floats is rounded up by `ceil`")
+                    .help(format!("({LEFT} / {RIGHT}).ceil()")),
+            );
+        }
         let [zero, one] = [0, 1].map(Val::i32);
         let some = self.compare(Compare::Gt, a, &zero, loc);
         let last = self.binary(Binary::Sub, a, &one, loc);

@@ -9,6 +9,10 @@ use crate::{
     syntax::{Expr, ExprKind},
 };
 
+/// How the elements of a tensor are named.
+pub(crate) const A_WINDOW: &str =
+    "a window, `tile(corner, extents)`, which `load` reads and `store` writes";
+
 /// What an index of Rust's arrays was before it became one: `i` of `i as usize`.
 pub(crate) fn as_usize(index: &Expr) -> Option<&Expr> {
     let ExprKind::Cast(of, ty) = &index.kind else { return None };
@@ -25,7 +29,9 @@ impl Builder<'_> {
         if let Some(reported) = self.extent_by_index(base, index, env, loc) {
             return reported;
         }
-        let val = self.plain_expr(base, env);
+        let nested = matches!(base.kind, ExprKind::Index(..));
+        let val = if nested { self.indexed_tensor(base, env) } else { None };
+        let val = val.unwrap_or_else(|| self.plain_expr(base, env));
         let (at, counts) = match (&val, as_usize(index)) {
             // Rust's index: what an `i32` becomes for it.
             (Val::Array(_), Some(index)) => (self.plain_expr(index, env), true),
@@ -71,8 +77,9 @@ impl Builder<'_> {
         let help;
         let why = if let Some(param) = val.tensor() {
             "a tensor".clone_into(&mut what);
-            help = Some(format!("{}.load()", self.window_of(param)));
-            "a tensor is read and written tile by tile"
+            let own = self.element_of_tensor(&val, (base, index), env);
+            help = Some(own.unwrap_or_else(|| format!("{}.load()", self.window_of(param))));
+            "a tensor is read and written tile by tile; one element is a tile of extent 1"
         } else if val.value().is_some_and(|value| self.is_ptr(value)) {
             let [base, index] = [(base, "p"), (index, "i")]
                 .map(|(part, other)| part.operand_text().unwrap_or_else(|| other.to_owned()));
@@ -83,7 +90,12 @@ impl Builder<'_> {
             "arrays and rings of shared buffers can be indexed; the elements of a tile belong to threads"
         };
         let headline = format!("{what} cannot be indexed");
-        self.report(Code::NotAFunction.at(loc, headline).why(why).help_if(help))
+        let diagnostic = Code::NotAFunction.at(loc, headline).why(why).help_if(help);
+        let of_tensor = val.tensor().and_then(|_| base.text().zip(index.text()));
+        self.report(match of_tensor {
+            Some((base, index)) => diagnostic.compare("", A_WINDOW, format!("`{base}[{index}]`")),
+            None => diagnostic,
+        })
     }
 
     /// Reports `x.shape()[1]` and `x.shape[1]` of what has `dim`.

@@ -325,6 +325,9 @@ impl Builder<'_> {
         }
         let right = self.plain_expr(value, env);
         self.check_assigned(target, &right, env, value.loc)?;
+        if self.is_element_of_tensor(target, env) && self.assigns_element(target, &right, env) {
+            return None;
+        }
         let left = self.plain_expr(target, env);
         if matches!(left, Val::Struct(_))
             && let Some(place) = self.place(target, env)
@@ -625,10 +628,11 @@ impl Builder<'_> {
             }
             return self.refuse(diagnostic);
         }
-        if moved || matches!(op, Binary::Shl | Binary::Shr) {
+        let symbol = crate::elaborate::tiles::arith::symbol(op);
+        if moved || matches!(op, Binary::Shl | Binary::Shr) || self.is_mixed([x.1, y.1], symbol) {
             return Some(());
         }
-        self.unify_operands(x, y, crate::elaborate::tiles::arith::symbol(op), at).map(|_| ())
+        self.unify_operands(x, y, symbol, at).map(|_| ())
     }
 
     fn range_expr(&mut self, from: Option<&Expr>, to: Option<&Expr>, env: Env, loc: Loc) -> Val {

@@ -11,7 +11,7 @@ use la_arena::ArenaMap;
 use super::value::{Num, Val};
 use crate::{
     diag::Code,
-    elaborate::Builder,
+    elaborate::{Builder, tiles::arith},
     ir::{Const, Dtype, Elem, ElementwiseOp, MemoryOp, Op, TileOp, Type, Value},
     loc::Loc,
     syntax::{Function, GenericKind, TypeExpr},
@@ -152,12 +152,16 @@ impl Builder<'_> {
         let found = self
             .literal_beside(a, y, Side::Right)
             .or_else(|| self.literal_beside(b, x, Side::Left));
-        let Some((actual, why, help)) = found else { return self.unify(x, y, what, loc) };
+        let Some((side, actual, why, help)) = found else { return self.unify(x, y, what, loc) };
+        let operand = match side {
+            Side::Left => 0,
+            Side::Right => 1,
+        };
         let diagnostic = Code::DtypeMismatch
             .at(loc, format!("the operands of {what} have different element types"))
             .compare("", "one element type on both sides", actual)
             .why(why);
-        self.refuse(diagnostic.help_if(help))
+        self.refuse(diagnostic.help_if(help).of_operand(operand, None))
     }
 
     /// Reports a tile and a scalar of different element types: what has fewer bits converts, and of as many the scalar.
@@ -180,7 +184,8 @@ impl Builder<'_> {
             return Some(());
         };
         let (of_tile, of_scalar) = if scalar == 1 { (x, y) } else { (y, x) };
-        let widens = of_scalar.bytes() > of_tile.bytes() && of_scalar.is_int() == of_tile.is_int();
+        let widens = arith::wider(of_tile, of_scalar) == of_scalar
+            && (of_scalar.bytes() > of_tile.bytes() || of_scalar.is_int() != of_tile.is_int());
         let (operand, to) = if widens { (1 - scalar, of_scalar) } else { (scalar, of_tile) };
         let converts = |dtype: Dtype| dtype != Dtype::Bool && !dtype.is_opaque();
         if x == y || !converts(x) || !converts(y) {
@@ -194,7 +199,7 @@ impl Builder<'_> {
                     "one element type on both sides",
                     format!("{} and {}", x.name(), y.name()),
                 )
-                .why(format!("the tile is of `{}`, and nothing converts by itself", of_tile.name()))
+                .why(arith::no_promotion(x, y))
                 .help(format!(".cast::<{}>()", to.name()))
                 .of_operand(operand, None),
         )
@@ -206,14 +211,14 @@ impl Builder<'_> {
         value: Option<Value>,
         literal: Num,
         side: Side,
-    ) -> Option<(String, String, Option<String>)> {
+    ) -> Option<(Side, String, String, Option<String>)> {
         let index = *self.type_params.of_value.get(value?)?;
         let (name, kind, why, help) = self.literal_for(index, literal)?;
         let actual = match side {
             Side::Left => format!("{kind} and {name}"),
             Side::Right => format!("{name} and {kind}"),
         };
-        Some((actual, why, help))
+        Some((side, actual, why, help))
     }
 
     /// Reports a literal that is stored where values of a type parameter are: in a parameter of the kernel, or at an address.

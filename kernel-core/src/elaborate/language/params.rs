@@ -13,7 +13,7 @@ use crate::{
     loc::Loc,
     syntax::{
         self, Block, Expr, ExprKind, Function, GenericArg, GenericKind, InstanceValue, Instances,
-        Kernel, Literal, ParamFact, PatKind, TypeExpr, TypeKind, UnOp, Unit,
+        Kernel, Literal, ParamFact, PatKind, Segment, TypeExpr, TypeKind, UnOp, Unit,
     },
 };
 
@@ -331,17 +331,13 @@ impl Builder<'_> {
             return None;
         }
         let TypeKind::Path(path) = &ty.kind else {
-            return refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>");
+            return self.refuse(syntax::refused_parameter(&ty.text(), ty.loc));
         };
         let last = path.segments.last()?;
         match last.name.as_str() {
             name @ ("Tensor" | "TensorMut" | "TensorMap" | "TensorMapMut") => {
                 let [GenericArg::Type(elem), rank] = last.args.as_slice() else {
-                    return refuse(
-                        self,
-                        &format!("`{name}` takes an element type and a rank"),
-                        &format!("{name}<f32, 1>"),
-                    );
+                    return self.without_rank(ty, last);
                 };
                 let addresses = matches!(name, "Tensor" | "TensorMut")
                     && elem.last().is_some_and(|last| last.name == "Ptr");
@@ -384,8 +380,11 @@ impl Builder<'_> {
             "Option" => {
                 refuse(self, "this `Option` cannot be passed to a kernel", "Option<Tensor<f32, 1>>")
             }
-            name if super::types::HEAP.contains(&name) => {
-                refuse(self, "this type cannot be passed to a kernel", "Tensor<f32, 1>")
+            name if super::types::HEAP.contains(&name)
+                || syntax::is_foreign_tensor(name)
+                    && self.scopes.lookup_type(scope, name).is_none() =>
+            {
+                self.refuse(syntax::refused_parameter(&ty.text(), ty.loc))
             }
             name => {
                 if self.is_elsewhere(path, name, scope) {
@@ -412,10 +411,27 @@ impl Builder<'_> {
                             .help("i32"),
                     );
                 }
-                let help = if matches!(of, Ty::Scalar(_)) { "i32" } else { "Tensor<f32, 1>" };
-                refuse(self, "this type cannot be passed to a kernel", help)
+                if matches!(of, Ty::Scalar(_)) {
+                    return refuse(self, "this type cannot be passed to a kernel", "i32");
+                }
+                self.refuse(syntax::refused_parameter(&ty.text(), ty.loc))
             }
         }
+    }
+
+    /// Reports a tensor without its element type or its rank.
+    fn without_rank<T>(&mut self, ty: &TypeExpr, of: &Segment) -> Option<T> {
+        let elem = of.args.iter().find_map(GenericArg::ty);
+        let elem = elem.map_or_else(|| "f32".to_owned(), TypeExpr::text);
+        let [vector, matrix] = [1, 2].map(|rank| format!("{}<{elem}, {rank}>", of.name));
+        let required = format!("`{vector}` of a vector, `{matrix}` of a matrix");
+        self.refuse(
+            Code::Parameter
+                .at(ty.loc, format!("`{}` takes an element type and a rank", of.name))
+                .compare("", required, format!("`{}`", ty.text()))
+                .why("the rank is the number of axes: how many coordinates a window has is known at compile time")
+                .help(vector),
+        )
     }
 
     /// What the elements of a tensor point to, if they are addresses.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{
-    elements::as_usize,
+    elements::{A_WINDOW, as_usize},
     scope::Binding,
     value::{Num, Place, StructVal, Ty, Val},
 };
@@ -253,10 +253,14 @@ impl Builder<'_> {
     }
 
     /// Reports an assignment to an element of what is written as a whole.
-    fn assigns_element(&mut self, target: &Expr, stored: &Val, env: Env) -> bool {
+    pub(crate) fn assigns_element(&mut self, target: &Expr, stored: &Val, env: Env) -> bool {
         let ExprKind::Index(base, index) = &target.kind else { return false };
-        let Some(place) = self.place(base, env) else { return false };
-        let val = self.read(&place);
+        let tensor = self.indexed_tensor(target, env);
+        let val = match (tensor, self.place(base, env)) {
+            (Some(tensor), _) => tensor,
+            (None, Some(place)) => self.read(&place),
+            (None, None) => return false,
+        };
         if let Val::Array(parts) | Val::List(parts) = &val {
             let (length, at) = (parts.len(), self.plain_expr(index, env));
             if at.is_absent() {
@@ -278,10 +282,11 @@ impl Builder<'_> {
             return true;
         }
         let (headline, why, help) = if let Some(param) = val.tensor() {
+            let own = self.stored_at(&val, (base, index), stored, env);
             (
                 "an element of a tensor cannot be assigned to",
-                "a tensor is read and written tile by tile",
-                format!("{}.store(tile)", self.window_of(param)),
+                "a tensor is read and written tile by tile; one element is a tile of extent 1",
+                own.unwrap_or_else(|| format!("{}.store(tile)", self.window_of(param))),
             )
         } else if let Some(Type::Shared(shared)) = self.ty_of(&val)
             && shared.shape.len() == 1
@@ -326,7 +331,12 @@ impl Builder<'_> {
         } else {
             return false;
         };
-        self.report(Code::NotAFunction.at(target.loc, headline).why(why).help(help));
+        let diagnostic = Code::NotAFunction.at(target.loc, headline).why(why).help(help);
+        let of_tensor = val.tensor().and_then(|_| target.text());
+        self.report(match of_tensor {
+            Some(text) => diagnostic.compare("", A_WINDOW, format!("`{text}`")),
+            None => diagnostic,
+        });
         true
     }
 

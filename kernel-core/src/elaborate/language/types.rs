@@ -203,9 +203,18 @@ impl Builder<'_> {
             diagnostic =
                 diagnostic.why("kernels compute with numbers and masks: the device has no strings");
         } else if HOST.contains(&name) {
+            let (why, other) = match name {
+                "u128" => ("the widest integers of the device have 64 bits", "u64"),
+                "i128" => ("the widest integers of the device have 64 bits", "i64"),
+                _ => (
+                    "indices, extents and integer const generics are `i32` in kernels; offsets that may exceed it are `i64`",
+                    "i32",
+                ),
+            };
             diagnostic = diagnostic
-                .why("indices, extents and integer const generics are `i32` in kernels")
-                .help("i32");
+                .compare("", format!("`{other}`"), format!("`{name}`"))
+                .why(why)
+                .help(other);
         } else if HEAP.contains(&name) {
             diagnostic = diagnostic
                 .why("the device has no heap; arrays have a length known at compile time")
@@ -403,9 +412,12 @@ impl Builder<'_> {
                     diagnostic.why("a float literal does not become an integer by itself")
                 }
                 (None, Some(dtype)) => self.literal_help(diagnostic, dtype, a),
-                (Some(_), Some(dtype)) if dtype != Dtype::Bool && !self.is_address(&val) => {
-                    self.cast_help(diagnostic, dtype, a)
-                }
+                (Some(_), Some(dtype)) if dtype != Dtype::Bool && !self.is_address(&val) => self
+                    .cast_help(
+                        diagnostic.why("nothing converts by itself: `cast` says where numbers are rounded or cut off"),
+                        dtype,
+                        a,
+                    ),
                 _ => diagnostic,
             };
             return self.refuse(diagnostic);

@@ -75,6 +75,7 @@ impl Builder<'_> {
                     Code::Kind
                         .at(loc, "the coordinates of a window are `i32`")
                         .compare("", "a scalar (i32)", self.describe(part))
+                        .why("coordinates count elements along an axis, as its extent does, which is an `i32`")
                         .help_if(
                             written_at(given.args, index).map(|text| format!("{text} as i32")),
                         ),
@@ -382,8 +383,11 @@ impl Builder<'_> {
                 _ => diagnostic.why(format!("`{}` holds no fractions", dtype.name())),
             },
             None => self.literal_help(diagnostic, dtype, num),
-            Some(Dtype::Bool) => diagnostic.help("select(mask, 1, 0)"),
-            Some(_) => self.cast_help(diagnostic, dtype, num),
+            Some(_) => self.cast_help(
+                diagnostic.why("nothing converts by itself: `cast` says where numbers are rounded"),
+                dtype,
+                num,
+            ),
         };
         self.refuse(diagnostic)
     }

@@ -71,27 +71,26 @@ impl<'a> Exprs<'a> {
     }
 }
 
-/// The two operands of an operator, or of a call that takes two.
-fn operands(expr: &Expr) -> Option<[&Expr; 2]> {
-    if let ExprKind::Binary(_, a, b) = &expr.kind {
-        return Some([a, b]);
-    }
-    if let ExprKind::AssignOp(_, target, value) = &expr.kind {
-        return Some([target, value]);
-    }
-    if let ExprKind::Method(of, _, args) = &expr.kind
-        && let [only] = &args[..]
+/// The operands of an operator, or of a call.
+pub(super) fn operands(expr: &Expr) -> Vec<&Expr> {
+    if let ExprKind::Binary(_, a, b)
+    | ExprKind::AssignOp(_, a, b)
+    | ExprKind::Range(Some(a), Some(b)) = &expr.kind
     {
-        return Some([of, only]);
+        return vec![a, b];
     }
-    let ExprKind::Call(of, args) = &expr.kind else { return None };
-    if let [_, a, b] = &args[..]
-        && of.name() == Some("select")
-    {
-        // The first one is the mask.
-        return Some([a, b]);
+    if let ExprKind::Unary(_, a) = &expr.kind {
+        return vec![a];
     }
-    if let [a, b] = &args[..] { Some([a, b]) } else { None }
+    if let ExprKind::Method(of, _, args) = &expr.kind {
+        return std::iter::once(&**of).chain(args).collect();
+    }
+    let ExprKind::Call(of, args) = &expr.kind else { return Vec::new() };
+    match &args[..] {
+        // The mask is not one of the two.
+        [mask, a, b] if of.name() == Some("select") => vec![a, b, mask],
+        args => args.iter().collect(),
+    }
 }
 
 /// The expression with a help behind it that begins with a method.
@@ -127,7 +126,7 @@ fn continued(expr: &Expr, code: Code, help: &str) -> Option<String> {
             return Some(before.operand_text()? + help);
         }
     }
-    let of_values = ["cast::<", "load()", "t()", "expand(", "item()", "to_layout("];
+    let of_values = ["cast::<", "load()", "t()", "expand(", "item()", "to_layout(", "ne("];
     let values = matches!(
         code,
         Code::DtypeMismatch
@@ -136,8 +135,11 @@ fn continued(expr: &Expr, code: Code, help: &str) -> Option<String> {
             | Code::DotOperand
             | Code::RowNumbers
     );
+    let cast_alone = code == Code::DtypeRefused && help.ends_with(">()");
     let whole = !matches!(expr.kind, ExprKind::Range(..) | ExprKind::Struct(..));
-    let fits = values && whole && of_values.iter().any(|method| help[1..].starts_with(method));
+    let fits = (values || cast_alone)
+        && whole
+        && of_values.iter().any(|method| help[1..].starts_with(method));
     fits.then(|| expr.operand_text()).flatten().map(|text| text + help)
 }
 
@@ -266,7 +268,7 @@ pub(crate) fn set(unit: &Unit, locations: &Locations, problems: &mut Problems) {
                 let kept =
                     |expr: &&&Expr| operand == 0 && matches!(expr.kind, ExprKind::AssignOp(..));
                 let expr = expr.filter(|expr| !kept(expr));
-                match expr.and_then(|expr| operands(expr)?.get(operand).copied()) {
+                match expr.and_then(|expr| operands(expr).get(operand).copied()) {
                     Some(operand) => diagnostic.primary = operand.loc,
                     None if otherwise.is_some() => diagnostic.help = otherwise,
                     None => aside(diagnostic, operand),

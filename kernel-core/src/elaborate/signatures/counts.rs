@@ -355,7 +355,8 @@ impl Builder<'_> {
             | Kind::Factor
             | Kind::LeftFactor
             | Kind::RightFactor
-            | Kind::Scales | Kind::Metadata
+            | Kind::Scales
+            | Kind::Metadata
             | Kind::Answer => None,
         }
     }

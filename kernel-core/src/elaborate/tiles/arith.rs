@@ -1,5 +1,6 @@
 //! Arithmetic: constant folding, conversion of operands to one type and shape, operations on the rest.
 
+pub(crate) use super::mixed::{LEFT, RIGHT, no_promotion, wider};
 use crate::{
     diag::{Code, Diagnostic},
     elaborate::{
@@ -79,19 +80,6 @@ fn round_to(value: f64, Format { fraction_bits, least_exponent, max }: Format) -
     if rounded.abs() > max { f64::INFINITY.copysign(value) } else { rounded }
 }
 
-/// The type that holds more of both: a float rather than an integer, then the one of more bytes.
-pub(crate) fn wider(x: Dtype, y: Dtype) -> Dtype {
-    let rank = |dtype: Dtype| (dtype.is_float(), dtype.bytes());
-    match (x, y) {
-        // Neither holds the other.
-        (Dtype::F16, Dtype::Bf16) | (Dtype::Bf16, Dtype::F16) => Dtype::F32,
-        (x, y) if x.is_float8() && y.is_float8() => Dtype::F16,
-        (x, y) if x.is_float8() && y.is_int() || x.is_int() && y.is_float8() => Dtype::F32,
-        _ if rank(x) >= rank(y) => x,
-        _ => y,
-    }
-}
-
 impl Builder<'_> {
     /// `a op b` on scalars and tiles, in any mix.
     pub(crate) fn binary(&mut self, op: Binary, a: &Val, b: &Val, loc: Loc) -> Val {
@@ -126,7 +114,8 @@ impl Builder<'_> {
         let (x, y) = self.same_shape(x, y, symbol(op), loc)?;
         if matches!(op, Binary::Shl | Binary::Shr) && self.cells.is_float(self.num(x)) {
             // A number of the same type beside it would not help.
-            return self.refuse_dtype(symbol(op), "integers", self.num(x), loc);
+            let diagnostic = self.no_shift(op, (self.num(x), b), loc);
+            return self.refuse(diagnostic);
         }
         let num = self.unify_values(x, y, symbol(op), loc)?;
         let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
@@ -147,7 +136,12 @@ impl Builder<'_> {
                 (false, true) => "integers",
                 (false, false) => "numbers",
             };
-            return self.refuse_dtype(symbol(op), wants, num, loc);
+            let instead = self.instead_of(op, num);
+            let diagnostic = self.dtype_refused(symbol(op), wants, num, loc);
+            return self.refuse(match instead {
+                Some((why, help)) => diagnostic.advised(why, &help),
+                None => diagnostic,
+            });
         }
         let shape = self.tile_shape(x);
         Some(Val::Value(self.emit_num(op, vec![x, y], shape, num, loc)))
@@ -171,24 +165,6 @@ impl Builder<'_> {
         self.cells.known(self.num_of(val).filter(|_| !val.value().is_some_and(other))?)
     }
 
-    /// The message for an element type that an operation does not take.
-    pub(crate) fn refuse_dtype<T>(
-        &mut self,
-        what: &str,
-        wants: &str,
-        num: Num,
-        loc: Loc,
-    ) -> Option<T> {
-        let name = self.cells.name(num);
-        self.refuse(
-            Code::DtypeRefused.at(loc, format!("{what} is not defined on `{name}`")).compare(
-                "element type",
-                wants,
-                format!("`{name}`"),
-            ),
-        )
-    }
-
     /// Makes two element types one, or reports.
     pub(crate) fn unify(&mut self, a: Num, b: Num, what: &str, loc: Loc) -> Option<Num> {
         match self.cells.unify(a, b) {
@@ -201,14 +177,15 @@ impl Builder<'_> {
                 if let Some(index) = index {
                     return self.refuse(to_i32(diagnostic, index));
                 }
+                if let Some(mixed) = self.mixed(diagnostic.clone(), [a, b], what) {
+                    return self.refuse(mixed);
+                }
                 diagnostic = match (self.cells.known(a), self.cells.known(b)) {
-                    (Some(Dtype::Bool), Some(_)) | (Some(_), Some(Dtype::Bool)) => {
-                        diagnostic.help("select(mask, 1, 0)")
-                    }
                     (Some(x), Some(_)) if x.is_opaque() => self.cast_help(diagnostic, x, b),
                     (Some(x), Some(y)) => {
                         let to = wider(x, y);
-                        self.cast_help(diagnostic, to, a).of_operand(usize::from(to == x), None)
+                        self.cast_help(diagnostic.why(no_promotion(x, y)), to, a)
+                            .of_operand(usize::from(to == x), None)
                     }
                     (Some(dtype), None) => {
                         self.literal_help(diagnostic, dtype, b).of_operand(1, None)
@@ -333,7 +310,18 @@ impl Builder<'_> {
             }
             other @ (Num::Known(_) | Num::Cell(_)) => {
                 let what = "pointer arithmetic";
-                return self.refuse_dtype(what, "`i32` or `i64` offsets", other, loc);
+                let wide = self
+                    .cells
+                    .known(other)
+                    .is_some_and(|dtype| dtype.is_int() && dtype.bytes() >= 4);
+                let to = if wide { "i64" } else { "i32" };
+                let diagnostic = self.dtype_refused(what, "`i32` or `i64` offsets", other, loc);
+                return self.refuse(
+                    diagnostic
+                        .why("an address moves by whole elements, forward or back")
+                        .help(format!(".cast::<{to}>()"))
+                        .of_operand(1, None),
+                );
             }
         }
         let ty = self.ty(x).clone();
@@ -533,6 +521,7 @@ impl Builder<'_> {
                 Code::DtypeRefused
                     .at(loc, format!("{} is not defined on `{name}`", unary_name(op)))
                     .compare("element type", wants, format!("`{name}`"))
+                    .why("the hardware has such functions of floats alone, and nothing converts by itself")
                     .help(self.applied(
                         x,
                         &format!(".cast::<f32>().{}()", unary_name(op).trim_matches('`')),
@@ -540,7 +529,8 @@ impl Builder<'_> {
             );
         }
         if !fine {
-            return self.refuse_dtype(&unary_name(op), wants, num, loc);
+            let diagnostic = self.no_unary((op, x), wants, loc);
+            return self.refuse(diagnostic);
         }
         if known == Some(Dtype::F64)
             && let Unary::Transcendental(function) = op
@@ -598,7 +588,7 @@ impl Builder<'_> {
         let (a, c) = self.same_shape(a, c, what, loc)?;
         let (b, _) = self.same_shape(b, c, what, loc)?;
         self.unify_values(a, b, what, loc)?;
-        let num = self.unify_values(a, c, what, loc)?;
+        let num = self.third_operand(a, c, what, loc)?;
         let float = self.cells.is_float(num);
         let bool = self.cells.known(num) == Some(Dtype::Bool);
         if op == ElementwiseOp::Fma && !float {
@@ -627,7 +617,9 @@ impl Builder<'_> {
                 Code::DtypeRefused
                     .at(loc, "`select` chooses by a mask")
                     .compare("mask", "`bool`", self.describe(&Val::Value(mask)))
-                    .help_if(help),
+                    .why("a number is not a truth value: a comparison makes a mask of numbers")
+                    .help_if(help)
+                    .of_operand(2, None),
             );
         }
         if !self.same_kind(&[a, b], WHAT, loc) {
@@ -782,7 +774,7 @@ pub(crate) fn symbol(op: Binary) -> &'static str {
     }
 }
 
-fn unary_name(op: Unary) -> String {
+pub(super) fn unary_name(op: Unary) -> String {
     match op {
         Unary::Neg => "`-`".to_owned(),
         Unary::Not => "`!`".to_owned(),

@@ -50,6 +50,28 @@ impl Builder<'_> {
 
     /// `x.clamp(min, max)`
     pub(crate) fn clamp(&mut self, given: &Given<'_>) -> Val {
+        let of = self.num_of(&given.of);
+        let mut refused = false;
+        for bound in 0..2 {
+            let num = self.num_of(given.val(bound));
+            if let (Some(of), Some(num)) = (of, num)
+                && let Some(dtype) = self.cells.known(of)
+                && self.cells.known(num).is_none()
+                && dtype != crate::ir::Dtype::Bool
+                && self.cells.unify(of, num).is_err()
+            {
+                let headline = "the bounds of `clamp` have another element type";
+                let (required, actual) = (self.cells.name(of), self.cells.name(num));
+                let diagnostic =
+                    Code::DtypeMismatch.at(given.at(bound), headline).compare("", required, actual);
+                let diagnostic = self.literal_help(diagnostic, dtype, num);
+                self.report(diagnostic);
+                refused = true;
+            }
+        }
+        if refused {
+            return Val::Error;
+        }
         let at_least = self.binary(Binary::Max, &given.of, given.val(0), given.loc);
         self.binary(Binary::Min, &at_least, given.val(1), given.loc)
     }
