@@ -327,7 +327,7 @@ fn products(
                 Multiplied::Dense => {}
                 Multiplied::Scaled(_) => found.extend(scales(kernel, (*group, args), places)),
                 Multiplied::Sparse => {
-                    found.extend(sparse::operands(kernel, (*group, args), places))
+                    found.extend(sparse::operands(kernel, (*group, args), places));
                 }
             }
         }

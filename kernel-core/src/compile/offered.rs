@@ -175,7 +175,8 @@ impl<'a> Trial<'a> {
     /// What a message is to say of its help; nothing if that is right already.
     fn settle(&self, diagnostic: &Diagnostic) -> Option<Settled> {
         let help = diagnostic.help.as_deref()?;
-        if says_where(help) {
+        // A loop around partitions is written anew, as a whole.
+        if says_where(help) || diagnostic.code == Code::Specialize {
             return None;
         }
         let away = self.locations.place_away(diagnostic.primary).is_some();

@@ -63,6 +63,11 @@ fn placed(help: &str, goes: Option<&Goes>) -> String {
     let Some(Goes { words, .. }) = goes else { return help.to_owned() };
     let (first, rest) =
         help.split_once('\n').map_or((help, None), |(first, rest)| (first, Some(rest)));
+    // The line says it better.
+    let first = [" // before the loop", " // before the `if`"]
+        .iter()
+        .find_map(|vague| first.strip_suffix(vague))
+        .unwrap_or(first);
     let mark = if first.contains(" // ") { "; " } else { " // " };
     let rest = rest.map_or(String::new(), |rest| format!("\n{rest}"));
     format!("{first}{mark}{words}{rest}")

@@ -20,7 +20,7 @@ use crate::{diag::Problems, loc::Locations, syntax::Unit};
 
 /// Writes what messages say in the words of the program that they are about.
 pub(crate) fn set(unit: &Unit, locations: &Locations, problems: &mut Problems) {
-    own_code::write(unit, problems);
+    own_code::write(unit, locations, problems);
     in_place::set(unit, locations, problems);
     own_code::declared(unit, problems);
 }

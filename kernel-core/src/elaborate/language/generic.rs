@@ -206,7 +206,7 @@ impl Builder<'_> {
     }
 
     /// The type parameter of a value, and the words, if a literal stands beside it.
-    fn literal_beside(
+    pub(crate) fn literal_beside(
         &self,
         value: Option<Value>,
         literal: Num,
@@ -292,7 +292,7 @@ pub(crate) enum Destination {
 
 /// Where a literal stands.
 #[derive(Clone, Copy)]
-enum Side {
+pub(crate) enum Side {
     Left,
     Right,
 }

@@ -83,6 +83,9 @@ pub(super) fn operands(expr: &Expr) -> Vec<&Expr> {
         return vec![a];
     }
     if let ExprKind::Method(of, _, args) = &expr.kind {
+        if let ExprKind::Tuple(parts) = &of.kind {
+            return parts.iter().chain(args).collect();
+        }
         return std::iter::once(&**of).chain(args).collect();
     }
     let ExprKind::Call(of, args) = &expr.kind else { return Vec::new() };

@@ -14,7 +14,7 @@ use crate::{
         },
         tiles::arith::{LEFT, RIGHT},
     },
-    loc::Loc,
+    loc::{Loc, Locations},
     syntax::{Block, Expr, ExprKind, Function, Item, Kernel, Pat, PatKind, Stmt, TypeExpr, Unit},
 };
 
@@ -168,7 +168,7 @@ fn compare(diagnostic: &mut Diagnostic, required: &str, actual: &str) {
 }
 
 /// Writes the helps of a unit's messages out of its own code.
-pub(crate) fn write(unit: &Unit, problems: &mut Problems) {
+pub(crate) fn write(unit: &Unit, locations: &Locations, problems: &mut Problems) {
     if problems.is_empty() {
         return;
     }
@@ -180,7 +180,7 @@ pub(crate) fn write(unit: &Unit, problems: &mut Problems) {
                 .iter()
                 .find_map(|body| Some((body, body.exprs.get(&diagnostic.primary).copied()?)));
             if let Some((body, expr)) = found {
-                body.write(expr, diagnostic, &mut elements);
+                body.write(expr, locations, diagnostic, &mut elements);
             }
         }
         parameters::write(&bodies, list);
@@ -217,7 +217,13 @@ fn functions(item: &Item) -> Vec<&Function> {
 }
 
 impl Body<'_> {
-    fn write(&self, expr: &Expr, diagnostic: &mut Diagnostic, elements: &mut Elements) {
+    fn write(
+        &self,
+        expr: &Expr,
+        locations: &Locations,
+        diagnostic: &mut Diagnostic,
+        elements: &mut Elements,
+    ) {
         if operators::write(expr, diagnostic)
             || self.declaration(expr, diagnostic)
             || declarations::branches(expr, diagnostic)
@@ -236,7 +242,7 @@ impl Body<'_> {
         } else if diagnostic.code == Code::NotAFunction {
             self.element(expr, diagnostic, elements)
         } else if diagnostic.code == Code::Pipeline {
-            self.copies(expr, diagnostic)
+            self.copies(expr, locations, diagnostic)
         } else {
             None
         };

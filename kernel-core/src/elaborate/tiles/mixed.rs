@@ -264,6 +264,15 @@ impl Builder<'_> {
         loc: Loc,
     ) -> Option<Num> {
         let nums = [a, c].map(|value| self.num(value));
+        if let Some((_, actual, why, help)) =
+            self.literal_beside(Some(a), nums[1], crate::elaborate::generic::Side::Right)
+        {
+            let diagnostic = Code::DtypeMismatch
+                .at(loc, format!("the operands of {what} have different element types"))
+                .compare("", "one element type in all operands", actual)
+                .why(why);
+            return self.refuse(diagnostic.help_if(help).of_operand(2, None));
+        }
         let Some(x) =
             self.cells.known(nums[0]).filter(|_| self.cells.unify(nums[0], nums[1]).is_err())
         else {

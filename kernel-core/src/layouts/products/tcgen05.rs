@@ -131,7 +131,7 @@ pub(crate) fn scaled_instruction(
 /// "tcgen05.mma: Instruction descriptor", "Sparsity selector").
 pub(crate) fn sparse_bits(column: u32) -> u32 {
     const SPARSE: u32 = 1 << 2;
-    SPARSE | column % 2
+    SPARSE | (column % 2)
 }
 
 /// The instruction descriptor (PTX ISA, "tcgen05.mma: Instruction descriptor").

@@ -4,11 +4,14 @@ use super::Body;
 use crate::{
     diag::Diagnostic,
     elaborate::language::reach::children,
+    loc::{Loc, Locations},
     syntax::{Expr, ExprKind, GenericArg, PatKind, Stmt},
 };
 
 /// A load of a window in a loop: `let x = a.tile([m, k], [64, 32]).load();`
 struct Load<'a> {
+    /// Where it stands.
+    at: Loc,
     /// What it is called.
     name: &'a str,
     /// The window, and its extents.
@@ -40,7 +43,12 @@ impl Body<'_> {
     }
 
     /// The loads with which an iteration begins, as copies to shared memory.
-    pub(super) fn copies(&self, expr: &Expr, diagnostic: &mut Diagnostic) -> Option<String> {
+    pub(super) fn copies(
+        &self,
+        expr: &Expr,
+        locations: &Locations,
+        diagnostic: &mut Diagnostic,
+    ) -> Option<String> {
         if diagnostic.headline != super::NO_COPIES {
             return None;
         }
@@ -73,15 +81,20 @@ impl Body<'_> {
         let copies: Vec<String> = loads
             .iter()
             .zip(&names)
-            .map(|(load, name)| format!("copy_async({}, {name});", load.window))
+            .map(|(load, name)| {
+                let line = locations.line_column(load.at).0;
+                format!("copy_async({}, {name}); // in place of line {line}", load.window)
+            })
             .collect();
         let own: Vec<String> = loads.iter().map(|load| load.name.to_owned()).collect();
         let read: Vec<String> = names.iter().map(|name| format!("{name}.load()")).collect();
+        let (before, after) =
+            (locations.line_column(expr.loc).0, locations.line_column(loads.last()?.at).0);
         Some(format!(
-            "let {} = {}; // before the loop\n{} // in place of the loads\nlet {} = {};",
+            "let {} = {}; // before line {before}\n{}\nlet {} = {}; // after line {after}",
             list(&names),
             list(&shared),
-            copies.join(" "),
+            copies.join("\n"),
             list(&own),
             list(&read)
         ))
@@ -96,7 +109,7 @@ impl Body<'_> {
         let ty = self.param(tensor.name()?)?.last()?;
         let dtype = ty.args.first().and_then(GenericArg::ty)?.last()?;
         let extents = args.get(1)?.line()?;
-        Some(Load { name, window: window.line()?, extents, dtype: &dtype.name })
+        Some(Load { at: pat.loc, name, window: window.line()?, extents, dtype: &dtype.name })
     }
 
     /// A name that the function has not.

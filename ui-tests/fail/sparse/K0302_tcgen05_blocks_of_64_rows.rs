@@ -1,0 +1,14 @@
+use kiln::prelude::*;
+
+#[kernel(target = sm_100a, warps = 4)]
+pub fn product() {
+    let (a, b) = (shared::<f16>([128, 32]), shared::<f16>([64, 64]));
+    let metadata = tmem::<u16>([128, 4]);
+    let acc = tmem::<f32>([128, 64]).with_layout(tmem_block([64, 64], 1));
+    tcgen05::mma_sparse(a, metadata, b, acc);
+    let done = barrier(1);
+    tcgen05::commit(done);
+    done.wait(0);
+}
+
+fn main() {}
