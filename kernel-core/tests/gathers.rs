@@ -83,7 +83,7 @@ fn the_map_is_one_row_of_two_axes() {
     for (param, parts) in [
         (
             "#[block(4, 64)] x: TensorMap<f16, 2>",
-            ["[K0416]", "block [1, 64]", "block [4, 64]", "#[block(1, 64)] x"],
+            ["[K0416]", "block [1, 64]", "block [4, 64]", "#[block(1, 64)] // in place of"],
         ),
         ("#[block(1, 1, 64)] x: TensorMap<f16, 3>", ["[K0205]", "two axes", "rank 2", "rank 3"]),
         ("#[block(64)] x: TensorMap<f16, 1>", ["[K0205]", "two axes", "rank 2", "rank 1"]),
@@ -114,7 +114,7 @@ fn the_map_is_one_row_of_two_axes() {
         ),
         (
             "x: Tensor<f16, 2>",
-            ["[K0206]", "`x` is not a tensor map", "`TensorMap<f16, 2>`", "#[block(1, 64)] x"],
+            ["[K0206]", "`x` is not a tensor map", "`TensorMap<f16, 2>`", "#[block("],
         ),
     ] {
         refused(ATTR, &map(param), &body, &parts);
@@ -144,7 +144,7 @@ fn the_tile_has_a_row_for_each_number() {
         ("zeros::<f16>([8, 64])", ["[K0404]", "shared memory", "registers"]),
         (
             "shared::<f16>([8, 64]).with_layout(swizzled(8, 2, 4, [1, 0]))",
-            ["[K0409]", "no tensor map has this layout", ".with_layout(swizzle(128))"],
+            ["[K0409]", "no tensor map has this layout", "help      swizzle(128)"],
         ),
     ] {
         refused(ATTR, X, &gather(LOADED, "0", tile), &parts);
@@ -155,7 +155,7 @@ fn the_tile_has_a_row_for_each_number() {
         ATTR,
         declared,
         &gather(LOADED, "0", pinned),
-        &["[K0409]", "different swizzles", ".with_layout(swizzle(64))"],
+        &["[K0409]", "different swizzles", "help      swizzle(64)"],
     );
     let wide = "#[block(1, 512)] x: TensorMap<u8, 2>, rows: Tensor<i32, 1>";
     let plain = "shared::<u8>([8, 512]).with_layout(row_major())";

@@ -39,6 +39,10 @@ const APART: &[(&str, &str)] = &[
     ("scaled/K0302_float4_columns_side_by_side.rs", "the transposition where it is read"),
     ("shapes/K0206_tile_first.rs", "the types of the branches"),
     ("sparse/K0204_sums.rs", "the type of the tensor"),
+    (
+        "sparse/K0302_tcgen05_metadata_of_two_sizes.rs",
+        "what a product of another type reads from the same memory",
+    ),
     ("subset/K0102_other_languages.rs", "an argument that is refused"),
     ("subset/K0108_tensor_load.rs", "the extents of the window that is written"),
     ("tcgen05/K0302_factor_in_other_rows.rs", "a layout that the message does not point at"),
