@@ -2,8 +2,9 @@
 //! the parts are two blocks. On two GPUs, if there are two, each runs one part, at the same time and on the memory of the first.
 #![expect(
     unsafe_code,
+    clippy::float_cmp,
     clippy::print_stderr,
-    reason = "the launches work with addresses, and what is left out has to be said"
+    reason = "the launches work with addresses, the sums are whole numbers, and what is left out has to be said"
 )]
 
 use kiln::prelude::*;

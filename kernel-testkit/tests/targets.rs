@@ -71,9 +71,11 @@ const ASSEMBLED: [Set; 3] = [
 /// Kernels that need more than what their sets say, which is the rule of a target that has it.
 fn also_needs(name: &str, row: &Hardware) -> bool {
     match name {
-        "blackwell/product_integers" | "blackwell/product_of_8_columns" => {
-            row.target.has(Capability::Tcgen05Integers)
-        }
+        "blackwell/product_integers"
+        | "blackwell/product_of_8_columns"
+        | "blackwell/sparse_bytes"
+        | "blackwell/sparse_majors"
+        | "blackwell/sparse_pair" => row.target.has(Capability::Tcgen05Integers),
         // It keeps a row of 64 Ki numbers.
         "layer_norm/layer_norm_long" => row.shared_bytes_per_block > 128 * 1024,
         _ => true,

@@ -5,25 +5,25 @@
 //!
 //! # Idea
 //!
-//! One kernel serves every shape. A tile of the result is the product of `BL` rows of one factor and `BR` rows of the other, in steps of 64
-//! numbers along `k`. `wgmma` takes 64 rows of its left factor for each warpgroup, but as few as 8 of its right one. So a product with few
-//! rows is computed transposed, with the weights on the left: no multiplication is wasted, and the time is that of reading the weights.
+//! One kernel serves every shape. A tile of the result is the product of `BL` rows of the left operand and `BR` rows of the right one, in
+//! steps of 64 elements along `k`. `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right one. So a
+//! product with few rows is computed transposed, with the weights on the left: the time is that of reading the weights.
 //!
-//! Blocks are persistent. Where there are fewer tiles than multiprocessors, or a last wave of tiles would leave most of them idle, blocks
-//! share the steps of the tiles evenly ("Stream-K" by Osama et al., 2023). A block stores the sums of its part of a tile to scratch
+//! Blocks are persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, single
+//! blocks share the steps of those tiles evenly ("Stream-K" by Osama et al., 2023). A block stores the sums of its part of a tile to scratch
 //! memory. The last block to do so adds up all parts in the order of their steps: results are the same in every run.
 //!
 //! # Schedule
 //!
-//! One warp loads both factors by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left factor
+//! One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left operand
 //! multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four, blocks
-//! compute tiles below one another, and one multicast copy loads for all. [`launch_dependents`](kiln::lang::launch_dependents) lets the
-//! blocks of the next kernel start while the last ones of this one finish.
+//! compute adjacent rows of tiles, and one multicast copy loads the right operand for all. [`launch_dependents`] lets a
+//! next kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
 //!
 //! # Floor
 //!
 //! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
-//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Measured shares are in `benches/results/products.md`.
+//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Times beside cuBLASLt are in `benches/results/products.md`.
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
@@ -33,11 +33,11 @@ mod plan;
 use kernel::shared_steps::product;
 pub use plan::Plan;
 
-/// An element type of factors and of results: [`bf16`] and [`f16`].
-pub trait Factor: Element + sealed::Sealed {}
+/// An element type of operands and of results: [`bf16`] and [`struct@f16`].
+pub trait Operand: Element + sealed::Sealed {}
 
-impl Factor for bf16 {}
-impl Factor for f16 {}
+impl Operand for bf16 {}
+impl Operand for f16 {}
 
 mod sealed {
     use kiln::prelude::{bf16, f16};
@@ -52,8 +52,8 @@ mod sealed {
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
 ///
 /// One `Matmul` serves any number of shapes and streams of its device. A product waits for the one before it, because they share the scratch
-/// memory; products on two streams at once take a `Matmul` each. In a [`capture`](kiln::Device::capture), which cannot allocate, the
-/// same product, or a larger one, has to have run before.
+/// memory; products on two streams at once take a `Matmul` each. A product of the same extents has to have run before one is recorded in a
+/// [`capture`](kiln::Device::capture), which cannot allocate.
 #[derive(Debug)]
 pub struct Matmul {
     multiprocessors: usize,
@@ -61,6 +61,8 @@ pub struct Matmul {
     parts: DeviceTensor<f32, 1>,
     /// How many parts of each tile have been stored: zero between products.
     arrived: DeviceTensor<i32, 1>,
+    /// A launch has failed, which may have left counts.
+    spoilt: bool,
 }
 
 impl Matmul {
@@ -76,18 +78,20 @@ impl Matmul {
             multiprocessors: stream.device().properties().multiprocessors as usize,
             parts: stream.empty([0])?,
             arrived: stream.zeros([0])?,
+            spoilt: false,
         })
     }
 
     /// `c = a · bᵀ` for `a` of shape `[m, k]`, `b` of shape `[n, k]` and `c` of shape `[m, n]`.
     ///
-    /// Rows are contiguous, and begin at multiples of 16 bytes. Extents may be 0: without `k` every sum is 0. NaN and infinities
+    /// Rows are contiguous and begin at multiples of 16 bytes, as TMA asks for: `k` and `n` of contiguous tensors are multiples of 8. Extents
+    /// may be 0: without `k` every sum is 0. NaN and infinities
     /// spread as the sums say.
     ///
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes,
     /// those of allocations and launches.
-    pub fn product<T: Factor>(
+    pub fn product<T: Operand>(
         &mut self,
         stream: &Stream,
         a: &impl TensorArgument<T, 2>,
@@ -105,11 +109,11 @@ impl Matmul {
         }
     }
 
-    /// [`product`](Matmul::product) by a plan of the caller's choice, which is one of [`Plan::candidates`] for these extents.
+    /// [`product`](Matmul::product) by a plan of the caller's choice, one of [`Plan::candidates`] for these extents.
     ///
     /// # Errors
-    /// Those of [`product`](Matmul::product).
-    pub fn product_by<T: Factor>(
+    /// [`Error::Shape`] for a plan that was made for other extents; those of [`product`](Matmul::product).
+    pub fn product_by<T: Operand>(
         &mut self,
         stream: &Stream,
         plan: Plan,
@@ -117,11 +121,16 @@ impl Matmul {
         b: &impl TensorArgument<T, 2>,
         c: &mut impl TensorArgumentMut<T, 2>,
     ) -> Result<()> {
-        extents(a, b, c)?;
+        let shape = extents(a, b, c)?;
+        if plan.shape != shape {
+            let operation = "a plan for a product [m, n, k]";
+            let (required, actual) = (plan.shape.to_vec(), shape.to_vec());
+            return Err(Error::Shape { operation, required, actual });
+        }
         self.launch(stream, plan, a, b, c)
     }
 
-    fn launch<T: Factor>(
+    fn launch<T: Operand>(
         &mut self,
         stream: &Stream,
         plan: Plan,
@@ -129,37 +138,43 @@ impl Matmul {
         b: &impl TensorArgument<T, 2>,
         c: &mut impl TensorArgumentMut<T, 2>,
     ) -> Result<()> {
-        let shape = c.tensor_mut()?.shape();
-        let Plan { instance, blocks, waves } = plan;
-        let [bl, br, cluster] = [instance.BL, instance.BR, instance.C].map(plan::count);
-        let places = 2 * blocks * cluster;
-        let tiles = plan.tiles(shape) * cluster;
+        let Plan { instance, clusters, waves, .. } = plan;
+        let [bl, br] = [instance.BL, instance.BR].map(plan::count);
+        // Only tiles that blocks share need scratch memory: each block has two places.
+        let tiles = plan.shared_tiles();
+        let places = if tiles > 0 { 2 * clusters } else { 0 };
         if self.parts.len() < places * bl * br {
             self.parts = stream.empty([places * bl * br])?;
         }
-        if self.arrived.len() < tiles {
+        if self.arrived.len() < tiles || self.spoilt {
             self.arrived = stream.zeros([tiles])?;
+            self.spoilt = false;
         }
         let mut parts = self.parts.slice_mut(0, 0..places * bl * br)?;
         let mut parts = parts.reshape_mut([places * bl / 16, br / 8, 2, 8, 8])?;
         let (parts, arrived) = (&mut parts, &mut self.arrived);
-        let [blocks, waves] = [blocks, waves].map(|value| {
+        let [clusters, waves] = [clusters, waves].map(|value| {
             i32::try_from(value)
-                .expect("blocks and waves are fewer than the tiles, which the kernel counts in i32")
+                .expect("there are fewer waves than tiles, which the kernel counts in i32")
         });
-        if instance.SWAP {
-            let args = product::Args { left: b, right: a, c, parts, arrived, blocks, waves };
+        let launched = if instance.SWAP {
+            let args = product::Args { left: b, right: a, c, parts, arrived, clusters, waves };
             instance.with(args).launch(stream)
         } else {
-            let args = product::Args { left: a, right: b, c, parts, arrived, blocks, waves };
+            let args = product::Args { left: a, right: b, c, parts, arrived, clusters, waves };
             instance.with(args).launch(stream)
+        };
+        if launched.is_err() {
+            // What was stopped may have counted parts that nobody will add.
+            self.spoilt = true;
         }
+        launched
     }
 }
 
 /// `m`, `n` and `k`.
 #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
-fn extents<T: Factor>(
+fn extents<T: Operand>(
     a: &impl TensorArgument<T, 2>,
     b: &impl TensorArgument<T, 2>,
     c: &mut impl TensorArgumentMut<T, 2>,
@@ -177,7 +192,7 @@ fn extents<T: Factor>(
     }
 }
 
-/// Sums of no products.
+/// Zeros: a product without `k`.
 #[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 16), cdiv(c.dim(1), 128)], instances(T = [bf16, f16]))]
 fn empty_sums<T: Float>(c: TensorMut<T, 2>) {
     c.tile([block_id(0) * 16, block_id(1) * 128], [16, 128]).store(zeros([16, 128]));

@@ -9,12 +9,12 @@
 
 use half::{bf16, f16};
 use kiln::prelude::{Device, DeviceTensor, Error, Result, Stream, Target};
-use kiln_kernels::matmul::{Factor, Matmul, Plan};
+use kiln_kernels::matmul::{Matmul, Operand, Plan};
 
 /// A multiprocessor count for which shares begin within tiles.
 const MULTIPROCESSORS: usize = 7;
 
-trait Number: Factor + Copy {
+trait Number: Operand + Copy {
     /// The distance of numbers from 1 on. Rounding is off by half of it, in proportion.
     const UNIT: f64;
     fn of(value: f32) -> Self;
@@ -110,11 +110,14 @@ fn every_plan<T: Number>(shape: [usize; 3]) -> Result<()> {
     let plans = Plan::candidates::<T>(shape, MULTIPROCESSORS);
     assert!(!plans.is_empty(), "{shape:?}");
     for plan in &plans {
+        let mut bits = Vec::new();
         for _ in 0..2 {
             let mut c = case.unwritten()?;
             matmul.product_by(&case.stream, *plan, &case.a, &case.b, &mut c)?;
             case.check(&format!("{plan} for {shape:?}"), &c)?;
+            bits.push(c.to_vec(&case.stream)?.into_iter().map(Number::value).collect::<Vec<_>>());
         }
+        assert_eq!(bits[0], bits[1], "{plan} for {shape:?}: two runs differ");
     }
     Ok(())
 }
@@ -189,6 +192,32 @@ fn views_are_multiplied_in_place() -> Result<()> {
         "stored beside the view"
     );
     Ok(())
+}
+
+#[test]
+fn a_plan_for_other_extents_is_refused() -> Result<()> {
+    let case = Case::<bf16>::new([16, 64, 64])?;
+    let mut matmul = Matmul::new(&case.stream)?;
+    for plan in Plan::candidates::<bf16>([16, 64, 128], MULTIPROCESSORS) {
+        let refused =
+            matmul.product_by(&case.stream, plan, &case.a, &case.b, &mut case.unwritten()?);
+        assert!(matches!(refused, Err(Error::Shape { .. })), "{plan}: {refused:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_product_that_has_run_can_be_recorded() -> Result<()> {
+    let case = Case::<f16>::new([9, 72, 192])?;
+    let mut matmul = Matmul::new(&case.stream)?;
+    let mut c = case.unwritten()?;
+    matmul.product(&case.stream, &case.a, &case.b, &mut c)?;
+    case.stream.fill(&mut c, f16::NAN)?;
+    let graph = case.stream.device().capture(|stream| {
+        (0..2).try_for_each(|_| matmul.product(stream, &case.a, &case.b, &mut c))
+    })?;
+    graph.launch(&case.stream)?;
+    case.check("a graph", &c)
 }
 
 #[test]

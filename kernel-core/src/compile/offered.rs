@@ -203,7 +203,9 @@ impl<'a> Trial<'a> {
                 break;
             }
         }
-        settled.or_else(|| self.untried(diagnostic, &place))
+        // What could not be tried any more stays where it is.
+        let tried = self.builds.get() > 0;
+        settled.or_else(|| if tried { self.untried(diagnostic, &place) } else { None })
     }
 
     /// The ways to put a help into the text, those first that are meant most often.

@@ -1,4 +1,4 @@
-//! The kernel: persistent blocks, which compute whole tiles first and share the steps of the tiles that are left.
+//! The kernel: persistent clusters, which compute whole tiles first and share the steps of the tiles that are left.
 
 #![expect(
     clippy::cast_lossless,
@@ -7,8 +7,8 @@
     reason = "device code has neither `From` between numbers nor numbers of booleans"
 )]
 
-/// Products by blocks that are persistent: each computes whole tiles, and then an equal share of the steps along `k` of the tiles that are
-/// too few to give every block one.
+/// Products by persistent clusters: each computes whole tiles, and then an equal share of the steps along `k` of the tiles that are left. A
+/// single block is a cluster of one, and only those share.
 ///
 /// A tile whose steps all lie in one share is stored by its block. Of the others each block stores its part of the sums to scratch
 /// memory; the last one to do so adds all parts, in the order of their steps, and stores the tile. So the sums do not depend on which
@@ -21,18 +21,18 @@ pub(crate) mod shared_steps {
         sched::{Grouped, Schedule},
     };
 
-    /// The tiles of a product, and the part of this block. The blocks of a cluster of `C` have the same part, of tiles of `C` times as many rows.
+    /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     struct Work {
-        /// Which of the clusters this block is in; of single blocks, its number.
+        /// Which of the clusters this is.
         at: i32,
         order: Grouped<16>,
-        blocks: i32,
+        clusters: i32,
         /// Steps along `k` of a tile.
         depth: i32,
-        /// The number of whole tiles of this block, and of all blocks.
+        /// The number of whole tiles of this cluster, and of all clusters.
         whole: i32,
         all_whole: i32,
-        /// The steps of the tiles that are shared, the number of blocks that share them, and this block's share.
+        /// The steps of the tiles that are shared, the number of clusters that share them, and the share of this one.
         steps: i32,
         sharers: i32,
         first: i32,
@@ -40,17 +40,17 @@ pub(crate) mod shared_steps {
     }
 
     impl Work {
-        fn new(rows: i32, columns: i32, depth: i32, blocks: i32, waves: i32, at: i32) -> Work {
+        fn new(rows: i32, columns: i32, depth: i32, clusters: i32, waves: i32, at: i32) -> Work {
             let tiles = rows * columns;
-            let all_whole = (waves * blocks).min(tiles);
+            let all_whole = (waves * clusters).min(tiles);
             let steps = (tiles - all_whole) * depth;
-            let sharers = blocks.min(steps).max(1);
+            let sharers = clusters.min(steps).max(1);
             Work {
                 at,
                 order: Grouped::<16>::new(rows, columns),
-                blocks,
+                clusters,
                 depth,
-                whole: cdiv(all_whole - at, blocks),
+                whole: cdiv(all_whole - at, clusters),
                 all_whole,
                 steps,
                 sharers,
@@ -59,28 +59,28 @@ pub(crate) mod shared_steps {
             }
         }
 
-        /// Where the share of a block begins: shares differ by one step at most, and none is empty.
-        fn share(steps: i32, block: i32, sharers: i32) -> i32 {
-            (steps as i64 * block as i64 / sharers as i64) as i32
+        /// Where the share of a cluster begins: shares differ by one step at most, and none is empty.
+        fn share(steps: i32, cluster: i32, sharers: i32) -> i32 {
+            (steps as i64 * cluster as i64 / sharers as i64) as i32
         }
 
-        /// The block whose share holds a step.
+        /// The cluster whose share holds a step.
         fn owner(&self, step: i32) -> i32 {
             (((step as i64 + 1) * self.sharers as i64 - 1) / self.steps as i64) as i32
         }
 
-        /// How many tiles and parts of tiles this block computes.
+        /// How many tiles and parts of tiles this cluster computes.
         fn pieces(&self) -> i32 {
             let shared = cdiv(self.end, self.depth) - self.first / self.depth;
             self.whole + if self.end > self.first { shared } else { 0 }
         }
 
-        /// A tile, and the first of its steps that is computed here and the one behind the last.
+        /// A tile, and the first of its steps that is computed here and the one after the last.
         fn piece(&self, i: i32) -> (i32, i32, i32) {
             let shared = self.first / self.depth + i - self.whole;
             let before = shared * self.depth;
             if i < self.whole {
-                (i * self.blocks + self.at, 0, self.depth)
+                (i * self.clusters + self.at, 0, self.depth)
             } else {
                 let begin = (self.first - before).max(0);
                 (self.all_whole + shared, begin, (self.end - before).min(self.depth))
@@ -88,11 +88,17 @@ pub(crate) mod shared_steps {
         }
     }
 
+    /// The position of this block in its cluster.
+    fn rank<const C: i32>() -> i32 {
+        if C > 1 { cluster::rank() } else { 0 }
+    }
+
     struct Product<T: Scalar, R: Float> {
         left: TensorMap<T, 2>,
         right: TensorMap<T, 2>,
         c: TensorMapMut<R, 2>,
-        /// Sums of parts of tiles: two for each block, in the order of the registers that hold them.
+        /// Sums of parts of tiles, in the order of the registers that hold them. Each block has two places: for the end of a tile, with which
+        /// its share begins, and for the beginning or the middle of one.
         parts: TensorMut<f32, 5>,
         /// How many parts of each shared tile are there.
         arrived: TensorMut<i32, 1>,
@@ -105,7 +111,7 @@ pub(crate) mod shared_steps {
     }
 
     impl<T: Scalar, R: Float> Product<T, R> {
-        /// Fills the ring with the operands of each step. The blocks of a cluster take turns to load what all of them multiply with.
+        /// Fills the ring with the operands of each step. The blocks of a cluster take turns to load the right operand, which all of them read.
         fn load<const C: i32>(&self) {
             let ([bl, bk], [br, _]) = (self.left.block(), self.right.block());
             let mut ring = Ring::writer(self.full.len());
@@ -116,7 +122,7 @@ pub(crate) mod shared_steps {
                     let full = self.full[ring.slot];
                     self.empty[ring.slot].wait(ring.phase);
                     full.expect(self.left.block_bytes() + self.right.block_bytes());
-                    let row = row * C + if C > 1 { cluster::rank() } else { 0 };
+                    let row = row * C + rank::<C>();
                     let (at, right) = ([column * br, step * bk], self.rights[ring.slot]);
                     tma::load(self.left, [row * bl, step * bk], full, self.lefts[ring.slot]);
                     if C == 1 {
@@ -165,21 +171,17 @@ pub(crate) mod shared_steps {
                 self.release::<C>(before);
                 let mut complete = end - begin == self.work.depth;
                 if C == 1 && !complete {
-                    // The part of the tile in which the block's share begins comes first.
-                    let rank = if C > 1 { cluster::rank() } else { 0 };
-                    self.put((2 * self.work.at + if begin > 0 { 0 } else { 1 }) * C + rank, acc);
+                    self.put(2 * self.work.at + if begin > 0 { 0 } else { 1 }, acc);
                     let shared = tile - self.work.all_whole;
                     let (zero, last) =
                         (shared * self.work.depth, (shared + 1) * self.work.depth - 1);
                     let (from, to) = (self.work.owner(zero), self.work.owner(last));
-                    let arrived = self.arrived.tile([shared * C + rank], [1]);
+                    let arrived = self.arrived.tile([shared], [1]);
                     complete = arrived.acq_rel().atomic_add(full([1], 1)).item() == to - from;
                     if complete {
-                        acc = self.get((2 * from + 1) * C + rank);
+                        acc = self.get(2 * from + 1);
                         for other in range(from + 1, to + 1, 1) {
-                            let begins = Work::share(self.work.steps, other, self.work.sharers);
-                            acc += self
-                                .get((2 * other + if begins > zero { 0 } else { 1 }) * C + rank);
+                            acc += self.get(2 * other);
                         }
                         arrived.store(zeros([1]));
                     }
@@ -192,8 +194,7 @@ pub(crate) mod shared_steps {
                         self.staged.store(acc.cast());
                     }
                     fence_async();
-                    let row = row * C + if C > 1 { cluster::rank() } else { 0 };
-                    let (row, column) = (row * bl, column * br);
+                    let (row, column) = ((row * C + rank::<C>()) * bl, column * br);
                     let at = if SWAP { [column, row] } else { [row, column] };
                     tma::store(self.c, at, self.staged);
                 }
@@ -220,8 +221,9 @@ pub(crate) mod shared_steps {
     /// `left · rightᵀ` of matrices that are contiguous along `k`, or with `SWAP` its transpose: few rows of `a` are then `right`, whose
     /// block may be as small as 8, where a `left` has 64 rows for each warpgroup.
     ///
-    /// `waves` is how many whole tiles each block computes, as far as there are tiles.
-    #[kernel(target = sm_90a, warps = W, grid = blocks * C, cluster = C,
+    /// There are `clusters` of them, and each computes `waves` whole tiles, as far as there are tiles. Clusters of several blocks share no
+    /// steps: their whole tiles are all tiles.
+    #[kernel(target = sm_90a, warps = W, grid = clusters * C, cluster = C,
              instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, STAGES, SWAP, W, C) = [
                  (64, 8, 10, true, 4, 1), (64, 16, 10, true, 4, 1), (64, 32, 8, true, 4, 1), (64, 64, 12, true, 4, 1),
                  (128, 8, 6, true, 8, 1), (128, 16, 6, true, 8, 1), (128, 32, 8, true, 8, 1), (128, 64, 8, true, 8, 1),
@@ -245,7 +247,7 @@ pub(crate) mod shared_steps {
         #[block(if SWAP { BR } else { BL }, if SWAP { BL } else { BR })] c: TensorMapMut<R, 2>,
         #[stride(16 * BR, 128, 64, 8, 1)] parts: TensorMut<f32, 5>,
         arrived: TensorMut<i32, 1>,
-        blocks: i32,
+        clusters: i32,
         waves: i32,
     ) {
         launch_dependents();
@@ -262,7 +264,7 @@ pub(crate) mod shared_steps {
             staged: if SWAP { shared([BR, BL]) } else { shared([BL, BR]) },
             full: barriers(STAGES, 1),
             empty: barriers(STAGES, C), // the readers of each block arrive
-            work: Work::new(rows, columns, depth, blocks, waves, block_id(0) / C),
+            work: Work::new(rows, columns, depth, clusters, waves, block_id(0) / C),
         };
         grid_dependency_wait();
         warp_specialize(

@@ -4,53 +4,55 @@ use std::fmt;
 
 use kiln::prelude::*;
 
-use super::{Factor, kernel::shared_steps::product};
+use super::{Operand, kernel::shared_steps::product};
 
 mod model;
 
-/// Numbers along `k` of a step: 128 bytes, the widest row of a swizzle.
+/// Elements along `k` of a step: 128 bytes, the widest row of a swizzle.
 const STEP: usize = 64;
-/// The fewest rows of a right factor of `wgmma`.
+/// The fewest rows of a right operand of `wgmma`.
 const SMALLEST: usize = 8;
 
 /// How a product is computed: the tile, the cluster, the number of clusters and of whole tiles that each of them computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub(super) instance: product::Instance,
-    /// Clusters, or single blocks.
-    pub(super) blocks: usize,
+    /// The extents `[m, n, k]` that it is for.
+    pub(super) shape: [usize; 3],
+    /// Clusters; a single block is a cluster of one.
+    pub(super) clusters: usize,
     /// Whole tiles of each of them, as far as there are tiles; the steps of all others are shared.
     pub(super) waves: usize,
 }
 
-/// Clusters of four that an H100 or H200 runs at once, of 33 that its multiprocessors would make: some of its groups of multiprocessors
-/// have a number of them that four does not divide (`cuOccupancyMaxActiveClusters`).
+/// Clusters of four that an H200 of 132 multiprocessors runs at once (`cuOccupancyMaxActiveClusters`), where 33 would take all of them: four
+/// does not divide the number of multiprocessors in each of its groups.
 const CLUSTERS_OF_FOUR: usize = 30;
-/// As many blocks as share a tile are tried one by one, and above it powers of two.
+/// Up to so many blocks for a tile every number is tried; above it, powers of two and the largest.
 const SHARES: usize = 4;
 
 impl Plan {
     /// The plan for `c = a · bᵀ` of extents `[m, n, k]` that takes the least time by the model; none for an extent of 0.
-    pub fn choose<T: Factor>(shape: [usize; 3], multiprocessors: usize) -> Option<Plan> {
+    pub fn choose<T: Operand>(shape: [usize; 3], multiprocessors: usize) -> Option<Plan> {
         Plan::candidates::<T>(shape, multiprocessors)
             .into_iter()
-            .map(|plan| (plan.microseconds(shape, multiprocessors), plan))
+            .map(|plan| (plan.microseconds(multiprocessors), plan))
             .min_by(|(one, _), (other, _)| one.total_cmp(other))
             .map(|(_, plan)| plan)
     }
 
     /// The plans that may be best for extents `[m, n, k]`; none for an extent of 0.
-    pub fn candidates<T: Factor>([m, n, k]: [usize; 3], multiprocessors: usize) -> Vec<Plan> {
+    pub fn candidates<T: Operand>([m, n, k]: [usize; 3], multiprocessors: usize) -> Vec<Plan> {
         let steps = k.div_ceil(STEP);
         let mut plans = Vec::new();
         if m == 0 || n == 0 || k == 0 {
             return plans;
         }
         for instance in product::instances().filter(|one| one.T == Dtype::of::<T>()) {
-            let plan = Plan { instance, blocks: 1, waves: 0 };
+            let plan = Plan { instance, shape: [m, n, k], clusters: 1, waves: 0 };
             let [rows, columns] = plan.tile();
             let cluster = plan.cluster();
-            // Of a tile less than half lies beyond the result, unless it is a small one.
+            // Half of the rows of a tile lie in the result, unless it is the smallest, and a quarter of its columns.
             let fits = rows < 2 * m.max(SMALLEST) && columns < 4 * n.max(64);
             // Up to 512 rows are at most four tiles: more of them read the weights too often.
             if !fits || 4 * rows < m.min(512) {
@@ -61,7 +63,7 @@ impl Plan {
                 _ => multiprocessors / cluster,
             }
             .max(1);
-            let tiles = plan.tiles([m, n]);
+            let tiles = plan.tiles();
             let mut choices = Vec::new();
             if cluster > 1 {
                 // Clusters share no tiles.
@@ -83,7 +85,11 @@ impl Plan {
             }
             choices.sort_unstable();
             choices.dedup();
-            plans.extend(choices.into_iter().map(|(blocks, waves)| Plan { blocks, waves, ..plan }));
+            plans.extend(choices.into_iter().map(|(clusters, waves)| Plan {
+                clusters,
+                waves,
+                ..plan
+            }));
         }
         plans
     }
@@ -100,10 +106,15 @@ impl Plan {
         count(self.instance.C)
     }
 
-    /// The number of tiles of a result of shape `[m, n]`.
-    pub fn tiles(&self, [m, n]: [usize; 2]) -> usize {
-        let [rows, columns] = self.tile();
+    /// The number of tiles.
+    pub fn tiles(&self) -> usize {
+        let ([rows, columns], [m, n, _]) = (self.tile(), self.shape);
         m.div_ceil(rows) * n.div_ceil(columns)
+    }
+
+    /// The number of tiles whose steps are shared.
+    pub(super) fn shared_tiles(&self) -> usize {
+        self.tiles().saturating_sub(self.waves * self.clusters)
     }
 }
 
@@ -114,10 +125,11 @@ pub(super) fn count(constant: i32) -> usize {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { instance, blocks, waves } = self;
+        let Plan { instance, clusters, waves, .. } = self;
         let [rows, columns] = self.tile();
         let turned = if instance.SWAP { "t" } else { "" };
-        let (cluster, stages) = (instance.C, instance.STAGES);
+        let (blocks, stages) = (clusters * self.cluster(), instance.STAGES);
+        let cluster = instance.C;
         write!(
             f,
             "{rows}x{columns}{turned} in {cluster}, {stages} stages, {blocks} blocks, {waves} waves"

@@ -154,6 +154,8 @@ impl<'a> Gap<'a> {
         match missing.spot {
             Spot::After | Spot::Behind => {
                 let mut steps = from;
+                // A device function of another module is not looked at.
+                steps.last()?;
                 if let Lacking::Phase(Phase { commit: Commit::Done, .. }) = missing.what {
                     steps.last_mut()?.go_to_commit();
                 }

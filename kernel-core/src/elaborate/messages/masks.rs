@@ -20,8 +20,7 @@ use crate::{
     ir::{Binary, Compare},
     loc::Loc,
     syntax::{
-        BinOp, Block, Expr, ExprKind, Function, GenericArg, Literal, PatKind, Stmt, TypeExpr, Unit,
-        VALUE,
+        BinOp, Block, Expr, ExprKind, Function, GenericArg, PatKind, Stmt, TypeExpr, Unit, VALUE,
     },
 };
 
@@ -75,7 +74,7 @@ impl<'a> Masked<'a> {
             axes.extend(axis.text());
         }
         if let (Some(name), Some(body)) = (expr.name(), &self.function.body)
-            && depth < 8
+            && depth < 3
         {
             let mut inits = Vec::new();
             each_let(body, &mut |pat, init| {
@@ -118,7 +117,7 @@ impl<'a> Masked<'a> {
         match &expr.kind {
             ExprKind::Call(of, args) if of.name() == Some("store") => {
                 let [at, value] = &args[..] else { return None };
-                if !self.chooses(at) {
+                if !self.chooses(at) || reads(at) {
                     return None;
                 }
                 let mask = self.mask_at(at)?;
@@ -137,19 +136,6 @@ impl<'a> Masked<'a> {
                 let to = to.name()?;
                 let value = format!("{to} {} {}", symbol(*op).trim_matches('`'), self.part(value)?);
                 Some(format!("{to} = select({mask}, {value}, {to});"))
-            }
-            ExprKind::Call(of, args) if is_atomic_add(of) => {
-                let [at, value] = &args[..] else { return None };
-                if !self.chooses(at) {
-                    return None;
-                }
-                let one = matches!(value.kind, ExprKind::Lit(Literal::Int(1, None)));
-                let dtype = self.pointee(at)?;
-                let value = match (one, zero(&dtype)) {
-                    (true, _) => format!("{mask}.cast::<{dtype}>()"),
-                    (false, zero) => format!("select({mask}, {}, {zero})", self.value(value)?),
-                };
-                Some(format!("{}({}, {value});", of.line()?, at.line()?))
             }
             _ => None,
         }
@@ -171,6 +157,9 @@ impl<'a> Masked<'a> {
     fn loads(&self, expr: &Expr, text: &str) -> Option<String> {
         if let ExprKind::Call(of, args) = &expr.kind {
             if let ([at], Some("load")) = (&args[..], of.name()) {
+                if reads(at) {
+                    return None;
+                }
                 if !self.chooses(at) {
                     return Some(text.to_owned());
                 }
@@ -201,7 +190,7 @@ impl<'a> Masked<'a> {
     }
 
     fn pointee_of(&self, at: &Expr, depth: u32) -> Option<String> {
-        if depth > 8 {
+        if depth > 3 {
             return None;
         }
         if let Some(name) = at.name() {
@@ -302,9 +291,13 @@ fn zero(dtype: &str) -> String {
     }
 }
 
-fn is_atomic_add(of: &Expr) -> bool {
-    let ExprKind::Path(path) = &of.kind else { return false };
-    matches!(&path.segments[..], [module, name] if module.name == "atomic" && name.name == "add")
+/// Whether an address is computed from what is in memory: that would have to be masked as well.
+fn reads(at: &Expr) -> bool {
+    let called = if let ExprKind::Call(of, _) = &at.kind { of.name() } else { None };
+    let method = if let ExprKind::Method(_, name, _) = &at.kind { Some(&*name.name) } else { None };
+    let mut found = called.or(method).is_some_and(|name| name.starts_with("load"));
+    children(at, &mut |child| found |= reads(child));
+    found
 }
 
 /// The mask of the elements for which this one is false.
@@ -313,10 +306,7 @@ fn negated(condition: &Expr) -> Option<String> {
         && let [other] = &args[..]
     {
         let opposite = match name.name.as_str() {
-            "lt" => "ge",
-            "ge" => "lt",
-            "gt" => "le",
-            "le" => "gt",
+            // Of floats the others are not opposites: every comparison with NaN is false.
             "eq" => "ne",
             "ne" => "eq",
             _ => return Some(format!("!{}", condition.operand_text()?)),
@@ -376,13 +366,14 @@ pub(super) fn set(
                     .flatten();
                 match rest {
                     Some(text) => (text, true),
-                    None if leaves == Leaves::Loop => (any(condition, rank)?, false),
+                    None if leaves == Leaves::Loop => {
+                        diagnostic.notes.push("the block leaves the loop as a whole: with this condition as soon as one element asks for it".to_owned());
+                        (any(condition, rank)?, false)
+                    }
                     None => return None,
                 }
             } else {
-                let lines = chosen(unit, function, condition, then, otherwise.as_deref())
-                    .or_else(|| otherwise.is_none().then(|| once(function, condition, then))?);
-                let lines = lines?;
+                let lines = chosen(unit, function, condition, then, otherwise.as_deref())?;
                 let blocks = [Some(then), otherwise.as_deref().and_then(inner)];
                 let hides = blocks.into_iter().flatten().any(|block| hides(function, block));
                 let text = lines.join("\n");
@@ -401,23 +392,6 @@ pub(super) fn set(
         diagnostic.primary = branch.loc;
     }
     Some(help)
-}
-
-/// The statements of a branch for the thread with the number 0: on one address a block writes once, whatever its threads.
-fn once(function: &Function, condition: &Expr, then: &Block) -> Option<Vec<Line>> {
-    let ExprKind::Method(_, name, args) = &condition.kind else { return None };
-    let zero =
-        matches!(&args[..], [only] if matches!(only.kind, ExprKind::Lit(Literal::Int(0, _))));
-    let masked = Masked::of(function, condition, String::new());
-    let one = |expr: &Expr| {
-        let ExprKind::Call(of, args) = &expr.kind else { return None };
-        let writes = of.name() == Some("store") || is_atomic_add(of);
-        let [at, value] = &args[..] else { return None };
-        (writes && !masked.chooses(at) && !masked.chooses(value)).then(|| expr.line())?
-    };
-    let all = then.exprs().map(|expr| Some(format!("{};", one(expr)?)));
-    (name.name == "eq" && zero && then.stmts.iter().all(|stmt| matches!(stmt, Stmt::Expr(_))))
-        .then(|| all.collect())?
 }
 
 /// The block of an `else`.

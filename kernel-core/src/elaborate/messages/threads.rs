@@ -208,6 +208,9 @@ pub(super) fn set(unit: &Unit, list: &mut Vec<Diagnostic>) {
         let only = said[&list[first].primary];
         let at = if indices.len() > 1 { expr } else { only };
         let Some(help) = rewritten(at, elems) else { continue };
+        // A part of a product stays one.
+        let help =
+            if at.loc != expr.loc && help.contains(" + ") { format!("({help})") } else { help };
         let mut names: Vec<String> = Vec::new();
         for &index in &indices {
             let name = number(said[&list[index].primary]).map(|(_, name)| format!("`{name}`"));
@@ -242,7 +245,7 @@ fn one_thread(unit: &Unit, list: &mut [Diagnostic]) {
         if let ExprKind::If(condition, then, None) = &expr.kind
             && let ExprKind::Binary(BinOp::Compare(Compare::Eq), one, zero) = &condition.kind
             && matches!(zero.kind, ExprKind::Lit(Literal::Int(0, _)))
-            && matches!(number(one), Some((Number::Thread | Number::Lane | Number::Warp, _)))
+            && matches!(number(one), Some((Number::Thread | Number::Lane, _)))
         {
             all.push((expr, one, then));
         }
@@ -258,10 +261,13 @@ fn one_thread(unit: &Unit, list: &mut [Diagnostic]) {
         };
         let Some(diagnostic) = list.iter_mut().find(about) else { continue };
         let lines = then.stmts.iter().map(|stmt| match stmt {
-            Stmt::Expr(expr) => Some(format!("{};", expr.line()?)),
-            Stmt::Let { .. } => None,
+            Stmt::Expr(expr) if is_call(expr) => Some(format!("{};", expr.line()?)),
+            Stmt::Expr(_) | Stmt::Let { .. } => None,
         });
-        let tail = then.tail.as_deref().map(|tail| Some(format!("{};", tail.line()?)));
+        let tail = then
+            .tail
+            .as_deref()
+            .map(|tail| Some(format!("{};", tail.line().filter(|_| is_call(tail))?)));
         let Some(lines) = lines.chain(tail).collect::<Option<Vec<_>>>() else { continue };
         if lines.is_empty() {
             continue;
@@ -271,6 +277,11 @@ fn one_thread(unit: &Unit, list: &mut [Diagnostic]) {
         diagnostic.help = Some(lines.join("\n"));
         diagnostic.example = None;
     }
+}
+
+/// Whether a statement calls something: what leaves the function or changes a variable does so for the whole block.
+fn is_call(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Call(..) | ExprKind::Method(..))
 }
 
 /// The places at which a message may be about such a number: the whole, and its name.

@@ -34,8 +34,21 @@ pub(super) fn set(
         chains.iter().any(|chain| chain.iter().rev().take(3).any(|expr| is(expr)))
     };
     let calls = |expr: &Expr, name: &str| matches!(&expr.kind, ExprKind::Call(of, _) if of.name() == Some(name) || is_generic(of, name));
+    // A constant may have another value in another instance, and a window that begins at a multiple of its extent would overlap the next.
+    let at_multiples = |expr: &Expr| {
+        let ExprKind::Method(_, name, args) = &expr.kind else { return false };
+        let begins = args.first().and_then(Expr::line).unwrap_or_default();
+        let mut numbers = begins.split(|c: char| !c.is_ascii_digit());
+        name.name == "tile" && numbers.any(|part| part == extent.to_string())
+    };
+    let literal =
+        |chain: &Vec<&Expr>| chain.last().is_some_and(|expr| matches!(expr.kind, ExprKind::Lit(_)));
+    if !chains.first().is_some_and(literal) || within(&at_multiples) {
+        return None;
+    }
     let down = up / 2;
-    if within(&|expr| calls(expr, "shared")) && extent - down <= down / 4 && down > 16 {
+    if within(&|expr| calls(expr, "shared")) && [1, 2, 4, 8].contains(&(extent - down)) && down > 16
+    {
         diagnostic.notes.push("rows in shared memory need no padding: the compiler exchanges pieces of them, so that accesses have no bank conflicts".to_owned());
         return Some(down.to_string());
     }

@@ -317,11 +317,6 @@ impl Builder<'_> {
                     fits && self.num_of(val).and_then(|num| self.cells.known(num)) == dtype
                 })
             }
-            // Elsewhere there is nothing.
-            Kind::Any if given.path() == "select" && parameter.name == "b" => {
-                let num = self.num_of(given.val(1))?;
-                Some(self.whole_number("0", num))
-            }
             Kind::Shape if given.of.tensor().is_some() => self.only_shape(given),
             Kind::Axis(_) | Kind::Axes | Kind::NewAxis => example(self, parameter, &given.of),
             Kind::GridAxis => Some("0".to_owned()),

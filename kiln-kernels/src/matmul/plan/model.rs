@@ -5,7 +5,7 @@
 
 use super::{Plan, STEP};
 
-/// A launch behind another one: the blocks are there, and have read the maps.
+/// A launch behind another one: the blocks have started and read the tensor maps.
 const LAUNCH_US: f64 = 2.147;
 /// Bytes a nanosecond that one multiprocessor reads at most from the second-level cache, and from memory.
 const CACHE_RATE_OF_ONE: f64 = 118.4;
@@ -41,18 +41,17 @@ const SHARED_NUMBER_US: f64 = 8.1e-5;
 const SPREAD_US: f64 = 0.853;
 
 impl Plan {
-    /// The time that the model expects for extents `[m, n, k]`, in microseconds.
+    /// The time that the model expects, in microseconds.
     #[expect(clippy::cast_precision_loss, reason = "extents are far below 2^52")]
-    pub(super) fn microseconds(&self, [m, n, k]: [usize; 3], multiprocessors: usize) -> f64 {
-        let Plan { instance, blocks, waves } = *self;
+    pub(super) fn microseconds(&self, multiprocessors: usize) -> f64 {
+        let Plan { instance, shape: [m, n, k], clusters, .. } = *self;
         let [bl, br, cluster] = [instance.BL, instance.BR, instance.C].map(f64::from);
-        let blocks_f = blocks as f64;
-        let busy = blocks_f.min(multiprocessors as f64) * cluster;
-        let (tiles, depth) = (self.tiles([m, n]), k.div_ceil(STEP));
-        let whole = tiles.min(waves * blocks);
-        let own = whole.div_ceil(blocks);
-        let shared = (tiles - whole) * depth;
-        let share = shared as f64 / blocks_f;
+        let of_all = clusters as f64;
+        let busy = (of_all * cluster).min(multiprocessors as f64);
+        let (tiles, depth) = (self.tiles(), k.div_ceil(STEP));
+        let own = (tiles - self.shared_tiles()).div_ceil(clusters);
+        let shared = self.shared_tiles() * depth;
+        let share = shared as f64 / of_all;
         let steps = (own * depth) as f64 + share;
 
         let ragged = if k.is_multiple_of(STEP) { 1.0 } else { RAGGED };
@@ -69,7 +68,7 @@ impl Plan {
         } else {
             (RESIDENT_RATE, CACHE_RATE_OF_ONE)
         };
-        let uneven = (steps * blocks_f / (tiles * depth) as f64).max(1.0) - 1.0;
+        let uneven = (steps * of_all / (tiles * depth) as f64).max(1.0) - 1.0;
         let again = (shared as f64 * bytes / ragged * cluster - once).max(0.0);
         let reading = once / all.min(one * busy) * (1.0 + UNEVEN * uneven) + APART * again / all;
 
@@ -80,7 +79,7 @@ impl Plan {
         LAUNCH_US
             + main
             + stores
-            + passing(depth as f64, share, shared.is_multiple_of(blocks), bl * br)
+            + passing(depth as f64, share, shared.is_multiple_of(clusters), bl * br)
     }
 }
 

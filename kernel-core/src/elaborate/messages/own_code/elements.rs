@@ -8,7 +8,7 @@ use crate::{
     elaborate::{language::reach::children, tiles::arith},
     ir::Binary,
     loc::Loc,
-    syntax::{BinOp, Expr, ExprKind, GenericArg},
+    syntax::{BinOp, Expr, ExprKind},
 };
 
 /// What was said of elements that are read.
@@ -68,21 +68,10 @@ impl Body<'_> {
 
     /// A store of what is there and of what it stores, combined by an operator.
     fn added(&self, store: &str, symbol: &str) -> Option<String> {
-        let Some(rest) = store.strip_prefix("store_masked(") else {
-            let (window, stored) = store.split_once(".store(")?;
-            return Some(format!("{window}.store({window}.load() {symbol} {stored}"));
-        };
-        let (at, rest) = rest.split_once(", ")?;
-        let (mask, stored) = rest.split_once("), ")?;
-        let tensor = at.split('.').next()?;
-        let elem = self.param(tensor)?.last()?.args.first().and_then(GenericArg::ty)?;
-        let zero = match elem.last()?.name.as_str() {
-            "f32" | "f64" => "0.0".to_owned(),
-            half @ ("f16" | "bf16") => format!("{half}::of(0.0)"),
-            _ => "0".to_owned(),
-        };
-        let there = format!("load_masked({at}, {mask}), {zero})");
-        Some(format!("store_masked({at}, {mask}), {there} {symbol} {stored}"))
+        // Of masked stores some may go to one element, which takes an atomic operation.
+        let (window, stored) =
+            store.split_once(".store(").filter(|_| !store.starts_with("store_masked("))?;
+        Some(format!("{window}.store({window}.load() {symbol} {stored}"))
     }
 
     /// The window that a tile of offsets is, if they are one after the other: `first + arange(0, 64)`.
