@@ -59,7 +59,7 @@ impl Body<'_> {
         let stored = help.replace(VALUE, &text);
         let help = match op {
             // What is there is read as well.
-            Some(op) => self.added(&stored, arith::symbol(op).trim_matches('`'))?,
+            Some(op) => Self::added(&stored, arith::symbol(op).trim_matches('`'))?,
             None => stored,
         };
         diagnostic.primary = outer.loc;
@@ -67,7 +67,7 @@ impl Body<'_> {
     }
 
     /// A store of what is there and of what it stores, combined by an operator.
-    fn added(&self, store: &str, symbol: &str) -> Option<String> {
+    fn added(store: &str, symbol: &str) -> Option<String> {
         // Of masked stores some may go to one element, which takes an atomic operation.
         let (window, stored) =
             store.split_once(".store(").filter(|_| !store.starts_with("store_masked("))?;
