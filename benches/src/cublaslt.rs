@@ -1,6 +1,8 @@
 //! Products by cuBLASLt, loaded when the program runs.
 
-use std::{ffi::c_void, mem::MaybeUninit, ptr};
+#![expect(clippy::many_single_char_names, reason = "the letters of a product")]
+
+use std::{ffi::c_void, marker::PhantomData, mem::MaybeUninit, ptr};
 
 use anyhow::{Context, Result, ensure};
 use cudarc::cublaslt::{result, sys};
@@ -34,8 +36,11 @@ pub struct CublasLt {
 
 /// `c = a · bᵀ` of certain extents, by the algorithms that cuBLASLt proposes, the likeliest first.
 #[derive(Debug)]
-pub struct Product<'a> {
+pub struct Product<'a, T> {
     library: &'a CublasLt,
+    /// `[m, n, k]`.
+    shape: [usize; 3],
+    of: PhantomData<T>,
     description: sys::cublasLtMatmulDesc_t,
     layouts: [sys::cublasLtMatrixLayout_t; 3],
     algorithms: Vec<sys::cublasLtMatmulAlgo_t>,
@@ -57,7 +62,7 @@ impl CublasLt {
     ///
     /// # Errors
     /// Those of cuBLASLt.
-    pub fn product<T: Numbers>(&self, [m, n, k]: [usize; 3]) -> Result<Product<'_>> {
+    pub fn product<T: Numbers>(&self, [m, n, k]: [usize; 3]) -> Result<Product<'_, T>> {
         let compute = sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
         let description = result::create_matmul_desc(compute, sys::cudaDataType::CUDA_R_32F)?;
         let transposed: i32 = 1; // CUBLAS_OP_T
@@ -117,11 +122,18 @@ impl CublasLt {
             one.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS
         };
         let algorithms = found.filter(works).map(|one| one.algo).collect();
-        Ok(Product { library: self, description, layouts, algorithms })
+        Ok(Product {
+            library: self,
+            shape: [m, n, k],
+            of: PhantomData,
+            description,
+            layouts,
+            algorithms,
+        })
     }
 }
 
-impl Product<'_> {
+impl<T: Numbers> Product<'_, T> {
     /// How many algorithms there are.
     pub fn algorithms(&self) -> usize {
         self.algorithms.len()
@@ -130,8 +142,8 @@ impl Product<'_> {
     /// Launches one of them.
     ///
     /// # Errors
-    /// Those of cuBLASLt.
-    pub fn launch<T: Numbers>(
+    /// For tensors of other extents, or with gaps between their rows; those of cuBLASLt.
+    pub fn launch(
         &self,
         algorithm: usize,
         stream: &Stream,
@@ -139,10 +151,14 @@ impl Product<'_> {
         b: &DeviceTensor<T, 2>,
         c: &mut DeviceTensor<T, 2>,
     ) -> Result<()> {
+        let [m, n, k] = self.shape;
+        let fits = [a.shape(), b.shape(), c.shape()] == [[m, k], [n, k], [m, n]];
+        let whole = a.is_contiguous() && b.is_contiguous() && c.is_contiguous();
+        ensure!(fits && whole, "the operands are not those of a product {m}x{n}x{k}");
         let [alpha, beta] = [1.0f32, 0.0];
         let raw = stream.raw().context("cuBLASLt runs on a GPU")?;
         let address = |address: u64| address as *mut c_void;
-        // SAFETY: the tensors are those for which the descriptions were made, and the stream lives.
+        // SAFETY: the tensors have the type, the extents and the strides of the descriptions, and the stream lives.
         unsafe {
             sys::cublasLtMatmul(
                 self.library.handle,
@@ -168,7 +184,7 @@ impl Product<'_> {
     }
 }
 
-impl Drop for Product<'_> {
+impl<T> Drop for Product<'_, T> {
     fn drop(&mut self) {
         // What the library says at the end helps nobody.
         // SAFETY: nothing else uses it.
@@ -182,7 +198,7 @@ impl Drop for Product<'_> {
 
 impl Drop for CublasLt {
     fn drop(&mut self) {
-        // SAFETY: as for products.
+        // SAFETY: products borrow the library, so that none is left.
         let _ = unsafe { result::destroy_handle(self.handle) };
     }
 }
