@@ -27,6 +27,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
+use crate::Real;
+
 mod kernel;
 mod plan;
 
@@ -34,20 +36,10 @@ use kernel::shared_steps::product;
 pub use plan::Plan;
 
 /// An element type of operands and of results: [`bf16`] and [`struct@f16`].
-pub trait Operand: Element + sealed::Sealed {}
+pub trait Operand: Real {}
 
 impl Operand for bf16 {}
 impl Operand for f16 {}
-
-mod sealed {
-    use kiln::prelude::{bf16, f16};
-
-    /// The kernel is compiled for these types alone.
-    pub trait Sealed {}
-
-    impl Sealed for bf16 {}
-    impl Sealed for f16 {}
-}
 
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
 ///

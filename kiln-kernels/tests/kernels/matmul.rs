@@ -1,4 +1,4 @@
-//! Products on the emulator against sums in f64.
+//! Products against sums in f64.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -8,54 +8,13 @@
 )]
 
 use half::{bf16, f16};
-use kiln::prelude::{Device, DeviceTensor, Error, Result, Stream, Target};
+use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::matmul::{Matmul, Operand, Plan};
+
+use crate::support::{Number, assert_close, numbers};
 
 /// A multiprocessor count for which shares begin within tiles.
 const MULTIPROCESSORS: usize = 7;
-
-trait Number: Operand + Copy {
-    /// The distance of numbers from 1 on. Rounding is off by half of it, in proportion.
-    const UNIT: f64;
-    fn of(value: f32) -> Self;
-    fn value(self) -> f64;
-}
-
-impl Number for bf16 {
-    const UNIT: f64 = 1.0 / 128.0;
-
-    fn of(value: f32) -> bf16 {
-        bf16::from_f32(value)
-    }
-
-    fn value(self) -> f64 {
-        self.to_f64()
-    }
-}
-
-impl Number for f16 {
-    const UNIT: f64 = 1.0 / 1024.0;
-
-    fn of(value: f32) -> f16 {
-        f16::from_f32(value)
-    }
-
-    fn value(self) -> f64 {
-        self.to_f64()
-    }
-}
-
-/// Uniform in -1 .. 1, from a seed.
-fn numbers<T: Number>(len: usize, seed: u64) -> Vec<T> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        T::of((state >> 40) as f32 / (1u32 << 23) as f32 - 1.0)
-    };
-    std::iter::repeat_with(next).take(len).collect()
-}
 
 struct Case<T> {
     stream: Stream,
@@ -66,9 +25,9 @@ struct Case<T> {
     sums: Vec<(f64, f64)>,
 }
 
-impl<T: Number> Case<T> {
+impl<T: Number + Operand> Case<T> {
     fn new([m, n, k]: [usize; 3]) -> Result<Case<T>> {
-        let stream = Device::emulator(Target::Sm90a)?.stream()?;
+        let stream = crate::support::device(Matmul::TARGETS)?.stream()?;
         let (a, b) = (numbers::<T>(m * k, 1), numbers::<T>(n * k, 2));
         let mut sums = Vec::new();
         for row in 0..m {
@@ -85,26 +44,18 @@ impl<T: Number> Case<T> {
     }
 
     fn check(&self, what: &str, c: &DeviceTensor<T, 2>) -> Result<()> {
-        let [_, n, _] = self.shape;
-        for (at, (&(sum, off), actual)) in self.sums.iter().zip(c.to_vec(&self.stream)?).enumerate()
-        {
-            let limit = off + T::UNIT / 2.0 * (sum.abs() + off);
-            let difference = (actual.value() - sum).abs();
-            let (row, column) = (at / n, at % n);
-            // A NaN, which nothing overwrote, is not within any limit.
-            assert!(difference <= limit, "{what} at {row}, {column}: {} for {sum}", actual.value());
-        }
+        assert_close(what, self.shape[1], &c.to_vec(&self.stream)?, &self.sums);
         Ok(())
     }
 
     fn unwritten(&self) -> Result<DeviceTensor<T, 2>> {
         let [m, n, _] = self.shape;
-        self.stream.full([m, n], T::of(f32::NAN))
+        self.stream.full([m, n], T::of(f64::NAN))
     }
 }
 
 /// All plans that the extents allow, each twice: what it leaves in scratch memory serves the next one.
-fn every_plan<T: Number>(shape: [usize; 3]) -> Result<()> {
+fn every_plan<T: Number + Operand>(shape: [usize; 3]) -> Result<()> {
     let case = Case::<T>::new(shape)?;
     let mut matmul = Matmul::new(&case.stream)?;
     let plans = Plan::candidates::<T>(shape, MULTIPROCESSORS);
@@ -151,7 +102,7 @@ fn the_chosen_plan_multiplies() -> Result<()> {
 #[test]
 fn empty_extents_give_nothing_or_zeros() -> Result<()> {
     for [m, n, k] in [[0, 8, 8], [8, 0, 8], [0, 0, 0], [3, 200, 0]] {
-        let stream = Device::emulator(Target::Sm90a)?.stream()?;
+        let stream = crate::support::device(Matmul::TARGETS)?.stream()?;
         let a = stream.zeros::<f16, 2>([m, k])?;
         let b = stream.zeros::<f16, 2>([n, k])?;
         let mut c = stream.full([m, n], f16::NAN)?;
@@ -163,7 +114,7 @@ fn empty_extents_give_nothing_or_zeros() -> Result<()> {
 
 #[test]
 fn nan_and_infinities_spread_as_in_sums() -> Result<()> {
-    let stream = Device::emulator(Target::Sm90a)?.stream()?;
+    let stream = crate::support::device(Matmul::TARGETS)?.stream()?;
     let (m, n, k) = (3, 8, 72);
     let mut a = vec![bf16::ONE; m * k];
     a[70] = bf16::INFINITY; // row 0
@@ -222,7 +173,7 @@ fn a_product_that_has_run_can_be_recorded() -> Result<()> {
 
 #[test]
 fn what_does_not_fit_is_refused() -> Result<()> {
-    let stream = Device::emulator(Target::Sm90a)?.stream()?;
+    let stream = crate::support::device(Matmul::TARGETS)?.stream()?;
     let tensor = |rows, columns| stream.zeros::<bf16, 2>([rows, columns]);
     let mut matmul = Matmul::new(&stream)?;
     let mut product = |a: [usize; 2], b: [usize; 2], c: [usize; 2]| {
