@@ -20,6 +20,7 @@ mod pairs;
 mod per_thread;
 mod pipelined;
 mod read_only;
+mod relaxed_arrivals;
 mod scattered_rows;
 mod shared_memory;
 mod signals;
@@ -50,6 +51,7 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
         .chain(unheld::check(kernel))
         .chain(pipelined::check(kernel, written, copies))
         .chain(cluster_meetings::check(kernel))
+        .chain(relaxed_arrivals::check(kernel))
         .chain(per_thread::check(kernel, written))
         .chain(store_corners::check(kernel, written))
         .chain(filter_taps::check(kernel, written));

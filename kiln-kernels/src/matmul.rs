@@ -9,8 +9,8 @@
 //! steps of 64 elements along `k`. `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right one. So a
 //! product with few rows is computed transposed, with the weights on the left: the time is that of reading the weights.
 //!
-//! Blocks are persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, single
-//! blocks share the steps of those tiles evenly ("Stream-K" by Osama et al., 2023). A block stores the sums of its part of a tile to scratch
+//! Blocks are persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, they
+//! share the steps of those tiles evenly ("Stream-K" by Osama et al., 2023). A block stores the sums of its part of a tile to scratch
 //! memory. The last block to do so adds up all parts in the order of their steps: results are the same in every run.
 //!
 //! # Schedule
@@ -25,6 +25,8 @@
 //! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
 //! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Times beside cuBLASLt are in `benches/results/products.md`.
 
+use std::collections::HashMap;
+
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use crate::Real;
@@ -32,14 +34,60 @@ use crate::Real;
 mod kernel;
 mod plan;
 
-use kernel::shared_steps::product;
-pub use plan::Plan;
+use kernel::shared_steps::{of_nothing, product};
+pub use plan::{Model, Plan};
 
 /// An element type of operands and of results: [`bf16`] and [`struct@f16`].
 pub trait Operand: Real {}
 
 impl Operand for bf16 {}
 impl Operand for f16 {}
+
+/// Along which axis the elements of an operand are contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Major {
+    /// Along `k`: each row is contiguous.
+    K,
+    /// Along its rows: it is stored as its transpose, `[k, rows]`.
+    Rows,
+}
+
+/// What is done with the sums of a product before they are rounded: `c = activation(scale · a · bᵀ + bias)`, and the old `c` is added to
+/// that where it accumulates.
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue<'a, T> {
+    /// A factor of all sums.
+    pub scale: f32,
+    /// A number for each column of `c`.
+    pub bias: Option<&'a DeviceTensor<T, 1>>,
+    /// A function of each number.
+    pub activation: Activation,
+    /// Whether `c` is added: a residual connection, or a sum of several products.
+    pub accumulate: bool,
+}
+
+impl<T> Default for Epilogue<'_, T> {
+    /// The sums as they are.
+    fn default() -> Self {
+        Epilogue { scale: 1.0, bias: None, activation: Activation::None, accumulate: false }
+    }
+}
+
+/// A function of one number, computed in f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// The number itself.
+    #[default]
+    None,
+    /// `max(x, 0)`; NaN stays NaN.
+    Relu,
+    /// `x · Φ(x)` with the distribution function of the normal distribution.
+    Gelu,
+    /// GELU with `tanh` in place of the error function.
+    GeluTanh,
+    /// `x · sigmoid(x)`, also called swish.
+    Silu,
+}
 
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
 ///
@@ -55,6 +103,8 @@ pub struct Matmul {
     arrived: DeviceTensor<i32, 1>,
     /// A launch has failed, which may have left counts.
     spoilt: bool,
+    /// The plans of extents that have been multiplied, by the name of the element type.
+    plans: HashMap<(&'static str, [usize; 3], [Major; 2]), Option<Plan>>,
 }
 
 impl Matmul {
@@ -71,14 +121,16 @@ impl Matmul {
             parts: stream.empty([0])?,
             arrived: stream.zeros([0])?,
             spoilt: false,
+            plans: HashMap::new(),
         })
     }
 
     /// `c = a · bᵀ` for `a` of shape `[m, k]`, `b` of shape `[n, k]` and `c` of shape `[m, n]`.
     ///
-    /// Rows are contiguous and begin at multiples of 16 bytes, as TMA asks for: `k` and `n` of contiguous tensors are multiples of 8. Extents
-    /// may be 0: without `k` every sum is 0. NaN and infinities
-    /// spread as the sums say.
+    /// Each operand is contiguous along one of its axes: the weights of a layer that are stored as `[in, out]` are the view
+    /// `b.transpose()`. Its rows, or its columns, begin at multiples of 16 bytes, as TMA asks for: of contiguous tensors `k` and `n` are
+    /// multiples of 8. Rows of `c` are contiguous and begin there as well; `cᵀ` is the product of `b` and `a`.
+    /// Extents may be 0: without `k` every sum is 0. NaN and infinities spread as the sums say.
     ///
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes,
@@ -90,14 +142,30 @@ impl Matmul {
         b: &impl TensorArgument<T, 2>,
         c: &mut impl TensorArgumentMut<T, 2>,
     ) -> Result<()> {
-        let shape = extents(a, b, c)?;
-        match Plan::choose::<T>(shape, self.multiprocessors) {
-            Some(plan) => self.launch(stream, plan, a, b, c),
+        self.product_with(stream, a, b, c, Epilogue::default())
+    }
+
+    /// [`product`](Matmul::product), and what an [`Epilogue`] does with the sums before they are rounded.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a bias of another length than `n`; those of [`product`](Matmul::product).
+    pub fn product_with<T: Operand>(
+        &mut self,
+        stream: &Stream,
+        a: &impl TensorArgument<T, 2>,
+        b: &impl TensorArgument<T, 2>,
+        c: &mut impl TensorArgumentMut<T, 2>,
+        epilogue: Epilogue<'_, T>,
+    ) -> Result<()> {
+        let (a, b) = (a.tensor()?, b.tensor()?);
+        let job = Job::new(&a, &b, c.tensor_mut()?.shape(), epilogue)?;
+        let (shape, majors) = (job.shape, job.majors());
+        let multiprocessors = self.multiprocessors;
+        let choose = || Plan::choose::<T>(shape, majors, multiprocessors);
+        match *self.plans.entry((T::DTYPE, shape, majors)).or_insert_with(choose) {
+            Some(plan) => self.launch(stream, plan, job, c),
             None if shape[0] == 0 || shape[1] == 0 => Ok(()),
-            None => empty_sums::Values { T: Dtype::of::<T>() }
-                .find()?
-                .with(empty_sums::Args { c })
-                .launch(stream),
+            None => job.without_sums(stream, c),
         }
     }
 
@@ -112,29 +180,30 @@ impl Matmul {
         a: &impl TensorArgument<T, 2>,
         b: &impl TensorArgument<T, 2>,
         c: &mut impl TensorArgumentMut<T, 2>,
+        epilogue: Epilogue<'_, T>,
     ) -> Result<()> {
-        let shape = extents(a, b, c)?;
-        if plan.shape != shape {
+        let (a, b) = (a.tensor()?, b.tensor()?);
+        let job = Job::new(&a, &b, c.tensor_mut()?.shape(), epilogue)?;
+        if (plan.shape, plan.majors) != (job.shape, job.majors()) {
             let operation = "a plan for a product [m, n, k]";
-            let (required, actual) = (plan.shape.to_vec(), shape.to_vec());
+            let (required, actual) = (plan.shape.to_vec(), job.shape.to_vec());
             return Err(Error::Shape { operation, required, actual });
         }
-        self.launch(stream, plan, a, b, c)
+        self.launch(stream, plan, job, c)
     }
 
     fn launch<T: Operand>(
         &mut self,
         stream: &Stream,
         plan: Plan,
-        a: &impl TensorArgument<T, 2>,
-        b: &impl TensorArgument<T, 2>,
+        job: Job<'_, T>,
         c: &mut impl TensorArgumentMut<T, 2>,
     ) -> Result<()> {
         let Plan { instance, clusters, waves, .. } = plan;
         let [bl, br] = [instance.BL, instance.BR].map(plan::count);
-        // Only tiles that blocks share need scratch memory: each block has two places.
-        let tiles = plan.shared_tiles();
-        let places = if tiles > 0 { 2 * clusters } else { 0 };
+        // Only tiles that clusters share need scratch memory: each block has two places.
+        let tiles = plan.shared_tiles() * plan.cluster();
+        let places = if tiles > 0 { 2 * clusters * plan.cluster() } else { 0 };
         if self.parts.len() < places * bl * br {
             self.parts = stream.empty([places * bl * br])?;
         }
@@ -144,18 +213,29 @@ impl Matmul {
         }
         let mut parts = self.parts.slice_mut(0, 0..places * bl * br)?;
         let mut parts = parts.reshape_mut([places * bl / 16, br / 8, 2, 8, 8])?;
-        let (parts, arrived) = (&mut parts, &mut self.arrived);
         let [clusters, waves] = [clusters, waves].map(|value| {
             i32::try_from(value)
                 .expect("there are fewer waves than tiles, which the kernel counts in i32")
         });
-        let launched = if instance.SWAP {
-            let args = product::Args { left: b, right: a, c, parts, arrived, clusters, waves };
-            instance.with(args).launch(stream)
-        } else {
-            let args = product::Args { left: a, right: b, c, parts, arrived, clusters, waves };
-            instance.with(args).launch(stream)
-        };
+        let Job { operands: [a, b], epilogue, .. } = job;
+        let (left, right) = if instance.SWAP { (b, a) } else { (a, b) };
+        let none = stream.empty([0])?;
+        let launched = instance
+            .with(product::Args {
+                left: &left.matrix,
+                right: &right.matrix,
+                c,
+                parts: &mut parts,
+                arrived: &mut self.arrived,
+                clusters,
+                waves,
+                scale: epilogue.scale,
+                bias: epilogue.bias.unwrap_or(&none),
+                bias_of_left: instance.SWAP,
+                activation: epilogue.activation as i32,
+                accumulate: epilogue.accumulate,
+            })
+            .launch(stream);
         if launched.is_err() {
             // What was stopped may have counted parts that nobody will add.
             self.spoilt = true;
@@ -164,28 +244,70 @@ impl Matmul {
     }
 }
 
-/// `m`, `n` and `k`.
-#[expect(clippy::many_single_char_names, reason = "the letters of a product")]
-fn extents<T: Operand>(
-    a: &impl TensorArgument<T, 2>,
-    b: &impl TensorArgument<T, 2>,
-    c: &mut impl TensorArgumentMut<T, 2>,
-) -> Result<[usize; 3]> {
-    let ([m, k], [n, depth]) = (a.tensor()?.shape(), b.tensor()?.shape());
-    let differ = |operation, required: [usize; 2], actual: [usize; 2]| {
-        let (required, actual) = (required.to_vec(), actual.to_vec());
-        Err(Error::Shape { operation, required, actual })
-    };
-    let actual = c.tensor_mut()?.shape();
-    match [m, n] {
-        _ if depth != k => differ("a product a · bᵀ, of b", [n, k], [n, depth]),
-        required if required != actual => differ("a product a · bᵀ, of c", required, actual),
-        _ => Ok([m, n, k]),
+/// A product as the kernel takes it.
+struct Job<'a, T: Operand> {
+    shape: [usize; 3],
+    operands: [Rows<'a, T>; 2],
+    epilogue: Epilogue<'a, T>,
+}
+
+/// An operand, and how it lies in memory: `[rows, k]`, or `[k, rows]`.
+struct Rows<'a, T> {
+    matrix: TensorView<'a, T, 2>,
+    major: Major,
+}
+
+impl<'a, T: Operand> Rows<'a, T> {
+    fn new(operand: &'a DeviceTensor<T, 2>) -> Rows<'a, T> {
+        match operand.strides() {
+            // A launch says what is wrong with a matrix that is contiguous along neither axis.
+            [along_rows, along_k] if along_k != 1 && along_rows == 1 => {
+                Rows { matrix: operand.transpose(), major: Major::Rows }
+            }
+            _ => Rows { matrix: operand.view(), major: Major::K },
+        }
     }
 }
 
-/// Zeros: a product without `k`.
-#[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 16), cdiv(c.dim(1), 128)], instances(T = [bf16, f16]))]
-fn empty_sums<T: Float>(c: TensorMut<T, 2>) {
-    c.tile([block_id(0) * 16, block_id(1) * 128], [16, 128]).store(zeros([16, 128]));
+impl<'a, T: Operand> Job<'a, T> {
+    #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
+    fn new(
+        a: &'a DeviceTensor<T, 2>,
+        b: &'a DeviceTensor<T, 2>,
+        c: [usize; 2],
+        epilogue: Epilogue<'a, T>,
+    ) -> Result<Job<'a, T>> {
+        let ([m, k], [n, depth]) = (a.shape(), b.shape());
+        let differ = |operation, required: &[usize], actual: &[usize]| {
+            let (required, actual) = (required.to_vec(), actual.to_vec());
+            Err(Error::Shape { operation, required, actual })
+        };
+        if depth != k {
+            return differ("a product a · bᵀ, of b", &[n, k], &[n, depth]);
+        }
+        if c != [m, n] {
+            return differ("a product a · bᵀ, of c", &[m, n], &c);
+        }
+        if let Some(bias) = epilogue.bias
+            && bias.shape() != [n]
+        {
+            return differ("a product a · bᵀ, of the bias", &[n], &bias.shape());
+        }
+        Ok(Job { shape: [m, n, k], operands: [Rows::new(a), Rows::new(b)], epilogue })
+    }
+
+    fn majors(&self) -> [Major; 2] {
+        [self.operands[0].major, self.operands[1].major]
+    }
+
+    /// What is left of a product without `k`.
+    fn without_sums(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
+        let none = stream.empty([0])?;
+        let Epilogue { bias, activation, accumulate, .. } = self.epilogue;
+        let (bias, activation) = (bias.unwrap_or(&none), activation as i32);
+        of_nothing::Values { R: Dtype::of::<T>() }
+            .find()?
+            .with(of_nothing::Args { c, bias, bias_of_left: false, activation, accumulate })
+            .launch(stream)
+    }
 }

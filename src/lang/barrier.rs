@@ -235,13 +235,42 @@ impl Barrier {
         stub()
     }
 
+    /// Arrives at a barrier of another block, [`of_block`](Barrier::of_block), and says only that what this partition has waited for is over:
+    /// products that have read shared memory, say. What its threads stored is not ordered by it.
+    ///
+    /// In a kernel that reads global memory which it writes, [`arrive`](Barrier::arrive) at another block waits until the stores before
+    /// it are visible there, each time. A ring of operands needs no such order. If another block reads what this one
+    /// stored, something else orders it: [`arrive`](Barrier::arrive), [`cluster::sync`](super::cluster::sync()), or an atomic operation with
+    /// [`acq_rel`](super::ViewMut::acq_rel).
+    ///
+    /// # PTX
+    /// `mbarrier.arrive.shared::cluster.b64` without `.release.cluster` (PTX ISA, "mbarrier.arrive"): accesses are ordered for the own block
+    /// alone.
+    ///
+    /// # Errors
+    /// K0402 for a barrier of this block; K0422 in a kernel whose threads access other blocks' shared memory.
+    ///
+    /// ```no_run
+    /// use kiln::prelude::*;
+    ///
+    /// /// Signals all blocks of a cluster of two that products have read a buffer.
+    /// fn release(empty: Barrier) {
+    ///     for rank in unroll(0..2) {
+    ///         empty.of_block(rank).arrive_relaxed();
+    ///     }
+    /// }
+    /// ```
+    pub fn arrive_relaxed(self) {
+        stub()
+    }
+
     /// The barrier at the same place in the block of rank `rank` of the cluster. A block can arrive at it but not wait
     /// on it; TMA copies of a [pair](super::tcgen05::mma_pair()) can complete on it.
     ///
     /// # PTX
     /// `mapa.shared::cluster.u32` (PTX ISA, "mapa"); an arrival is `mbarrier.arrive.shared::cluster.b64`. In a kernel
     /// that accesses other blocks' shared memory, or reads global memory that it writes, it is `.release.cluster`, and
-    /// the wait `.acquire.cluster`.
+    /// the wait `.acquire.cluster`, unless the arrival is [relaxed](Barrier::arrive_relaxed).
     ///
     /// # Errors
     /// K0507 for a kernel without clusters, and for a constant rank that no block has, K0206 for a rank that is not an `i32`, K0402 if it is given twice.

@@ -18,7 +18,7 @@ use benches::{
     data,
 };
 use kiln::prelude::*;
-use kiln_kernels::matmul::{Matmul, Plan};
+use kiln_kernels::matmul::{Epilogue, Major, Matmul, Plan};
 
 /// Rows of the left factor: from one token to a batch of training.
 const ROWS: [usize; 9] = [1, 8, 16, 64, 128, 512, 2048, 4096, 8192];
@@ -123,15 +123,15 @@ fn main() -> Result<()> {
             let mut required = stream.full([m, n], bf16::NAN)?;
             product.launch(0, &stream, &a, &b, &mut required)?;
 
-            let chosen = Plan::choose::<bf16>([m, n, k], multiprocessors);
+            let chosen = Plan::choose::<bf16>([m, n, k], [Major::K; 2], multiprocessors);
             let mut plans: Vec<Plan> = chosen.into_iter().collect();
             if asked.plans {
-                plans.extend(Plan::candidates::<bf16>([m, n, k], multiprocessors));
+                plans.extend(Plan::candidates::<bf16>([m, n, k], [Major::K; 2], multiprocessors));
             }
             let mut c = stream.full([m, n], bf16::NAN)?;
             for plan in &plans {
                 stream.fill(&mut c, bf16::NAN)?;
-                matmul.product_by(&stream, *plan, &a, &b, &mut c)?;
+                matmul.product_by(&stream, *plan, &a, &b, &mut c, Epilogue::default())?;
                 let off = error(&stream, &c, &required)?;
                 // NaN, which nothing overwrote, is not below anything.
                 ensure!(off < OFF, "{plan} at {m}x{n}x{k}: relative error {off}");
@@ -147,7 +147,14 @@ fn main() -> Result<()> {
             let times = bursts::medians(&stream, asked.bursts, plans.len() + 1, |at, stream| {
                 match at.checked_sub(1) {
                     None => product.launch(best, stream, &a, &b, &mut c),
-                    Some(at) => Ok(matmul.product_by(stream, plans[at], &a, &b, &mut c)?),
+                    Some(at) => Ok(matmul.product_by(
+                        stream,
+                        plans[at],
+                        &a,
+                        &b,
+                        &mut c,
+                        Epilogue::default(),
+                    )?),
                 }
             })?;
             for (plan, us) in plans.iter().zip(&times[1..]) {

@@ -290,7 +290,7 @@ fn ends(stmt: &Stmt, slot: Slot, slots: &Slots<'_>) -> bool {
     };
     match op {
         BarrierOp::Expect | BarrierOp::Wait | BarrierOp::Test => slots.here(args[0]) == Some(slot),
-        BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote | BarrierOp::Arrive => false,
+        BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote | BarrierOp::Arrive(_) => false,
     }
 }
 

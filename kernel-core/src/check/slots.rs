@@ -49,7 +49,9 @@ impl<'k> Slots<'k> {
                     root(kernel, args[0]).map(|root| Slot { root, tile })
                 }
                 BarrierOp::Remote => of.get(args[0]).copied(),
-                BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test => None,
+                BarrierOp::Expect | BarrierOp::Arrive(_) | BarrierOp::Wait | BarrierOp::Test => {
+                    None
+                }
             };
             if let Some(slot) = slot {
                 of.insert(result, slot);

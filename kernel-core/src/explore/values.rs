@@ -319,7 +319,7 @@ impl Place<'_> {
                 inside.then_some(Barrier { index, ..ring })
             }
             BarrierOp::Remote => Some(Barrier { block: self.rank(data[1])?, ..data[0].barrier()? }),
-            BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test => None,
+            BarrierOp::Expect | BarrierOp::Arrive(_) | BarrierOp::Wait | BarrierOp::Test => None,
         }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{
     Access, Announcement, BarrierOp, Barriers, Blocks, By, CopyOp, CtaGroup, Does, Done, Kernel,
-    Memory, Op, ProductOp, Region, Shared, Stmt, StmtKind, SyncOp, Tcgen05, TmaKind, Value, Wait,
+    Memory, MemoryOrder, Op, ProductOp, Region, Shared, Stmt, StmtKind, SyncOp, Tcgen05, TmaKind,
+    Value, Wait,
 };
 
 impl Kernel {
@@ -124,9 +125,23 @@ impl Kernel {
     ///
     /// Otherwise it only signals that the own shared memory has been read, by operations with waits.
     pub fn orders_others(&self) -> bool {
+        self.orders_shared_of_others() || {
+            let Touched { tensors, addresses, .. } = self.touched();
+            addresses == [true; 2]
+                || !tensors[0].is_disjoint(&tensors[1])
+                || self.body.any_stmt(&mut |stmt| matches!(stmt.kind, StmtKind::Ptx { .. }))
+        }
+    }
+
+    /// Whether it has to order accesses to shared memory.
+    pub fn orders_shared_of_others(&self) -> bool {
+        let Touched { shared: [loaded, stored], multiplied, counted, remote, .. } = self.touched();
+        remote || !stored.is_disjoint(&multiplied) || !counted.is_disjoint(&loaded)
+    }
+
+    fn touched(&self) -> Touched {
         let mut at_once = Touched::default();
         let pair = self.cta_group() == CtaGroup::Pair;
-        let mut remote = self.body.any_stmt(&mut |stmt| matches!(stmt.kind, StmtKind::Ptx { .. }));
         self.body.each_op(&mut |op, args, result, _| {
             let reaches = self.reaches(op, args);
             for access in self.effects(op, args, result).accesses {
@@ -144,7 +159,7 @@ impl Kernel {
                         match by {
                             By::Threads if access.done != Done::AtOnce => {}
                             By::Threads | By::CpAsync => {
-                                remote |= reaches && by == By::Threads;
+                                at_once.remote |= reaches && by == By::Threads;
                                 at_once.shared[usize::from(is_write)].insert(root);
                             }
                             By::TensorCores if pair => {
@@ -166,12 +181,35 @@ impl Kernel {
                 }
             }
         });
-        let Touched { tensors, addresses, shared: [loaded, stored], multiplied, counted } = at_once;
-        remote
-            || addresses == [true; 2]
-            || !tensors[0].is_disjoint(&tensors[1])
-            || !stored.is_disjoint(&multiplied)
-            || !counted.is_disjoint(&loaded)
+        at_once
+    }
+
+    /// Whether other blocks release what they did at the barriers of an allocation: all but by relaxed arrivals.
+    pub fn acquires_of_others(&self, root: Barriers) -> bool {
+        self.hears_others(root)
+            && (self.is_sent_to(root)
+                || self.body.any_op(&mut |op, args| {
+                    let others = |barrier: Value| {
+                        let ty = self.ty(barrier).barrier();
+                        ty.is_some_and(|ty| ty.root == root && ty.remote)
+                    };
+                    match self.effects(op, args, None).announces {
+                        Some(Announcement::Arrive(barrier)) => {
+                            let relaxed = BarrierOp::Arrive(MemoryOrder::Relaxed);
+                            others(barrier) && *op != Op::Sync(SyncOp::Barrier(relaxed))
+                        }
+                        Some(Announcement::Expect(barrier)) => others(barrier),
+                        Some(Announcement::Commit { blocks, .. }) => blocks != Blocks::One,
+                        Some(
+                            Announcement::Crew
+                            | Announcement::Named(_)
+                            | Announcement::Cluster
+                            | Announcement::CpAsyncGroup
+                            | Announcement::NextGrid,
+                        )
+                        | None => false,
+                    }
+                }))
     }
 
     /// Whether threads write to the shared memory of another block.
@@ -199,4 +237,6 @@ struct Touched {
     shared: [BTreeSet<Shared>; 2],
     multiplied: BTreeSet<Shared>,
     counted: BTreeSet<Shared>,
+    /// Threads access another block's shared memory.
+    remote: bool,
 }

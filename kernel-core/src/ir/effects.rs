@@ -404,7 +404,7 @@ fn of_barrier(op: BarrierOp, args: &[Value]) -> Effects {
     match op {
         BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote => Effects::default(),
         BarrierOp::Expect => Effects::announcing(Announcement::Expect(args[0])),
-        BarrierOp::Arrive => Effects::announcing(Announcement::Arrive(args[0])),
+        BarrierOp::Arrive(_) => Effects::announcing(Announcement::Arrive(args[0])),
         BarrierOp::Wait => Effects::waiting(Wait::Barrier(args[0])),
         BarrierOp::Test => Effects::waiting(Wait::BarrierTest(args[0])),
     }

@@ -5,7 +5,7 @@
 
 use la_arena::Idx;
 
-use super::{Dtype, Extents, FilterAxis};
+use super::{Dtype, Extents, FilterAxis, MemoryOrder};
 use crate::loc::Loc;
 
 /// An allocation of mbarriers: an index into [`Kernel::barriers`](super::Kernel::barriers).
@@ -91,8 +91,9 @@ pub enum BarrierOp {
     Remote,
     /// One thread arrives at operand 0, and the phase also waits for as many bytes as operand 1 (`i32`) says.
     Expect,
-    /// Every thread of the partition has reached this: one arrival at operand 0.
-    Arrive,
+    /// Every thread of the partition has reached this: one arrival at operand 0. A relaxed one, at another block's barrier, says only that
+    /// what the threads have waited for is over.
+    Arrive(MemoryOrder),
     /// Every thread waits for the end of the phase of operand 0 whose parity is in operand 1 (`i32`).
     Wait,
     /// Whether the phase of operand 0 whose parity is in operand 1 (`i32`) has ended, the same for all threads: `bool`.
@@ -346,7 +347,7 @@ impl BarrierOp {
     pub fn is_window(self) -> bool {
         match self {
             BarrierOp::Alloc(_) | BarrierOp::Index | BarrierOp::Remote => true,
-            BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait | BarrierOp::Test => false,
+            BarrierOp::Expect | BarrierOp::Arrive(_) | BarrierOp::Wait | BarrierOp::Test => false,
         }
     }
 
@@ -359,7 +360,7 @@ impl BarrierOp {
             BarrierOp::Index => format!("barrier_index {args}"),
             BarrierOp::Remote => format!("barrier_remote {args}"),
             BarrierOp::Expect => format!("barrier_expect {args}"),
-            BarrierOp::Arrive => format!("barrier_arrive {args}"),
+            BarrierOp::Arrive(order) => format!("barrier_arrive.{} {args}", order.name()),
             BarrierOp::Wait => format!("barrier_wait {args}"),
             BarrierOp::Test => format!("barrier_test {args}"),
         }

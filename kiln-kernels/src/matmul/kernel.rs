@@ -8,7 +8,7 @@
 )]
 
 /// Products by persistent clusters: each computes whole tiles, and then an equal share of the steps along `k` of the tiles that are left. A
-/// single block is a cluster of one, and only those share.
+/// single block is a cluster of one.
 ///
 /// A tile whose steps all lie in one share is stored by its block. Of the others each block stores its part of the sums to scratch
 /// memory; the last one to do so adds all parts, in the order of their steps, and stores the tile. So the sums do not depend on which
@@ -88,32 +88,70 @@ pub(crate) mod shared_steps {
         }
     }
 
+    impl<R: Float> Epilogue<R> {
+        fn value(&self, sums: Tile<f32>, row: i32, column: i32) -> Tile<f32> {
+            let mut y = sums * self.scale;
+            if self.bias.dim(0) > 0 {
+                let [rows, columns] = [sums.dim(0), sums.dim(1)];
+                if self.bias_of_left {
+                    y += self.bias.tile([row], [rows]).load().cast::<f32>().expand(1);
+                } else {
+                    y += self.bias.tile([column], [columns]).load().cast::<f32>().expand(0);
+                }
+            }
+            if self.activation == 1 {
+                y = select(y.lt(0.0), 0.0, y); // NaN stays
+            } else if self.activation == 2 {
+                y = y * (0.5 + 0.5 * (y * 0.707_106_77).erf());
+            } else if self.activation == 3 {
+                let inner = y * (0.797_884_6 + 0.035_677_408 * y * y);
+                y = y / (1.0 + (-2.0 * inner).exp());
+            } else if self.activation == 4 {
+                y = y / (1.0 + (-y).exp());
+            }
+            y
+        }
+    }
+
     /// The position of this block in its cluster.
     fn rank<const C: i32>() -> i32 {
         if C > 1 { cluster::rank() } else { 0 }
+    }
+
+    /// What is done with sums before they are stored: `c = activation(scale * sums + bias)`, and `c` is added where it accumulates.
+    struct Epilogue<R: Float> {
+        scale: f32,
+        /// One number for each row of the left operand, or of the right one; none is as good as zeros.
+        bias: Tensor<R, 1>,
+        bias_of_left: bool,
+        activation: i32,
+        accumulate: bool,
     }
 
     struct Product<T: Scalar, R: Float> {
         left: TensorMap<T, 2>,
         right: TensorMap<T, 2>,
         c: TensorMapMut<R, 2>,
-        /// Sums of parts of tiles, in the order of the registers that hold them. Each block has two places: for the end of a tile, with which
+        epilogue: Epilogue<R>,
+        /// Sums of parts of tiles, in the order of the registers that hold them. Each cluster has two places for each of its blocks: for the end of a tile, with which
         /// its share begins, and for the beginning or the middle of one.
         parts: TensorMut<f32, 5>,
-        /// How many parts of each shared tile are there.
+        /// How many parts of each shared tile of each block are there.
         arrived: TensorMut<i32, 1>,
         lefts: Shared<T>,
         rights: Shared<T>,
         staged: Shared<R>,
         full: Barriers,
         empty: Barriers,
+        /// The old elements of `c` are there.
+        old: Barrier,
         work: Work,
     }
 
     impl<T: Scalar, R: Float> Product<T, R> {
         /// Fills the ring with the operands of each step. The blocks of a cluster take turns to load the right operand, which all of them read.
-        fn load<const C: i32>(&self) {
-            let ([bl, bk], [br, _]) = (self.left.block(), self.right.block());
+        fn load<const C: i32, const LEFT_K: bool, const RIGHT_K: bool>(&self) {
+            let [bl, br] = self.tile::<LEFT_K, RIGHT_K>();
             let mut ring = Ring::writer(self.full.len());
             for i in range(0, self.work.pieces(), 1) {
                 let (tile, begin, end) = self.work.piece(i);
@@ -122,9 +160,11 @@ pub(crate) mod shared_steps {
                     let full = self.full[ring.slot];
                     self.empty[ring.slot].wait(ring.phase);
                     full.expect(self.left.block_bytes() + self.right.block_bytes());
-                    let row = row * C + rank::<C>();
-                    let (at, right) = ([column * br, step * bk], self.rights[ring.slot]);
-                    tma::load(self.left, [row * bl, step * bk], full, self.lefts[ring.slot]);
+                    let (row, k) = ((row * C + rank::<C>()) * bl, step * 64);
+                    let from = if LEFT_K { [row, k] } else { [k, row] };
+                    tma::load(self.left, from, full, self.lefts[ring.slot]);
+                    let at = if RIGHT_K { [column * br, k] } else { [k, column * br] };
+                    let right = self.rights[ring.slot];
                     if C == 1 {
                         tma::load(self.right, at, full, right);
                     } else {
@@ -137,20 +177,29 @@ pub(crate) mod shared_steps {
             }
         }
 
+        /// The rows of the operands in a tile.
+        fn tile<const LEFT_K: bool, const RIGHT_K: bool>(&self) -> [i32; 2] {
+            let ([left, left_t], [right, right_t]) = (self.left.block(), self.right.block());
+            [if LEFT_K { left } else { left_t }, if RIGHT_K { right } else { right_t }]
+        }
+
         /// Signals that the operands of a step are no longer needed, to all blocks that load them.
         fn release<const C: i32>(&self, slot: i32) {
             if C == 1 {
                 self.empty[slot].arrive();
             } else {
                 for rank in unroll(0..C) {
-                    self.empty[slot].of_block(rank).arrive();
+                    self.empty[slot].of_block(rank).arrive_relaxed();
                 }
             }
         }
 
         /// Multiplies, with one product in flight during the wait for the operands of the next, and stores.
-        fn multiply<const SWAP: bool, const C: i32>(&self) {
-            let ([bl, _], [br, _]) = (self.left.block(), self.right.block());
+        fn multiply<const SWAP: bool, const C: i32, const LEFT_K: bool, const RIGHT_K: bool>(
+            &self,
+        ) {
+            let [bl, br] = self.tile::<LEFT_K, RIGHT_K>();
+            let mut phase = 0;
             let mut ring = Ring::reader(self.full.len());
             for i in range(0, self.work.pieces(), 1) {
                 let (tile, begin, end) = self.work.piece(i);
@@ -159,7 +208,9 @@ pub(crate) mod shared_steps {
                 let mut before = ring.slot;
                 for step in range(begin, end, 1) {
                     self.full[ring.slot].wait(ring.phase);
-                    acc = wgmma::mma(self.lefts[ring.slot], self.rights[ring.slot].t(), acc);
+                    let (left, right) = (self.lefts[ring.slot], self.rights[ring.slot]);
+                    let left = if LEFT_K { left } else { left.t() };
+                    acc = wgmma::mma(left, if RIGHT_K { right.t() } else { right }, acc);
                     acc = wgmma::wait(1, acc);
                     if step > begin {
                         self.release::<C>(before);
@@ -170,32 +221,43 @@ pub(crate) mod shared_steps {
                 acc = wgmma::wait(0, acc);
                 self.release::<C>(before);
                 let mut complete = end - begin == self.work.depth;
-                if C == 1 && !complete {
-                    self.put(2 * self.work.at + if begin > 0 { 0 } else { 1 }, acc);
+                if !complete {
+                    let place = 2 * self.work.at + if begin > 0 { 0 } else { 1 };
+                    self.put(place * C + rank::<C>(), acc);
                     let shared = tile - self.work.all_whole;
                     let (zero, last) =
                         (shared * self.work.depth, (shared + 1) * self.work.depth - 1);
                     let (from, to) = (self.work.owner(zero), self.work.owner(last));
-                    let arrived = self.arrived.tile([shared], [1]);
+                    let arrived = self.arrived.tile([shared * C + rank::<C>()], [1]);
                     complete = arrived.acq_rel().atomic_add(full([1], 1)).item() == to - from;
                     if complete {
-                        acc = self.get(2 * from + 1);
+                        acc = self.get((2 * from + 1) * C + rank::<C>(), [bl, br]);
                         for other in range(from + 1, to + 1, 1) {
-                            acc += self.get(2 * other);
+                            acc += self.get(2 * other * C + rank::<C>(), [bl, br]);
                         }
                         arrived.store(zeros([1]));
                     }
                 }
                 if complete {
+                    let (row, column) = ((row * C + rank::<C>()) * bl, column * br);
+                    let at = if SWAP { [column, row] } else { [row, column] };
                     tma::store_wait(0); // the tile before this one has left `staged`
+                    acc = self.epilogue.value(acc, row, column);
+                    if self.epilogue.accumulate {
+                        self.old.expect(self.staged.bytes());
+                        tma::load(self.c, at, self.old, self.staged);
+                        self.old.wait(phase);
+                        phase ^= 1;
+                        let before = self.staged.load().cast::<f32>();
+                        acc += if SWAP { before.permute([1, 0]) } else { before };
+                        sync();
+                    }
                     if SWAP {
                         self.staged.store(acc.permute([1, 0]).cast());
                     } else {
                         self.staged.store(acc.cast());
                     }
                     fence_async();
-                    let (row, column) = ((row * C + rank::<C>()) * bl, column * br);
-                    let at = if SWAP { [column, row] } else { [row, column] };
                     tma::store(self.c, at, self.staged);
                 }
             }
@@ -210,27 +272,53 @@ pub(crate) mod shared_steps {
         }
 
         /// Loads sums that [`put`] stored.
-        fn get(&self, place: i32) -> Tile<f32> {
-            let ([bl, _], [br, _]) = (self.left.block(), self.right.block());
+        fn get(&self, place: i32, [bl, br]: [i32; 2]) -> Tile<f32> {
             let (rows, columns) = (bl / 16, br / 8);
             let window = self.parts.tile([place * rows, 0, 0, 0, 0], [rows, columns, 2, 8, 8]);
             window.load().permute([0, 2, 3, 1, 4]).reshape([bl, br])
         }
     }
 
+    /// A product without steps: of zeros.
+    #[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 16), cdiv(c.dim(1), 128)], instances(R = [bf16, f16]))]
+    pub fn of_nothing<R: Float>(
+        c: TensorMut<R, 2>,
+        bias: Tensor<R, 1>,
+        bias_of_left: bool,
+        activation: i32,
+        accumulate: bool,
+    ) {
+        let epilogue = Epilogue { scale: 1.0, bias, bias_of_left, activation, accumulate };
+        let (row, column) = (block_id(0) * 16, block_id(1) * 128);
+        let window = c.tile([row, column], [16, 128]);
+        let mut value = epilogue.value(zeros([16, 128]), row, column);
+        if accumulate {
+            value += window.load().cast::<f32>();
+        }
+        window.store(value.cast());
+    }
+
     /// `left · rightᵀ` of matrices that are contiguous along `k`, or with `SWAP` its transpose: few rows of `a` are then `right`, whose
     /// block may be as small as 8, where a `left` has 64 rows for each warpgroup.
     ///
-    /// There are `clusters` of them, and each computes `waves` whole tiles, as far as there are tiles. Clusters of several blocks share no
-    /// steps: their whole tiles are all tiles.
+    /// `LEFT_K` and `RIGHT_K` say whether operands are contiguous along `k`; others are given as their transpose, `[k, rows]`.
+    ///
+    /// There are `clusters` of them, and each computes `waves` whole tiles, as far as there are tiles.
     #[kernel(target = sm_90a, warps = W, grid = clusters * C, cluster = C,
-             instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, STAGES, SWAP, W, C) = [
-                 (64, 8, 10, true, 4, 1), (64, 16, 10, true, 4, 1), (64, 32, 8, true, 4, 1), (64, 64, 12, true, 4, 1),
-                 (128, 8, 6, true, 8, 1), (128, 16, 6, true, 8, 1), (128, 32, 8, true, 8, 1), (128, 64, 8, true, 8, 1),
-                 (128, 128, 6, true, 8, 1),
-                 (128, 64, 8, true, 8, 2), (128, 64, 8, true, 8, 4), (128, 128, 6, true, 8, 4),
-                 (64, 64, 12, false, 4, 1), (64, 128, 8, false, 4, 1), (128, 128, 6, false, 8, 1), (128, 256, 3, false, 8, 1),
-                 (128, 128, 6, false, 8, 2), (128, 256, 3, false, 8, 2),
+             instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, STAGES, SWAP, W, C, LEFT_K, RIGHT_K) = [
+                 (64, 8, 10, true, 4, 1, true, true), (64, 16, 10, true, 4, 1, true, true), (64, 32, 8, true, 4, 1, true, true),
+                 (64, 64, 12, true, 4, 1, true, true), (128, 8, 6, true, 8, 1, true, true), (128, 16, 6, true, 8, 1, true, true),
+                 (128, 32, 8, true, 8, 1, true, true), (128, 64, 8, true, 8, 1, true, true), (128, 128, 6, true, 8, 1, true, true),
+                 (64, 128, 8, true, 4, 1, true, true), (64, 64, 12, true, 4, 2, true, true), (64, 128, 8, true, 4, 2, true, true),
+                 (128, 128, 6, true, 8, 2, true, true), (128, 64, 8, true, 8, 2, true, true), (128, 64, 8, true, 8, 4, true, true),
+                 (128, 128, 6, true, 8, 4, true, true), (64, 64, 12, false, 4, 1, true, true), (64, 128, 8, false, 4, 1, true, true),
+                 (128, 128, 6, false, 8, 1, true, true), (128, 256, 3, false, 8, 1, true, true), (128, 128, 6, false, 8, 2, true, true),
+                 (128, 256, 3, false, 8, 2, true, true), (64, 16, 10, true, 4, 1, false, true), (64, 64, 12, true, 4, 1, false, true),
+                 (128, 128, 6, true, 8, 1, false, true), (64, 64, 12, false, 4, 1, true, false), (128, 128, 6, false, 8, 1, true, false),
+                 (128, 256, 3, false, 8, 1, true, false), (128, 256, 3, false, 8, 2, true, false), (64, 64, 12, false, 4, 1, false, true),
+                 (128, 128, 6, false, 8, 1, false, true), (128, 256, 3, false, 8, 1, false, true), (128, 256, 3, false, 8, 2, false, true),
+                 (64, 64, 12, false, 4, 1, false, false), (128, 128, 6, false, 8, 1, false, false), (128, 256, 3, false, 8, 1, false, false),
+                 (128, 256, 3, false, 8, 2, false, false),
              ]))]
     pub fn product<
         T: Scalar,
@@ -241,35 +329,48 @@ pub(crate) mod shared_steps {
         const SWAP: bool,
         const W: i32,
         const C: i32,
+        const LEFT_K: bool,
+        const RIGHT_K: bool,
     >(
-        #[block(BL, 64)] left: TensorMap<T, 2>,
-        #[block(BR, 64)] right: TensorMap<T, 2>,
+        #[block(if LEFT_K { BL } else { 64 }, if LEFT_K { 64 } else { BL })] left: TensorMap<T, 2>,
+        #[block(if RIGHT_K { BR } else { 64 }, if RIGHT_K { 64 } else { BR })] right: TensorMap<
+            T,
+            2,
+        >,
         #[block(if SWAP { BR } else { BL }, if SWAP { BL } else { BR })] c: TensorMapMut<R, 2>,
         #[stride(16 * BR, 128, 64, 8, 1)] parts: TensorMut<f32, 5>,
         arrived: TensorMut<i32, 1>,
         clusters: i32,
         waves: i32,
+        scale: f32,
+        bias: Tensor<R, 1>,
+        bias_of_left: bool,
+        activation: i32,
+        accumulate: bool,
     ) {
         launch_dependents();
-        let depth = cdiv(left.dim(1), 64);
-        let (rows, columns) = (cdiv(left.dim(0), BL * C), cdiv(right.dim(0), BR));
+        let depth = cdiv(left.dim(if LEFT_K { 1 } else { 0 }), 64);
+        let rows = cdiv(left.dim(if LEFT_K { 0 } else { 1 }), BL * C);
+        let columns = cdiv(right.dim(if RIGHT_K { 0 } else { 1 }), BR);
         let p = Product {
             left,
             right,
             c,
+            epilogue: Epilogue { scale, bias, bias_of_left, activation, accumulate },
             parts,
             arrived,
-            lefts: shared([STAGES, BL, 64]),
-            rights: shared([STAGES, BR, 64]),
+            lefts: if LEFT_K { shared([STAGES, BL, 64]) } else { shared([STAGES, 64, BL]) },
+            rights: if RIGHT_K { shared([STAGES, BR, 64]) } else { shared([STAGES, 64, BR]) },
             staged: if SWAP { shared([BR, BL]) } else { shared([BL, BR]) },
             full: barriers(STAGES, 1),
             empty: barriers(STAGES, C), // the readers of each block arrive
+            old: barrier(1),
             work: Work::new(rows, columns, depth, clusters, waves, block_id(0) / C),
         };
         grid_dependency_wait();
         warp_specialize(
-            || p.multiply::<SWAP, C>(),
-            [partition(1).registers(40).run(|| p.load::<C>())],
+            || p.multiply::<SWAP, C, LEFT_K, RIGHT_K>(),
+            [partition(1).registers(40).run(|| p.load::<C, LEFT_K, RIGHT_K>())],
         );
         if C > 1 {
             cluster::sync(); // until then other blocks arrive at this one's barriers

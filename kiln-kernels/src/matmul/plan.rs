@@ -4,21 +4,22 @@ use std::fmt;
 
 use kiln::prelude::*;
 
-use super::{Operand, kernel::shared_steps::product};
+use super::{Major, Operand, kernel::shared_steps::product};
 
 mod model;
 
+pub use model::Model;
+
 /// Elements along `k` of a step: 128 bytes, the widest row of a swizzle.
 const STEP: usize = 64;
-/// The fewest rows of a right operand of `wgmma`.
-const SMALLEST: usize = 8;
 
 /// How a product is computed: the tile, the cluster, the number of clusters and of whole tiles that each of them computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub(super) instance: product::Instance,
-    /// The extents `[m, n, k]` that it is for.
+    /// The extents `[m, n, k]` that it is for, and how `a` and `b` lie in memory.
     pub(super) shape: [usize; 3],
+    pub(super) majors: [Major; 2],
     /// Clusters; a single block is a cluster of one.
     pub(super) clusters: usize,
     /// Whole tiles of each of them, as far as there are tiles; the steps of all others are shared.
@@ -32,28 +33,41 @@ const CLUSTERS_OF_FOUR: usize = 30;
 const SHARES: usize = 4;
 
 impl Plan {
-    /// The plan for `c = a · bᵀ` of extents `[m, n, k]` that takes the least time by the model; none for an extent of 0.
-    pub fn choose<T: Operand>(shape: [usize; 3], multiprocessors: usize) -> Option<Plan> {
-        Plan::candidates::<T>(shape, multiprocessors)
+    /// The plan for `c = a · bᵀ` of extents `[m, n, k]` that takes the least time by [`Model::H200`]; none for an extent of 0.
+    pub fn choose<T: Operand>(
+        shape: [usize; 3],
+        majors: [Major; 2],
+        multiprocessors: usize,
+    ) -> Option<Plan> {
+        Plan::candidates::<T>(shape, majors, multiprocessors)
             .into_iter()
-            .map(|plan| (plan.microseconds(multiprocessors), plan))
+            .map(|plan| (plan.microseconds(&Model::H200, multiprocessors), plan))
             .min_by(|(one, _), (other, _)| one.total_cmp(other))
             .map(|(_, plan)| plan)
     }
 
-    /// The plans that may be best for extents `[m, n, k]`; none for an extent of 0.
-    pub fn candidates<T: Operand>([m, n, k]: [usize; 3], multiprocessors: usize) -> Vec<Plan> {
+    /// The plans that may be best for extents `[m, n, k]`; none for an extent of 0. `majors` are those of `a` and `b`.
+    pub fn candidates<T: Operand>(
+        [m, n, k]: [usize; 3],
+        majors: [Major; 2],
+        multiprocessors: usize,
+    ) -> Vec<Plan> {
         let steps = k.div_ceil(STEP);
         let mut plans = Vec::new();
         if m == 0 || n == 0 || k == 0 {
             return plans;
         }
-        for instance in product::instances().filter(|one| one.T == Dtype::of::<T>()) {
-            let plan = Plan { instance, shape: [m, n, k], clusters: 1, waves: 0 };
+        let usable: Vec<Plan> = product::instances()
+            .filter(|instance| instance.T == Dtype::of::<T>())
+            .map(|instance| Plan { instance, shape: [m, n, k], majors, clusters: 1, waves: 0 })
+            .filter(|plan| plan.of_operands() == majors)
+            .collect();
+        let smallest = usable.iter().map(|plan| plan.tile()[0]).min().unwrap_or(0);
+        for plan in usable {
             let [rows, columns] = plan.tile();
             let cluster = plan.cluster();
             // Half of the rows of a tile lie in the result, unless it is the smallest, and a quarter of its columns.
-            let fits = rows < 2 * m.max(SMALLEST) && columns < 4 * n.max(64);
+            let fits = rows < 2 * m.max(smallest) && columns < 4 * n.max(64);
             // Up to 512 rows are at most four tiles: more of them read the weights too often.
             if !fits || 4 * rows < m.min(512) {
                 continue;
@@ -65,10 +79,7 @@ impl Plan {
             .max(1);
             let tiles = plan.tiles();
             let mut choices = Vec::new();
-            if cluster > 1 {
-                // Clusters share no tiles.
-                choices.push((most.min(tiles), tiles.div_ceil(most)));
-            } else if tiles <= most {
+            if tiles <= most {
                 let each = (most / tiles).min(steps);
                 let shares =
                     (1..=each).filter(|&s| s <= SHARES || s.is_power_of_two() || s == each);
@@ -78,8 +89,8 @@ impl Plan {
                 let waves = tiles / most;
                 choices.extend([(most, waves + 1), (most, waves)]);
                 // Shares of all tiles are even, but read what other blocks read at other times.
-                let right = if instance.SWAP { m } else { n };
-                if right <= count(instance.BR) {
+                let right = if plan.instance.SWAP { m } else { n };
+                if right <= count(plan.instance.BR) {
                     choices.push((most, waves - 1));
                 }
             }
@@ -98,6 +109,16 @@ impl Plan {
     pub fn tile(&self) -> [usize; 2] {
         let (left, right) = (self.instance.BL * self.instance.C, self.instance.BR);
         let [left, right] = [left, right].map(count);
+        if self.instance.SWAP { [right, left] } else { [left, right] }
+    }
+
+    /// How the instance has `a` and `b` lie in memory.
+    fn of_operands(&self) -> [Major; 2] {
+        let [left, right] =
+            [self.instance.LEFT_K, self.instance.RIGHT_K].map(|along_k| match along_k {
+                true => Major::K,
+                false => Major::Rows,
+            });
         if self.instance.SWAP { [right, left] } else { [left, right] }
     }
 

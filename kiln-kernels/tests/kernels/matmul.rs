@@ -9,7 +9,7 @@
 
 use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
-use kiln_kernels::matmul::{Matmul, Operand, Plan};
+use kiln_kernels::matmul::{Activation, Epilogue, Major, Matmul, Operand, Plan};
 
 use crate::support::{Number, assert_close, numbers};
 
@@ -58,13 +58,14 @@ impl<T: Number + Operand> Case<T> {
 fn every_plan<T: Number + Operand>(shape: [usize; 3]) -> Result<()> {
     let case = Case::<T>::new(shape)?;
     let mut matmul = Matmul::new(&case.stream)?;
-    let plans = Plan::candidates::<T>(shape, MULTIPROCESSORS);
+    let plans = Plan::candidates::<T>(shape, [Major::K; 2], MULTIPROCESSORS);
     assert!(!plans.is_empty(), "{shape:?}");
     for plan in &plans {
         let mut bits = Vec::new();
         for _ in 0..2 {
             let mut c = case.unwritten()?;
-            matmul.product_by(&case.stream, *plan, &case.a, &case.b, &mut c)?;
+            let whole = Epilogue::default();
+            matmul.product_by(&case.stream, *plan, &case.a, &case.b, &mut c, whole)?;
             case.check(&format!("{plan} for {shape:?}"), &c)?;
             bits.push(c.to_vec(&case.stream)?.into_iter().map(Number::value).collect::<Vec<_>>());
         }
@@ -149,9 +150,15 @@ fn views_are_multiplied_in_place() -> Result<()> {
 fn a_plan_for_other_extents_is_refused() -> Result<()> {
     let case = Case::<bf16>::new([16, 64, 64])?;
     let mut matmul = Matmul::new(&case.stream)?;
-    for plan in Plan::candidates::<bf16>([16, 64, 128], MULTIPROCESSORS) {
-        let refused =
-            matmul.product_by(&case.stream, plan, &case.a, &case.b, &mut case.unwritten()?);
+    for plan in Plan::candidates::<bf16>([16, 64, 128], [Major::K; 2], MULTIPROCESSORS) {
+        let refused = matmul.product_by(
+            &case.stream,
+            plan,
+            &case.a,
+            &case.b,
+            &mut case.unwritten()?,
+            Epilogue::default(),
+        );
         assert!(matches!(refused, Err(Error::Shape { .. })), "{plan}: {refused:?}");
     }
     Ok(())
@@ -190,5 +197,121 @@ fn what_does_not_fit_is_refused() -> Result<()> {
         let refused = product(a, b, c).expect_err("rows of 40 and of 24 bytes");
         assert!(matches!(refused, Error::FactBroken { .. }), "{refused}");
     }
+    Ok(())
+}
+
+/// Each pair of majors, by every plan.
+#[test]
+fn operands_are_contiguous_along_either_axis() -> Result<()> {
+    for shape in [[19, 136, 200], [150, 264, 328]] {
+        let case = Case::<bf16>::new(shape)?;
+        let [m, n, k] = shape;
+        let turned = |x: &DeviceTensor<bf16, 2>, rows: usize| -> Result<DeviceTensor<bf16, 2>> {
+            let from = x.to_vec(&case.stream)?;
+            // Columns begin at multiples of 16 bytes.
+            let pitch = rows.next_multiple_of(8);
+            let of = |at: usize| from.get(at % pitch * k + at / pitch).copied();
+            let inside = |at: usize| if at % pitch < rows { of(at) } else { None };
+            let all: Vec<bf16> = (0..k * pitch).map(|at| inside(at).unwrap_or(bf16::NAN)).collect();
+            case.stream.upload(&all, [k, pitch])
+        };
+        let (wide_a, wide_b) = (turned(&case.a, m)?, turned(&case.b, n)?);
+        let (a, b) = (wide_a.slice(1, 0..m)?, wide_b.slice(1, 0..n)?);
+        let (a, b) = (a.transpose(), b.transpose());
+        let mut matmul = Matmul::new(&case.stream)?;
+        let (along, across) = (Major::K, Major::Rows);
+        for majors in [[across, along], [along, across], [across, across]] {
+            let plans = Plan::candidates::<bf16>(shape, majors, MULTIPROCESSORS);
+            assert!(!plans.is_empty(), "{majors:?}");
+            for plan in plans {
+                let mut c = case.unwritten()?;
+                let (stream, whole) = (&case.stream, Epilogue::default());
+                let what = format!("{plan} for {majors:?} of {shape:?}");
+                match majors {
+                    [Major::Rows, Major::K] => {
+                        matmul.product_by(stream, plan, &a, &case.b, &mut c, whole)?;
+                    }
+                    [Major::K, Major::Rows] => {
+                        matmul.product_by(stream, plan, &case.a, &b, &mut c, whole)?;
+                    }
+                    _ => matmul.product_by(stream, plan, &a, &b, &mut c, whole)?,
+                }
+                case.check(&what, &c)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The function in f64, and the most that its derivative is.
+fn activated(activation: Activation, x: f64) -> f64 {
+    match activation {
+        Activation::None => x,
+        Activation::Relu => x.max(0.0),
+        Activation::Gelu => x * 0.5 * (1.0 + libm::erf(x / 2f64.sqrt())),
+        Activation::GeluTanh => {
+            let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3));
+            0.5 * x * (1.0 + inner.tanh())
+        }
+        Activation::Silu => x / (1.0 + (-x).exp()),
+    }
+}
+
+#[test]
+fn epilogues_scale_add_and_activate() -> Result<()> {
+    let all = [
+        Activation::None,
+        Activation::Relu,
+        Activation::Gelu,
+        Activation::GeluTanh,
+        Activation::Silu,
+    ];
+    // Few rows, which are computed transposed, and more; and no steps at all.
+    for shape in [[5, 136, 72], [130, 72, 136], [5, 136, 0]] {
+        let [m, n, _] = shape;
+        let case = Case::<f16>::new(shape)?;
+        let (bias, old) = (numbers::<f16>(n, 3), numbers::<f16>(m * n, 4));
+        let on_device = case.stream.upload(&bias, [n])?;
+        let mut matmul = Matmul::new(&case.stream)?;
+        for (at, activation) in all.into_iter().enumerate() {
+            for (with_bias, accumulate) in [(true, at % 2 == 0), (false, at % 2 == 1)] {
+                let bias_of = |column: usize| if with_bias { bias[column].value() } else { 0.0 };
+                let epilogue = Epilogue {
+                    scale: 0.25,
+                    bias: with_bias.then_some(&on_device),
+                    activation,
+                    accumulate,
+                };
+                let mut c = case.stream.upload(&old, [m, n])?;
+                matmul.product_with(&case.stream, &case.a, &case.b, &mut c, epilogue)?;
+                let required: Vec<(f64, f64)> = (0..m * n)
+                    .map(|at| {
+                        let (sum, off) = case.sums[at];
+                        let x = 0.25 * sum + bias_of(at % n);
+                        let before = if accumulate { old[at].value() } else { 0.0 };
+                        let y = activated(activation, x);
+                        // No derivative is larger than 1.13. Eight roundings of f32 follow, the functions' own 2 ulp among them, of
+                        // numbers no larger than these.
+                        let roundings = 2f64.powi(-20) * (x.abs() + y.abs() + before.abs());
+                        (y + before, 1.13 * 0.25 * off + roundings)
+                    })
+                    .collect();
+                let what = format!("{activation:?} of {shape:?}, bias {with_bias}, {accumulate}");
+                assert_close(&what, n, &c.to_vec(&case.stream)?, &required);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_bias_of_another_length_is_refused() -> Result<()> {
+    let case = Case::<bf16>::new([16, 64, 64])?;
+    let bias = case.stream.zeros([63])?;
+    let epilogue = Epilogue { bias: Some(&bias), ..Epilogue::default() };
+    let mut matmul = Matmul::new(&case.stream)?;
+    let refused =
+        matmul.product_with(&case.stream, &case.a, &case.b, &mut case.unwritten()?, epilogue);
+    assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
     Ok(())
 }

@@ -416,7 +416,10 @@ pub(super) const BARRIER: &[Signature] = &[
         |b, g| b.barrier_expect(g),
     ),
     does("expect_copies", &[], |b, g| b.barrier_expect_copies(g)),
-    does("arrive", &[], |b, g| b.does(BarrierOp::Arrive, vec![g.receiver()], g)),
+    does("arrive", &[], |b, g| {
+        b.does(BarrierOp::Arrive(MemoryOrder::Release), vec![g.receiver()], g)
+    }),
+    does("arrive_relaxed", &[], |b, g| b.barrier_arrive_relaxed(g)),
     does("wait", PHASE, |b, g| {
         let phase = b.barrier_phase(g)?;
         b.does(BarrierOp::Wait, vec![g.receiver(), phase], g)

@@ -7,7 +7,10 @@ use crate::{
         language::value::{Num, Val},
         signatures::Given,
     },
-    ir::{BarrierData, BarrierOp, BarrierType, Const, Dtype, Op, SourceOp, SyncOp, Type, Value},
+    ir::{
+        BarrierData, BarrierOp, BarrierType, Const, Dtype, MemoryOrder, Op, SourceOp, SyncOp, Type,
+        Value,
+    },
     loc::Loc,
 };
 
@@ -161,6 +164,27 @@ impl Builder<'_> {
             (Op::Sync(SyncOp::Barrier(BarrierOp::Remote)), BarrierType { remote: true, ..ty });
         let operands = vec![given.receiver(), rank];
         Some(Val::Value(self.emit(op, operands, Type::Barrier(ty), given.loc)))
+    }
+
+    /// `bar.of_block(rank).arrive_relaxed()`
+    pub(crate) fn barrier_arrive_relaxed(&mut self, given: &Given<'_>) -> Option<()> {
+        if !self.barrier_type(given).remote {
+            return self.refuse(
+                Code::SharedUse
+                    .at(given.name.loc, "a relaxed arrival at a barrier of this block")
+                    .compare(
+                        "",
+                        "a barrier of another block: `bar.of_block(rank)`",
+                        "one of this block",
+                    )
+                    .why("an arrival at a barrier of the own block orders accesses at no cost")
+                    .help("arrive"),
+            );
+        }
+        // The place is the method: that is what a help replaces.
+        let op = BarrierOp::Arrive(MemoryOrder::Relaxed);
+        self.op(op, vec![given.receiver()], None, given.name.loc);
+        Some(())
     }
 
     /// The phase that a barrier of this block is waited for in.

@@ -35,7 +35,7 @@ impl Machine<'_> {
                 self.world.complete(self.barrier_place(args[0]), 1, 0);
                 Ok(None)
             }
-            BarrierOp::Arrive => {
+            BarrierOp::Arrive(_) => {
                 self.world.complete(self.barrier_place(args[0]), 1, 0);
                 Ok(None)
             }

@@ -7,7 +7,7 @@
 use kernel_ptx::{Instruction, Modifier, Opcode, Operand, SpecialRegister, Type, Word};
 use la_arena::ArenaMap;
 
-use crate::ir::{BarrierOp, Barriers, Kernel, Op, Region, StmtKind, SyncOp, Value};
+use crate::ir::{BarrierOp, Barriers, Kernel, MemoryOrder, Op, Region, StmtKind, SyncOp, Value};
 use crate::lower::emitter::{Emitter, Meets, Val, mods};
 use crate::lower::{Data, Lower};
 
@@ -20,8 +20,9 @@ pub(crate) const ALL_LANES: Operand = Operand::Int(0xffff_ffff);
 pub(crate) fn weights(kernel: &Kernel) -> ArenaMap<Barriers, u32> {
     fn visit(kernel: &Kernel, region: &Region, warps: u32, weights: &mut ArenaMap<Barriers, u32>) {
         for stmt in &region.stmts {
-            if let StmtKind::Op { op: Op::Sync(SyncOp::Barrier(BarrierOp::Arrive)), args, .. } =
-                &stmt.kind
+            if let StmtKind::Op {
+                op: Op::Sync(SyncOp::Barrier(BarrierOp::Arrive(_))), args, ..
+            } = &stmt.kind
                 && let crate::ir::Type::Barrier(barrier) = kernel.ty(args[0])
             {
                 let weight = weights.entry(barrier.root).or_insert(1);
@@ -136,8 +137,8 @@ impl Lower<'_> {
                 self.expect(args[0], args[1]);
                 None
             }
-            BarrierOp::Arrive => {
-                self.arrive(args[0]);
+            BarrierOp::Arrive(order) => {
+                self.arrive(args[0], order);
                 None
             }
             BarrierOp::Wait => {
@@ -157,10 +158,10 @@ impl Lower<'_> {
     ///
     /// Otherwise only threads of the own block do (PTX ISA, "mbarrier.arrive": `.sem`, `.scope`), which is quicker: it waits for
     /// nothing.
-    fn arrival(&self, barrier: Value, words: &[Word]) -> Vec<Modifier> {
+    fn arrival(&self, barrier: Value, words: &[Word], order: MemoryOrder) -> Vec<Modifier> {
         let mut modifiers: Vec<Modifier> = words.iter().map(|&word| word.into()).collect();
         if self.barrier_type(barrier).remote {
-            if self.orders_others {
+            if self.orders_others && order.releases() {
                 modifiers.extend(mods![Word::Release, Word::Cluster]);
             }
             modifiers.extend(mods![Word::SharedCluster, Type::B64]);
@@ -176,7 +177,8 @@ impl Lower<'_> {
         let guard = self.e.guard(first);
         let address = self.barrier_address(barrier);
         let bytes = self.scalar(bytes).operand();
-        let expect = self.arrival(barrier, &[Word::Arrive, Word::ExpectTx]);
+        let order = MemoryOrder::Release;
+        let expect = self.arrival(barrier, &[Word::Arrive, Word::ExpectTx], order);
         self.e.effect_if(guard, Opcode::Mbarrier, &expect, [Operand::Sink, address.clone(), bytes]);
         self.arrive_for_the_rest(barrier, guard, address);
     }
@@ -196,13 +198,13 @@ impl Lower<'_> {
         let weight = self.weight_of(barrier);
         if weight > 1 {
             let rest = Operand::Int(i128::from(weight - 1));
-            let arrive = self.arrival(barrier, &[Word::Arrive]);
+            let arrive = self.arrival(barrier, &[Word::Arrive], MemoryOrder::Release);
             self.e.effect_if(guard, Opcode::Mbarrier, &arrive, [Operand::Sink, address, rest]);
         }
     }
 
     /// Each warp arrives for itself.
-    fn arrive(&mut self, barrier: Value) {
+    fn arrive(&mut self, barrier: Value, order: MemoryOrder) {
         let warps = self.e.threads / 32;
         let count = self.weight_of(barrier) / warps;
         // What the other lanes have read and written comes before.
@@ -214,7 +216,7 @@ impl Lower<'_> {
         if count > 1 {
             operands.push(Operand::Int(i128::from(count)));
         }
-        let arrive = self.arrival(barrier, &[Word::Arrive]);
+        let arrive = self.arrival(barrier, &[Word::Arrive], order);
         self.e.effect_if(guard, Opcode::Mbarrier, &arrive, operands);
     }
 
@@ -235,7 +237,7 @@ impl Lower<'_> {
         let done = self.e.fresh(Type::Pred);
         let mut modifiers = mods![Word::TryWait, Word::Parity].to_vec();
         let root = self.barrier_type(barrier).root;
-        let ordered = self.orders_others && self.kernel.hears_others(root);
+        let ordered = self.orders_others && self.kernel.acquires_of_others(root);
         if ordered || self.kernel.is_sent_to(root) {
             // What other blocks have written is seen after it.
             modifiers.extend(mods![Word::Acquire, Word::Cluster]);

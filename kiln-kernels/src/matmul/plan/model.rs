@@ -1,49 +1,79 @@
-//! The time of a plan on an H200, by its bytes, operations and waits.
-//!
-//! The constants were fitted to 1623 times of plans for the 108 shapes of `benches/results/products.md`. What is faster than another plan
-//! matters more here than the time itself.
+//! The time of a plan, by its bytes, operations and waits.
 
 use super::{Plan, STEP};
 
-/// A launch behind another one: the blocks have started and read the tensor maps.
-const LAUNCH_US: f64 = 2.147;
-/// Bytes a nanosecond that one multiprocessor reads at most from the second-level cache, and from memory.
-const CACHE_RATE_OF_ONE: f64 = 118.4;
-const MEMORY_RATE_OF_ONE: f64 = 38.85;
-/// The same of all together; matrices that fit the second-level cache are read from it again when a product is repeated.
-const CACHE_RATE: f64 = 10_723.0;
-const MEMORY_RATE: f64 = 4599.0;
-const RESIDENT_RATE: f64 = 7925.0;
-/// What the second-level cache keeps of 60 MB while others come in.
-const RESIDENT_BYTES: f64 = 45e6;
-/// Operations a nanosecond of one multiprocessor in very large tiles, and how much of a tile of 128 x 256 it loses in smaller ones.
-const OPERATIONS: f64 = 8714.0;
-const LOST_OF_TILE: f64 = 0.0869 * 128.0 * 256.0;
-/// A wait at the barriers of a step, and more for each further block of a cluster.
-const STEP_US: f64 = 0.01384;
-const STEP_OF_CLUSTER_US: f64 = 0.01863;
-/// Rows that do not begin at multiples of 128 bytes lie on one more line each.
-const RAGGED: f64 = 1.299;
-/// Multiprocessors that wait for others leave some of the memory's bandwidth unused.
-const UNEVEN: f64 = 0.489;
-/// How much of what shares read more than once comes from memory: their steps are far apart, so that the second-level cache has lost it.
-const APART: f64 = 0.0508;
-/// How sharply the slower of memory and multiprocessors hides the other.
-const SHARPNESS: f64 = 4.132;
-/// Rounding and storing a tile, for each and for each number.
-const TILE_US: f64 = 0.061;
-const NUMBER_US: f64 = 7.2e-5;
-/// How much of it does not hide behind the next tile.
-const SHOWN: f64 = 0.3;
-/// Passing sums of parts of a tile through memory: at all, for each number of each part, and if parts begin within tiles.
-const SHARED_US: f64 = 1.272;
-const SHARED_NUMBER_US: f64 = 8.1e-5;
-const SPREAD_US: f64 = 0.853;
+macro_rules! model {
+    ($($(#[$doc:meta])* $name:ident: $h200:expr,)*) => {
+        /// What a card does in which time, as far as plans differ by it: microseconds, and bytes and operations a nanosecond.
+        ///
+        /// [`Model::H200`] was fitted to measured times of plans. Two programs of `benches` fit the model to another card: `products --plans`
+        /// measures, and `fit` prints the numbers. Which plan is faster matters more here than the time itself.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct Model {
+            $($(#[$doc])* pub $name: f64,)*
+        }
+
+        impl Model {
+            /// An H200.
+            pub const H200: Model = Model { $($name: $h200,)* };
+
+            /// The numbers by their names.
+            pub fn numbers(&mut self) -> Vec<(&'static str, &mut f64)> {
+                vec![$((stringify!($name), &mut self.$name),)*]
+            }
+        }
+    };
+}
+
+model! {
+    /// A launch behind another one: the blocks have started and read the tensor maps.
+    launch_us: 2.147,
+    /// What one multiprocessor reads at most from the second-level cache.
+    cache_rate_of_one: 118.4,
+    /// What it reads from memory.
+    memory_rate_of_one: 38.85,
+    /// What all multiprocessors together read from the second-level cache.
+    cache_rate: 10_723.0,
+    /// What all together read from memory.
+    memory_rate: 4599.0,
+    /// The same for matrices that the second-level cache keeps from one product to the next.
+    resident_rate: 7925.0,
+    /// The bytes of matrices that it keeps.
+    resident_bytes: 45e6,
+    /// Operations of one multiprocessor in very large tiles.
+    operations: 8714.0,
+    /// The elements of a tile of which the tensor cores lose half of their rate.
+    lost_of_tile: 2848.0,
+    /// A wait at the barriers of a step.
+    step_us: 0.01384,
+    /// The same, more for each further block of a cluster.
+    step_of_cluster_us: 0.01863,
+    /// Rows that do not begin at multiples of 128 bytes lie on one more line each.
+    ragged: 1.299,
+    /// Multiprocessors that wait for others leave some of the memory's bandwidth unused.
+    uneven: 0.489,
+    /// How much of what shares read more than once comes from memory: their steps are far apart, so that the second-level cache has lost it.
+    apart: 0.0508,
+    /// How sharply the slower of memory and multiprocessors hides the other.
+    sharpness: 4.132,
+    /// Rounding and storing a tile.
+    tile_us: 0.061,
+    /// The same, more for each element.
+    number_us: 7.2e-5,
+    /// How much of it does not hide behind the next tile.
+    shown: 0.3,
+    /// Passing sums of parts of a tile on through memory.
+    shared_us: 1.272,
+    /// The same, more for each element of each part.
+    shared_number_us: 8.1e-5,
+    /// The same, more if parts begin within tiles.
+    spread_us: 0.853,
+}
 
 impl Plan {
-    /// The time that the model expects, in microseconds.
+    /// The time in microseconds that a model expects of a card with so many multiprocessors.
     #[expect(clippy::cast_precision_loss, reason = "extents are far below 2^52")]
-    pub(super) fn microseconds(&self, multiprocessors: usize) -> f64 {
+    pub fn microseconds(&self, model: &Model, multiprocessors: usize) -> f64 {
         let Plan { instance, shape: [m, n, k], clusters, .. } = *self;
         let [bl, br, cluster] = [instance.BL, instance.BR, instance.C].map(f64::from);
         let of_all = clusters as f64;
@@ -54,43 +84,47 @@ impl Plan {
         let share = shared as f64 / of_all;
         let steps = (own * depth) as f64 + share;
 
-        let ragged = if k.is_multiple_of(STEP) { 1.0 } else { RAGGED };
+        let ragged = if k.is_multiple_of(STEP) { 1.0 } else { model.ragged };
         let bytes = (bl + br / cluster) * 2.0 * STEP as f64 * ragged;
-        let rate = CACHE_RATE_OF_ONE.min(CACHE_RATE / busy);
+        let rate = model.cache_rate_of_one.min(model.cache_rate / busy);
         let operations = 2.0 * bl * br * STEP as f64;
-        let pace = OPERATIONS * bl * br / (bl * br + LOST_OF_TILE);
-        let behind = STEP_US + STEP_OF_CLUSTER_US * (cluster - 1.0);
+        let pace = model.operations * bl * br / (bl * br + model.lost_of_tile);
+        let behind = model.step_us + model.step_of_cluster_us * (cluster - 1.0);
         let multiplying = steps * ((operations / pace).max(bytes / rate) * 1e-3 + behind);
 
         let once = 2.0 * (m * k + n * k + m * n) as f64;
-        let (all, one) = if once > RESIDENT_BYTES {
-            (MEMORY_RATE, MEMORY_RATE_OF_ONE)
+        let (all, one) = if once > model.resident_bytes {
+            (model.memory_rate, model.memory_rate_of_one)
         } else {
-            (RESIDENT_RATE, CACHE_RATE_OF_ONE)
+            (model.resident_rate, model.cache_rate_of_one)
         };
         let uneven = (steps * of_all / (tiles * depth) as f64).max(1.0) - 1.0;
         let again = (shared as f64 * bytes / ragged * cluster - once).max(0.0);
-        let reading = once / all.min(one * busy) * (1.0 + UNEVEN * uneven) + APART * again / all;
+        let reading =
+            once / all.min(one * busy) * (1.0 + model.uneven * uneven) + model.apart * again / all;
 
+        let sharpness = model.sharpness;
         let (multiplying, reading) =
-            (multiplying.powf(SHARPNESS), (reading * 1e-3).powf(SHARPNESS));
-        let main = (multiplying + reading).powf(SHARPNESS.recip());
-        let stores = TILE_US + NUMBER_US * bl * br * (SHOWN * own as f64).max(1.0);
-        LAUNCH_US
-            + main
-            + stores
-            + passing(depth as f64, share, shared.is_multiple_of(clusters), bl * br)
+            (multiplying.powf(sharpness), (reading * 1e-3).powf(sharpness));
+        let main = (multiplying + reading).powf(sharpness.recip());
+        let stores =
+            model.tile_us + model.number_us * bl * br * (model.shown * own as f64).max(1.0);
+        let alike = shared.is_multiple_of(clusters);
+        let passing = model.passing(depth as f64, share, alike, bl * br);
+        model.launch_us + main + stores + passing
     }
 }
 
-/// The time in which shares of `share` steps of tiles of `depth` steps pass their sums on.
-fn passing(depth: f64, share: f64, alike: bool, numbers: f64) -> f64 {
-    if share == 0.0 || share % depth == 0.0 {
-        return 0.0;
+impl Model {
+    /// The time in which shares of `share` steps of tiles of `depth` steps pass their sums on.
+    fn passing(&self, depth: f64, share: f64, alike: bool, numbers: f64) -> f64 {
+        if share == 0.0 || share % depth == 0.0 {
+            return 0.0;
+        }
+        let exact = alike && share < depth && depth % share == 0.0;
+        let parts = if share < depth { (depth / share).ceil() } else { 1.0 };
+        let parts = if exact { parts } else { parts + 1.0 };
+        let spread = if exact { 0.0 } else { self.spread_us };
+        self.shared_us + self.shared_number_us * numbers * (parts.max(2.0) + 1.0) + spread
     }
-    let exact = alike && share < depth && depth % share == 0.0;
-    let parts = if share < depth { (depth / share).ceil() } else { 1.0 };
-    let parts = if exact { parts } else { parts + 1.0 };
-    let spread = if exact { 0.0 } else { SPREAD_US };
-    SHARED_US + SHARED_NUMBER_US * numbers * (parts.max(2.0) + 1.0) + spread
 }

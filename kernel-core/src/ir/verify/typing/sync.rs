@@ -64,7 +64,7 @@ fn barrier(kernel: &Kernel, op: BarrierOp, args: &[&Type], result: Option<&Type>
     let number = Type::scalar(Dtype::I32);
     match op {
         BarrierOp::Alloc(_) => unreachable!("checked above"),
-        BarrierOp::Arrive => count(args, 1)?,
+        BarrierOp::Arrive(_) => count(args, 1)?,
         BarrierOp::Index
         | BarrierOp::Remote
         | BarrierOp::Expect
@@ -79,7 +79,7 @@ fn barrier(kernel: &Kernel, op: BarrierOp, args: &[&Type], result: Option<&Type>
         BarrierOp::Index => gives(result, &Type::Barrier(BarrierType { ring: false, ..source })),
         BarrierOp::Remote => gives(result, &Type::Barrier(BarrierType { remote: true, ..source })),
         BarrierOp::Test => gives(result, &Type::scalar(Dtype::Bool)),
-        BarrierOp::Alloc(_) | BarrierOp::Expect | BarrierOp::Arrive | BarrierOp::Wait => {
+        BarrierOp::Alloc(_) | BarrierOp::Expect | BarrierOp::Arrive(_) | BarrierOp::Wait => {
             none(result)
         }
     }
