@@ -242,26 +242,38 @@ pub(crate) mod shared_steps {
                     let (row, column) = ((row * C + rank::<C>()) * bl, column * br);
                     let at = if SWAP { [column, row] } else { [row, column] };
                     tma::store_wait(0); // the tile before this one has left `staged`
-                    acc = self.epilogue.value(acc, row, column);
                     if self.epilogue.accumulate {
                         self.old.expect(self.staged.bytes());
                         tma::load(self.c, at, self.old, self.staged);
                         self.old.wait(phase);
                         phase ^= 1;
-                        let before = self.staged.load().cast::<f32>();
-                        acc += if SWAP { before.permute([1, 0]) } else { before };
-                        sync();
                     }
-                    if SWAP {
-                        self.staged.store(acc.permute([1, 0]).cast());
-                    } else {
-                        self.staged.store(acc.cast());
+                    let width = br.min(64); // fewer numbers at a time need fewer registers
+                    for part in unroll(0..br / width) {
+                        let from = part * width;
+                        let sums = acc.slice((.., from..from + width));
+                        let y = self.epilogue.value(sums, row, column + from);
+                        if SWAP {
+                            self.round(self.staged.tile([from, 0], [width, bl]), y.permute([1, 0]));
+                        } else {
+                            self.round(self.staged.tile([0, from], [bl, width]), y);
+                        }
                     }
                     fence_async();
                     tma::store(self.c, at, self.staged);
                 }
             }
             tma::store_wait(0);
+        }
+
+        /// Rounds numbers to shared memory, added to what is there where the product accumulates.
+        fn round(&self, to: Shared<R>, numbers: Tile<f32>) {
+            let mut y = numbers;
+            if self.epilogue.accumulate {
+                y += to.load().cast::<f32>();
+                sync();
+            }
+            to.store(y.cast());
         }
 
         /// Stores sums as the threads hold them: 8 rows of 8 columns are contiguous, and two such pieces below one another.
