@@ -2,8 +2,10 @@
 
 use kiln::prelude::*;
 
+mod norm;
 mod softmax;
 
+pub use norm::{add_layer_norm, add_rms_norm, layer_norm, rms_norm};
 pub use softmax::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 
 /// What the kernels are compiled for.

@@ -8,6 +8,7 @@
 
 use crate::support::{Number, assert_close};
 
+mod norm;
 mod softmax;
 
 /// How far a result of f32 may be off, of the size of what is computed: half a unit of the last place.

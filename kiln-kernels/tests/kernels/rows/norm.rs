@@ -1,0 +1,199 @@
+use half::{bf16, f16};
+use kiln::prelude::{DeviceTensor, Error, Result, Stream};
+use kiln_kernels::{Real, rows};
+
+use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values};
+use crate::support::{Number, devices, numbers};
+
+const EPS: f32 = 1e-5;
+
+/// Columns of a tile of the kernels that read a row twice.
+const WIDE: f64 = 8192.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Rms,
+    Layer,
+}
+
+/// A normalised row, before weight and bias.
+struct Normal {
+    hat: Vec<f64>,
+    scale: f64,
+    /// How far each element of `hat` may be off.
+    off: Vec<f64>,
+}
+
+/// The norm of a row.
+///
+/// The mean is off by its additions and its division. As all distances are off by the same, the variance is off by the square of that, and by
+/// its own additions: of squares up to `1 + n / N` times the variance, where a wide row is read twice. The reciprocal of the root halves what the
+/// variance is off by, and is itself off by 2.2 units.
+fn normal(kind: Kind, row: &[f64], eps: f32) -> Normal {
+    let n = row.len() as f64;
+    let (mean, mean_off) = match kind {
+        Kind::Rms => (0.0, 0.0),
+        Kind::Layer => {
+            let size = row.iter().map(|x| x.abs()).sum::<f64>() / n;
+            (row.iter().sum::<f64>() / n, (ADDITIONS + 4.0) * ROUNDING * size)
+        }
+    };
+    let variance = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+    let scale = 1.0 / (variance + f64::from(eps)).sqrt();
+    let squares = 1.0 + if kind == Kind::Layer { n / WIDE } else { 0.0 };
+    let scale_off = (squares * ADDITIONS / 2.0 + 12.0) * ROUNDING + (mean_off * scale).powi(2);
+    let hat: Vec<f64> = row.iter().map(|x| (x - mean) * scale).collect();
+    let off = hat.iter().map(|hat| hat.abs() * scale_off + mean_off * scale).collect();
+    Normal { hat, scale, off }
+}
+
+/// Around 3, so that a variance that cancels shows.
+fn away<T: Number>(len: usize, seed: u64) -> Vec<T> {
+    numbers::<T>(len, seed).into_iter().map(|x| T::of(x.value() + 3.0)).collect()
+}
+
+fn forward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -> Result<()> {
+    let (x, residual) = (away::<T>(m * n, 1), numbers::<T>(m * n, 2));
+    let (w, b) = (numbers::<T>(n, 3), numbers::<T>(n, 4));
+    // The sum is rounded to f32, and then to the type.
+    let sum: Vec<T> = x
+        .iter()
+        .zip(&residual)
+        .map(|(x, r)| T::of(f32::of(x.value() + r.value()).value()))
+        .collect();
+    let required = |x: &[T], biased: bool| {
+        let mut all = Vec::new();
+        for row in values(x).chunks(n) {
+            let Normal { hat, off, .. } = normal(kind, row, EPS);
+            all.extend((0..n).map(|i| {
+                let b = if biased { b[i].value() } else { 0.0 };
+                let product = hat[i] * w[i].value();
+                let rest = (product.abs() + (product + b).abs()) * ROUNDING;
+                (product + b, off[i] * w[i].value().abs() + rest)
+            }));
+        }
+        all
+    };
+    let what = format!("{kind:?} of {m}x{n}");
+    let (x, residual) = (stream.upload(&x, [m, n])?, stream.upload(&residual, [m, n])?);
+    let (weight, bias) = (stream.upload(&w, [n])?, stream.upload(&b, [n])?);
+    let mut y = stream.full([m, n], T::of(f64::NAN))?;
+    let mut stored = stream.full([m, n], T::of(f64::NAN))?;
+    let x_host = x.to_vec(stream)?;
+    match kind {
+        Kind::Rms => rows::rms_norm(stream, &x, &weight, EPS, &mut y)?,
+        Kind::Layer => rows::layer_norm(stream, &x, &weight, Some(&bias), EPS, &mut y)?,
+    }
+    assert_near(&what, n, &y.to_vec(stream)?, &required(&x_host, kind == Kind::Layer));
+
+    stream.fill(&mut y, T::of(f64::NAN))?;
+    match kind {
+        Kind::Rms => {
+            rows::add_rms_norm(stream, &x, &residual, &weight, EPS, &mut stored, &mut y)?;
+        }
+        Kind::Layer => {
+            rows::add_layer_norm(stream, &x, &residual, &weight, None, EPS, &mut stored, &mut y)?;
+        }
+    }
+    assert_eq!(values(&stored.to_vec(stream)?), values(&sum), "{what}: the sum");
+    assert_near(&format!("{what}, of a sum"), n, &y.to_vec(stream)?, &required(&sum, false));
+    Ok(())
+}
+
+fn every_shape<T: Number + Real>() -> Result<()> {
+    for device in devices(rows::TARGETS)? {
+        let stream = device.stream()?;
+        for &shape in SHAPES {
+            for kind in [Kind::Rms, Kind::Layer] {
+                forward::<T>(&stream, kind, shape)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn norms_are_those_of_f64_in_bf16() -> Result<()> {
+    every_shape::<bf16>()
+}
+
+#[test]
+fn norms_are_those_of_f64_in_f16() -> Result<()> {
+    every_shape::<f16>()
+}
+
+#[test]
+fn norms_are_those_of_f64_in_f32() -> Result<()> {
+    every_shape::<f32>()
+}
+
+/// A mean of a thousand deviations, in a row that fits a tile and in a wide one; and a wide row whose first columns are far from the others.
+#[test]
+fn a_large_mean_costs_a_layer_norm_no_accuracy() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    let far =
+        |n: usize| -> Vec<f32> { numbers::<f32>(n, 6).into_iter().map(|x| x + 1000.0).collect() };
+    let mut step = far(20_000);
+    step[8192..].iter_mut().for_each(|x| *x -= 1000.0);
+    for row in [far(1000), far(20_000), step] {
+        let n = row.len();
+        let Normal { hat, off, .. } = normal(Kind::Layer, &values(&row), EPS);
+        let required: Vec<_> = hat.into_iter().zip(off).collect();
+        let x = stream.upload(&row, [1, n])?;
+        let mut y = stream.zeros([1, n])?;
+        rows::layer_norm(&stream, &x, &stream.full([n], 1.0)?, None, EPS, &mut y)?;
+        assert_near(&format!("a row of {n}"), n, &y.to_vec(&stream)?, &required);
+    }
+    Ok(())
+}
+
+/// A row of one value has no deviation; one of zeros has no size.
+#[test]
+fn rows_without_deviation_are_zeros_and_nan_stays_in_its_row() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    for n in [7, 20_000] {
+        let mut x = vec![0.0f32; 4 * n];
+        x[..n].fill(5.0);
+        x[2 * n + 3] = f32::NAN;
+        x[3 * n + 3] = f32::INFINITY;
+        let (x, weight) = (stream.upload(&x, [4, n])?, stream.full([n], 2.0)?);
+        let mut y = stream.full([4, n], f32::NAN)?;
+        rows::layer_norm(&stream, &x, &weight, None, EPS, &mut y)?;
+        let result = y.to_vec(&stream)?;
+        assert!(result[..2 * n].iter().all(|&y| y == 0.0), "{n} columns");
+        assert!(result[2 * n..].iter().all(|y| y.is_nan()), "{n} columns");
+        rows::rms_norm(&stream, &x, &weight, EPS, &mut y)?;
+        let result = y.to_vec(&stream)?;
+        assert!(result[n..2 * n].iter().all(|&y| y == 0.0), "{n} columns");
+        assert!(result[2 * n..3 * n].iter().all(|y| y.is_nan()), "{n} columns");
+        // Infinity by an infinite root is NaN, and all others are zero.
+        let infinite = &result[3 * n..];
+        assert!(infinite[3].is_nan() && infinite.iter().filter(|&&y| y == 0.0).count() == n - 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn empty_matrices_have_no_norm_and_other_shapes_are_refused() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    let tensor = |shape| -> Result<DeviceTensor<f16, 2>> { stream.zeros(shape) };
+    let vector = |n| -> Result<DeviceTensor<f16, 1>> { stream.zeros([n]) };
+    for [m, n] in [[0, 5], [5, 0], [0, 0]] {
+        let (x, w) = (tensor([m, n])?, vector(n)?);
+        rows::rms_norm(&stream, &x, &w, EPS, &mut tensor([m, n])?)?;
+        rows::layer_norm(&stream, &x, &w, Some(&w), EPS, &mut tensor([m, n])?)?;
+    }
+    let (x, other, w) = (tensor([4, 8])?, tensor([4, 9])?, vector(8)?);
+    let (mut y, mut sum) = (tensor([4, 8])?, tensor([4, 8])?);
+    for refused in [
+        rows::rms_norm(&stream, &x, &w, EPS, &mut tensor([8, 4])?),
+        rows::rms_norm(&stream, &x, &vector(7)?, EPS, &mut y),
+        rows::add_rms_norm(&stream, &x, &other, &w, EPS, &mut sum, &mut y),
+        rows::add_rms_norm(&stream, &x, &x, &w, EPS, &mut tensor([3, 8])?, &mut y),
+        rows::layer_norm(&stream, &x, &w, Some(&vector(9)?), EPS, &mut y),
+        rows::add_layer_norm(&stream, &x, &x, &w, None, EPS, &mut sum, &mut tensor([4, 7])?),
+    ] {
+        assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+    }
+    Ok(())
+}
