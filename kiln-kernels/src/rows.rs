@@ -2,9 +2,13 @@
 
 use kiln::prelude::*;
 
+mod cross_entropy;
 mod norm;
 mod softmax;
 
+pub use cross_entropy::{
+    Targets, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
+};
 pub use norm::{add_layer_norm, add_rms_norm, layer_norm, rms_norm};
 pub use softmax::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 

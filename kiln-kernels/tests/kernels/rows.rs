@@ -8,6 +8,7 @@
 
 use crate::support::{Number, assert_close};
 
+mod cross_entropy;
 mod norm;
 mod softmax;
 

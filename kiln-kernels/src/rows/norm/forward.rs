@@ -9,7 +9,6 @@ use kiln::prelude::*;
 #[kernel(target = sm_80, warps = W, grid = cdiv(x.dim(0), R),
          instances(T = [bf16, f16, f32], CENTRED = [false, true],
                    (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (1, 4096, 4), (1, 8192, 8), (1, 16384, 16)]))]
-#[expect(clippy::too_many_arguments, reason = "the operands of a norm")]
 pub(super) fn norm<T: Float, const CENTRED: bool, const R: i32, const N: i32, const W: i32>(
     x: Tensor<T, 2>,
     residual: Option<Tensor<T, 2>>,
@@ -52,7 +51,6 @@ pub(super) fn norm<T: Float, const CENTRED: bool, const R: i32, const N: i32, co
 /// their mean, which is at most `columns / N` times the variance: little cancels.
 #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
          instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], CENTRED = [false, true], N = [8192]))]
-#[expect(clippy::too_many_arguments, reason = "the operands of a norm")]
 pub(super) fn wide_norm<T: Float, const G: i32, const CENTRED: bool, const N: i32>(
     x: Tensor<T, 2>,
     residual: Option<Tensor<T, 2>>,
