@@ -9,7 +9,7 @@ mod softmax;
 pub use cross_entropy::{
     Targets, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
 };
-pub use norm::{add_layer_norm, add_rms_norm, layer_norm, rms_norm};
+pub use norm::{NormGradients, add_layer_norm, add_rms_norm, layer_norm, rms_norm};
 pub use softmax::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 
 /// What the kernels are compiled for.
@@ -18,9 +18,14 @@ pub const TARGETS: &[Target] = &[Target::Sm80];
 /// The widest rows: indices of columns and the steps from one tile to the next are `i32`.
 const WIDEST: usize = 1 << 30;
 
+/// A constant of an instance, which is positive.
+fn size(constant: i32) -> usize {
+    constant.unsigned_abs() as usize
+}
+
 /// Whether rows of a matrix fit tiles of `n` columns.
 fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
-    columns <= n.unsigned_abs() as usize
+    columns <= size(n)
 }
 
 fn is_empty<const R: usize>(shape: [usize; R]) -> bool {
