@@ -18,7 +18,7 @@ pub struct Targets {
     pub smoothing: f32,
 }
 
-/// Rows with the target -100 do not count, and nothing is smoothed: as in PyTorch.
+/// Rows with the target -100 do not count, and nothing is smoothed.
 impl Default for Targets {
     fn default() -> Self {
         Targets { ignore: -100, smoothing: 0.0 }
@@ -72,7 +72,6 @@ pub fn cross_entropy<T: Real>(
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together; those of the launch.
-#[expect(clippy::too_many_arguments, reason = "what a gradient depends on")]
 pub fn cross_entropy_backward<T: Real>(
     stream: &Stream,
     logits: &impl TensorArgument<T, 2>,
@@ -83,7 +82,11 @@ pub fn cross_entropy_backward<T: Real>(
     gradient: &mut impl TensorArgumentMut<T, 2>,
 ) -> Result<()> {
     let shape = logits.tensor()?.shape();
-    require_shape("cross_entropy_backward, of the gradient", shape, gradient.tensor_mut()?.shape())?;
+    require_shape(
+        "cross_entropy_backward, of the gradient",
+        shape,
+        gradient.tensor_mut()?.shape(),
+    )?;
     let saved = Saved { targets, options, log_sums, loss_gradient };
     saved.gradients(stream, Some(logits), gradient)
 }
@@ -139,8 +142,15 @@ where
         let instances = || logit_gradients::instances().filter(|i| i.T == ty);
         let widest = || logit_gradients::find(|i| i.T == ty && i.R == 1);
         let instance = instances().find(|i| holds(i.N, shape)).map_or_else(widest, Ok)?;
-        let args =
-            logit_gradients::Args { logits, targets, log_sums, loss_gradient, ignore, smoothing, gradient };
+        let args = logit_gradients::Args {
+            logits,
+            targets,
+            log_sums,
+            loss_gradient,
+            ignore,
+            smoothing,
+            gradient,
+        };
         instance.with(args).launch(stream)
     }
 }

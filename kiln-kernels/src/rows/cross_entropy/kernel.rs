@@ -93,7 +93,6 @@ pub(super) fn wide_losses<T: Float, const G: i32, const N: i32>(
 /// A tile of `R` rows and `N` classes a block; tiles of the same rows follow one another. Without `logits` it reads `gradient`.
 #[kernel(target = sm_80, warps = 4, grid = cdiv(gradient.dim(0), R) * cdiv(gradient.dim(1), N),
          instances(T = [bf16, f16, f32], (R, N) = [(32, 64), (8, 256), (4, 1024), (1, 4096)]))]
-#[expect(clippy::too_many_arguments, reason = "what a gradient depends on")]
 pub(super) fn logit_gradients<T: Float, const R: i32, const N: i32>(
     logits: Option<Tensor<T, 2>>,
     targets: Tensor<i32, 1>,

@@ -13,7 +13,6 @@ use kiln::prelude::*;
 #[kernel(target = sm_80, warps = W, grid = parts.dim(0),
          instances(T = [bf16, f16, f32], CENTRED = [false, true],
                    (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 8), (1, 4096, 8), (1, 8192, 16)]))]
-#[expect(clippy::too_many_arguments, reason = "what a gradient depends on")]
 pub(super) fn gradients<T: Float, const CENTRED: bool, const R: i32, const N: i32, const W: i32>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 1>,
@@ -73,7 +72,6 @@ pub(super) fn gradients<T: Float, const CENTRED: bool, const R: i32, const N: i3
 /// The sums are those of distances from the mean of the first `N` columns, as in the forward pass.
 #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
          instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], CENTRED = [false, true], N = [4096]))]
-#[expect(clippy::too_many_arguments, reason = "what a gradient depends on")]
 pub(super) fn wide_gradients<T: Float, const G: i32, const CENTRED: bool, const N: i32>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 1>,

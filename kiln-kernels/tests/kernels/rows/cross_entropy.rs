@@ -1,3 +1,5 @@
+#![expect(clippy::float_cmp, reason = "exact results")]
+
 use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::Real;
@@ -51,8 +53,7 @@ fn every_shape<T: Number + Real>() -> Result<()> {
 }
 
 fn case<T: Number + Real>(stream: &Stream, [m, n]: [usize; 2], options: Targets) -> Result<()> {
-    let host: Vec<T> =
-        numbers::<T>(m * n, 1).into_iter().map(|x| T::of(x.value() * 8.0)).collect();
+    let host: Vec<T> = numbers::<T>(m * n, 1).into_iter().map(|x| T::of(x.value() * 8.0)).collect();
     let classes = targets(m, n, options);
     let by = numbers::<f32>(m, 2);
     let (mut losses, mut log_sums, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
@@ -64,7 +65,11 @@ fn case<T: Number + Real>(stream: &Stream, [m, n]: [usize; 2], options: Targets)
         let off = (power + 4.0 * ln + 16.0 * (ADDITIONS + 8.0)) * ROUNDING;
         losses.push((loss, off));
         let known = target != options.ignore;
-        log_sums.push(if known { (top + ln, (power + 4.0 * ln + top.abs()) * ROUNDING) } else { (0.0, 0.0) });
+        log_sums.push(if known {
+            (top + ln, (power + 4.0 * ln + top.abs()) * ROUNDING)
+        } else {
+            (0.0, 0.0)
+        });
         let smoothing = f64::from(options.smoothing);
         for (class, x) in row.iter().enumerate() {
             let p = (x - top - ln).exp();
