@@ -11,7 +11,7 @@ mod gradient;
 
 pub use backward::NormGradients;
 
-use forward::{norm, wide_norm};
+use forward::{AddedArgs, long_norm, norm, wide_norm};
 
 /// `y = x / √(mean(x²) + eps) · weight` along each row.
 ///
@@ -125,17 +125,21 @@ impl<T: Real, X: TensorArgument<T, 2>, W: TensorArgument<T, 1>> Forward<'_, T, X
         if is_empty(shape) {
             return Ok(());
         }
-        // A shorter borrow, for the launch.
-        let sum = sum.map(|sum| sum as _);
+        let added = match (residual, sum) {
+            (Some(residual), Some(sum)) => Some(AddedArgs { residual, sum: sum as _ }),
+            _ => None,
+        };
         let ty = Dtype::of::<T>();
-        let mut instances = norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
-        match instances.find(|i| holds(i.N, shape)) {
-            Some(instance) => {
-                instance.with(norm::Args { x, residual, weight, bias, eps, sum, y }).launch(stream)
-            }
-            None => wide_norm::find(|i| i.T == ty && i.CENTRED == centred)?
-                .with(wide_norm::Args { x, residual, weight, bias, eps, sum, y })
-                .launch(stream),
+        let mut short = norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
+        let mut long = long_norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
+        if let Some(instance) = short.find(|i| holds(i.N, shape)) {
+            instance.with(norm::Args { x, added, weight, bias, eps, y }).launch(stream)
+        } else if let Some(instance) = long.find(|i| holds(i.N * i.P, shape)) {
+            instance.with(long_norm::Args { x, added, weight, bias, eps, y }).launch(stream)
+        } else {
+            wide_norm::find(|i| i.T == ty && i.CENTRED == centred)?
+                .with(wide_norm::Args { x, added, weight, bias, eps, y })
+                .launch(stream)
         }
     }
 }

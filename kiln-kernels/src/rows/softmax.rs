@@ -7,7 +7,9 @@ use crate::Real;
 
 mod kernel;
 
-use kernel::{softmax as rows, softmax_gradient as gradients, wide, wide_gradient};
+use kernel::{
+    long, long_gradient, softmax as short, softmax_gradient as short_gradient, wide, wide_gradient,
+};
 
 /// `y = exp(x) / Σ exp(x)` along each row.
 ///
@@ -91,10 +93,14 @@ fn forward<T: Real>(
         return Ok(());
     }
     let (ty, log) = (Dtype::of::<T>(), scale.is_logarithmic());
-    let mut instances = rows::instances().filter(|i| i.T == ty && i.LOG == log);
-    match instances.find(|i| holds(i.N, shape)) {
-        Some(instance) => instance.with(rows::Args { x, y }).launch(stream),
-        None => wide::find(|i| i.T == ty && i.LOG == log)?.with(wide::Args { x, y }).launch(stream),
+    let mut shorts = short::instances().filter(|i| i.T == ty && i.LOG == log);
+    let mut longs = long::instances().filter(|i| i.T == ty && i.LOG == log);
+    if let Some(instance) = shorts.find(|i| holds(i.N, shape)) {
+        instance.with(short::Args { x, y }).launch(stream)
+    } else if let Some(instance) = longs.find(|i| holds(i.N * i.P, shape)) {
+        instance.with(long::Args { x, y }).launch(stream)
+    } else {
+        wide::find(|i| i.T == ty && i.LOG == log)?.with(wide::Args { x, y }).launch(stream)
     }
 }
 
@@ -114,11 +120,15 @@ fn backward<T: Real>(
         return Ok(());
     }
     let (ty, log) = (Dtype::of::<T>(), scale.is_logarithmic());
-    let mut instances = gradients::instances().filter(|i| i.T == ty && i.LOG == log);
-    match instances.find(|i| holds(i.N, shape)) {
-        Some(instance) => instance.with(gradients::Args { y, dy, dx }).launch(stream),
-        None => wide_gradient::find(|i| i.T == ty && i.LOG == log)?
+    let mut shorts = short_gradient::instances().filter(|i| i.T == ty && i.LOG == log);
+    let mut longs = long_gradient::instances().filter(|i| i.T == ty && i.LOG == log);
+    if let Some(instance) = shorts.find(|i| holds(i.N, shape)) {
+        instance.with(short_gradient::Args { y, dy, dx }).launch(stream)
+    } else if let Some(instance) = longs.find(|i| holds(i.N * i.P, shape)) {
+        instance.with(long_gradient::Args { y, dy, dx }).launch(stream)
+    } else {
+        wide_gradient::find(|i| i.T == ty && i.LOG == log)?
             .with(wide_gradient::Args { y, dy, dx })
-            .launch(stream),
+            .launch(stream)
     }
 }

@@ -32,6 +32,7 @@ const SHAPES: &[[usize; 2]] = &[
     [1, 12_000],
     [2, 18_001],
     [1, 24_576],
+    [1, 40_000],
 ];
 
 /// Compares a result with values and how far each may be off before it is rounded to the element type, which of f16 is by up to half of its

@@ -178,7 +178,7 @@ fn backward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -
 }
 
 /// More rows than the blocks that run at once take in one go, for some instances.
-const TALL: &[[usize; 2]] = &[[14_000, 3], [3500, 65], [230, 1030], [100, 8200]];
+const TALL: &[[usize; 2]] = &[[14_000, 3], [3500, 65], [230, 1030], [120, 8200]];
 
 fn every_shape<T: Number + Real>() -> Result<()> {
     for device in devices(rows::TARGETS)? {
@@ -189,6 +189,17 @@ fn every_shape<T: Number + Real>() -> Result<()> {
                 backward::<T>(&stream, kind, shape)?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Rows that do not fit shared memory.
+#[test]
+fn norms_of_the_longest_rows_are_those_of_f64() -> Result<()> {
+    for device in devices(rows::TARGETS)? {
+        let stream = device.stream()?;
+        forward::<bf16>(&stream, Kind::Rms, [1, 66_001])?;
+        forward::<bf16>(&stream, Kind::Layer, [1, 66_000])?;
     }
     Ok(())
 }
@@ -270,15 +281,15 @@ fn norms_are_those_of_f64_in_f32() -> Result<()> {
     every_shape::<f32>()
 }
 
-/// A mean of a thousand deviations, in a row that fits a tile and in a wide one; and a wide row whose first columns are far from the others.
+/// A mean of a thousand deviations, in a row in registers, one in shared memory and one that is read twice; and a wide row whose first columns are far from the others.
 #[test]
 fn a_large_mean_costs_a_layer_norm_no_accuracy() -> Result<()> {
     let stream = crate::support::device(rows::TARGETS)?.stream()?;
     let far =
         |n: usize| -> Vec<f32> { numbers::<f32>(n, 6).into_iter().map(|x| x + 1000.0).collect() };
-    let mut step = far(20_000);
+    let mut step = far(40_000);
     step[8192..].iter_mut().for_each(|x| *x -= 1000.0);
-    for row in [far(1000), far(20_000), step] {
+    for row in [far(1000), far(20_000), far(40_000), step] {
         let n = row.len();
         let Normal { hat, off, .. } = normal(Kind::Layer, &values(&row), EPS);
         let required: Vec<_> = hat.into_iter().zip(off).collect();
@@ -294,7 +305,7 @@ fn a_large_mean_costs_a_layer_norm_no_accuracy() -> Result<()> {
 #[test]
 fn rows_without_deviation_are_zeros_and_nan_stays_in_its_row() -> Result<()> {
     let stream = crate::support::device(rows::TARGETS)?.stream()?;
-    for n in [7, 20_000] {
+    for n in [7, 20_000, 40_000] {
         let mut x = vec![0.0f32; 4 * n];
         x[..n].fill(5.0);
         x[2 * n + 3] = f32::NAN;

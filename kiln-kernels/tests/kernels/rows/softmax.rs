@@ -114,6 +114,19 @@ fn softmax_and_its_gradients_are_those_of_f64_in_f32() -> Result<()> {
     every_shape::<f32>()
 }
 
+/// Rows that do not fit shared memory.
+#[test]
+fn the_longest_rows_are_those_of_f64() -> Result<()> {
+    for device in devices(rows::TARGETS)? {
+        let stream = device.stream()?;
+        for shape in [[1, 66_000], [1, 66_001]] {
+            forward::<bf16>(&stream, shape)?;
+            backward::<bf16>(&stream, shape)?;
+        }
+    }
+    Ok(())
+}
+
 /// The gradient of the loss Σ w · softmax(x) against differences of that loss in f64.
 #[test]
 fn gradients_are_the_slopes_of_a_loss() -> Result<()> {
@@ -154,8 +167,8 @@ fn gradients_are_the_slopes_of_a_loss() -> Result<()> {
 fn nan_and_infinities_are_those_of_pytorch() -> Result<()> {
     const INF: f32 = f32::INFINITY;
     let stream = crate::support::device(rows::TARGETS)?.stream()?;
-    // A narrow row and one that is read twice.
-    for n in [5, 20_000] {
+    // A row in registers, one in shared memory and one that is read twice.
+    for n in [5, 20_000, 40_000] {
         let row = |first: &[f32], rest: f32| {
             let mut row = vec![rest; n];
             row[..first.len()].copy_from_slice(first);
