@@ -2,4 +2,6 @@
 
 #[cfg(feature = "matmul")]
 mod matmul;
+#[cfg(feature = "rows")]
+mod rows;
 mod support;

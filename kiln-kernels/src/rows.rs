@@ -1,0 +1,95 @@
+//! Operations along the rows of a matrix: softmax, norms and cross-entropy, with their gradients.
+//!
+//! | result | gradient |
+//! |---|---|
+//! | [`softmax`], [`log_softmax`] | [`softmax_backward`], [`log_softmax_backward`] |
+//! | [`rms_norm`], [`add_rms_norm`] | [`NormGradients::rms_norm`] |
+//! | [`layer_norm`], [`add_layer_norm`] | [`NormGradients::layer_norm`] |
+//! | [`cross_entropy`] | [`cross_entropy_backward`], [`cross_entropy_backward_in_place`] |
+//!
+//! Elements are [`bf16`], [`struct@f16`] or [`f32`], and all are computed in f32 and rounded once. Rows have up to 2^30 columns; there may be none, and no
+//! rows. Matrices are views with any strides. Accesses are of 16 bytes if rows are contiguous and begin at multiples of 16 bytes, and of
+//! single elements otherwise: the results are the same except for the order of additions. Results do not change from run to run.
+//!
+//! ```
+//! use kiln::prelude::*;
+//! use kiln_kernels::rows;
+//!
+//! let stream = Device::best_for(rows::TARGETS)?.stream()?;
+//! let x = stream.upload(&[1.0f32, 1.0, 1.0, 1.0, 2.0, 2.0], [2, 3])?;
+//! let mut y = stream.zeros([2, 3])?;
+//! rows::softmax(&stream, &x.slice(1, 0..2)?, &mut y.slice_mut(1, 0..2)?)?;
+//! assert_eq!(y.to_vec(&stream)?[..3], [0.5, 0.5, 0.0]);
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
+//! # Idea
+//!
+//! A row that fits the registers of a block is read once, and every sum over it is one of registers. Short rows share a block, a warp
+//! or less for each. Long rows are read twice: a first pass keeps sums of the elements that a thread holds itself, so that it has no barrier
+//! and loads follow one another. Cross-entropy needs sums alone, and so reads rows of any length once.
+//!
+//! Sums of squares are those of distances: from the mean of the row if the row is in registers, and otherwise from the mean of its first
+//! columns. The gradients compute the sums of the forward pass again, from rows that they read anyway; nothing but the input has to be kept. Only
+//! cross-entropy stores a number for each row, without which its gradient would have to read all logits twice.
+//!
+//! # Schedule
+//!
+//! A block has as many warps as give a thread 16 or 32 elements. The rows of one access are loaded at once, and several blocks of a multiprocessor
+//! take turns with loads and stores. Blocks for the gradients of norms are persistent: they copy the next rows to shared memory while they compute,
+//! and keep their sums over rows, which are the gradients of weight and bias, in registers. Each block stores its sums once, and a second kernel
+//! adds them in the order of the blocks.
+//!
+//! # Floor
+//!
+//! The bytes of all operands once, at the bandwidth of a copy. Beyond it are the second reads of rows of more than 16384 columns (of more than 8192 for
+//! gradients of norms, which are then read three times), as far as the second-level cache does not serve them, and the sums of the persistent
+//! blocks, 4 bytes for each column and block.
+
+use kiln::prelude::*;
+
+mod cross_entropy;
+mod norm;
+mod softmax;
+
+pub use cross_entropy::{
+    Targets, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
+};
+pub use norm::{NormGradients, add_layer_norm, add_rms_norm, layer_norm, rms_norm};
+pub use softmax::{log_softmax, log_softmax_backward, softmax, softmax_backward};
+
+/// What the kernels are compiled for.
+pub const TARGETS: &[Target] = &[Target::Sm80];
+
+/// The widest rows: indices of columns and the steps from one tile to the next are `i32`.
+const WIDEST: usize = 1 << 30;
+
+/// A constant of an instance, which is positive.
+fn size(constant: i32) -> usize {
+    constant.unsigned_abs() as usize
+}
+
+/// Whether rows of a matrix fit tiles of `n` columns.
+fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
+    columns <= size(n)
+}
+
+fn is_empty<const R: usize>(shape: [usize; R]) -> bool {
+    shape.contains(&0)
+}
+
+fn require_shape<const R: usize>(
+    operation: &'static str,
+    required: [usize; R],
+    actual: [usize; R],
+) -> Result<()> {
+    if required == actual {
+        return Ok(());
+    }
+    let (required, actual) = (required.to_vec(), actual.to_vec());
+    Err(Error::Shape { operation, required, actual })
+}
+
+fn require_narrow(operation: &'static str, [rows, columns]: [usize; 2]) -> Result<()> {
+    require_shape(operation, [rows, columns.min(WIDEST)], [rows, columns])
+}

@@ -1,0 +1,185 @@
+//! The gradients of norms.
+
+use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
+
+use super::gradient::{add_parts, gradients, wide_gradients, wide_sums};
+use crate::{
+    Real,
+    rows::{holds, require_narrow, require_shape, size},
+};
+
+/// Computes gradients of norms, and keeps scratch memory from one to the next.
+///
+/// One `NormGradients` serves any number of shapes and streams of its device. Gradients wait for those before, because they share the scratch
+/// memory. Gradients of the same extents have to have run before they are recorded in a [`capture`](kiln::Device::capture), which cannot
+/// allocate.
+#[derive(Debug)]
+pub struct NormGradients {
+    multiprocessors: usize,
+    /// What blocks have added up of the gradients of weight and bias.
+    parts: DeviceTensor<f32, 1>,
+    /// Mean and scale of wide rows.
+    scales: DeviceTensor<f32, 1>,
+}
+
+/// How many warps of a multiprocessor compute gradients at once, with about 100 registers a thread.
+const WARPS: usize = 16;
+
+impl NormGradients {
+    /// Gradients on the device of a stream.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(stream: &Stream) -> Result<NormGradients> {
+        Ok(NormGradients {
+            multiprocessors: stream.device().properties().multiprocessors as usize,
+            parts: stream.empty([0])?,
+            scales: stream.empty([0])?,
+        })
+    }
+
+    /// The gradients of [`rms_norm`](super::rms_norm) from that of its result, `dy`.
+    ///
+    /// `x` is what was normalised: the stored sum, for [`add_rms_norm`](super::add_rms_norm). If that is used elsewhere too, `dsum` is the gradient from there, and is
+    /// added to `dx`, which is the gradient of both terms of the sum. The gradient of the weight is a sum over all rows, in f32 and always in the
+    /// same order.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for extents that do not fit together; those of allocations and launches.
+    #[expect(clippy::too_many_arguments, reason = "what a gradient depends on, and the gradients")]
+    pub fn rms_norm<T: Real>(
+        &mut self,
+        stream: &Stream,
+        x: &impl TensorArgument<T, 2>,
+        weight: &impl TensorArgument<T, 1>,
+        eps: f32,
+        dy: &impl TensorArgument<T, 2>,
+        dsum: Option<&dyn TensorArgument<T, 2>>,
+        dx: &mut impl TensorArgumentMut<T, 2>,
+        dweight: &mut impl TensorArgumentMut<T, 1>,
+    ) -> Result<()> {
+        let operation = "NormGradients::rms_norm";
+        Backward { operation, centred: false, x, weight, eps, dy, dsum }
+            .launch(self, stream, dx, dweight, None)
+    }
+
+    /// The gradients of [`layer_norm`](super::layer_norm) from that of its result, `dy`: as for [`rms_norm`](NormGradients::rms_norm), and that of the bias.
+    ///
+    /// # Errors
+    /// Those of [`rms_norm`](NormGradients::rms_norm).
+    #[expect(clippy::too_many_arguments, reason = "what a gradient depends on, and the gradients")]
+    pub fn layer_norm<T: Real>(
+        &mut self,
+        stream: &Stream,
+        x: &impl TensorArgument<T, 2>,
+        weight: &impl TensorArgument<T, 1>,
+        eps: f32,
+        dy: &impl TensorArgument<T, 2>,
+        dsum: Option<&dyn TensorArgument<T, 2>>,
+        dx: &mut impl TensorArgumentMut<T, 2>,
+        dweight: &mut impl TensorArgumentMut<T, 1>,
+        dbias: Option<&mut dyn TensorArgumentMut<T, 1>>,
+    ) -> Result<()> {
+        let operation = "NormGradients::layer_norm";
+        Backward { operation, centred: true, x, weight, eps, dy, dsum }
+            .launch(self, stream, dx, dweight, dbias)
+    }
+}
+
+/// What the gradients of a norm depend on.
+struct Backward<'a, T, X, W, D> {
+    operation: &'static str,
+    centred: bool,
+    x: &'a X,
+    weight: &'a W,
+    eps: f32,
+    dy: &'a D,
+    dsum: Option<&'a dyn TensorArgument<T, 2>>,
+}
+
+impl<T, X, W, D> Backward<'_, T, X, W, D>
+where
+    T: Real,
+    X: TensorArgument<T, 2>,
+    W: TensorArgument<T, 1>,
+    D: TensorArgument<T, 2>,
+{
+    fn launch(
+        self,
+        scratch: &mut NormGradients,
+        stream: &Stream,
+        dx: &mut impl TensorArgumentMut<T, 2>,
+        dweight: &mut impl TensorArgumentMut<T, 1>,
+        mut dbias: Option<&mut dyn TensorArgumentMut<T, 1>>,
+    ) -> Result<()> {
+        let Backward { operation, centred, x, weight, eps, dy, dsum } = self;
+        let shape = x.tensor()?.shape();
+        let [rows, columns] = shape;
+        require_narrow(operation, shape)?;
+        require_shape(operation, [columns], weight.tensor()?.shape())?;
+        for matrix in [Some(dy as &dyn TensorArgument<T, 2>), dsum].into_iter().flatten() {
+            require_shape(operation, shape, matrix.tensor()?.shape())?;
+        }
+        require_shape(operation, shape, dx.tensor_mut()?.shape())?;
+        require_shape(operation, [columns], dweight.tensor_mut()?.shape())?;
+        if let Some(dbias) = &mut dbias {
+            require_shape(operation, [columns], dbias.tensor_mut()?.shape())?;
+        }
+        if columns == 0 {
+            return Ok(());
+        }
+        let ty = Dtype::of::<T>();
+        let kinds = if centred { 2 } else { 1 };
+        let mut instances = gradients::instances().filter(|i| i.T == ty && i.CENTRED == centred);
+        let narrow = instances.find(|i| holds(i.N, shape));
+        let wide = wide_sums::find(|i| i.T == ty && i.CENTRED == centred)?;
+        let blocks = if let Some(instance) = narrow {
+            let resident = scratch.multiprocessors * WARPS / size(instance.W);
+            rows.div_ceil(size(instance.R)).min(resident.max(1))
+        } else {
+            let resident = scratch.multiprocessors * WARPS / size(wide.W);
+            let shares = resident.div_ceil(columns.div_ceil(size(wide.N)));
+            rows.div_ceil(size(wide.R)).min(shares)
+        };
+        grow(stream, &mut scratch.parts, blocks * kinds * columns)?;
+        let mut parts = scratch.parts.slice_mut(0, 0..blocks * kinds * columns)?;
+        let mut parts = parts.reshape_mut([blocks, kinds, columns])?;
+        if rows > 0 {
+            let parts = &mut parts;
+            if let Some(instance) = narrow {
+                instance
+                    .with(gradients::Args { x, weight, dy, dsum, eps, dx, parts })
+                    .launch(stream)?;
+            } else {
+                grow(stream, &mut scratch.scales, 2 * rows)?;
+                let mut scales = scratch.scales.slice_mut(0, 0..2 * rows)?;
+                let mut scales = scales.reshape_mut([rows, 2])?;
+                wide_gradients::find(|i| i.T == ty && i.CENTRED == centred)?
+                    .with(wide_gradients::Args {
+                        x,
+                        weight,
+                        dy,
+                        dsum,
+                        eps,
+                        dx,
+                        scales: &mut scales,
+                    })
+                    .launch(stream)?;
+                wide.with(wide_sums::Args { x, dy, scales: &scales, parts }).launch(stream)?;
+            }
+        }
+        // A shorter borrow, for the launch.
+        let dbias = dbias.map(|dbias| dbias as _);
+        add_parts::find(|i| i.T == ty)?
+            .with(add_parts::Args { parts: &parts, dweight, dbias })
+            .launch(stream)
+    }
+}
+
+/// Makes scratch memory for at least so many numbers.
+fn grow(stream: &Stream, scratch: &mut DeviceTensor<f32, 1>, len: usize) -> Result<()> {
+    if scratch.len() < len {
+        *scratch = stream.empty([len])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! The kernels of the gradients of norms.
+//!
+//! With `h` for the normalised row, `s` for the reciprocal of its root and `g = dy · weight`, the gradient of the row is
+//! `s · (g - mean(g) - h · mean(g · h))`; RMS norm is without `mean(g)`. That of the weight is the sum of `dy · h` over all rows, and that of the
+//! bias the sum of `dy`. What the forward pass computed of a row is computed again: the row is read anyway.
+
+use kiln::prelude::*;
+
+/// Persistent blocks, each of which takes every `num_blocks`-th tile of `R` rows that fit `N` columns. The copies of the next tiles arrive while
+/// one is computed. A block keeps its sums over rows in registers, and stores them as its parts at the end.
+///
+/// `parts` is `[blocks, 1, columns]` for the weight, and `[blocks, 2, columns]` for weight and bias.
+#[kernel(target = sm_80, warps = W, grid = parts.dim(0),
+         instances(T = [bf16, f16, f32], CENTRED = [false, true],
+                   (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 8), (1, 4096, 8), (1, 8192, 16)]))]
+pub(super) fn gradients<T: Float, const CENTRED: bool, const R: i32, const N: i32, const W: i32>(
+    x: Tensor<T, 2>,
+    weight: Tensor<T, 1>,
+    dy: Tensor<T, 2>,
+    dsum: Option<Tensor<T, 2>>,
+    eps: f32,
+    dx: TensorMut<T, 2>,
+    parts: TensorMut<f32, 3>,
+) {
+    let (block, blocks) = (block_id(0), num_blocks(0));
+    let count = x.dim(1) as f32;
+    let (xs, gs) = (shared::<T>([R, N]), shared::<T>([R, N]));
+    let w = weight.tile([0], [N]).load();
+    let inside = arange(0, N).lt(x.dim(1)).expand(0);
+    let mut weight_sums = zeros::<f32>([R, N]);
+    let mut bias_sums = zeros::<f32>([R, N]);
+    for i in pipeline(range(0, cdiv(cdiv(x.dim(0), R) - block, blocks), 1), 2) {
+        let row = (block + i * blocks) * R;
+        copy_async(x.tile([row, 0], [R, N]), xs);
+        copy_async(dy.tile([row, 0], [R, N]), gs);
+        let mut h = xs.load().cast::<f32>(); // zero outside the matrix, like `dy`
+        if CENTRED {
+            let mean = (h.sum(1) / count).expand(1);
+            h = select(inside, h - mean, 0.0);
+        }
+        let scale = ((h * h).sum(1) / count + eps).rsqrt().expand(1);
+        h *= scale;
+        let dy = gs.load().cast::<f32>();
+        let mut h_terms = dy * h;
+        if R > 1 {
+            // Outside the matrix the scale is infinite if `eps` is 0.
+            let rows = (row + arange(0, R)).lt(x.dim(0)).expand(1);
+            h_terms = select(rows, h_terms, 0.0);
+        }
+        weight_sums += h_terms;
+        let g = dy * w.cast::<f32>().expand(0);
+        let h_part = (h_terms * w.cast::<f32>().expand(0)).sum(1) / count;
+        let mut result = g - h * h_part.expand(1);
+        if CENTRED {
+            bias_sums += dy;
+            result -= (g.sum(1) / count).expand(1);
+        }
+        result *= scale;
+        if let Some(dsum) = dsum {
+            result += dsum.tile([row, 0], [R, N]).load().cast::<f32>();
+        }
+        dx.tile([row, 0], [R, N]).store(result.cast::<T>());
+    }
+    parts.tile([block, 0, 0], [1, 1, N]).store(weight_sums.sum(0).reshape([1, 1, N]));
+    if CENTRED {
+        parts.tile([block, 1, 0], [1, 1, N]).store(bias_sums.sum(0).reshape([1, 1, N]));
+    }
+}
+
+/// One block a row of any width, which it reads twice, `N` columns at a time. It stores mean and scale of the row for [`wide_sums`].
+///
+/// The sums are those of distances from the mean of the first `N` columns, as in the forward pass.
+#[kernel(target = sm_80, warps = 8, grid = x.dim(0),
+         instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], CENTRED = [false, true], N = [4096]))]
+pub(super) fn wide_gradients<T: Float, const G: i32, const CENTRED: bool, const N: i32>(
+    x: Tensor<T, 2>,
+    weight: Tensor<T, 1>,
+    dy: Tensor<T, 2>,
+    dsum: Option<Tensor<T, 2>>,
+    eps: f32,
+    dx: TensorMut<T, 2>,
+    scales: TensorMut<f32, 2>,
+) {
+    let row = block_id(0);
+    let count = x.dim(1) as f32;
+    let mut near = zeros::<f32>([1]);
+    let mut distances = zeros::<f32>([N / G]);
+    let mut squares = zeros::<f32>([N / G]);
+    let mut g_sums = zeros::<f32>([N / G]);
+    let mut g_products = zeros::<f32>([N / G]);
+    for at in range(0, x.dim(1), N) {
+        let mut v = x.tile([row, at], [1, N]).load().cast::<f32>();
+        let w = weight.tile([at], [N]).load().cast::<f32>().expand(0);
+        let g = dy.tile([row, at], [1, N]).load().cast::<f32>() * w;
+        if CENTRED {
+            if at == 0 {
+                near = v.sum(1) / minimum(full([1], count), N as f32);
+            }
+            let inside = (at + arange(0, N)).lt(x.dim(1)).expand(0);
+            v = select(inside, v - near.expand(1), 0.0);
+            distances += v.reshape([N / G, G]).sum(1);
+            g_sums += g.reshape([N / G, G]).sum(1);
+        }
+        squares += (v * v).reshape([N / G, G]).sum(1);
+        g_products += (v * g).reshape([N / G, G]).sum(1);
+    }
+    let distance = distances.sum(0) / count;
+    let g_mean = g_sums.sum(0) / count;
+    let scale = (squares.sum(0) / count - distance * distance + eps).rsqrt();
+    let h_part = (g_products.sum(0) / count - distance * g_mean) * scale;
+    let mean = near.expand(1) + distance;
+    scales.tile([row, 0], [1, 1]).store(mean);
+    scales.tile([row, 1], [1, 1]).store(scale.broadcast([1, 1]));
+    for at in range(0, x.dim(1), N) {
+        let v = x.tile([row, at], [1, N]).load().cast::<f32>();
+        let w = weight.tile([at], [N]).load().cast::<f32>().expand(0);
+        let g = dy.tile([row, at], [1, N]).load().cast::<f32>() * w;
+        let mut result = (g - g_mean - (v - mean) * scale * h_part) * scale;
+        if let Some(dsum) = dsum {
+            result += dsum.tile([row, at], [1, N]).load().cast::<f32>();
+        }
+        dx.tile([row, at], [1, N]).store(result.cast::<T>());
+    }
+}
+
+/// Sums over rows, of `N` columns and an equal share of the rows a block: the parts of [`gradients`] for wide rows.
+#[kernel(target = sm_80, warps = W, grid = [cdiv(x.dim(1), N), parts.dim(0)],
+         instances(T = [bf16, f16, f32], CENTRED = [false, true], (R, N, W) = [(8, 512, 8)]))]
+pub(super) fn wide_sums<T: Float, const CENTRED: bool, const R: i32, const N: i32, const W: i32>(
+    x: Tensor<T, 2>,
+    dy: Tensor<T, 2>,
+    scales: Tensor<f32, 2>,
+    parts: TensorMut<f32, 3>,
+) {
+    let (at, part) = (block_id(0) * N, block_id(1));
+    let mut weight_sums = zeros::<f32>([R, N]);
+    let mut bias_sums = zeros::<f32>([R, N]);
+    for row in range(part * R, x.dim(0), num_blocks(1) * R) {
+        let v = x.tile([row, at], [R, N]).load().cast::<f32>();
+        let dy = dy.tile([row, at], [R, N]).load().cast::<f32>();
+        let mean = scales.tile([row, 0], [R, 1]).load();
+        let scale = scales.tile([row, 1], [R, 1]).load();
+        weight_sums += dy * ((v - mean) * scale);
+        if CENTRED {
+            bias_sums += dy;
+        }
+    }
+    parts.tile([part, 0, at], [1, 1, N]).store(weight_sums.sum(0).reshape([1, 1, N]));
+    if CENTRED {
+        parts.tile([part, 1, at], [1, 1, N]).store(bias_sums.sum(0).reshape([1, 1, N]));
+    }
+}
+
+/// Adds the parts of all blocks, in their order.
+#[kernel(target = sm_80, warps = 4, grid = cdiv(dweight.dim(0), N), instances(T = [bf16, f16, f32], (R, N) = [(64, 32)]))]
+pub(super) fn add_parts<T: Float, const R: i32, const N: i32>(
+    parts: Tensor<f32, 3>,
+    dweight: TensorMut<T, 1>,
+    dbias: Option<TensorMut<T, 1>>,
+) {
+    let at = block_id(0) * N;
+    let mut weight_sums = zeros::<f32>([R, N]);
+    let mut bias_sums = zeros::<f32>([R, N]);
+    for part in range(0, parts.dim(0), R) {
+        weight_sums += parts.tile([part, 0, at], [R, 1, N]).load().reshape([R, N]);
+        if dbias.is_some() {
+            bias_sums += parts.tile([part, 1, at], [R, 1, N]).load().reshape([R, N]);
+        }
+    }
+    dweight.tile([at], [N]).store(weight_sums.sum(0).cast::<T>());
+    if let Some(dbias) = dbias {
+        dbias.tile([at], [N]).store(bias_sums.sum(0).cast::<T>());
+    }
+}
