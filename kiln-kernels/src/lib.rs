@@ -7,3 +7,6 @@ pub use element::Real;
 
 #[cfg(feature = "matmul")]
 pub mod matmul;
+
+#[cfg(feature = "pointwise")]
+pub mod pointwise;

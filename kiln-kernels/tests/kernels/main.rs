@@ -2,4 +2,6 @@
 
 #[cfg(feature = "matmul")]
 mod matmul;
+#[cfg(feature = "pointwise")]
+mod pointwise;
 mod support;
