@@ -2,9 +2,15 @@
 
 use kiln::prelude::*;
 
+mod activation;
 mod rotary;
+mod tile;
 
+pub use activation::{
+    Activation, activate, activate_backward, gate, gate_backward, gate_backward_packed,
+};
 pub use rotary::{Direction, Pairs, Rotation, rotate, rotate_in_place};
+use tile::{corner, tile_of};
 
 /// What the kernels are compiled for.
 pub const TARGETS: &[Target] = rotary::rotary::TARGETS;

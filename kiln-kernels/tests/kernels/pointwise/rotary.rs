@@ -41,8 +41,8 @@ impl<T: Number + Real> Case<T> {
         let [tokens, heads, dim] = shape;
         let host = numbers::<T>(tokens * heads * dim, 1);
         let angles = numbers::<f32>(POSITIONS * (dim / 2), 2);
-        let tables: [Vec<f32>; 2] = [f32::cos, f32::sin]
-            .map(|of| angles.iter().map(|&angle| of(3.0 * angle)).collect());
+        let tables: [Vec<f32>; 2] =
+            [f32::cos, f32::sin].map(|of| angles.iter().map(|&angle| of(3.0 * angle)).collect());
         // Some are outside of the tables.
         let places: Vec<i32> = [3, 0, 6, 7, -1, 2].into_iter().cycle().take(tokens).collect();
         let x = stream.upload(&host, shape)?;
@@ -93,7 +93,8 @@ fn rotates<T: Number + Real>(shapes: &[[usize; 3]]) -> Result<()> {
         for &shape in shapes {
             let case = Case::<T>::new(device.stream()?, shape)?;
             for rotation in ALL {
-                let (what, required) = (format!("{rotation:?} of {shape:?}"), case.required(rotation));
+                let (what, required) =
+                    (format!("{rotation:?} of {shape:?}"), case.required(rotation));
                 let mut out = case.stream.full(shape, T::of(f64::NAN))?;
                 case.run(rotation, &mut out)?;
                 assert_close(&what, shape[2], &out.to_vec(&case.stream)?, &required);
