@@ -24,7 +24,7 @@ pub enum Activation {
 
 /// `out = act(x)`.
 ///
-/// NaN and infinities give what the formulas give in f32, as in PyTorch: NaN stays NaN, and minus infinity gives 0 for
+/// NaN and infinities give what the formulas give in f32: NaN stays NaN, and minus infinity gives 0 for
 /// [`ReluSquared`](Activation::ReluSquared) and NaN, which is 0 times infinity, for the others.
 ///
 /// # Errors

@@ -1,9 +1,18 @@
 //! Kernels of single elements against f64.
 
-#![expect(clippy::cast_precision_loss, reason = "extents are small")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_wrap,
+    clippy::float_cmp,
+    reason = "extents are small, and numbers that are compared are exact"
+)]
 
 mod activation;
+mod cast;
+mod dropout;
+mod quantize;
 mod rotary;
+mod transpose;
 
 use kiln::prelude::Element;
 
