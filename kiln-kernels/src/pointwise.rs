@@ -3,6 +3,7 @@
 use kiln::prelude::*;
 
 mod activation;
+mod adamw;
 mod cast;
 mod dropout;
 mod quantize;
@@ -13,6 +14,7 @@ mod transpose;
 pub use activation::{
     Activation, activate, activate_backward, gate, gate_backward, gate_backward_packed,
 };
+pub use adamw::{AdamW, Parameter};
 pub use cast::cast;
 pub use dropout::{Dropout, dropout};
 pub use quantize::{Quantized, Scaling, dequantize, quantize};

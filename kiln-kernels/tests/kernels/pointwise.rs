@@ -8,6 +8,7 @@
 )]
 
 mod activation;
+mod adamw;
 mod cast;
 mod dropout;
 mod quantize;
