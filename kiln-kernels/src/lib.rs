@@ -5,6 +5,9 @@ mod element;
 
 pub use element::Real;
 
+#[cfg(feature = "embedding")]
+pub mod embedding;
+
 #[cfg(feature = "matmul")]
 pub mod matmul;
 

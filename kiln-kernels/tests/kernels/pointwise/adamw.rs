@@ -67,6 +67,7 @@ impl<T: Number + Real> Case<T> {
         }
     }
 
+    #[expect(clippy::many_single_char_names, reason = "the letters of the formulas")]
     fn check(&self, stream: &Stream, what: &str, step: i32) -> Result<()> {
         let settings = SETTINGS;
         let [rate, epsilon, decay, scale] = [
