@@ -20,13 +20,14 @@ pub(in crate::pointwise) mod functions {
     const CUBIC: f32 = 0.044_715;
 
     /// An activation of each element.
-    fn value<const ACT: i32>(x: Tile<f32>) -> Tile<f32> {
+    fn value<T: Float, const ACT: i32>(x: Tile<f32>) -> Tile<f32> {
         if ACT == SILU {
-            x * sigmoid(x)
+            x * sigmoid::<T>(x)
         } else if ACT == GELU {
             0.5 * x * (1.0 + (x * ROOT_HALF).erf())
         } else if ACT == GELU_TANH {
-            0.5 * x * (1.0 + (ROOT * x * (1.0 + CUBIC * x * x)).tanh())
+            // (1 + tanh(u)) / 2 is the sigmoid of 2 u.
+            x * sigmoid::<T>(2.0 * ROOT * x * (1.0 + CUBIC * x * x))
         } else {
             let positive = positive(x);
             positive * positive
@@ -34,25 +35,37 @@ pub(in crate::pointwise) mod functions {
     }
 
     /// Its derivative at each element.
-    fn slope<const ACT: i32>(x: Tile<f32>) -> Tile<f32> {
+    fn slope<T: Float, const ACT: i32>(x: Tile<f32>) -> Tile<f32> {
         if ACT == SILU {
-            let sigmoid = sigmoid(x);
+            let sigmoid = sigmoid::<T>(x);
             sigmoid * (1.0 + x * (1.0 - sigmoid))
         } else if ACT == GELU {
-            0.5 * (1.0 + (x * ROOT_HALF).erf()) + x * DENSITY * (-0.5 * x * x).exp()
+            0.5 * (1.0 + (x * ROOT_HALF).erf()) + x * DENSITY * exp::<T>(-0.5 * x * x)
         } else if ACT == GELU_TANH {
-            let tanh = (ROOT * x * (1.0 + CUBIC * x * x)).tanh();
-            // Further out the slope of tanh is 0, and squares of x may exceed the range.
+            let sigmoid = sigmoid::<T>(2.0 * ROOT * x * (1.0 + CUBIC * x * x));
+            // Further out `1 - sigmoid` is 0, or the sigmoid is, and squares of x may exceed the range.
             let near = x.clamp(-16.0, 16.0);
-            let inner = ROOT * (1.0 + 3.0 * CUBIC * near * near);
-            0.5 * (1.0 + tanh) + 0.5 * near * (1.0 - tanh * tanh) * inner
+            let inner = 2.0 * ROOT * (1.0 + 3.0 * CUBIC * near * near);
+            sigmoid * (1.0 + near * (1.0 - sigmoid) * inner)
         } else {
             2.0 * positive(x)
         }
     }
 
-    fn sigmoid(x: Tile<f32>) -> Tile<f32> {
-        (1.0 + (-x).exp()).recip()
+    fn sigmoid<T: Float>(x: Tile<f32>) -> Tile<f32> {
+        let sum = 1.0 + exp::<T>(-x);
+        if T::BITS == 32 {
+            sum.recip()
+        } else {
+            // A reciprocal to 21 bits, for two instructions in place of ten.
+            let root = sum.rsqrt();
+            root * root
+        }
+    }
+
+    /// The exponential, as exact as what is rounded to `T` asks for.
+    fn exp<T: Float>(x: Tile<f32>) -> Tile<f32> {
+        if T::BITS == 32 { x.exp() } else { x.exp_approx() }
     }
 
     /// The positive part, of NaN itself.
@@ -73,9 +86,9 @@ pub(in crate::pointwise) mod functions {
         match up {
             Some(up) => {
                 let up = up.tile(at, [R, C]).load().cast::<f32>();
-                out.tile(at, [R, C]).store((value::<ACT>(x.cast::<f32>()) * up).cast::<T>());
+                out.tile(at, [R, C]).store((value::<T, ACT>(x.cast::<f32>()) * up).cast::<T>());
             }
-            None => out.tile(at, [R, C]).store(value::<ACT>(x.cast::<f32>()).cast::<T>()),
+            None => out.tile(at, [R, C]).store(value::<T, ACT>(x.cast::<f32>()).cast::<T>()),
         }
     }
 
@@ -90,7 +103,7 @@ pub(in crate::pointwise) mod functions {
         let at = corner::<R, C>(grad.dim(1));
         let x = x.tile(at, [R, C]).load().cast::<f32>();
         let grad = grad.tile(at, [R, C]).load().cast::<f32>();
-        grad_x.tile(at, [R, C]).store((grad * slope::<ACT>(x)).cast::<T>());
+        grad_x.tile(at, [R, C]).store((grad * slope::<T, ACT>(x)).cast::<T>());
     }
 
     /// `grad · up · act'(gate)` and `grad · act(gate)`.
@@ -107,8 +120,8 @@ pub(in crate::pointwise) mod functions {
         let gate = gate.tile(at, [R, C]).load().cast::<f32>();
         let up = up.tile(at, [R, C]).load().cast::<f32>();
         let grad = grad.tile(at, [R, C]).load().cast::<f32>();
-        grad_gate.tile(at, [R, C]).store((grad * up * slope::<ACT>(gate)).cast::<T>());
-        grad_up.tile(at, [R, C]).store((grad * value::<ACT>(gate)).cast::<T>());
+        grad_gate.tile(at, [R, C]).store((grad * up * slope::<T, ACT>(gate)).cast::<T>());
+        grad_up.tile(at, [R, C]).store((grad * value::<T, ACT>(gate)).cast::<T>());
     }
 
     /// The same for gates at `[.., 0, ..]` and factors at `[.., 1, ..]` of one tensor.
@@ -123,7 +136,7 @@ pub(in crate::pointwise) mod functions {
         let gate = x.tile([row, 0, column], [R, 1, C]).load().cast::<f32>();
         let up = x.tile([row, 1, column], [R, 1, C]).load().cast::<f32>();
         let grad = grad.tile([row, column], [R, C]).load().cast::<f32>().expand(1);
-        let (of_gate, of_up) = (grad * up * slope::<ACT>(gate), grad * value::<ACT>(gate));
+        let (of_gate, of_up) = (grad * up * slope::<T, ACT>(gate), grad * value::<T, ACT>(gate));
         grad_x.tile([row, 0, column], [R, 1, C]).store(of_gate.cast::<T>());
         grad_x.tile([row, 1, column], [R, 1, C]).store(of_up.cast::<T>());
     }

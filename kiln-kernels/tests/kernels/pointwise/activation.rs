@@ -22,10 +22,6 @@ fn root() -> f64 {
     std::f64::consts::FRAC_2_PI.sqrt()
 }
 
-fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
 /// The error function, by its series or a continued fraction: both to 1e-15.
 fn erf(x: f64) -> f64 {
     let square = x * x;
@@ -49,39 +45,64 @@ fn density(x: f64) -> f64 {
     (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }
 
-/// An activation, and how far it may be off: functions have errors of 2 units in the last place, which are four roundings.
-fn value(activation: Activation, x: f64) -> (f64, f64) {
+/// The roundings of an exponential: 2 units in the last place, which are four, and for types of 16 bits 1.25 units more for each 1 of `x`.
+fn of_exp<T: Number>(x: f64) -> f64 {
+    if T::BYTES == 4 { 4.0 } else { 4.0 + 2.5 * x.abs() }
+}
+
+/// A sigmoid, and its roundings if `x` has some itself: those of the exponential by its slope, a sum, and a reciprocal, which has one or, for
+/// types of 16 bits, is a square of roots with a relative error of 2^-22.9.
+fn sigmoid<T: Number>(x: f64, of_x: f64) -> (f64, f64) {
+    let value = 1.0 / (1.0 + (-x).exp());
+    let of_recip = if T::BYTES == 4 { 1.0 } else { 6.0 };
+    (value, (1.0 - value) * (of_exp::<T>(x) + of_x * x.abs()) + 1.0 + of_recip)
+}
+
+/// What the approximation by `tanh` takes twice `tanh` of, with seven roundings, and its slope.
+fn inner(x: f64) -> (f64, f64) {
+    (root() * 2.0 * x * (1.0 + CUBIC * x * x), root() * 2.0 * (1.0 + 3.0 * CUBIC * x * x))
+}
+
+/// An activation, and how far it may be off.
+fn value<T: Number>(activation: Activation, x: f64) -> (f64, f64) {
     match activation {
-        // The exponential, a sum, a division and a product.
-        Activation::Silu => (x * sigmoid(x), roundings(7) * (x * sigmoid(x)).abs()),
-        // √(1/2), a product (by the slope of erf at most 0.49 of these two), erf itself, a sum of up to 2, and two products.
+        Activation::Silu => {
+            let (s, of_s) = sigmoid::<T>(x, 0.0);
+            (x * s, (of_s + 1.0) * roundings(1) * (x * s).abs())
+        }
+        // √(1/2), a product (by the slope of erf at most 0.49 of these two), erf itself, which has four, a sum of up to 2, and two products.
         Activation::Gelu => (0.5 * x * (1.0 + erf(x / 2f64.sqrt())), roundings(5) * x.abs()),
-        // Seven roundings before tanh (by its slope at most 0.45 of these), tanh itself, a sum of up to 2, and two products.
         Activation::GeluTanh => {
-            let inner = root() * x * (1.0 + CUBIC * x * x);
-            (0.5 * x * (1.0 + inner.tanh()), roundings(6) * x.abs())
+            let (s, of_s) = sigmoid::<T>(inner(x).0, 7.0);
+            (x * s, (of_s + 1.0) * roundings(1) * (x * s).abs())
         }
         Activation::ReluSquared => (x.max(0.0).powi(2), roundings(1) * x * x),
     }
 }
 
 /// The derivative of an activation, and how far it may be off.
-fn slope(activation: Activation, x: f64) -> (f64, f64) {
+fn slope<T: Number>(activation: Activation, x: f64) -> (f64, f64) {
+    // `s (1 + x (1 - s) by)` for an `x by` with some roundings: `1 - s` is off by what `s` is and one rounding, the product by two more
+    // and the sum by one.
+    let of_sigmoid = |(s, of_s): (f64, f64), by: f64, of_by: f64| {
+        let (term, size) = (x * (1.0 - s) * by, (x * by).abs());
+        let off = size * (of_s * s + 1.0) + term.abs() * (of_by + 2.0) + 1.0 + term.abs();
+        (s * (1.0 + term), roundings(1) * s * (off + (of_s + 1.0) * (1.0 + term.abs())))
+    };
     match activation {
-        // The sigmoid is off by 6 roundings, `1 - sigmoid` by one more, which `x` multiplies; then a product, a sum and a product.
-        Activation::Silu => {
-            let s = sigmoid(x);
-            (s * (1.0 + x * (1.0 - s)), roundings(16) * s * (1.0 + x.abs()))
+        Activation::Silu => of_sigmoid(sigmoid::<T>(x, 0.0), 1.0, 0.0),
+        // As the value, and at most 0.24 of what the density has: two products, the exponential, and the roundings of its exponent.
+        Activation::Gelu => {
+            let of_density = 4.0 + of_exp::<T>(x * x / 2.0) + x * x / 2.0;
+            let term = x * density(x);
+            (
+                0.5 * (1.0 + erf(x / 2f64.sqrt())) + term,
+                roundings(1) * (5.0 + of_density * term.abs() + 1.2),
+            )
         }
-        // As the value; the density has 8 roundings, and its exponent one of `x² / 2`. `x³ / 2` times the density is below 0.24.
-        Activation::Gelu => (0.5 * (1.0 + erf(x / 2f64.sqrt())) + x * density(x), roundings(9)),
-        // `1 - tanh²` is off by two errors of tanh, 7.2 roundings each, and two roundings; the factors before and after have up to 10.
         Activation::GeluTanh => {
-            let tanh = (root() * x * (1.0 + CUBIC * x * x)).tanh();
-            let factor = 0.5 * x * root() * (1.0 + 3.0 * CUBIC * x * x);
-            let term = factor * (1.0 - tanh * tanh);
-            let off = roundings(6) + factor.abs() * roundings(17) + term.abs() * roundings(10);
-            (0.5 * (1.0 + tanh) + term, off)
+            let (u, by) = inner(x);
+            of_sigmoid(sigmoid::<T>(u, 7.0), by, 7.0)
         }
         Activation::ReluSquared => (2.0 * x.max(0.0), 0.0),
     }
@@ -143,17 +164,17 @@ impl<T: Number + Real> Case<T> {
         let [x, up, grad] = &self.on_device;
         let mut out = self.unwritten()?;
         activate(stream, activation, x, &mut out)?;
-        self.check(&what, &out, &self.required(|x, _, _| value(activation, x)))?;
+        self.check(&what, &out, &self.required(|x, _, _| value::<T>(activation, x)))?;
         let mut out = self.unwritten()?;
         gate(stream, activation, x, up, &mut out)?;
-        self.check(&what, &out, &self.required(|x, up, _| times(value(activation, x), &[up])))?;
+        self.check(&what, &out, &self.required(|x, up, _| times(value::<T>(activation, x), &[up])))?;
         let mut out = self.unwritten()?;
         activate_backward(stream, activation, x, grad, &mut out)?;
-        let required = self.required(|x, _, grad| times(slope(activation, x), &[grad]));
+        let required = self.required(|x, _, grad| times(slope::<T>(activation, x), &[grad]));
         self.check(&what, &out, &required)?;
 
-        let of_x = self.required(|x, up, grad| times(slope(activation, x), &[up, grad]));
-        let of_up = self.required(|x, _, grad| times(value(activation, x), &[grad]));
+        let of_x = self.required(|x, up, grad| times(slope::<T>(activation, x), &[up, grad]));
+        let of_up = self.required(|x, _, grad| times(value::<T>(activation, x), &[grad]));
         let (mut grad_x, mut grad_up) = (self.unwritten()?, self.unwritten()?);
         gate_backward(stream, activation, [x, up], grad, &mut grad_x, &mut grad_up)?;
         self.check(&what, &grad_x, &of_x)?;
@@ -200,9 +221,9 @@ fn slopes_are_those_of_the_values() {
     let step = 1e-4;
     for activation in ALL {
         for x in (-60..=60).map(|x| f64::from(x) / 10.0 + 0.033) {
-            let of = |x| value(activation, x).0;
+            let of = |x| value::<f32>(activation, x).0;
             let difference = (of(x + step) - of(x - step)) / (2.0 * step);
-            let actual = slope(activation, x).0;
+            let actual = slope::<f32>(activation, x).0;
             assert!((difference - actual).abs() < 1e-7, "{activation:?} at {x}: {actual}");
         }
     }
@@ -220,7 +241,7 @@ fn halves_of_columns_are_gates_and_factors() -> Result<()> {
         let required: Vec<_> = host
             .chunks(2 * n)
             .flat_map(|row| (0..n).map(|i| (row[i].value(), row[n + i].value())))
-            .map(|(x, up)| times(value(Activation::Silu, x), &[up]))
+            .map(|(x, up)| times(value::<bf16>(Activation::Silu, x), &[up]))
             .collect();
         assert_close("halves", n, &out.to_vec(&stream)?, &required);
     }
