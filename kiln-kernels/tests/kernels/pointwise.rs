@@ -14,6 +14,7 @@ mod dropout;
 mod quantize;
 mod rotary;
 mod transpose;
+mod views;
 
 use kiln::prelude::Element;
 
