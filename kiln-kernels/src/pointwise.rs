@@ -14,7 +14,7 @@ mod transpose;
 pub use activation::{
     Activation, activate, activate_backward, gate, gate_backward, gate_backward_packed,
 };
-pub use adamw::{AdamW, Parameter};
+pub use adamw::{AdamW, GradientOf, Parameter};
 pub use cast::cast;
 pub use dropout::{Dropout, dropout};
 pub use quantize::{Quantized, Scaling, dequantize, quantize};

@@ -35,12 +35,29 @@ impl Default for AdamW {
     }
 }
 
+/// The types of gradients of parameters of the type `T`: `T` itself, and [`f32`].
+pub trait GradientOf<T>: Real + sealed::Sealed<T> {}
+
+mod sealed {
+    /// The kernel is compiled for these types alone.
+    pub trait Sealed<T> {}
+}
+
+macro_rules! gradients {
+    ($($gradient:ty: $of:ty),*) => {$(
+        impl GradientOf<$of> for $gradient {}
+        impl sealed::Sealed<$of> for $gradient {}
+    )*};
+}
+
+gradients!(bf16: bf16, f32: bf16, f16: f16, f32: f16, f32: f32);
+
 /// A parameter with its gradient and its state. All have as many elements; a contiguous tensor of another rank is reshaped to rank 1.
-pub struct Parameter<'a, T> {
+pub struct Parameter<'a, T, G = T> {
     /// The numbers that are trained.
     pub values: &'a mut dyn TensorArgumentMut<T, 1>,
     /// Their gradient.
-    pub gradient: &'a dyn TensorArgument<T, 1>,
+    pub gradient: &'a dyn TensorArgument<G, 1>,
     /// The mean of gradients, 0 before the first step.
     pub mean: &'a mut dyn TensorArgumentMut<f32, 1>,
     /// The mean of their squares, 0 before the first step.
@@ -49,7 +66,7 @@ pub struct Parameter<'a, T> {
     pub master: Option<&'a mut dyn TensorArgumentMut<f32, 1>>,
 }
 
-impl<T> fmt::Debug for Parameter<'_, T> {
+impl<T, G> fmt::Debug for Parameter<'_, T, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parameter").finish_non_exhaustive()
     }
@@ -64,11 +81,11 @@ impl AdamW {
     ///
     /// # Errors
     /// [`Error::Shape`] for numbers of elements that differ, before anything is launched; those of launches.
-    pub fn step<T: Real>(
+    pub fn step<T: Real, G: GradientOf<T>>(
         &self,
         stream: &Stream,
         step: u64,
-        parameters: &mut [Parameter<'_, T>],
+        parameters: &mut [Parameter<'_, T, G>],
     ) -> Result<()> {
         let mut lengths = Vec::new();
         for parameter in &mut *parameters {
@@ -91,10 +108,10 @@ impl AdamW {
             };
             let (now, later) = rest.split_at_mut(count);
             match count {
-                1 => launch::<T, 1>(stream, factors, now)?,
-                2 => launch::<T, 2>(stream, factors, now)?,
-                4 => launch::<T, 4>(stream, factors, now)?,
-                _ => launch::<T, 8>(stream, factors, now)?,
+                1 => launch::<T, G, 1>(stream, factors, now)?,
+                2 => launch::<T, G, 2>(stream, factors, now)?,
+                4 => launch::<T, G, 4>(stream, factors, now)?,
+                _ => launch::<T, G, 8>(stream, factors, now)?,
             }
             (rest, lengths) = (later, &lengths[count..]);
         }
@@ -123,7 +140,7 @@ impl AdamW {
     }
 }
 
-impl<T> Parameter<'_, T> {
+impl<T, G> Parameter<'_, T, G> {
     fn len(&mut self) -> Result<usize> {
         let shape @ [len] = self.values.tensor_mut()?.shape();
         require("a step of AdamW, of gradient", shape, self.gradient.tensor()?.shape())?;
@@ -137,10 +154,10 @@ impl<T> Parameter<'_, T> {
 }
 
 /// One launch for `N` parameters that all have a master, or none.
-fn launch<T: Real, const N: usize>(
+fn launch<T: Real, G: GradientOf<T>, const N: usize>(
     stream: &Stream,
     factors: [f32; 9],
-    parameters: &mut [Parameter<'_, T>],
+    parameters: &mut [Parameter<'_, T, G>],
 ) -> Result<()> {
     let mut blocks = 0i32;
     let (mut values, mut gradients, mut masters) = (Vec::new(), Vec::new(), Vec::new());
@@ -157,7 +174,7 @@ fn launch<T: Real, const N: usize>(
         }
     }
     let master = if masters.is_empty() { None } else { Some(array_of(masters)) };
-    let args = update::Args::<_, N> {
+    let args = update::Args::<_, _, N> {
         values: array_of(values),
         gradients: array_of(gradients),
         means: array_of(means),
@@ -165,7 +182,7 @@ fn launch<T: Real, const N: usize>(
         master,
         factors,
     };
-    update::Values { T: Dtype::of::<T>(), N }.find()?.with(args).grid(blocks).launch(stream)
+    update::Values { T: Dtype::of::<T>(), G: Dtype::of::<G>(), N }.find()?.with(args).grid(blocks).launch(stream)
 }
 
 fn array_of<X, const N: usize>(items: Vec<X>) -> [X; N] {
@@ -179,10 +196,11 @@ fn array_of<X, const N: usize>(items: Vec<X>) -> [X; N] {
 const BLOCK: i32 = 1024;
 
 /// A block updates a part of one parameter: its number counts the parts of all.
-#[kernel(target = sm_80, warps = 4, instances(T = [bf16, f16, f32], N = [1, 2, 4, 8]))]
-pub(super) fn update<T: Float, const N: usize>(
+#[kernel(target = sm_80, warps = 4,
+         instances((T, G) = [(bf16, bf16), (bf16, f32), (f16, f16), (f16, f32), (f32, f32)], N = [1, 2, 4, 8]))]
+pub(super) fn update<T: Float, G: Float, const N: usize>(
     values: [TensorMut<T, 1>; N],
-    gradients: [Tensor<T, 1>; N],
+    gradients: [Tensor<G, 1>; N],
     means: [TensorMut<f32, 1>; N],
     mean_squares: [TensorMut<f32, 1>; N],
     master: Option<[TensorMut<f32, 1>; N]>,

@@ -26,7 +26,7 @@ moved!(bf16, f16, f32, e4m3, e5m2, i8, u8, i32);
 /// Rows of both that are contiguous and begin at multiples of 16 bytes are fastest.
 ///
 /// # Errors
-/// [`Error::Shape`] for extents that do not fit together, those of launches; there are at most 65535 matrices, and 65535 times 128 columns.
+/// [`Error::Shape`] for extents that do not fit together, those of launches.
 pub fn transpose<T: Moved>(
     stream: &Stream,
     x: &impl TensorArgument<T, 3>,
@@ -39,10 +39,12 @@ pub fn transpose<T: Moved>(
 
 /// A block turns a tile of 128 by 128: what is read along rows is stored along columns, through shared memory. Neighbouring blocks store
 /// neighbouring columns, so that the stores fill whole pages of memory.
-#[kernel(target = sm_80, warps = 8, grid = [cdiv(x.dim(1), 128), cdiv(x.dim(2), 128), x.dim(0)],
+#[kernel(target = sm_80, warps = 8, grid = cdiv(x.dim(1), 128) * cdiv(x.dim(2), 128) * x.dim(0),
          instances(T = [bf16, f16, f32, e4m3, e5m2, i8, u8, i32]))]
 pub(super) fn turn<T: Scalar>(x: Tensor<T, 3>, out: TensorMut<T, 3>) {
-    let (matrix, row, column) = (block_id(2), block_id(0) * 128, block_id(1) * 128);
+    let (down, across) = (cdiv(x.dim(1), 128), cdiv(x.dim(2), 128));
+    let (row, column) = (block_id(0) % down * 128, block_id(0) / down % across * 128);
+    let matrix = block_id(0) / down / across;
     let tile = x.tile([matrix, row, column], [1, 128, 128]).load();
     out.tile([matrix, column, row], [1, 128, 128]).store(tile.permute([0, 2, 1]));
 }

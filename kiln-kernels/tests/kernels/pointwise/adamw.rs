@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{
     Real,
-    pointwise::{self, AdamW, Parameter},
+    pointwise::{self, AdamW, GradientOf, Parameter},
 };
 
 use super::{roundings, subnormal};
@@ -19,13 +19,17 @@ const SETTINGS: AdamW = AdamW {
 };
 
 /// A parameter on the host and on the device.
-struct Case<T> {
+struct Case<T, G> {
     host: [Vec<f64>; 4],
     values: DeviceTensor<T, 1>,
-    gradient: DeviceTensor<T, 1>,
+    gradient: DeviceTensor<G, 1>,
     mean: DeviceTensor<f32, 1>,
     mean_square: DeviceTensor<f32, 1>,
     master: Option<DeviceTensor<f32, 1>>,
+}
+
+fn wide<T: Number>(numbers: &[T]) -> Vec<f64> {
+    numbers.iter().map(|x| x.value()).collect()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -34,18 +38,16 @@ enum Master {
     Absent,
 }
 
-impl<T: Number + Real> Case<T> {
-    fn new(stream: &Stream, len: usize, master: Master) -> Result<Case<T>> {
-        let (p, g) = (numbers::<T>(len, 1), numbers::<T>(len, 2));
+impl<T: Number + Real, G: Number + GradientOf<T>> Case<T, G> {
+    fn new(stream: &Stream, len: usize, master: Master) -> Result<Case<T, G>> {
+        let (p, g) = (numbers::<T>(len, 1), numbers::<G>(len, 2));
         let m = numbers::<f32>(len, 3);
         let v: Vec<f32> = numbers::<f32>(len, 4).into_iter().map(|x| x * x).collect();
         // A master that its parameter is not rounded from, so that it shows which one is read.
         let of_master = numbers::<f32>(len, 5);
-        let wide = |x: &[T]| x.iter().map(|x| x.value()).collect::<Vec<f64>>();
-        let wide_f32 = |x: &[f32]| x.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>();
-        let start = if master == Master::Present { wide_f32(&of_master) } else { wide(&p) };
+        let start = if master == Master::Present { wide(&of_master) } else { wide(&p) };
         Ok(Case {
-            host: [start, wide(&g), wide_f32(&m), wide_f32(&v)],
+            host: [start, wide(&g), wide(&m), wide(&v)],
             values: stream.upload(&p, [len])?,
             gradient: stream.upload(&g, [len])?,
             mean: stream.upload(&m, [len])?,
@@ -57,7 +59,7 @@ impl<T: Number + Real> Case<T> {
         })
     }
 
-    fn parameter(&mut self) -> Parameter<'_, T> {
+    fn parameter(&mut self) -> Parameter<'_, T, G> {
         Parameter {
             values: &mut self.values,
             gradient: &self.gradient,
@@ -113,13 +115,13 @@ impl<T: Number + Real> Case<T> {
 }
 
 /// Steps of parameters of these lengths, all in one call.
-fn steps<T: Number + Real>(lengths: &[(usize, Master)]) -> Result<()> {
+fn steps<T: Number + Real, G: Number + GradientOf<T>>(lengths: &[(usize, Master)]) -> Result<()> {
     for device in devices(pointwise::TARGETS)? {
         let stream = device.stream()?;
         for step in [1, 1000] {
             let mut cases = lengths
                 .iter()
-                .map(|&(len, master)| Case::<T>::new(&stream, len, master))
+                .map(|&(len, master)| Case::<T, G>::new(&stream, len, master))
                 .collect::<Result<Vec<_>>>()?;
             let mut parameters: Vec<_> = cases.iter_mut().map(Case::parameter).collect();
             SETTINGS.step(&stream, step, &mut parameters)?;
@@ -138,10 +140,12 @@ fn parameters_of_any_sizes_take_a_step() -> Result<()> {
     // Fifteen that can share launches of 8, 4, 2 and 1; others without a master or with ragged ends come between.
     let mut many: Vec<_> = (0..15).map(|at| (8 * at, Absent)).collect();
     many.extend([(1024, Present), (1032, Present), (3000, Present), (7, Absent), (1025, Absent)]);
-    steps::<bf16>(&many)?;
-    steps::<f16>(&[(2049, Present), (1, Present), (16, Absent)])?;
-    steps::<f32>(&[(2056, Absent), (40, Absent), (40, Present)])?;
-    steps::<f32>(&[])
+    steps::<bf16, bf16>(&many)?;
+    steps::<f16, f16>(&[(2049, Present), (1, Present), (16, Absent)])?;
+    steps::<f32, f32>(&[(2056, Absent), (40, Absent), (40, Present)])?;
+    steps::<bf16, f32>(&[(72, Absent), (1025, Present)])?;
+    steps::<f16, f32>(&[(24, Absent)])?;
+    steps::<f32, f32>(&[])
 }
 
 #[test]
@@ -169,10 +173,10 @@ fn steps_from_nothing_go_the_learning_rate_far() -> Result<()> {
 #[test]
 fn lengths_that_differ_are_refused_before_any_step() -> Result<()> {
     let stream = crate::support::device(pointwise::TARGETS)?.stream()?;
-    let mut good = Case::<f32>::new(&stream, 16, Master::Absent)?;
+    let mut good = Case::<f32, f32>::new(&stream, 16, Master::Absent)?;
     let before = good.values.to_vec(&stream)?;
     for wrong in 0..4 {
-        let mut bad = Case::<f32>::new(&stream, 16, Master::Present)?;
+        let mut bad = Case::<f32, f32>::new(&stream, 16, Master::Present)?;
         match wrong {
             0 => bad.gradient = stream.zeros([15])?,
             1 => bad.mean = stream.zeros([15])?,
