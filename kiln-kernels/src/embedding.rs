@@ -3,6 +3,24 @@
 //! [`embed`] copies row `tokens[i]` of a table to row `i`. [`embed_backward`] adds row `i` of a gradient to row `tokens[i]` of the table's
 //! gradient, in f32.
 //!
+//! ```
+//! use kiln::prelude::*;
+//! use kiln_kernels::embedding::{self, SortedTokens, Sums, embed, embed_backward};
+//!
+//! let stream = Device::best_for(embedding::TARGETS)?.stream()?;
+//! let table = stream.upload(&[0.0f32, 0.5, 1.0, 1.5, 2.0, 2.5], [3, 2])?;
+//! let tokens = stream.upload(&[2, 0, 2], [3])?;
+//! let mut out = stream.zeros([3, 2])?;
+//! embed(&stream, &tokens, &table, &mut out)?;
+//! assert_eq!(out.to_vec(&stream)?, [2.0, 2.5, 0.0, 0.5, 2.0, 2.5]);
+//!
+//! let (grad, mut grad_table) = (stream.full([3, 2], 1.0f32)?, stream.zeros([3, 2])?);
+//! let sorted = SortedTokens::new(&stream, &tokens)?;
+//! embed_backward(&stream, Sums::InOrder(&sorted), &grad, &mut grad_table)?;
+//! assert_eq!(grad_table.to_vec(&stream)?, [1.0, 1.0, 0.0, 0.0, 2.0, 2.0]);
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
 //! # Idea
 //!
 //! Tokens repeat, so that many rows are added to one. [`SortedTokens`] brings the rows of each token together: one block adds all of them, in

@@ -79,6 +79,27 @@ impl AdamW {
     /// elements of all or of none are multiples of 8, which are faster. A kernel takes the tensors of its parameters as arguments, which
     /// keeps launches safe: a table of pointers could hold any number of them, but nobody would know what they point to.
     ///
+    /// ```
+    /// use kiln::prelude::*;
+    /// use kiln_kernels::pointwise::{self, AdamW, Parameter};
+    ///
+    /// let stream = Device::best_for(pointwise::TARGETS)?.stream()?;
+    /// let (mut weights, gradient) = (stream.full([16, 8], bf16::ONE)?, stream.full([16, 8], bf16::ONE)?);
+    /// let (mut mean, mut mean_square) = (stream.zeros([128])?, stream.zeros([128])?);
+    /// let (mut values, gradient) = (weights.reshape_mut([128])?, gradient.reshape([128])?);
+    /// let parameter = Parameter {
+    ///     values: &mut values,
+    ///     gradient: &gradient,
+    ///     mean: &mut mean,
+    ///     mean_square: &mut mean_square,
+    ///     master: None,
+    /// };
+    /// let settings = AdamW { learning_rate: 0.125, weight_decay: 0.0, ..AdamW::default() };
+    /// settings.step(&stream, 1, &mut [parameter])?;
+    /// assert!(weights.to_vec(&stream)?.iter().all(|x| x.to_f32() == 0.875));
+    /// # Ok::<(), kiln::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Shape`] for numbers of elements that differ, before anything is launched; those of launches.
     pub fn step<T: Real, G: GradientOf<T>>(
@@ -182,7 +203,11 @@ fn launch<T: Real, G: GradientOf<T>, const N: usize>(
         master,
         factors,
     };
-    update::Values { T: Dtype::of::<T>(), G: Dtype::of::<G>(), N }.find()?.with(args).grid(blocks).launch(stream)
+    update::Values { T: Dtype::of::<T>(), G: Dtype::of::<G>(), N }
+        .find()?
+        .with(args)
+        .grid(blocks)
+        .launch(stream)
 }
 
 fn array_of<X, const N: usize>(items: Vec<X>) -> [X; N] {

@@ -24,6 +24,22 @@ pub struct Dropout {
 ///
 /// The derivative is the same function of the gradient, with the same [`Dropout`]. What is dropped is 0 even of NaN.
 ///
+/// ```
+/// use kiln::prelude::*;
+/// use kiln_kernels::pointwise::{self, Dropout, dropout};
+///
+/// let stream = Device::best_for(pointwise::TARGETS)?.stream()?;
+/// let (x, grad) = (stream.full([4, 64], 3.0f32)?, stream.full([4, 64], 1.0f32)?);
+/// let (mut out, mut grad_x) = (stream.zeros([4, 64])?, stream.zeros([4, 64])?);
+/// let mask = Dropout { probability: 0.5, seed: 42, offset: 7 };
+/// dropout(&stream, mask, &x, &mut out)?;
+/// dropout(&stream, mask, &grad, &mut grad_x)?;
+/// for (y, grad) in out.to_vec(&stream)?.into_iter().zip(grad_x.to_vec(&stream)?) {
+///     assert!([(0.0, 0.0), (6.0, 2.0)].contains(&(y, grad)));
+/// }
+/// # Ok::<(), kiln::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Shape`] for different extents, those of launches.
 pub fn dropout<T: Real>(

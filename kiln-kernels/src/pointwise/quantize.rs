@@ -65,6 +65,24 @@ impl Scaling {
 /// NaN is left out when the largest magnitude is sought, and becomes NaN in [`e4m3`] and 0 in `i8`. If there is an infinity, the scale is infinite:
 /// finite numbers become 0, and infinities what NaN does.
 ///
+/// ```
+/// use kiln::prelude::*;
+/// use kiln_kernels::pointwise::{self, Scaling, dequantize, quantize};
+///
+/// let stream = Device::best_for(pointwise::TARGETS)?.stream()?;
+/// let x = stream.upload(&[1.27f32, -0.5, 0.0, 0.0], [2, 2])?;
+/// let mut numbers = stream.zeros::<i8, 2>([2, 2])?;
+/// let mut scales = stream.zeros(Scaling::Rows.scales([2, 2]))?;
+/// quantize(&stream, Scaling::Rows, &x, &mut numbers, &mut scales)?;
+/// assert_eq!(numbers.to_vec(&stream)?, [127, -50, 0, 0]);
+/// assert_eq!(scales.to_vec(&stream)?, [0.01, 1.0]);
+///
+/// let mut back = stream.zeros::<f32, 2>([2, 2])?;
+/// dequantize(&stream, Scaling::Rows, &numbers, &scales, &mut back)?;
+/// assert_eq!(back.to_vec(&stream)?, [1.27, -0.5, 0.0, 0.0]);
+/// # Ok::<(), kiln::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together, those of launches.
 pub fn quantize<T: Real, Q: Quantized>(

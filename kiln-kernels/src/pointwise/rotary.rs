@@ -41,6 +41,21 @@ pub enum Direction {
 /// Any strides are possible; rows that are contiguous and begin at multiples of 16 bytes are fastest. If fewer elements of a head are
 /// rotated than it has, views of these are passed to [`rotate_in_place`].
 ///
+/// ```
+/// use kiln::prelude::*;
+/// use kiln_kernels::pointwise::{self, Direction, Pairs, Rotation, rotate};
+///
+/// let stream = Device::best_for(pointwise::TARGETS)?.stream()?;
+/// // One head of four elements, rotated by a quarter at position 1.
+/// let (cos, sin) = (stream.upload(&[1.0f32, 1.0, 0.0, 0.0], [2, 2])?, stream.upload(&[0.0f32, 0.0, 1.0, 1.0], [2, 2])?);
+/// let x = stream.upload(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 4])?;
+/// let (positions, mut out) = (stream.upload(&[1], [1])?, stream.zeros([1, 1, 4])?);
+/// let rotation = Rotation { pairs: Pairs::Halves, direction: Direction::Forward };
+/// rotate(&stream, rotation, &positions, [&cos, &sin], &x, &mut out)?;
+/// assert_eq!(out.to_vec(&stream)?, [-3.0, -4.0, 1.0, 2.0]);
+/// # Ok::<(), kiln::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together, those of launches.
 pub fn rotate<T: Real>(

@@ -167,7 +167,11 @@ impl<T: Number + Real> Case<T> {
         self.check(&what, &out, &self.required(|x, _, _| value::<T>(activation, x)))?;
         let mut out = self.unwritten()?;
         gate(stream, activation, x, up, &mut out)?;
-        self.check(&what, &out, &self.required(|x, up, _| times(value::<T>(activation, x), &[up])))?;
+        self.check(
+            &what,
+            &out,
+            &self.required(|x, up, _| times(value::<T>(activation, x), &[up])),
+        )?;
         let mut out = self.unwritten()?;
         activate_backward(stream, activation, x, grad, &mut out)?;
         let required = self.required(|x, _, grad| times(slope::<T>(activation, x), &[grad]));

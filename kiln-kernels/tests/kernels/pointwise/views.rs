@@ -48,8 +48,8 @@ fn is_the_same(
         let mut out = stream.full([columns, rows], bf16::NAN)?;
         of(&stream, &turned.transpose(), &mut out.transpose_mut())?;
         let out = out.to_vec(&stream)?;
-        let same = (0..rows * columns)
-            .all(|at| out[at % columns * rows + at / columns] == required[at]);
+        let same =
+            (0..rows * columns).all(|at| out[at % columns * rows + at / columns] == required[at]);
         assert!(same, "{what}: columns that are rows in memory");
     }
     Ok(())
