@@ -23,17 +23,20 @@
 //!
 //! # Idea
 //!
-//! Tokens repeat, so that many rows are added to one. [`SortedTokens`] brings the rows of each token together: one block adds all of them, in
-//! the order of the tokens, and the sums are the same in every run. A sorted place is a count: of smaller tokens, and of equal ones
-//! before. Counting compares all pairs of tokens, which is faster than it sounds up to some 60000 of them: 16384 tokens are 268 million pairs,
-//! a few operations each. For more, or if the host has the tokens anyway, [`SortedTokens::of_host`] sorts there.
+//! Tokens repeat, so that many rows are added to one. [`SortedTokens`] brings the rows of each token together: one block adds all of them,
+//! in the order of the tokens, and the sums are the same in every run. A sorted place is a count: of smaller tokens, and of equal ones
+//! before. Counting compares all pairs of tokens, which is faster than it sounds up to some 60000 of them: 16384 tokens are 268 million
+//! pairs, a few operations each. For more, or if the host has the tokens anyway, [`SortedTokens::of_host`] sorts there.
+//!
+//! The rows of one token are added by one block, eight at a time. If tokens of padding are many, numbers outside of the vocabulary spare the
+//! time that their sum takes.
 //!
 //! [`Sums::Atomic`] sorts nothing: each block adds its row by atomic operations, in any order.
 //!
 //! # Floor
 //!
-//! Two times the bytes of the rows that are copied, at the bandwidth of the memory. Of the gradient, the bytes of the rows that are added, and
-//! two times those of the table's rows that change.
+//! Two times the bytes of the rows that are copied, at the bandwidth of the memory. Of the gradient, the bytes of the rows that are added,
+//! and two times those of the table's rows that change.
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
@@ -48,8 +51,8 @@ pub const TARGETS: &[Target] = rows::add_atomic::TARGETS;
 
 /// Copies row `tokens[i]` of `table` to row `i` of `out`: `table` has the shape `[vocabulary, dim]`, `tokens` `[n]` and `out` `[n, dim]`.
 ///
-/// A token that is negative or not below the vocabulary gives zeros. Any strides are possible; rows that are contiguous and begin at multiples
-/// of 16 bytes are fastest.
+/// A token that is negative or not below the vocabulary gives zeros. Any strides are possible; rows that are contiguous and begin at
+/// multiples of 16 bytes are fastest.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together, those of launches.
@@ -85,7 +88,8 @@ impl std::fmt::Debug for Sums<'_> {
     }
 }
 
-/// The derivative of [`embed`]: adds row `i` of `grad`, of shape `[n, dim]`, to row `tokens[i]` of `grad_table`, of shape `[vocabulary, dim]`.
+/// The derivative of [`embed`]: adds row `i` of `grad` to row `tokens[i]` of `grad_table`. `grad` has the shape `[n, dim]`, and `grad_table`
+/// the shape `[vocabulary, dim]`.
 ///
 /// Rows of tokens outside of the vocabulary are added to nothing. Other rows of `grad_table` stay as they are, so that gradients of several
 /// steps add up; the first one begins with zeros.
@@ -165,7 +169,8 @@ impl SortedTokens {
         })
     }
 
-    /// Sorts as many other tokens on the device, in the same memory: what a [`capture`](kiln::Device::capture), which cannot allocate, records.
+    /// Sorts as many other tokens on the device, in the same memory: what a [`capture`](kiln::Device::capture), which cannot allocate,
+    /// records.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of tokens, those of launches.

@@ -27,17 +27,17 @@
 //! # Schedule
 //!
 //! A block of 128 threads computes a tile of 2048 elements: a part of one row if rows have more than 512 elements, else 128 columns of 16
-//! rows. Each thread reads and writes 16 bytes at a time if rows are contiguous and begin at multiples of 16 bytes, has all its reads in flight
-//! before it computes, and reads nothing twice. Where one kernel would compute longer than the memory takes, functions of 16-bit types are
-//! as exact as their rounding asks for: a sigmoid of them takes a quarter of the instructions of one of f32.
+//! rows. Each thread reads and writes 16 bytes at a time if rows are contiguous and begin at multiples of 16 bytes, has all its reads in
+//! flight before it computes, and reads nothing twice. Where one kernel would compute longer than the memory takes, functions of 16-bit
+//! types are as exact as their rounding asks for: a sigmoid of them takes a quarter of the instructions of one of f32.
 //!
 //! Rows that share a scale stay in the registers of a block up to 16384 elements; longer ones are read a second time, mostly from the
 //! second-level cache.
 //!
 //! # Floor
 //!
-//! The bytes of all arguments at the bandwidth of the memory. [`Activation::Gelu`] in 16 bits and dropout compute about as long as that takes
-//! on an H200.
+//! The bytes of all arguments at the bandwidth of the memory. [`Activation::Gelu`] in 16 bits and dropout compute about as long as that
+//! takes on an H200.
 
 use kiln::prelude::*;
 

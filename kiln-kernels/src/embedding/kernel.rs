@@ -47,7 +47,20 @@ pub(super) mod rows {
         }
     }
 
-    /// The block of the first of equal tokens adds the rows of all of them, eight at a time.
+    /// How many rows are in flight at once.
+    const K: i32 = 8;
+
+    /// The rows of the next `K` tokens, as far as they are `token`; the others are -1, which is no row.
+    fn next(tokens: Tensor<i32, 1>, order: Tensor<i32, 1>, token: i32, at: i32) -> Array<i32> {
+        array(K, |i| {
+            let row = order.tile([at + i], [1]).load().item();
+            let equal = tokens.tile([at + i], [1]).load().item() == token;
+            if equal && at + i < tokens.dim(0) { row } else { -1 }
+        })
+    }
+
+    /// The block of the first of equal tokens adds the rows of all of them. While rows are in flight, it finds out which are
+    /// the next.
     #[kernel(target = sm_80, warps = 4, grid = [tokens.dim(0), cdiv(grad.dim(1), 1024)],
              instances(T = [bf16, f16, f32]))]
     pub fn add_runs<T: Float>(
@@ -56,7 +69,7 @@ pub(super) mod rows {
         grad: Tensor<T, 2>,
         grad_table: TensorMut<f32, 2>,
     ) {
-        let (first, column, count) = (block_id(0), block_id(1) * 1024, tokens.dim(0));
+        let (first, column) = (block_id(0), block_id(1) * 1024);
         let token = tokens.tile([first], [1]).load().item();
         let before = tokens.tile([first - 1], [1]).load().item();
         let inside = token >= 0 && token < grad_table.dim(0);
@@ -64,17 +77,14 @@ pub(super) mod rows {
             let window = grad_table.tile([token, column], [1, 1024]);
             let mut sum = window.load();
             let mut at = first;
-            while at < count && tokens.tile([at], [1]).load().item() == token {
-                let rows = array(8, |i| {
-                    let equal = at + i < count && tokens.tile([at + i], [1]).load().item() == token;
-                    // Row -1 is none.
-                    let row = if equal { order.tile([at + i], [1]).load().item() } else { -1 };
-                    grad.tile([row, column], [1, 1024]).load()
-                });
-                for i in unroll(0..8) {
+            let mut numbers = next(tokens, order, token, at);
+            while numbers[0] >= 0 {
+                let rows = array(K, |i| grad.tile([numbers[i], column], [1, 1024]).load());
+                at += K;
+                numbers = next(tokens, order, token, at);
+                for i in unroll(0..K) {
                     sum += rows[i].cast::<f32>();
                 }
-                at += 8;
             }
             window.store(sum);
         }

@@ -114,8 +114,8 @@ pub fn gate_backward<T: Real>(
     .launch(stream)
 }
 
-/// [`gate_backward`] for one tensor of gates and factors, and one of their gradients. `x` and `grad_x` are `[rows, 2, n]`: a contiguous tensor
-/// `[rows, 2 n]` is reshaped to that.
+/// [`gate_backward`] for one tensor of gates and factors, and one of their gradients. `x` and `grad_x` are `[rows, 2, n]`: a contiguous
+/// tensor `[rows, 2 n]` is reshaped to that.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together, those of launches.

@@ -59,11 +59,11 @@ impl Scaling {
 
 /// Numbers of one byte and their scales, `x ≈ scale · out`.
 ///
-/// A scale is the largest magnitude over [`Quantized::LARGEST`], and at least 2^-126; it is 1 if there are only zeros and NaN. A number is `x` times the
-/// reciprocal of its scale, rounded to the nearest, of two the even one.
+/// A scale is the largest magnitude over [`Quantized::LARGEST`], and at least 2^-126; it is 1 if there are only zeros and NaN. A number is
+/// `x` times the reciprocal of its scale, rounded to the nearest, of two the even one.
 ///
-/// NaN is left out when the largest magnitude is sought, and becomes NaN in [`e4m3`] and 0 in `i8`. If there is an infinity, the scale is infinite:
-/// finite numbers become 0, and infinities what NaN does.
+/// NaN is left out when the largest magnitude is sought, and becomes NaN in [`e4m3`] and 0 in `i8`. If there is an infinity, the scale is
+/// infinite: finite numbers become 0, and infinities what NaN does.
 ///
 /// ```
 /// use kiln::prelude::*;

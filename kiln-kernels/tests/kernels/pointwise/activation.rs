@@ -50,8 +50,8 @@ fn of_exp<T: Number>(x: f64) -> f64 {
     if T::BYTES == 4 { 4.0 } else { 4.0 + 2.5 * x.abs() }
 }
 
-/// A sigmoid, and its roundings if `x` has some itself: those of the exponential by its slope, a sum, and a reciprocal, which has one or, for
-/// types of 16 bits, is a square of roots with a relative error of 2^-22.9.
+/// A sigmoid, and its roundings if `x` has some itself: those of the exponential by its slope, a sum, and a reciprocal, which has one or,
+/// for types of 16 bits, is a square of roots with a relative error of 2^-22.9.
 fn sigmoid<T: Number>(x: f64, of_x: f64) -> (f64, f64) {
     let value = 1.0 / (1.0 + (-x).exp());
     let of_recip = if T::BYTES == 4 { 1.0 } else { 6.0 };
@@ -70,7 +70,8 @@ fn value<T: Number>(activation: Activation, x: f64) -> (f64, f64) {
             let (s, of_s) = sigmoid::<T>(x, 0.0);
             (x * s, (of_s + 1.0) * roundings(1) * (x * s).abs())
         }
-        // √(1/2), a product (by the slope of erf at most 0.49 of these two), erf itself, which has four, a sum of up to 2, and two products.
+        // √(1/2), a product (by the slope of erf at most 0.49 of these two), erf itself, which has four, a sum of up to 2, and two
+        // products.
         Activation::Gelu => (0.5 * x * (1.0 + erf(x / 2f64.sqrt())), roundings(5) * x.abs()),
         Activation::GeluTanh => {
             let (s, of_s) = sigmoid::<T>(inner(x).0, 7.0);
