@@ -28,8 +28,8 @@
 //! before. Counting compares all pairs of tokens, which is faster than it sounds up to some 60000 of them: 16384 tokens are 268 million
 //! pairs, a few operations each. For more, or if the host has the tokens anyway, [`SortedTokens::of_host`] sorts there.
 //!
-//! The rows of one token are added by one block, eight at a time. If tokens of padding are many, numbers outside of the vocabulary spare the
-//! time that their sum takes.
+//! The rows of one token are added by one block, eight at a time. If tokens of padding are many, numbers outside of the vocabulary spare
+//! the time that their sum takes.
 //!
 //! [`Sums::Atomic`] sorts nothing: each block adds its row by atomic operations, in any order.
 //!
@@ -64,7 +64,9 @@ pub fn embed<T: Real>(
 ) -> Result<()> {
     let ([count], [_, columns]) = (tokens.tensor()?.shape(), table.tensor()?.shape());
     require("an embedding, of out", [count, columns], out.tensor_mut()?.shape())?;
-    let width = if columns > 512 { 2048 } else { 256 };
+    // The wider window, unless it clearly goes further beyond the ends of rows.
+    let wide = columns.div_ceil(2048) * 8 <= columns.div_ceil(256) * 9 / 8;
+    let width = if wide { 2048 } else { 256 };
     rows::take::find(|i| (i.T, i.C) == (Dtype::of::<T>(), width))?
         .with(rows::take::Args { tokens, table, out })
         .launch(stream)
@@ -88,8 +90,8 @@ impl std::fmt::Debug for Sums<'_> {
     }
 }
 
-/// The derivative of [`embed`]: adds row `i` of `grad` to row `tokens[i]` of `grad_table`. `grad` has the shape `[n, dim]`, and `grad_table`
-/// the shape `[vocabulary, dim]`.
+/// The derivative of [`embed`]: adds row `i` of `grad` to row `tokens[i]` of `grad_table`. `grad` has the shape `[n, dim]`, and
+/// `grad_table` the shape `[vocabulary, dim]`.
 ///
 /// Rows of tokens outside of the vocabulary are added to nothing. Other rows of `grad_table` stay as they are, so that gradients of several
 /// steps add up; the first one begins with zeros.

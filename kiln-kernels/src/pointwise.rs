@@ -26,8 +26,8 @@
 //!
 //! # Schedule
 //!
-//! A block of 128 threads computes a tile of 2048 elements: a part of one row if rows have more than 512 elements, else 128 columns of 16
-//! rows. Each thread reads and writes 16 bytes at a time if rows are contiguous and begin at multiples of 16 bytes, has all its reads in
+//! A block of 128 threads computes a tile of 2048 elements: a part of one row, or 128 columns of 16 rows if that makes clearly fewer
+//! tiles. Each thread reads and writes 16 bytes at a time if rows are contiguous and begin at multiples of 16 bytes, has all its reads in
 //! flight before it computes, and reads nothing twice. Where one kernel would compute longer than the memory takes, functions of 16-bit
 //! types are as exact as their rounding asks for: a sigmoid of them takes a quarter of the instructions of one of f32.
 //!

@@ -2,9 +2,12 @@
 
 use kiln::prelude::*;
 
-/// Rows and columns of a tile: of wide rows a part of one, of others several.
-pub(super) fn tile_of([_, columns]: [usize; 2]) -> [i32; 2] {
-    if columns > 512 { [1, 2048] } else { [16, 128] }
+/// Rows and columns of a tile: a part of one row, unless tiles of several rows are clearly fewer, because rows are short or end soon after
+/// a tile begins.
+pub(super) fn tile_of([rows, columns]: [usize; 2]) -> [i32; 2] {
+    let of_one = rows.saturating_mul(columns.div_ceil(2048));
+    let of_several = rows.div_ceil(16).saturating_mul(columns.div_ceil(128));
+    if of_one / 9 <= of_several / 8 { [1, 2048] } else { [16, 128] }
 }
 
 /// The corner of this block's tile of `R` rows and `C` columns: neighbouring blocks have neighbouring tiles of the same rows.

@@ -112,7 +112,7 @@ pub(in crate::pointwise) mod scaled {
 
     #[kernel(target = sm_89, warps = W, grid = cdiv(x.dim(0), R),
              instances(T = [bf16, f16, f32], Q = [e4m3],
-                       (R, N, W) = [(4, 512, 4), (1, 2048, 4), (1, 8192, 8), (1, 16384, 16)]))]
+                       (R, N, W) = [(4, 512, 4), (2, 1024, 4), (1, 2048, 4), (1, 4096, 4), (1, 8192, 8), (1, 16384, 16)]))]
     pub fn rows_to_e4m3<T: Float, Q: Cast, const R: i32, const N: i32, const W: i32>(
         x: Tensor<T, 2>,
         out: TensorMut<Q, 2>,
@@ -123,7 +123,7 @@ pub(in crate::pointwise) mod scaled {
 
     #[kernel(target = sm_80, warps = W, grid = cdiv(x.dim(0), R),
              instances(T = [bf16, f16, f32], Q = [i8],
-                       (R, N, W) = [(4, 512, 4), (1, 2048, 4), (1, 8192, 8), (1, 16384, 16)]))]
+                       (R, N, W) = [(4, 512, 4), (2, 1024, 4), (1, 2048, 4), (1, 4096, 4), (1, 8192, 8), (1, 16384, 16)]))]
     pub fn rows_to_i8<T: Float, Q: Cast, const R: i32, const N: i32, const W: i32>(
         x: Tensor<T, 2>,
         out: TensorMut<Q, 2>,

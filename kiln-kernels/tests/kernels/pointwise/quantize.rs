@@ -120,8 +120,8 @@ fn rows_and_blocks_become_integers() -> Result<()> {
 
 #[test]
 fn rows_of_any_length_have_one_scale() -> Result<()> {
-    quantizes::<bf16, e4m3>(&[[1, 2056], [1, 8200], [1, 16400]], &[Scaling::Rows])?;
-    quantizes::<f32, i8>(&[[1, 2052], [1, 8193], [1, 16385]], &[Scaling::Rows])
+    quantizes::<bf16, e4m3>(&[[3, 1024], [1, 2056], [1, 8192], [1, 16400]], &[Scaling::Rows])?;
+    quantizes::<f32, i8>(&[[1, 1028], [1, 4097], [1, 8193], [1, 16385]], &[Scaling::Rows])
 }
 
 /// Rows of zeros, of a tiny number, with NaN, with an infinity, and of NaN.
