@@ -36,7 +36,8 @@ pub enum Direction {
 /// Rotates the pairs of each head of `x` by the angles of its token's position, into `out`.
 ///
 /// `x` and `out` have the shape `[tokens, heads, dim]`, `cos` and `sin` are tables of shape `[positions, dim / 2]`, and `positions` has the
-/// row of the tables for each token. A position that is outside of the tables counts as one whose cosines and sines are all 0.
+/// row of the tables for each token. A position that is outside of the tables counts as one whose cosines and sines are all 0:
+/// finite elements become 0.
 ///
 /// Any strides are possible; rows that are contiguous and begin at multiples of 16 bytes are fastest. If fewer elements of a head are
 /// rotated than it has, views of these are passed to [`rotate_in_place`].
