@@ -23,6 +23,11 @@ pub fn cast<T: Real, U: Real>(
         .launch(stream)
 }
 
+/// Four neighbours in each thread, so that lanes write 16 bytes of f32 one after the other.
+const FOUR_OF_A_ROW: Layout = blocked([1, 4], [1, 32], [1, 4], [1, 0]);
+const FOUR_OF_ROWS: Layout = blocked([1, 4], [1, 32], [4, 1], [1, 0]);
+
+/// The layout follows the reads, unless elements become wider.
 #[kernel(target = sm_80, warps = 4, grid = cdiv(out.dim(0), R) * cdiv(out.dim(1), C),
          instances(T = [bf16, f16, f32], U = [bf16, f16, f32], (R, C) = [(1, 2048), (16, 128)]))]
 pub(super) fn convert<T: Float, U: Float, const R: i32, const C: i32>(
@@ -30,5 +35,13 @@ pub(super) fn convert<T: Float, U: Float, const R: i32, const C: i32>(
     out: TensorMut<U, 2>,
 ) {
     let at = corner::<R, C>(out.dim(1));
-    out.tile(at, [R, C]).store(x.tile(at, [R, C]).load().cast::<U>());
+    let x = x.tile(at, [R, C]).load();
+    let out = out.tile(at, [R, C]);
+    if T::BITS >= U::BITS {
+        out.store(x.cast::<U>());
+    } else if R == 1 {
+        out.store(x.to_layout(FOUR_OF_A_ROW).cast::<U>());
+    } else {
+        out.store(x.to_layout(FOUR_OF_ROWS).cast::<U>());
+    }
 }

@@ -73,7 +73,7 @@ pub(in crate::pointwise) mod scaled {
         }
     }
 
-    /// Blocks of `ROWS` by 128: a square, or four rows of four blocks.
+    /// Blocks of `ROWS` by 128: a square, or eight rows of four blocks.
     fn blocks<F: Format, T: Float, Q: Cast, const ROWS: i32>(
         x: Tensor<T, 2>,
         out: TensorMut<Q, 2>,
@@ -96,6 +96,10 @@ pub(in crate::pointwise) mod scaled {
         }
     }
 
+    /// As many neighbours in each thread as are 16 bytes of what is written, so that lanes write one after the other.
+    const EIGHT: Layout = blocked([1, 8], [2, 16], [4, 1], [1, 0]);
+    const FOUR: Layout = blocked([1, 4], [1, 32], [4, 1], [1, 0]);
+
     /// Tiles of 16 by 128, which lie in one column of scales. `OWN` of their rows have scales of their own.
     fn numbers<Q: Cast, T: Float, const OWN: i32>(
         x: Tensor<Q, 2>,
@@ -105,7 +109,8 @@ pub(in crate::pointwise) mod scaled {
         shared_columns: i32,
     ) {
         let at = corner::<16, 128>(out.dim(1));
-        let x = x.tile(at, [16, 128]).load().cast::<f32>();
+        let x = x.tile(at, [16, 128]).load();
+        let x = if T::BITS == 32 { x.to_layout(FOUR) } else { x.to_layout(EIGHT) }.cast::<f32>();
         let scale = scales.tile([at[0] / shared_rows, at[1] / shared_columns], [OWN, 1]).load();
         out.tile(at, [16, 128]).store((x * scale).cast::<T>());
     }
@@ -150,16 +155,17 @@ pub(in crate::pointwise) mod scaled {
         long_rows::<Int8, T, Q, 8192>(x, out, scales);
     }
 
-    #[kernel(target = sm_89, warps = 8,
+    #[kernel(target = sm_89, warps = W,
              grid = cdiv(x.dim(0), TILE_ROWS) * cdiv(x.dim(1), TILE_COLUMNS),
              instances(T = [bf16, f16, f32], Q = [e4m3],
-                       (ROWS, TILE_ROWS, TILE_COLUMNS) = [(1, 8, 512), (128, 128, 128)]))]
+                       (ROWS, TILE_ROWS, TILE_COLUMNS, W) = [(1, 8, 512, 4), (128, 128, 128, 8)]))]
     pub fn blocks_to_e4m3<
         T: Float,
         Q: Cast,
         const ROWS: i32,
         const TILE_ROWS: i32,
         const TILE_COLUMNS: i32,
+        const W: i32,
     >(
         x: Tensor<T, 2>,
         out: TensorMut<Q, 2>,
@@ -168,16 +174,17 @@ pub(in crate::pointwise) mod scaled {
         blocks::<Float8, T, Q, ROWS>(x, out, scales);
     }
 
-    #[kernel(target = sm_80, warps = 8,
+    #[kernel(target = sm_80, warps = W,
              grid = cdiv(x.dim(0), TILE_ROWS) * cdiv(x.dim(1), TILE_COLUMNS),
              instances(T = [bf16, f16, f32], Q = [i8],
-                       (ROWS, TILE_ROWS, TILE_COLUMNS) = [(1, 8, 512), (128, 128, 128)]))]
+                       (ROWS, TILE_ROWS, TILE_COLUMNS, W) = [(1, 8, 512, 4), (128, 128, 128, 8)]))]
     pub fn blocks_to_i8<
         T: Float,
         Q: Cast,
         const ROWS: i32,
         const TILE_ROWS: i32,
         const TILE_COLUMNS: i32,
+        const W: i32,
     >(
         x: Tensor<T, 2>,
         out: TensorMut<Q, 2>,
