@@ -5,8 +5,13 @@ mod element;
 
 pub use element::Real;
 
+#[cfg(feature = "embedding")]
+pub mod embedding;
+
 #[cfg(feature = "matmul")]
 pub mod matmul;
 
+#[cfg(feature = "pointwise")]
+pub mod pointwise;
 #[cfg(feature = "rows")]
 pub mod rows;

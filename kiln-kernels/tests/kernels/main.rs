@@ -1,7 +1,11 @@
 //! The kernels, on the emulator of each target that they are compiled for, or on the device that `KILN_DEVICE` names.
 
+#[cfg(feature = "embedding")]
+mod embedding;
 #[cfg(feature = "matmul")]
 mod matmul;
+#[cfg(feature = "pointwise")]
+mod pointwise;
 #[cfg(feature = "rows")]
 mod rows;
 mod support;
