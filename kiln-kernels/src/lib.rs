@@ -5,5 +5,7 @@ mod element;
 
 pub use element::Real;
 
+#[cfg(feature = "attention")]
+pub mod attention;
 #[cfg(feature = "matmul")]
 pub mod matmul;

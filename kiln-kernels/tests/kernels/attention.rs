@@ -1,0 +1,507 @@
+//! Attention against sums in f64.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "extents are small"
+)]
+
+use half::{bf16, f16};
+use kiln::prelude::{DeviceTensor, Error, Result, Stream};
+use kiln_kernels::attention::{Attention, Mask, Operand, Options, Ragged};
+
+use crate::support::{Number, assert_close, devices, numbers};
+
+/// Extents, and the options of a test.
+#[derive(Clone, Debug)]
+struct Case {
+    batch: usize,
+    queries: usize,
+    keys: usize,
+    heads: usize,
+    key_heads: usize,
+    dim: usize,
+    value_dim: usize,
+    mask: Mask,
+    scale: Option<f32>,
+    soft_cap: Option<f32>,
+    slopes: bool,
+    /// How many queries and keys each sequence has, in a batch of 1.
+    ragged: Option<Vec<[usize; 2]>>,
+}
+
+impl Default for Case {
+    fn default() -> Case {
+        Case {
+            batch: 1,
+            queries: 7,
+            keys: 7,
+            heads: 1,
+            key_heads: 1,
+            dim: 64,
+            value_dim: 64,
+            mask: Mask::Full,
+            scale: None,
+            soft_cap: None,
+            slopes: false,
+            ragged: None,
+        }
+    }
+}
+
+/// Each result and how far it may be off before it is rounded, and the same of `lse`.
+struct Required {
+    out: Vec<(f64, f64)>,
+    lse: Vec<(f64, f64)>,
+}
+
+impl Case {
+    /// The sequences: the batch and where queries and keys begin and end.
+    fn sequences(&self) -> Vec<(usize, [usize; 2], [usize; 2])> {
+        match &self.ragged {
+            None => (0..self.batch).map(|b| (b, [0, self.queries], [0, self.keys])).collect(),
+            Some(lengths) => {
+                let (mut at, mut key_at) = (0, 0);
+                let mut sequences = Vec::new();
+                for [queries, keys] in lengths {
+                    sequences.push((0, [at, at + queries], [key_at, key_at + keys]));
+                    (at, key_at) = (at + queries, key_at + keys);
+                }
+                sequences
+            }
+        }
+    }
+
+    fn slope(&self, head: usize) -> f64 {
+        if self.slopes { 0.5 / (head + 1) as f64 } else { 0.0 }
+    }
+
+    /// Attention in f64. What no sequence has is not a number.
+    fn reference<T: Number>(&self, q: &[T], k: &[T], v: &[T]) -> Required {
+        let Case { batch, queries, keys, heads, key_heads, dim, value_dim, .. } = *self;
+        let mut out = vec![(f64::NAN, 0.0); batch * queries * heads * value_dim];
+        let mut lse = vec![(f64::NAN, 0.0); batch * heads * queries];
+        let scale = self.scale.map_or((dim as f64).sqrt().recip(), f64::from);
+        for (b, [from, to], [key_from, key_to]) in self.sequences() {
+            for (query, head) in (from..to).flat_map(|query| (0..heads).map(move |h| (query, h))) {
+                let key_head = head / (heads / key_heads);
+                let place = (query - from) as i64 + (key_to - key_from) as i64 - (to - from) as i64;
+                let mine = &q[((b * queries + query) * heads + head) * dim..][..dim];
+                let mut seen = Vec::new();
+                // How far a score may be off.
+                let mut off = 0f64;
+                for key in key_from..key_to {
+                    let ahead = (key - key_from) as i64 - place;
+                    let visible = match self.mask {
+                        Mask::Full => true,
+                        Mask::Causal => ahead <= 0,
+                        Mask::Window { left, right } => {
+                            ahead <= right.min(9999) as i64 && -ahead <= left.min(9999) as i64
+                        }
+                    };
+                    if !visible {
+                        continue;
+                    }
+                    let at = (b * keys + key) * key_heads + key_head;
+                    let terms = || {
+                        let theirs = &k[at * dim..][..dim];
+                        mine.iter().zip(theirs).map(|(q, k)| q.value() * k.value() * scale)
+                    };
+                    let mut score: f64 = terms().sum();
+                    // Products are exact in f32; each sum rounds by 2^-24, and Hopper cuts off twice that.
+                    off = off.max(dim as f64 * 2f64.powi(-23) * terms().map(f64::abs).sum::<f64>());
+                    if let Some(cap) = self.soft_cap.map(f64::from) {
+                        score = cap * (score / cap).tanh();
+                    }
+                    score -= self.slope(head) * ahead.abs() as f64;
+                    // The scale, the cap, the slope and the largest score are each rounded, `tanh` to 2 ulp.
+                    off = off.max(2f64.powi(-21) * (score.abs() + 1.0));
+                    seen.push((score, at));
+                }
+                let top = seen.iter().map(|s| s.0).fold(f64::NEG_INFINITY, f64::max);
+                let total: f64 = seen.iter().map(|s| (s.0 - top).exp()).sum();
+                // Of a weight in proportion: its score and the largest one, `exp2` to 2 ulp, and once more for each tile that follows.
+                let tiles = (key_to - key_from).div_ceil(32) as f64;
+                let weight_off = 2.0 * off + (tiles + 1.0) * 2f64.powi(-21);
+                let count = seen.len() as f64;
+                // Weights are rounded to the element type, but f16 no finer than 2^-25; the total is of weights that are not rounded.
+                let relative = T::UNIT / 2.0 + 2.0 * weight_off + count * 2f64.powi(-23);
+                let first = ((b * queries + query) * heads + head) * value_dim;
+                let results = &mut out[first..first + value_dim];
+                results.fill((0.0, 0.0));
+                for &(score, at) in &seen {
+                    let weight = (score - top).exp() / total;
+                    let least = 2f64.powi(-25) / total;
+                    for (result, value) in results.iter_mut().zip(&v[at * value_dim..]) {
+                        let value = value.value();
+                        result.0 += weight * value;
+                        result.1 += (weight * relative + least) * value.abs();
+                    }
+                }
+                let sum = top + total.ln();
+                let off = off + weight_off + count * 2f64.powi(-24) + 2f64.powi(-22) * sum.abs();
+                lse[(b * heads + head) * queries + query] =
+                    if seen.is_empty() { (f64::NEG_INFINITY, 0.0) } else { (sum, off) };
+            }
+        }
+        Required { out, lse }
+    }
+
+    /// Runs the case on the devices of all targets.
+    fn check<T: Number + Operand>(&self) -> Result<()> {
+        let Case { batch, queries, keys, heads, key_heads, dim, value_dim, .. } = *self;
+        let large = |len, seed| -> Vec<T> {
+            numbers::<T>(len, seed).iter().map(|x| T::of(3.0 * x.value())).collect()
+        };
+        let q = large(batch * queries * heads * dim, 1);
+        let k = large(batch * keys * key_heads * dim, 2);
+        let v = large(batch * keys * key_heads * value_dim, 3);
+        let required = self.reference(&q, &k, &v);
+        for device in devices(Attention::TARGETS)? {
+            let what = format!("{self:?} on {device}");
+            self.check_on::<T>(&device.stream()?, &what, [&q, &k, &v], &required)?;
+        }
+        Ok(())
+    }
+
+    fn check_on<T: Number + Operand>(
+        &self,
+        stream: &Stream,
+        what: &str,
+        [q, k, v]: [&Vec<T>; 3],
+        required: &Required,
+    ) -> Result<()> {
+        let Case { batch, queries, keys, heads, key_heads, dim, value_dim, .. } = *self;
+        let q = stream.upload(q, [batch, queries, heads, dim])?;
+        let k = stream.upload(k, [batch, keys, key_heads, dim])?;
+        let v = stream.upload(v, [batch, keys, key_heads, value_dim])?;
+        let mut out = stream.full([batch, queries, heads, value_dim], T::of(f64::NAN))?;
+        let mut lse = stream.full([batch, heads, queries], f32::NAN)?;
+        let slopes: Vec<f32> = (0..heads).map(|head| self.slope(head) as f32).collect();
+        let slopes = stream.upload(&slopes, [heads])?;
+        let lengths = self.ragged.clone().unwrap_or_default();
+        let offsets = |which: usize| {
+            let mut offsets = vec![0];
+            for lengths in &lengths {
+                offsets.push(offsets[offsets.len() - 1] + lengths[which] as i32);
+            }
+            stream.upload(&offsets, [offsets.len()])
+        };
+        let (offsets, key_offsets) = (offsets(0)?, offsets(1)?);
+        let longest = lengths.iter().map(|lengths| lengths[0]).max().unwrap_or(0);
+        let ragged = Ragged { offsets: &offsets, key_offsets: &key_offsets, longest };
+        let options = Options {
+            mask: self.mask,
+            scale: self.scale,
+            soft_cap: self.soft_cap,
+            slopes: self.slopes.then_some(&slopes),
+            ragged: self.ragged.is_some().then_some(ragged),
+            lse: Some(&mut lse),
+        };
+        Attention::new(stream)?.forward(stream, &q, &k, &v, &mut out, options)?;
+        let (out, lse) = (out.to_vec(stream)?, lse.to_vec(stream)?);
+        // Nothing is written outside of the sequences.
+        let unwritten = |out: &[(f64, f64)], at: usize| out[at].0.is_nan();
+        let out: Vec<T> = (0..out.len())
+            .map(|i| {
+                if unwritten(&required.out, i) {
+                    assert!(out[i].value().is_nan(), "{what}: {i} was written");
+                    return T::of(0.0);
+                }
+                out[i]
+            })
+            .collect();
+        let zero =
+            |(value, off): (f64, f64)| if value.is_nan() { (0.0, off) } else { (value, off) };
+        let required_out: Vec<_> = required.out.iter().copied().map(zero).collect();
+        assert_close(what, value_dim, &out, &required_out);
+        for (at, (&actual, &(required, off))) in lse.iter().zip(&required.lse).enumerate() {
+            let actual = f64::from(actual);
+            let same = actual == required || (actual.is_nan() && required.is_nan());
+            assert!(
+                same || (actual - required).abs() <= off,
+                "{what}: lse at {at}: {actual} for {required}"
+            );
+        }
+        Ok(())
+    }
+}
+
+const LENGTHS: [usize; 6] = [1, 7, 63, 64, 65, 130];
+
+#[test]
+fn all_lengths_of_queries_and_keys() -> Result<()> {
+    for (i, queries) in LENGTHS.into_iter().enumerate() {
+        let keys = LENGTHS[(i + 2) % 6];
+        Case { queries, keys: queries, ..Case::default() }.check::<bf16>()?;
+        Case { queries, keys, mask: Mask::Causal, ..Case::default() }.check::<f16>()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn heads_of_every_extent() -> Result<()> {
+    let case = Case { queries: 9, keys: 70, mask: Mask::Causal, ..Case::default() };
+    for (dim, value_dim) in [(96, 96), (128, 128), (192, 128), (8, 16), (40, 200)] {
+        Case { dim, value_dim, ..case.clone() }.check::<f16>()?;
+    }
+    Case { dim: 256, value_dim: 256, ..case.clone() }.check::<bf16>()
+}
+
+#[test]
+fn windows() -> Result<()> {
+    for (left, right) in [(0, 0), (3, 0), (0, 70), (66, 1), (usize::MAX, 5)] {
+        let mask = Mask::Window { left, right };
+        Case { queries: 65, keys: 200, mask, ..Case::default() }.check::<f16>()?;
+    }
+    // Queries before all keys see none.
+    let mask = Mask::Window { left: 40, right: 2 };
+    Case { queries: 200, keys: 65, mask, ..Case::default() }.check::<bf16>()?;
+    Case { queries: 140, keys: 65, mask: Mask::Causal, ..Case::default() }.check::<f16>()
+}
+
+#[test]
+fn heads_that_share_keys_and_batches() -> Result<()> {
+    let case = Case { batch: 2, queries: 5, keys: 9, heads: 6, ..Case::default() };
+    Case { key_heads: 2, ..case.clone() }.check::<bf16>()?;
+    Case { key_heads: 6, mask: Mask::Causal, ..case.clone() }.check::<f16>()?;
+    case.check::<f16>()
+}
+
+#[test]
+fn soft_caps_slopes_and_scales() -> Result<()> {
+    let case = Case { queries: 9, keys: 140, heads: 2, ..Case::default() };
+    Case { soft_cap: Some(2.0), ..case.clone() }.check::<f16>()?;
+    Case { slopes: true, ..case.clone() }.check::<f16>()?;
+    Case { scale: Some(0.5), mask: Mask::Causal, ..case.clone() }.check::<bf16>()?;
+    let mask = Mask::Window { left: 20, right: 0 };
+    let scale = Some(0.3);
+    Case { soft_cap: Some(5.0), slopes: true, scale, mask, ..case }.check::<f16>()
+}
+
+#[test]
+fn ragged_sequences() -> Result<()> {
+    let lengths = vec![[7, 7], [0, 5], [65, 64], [3, 0], [1, 130], [64, 66]];
+    let case = Case { queries: 143, keys: 275, ragged: Some(lengths), ..Case::default() };
+    case.check::<bf16>()?;
+    let mask = Mask::Causal;
+    Case { heads: 2, slopes: true, mask, ..case.clone() }.check::<f16>()?;
+    let mask = Mask::Window { left: 9, right: 3 };
+    Case { soft_cap: Some(1.0), mask, ..case }.check::<f16>()
+}
+
+/// Tensors of ones, of these shapes.
+fn ones<const N: usize>(
+    stream: &Stream,
+    shapes: [[usize; 4]; N],
+) -> Result<[DeviceTensor<f16, 4>; N]> {
+    let tensors: Result<Vec<_>> =
+        shapes.into_iter().map(|shape| stream.full(shape, f16::ONE)).collect();
+    Ok(tensors?.try_into().expect("a tensor for each shape"))
+}
+
+#[test]
+fn a_sequence_does_not_read_the_values_of_others() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let [q, k, mut out] = ones(&stream, [[1, 6, 1, 64]; 3])?;
+        let v: Vec<f16> =
+            (0..6 * 64).map(|i| if i < 2 * 64 { f16::ONE } else { f16::NAN }).collect();
+        let v = stream.upload(&v, [1, 6, 1, 64])?;
+        let offsets = stream.upload(&[0, 2, 6], [3])?;
+        let ragged = Some(Ragged { offsets: &offsets, key_offsets: &offsets, longest: 4 });
+        let options = Options { ragged, ..Options::default() };
+        Attention::new(&stream)?.forward(&stream, &q, &k, &v, &mut out, options)?;
+        let out = out.to_vec(&stream)?;
+        assert!(out[..2 * 64].iter().all(|&x| x == f16::ONE), "{device}: {out:?}");
+        assert!(out[2 * 64..].iter().all(|x| x.is_nan()), "{device}: {out:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn offsets_outside_of_the_tensors_are_cut_off() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let [q, k, v, mut out] = ones(&stream, [[1, 6, 1, 64]; 4])?;
+        stream.fill(&mut out, f16::NAN)?;
+        let offsets = stream.upload(&[-3, 2, i32::MAX, 1, i32::MIN], [5])?;
+        let ragged = Some(Ragged { offsets: &offsets, key_offsets: &offsets, longest: 9 });
+        let options = Options { ragged, ..Options::default() };
+        Attention::new(&stream)?.forward(&stream, &q, &k, &v, &mut out, options)?;
+        assert!(out.to_vec(&stream)?.iter().all(|&x| x == f16::ONE), "{device}");
+    }
+    Ok(())
+}
+
+#[test]
+fn heads_before_sequences_and_parts_of_one_tensor_are_read_in_place() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let (batch, length, heads, dim) = (2, 70, 3, 64);
+        // Queries, keys and values of a head beside one another.
+        let all = numbers::<bf16>(batch * heads * length * 3 * dim, 4);
+        let joined = stream.upload(&all, [batch, heads, length, 3 * dim])?;
+        let part = |i: usize| joined.slice(3, i * dim..(i + 1) * dim)?.permute([0, 2, 1, 3]);
+        let mut out = stream.full([batch, heads, length, dim], bf16::NAN)?;
+        let mut view = out.permute_mut([0, 2, 1, 3])?;
+        let options = Options { mask: Mask::Causal, ..Options::default() };
+        let mut attention = Attention::new(&stream)?;
+        attention.forward(&stream, &part(0)?, &part(1)?, &part(2)?, &mut view, options)?;
+
+        let case = Case { batch, queries: length, keys: length, heads, ..Case::default() };
+        let case = Case { key_heads: heads, mask: Mask::Causal, ..case };
+        let rows = || {
+            let queries = (0..batch).flat_map(|b| (0..length).map(move |i| (b, i)));
+            queries.flat_map(|(b, i)| (0..heads).map(move |head| (b, i, head)))
+        };
+        let contiguous = |part: usize| -> Vec<bf16> {
+            let first = |(b, i, head)| (((b * heads + head) * length + i) * 3 + part) * dim;
+            rows().flat_map(|row| &all[first(row)..][..dim]).copied().collect()
+        };
+        let required = case.reference(&contiguous(0), &contiguous(1), &contiguous(2));
+        let out = out.to_vec(&stream)?;
+        let out: Vec<bf16> = rows()
+            .flat_map(|(b, i, head)| &out[((b * heads + head) * length + i) * dim..][..dim])
+            .copied()
+            .collect();
+        assert_close(&format!("{device}"), dim, &out, &required.out);
+    }
+    Ok(())
+}
+
+#[test]
+fn empty_extents_give_nothing_or_zeros() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let mut attention = Attention::new(&stream)?;
+        for [batch, queries, keys, heads, dim, value_dim] in [
+            [0, 3, 3, 1, 64, 64],
+            [2, 0, 3, 1, 64, 64],
+            [2, 3, 0, 1, 64, 64],
+            [2, 3, 3, 0, 64, 64],
+            [2, 3, 3, 1, 64, 0],
+        ] {
+            let key = [batch, keys, heads];
+            let [k, v, q] = ones(
+                &stream,
+                [
+                    [key[0], key[1], key[2], dim],
+                    [key[0], key[1], key[2], value_dim],
+                    [batch, queries, heads, dim],
+                ],
+            )?;
+            let mut out = stream.full([batch, queries, heads, value_dim], f16::NAN)?;
+            let mut lse = stream.full([batch, heads, queries], f32::NAN)?;
+            let options = Options { lse: Some(&mut lse), ..Options::default() };
+            attention.forward(&stream, &q, &k, &v, &mut out, options)?;
+            assert!(out.to_vec(&stream)?.iter().all(|&x| x == f16::ZERO), "{device}");
+            let none = if keys == 0 { f32::NEG_INFINITY } else { 8.0 + 3f32.ln() };
+            let lse = lse.to_vec(&stream)?;
+            assert!(lse.iter().all(|&x| x == none || (x - none).abs() < 1e-5), "{lse:?}");
+        }
+        // Without numbers to multiply, all keys count the same.
+        let [q, k, v, mut out] =
+            ones(&stream, [[1, 3, 1, 0], [1, 5, 1, 0], [1, 5, 1, 64], [1, 3, 1, 64]])?;
+        attention.forward(&stream, &q, &k, &v, &mut out, Options::default())?;
+        assert!(out.to_vec(&stream)?.iter().all(|&x| x == f16::ONE), "{device}");
+    }
+    Ok(())
+}
+
+#[test]
+fn scales_and_caps_that_are_not_positive_give_nan() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let [q, k, v, mut out] = ones(&stream, [[1, 3, 1, 64]; 4])?;
+        for (scale, soft_cap) in [
+            (Some(0.0), None),
+            (Some(-1.0), Some(2.0)),
+            (Some(f32::INFINITY), None),
+            (None, Some(0.0)),
+            (None, Some(f32::NAN)),
+        ] {
+            let options = Options { scale, soft_cap, ..Options::default() };
+            Attention::new(&stream)?.forward(&stream, &q, &k, &v, &mut out, options)?;
+            assert!(out.to_vec(&stream)?.iter().all(|x| x.is_nan()), "{scale:?} {soft_cap:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn nan_and_infinities_spread_to_the_queries_that_see_them() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let [q, k, v, mut out] = ones(&stream, [[1, 140, 1, 64]; 4])?;
+        let with = |at: usize, value: f16| {
+            let mut values = vec![f16::ONE; 140 * 64];
+            values[at] = value;
+            stream.upload(&values, [1, 140, 1, 64])
+        };
+        let infinite = with(130 * 64 + 5, f16::INFINITY)?;
+        let not_a_number = with(135 * 64, f16::NAN)?;
+        let mut attention = Attention::new(&stream)?;
+        let causal = || Options { mask: Mask::Causal, ..Options::default() };
+        attention.forward(&stream, &q, &k, &infinite, &mut out, causal())?;
+        for (at, x) in out.to_vec(&stream)?.iter().enumerate() {
+            let (query, column) = (at / 64, at % 64);
+            match (query, column) {
+                (130.., 5) => assert!(*x == f16::INFINITY, "{device}: {query}: {x}"),
+                // Not seen, but perhaps in a tile of keys with ones that are.
+                (_, 5) => assert!(*x == f16::ONE || x.is_nan(), "{device}: {query}: {x}"),
+                _ => assert!(*x == f16::ONE, "{device}: {query}, {column}: {x}"),
+            }
+        }
+        attention.forward(&stream, &q, &not_a_number, &v, &mut out, causal())?;
+        for (at, x) in out.to_vec(&stream)?.iter().enumerate() {
+            assert!(if at / 64 < 135 { *x == f16::ONE } else { x.is_nan() }, "{device}: {at}: {x}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_does_not_fit_is_refused() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let mut attention = Attention::new(&stream)?;
+        for (q, k, v, out) in [
+            ([2, 3, 4, 64], [1, 5, 4, 64], [2, 5, 4, 64], [2, 3, 4, 64]),
+            ([2, 3, 4, 64], [2, 5, 4, 72], [2, 5, 4, 64], [2, 3, 4, 64]),
+            ([2, 3, 4, 64], [2, 5, 4, 64], [2, 4, 4, 64], [2, 3, 4, 64]),
+            ([2, 3, 4, 64], [2, 5, 4, 64], [2, 5, 2, 64], [2, 3, 4, 64]),
+            ([2, 3, 4, 64], [2, 5, 4, 64], [2, 5, 4, 64], [2, 3, 4, 72]),
+            ([2, 3, 4, 64], [2, 5, 3, 64], [2, 5, 3, 64], [2, 3, 4, 64]),
+            ([2, 3, 4, 64], [2, 5, 0, 64], [2, 5, 0, 64], [2, 3, 4, 64]),
+            ([2, 3, 4, 264], [2, 5, 4, 264], [2, 5, 4, 64], [2, 3, 4, 64]),
+        ] {
+            let [q, k, v, mut out] = ones(&stream, [q, k, v, out])?;
+            let refused = attention.forward(&stream, &q, &k, &v, &mut out, Options::default());
+            assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        }
+        // Rows of 24 bytes.
+        let [q, k, v, mut out] = ones(&stream, [[2, 3, 4, 12]; 4])?;
+        let refused = attention.forward(&stream, &q, &k, &v, &mut out, Options::default());
+        assert!(refused.is_err() == (device.runs(kiln::prelude::Target::Sm90a)), "{refused:?}");
+
+        let [q, k, v, mut out] = ones(&stream, [[1, 3, 4, 64]; 4])?;
+        let slopes = stream.zeros([3])?;
+        let options = Options { slopes: Some(&slopes), ..Options::default() };
+        let refused = attention.forward(&stream, &q, &k, &v, &mut out, options);
+        assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        let mut lse = stream.zeros([1, 3, 4])?;
+        let options = Options { lse: Some(&mut lse), ..Options::default() };
+        let refused = attention.forward(&stream, &q, &k, &v, &mut out, options);
+        assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        for (offsets, key_offsets) in [(2, 3), (0, 0)] {
+            let (offsets, key_offsets) = (stream.zeros([offsets])?, stream.zeros([key_offsets])?);
+            let ragged = Ragged { offsets: &offsets, key_offsets: &key_offsets, longest: 3 };
+            let options = Options { ragged: Some(ragged), ..Options::default() };
+            let refused = attention.forward(&stream, &q, &k, &v, &mut out, options);
+            assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        }
+    }
+    Ok(())
+}
