@@ -48,11 +48,8 @@ pub(crate) mod specialized {
         }
         let seen = Seen { place: start + keys - queries, rows: 128, keys, left, right };
         let (first, end) = (seen.first::<N>(), seen.end::<N>());
-        let mut slope = 0.0;
-        if slopes.dim(0) > 0 {
-            slope = slopes.tile([head], [1]).load().item() * unit;
-        }
-        let change = Change { inner, slope };
+        let sloped = slopes.dim(0) > 0;
+        let slope = slopes.tile([head], [1]).load().item() * unit;
         let qs = shared::<T>([128, D]);
         let (ks, vs) = (shared::<T>([2, N, D]), shared::<T>([2, N, V]));
         let (k_filled, k_free) = (barriers(2, 1), barriers(2, 1));
@@ -62,6 +59,8 @@ pub(crate) mod specialized {
         let v = v.slice((.., key_from..key_to, .., ..));
         warp_specialize(
             || {
+                let places = seen.place + arange(0, 128);
+                let change = Change { inner, sloped, slope: full([128], slope) };
                 begun.wait(0);
                 k_filled[0].wait(0);
                 let s = wgmma::mma(qs, ks[0].t(), zeros::<f32>([128, N]));
@@ -69,8 +68,8 @@ pub(crate) mod specialized {
                 k_free[0].arrive();
                 // From the last keys to the first.
                 let at = N * (end - 1);
-                let s = change.apply::<128, N>(s, seen, at);
-                let s = seen.mask::<128, N>(s, at);
+                let s = change.apply::<N>(s, places, at);
+                let s = seen.mask::<N>(s, places, at);
                 let mut top = maximum(s.max(1), LEAST);
                 let weights = fma(s, scale, (top * -scale).expand(1)).exp2_approx();
                 let mut total = weights.sum(1);
@@ -90,9 +89,9 @@ pub(crate) mod specialized {
                     let mut s = wgmma::wait(1, s);
                     k_free[next.slot].arrive();
                     let at = N * (end - 2 - i);
-                    s = change.apply::<128, N>(s, seen, at);
+                    s = change.apply::<N>(s, places, at);
                     if !seen.all::<N>(at) {
-                        s = seen.mask::<128, N>(s, at);
+                        s = seen.mask::<N>(s, places, at);
                     }
                     let new_top = maximum(top, s.max(1));
                     let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2_approx();

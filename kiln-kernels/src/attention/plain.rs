@@ -43,11 +43,10 @@ pub(crate) mod pipelined {
             return;
         }
         let seen = Seen { place: start + keys - queries, rows: 64, keys, left, right };
-        let mut slope = 0.0;
-        if slopes.dim(0) > 0 {
-            slope = slopes.tile([head], [1]).load().item() * unit;
-        }
-        let change = Change { inner, slope };
+        let sloped = slopes.dim(0) > 0;
+        let slope = slopes.tile([head], [1]).load().item() * unit;
+        let places = seen.place + arange(0, 64);
+        let change = Change { inner, sloped, slope: full([64], slope) };
         let q = q.slice((.., from..to, .., ..));
         let k = k.slice((.., key_from..key_to, .., ..));
         let v = v.slice((.., key_from..key_to, .., ..));
@@ -67,9 +66,9 @@ pub(crate) mod pipelined {
             copy_async(k.tile([plane, at, key_head, 0], [1, N, 1, D]), ks);
             copy_async(v.tile([plane, at, key_head, 0], [1, N, 1, V]), vs);
             let s = dot(qs, ks.t(), zeros::<f32>([64, N]));
-            let mut s = change.apply::<64, N>(s, seen, at);
+            let mut s = change.apply::<N>(s, places, at);
             if !seen.all::<N>(at) {
-                s = seen.mask::<64, N>(s, at);
+                s = seen.mask::<N>(s, places, at);
             }
             let new_top = maximum(top, s.max(1));
             let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2_approx();

@@ -1,7 +1,5 @@
 //! Which keys a query sees, and what becomes of its products with them: the mathematics that all kernels share.
 
-#![expect(clippy::cast_precision_loss, reason = "distances of positions are exact up to 2^24")]
-
 use kiln::prelude::*;
 
 #[device]
@@ -12,6 +10,7 @@ pub(crate) mod items {
     pub(crate) const LEAST: f32 = -1e30;
 
     /// The natural logarithm of 2.
+    #[expect(clippy::approx_constant, reason = "a kernel has no paths of the standard library")]
     pub(crate) const LN_2: f32 = 0.693_147_2;
 
     /// Where a sequence begins and ends: within the `rows` of its tensor, whatever the offsets are.
@@ -55,10 +54,15 @@ pub(crate) mod items {
                 && at >= self.place + (self.rows - 1) - self.left
         }
 
-        /// The products of `M` queries, from `row` on, with the `N` keys from `at` on: of keys that are not seen, negative infinity.
-        pub(crate) fn mask<const M: i32, const N: i32>(self, s: Tile<f32>, at: i32) -> Tile<f32> {
+        /// The products of queries at `places` with the `N` keys from `at` on: of keys that are not seen, negative infinity.
+        pub(crate) fn mask<const N: i32>(
+            self,
+            s: Tile<f32>,
+            places: Tile<i32>,
+            at: i32,
+        ) -> Tile<f32> {
             let keys = (at + arange(0, N)).expand(0);
-            let places = (self.place + arange(0, M)).expand(1);
+            let places = places.expand(1);
             let seen =
                 keys.lt(self.keys) & keys.le(places + self.right) & keys.ge(places - self.left);
             select(seen, s, f32::NEG_INFINITY)
@@ -70,26 +74,28 @@ pub(crate) mod items {
     pub(crate) struct Change {
         /// The scale inside of the cap; 0 without a cap.
         pub(crate) inner: f32,
-        /// How much less a key at a distance of one counts, as a product; 0 without.
-        pub(crate) slope: f32,
+        /// Whether there are slopes.
+        pub(crate) sloped: bool,
+        /// How much less a key at a distance of one counts, as a product: for each query.
+        pub(crate) slope: Tile<f32>,
     }
 
     impl Change {
-        /// `tanh` of a soft cap, and the slope by distance.
-        pub(crate) fn apply<const M: i32, const N: i32>(
+        /// `tanh` of a soft cap, and the slope by distance from `places`.
+        pub(crate) fn apply<const N: i32>(
             self,
             s: Tile<f32>,
-            seen: Seen,
+            places: Tile<i32>,
             at: i32,
         ) -> Tile<f32> {
             let mut s = s;
             if self.inner > 0.0 {
                 s = (s * self.inner).tanh();
             }
-            if self.slope != 0.0 {
+            if self.sloped {
                 let keys = (at + arange(0, N)).expand(0);
-                let places = (seen.place + arange(0, M)).expand(1);
-                s -= (keys - places).abs().cast::<f32>() * self.slope;
+                let distance = (keys - places.expand(1)).abs().cast::<f32>();
+                s -= distance * self.slope.expand(1);
             }
             s
         }

@@ -4,12 +4,13 @@
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
-    reason = "extents are small"
+    clippy::float_cmp,
+    reason = "extents are small, and infinities are compared"
 )]
 
 use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
-use kiln_kernels::attention::{Attention, Mask, Operand, Options, Ragged};
+use kiln_kernels::attention::{Attention, Mask, Operand, Options, Pages, Ragged};
 
 use crate::support::{Number, assert_close, devices, numbers};
 
@@ -122,7 +123,7 @@ impl Case {
                 let top = seen.iter().map(|s| s.0).fold(f64::NEG_INFINITY, f64::max);
                 let total: f64 = seen.iter().map(|s| (s.0 - top).exp()).sum();
                 // Of a weight in proportion: its score and the largest one, `exp2` to 2 ulp, and once more for each tile that follows.
-                let tiles = (key_to - key_from).div_ceil(32) as f64;
+                let tiles = (key_to - key_from).div_ceil(16) as f64;
                 let weight_off = 2.0 * off + (tiles + 1.0) * 2f64.powi(-21);
                 let count = seen.len() as f64;
                 // Weights are rounded to the element type, but f16 no finer than 2^-25; the total is of weights that are not rounded.
@@ -196,10 +197,14 @@ impl Case {
             scale: self.scale,
             soft_cap: self.soft_cap,
             slopes: self.slopes.then_some(&slopes),
-            ragged: self.ragged.is_some().then_some(ragged),
             lse: Some(&mut lse),
         };
-        Attention::new(stream)?.forward(stream, &q, &k, &v, &mut out, options)?;
+        let mut attention = Attention::new(stream)?;
+        if self.ragged.is_some() {
+            attention.forward_ragged(stream, &q, &k, &v, ragged, &mut out, options)?;
+        } else {
+            attention.forward(stream, &q, &k, &v, &mut out, options)?;
+        }
         let (out, lse) = (out.to_vec(stream)?, lse.to_vec(stream)?);
         // Nothing is written outside of the sequences.
         let unwritten = |out: &[(f64, f64)], at: usize| out[at].0.is_nan();
@@ -310,9 +315,9 @@ fn a_sequence_does_not_read_the_values_of_others() -> Result<()> {
             (0..6 * 64).map(|i| if i < 2 * 64 { f16::ONE } else { f16::NAN }).collect();
         let v = stream.upload(&v, [1, 6, 1, 64])?;
         let offsets = stream.upload(&[0, 2, 6], [3])?;
-        let ragged = Some(Ragged { offsets: &offsets, key_offsets: &offsets, longest: 4 });
-        let options = Options { ragged, ..Options::default() };
-        Attention::new(&stream)?.forward(&stream, &q, &k, &v, &mut out, options)?;
+        let ragged = Ragged { offsets: &offsets, key_offsets: &offsets, longest: 4 };
+        let options = Options::default();
+        Attention::new(&stream)?.forward_ragged(&stream, &q, &k, &v, ragged, &mut out, options)?;
         let out = out.to_vec(&stream)?;
         assert!(out[..2 * 64].iter().all(|&x| x == f16::ONE), "{device}: {out:?}");
         assert!(out[2 * 64..].iter().all(|x| x.is_nan()), "{device}: {out:?}");
@@ -327,9 +332,9 @@ fn offsets_outside_of_the_tensors_are_cut_off() -> Result<()> {
         let [q, k, v, mut out] = ones(&stream, [[1, 6, 1, 64]; 4])?;
         stream.fill(&mut out, f16::NAN)?;
         let offsets = stream.upload(&[-3, 2, i32::MAX, 1, i32::MIN], [5])?;
-        let ragged = Some(Ragged { offsets: &offsets, key_offsets: &offsets, longest: 9 });
-        let options = Options { ragged, ..Options::default() };
-        Attention::new(&stream)?.forward(&stream, &q, &k, &v, &mut out, options)?;
+        let ragged = Ragged { offsets: &offsets, key_offsets: &offsets, longest: 9 };
+        let options = Options::default();
+        Attention::new(&stream)?.forward_ragged(&stream, &q, &k, &v, ragged, &mut out, options)?;
         assert!(out.to_vec(&stream)?.iter().all(|&x| x == f16::ONE), "{device}");
     }
     Ok(())
@@ -498,10 +503,139 @@ fn what_does_not_fit_is_refused() -> Result<()> {
         for (offsets, key_offsets) in [(2, 3), (0, 0)] {
             let (offsets, key_offsets) = (stream.zeros([offsets])?, stream.zeros([key_offsets])?);
             let ragged = Ragged { offsets: &offsets, key_offsets: &key_offsets, longest: 3 };
-            let options = Options { ragged: Some(ragged), ..Options::default() };
-            let refused = attention.forward(&stream, &q, &k, &v, &mut out, options);
+            let options = Options::default();
+            let refused = attention.forward_ragged(&stream, &q, &k, &v, ragged, &mut out, options);
             assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
         }
     }
     Ok(())
+}
+
+/// Sequences of these lengths in pages, and the queries of each.
+struct Paged<'a> {
+    case: Case,
+    page: usize,
+    lengths: &'a [usize],
+}
+
+impl Paged<'_> {
+    /// Runs the case on the devices of all targets. The reference is that of ragged sequences without pages.
+    fn check<T: Number + Operand>(&self) -> Result<()> {
+        let Paged { ref case, page, lengths } = *self;
+        let Case { queries, heads, key_heads, dim, .. } = *case;
+        let batch = lengths.len();
+        let total: usize = lengths.iter().sum();
+        let large = |len, seed| -> Vec<T> {
+            numbers::<T>(len, seed).iter().map(|x| T::of(3.0 * x.value())).collect()
+        };
+        let q = large(batch * queries * heads * dim, 1);
+        let (k, v) = (large(total * key_heads * dim, 2), large(total * key_heads * dim, 3));
+        let ragged = Case {
+            queries: batch * queries,
+            keys: total,
+            value_dim: dim,
+            ragged: Some(lengths.iter().map(|&length| [queries, length]).collect()),
+            ..case.clone()
+        };
+        let required = ragged.reference(&q, &k, &v);
+
+        // Pages in reverse order, with a page in the table where there is none, and what is not a number after each sequence.
+        let row = key_heads * dim;
+        let width = lengths.iter().max().map_or(0, |longest| longest.div_ceil(page)) + 1;
+        let count: usize = lengths.iter().map(|length| length.div_ceil(page)).sum();
+        let mut table = vec![i32::MAX; batch * width];
+        let mut keys = vec![T::of(f64::NAN); count * page * row];
+        let mut values = keys.clone();
+        let (mut number, mut first) = (count, 0);
+        for (sequence, &length) in lengths.iter().enumerate() {
+            for at in (0..length).step_by(page) {
+                number -= 1;
+                table[sequence * width + at / page] = number as i32;
+                let (from, to) = ((first + at) * row, (first + length.min(at + page)) * row);
+                keys[number * page * row..][..to - from].copy_from_slice(&k[from..to]);
+                values[number * page * row..][..to - from].copy_from_slice(&v[from..to]);
+            }
+            first += length;
+        }
+        let lengths: Vec<i32> = lengths.iter().map(|&length| length as i32).collect();
+        for device in devices(Attention::TARGETS)? {
+            let stream = &device.stream()?;
+            let what = format!("{case:?}, pages of {page}, {lengths:?} on {device}");
+            let q = stream.upload(&q, [batch, queries, heads, dim])?;
+            let keys = stream.upload(&keys, [count, page, key_heads, dim])?;
+            let values = stream.upload(&values, [count, page, key_heads, dim])?;
+            let table = stream.upload(&table, [batch, width])?;
+            let lengths = stream.upload(&lengths, [batch])?;
+            let pages = Pages { table: &table, lengths: &lengths };
+            let slopes: Vec<f32> = (0..heads).map(|head| case.slope(head) as f32).collect();
+            let slopes = stream.upload(&slopes, [heads])?;
+            let mut out = stream.full([batch, queries, heads, dim], T::of(f64::NAN))?;
+            let mut lse = stream.full([batch, heads, queries], f32::NAN)?;
+            let options = Options {
+                mask: case.mask,
+                scale: case.scale,
+                soft_cap: case.soft_cap,
+                slopes: case.slopes.then_some(&slopes),
+                lse: Some(&mut lse),
+            };
+            let mut attention = Attention::new(stream)?;
+            attention.decode(stream, &q, &keys, &values, pages, &mut out, options)?;
+            assert_close(&what, dim, &out.to_vec(stream)?, &required.out);
+            for (at, actual) in lse.to_vec(stream)?.into_iter().enumerate() {
+                let (sequence, head, query) =
+                    (at / queries / heads, at / queries % heads, at % queries);
+                let (lse, off) = required.lse[head * batch * queries + sequence * queries + query];
+                let difference = (f64::from(actual) - lse).abs();
+                let same = f64::from(actual) == lse || difference <= off;
+                assert!(same, "{what}: lse at {at}: {actual} for {lse}");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn newest_queries_of_every_length() -> Result<()> {
+    let lengths = &[1, 7, 0, 63, 64, 65, 130];
+    for (page, dim) in [(16, 64), (64, 40), (32, 128)] {
+        let case = Case { queries: 1, heads: 4, key_heads: 2, dim, ..Case::default() };
+        Paged { case, page, lengths }.check::<f16>()?;
+    }
+    let case = Case { queries: 1, heads: 4, key_heads: 1, dim: 256, ..Case::default() };
+    Paged { case, page: 128, lengths }.check::<bf16>()
+}
+
+#[test]
+fn several_newest_queries_of_any_number_of_heads() -> Result<()> {
+    let lengths = &[40, 2, 65];
+    for (queries, heads, key_heads) in [(3, 6, 2), (2, 40, 2), (5, 7, 1), (17, 1, 1)] {
+        let mask = Mask::Causal;
+        let case = Case { queries, heads, key_heads, mask, ..Case::default() };
+        Paged { case, page: 16, lengths }.check::<f16>()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn options_of_newest_queries() -> Result<()> {
+    let case = Case { queries: 3, heads: 6, key_heads: 2, ..Case::default() };
+    let (soft_cap, scale) = (Some(3.0), Some(0.3));
+    for mask in
+        [Mask::Full, Mask::Window { left: 20, right: 0 }, Mask::Window { left: 0, right: 1 }]
+    {
+        let case = Case { mask, slopes: true, ..case.clone() };
+        Paged { case: case.clone(), page: 32, lengths: &[70, 2] }.check::<f16>()?;
+        let case = Case { soft_cap, scale, slopes: false, ..case };
+        Paged { case, page: 16, lengths: &[70, 2] }.check::<bf16>()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn keys_that_several_blocks_share() -> Result<()> {
+    let case = Case { queries: 2, heads: 2, mask: Mask::Causal, ..Case::default() };
+    Paged { case: case.clone(), page: 64, lengths: &[1030, 3, 300] }.check::<bf16>()?;
+    let mask = Mask::Window { left: 600, right: 0 };
+    let case = Case { mask, soft_cap: Some(2.0), slopes: true, dim: 128, ..case };
+    Paged { case, page: 128, lengths: &[1100, 555] }.check::<f16>()
 }

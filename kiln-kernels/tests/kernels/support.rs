@@ -69,6 +69,7 @@ impl Number for f32 {
 }
 
 /// Uniform in -1 .. 1, from a seed.
+#[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
 pub(crate) fn numbers<T: Number>(len: usize, seed: u64) -> Vec<T> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
