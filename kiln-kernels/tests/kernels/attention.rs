@@ -260,6 +260,11 @@ fn windows() -> Result<()> {
         let mask = Mask::Window { left, right };
         Case { queries: 65, keys: 200, mask, ..Case::default() }.check::<f16>()?;
     }
+    // Tiles of 64 and 128 keys of which only some queries see all: the ends of a window are within them.
+    let mask = Mask::Window { left: 140, right: usize::MAX };
+    Case { queries: 65, keys: 330, mask, ..Case::default() }.check::<f16>()?;
+    // The first query sees all but the last key of a tile.
+    Case { queries: 65, keys: 191, mask: Mask::Causal, ..Case::default() }.check::<f16>()?;
     // Queries before all keys see none.
     let mask = Mask::Window { left: 40, right: 2 };
     Case { queries: 200, keys: 65, mask, ..Case::default() }.check::<bf16>()?;
@@ -635,7 +640,11 @@ fn options_of_newest_queries() -> Result<()> {
 fn keys_that_several_blocks_share() -> Result<()> {
     let case = Case { queries: 2, heads: 2, mask: Mask::Causal, ..Case::default() };
     Paged { case: case.clone(), page: 64, lengths: &[1030, 3, 300] }.check::<bf16>()?;
+    // More parts than are added at once, with larger scores in later ones.
+    let case = Case { queries: 1, heads: 1, dim: 256, slopes: true, ..case };
+    Paged { case: case.clone(), page: 256, lengths: &[4400] }.check::<f16>()?;
     let mask = Mask::Window { left: 600, right: 0 };
-    let case = Case { mask, soft_cap: Some(2.0), slopes: true, dim: 128, ..case };
+    let case =
+        Case { queries: 2, heads: 2, mask, soft_cap: Some(2.0), slopes: true, dim: 128, ..case };
     Paged { case, page: 128, lengths: &[1100, 555] }.check::<f16>()
 }
