@@ -175,7 +175,8 @@ impl Attention {
     /// | `out` | `[batch, queries, heads, value dim]` |
     ///
     /// `heads` is a multiple of `key heads`: with a quotient of `g`, heads `g i` to `g i + g - 1` of queries see head `i` of keys. `dim` and
-    /// `value dim` are at most 256. Those of 64, 128 and 256, and 256 beside 128, waste nothing; others cost as much as the next larger one.
+    /// `value dim` are at most 256. Those of 64, 128 and 256, and 192 beside 128, waste nothing on Hopper; others cost as much as the next
+    /// larger ones.
     ///
     /// Strides are any that TMA takes: the last axis is contiguous, and all other strides are multiples of 16 bytes. So `dim` and `value dim`
     /// of contiguous tensors are multiples of 8; a tensor `[batch, heads, sequence, dim]` is passed by

@@ -11,12 +11,12 @@ pub(crate) mod specialized {
     /// `scale` includes log2(e). Tensors without elements stand for what is absent: `offsets` and `key_offsets` of sequences one after the
     /// other, `slopes`, and `lse`.
     #[kernel(target = sm_90a, warps = 8, grid = blocks * q.dim(2) * batch,
-             instances(T = [bf16, f16], (D, V, N) = [(64, 64, 128), (128, 128, 128), (256, 128, 64), (256, 256, 64)]))]
+             instances(T = [bf16, f16], (D, V, N) = [(64, 64, 128), (128, 128, 128), (192, 128, 128), (256, 256, 64)]))]
     pub fn forward<T: Float, const D: i32, const V: i32, const N: i32>(
-        #[block(1, 128, 1, D)] q: TensorMap<T, 4>,
-        #[block(1, N, 1, D)] k: TensorMap<T, 4>,
+        #[block(1, 128, 1, 64)] q: TensorMap<T, 4>,
+        #[block(1, N, 1, 64)] k: TensorMap<T, 4>,
         #[block(1, N, 1, V)] v: TensorMap<T, 4>,
-        #[block(1, 128, 1, V)] out: TensorMapMut<T, 4>,
+        #[block(1, 128, 1, 64)] out: TensorMapMut<T, 4>,
         lse: TensorMut<f32, 3>,
         offsets: Tensor<i32, 1>,
         key_offsets: Tensor<i32, 1>,
@@ -50,8 +50,9 @@ pub(crate) mod specialized {
         let (first, end) = (seen.first::<N>(), seen.end::<N>());
         let sloped = slopes.dim(0) > 0;
         let slope = slopes.tile([head], [1]).load().item() * unit;
-        let qs = shared::<T>([128, D]);
-        let (ks, vs) = (shared::<T>([2, N, D]), shared::<T>([2, N, V]));
+        // Queries and keys are in pieces of 64 columns, of which heads may have three.
+        let (qs, ks) = (shared::<T>([D / 64, 128, 64]), shared::<T>([2 * (D / 64), N, 64]));
+        let vs = shared::<T>([2, N, V]);
         let (k_filled, k_free) = (barriers(2, 1), barriers(2, 1));
         let (v_filled, v_free) = (barriers(2, 1), barriers(2, 1));
         let begun = barrier(1);
@@ -63,7 +64,10 @@ pub(crate) mod specialized {
                 let change = Change { inner, sloped, slope: full([128], slope) };
                 begun.wait(0);
                 k_filled[0].wait(0);
-                let s = wgmma::mma(qs, ks[0].t(), zeros::<f32>([128, N]));
+                let mut s = zeros::<f32>([128, N]);
+                for c in unroll(0..D / 64) {
+                    s = wgmma::mma(qs[c], ks[c].t(), s);
+                }
                 let s = wgmma::wait(0, s);
                 k_free[0].arrive();
                 // From the last keys to the first.
@@ -83,10 +87,13 @@ pub(crate) mod specialized {
                     k_filled[next.slot].wait(next.phase);
                 }
                 for i in 0..more {
-                    let s = wgmma::mma(qs, ks[next.slot].t(), zeros::<f32>([128, N]));
+                    let mut s = zeros::<f32>([128, N]);
+                    for c in unroll(0..D / 64) {
+                        s = wgmma::mma(qs[c], ks[next.slot * (D / 64) + c].t(), s);
+                    }
                     v_filled[last.slot].wait(last.phase);
                     acc = wgmma::mma(p, vs[last.slot], acc);
-                    let mut s = wgmma::wait(1, s);
+                    s = wgmma::wait(1, s);
                     k_free[next.slot].arrive();
                     let at = N * (end - 2 - i);
                     s = change.apply::<N>(s, places, at);
@@ -122,26 +129,30 @@ pub(crate) mod specialized {
                 lse.tile([plane, head, start], [1, 1, 128])
                     .store((logarithm * LN_2).reshape([1, 1, 128]));
                 sync(); // both groups have read their queries
-                let staged = if D == V { qs } else { shared::<T>([128, V]) };
-                staged.store(result);
+                for c in unroll(0..V / 64) {
+                    qs[c].store(result.slice((.., 64 * c..64 * c + 64)));
+                }
                 fence_async();
-                tma::store(out, [plane, start, head, 0], staged);
+                for c in unroll(0..V / 64) {
+                    tma::store(out, [plane, start, head, 64 * c], qs[c]);
+                }
                 tma::store_wait(0);
             },
             [partition(1).registers(40).run(|| {
-                begun.expect(q.block_bytes());
-                tma::load(q, [plane, from + start, head, 0], begun, qs);
+                begun.expect(q.block_bytes() * (D / 64));
+                for c in unroll(0..D / 64) {
+                    tma::load(q, [plane, from + start, head, 64 * c], begun, qs[c]);
+                }
                 let mut ring = Ring::writer(2);
                 for i in 0..end - first {
                     let at = N * (end - 1 - i);
                     k_free[ring.slot].wait(ring.phase);
-                    k_filled[ring.slot].expect(k.block_bytes());
-                    tma::load(
-                        k,
-                        [plane, key_from + at, key_head, 0],
-                        k_filled[ring.slot],
-                        ks[ring.slot],
-                    );
+                    k_filled[ring.slot].expect(k.block_bytes() * (D / 64));
+                    for c in unroll(0..D / 64) {
+                        let to = ks[ring.slot * (D / 64) + c];
+                        let at = [plane, key_from + at, key_head, 64 * c];
+                        tma::load(k, at, k_filled[ring.slot], to);
+                    }
                     v_free[ring.slot].wait(ring.phase);
                     v_filled[ring.slot].expect(v.block_bytes());
                     tma::load(v, [plane, at, key_head, 0], v_filled[ring.slot], vs[ring.slot]);
