@@ -9,6 +9,25 @@
 //! All take [`Options`]: masks, scale, soft cap, slopes, and the logarithms that a derivative needs. Several heads of queries may share a head of
 //! keys and values.
 //!
+//! ```
+//! use kiln::prelude::*;
+//! use kiln_kernels::attention::{Attention, Mask, Options};
+//!
+//! let device = Device::best_for(Attention::TARGETS)?;
+//! let stream = device.stream()?;
+//! let mut attention = Attention::new(&stream)?;
+//!
+//! // Two sequences of five positions: four heads of queries, which share two of keys and values.
+//! let q = stream.full([2, 5, 4, 64], bf16::from_f32(0.5))?;
+//! let k = stream.full([2, 5, 2, 64], bf16::from_f32(0.25))?;
+//! let v = stream.full([2, 5, 2, 64], bf16::from_f32(3.0))?;
+//! let mut out = stream.zeros::<bf16, 4>([2, 5, 4, 64])?;
+//! let options = Options { mask: Mask::Causal, ..Options::default() };
+//! attention.forward(&stream, &q, &k, &v, &mut out, options)?;
+//! assert!(out.to_vec(&stream)?.iter().all(|x| x.to_f32() == 3.0)); // the mean of equal values
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
 //! # Idea
 //!
 //! The scores are never stored ("`FlashAttention`" by Dao et al., 2022): a block keeps some queries of one head, and goes through the keys and
