@@ -313,12 +313,15 @@ impl Attention {
     ///
     /// | tensor | shape |
     /// |---|---|
-    /// | `q`, `out` | `[batch, queries, heads, dim]` |
-    /// | `keys`, `values` | `[pages, page, key heads, dim]` |
+    /// | `q` | `[batch, queries, heads, dim]` |
+    /// | `keys` | `[pages, page, key heads, dim]` |
+    /// | `values` | `[pages, page, key heads, value dim]` |
+    /// | `out` | `[batch, queries, heads, value dim]` |
     ///
-    /// The page is a multiple of 16 keys, `dim` at most 256; extents of 64, 128 and 256 waste nothing. Strides are any; rows that begin at multiples of 16 bytes are faster. With `heads / key heads` times
-    /// `queries` of at most 16, each key and value is read once; every further 16 read them again. The last
-    /// query is at the place of the last key: with more than one query, [`Mask::Causal`] is what a language model needs.
+    /// The page is a multiple of 16 keys, `dim` and `value dim` at most 256. Strides are any; rows that begin at multiples of 16 bytes are
+    /// faster. With `heads / key heads` times `queries` of at most 16, each key and value is read once; every further 16 read them again.
+    /// The last query is at the place of the last key: with more than one query, [`Mask::Causal`] is what a language model needs.
+    /// What is in a page after the last key of its sequence is not used, whatever it is.
     ///
     /// The keys of long sequences are split over blocks, if there are too few sequences and heads for all multiprocessors; the parts are
     /// added in the order of the keys, so that results are the same in every run. How many parts there are depends on the extents of the
@@ -340,15 +343,16 @@ impl Attention {
         let Pages { table, lengths } = pages;
         let [batch, queries, heads, dim] = q.tensor()?.shape();
         let [number, page, key_heads, _] = keys.tensor()?.shape();
-        let width = table.shape()[1];
+        let (width, value_dim) = (table.shape()[1], values.tensor()?.shape()[3]);
         fits("keys of pages", [number, page, key_heads, dim], keys.tensor()?.shape())?;
-        fits("values of pages", [number, page, key_heads, dim], values.tensor()?.shape())?;
-        fits("out of attention", [batch, queries, heads, dim], out.tensor_mut()?.shape())?;
+        fits("values of pages", [number, page, key_heads, value_dim], values.tensor()?.shape())?;
+        fits("out of attention", [batch, queries, heads, value_dim], out.tensor_mut()?.shape())?;
         fits("page of keys, a multiple of 16", [page.max(1).next_multiple_of(16)], [page])?;
         fits("table of pages", [batch, width], table.shape())?;
         fits("lengths of sequences", [batch], lengths.shape())?;
-        options.check([batch, queries, heads, key_heads], [dim, dim])?;
-        if batch == 0 || queries == 0 || heads == 0 || (dim == 0 && options.lse.is_none()) {
+        options.check([batch, queries, heads, key_heads], [dim, value_dim])?;
+        let stores_nothing = value_dim == 0 && options.lse.is_none();
+        if batch == 0 || queries == 0 || heads == 0 || stores_nothing {
             return Ok(());
         }
         let Factors { scale, inner, unit } = options.factors(dim);
@@ -364,21 +368,22 @@ impl Attention {
             .min(most / extent(paged::KEYS * paged::FEWEST))
             .max(1);
         let shares = if splits == 1 { 0 } else { tasks * splits * rows };
-        if self.parts.len() < shares * dim {
-            self.parts = stream.empty([shares * dim])?;
+        if self.parts.len() < shares * value_dim {
+            self.parts = stream.empty([shares * value_dim])?;
         }
         if self.tops.len() < 2 * shares {
             self.tops = stream.empty([2 * shares])?;
         }
         let split = if shares == 0 { 0 } else { splits };
-        let mut parts = self.parts.slice_mut(0, 0..shares * dim)?;
-        let mut parts = parts.reshape_mut([tasks, split, rows, dim])?;
+        let mut parts = self.parts.slice_mut(0, 0..shares * value_dim)?;
+        let mut parts = parts.reshape_mut([tasks, split, rows, value_dim])?;
         let mut tops = self.tops.slice_mut(0, 0..2 * shares)?;
         let mut tops = tops.reshape_mut([tasks, 2, rows, split])?;
         let (tasks, splits, rows) = (count(tasks)?, count(splits)?, count(rows)?);
         let most = count(most)?;
+        let widest = dim.max(value_dim);
         paged::decode::instances()
-            .find(|one| one.T == Dtype::of::<T>() && dim <= extent(one.D))
+            .find(|one| one.T == Dtype::of::<T>() && widest <= extent(one.D))
             .expect("there is an instance for extents of 256")
             .with(paged::decode::Args {
                 q,
@@ -406,7 +411,7 @@ impl Attention {
         }
         let key_heads = count(key_heads)?;
         paged::combine::instances()
-            .find(|one| one.T == Dtype::of::<T>() && dim <= extent(one.D))
+            .find(|one| one.T == Dtype::of::<T>() && value_dim <= extent(one.D))
             .expect("there is an instance for extents of 256")
             .with(paged::combine::Args {
                 parts: &parts,
