@@ -5,6 +5,8 @@ mod element;
 
 pub use element::Real;
 
+#[cfg(feature = "attention")]
+pub mod attention;
 #[cfg(feature = "embedding")]
 pub mod embedding;
 
