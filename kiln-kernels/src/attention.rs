@@ -59,7 +59,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
-use crate::Real;
+use crate::Half;
 
 mod decode;
 mod hopper;
@@ -69,12 +69,6 @@ mod seen;
 use decode::paged;
 use hopper::specialized;
 use plain::pipelined;
-
-/// An element type of queries, keys, values and results: [`bf16`] and [`struct@f16`].
-pub trait Operand: Real {}
-
-impl Operand for bf16 {}
-impl Operand for f16 {}
 
 /// Which keys a query sees. Queries and keys end together: of `m` queries and `n` keys, query `i` is at the place of key `i + n - m`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,7 +203,7 @@ impl Attention {
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] and [`Error::TensorMap`] for strides that TMA does not
     /// take, those of launches.
-    pub fn forward<T: Operand>(
+    pub fn forward<T: Half>(
         &mut self,
         stream: &Stream,
         q: &impl TensorArgument<T, 4>,
@@ -227,7 +221,7 @@ impl Attention {
     /// # Errors
     /// [`Error::Shape`] for another batch, or numbers of offsets that differ; those of [`forward`](Attention::forward).
     #[expect(clippy::too_many_arguments, reason = "attention has as many")]
-    pub fn forward_ragged<T: Operand>(
+    pub fn forward_ragged<T: Half>(
         &mut self,
         stream: &Stream,
         q: &impl TensorArgument<T, 4>,
@@ -244,7 +238,7 @@ impl Attention {
         self.launch(stream, [q.tensor()?, k.tensor()?, v.tensor()?], out, Some(ragged), options)
     }
 
-    fn launch<T: Operand>(
+    fn launch<T: Half>(
         &mut self,
         stream: &Stream,
         [q, k, v]: [TensorRef<'_, T, 4>; 3],
@@ -330,7 +324,7 @@ impl Attention {
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, or another page; those of allocations and launches.
     #[expect(clippy::too_many_arguments, reason = "attention has as many")]
-    pub fn decode<T: Operand>(
+    pub fn decode<T: Half>(
         &mut self,
         stream: &Stream,
         q: &impl TensorArgument<T, 4>,

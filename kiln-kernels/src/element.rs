@@ -10,6 +10,12 @@ impl Real for bf16 {}
 impl Real for f16 {}
 impl Real for f32 {}
 
+/// A floating-point type of 16 bits, which the tensor cores multiply: [`bf16`] and [`struct@f16`]. Sums are computed in f32.
+pub trait Half: Real {}
+
+impl Half for bf16 {}
+impl Half for f16 {}
+
 pub(crate) mod sealed {
     use kiln::prelude::{bf16, f16};
 

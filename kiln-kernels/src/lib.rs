@@ -1,18 +1,20 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(any(feature = "matmul", feature = "pointwise"))]
+mod activation;
 mod element;
 
-pub use element::Real;
+#[cfg(any(feature = "matmul", feature = "pointwise"))]
+pub use activation::Activation;
+pub use element::{Half, Real};
 
 #[cfg(feature = "attention")]
 pub mod attention;
 #[cfg(feature = "embedding")]
 pub mod embedding;
-
 #[cfg(feature = "matmul")]
 pub mod matmul;
-
 #[cfg(feature = "pointwise")]
 pub mod pointwise;
 #[cfg(feature = "rows")]

@@ -29,19 +29,13 @@ use std::collections::HashMap;
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use crate::Real;
+use crate::{Activation, Half};
 
 mod kernel;
 mod plan;
 
 use kernel::shared_steps::{of_nothing, product};
 pub use plan::{Model, Plan};
-
-/// An element type of operands and of results: [`bf16`] and [`struct@f16`].
-pub trait Operand: Real {}
-
-impl Operand for bf16 {}
-impl Operand for f16 {}
 
 /// Along which axis the elements of an operand are contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +55,7 @@ pub struct Epilogue<'a, T> {
     /// A number for each column of `c`.
     pub bias: Option<&'a DeviceTensor<T, 1>>,
     /// A function of each number.
-    pub activation: Activation,
+    pub activation: Option<Activation>,
     /// Whether `c` is added: a residual connection, or a sum of several products.
     pub accumulate: bool,
 }
@@ -69,24 +63,8 @@ pub struct Epilogue<'a, T> {
 impl<T> Default for Epilogue<'_, T> {
     /// The sums as they are.
     fn default() -> Self {
-        Epilogue { scale: 1.0, bias: None, activation: Activation::None, accumulate: false }
+        Epilogue { scale: 1.0, bias: None, activation: None, accumulate: false }
     }
-}
-
-/// A function of one number, computed in f32.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Activation {
-    /// The number itself.
-    #[default]
-    None,
-    /// `max(x, 0)`; NaN stays NaN.
-    Relu,
-    /// `x · Φ(x)` with the distribution function of the normal distribution.
-    Gelu,
-    /// GELU with `tanh` in place of the error function.
-    GeluTanh,
-    /// `x · sigmoid(x)`, also called swish.
-    Silu,
 }
 
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
@@ -135,7 +113,7 @@ impl Matmul {
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes,
     /// those of allocations and launches.
-    pub fn product<T: Operand>(
+    pub fn product<T: Half>(
         &mut self,
         stream: &Stream,
         a: &impl TensorArgument<T, 2>,
@@ -149,7 +127,7 @@ impl Matmul {
     ///
     /// # Errors
     /// [`Error::Shape`] for a bias of another length than `n`; those of [`product`](Matmul::product).
-    pub fn product_with<T: Operand>(
+    pub fn product_with<T: Half>(
         &mut self,
         stream: &Stream,
         a: &impl TensorArgument<T, 2>,
@@ -173,7 +151,7 @@ impl Matmul {
     ///
     /// # Errors
     /// [`Error::Shape`] for a plan that was made for other extents; those of [`product`](Matmul::product).
-    pub fn product_by<T: Operand>(
+    pub fn product_by<T: Half>(
         &mut self,
         stream: &Stream,
         plan: Plan,
@@ -192,7 +170,7 @@ impl Matmul {
         self.launch(stream, plan, job, c)
     }
 
-    fn launch<T: Operand>(
+    fn launch<T: Half>(
         &mut self,
         stream: &Stream,
         plan: Plan,
@@ -232,7 +210,7 @@ impl Matmul {
                 scale: epilogue.scale,
                 bias: epilogue.bias.unwrap_or(&none),
                 bias_of_left: instance.SWAP,
-                activation: epilogue.activation as i32,
+                activation: number_of(epilogue.activation),
                 accumulate: epilogue.accumulate,
             })
             .launch(stream);
@@ -245,7 +223,7 @@ impl Matmul {
 }
 
 /// A product as the kernel takes it.
-struct Job<'a, T: Operand> {
+struct Job<'a, T: Half> {
     shape: [usize; 3],
     operands: [Rows<'a, T>; 2],
     epilogue: Epilogue<'a, T>,
@@ -257,7 +235,7 @@ struct Rows<'a, T> {
     major: Major,
 }
 
-impl<'a, T: Operand> Rows<'a, T> {
+impl<'a, T: Half> Rows<'a, T> {
     fn new(operand: &'a DeviceTensor<T, 2>) -> Rows<'a, T> {
         match operand.strides() {
             // A launch says what is wrong with a matrix that is contiguous along neither axis.
@@ -269,7 +247,7 @@ impl<'a, T: Operand> Rows<'a, T> {
     }
 }
 
-impl<'a, T: Operand> Job<'a, T> {
+impl<'a, T: Half> Job<'a, T> {
     #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     fn new(
         a: &'a DeviceTensor<T, 2>,
@@ -304,10 +282,15 @@ impl<'a, T: Operand> Job<'a, T> {
     fn without_sums(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
         let none = stream.empty([0])?;
         let Epilogue { bias, activation, accumulate, .. } = self.epilogue;
-        let (bias, activation) = (bias.unwrap_or(&none), activation as i32);
+        let (bias, activation) = (bias.unwrap_or(&none), number_of(activation));
         of_nothing::Values { R: Dtype::of::<T>() }
             .find()?
             .with(of_nothing::Args { c, bias, bias_of_left: false, activation, accumulate })
             .launch(stream)
     }
+}
+
+/// How the kernel is told of an activation: -1 for none.
+fn number_of(activation: Option<Activation>) -> i32 {
+    activation.map_or(-1, |activation| activation as i32)
 }

@@ -3,7 +3,10 @@
 //!
 //! ```
 //! use kiln::prelude::*;
-//! use kiln_kernels::pointwise::{self, Activation, gate, gate_backward_packed};
+//! use kiln_kernels::{
+//!     Activation,
+//!     pointwise::{self, gate, gate_backward_packed},
+//! };
 //!
 //! let stream = Device::best_for(pointwise::TARGETS)?.stream()?;
 //! // SwiGLU of one product, [rows, 2 n]: gates, and then what they multiply.
@@ -36,7 +39,7 @@
 //!
 //! # Floor
 //!
-//! The bytes of all arguments at the bandwidth of the memory. [`Activation::Gelu`] in 16 bits and dropout compute about as long as that
+//! The bytes of all arguments at the bandwidth of the memory. [`Activation::Gelu`](crate::Activation::Gelu) in 16 bits and dropout compute about as long as that
 //! takes on an H200.
 
 use kiln::prelude::*;
@@ -50,9 +53,7 @@ mod rotary;
 mod tile;
 mod transpose;
 
-pub use activation::{
-    Activation, activate, activate_backward, gate, gate_backward, gate_backward_packed,
-};
+pub use activation::{activate, activate_backward, gate, gate_backward, gate_backward_packed};
 pub use adamw::{AdamW, GradientOf, Parameter};
 pub use cast::cast;
 pub use dropout::{Dropout, dropout};

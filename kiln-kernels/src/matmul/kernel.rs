@@ -21,6 +21,8 @@ pub(crate) mod shared_steps {
         sched::{Grouped, Schedule},
     };
 
+    use crate::activation::functions::{GELU, GELU_TANH, RELU, RELU_SQUARED, SILU, value};
+
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     struct Work {
         /// Which of the clusters this is.
@@ -99,15 +101,16 @@ pub(crate) mod shared_steps {
                     y += self.bias.tile([column], [columns]).load().cast::<f32>().expand(0);
                 }
             }
-            if self.activation == 1 {
-                y = select(y.lt(0.0), 0.0, y); // NaN stays
-            } else if self.activation == 2 {
-                y = y * (0.5 + 0.5 * (y * 0.707_106_77).erf());
-            } else if self.activation == 3 {
-                let inner = y * (0.797_884_6 + 0.035_677_408 * y * y);
-                y = y / (1.0 + (-2.0 * inner).exp());
-            } else if self.activation == 4 {
-                y = y / (1.0 + (-y).exp());
+            if self.activation == SILU {
+                y = value::<R, SILU>(y);
+            } else if self.activation == GELU {
+                y = value::<R, GELU>(y);
+            } else if self.activation == GELU_TANH {
+                y = value::<R, GELU_TANH>(y);
+            } else if self.activation == RELU {
+                y = value::<R, RELU>(y);
+            } else if self.activation == RELU_SQUARED {
+                y = value::<R, RELU_SQUARED>(y);
             }
             y
         }

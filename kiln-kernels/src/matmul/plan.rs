@@ -4,7 +4,7 @@ use std::fmt;
 
 use kiln::prelude::*;
 
-use super::{Major, Operand, kernel::shared_steps::product};
+use super::{Half, Major, kernel::shared_steps::product};
 
 mod model;
 
@@ -34,7 +34,7 @@ const SHARES: usize = 4;
 
 impl Plan {
     /// The plan for `c = a · bᵀ` of extents `[m, n, k]` that takes the least time by [`Model::H200`]; none for an extent of 0.
-    pub fn choose<T: Operand>(
+    pub fn choose<T: Half>(
         shape: [usize; 3],
         majors: [Major; 2],
         multiprocessors: usize,
@@ -47,7 +47,7 @@ impl Plan {
     }
 
     /// The plans that may be best for extents `[m, n, k]`; none for an extent of 0. `majors` are those of `a` and `b`.
-    pub fn candidates<T: Operand>(
+    pub fn candidates<T: Half>(
         [m, n, k]: [usize; 3],
         majors: [Major; 2],
         multiprocessors: usize,

@@ -3,24 +3,11 @@
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{require, tile_of};
-use crate::Real;
+use crate::{Activation, Real};
 
 mod kernel;
 
 use kernel::functions;
-
-/// An activation function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
-    /// `x / (1 + exp(-x))`, also called Swish.
-    Silu,
-    /// `x` times the probability that a normal variable is below `x`, by the error function.
-    Gelu,
-    /// The approximation of [`Gelu`](Activation::Gelu) by `tanh`.
-    GeluTanh,
-    /// The square of the positive part of `x`.
-    ReluSquared,
-}
 
 /// `out = act(x)`.
 ///

@@ -10,7 +10,10 @@
 
 use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
-use kiln_kernels::attention::{Attention, Mask, Operand, Options, Pages, Ragged};
+use kiln_kernels::{
+    Half,
+    attention::{Attention, Mask, Options, Pages, Ragged},
+};
 
 use crate::support::{Number, assert_close, devices, numbers};
 
@@ -150,7 +153,7 @@ impl Case {
     }
 
     /// Runs the case on the devices of all targets.
-    fn check<T: Number + Operand>(&self) -> Result<()> {
+    fn check<T: Number + Half>(&self) -> Result<()> {
         let Case { batch, queries, keys, heads, key_heads, dim, value_dim, .. } = *self;
         let large = |len, seed| -> Vec<T> {
             numbers::<T>(len, seed).iter().map(|x| T::of(3.0 * x.value())).collect()
@@ -166,7 +169,7 @@ impl Case {
         Ok(())
     }
 
-    fn check_on<T: Number + Operand>(
+    fn check_on<T: Number + Half>(
         &self,
         stream: &Stream,
         what: &str,
@@ -525,7 +528,7 @@ struct Paged<'a> {
 
 impl Paged<'_> {
     /// Runs the case on the devices of all targets. The reference is that of ragged sequences without pages.
-    fn check<T: Number + Operand>(&self) -> Result<()> {
+    fn check<T: Number + Half>(&self) -> Result<()> {
         let Paged { ref case, page, lengths } = *self;
         let Case { queries, heads, key_heads, dim, value_dim, .. } = *case;
         let batch = lengths.len();

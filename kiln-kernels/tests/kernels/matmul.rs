@@ -9,7 +9,10 @@
 
 use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
-use kiln_kernels::matmul::{Activation, Epilogue, Major, Matmul, Operand, Plan};
+use kiln_kernels::{
+    Activation, Half,
+    matmul::{Epilogue, Major, Matmul, Plan},
+};
 
 use crate::support::{Number, assert_close, numbers};
 
@@ -25,7 +28,7 @@ struct Case<T> {
     sums: Vec<(f64, f64)>,
 }
 
-impl<T: Number + Operand> Case<T> {
+impl<T: Number + Half> Case<T> {
     fn new([m, n, k]: [usize; 3]) -> Result<Case<T>> {
         let stream = crate::support::device(Matmul::TARGETS)?.stream()?;
         let (a, b) = (numbers::<T>(m * k, 1), numbers::<T>(n * k, 2));
@@ -55,7 +58,7 @@ impl<T: Number + Operand> Case<T> {
 }
 
 /// All plans that the extents allow, each twice: what it leaves in scratch memory serves the next one.
-fn every_plan<T: Number + Operand>(shape: [usize; 3]) -> Result<()> {
+fn every_plan<T: Number + Half>(shape: [usize; 3]) -> Result<()> {
     let case = Case::<T>::new(shape)?;
     let mut matmul = Matmul::new(&case.stream)?;
     let plans = Plan::candidates::<T>(shape, [Major::K; 2], MULTIPROCESSORS);
@@ -244,10 +247,17 @@ fn operands_are_contiguous_along_either_axis() -> Result<()> {
 }
 
 /// The function in f64, and the most that its derivative is.
-fn activated(activation: Activation, x: f64) -> f64 {
+fn activated(activation: Option<Activation>, x: f64) -> f64 {
     match activation {
-        Activation::None => x,
+        None => x,
+        Some(activation) => value(activation, x),
+    }
+}
+
+fn value(activation: Activation, x: f64) -> f64 {
+    match activation {
         Activation::Relu => x.max(0.0),
+        Activation::ReluSquared => x.max(0.0).powi(2),
         Activation::Gelu => x * 0.5 * (1.0 + libm::erf(x / 2f64.sqrt())),
         Activation::GeluTanh => {
             let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3));
@@ -260,11 +270,12 @@ fn activated(activation: Activation, x: f64) -> f64 {
 #[test]
 fn epilogues_scale_add_and_activate() -> Result<()> {
     let all = [
-        Activation::None,
-        Activation::Relu,
-        Activation::Gelu,
-        Activation::GeluTanh,
-        Activation::Silu,
+        None,
+        Some(Activation::Relu),
+        Some(Activation::ReluSquared),
+        Some(Activation::Gelu),
+        Some(Activation::GeluTanh),
+        Some(Activation::Silu),
     ];
     // Few rows, which are computed transposed, and more; and no steps at all.
     for shape in [[5, 136, 72], [130, 72, 136], [5, 136, 0]] {

@@ -3,17 +3,20 @@
 use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{
-    Real,
-    pointwise::{
-        self, Activation, activate, activate_backward, gate, gate_backward, gate_backward_packed,
-    },
+    Activation, Real,
+    pointwise::{self, activate, activate_backward, gate, gate_backward, gate_backward_packed},
 };
 
 use super::{roundings, subnormal};
 use crate::support::{Number, assert_close, devices, numbers};
 
-const ALL: [Activation; 4] =
-    [Activation::Silu, Activation::Gelu, Activation::GeluTanh, Activation::ReluSquared];
+const ALL: [Activation; 5] = [
+    Activation::Relu,
+    Activation::Silu,
+    Activation::Gelu,
+    Activation::GeluTanh,
+    Activation::ReluSquared,
+];
 
 const CUBIC: f64 = 0.044_715;
 
@@ -77,6 +80,7 @@ fn value<T: Number>(activation: Activation, x: f64) -> (f64, f64) {
             let (s, of_s) = sigmoid::<T>(inner(x).0, 7.0);
             (x * s, (of_s + 1.0) * roundings(1) * (x * s).abs())
         }
+        Activation::Relu => (x.max(0.0), 0.0),
         Activation::ReluSquared => (x.max(0.0).powi(2), roundings(1) * x * x),
     }
 }
@@ -105,6 +109,7 @@ fn slope<T: Number>(activation: Activation, x: f64) -> (f64, f64) {
             let (u, by) = inner(x);
             of_sigmoid(sigmoid::<T>(u, 7.0), by, 7.0)
         }
+        Activation::Relu => (f64::from(u8::from(x > 0.0)), 0.0),
         Activation::ReluSquared => (2.0 * x.max(0.0), 0.0),
     }
 }
@@ -266,16 +271,17 @@ fn nan_infinities_and_large_numbers_are_those_of_the_formulas() -> Result<()> {
             activate_backward(&stream, activation, &x, &ones, &mut grad)?;
             let (out, grad) = (out.to_vec(&stream)?, grad.to_vec(&stream)?);
             let squared = activation == Activation::ReluSquared;
+            let cut = squared || activation == Activation::Relu;
             let what = format!("{activation:?}: {out:?}, {grad:?}");
             assert!(out[0].is_nan() && grad[0].is_nan(), "{what}");
             assert!(out[1] == f32::INFINITY, "{what}");
             // 0 times infinity, as in PyTorch.
-            assert!(if squared { out[2] == 0.0 } else { out[2].is_nan() }, "{what}");
+            assert!(if cut { out[2] == 0.0 } else { out[2].is_nan() }, "{what}");
             assert!(if squared { out[3] == f32::INFINITY } else { out[3] == 1e30 }, "{what}");
             assert!(out[4] == 0.0 && out[5] == 0.0, "{what}");
             assert!(if squared { grad[3] == 2e30 } else { grad[3] == 1.0 }, "{what}");
             assert!(grad[4] == 0.0, "{what}");
-            assert!(if squared { grad[5] == 0.0 } else { grad[5] == 0.5 }, "{what}");
+            assert!(if cut { grad[5] == 0.0 } else { grad[5] == 0.5 }, "{what}");
         }
     }
     Ok(())

@@ -2,9 +2,10 @@
 
 use half::bf16;
 use kiln::prelude::{DeviceTensor, Result, Stream};
+use kiln_kernels::Activation;
 use kiln_kernels::pointwise::{
-    Activation, Dropout, FLOAT8_TARGETS, Scaling, activate, cast, dequantize, dropout, gate,
-    gate_backward, quantize, transpose,
+    Dropout, FLOAT8_TARGETS, Scaling, activate, cast, dequantize, dropout, gate, gate_backward,
+    quantize, transpose,
 };
 
 use crate::support::{devices, numbers};
