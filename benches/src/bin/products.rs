@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p benches --bin products [-- --rows 1,16,128] [--weights 4096x4096,6144x4096] [--plans] [--pause MS] [--rounds N]`
 //!
-//! With `--plans` every candidate of the chooser is timed too, to see what its model misses.
+//! With `--plans` the other candidates of the chooser are timed too, as far as its model expects no more than 1.4 times the least time of them:
+//! `fit` reads the table.
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
@@ -18,7 +19,7 @@ use benches::{
     data,
 };
 use kiln::prelude::*;
-use kiln_kernels::matmul::{Epilogue, Major, Matmul, Plan};
+use kiln_kernels::matmul::{Epilogue, Major, Matmul, Model, Plan};
 
 /// Rows of the left factor: from one token to a batch of training.
 const ROWS: [usize; 9] = [1, 8, 16, 64, 128, 512, 2048, 4096, 8192];
@@ -39,6 +40,9 @@ const WEIGHTS: [[usize; 2]; 12] = [
 ];
 /// The largest difference from the peer's result, in proportion: both round the same sums, in another order, to bf16.
 const OFF: f64 = 1e-2;
+
+/// Candidates that the model expects to take longer than the chosen one by more than this are not timed.
+const PLAUSIBLE: f64 = 1.4;
 
 fn number<T: FromStr<Err = std::num::ParseIntError>>(text: &str) -> Result<T> {
     text.parse().with_context(|| format!("`{text}` is no number"))
@@ -124,9 +128,12 @@ fn main() -> Result<()> {
             product.launch(0, &stream, &a, &b, &mut required)?;
 
             let chosen = Plan::choose::<bf16>([m, n, k], [Major::K; 2], multiprocessors);
-            let mut plans: Vec<Plan> = chosen.into_iter().collect();
+            let mut plans: Vec<Plan> = chosen.iter().copied().collect();
             if asked.plans {
-                plans.extend(Plan::candidates::<bf16>([m, n, k], [Major::K; 2], multiprocessors));
+                let expected = |plan: &Plan| plan.microseconds(&Model::H200, multiprocessors);
+                let most = chosen.as_ref().map_or(0.0, |plan| PLAUSIBLE * expected(plan));
+                let others = Plan::candidates::<bf16>([m, n, k], [Major::K; 2], multiprocessors);
+                plans.extend(others.into_iter().filter(|plan| expected(plan) < most));
             }
             let mut c = stream.full([m, n], bf16::NAN)?;
             for plan in &plans {
