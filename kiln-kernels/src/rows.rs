@@ -25,26 +25,28 @@
 //!
 //! # Idea
 //!
-//! A row that fits the registers of a block is read once, and every sum over it is one of registers. Short rows share a block, a warp
-//! or less for each. Long rows are read twice: a first pass keeps sums of the elements that a thread holds itself, so that it has no barrier
-//! and loads follow one another. Cross-entropy needs sums alone, and so reads rows of any length once.
+//! A row is read once if it fits the registers of a block, up to 8192 or 16384 columns, or its shared memory: up to 65536 columns of 2 bytes and 32768
+//! of 4, half of that for gradients of softmax. Short rows share a block, a warp or less for each. Longer rows are read twice: a first pass keeps
+//! sums of the elements that a thread holds itself, so that it has no barrier and loads follow one another. Cross-entropy needs sums
+//! alone, and so reads rows of any length once.
 //!
-//! Sums of squares are those of distances: from the mean of the row if the row is in registers, and otherwise from the mean of its first
-//! columns. The gradients compute the sums of the forward pass again, from rows that they read anyway; nothing but the input has to be kept. Only
+//! Sums of squares are those of distances: from the mean of the row, or from the mean of its first columns if the row is read twice. The gradients
+//! compute the sums of the forward pass again, from rows that they read anyway; nothing but the input has to be kept. Only
 //! cross-entropy stores a number for each row, without which its gradient would have to read all logits twice.
 //!
 //! # Schedule
 //!
-//! A block has as many warps as give a thread 16 or 32 elements. The rows of one access are loaded at once, and several blocks of a multiprocessor
-//! take turns with loads and stores. Blocks for the gradients of norms are persistent: they copy the next rows to shared memory while they compute,
-//! and keep their sums over rows, which are the gradients of weight and bias, in registers. Each block stores its sums once, and a second kernel
-//! adds them in the order of the blocks.
+//! A block has as many warps as give a thread 16 or 32 elements. The accesses of a row are all in flight at once, and several blocks of a
+//! multiprocessor take turns with loads and stores. Blocks for the gradients of norms are persistent: they copy the next rows to shared memory while
+//! they compute, and keep their sums over rows, which are the gradients of weight and bias, in registers. Each block stores its sums once, and a
+//! second kernel adds them in the order of the blocks.
 //!
 //! # Floor
 //!
-//! The bytes of all operands once, at the bandwidth of a copy. Beyond it are the second reads of rows of more than 16384 columns (of more than 8192 for
-//! gradients of norms, which are then read three times), as far as the second-level cache does not serve them, and the sums of the persistent
-//! blocks, 4 bytes for each column and block.
+//! The bytes of all operands once, at the bandwidth of a copy. Beyond it are the second reads of the longest rows, as far as the second-level cache
+//! does not serve them, and the sums of the persistent blocks, 4 bytes for each column and block. Gradients of norms of more than 8192
+//! columns read their rows twice, and a third time for weight and bias. Blocks read the weight of long rows from the second-level cache, for every
+//! row.
 
 use kiln::prelude::*;
 

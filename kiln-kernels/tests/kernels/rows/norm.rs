@@ -144,7 +144,12 @@ fn slopes<T: Number>(
     [dx, dweight, dbias]
 }
 
-fn backward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -> Result<()> {
+fn backward<T: Number + Real>(
+    stream: &Stream,
+    kind: Kind,
+    with_sum: bool,
+    [m, n]: [usize; 2],
+) -> Result<()> {
     let what = format!("gradient of {kind:?} of {m}x{n}");
     let (x, dy) = (away::<T>(m * n, 1), numbers::<T>(m * n, 2));
     let (w, dsum) = (numbers::<T>(n, 3), numbers::<T>(m * n, 4));
@@ -153,26 +158,24 @@ fn backward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -
     let (x_tensor, dy_tensor, dsum_tensor) = (tensor(&x)?, tensor(&dy)?, tensor(&dsum)?);
     let weight = stream.upload(&w, [n])?;
     let mut gradients = rows::NormGradients::new(stream)?;
-    for with_sum in [true, false] {
-        let rest = if with_sum { &dsum } else { &zeros };
-        let [dx_required, dw_required, db_required] = slopes(kind, [&x, &dy, rest], &w, EPS);
-        let nan = T::of(f64::NAN);
-        let (mut dx, mut dw) = (stream.full([m, n], nan)?, stream.full([n], nan)?);
-        let mut db = stream.full([n], nan)?;
-        let (x, dy, weight) = (&x_tensor, &dy_tensor, &weight);
-        let dsum = with_sum.then_some(&dsum_tensor as _);
-        match kind {
-            Kind::Rms => gradients.rms_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw)?,
-            Kind::Layer => {
-                let db = with_sum.then_some(&mut db as _);
-                gradients.layer_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw, db)?;
-            }
+    let rest = if with_sum { &dsum } else { &zeros };
+    let [dx_required, dw_required, db_required] = slopes(kind, [&x, &dy, rest], &w, EPS);
+    let nan = T::of(f64::NAN);
+    let (mut dx, mut dw) = (stream.full([m, n], nan)?, stream.full([n], nan)?);
+    let mut db = stream.full([n], nan)?;
+    let (x, dy, weight) = (&x_tensor, &dy_tensor, &weight);
+    let dsum = with_sum.then_some(&dsum_tensor as _);
+    match kind {
+        Kind::Rms => gradients.rms_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw)?,
+        Kind::Layer => {
+            let db = with_sum.then_some(&mut db as _);
+            gradients.layer_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw, db)?;
         }
-        assert_near(&what, n, &dx.to_vec(stream)?, &dx_required);
-        assert_near(&format!("{what}, weight"), n, &dw.to_vec(stream)?, &dw_required);
-        if kind == Kind::Layer && with_sum {
-            assert_near(&format!("{what}, bias"), n, &db.to_vec(stream)?, &db_required);
-        }
+    }
+    assert_near(&what, n, &dx.to_vec(stream)?, &dx_required);
+    assert_near(&format!("{what}, weight"), n, &dw.to_vec(stream)?, &dw_required);
+    if kind == Kind::Layer && with_sum {
+        assert_near(&format!("{what}, bias"), n, &db.to_vec(stream)?, &db_required);
     }
     Ok(())
 }
@@ -180,13 +183,14 @@ fn backward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -
 /// More rows than the blocks that run at once take in one go, for some instances.
 const TALL: &[[usize; 2]] = &[[14_000, 3], [3500, 65], [230, 1030], [120, 8200]];
 
-fn every_shape<T: Number + Real>() -> Result<()> {
+/// `with_sum`: the gradient has another part, of the sum.
+fn every_shape<T: Number + Real>(with_sum: bool) -> Result<()> {
     for device in devices(rows::TARGETS)? {
         let stream = device.stream()?;
         for kind in [Kind::Rms, Kind::Layer] {
             for &shape in SHAPES {
                 forward::<T>(&stream, kind, shape)?;
-                backward::<T>(&stream, kind, shape)?;
+                backward::<T>(&stream, kind, with_sum, shape)?;
             }
         }
     }
@@ -210,8 +214,39 @@ fn gradients_of_many_rows_are_those_of_f64() -> Result<()> {
         let stream = device.stream()?;
         for (at, &shape) in TALL.iter().enumerate() {
             let kind = if at % 2 == 0 { Kind::Layer } else { Kind::Rms };
-            backward::<bf16>(&stream, kind, shape)?;
+            backward::<bf16>(&stream, kind, at % 2 == 0, shape)?;
         }
+    }
+    Ok(())
+}
+
+/// Scratch memory that other gradients have left, and a graph that uses it.
+#[test]
+fn one_scratch_serves_every_shape_and_a_recording() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    let mut shared = rows::NormGradients::new(&stream)?;
+    for [m, n] in [[40, 70], [9, 9000], [3, 10], [9, 9000]] {
+        let x = stream.upload(&away::<f32>(m * n, 1), [m, n])?;
+        let dy = stream.upload(&numbers::<f32>(m * n, 2), [m, n])?;
+        let weight = stream.upload(&numbers::<f32>(n, 3), [n])?;
+        let run = |gradients: &mut rows::NormGradients, stream: &Stream| {
+            let (mut dx, mut dw) = (stream.zeros([m, n])?, stream.zeros([n])?);
+            let mut db = stream.zeros([n])?;
+            let db_given = Some(&mut db as _);
+            gradients
+                .layer_norm(stream, &x, &weight, EPS, &dy, None, &mut dx, &mut dw, db_given)?;
+            Ok::<_, Error>([dx.to_vec(stream)?, dw.to_vec(stream)?, db.to_vec(stream)?])
+        };
+        let alone = run(&mut rows::NormGradients::new(&stream)?, &stream)?;
+        assert_eq!(run(&mut shared, &stream)?, alone, "{m}x{n}");
+
+        let (mut dx, mut dw) = (stream.zeros([m, n])?, stream.zeros([n])?);
+        let graph = stream.device().capture(|stream| {
+            shared.layer_norm(stream, &x, &weight, EPS, &dy, None, &mut dx, &mut dw, None)
+        })?;
+        graph.launch(&stream)?;
+        assert_eq!(dx.to_vec(&stream)?, alone[0], "{m}x{n}, recorded");
+        assert_eq!(dw.to_vec(&stream)?, alone[1], "{m}x{n}, recorded");
     }
     Ok(())
 }
@@ -268,17 +303,17 @@ fn without_eps_the_gradient_of_the_weight_is_finite() -> Result<()> {
 
 #[test]
 fn norms_are_those_of_f64_in_bf16() -> Result<()> {
-    every_shape::<bf16>()
+    every_shape::<bf16>(true)
 }
 
 #[test]
 fn norms_are_those_of_f64_in_f16() -> Result<()> {
-    every_shape::<f16>()
+    every_shape::<f16>(false)
 }
 
 #[test]
 fn norms_are_those_of_f64_in_f32() -> Result<()> {
-    every_shape::<f32>()
+    every_shape::<f32>(true)
 }
 
 /// A mean of a thousand deviations, in a row in registers, one in shared memory and one that is read twice; and a wide row whose first columns are far from the others.
