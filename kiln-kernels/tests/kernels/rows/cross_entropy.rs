@@ -147,6 +147,23 @@ fn the_gradient_is_the_slope_of_the_loss() -> Result<()> {
     Ok(())
 }
 
+/// What is outside of a row has no power, however far the row is below 0.
+#[test]
+fn logits_far_below_zero_have_a_loss() -> Result<()> {
+    let stream = device(rows::TARGETS)?.stream()?;
+    for n in [5, 199, 999, 4000, 9000] {
+        let x: Vec<f32> = numbers::<f32>(n, 7).into_iter().map(|x| x - 1000.0).collect();
+        let (_, ln, required) = loss(&values(&x), 3, SMOOTH);
+        let (logits, target) = (stream.upload(&x, [1, n])?, stream.upload(&[3], [1])?);
+        let mut actual = stream.zeros([1])?;
+        cross_entropy(&stream, &logits, &target, SMOOTH, &mut actual, None)?;
+        // The sum of powers and its logarithm; and the mean of all logits, whose additions round numbers near 1000.
+        let off = (ADDITIONS + 16.0 + 4.0 * ln + 0.125 * 1000.0 * (ADDITIONS + 4.0)) * ROUNDING;
+        assert_near(&format!("{n} classes"), 1, &actual.to_vec(&stream)?, &[(required, off)]);
+    }
+    Ok(())
+}
+
 /// A confident row: the loss is far below the logits, and is exact all the same.
 #[test]
 fn a_small_loss_of_large_logits_is_exact() -> Result<()> {
