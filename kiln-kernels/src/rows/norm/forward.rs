@@ -59,9 +59,9 @@ mod kernels {
     /// All parts are in flight at once, unless they are sums, of which a part is loaded while the one before it is stored. Weight and bias of a part
     /// are loaded before the part ahead of it is stored.
     #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-             instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 4096, 8, 8), (bf16, 8192, 8, 16),
-                                       (f16, 4096, 4, 8), (f16, 4096, 8, 8), (f16, 8192, 8, 16),
-                                       (f32, 4096, 4, 8), (f32, 4096, 8, 8)],
+             instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 8192, 4, 16), (bf16, 16384, 4, 32),
+                                       (f16, 4096, 4, 8), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
+                                       (f32, 4096, 4, 8), (f32, 8192, 4, 16)],
                        CENTRED = [false, true]))]
     pub fn long_norm<T: Float, const N: i32, const P: i32, const W: i32, const CENTRED: bool>(
         x: Tensor<T, 2>,

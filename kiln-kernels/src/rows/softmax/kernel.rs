@@ -23,8 +23,8 @@ pub(super) fn softmax<T: Float, const LOG: bool, const R: i32, const N: i32, con
 
 /// One block a row of up to `P` parts of `N` columns, which stays in shared memory. All parts are in flight at once.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-         instances((T, N, P, W) = [(bf16, 4096, 8, 8), (bf16, 8192, 8, 16), (f16, 4096, 8, 8), (f16, 8192, 8, 16),
-                                   (f32, 4096, 8, 8)],
+         instances((T, N, P, W) = [(bf16, 8192, 4, 16), (bf16, 16384, 4, 32), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
+                                   (f32, 8192, 4, 16)],
                    LOG = [false, true]))]
 pub(super) fn long<T: Float, const N: i32, const P: i32, const W: i32, const LOG: bool>(
     x: Tensor<T, 2>,
