@@ -55,7 +55,7 @@ mod norm;
 mod softmax;
 
 pub use cross_entropy::{
-    Targets, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
+    CrossEntropy, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
 };
 pub use norm::{NormGradients, add_layer_norm, add_rms_norm, layer_norm, rms_norm};
 pub use softmax::{log_softmax, log_softmax_backward, softmax, softmax_backward};

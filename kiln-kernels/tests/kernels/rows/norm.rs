@@ -2,7 +2,7 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{Real, rows};
 
-use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values};
+use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values, within};
 use crate::support::{Number, devices, numbers};
 
 const EPS: f32 = 1e-5;
@@ -275,6 +275,51 @@ fn the_required_gradients_are_the_slopes_of_a_loss() {
             assert!((difference - slope).abs() < limit, "{kind:?}: {difference} for {slope}");
         }
     }
+}
+
+/// Columns of wider matrices and every second element of a vector: what is beside them stays as it is.
+#[test]
+fn views_are_normalised_in_place() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    let (m, n) = (5, 24);
+    let matrix = |seed| numbers::<f16>(m * n, seed);
+    let weight = stream.upload(&numbers::<f16>(2 * n, 4), [2 * n])?;
+    let weight = weight.as_strided([n], [2])?;
+    let mut gradients = rows::NormGradients::new(&stream)?;
+    let alone = |seed| stream.upload(&matrix(seed), [m, n]);
+    let (x, dy, residual) = (alone(1)?, alone(2)?, alone(3)?);
+    let (mut y, mut sum, mut dx) =
+        (stream.zeros([m, n])?, stream.zeros([m, n])?, stream.zeros([m, n])?);
+    let mut dw = stream.zeros([n])?;
+    rows::add_rms_norm(&stream, &x, &residual, &weight, EPS, &mut sum, &mut y)?;
+    gradients.rms_norm(&stream, &x, &weight, EPS, &dy, None, &mut dx, &mut dw)?;
+
+    let beside = |seed| stream.upload(&within(&matrix(seed), n, 3), [m, 64]);
+    let (all_x, all_dy, all_residual) = (beside(1)?, beside(2)?, beside(3)?);
+    let at = 3..3 + n;
+    let (x, dy) = (all_x.slice(1, at.clone())?, all_dy.slice(1, at.clone())?);
+    let residual = all_residual.slice(1, at.clone())?;
+    let nothing = || stream.full([m, 64], f16::NAN);
+    let (mut all_y, mut all_sum, mut all_dx) = (nothing()?, nothing()?, nothing()?);
+    let (mut y_part, mut sum_part) =
+        (all_y.slice_mut(1, at.clone())?, all_sum.slice_mut(1, at.clone())?);
+    let mut dx_part = all_dx.slice_mut(1, at)?;
+    let mut all_dw = stream.full([2 * n], f16::NAN)?;
+    let mut dw_part = all_dw.as_strided_mut([n], [2])?;
+    rows::add_rms_norm(&stream, &x, &residual, &weight, EPS, &mut sum_part, &mut y_part)?;
+    gradients.rms_norm(&stream, &x, &weight, EPS, &dy, None, &mut dx_part, &mut dw_part)?;
+
+    // NaN equals nothing.
+    let bits = |of: Vec<f16>| of.into_iter().map(f16::to_bits).collect::<Vec<_>>();
+    for (alone, all) in [(y, all_y), (sum, all_sum), (dx, all_dx)] {
+        let required = within(&alone.to_vec(&stream)?, n, 3);
+        assert_eq!(bits(all.to_vec(&stream)?), bits(required));
+    }
+    let all_dw = all_dw.to_vec(&stream)?;
+    let (even, odd): (Vec<_>, Vec<_>) = all_dw.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+    assert_eq!(even, dw.to_vec(&stream)?);
+    assert!(odd.iter().all(|x| x.is_nan()), "written beside the view");
+    Ok(())
 }
 
 /// Rows outside of the matrix, which a tile of several rows has, count nothing though their root is 0.
