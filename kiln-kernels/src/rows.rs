@@ -52,6 +52,7 @@ use kiln::prelude::*;
 
 mod cross_entropy;
 mod norm;
+mod running;
 mod softmax;
 
 pub use cross_entropy::{
