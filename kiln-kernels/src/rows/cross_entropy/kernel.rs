@@ -47,7 +47,7 @@ pub(super) fn losses<T: Float, const R: i32, const N: i32, const W: i32>(
 /// It keeps a maximum and a sum for every `G` adjacent classes of the tile, which one thread holds: the loop needs no barrier. Only
 /// the last tile is compared with the number of classes.
 #[kernel(target = sm_80, warps = 8, grid = logits.dim(0),
-         instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], N = [8192]))]
+         instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)]))]
 pub(super) fn wide_losses<T: Float, const G: i32, const N: i32>(
     logits: Tensor<T, 2>,
     targets: Tensor<i32, 1>,

@@ -137,8 +137,8 @@ mod kernels {
     /// The sums of layer norm are those of distances from the mean of the first `N` columns. The variance is their mean square less the square of
     /// their mean, which is at most `columns / N` times the variance: little cancels.
     #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
-             instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], CENTRED = [false, true], N = [8192]))]
-    pub fn wide_norm<T: Float, const G: i32, const CENTRED: bool, const N: i32>(
+             instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)], CENTRED = [false, true]))]
+    pub fn wide_norm<T: Float, const G: i32, const N: i32, const CENTRED: bool>(
         x: Tensor<T, 2>,
         added: Option<Added<T>>,
         weight: Tensor<T, 1>,

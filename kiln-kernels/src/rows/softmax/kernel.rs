@@ -67,8 +67,8 @@ pub(super) fn long<T: Float, const N: i32, const P: i32, const W: i32, const LOG
 /// The first pass keeps a maximum and a sum for every `G` adjacent columns of the tile, which one thread holds: it needs no barrier. Only its
 /// last tile is compared with the number of columns.
 #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
-         instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], LOG = [false, true], N = [8192]))]
-pub(super) fn wide<T: Float, const G: i32, const LOG: bool, const N: i32>(
+         instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)], LOG = [false, true]))]
+pub(super) fn wide<T: Float, const G: i32, const N: i32, const LOG: bool>(
     x: Tensor<T, 2>,
     y: TensorMut<T, 2>,
 ) {
