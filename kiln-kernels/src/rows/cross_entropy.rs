@@ -27,9 +27,9 @@ impl Default for CrossEntropy {
 
 /// `loss = ln Σ exp(logits) - logits[target]` for each row: `-ln` of the probability that softmax gives the target.
 ///
-/// With a smoothing `e` the loss is `1 - e` times that and `e` times its mean over all classes as targets. `log_sums` gets `ln Σ exp(logits)`,
-/// which [`cross_entropy_backward`] needs; 0 for rows that are ignored, which are not read if they are long. The loss of a target that is no
-/// class is NaN. So is that of a row with NaN or `+inf`, and that of a row of `-inf` alone.
+/// With a smoothing `e` the loss is `1 - e` times that and `e` times its mean over all classes as targets. `log_sums` gets `ln Σ
+/// exp(logits)`, which [`cross_entropy_backward`] needs; 0 for rows that are ignored, which are not read if they are long. The loss of a
+/// target that is no class is NaN. So is that of a row with NaN or `+inf`, and that of a row of `-inf` alone.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together; those of the launch.
@@ -67,8 +67,8 @@ pub fn cross_entropy<T: Real>(
 
 /// The gradient of [`cross_entropy`] with respect to the logits: `(softmax(logits) - target) · loss_gradient` for each row.
 ///
-/// `log_sums` is what [`cross_entropy`] stored, and `loss_gradient` has an element for each row: one over the number of rows that count, for
-/// the mean of the losses. The gradient of a target that is no class is NaN.
+/// `log_sums` is what [`cross_entropy`] stored, and `loss_gradient` has an element for each row: one over the number of rows that count,
+/// for the mean of the losses. The gradient of a target that is no class is NaN.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together; those of the launch.

@@ -2,8 +2,8 @@
 
 use kiln::prelude::*;
 
-/// The maximum of each line of a tile and the sum of its powers below that maximum, together with those that were there: the sums are scaled
-/// where their maximum grows.
+/// The maximum of each line of a tile and the sum of its powers below that maximum, together with those that were there: the sums are
+/// scaled where their maximum grows.
 ///
 /// Maxima begin at the least number, not at `-inf`: the difference of two `-inf` is NaN.
 #[device]

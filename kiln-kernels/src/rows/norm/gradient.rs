@@ -1,13 +1,13 @@
 //! The kernels of the gradients of norms.
 //!
 //! With `h` for the normalised row, `s` for the reciprocal of its root and `g = dy · weight`, the gradient of the row is
-//! `s · (g - mean(g) - h · mean(g · h))`; RMS norm is without `mean(g)`. That of the weight is the sum of `dy · h` over all rows, and that of the
-//! bias the sum of `dy`. What the forward pass computed of a row is computed again: the row is read anyway.
+//! `s · (g - mean(g) - h · mean(g · h))`; RMS norm is without `mean(g)`. That of the weight is the sum of `dy · h` over all rows, and
+//! that of the bias the sum of `dy`. What the forward pass computed of a row is computed again: the row is read anyway.
 
 use kiln::prelude::*;
 
-/// Persistent blocks, each of which takes every `num_blocks`-th tile of `R` rows that fit `N` columns. The copies of the next tiles arrive while
-/// one is computed. A block keeps its sums over rows in registers, and stores them as its parts at the end.
+/// Persistent blocks, each of which takes every `num_blocks`-th tile of `R` rows that fit `N` columns. The copies of the next tiles arrive
+/// while one is computed. A block keeps its sums over rows in registers, and stores them as its parts at the end.
 ///
 /// `parts` is `[blocks, 1, columns]` for the weight, and `[blocks, 2, columns]` for weight and bias.
 #[kernel(target = sm_80, warps = W, grid = parts.dim(0),

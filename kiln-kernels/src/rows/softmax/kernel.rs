@@ -64,8 +64,8 @@ pub(super) fn long<T: Float, const N: i32, const P: i32, const W: i32, const LOG
 
 /// One block a row of any width, which it reads twice, `N` columns at a time.
 ///
-/// The first pass keeps a maximum and a sum for every `G` adjacent columns of the tile, which one thread holds: it needs no barrier. Only its
-/// last tile is compared with the number of columns.
+/// The first pass keeps a maximum and a sum for every `G` adjacent columns of the tile, which one thread holds: it needs no barrier. Only
+/// its last tile is compared with the number of columns.
 #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
          instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)], LOG = [false, true]))]
 pub(super) fn wide<T: Float, const G: i32, const N: i32, const LOG: bool>(

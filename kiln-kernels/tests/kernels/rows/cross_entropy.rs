@@ -63,8 +63,8 @@ fn case<T: Number + Real>(
     let (mut losses, mut log_sums, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (&target, by)) in values(&host).chunks(n).zip(classes.iter().zip(&by)) {
         let (top, ln, loss) = loss(row, target, options);
-        // Powers of distances d are off by (2 + 1.25 d) units and the rounding of d. As shares of the sum these are below 4 units. Then come
-        // the additions and the logarithm, and sums and products of distances up to 16, of which those of all classes have a mean.
+        // Powers of distances d are off by (2 + 1.25 d) units and the rounding of d. As shares of the sum these are below 4 units. Then
+        // come the additions and the logarithm, and sums and products of distances up to 16, of which those of all classes have a mean.
         let power = ADDITIONS + 16.0;
         let off = (power + 4.0 * ln + 16.0 * (ADDITIONS + 8.0)) * ROUNDING;
         losses.push((loss, off));

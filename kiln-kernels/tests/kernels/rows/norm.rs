@@ -27,9 +27,9 @@ struct Normal {
 
 /// The norm of a row.
 ///
-/// The mean is off by its additions and its division. As all distances are off by the same, the variance is off by the square of that, and by
-/// its own additions: of squares up to `1 + n / N` times the variance, where a wide row is read twice. The reciprocal of the root halves what the
-/// variance is off by, and is itself off by 2.2 units.
+/// The mean is off by its additions and its division. As all distances are off by the same, the variance is off by the square of that, and
+/// by its own additions: of squares up to `1 + n / N` times the variance, where a wide row is read twice. The reciprocal of the root halves
+/// what the variance is off by, and is itself off by 2.2 units.
 fn normal(kind: Kind, row: &[f64], eps: f32) -> Normal {
     let n = row.len() as f64;
     let (mean, mean_off) = match kind {
@@ -361,7 +361,8 @@ fn norms_are_those_of_f64_in_f32() -> Result<()> {
     every_shape::<f32>(true)
 }
 
-/// A mean of a thousand deviations, in a row in registers, one in shared memory and one that is read twice; and a wide row whose first columns are far from the others.
+/// A mean of a thousand deviations, in a row in registers, one in shared memory and one that is read twice; and a wide row whose first
+/// columns are far from the others.
 #[test]
 fn a_large_mean_costs_a_layer_norm_no_accuracy() -> Result<()> {
     let stream = crate::support::device(rows::TARGETS)?.stream()?;

@@ -17,8 +17,8 @@ fn logarithms(row: &[f64]) -> Vec<(f64, f64)> {
     row.iter().map(|x| (x - top - ln, top - x)).collect()
 }
 
-/// In proportion: the distance to the maximum is rounded and is the exponent of a power, which is off by 2 units (exp) or 2 + 1.25 units for
-/// each unit of the distance (`exp_approx`, in sums); then come the sum, its reciprocal and the product.
+/// In proportion: the distance to the maximum is rounded and is the exponent of a power, which is off by 2 units (exp) or 2 + 1.25 units
+/// for each unit of the distance (`exp_approx`, in sums); then come the sum, its reciprocal and the product.
 fn power_off(below: f64) -> f64 {
     (2.0 * (2.0 + 1.25 * below) + below + ADDITIONS + 4.0) * ROUNDING
 }
