@@ -6,8 +6,9 @@ use crate::rows::running::grown;
 
 /// `R` rows a block, each of which fits `N` classes.
 ///
-/// With `m` for the maximum of a row and `e` for the smoothing, its loss is `ln Σ exp(x - m) + (1 - e) · (m - x[target]) + e · (m -
-/// mean(x))`: all terms are distances from the maximum, so little cancels where the target has it.
+/// With `m` for the maximum of a row and `e` for the smoothing, its loss is
+/// `ln Σ exp(x - m) + (1 - e) · (m - x[target]) + e · (m - mean(x))`: all terms are distances from the maximum, so little cancels where the
+/// target has it.
 #[kernel(target = sm_80, warps = W, grid = cdiv(logits.dim(0), R),
          instances(T = [bf16, f16, f32], (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (1, 4096, 4)]))]
 pub(super) fn losses<T: Float, const R: i32, const N: i32, const W: i32>(
