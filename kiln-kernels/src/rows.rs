@@ -7,9 +7,10 @@
 //! | [`layer_norm`], [`add_layer_norm`] | [`NormGradients::layer_norm`] |
 //! | [`cross_entropy`] | [`cross_entropy_backward`], [`cross_entropy_backward_in_place`] |
 //!
-//! Elements are [`bf16`], [`struct@f16`] or [`f32`], and all are computed in f32 and rounded once. Rows have up to 2^30 columns; there may be none, and no
-//! rows. Matrices are views with any strides. Accesses are of 16 bytes if rows are contiguous and begin at multiples of 16 bytes, and of
-//! single elements otherwise: the results are the same except for the order of additions. Results do not change from run to run.
+//! Elements are [`bf16`], [`struct@f16`] or [`f32`], and all are computed in f32 and rounded once. Rows have up to 2^30 columns; there may
+//! be none, and no rows. Matrices are views with any strides. Accesses are of 16 bytes if rows are contiguous and begin at multiples of 16
+//! bytes, and of single elements otherwise: the results are the same except for the order of additions. Results do not change from run to
+//! run.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -25,35 +26,38 @@
 //!
 //! # Idea
 //!
-//! A row that fits the registers of a block is read once, and every sum over it is one of registers. Short rows share a block, a warp
-//! or less for each. Long rows are read twice: a first pass keeps sums of the elements that a thread holds itself, so that it has no barrier
-//! and loads follow one another. Cross-entropy needs sums alone, and so reads rows of any length once.
+//! A row is read once if it fits the registers of a block, up to 8192 or 16384 columns, or its shared memory: up to 65536 columns of 2
+//! bytes and 32768 of 4, half of that for gradients of softmax. Short rows share a block, a warp or less for each. Longer rows are read
+//! twice: a first pass keeps sums of the elements that a thread holds itself, so that it has no barrier and loads follow one another.
+//! Cross-entropy needs sums alone, and so reads rows of any length once.
 //!
-//! Sums of squares are those of distances: from the mean of the row if the row is in registers, and otherwise from the mean of its first
-//! columns. The gradients compute the sums of the forward pass again, from rows that they read anyway; nothing but the input has to be kept. Only
+//! Sums of squares are those of distances: from the mean of the row, or from the mean of its first columns if the row is read twice. The
+//! gradients compute the sums of the forward pass again, from rows that they read anyway; nothing but the input has to be kept. Only
 //! cross-entropy stores a number for each row, without which its gradient would have to read all logits twice.
 //!
 //! # Schedule
 //!
-//! A block has as many warps as give a thread 16 or 32 elements. The rows of one access are loaded at once, and several blocks of a multiprocessor
-//! take turns with loads and stores. Blocks for the gradients of norms are persistent: they copy the next rows to shared memory while they compute,
-//! and keep their sums over rows, which are the gradients of weight and bias, in registers. Each block stores its sums once, and a second kernel
-//! adds them in the order of the blocks.
+//! A block has as many warps as give a thread 16 or 32 elements. The accesses of a row are all in flight at once, and several blocks of a
+//! multiprocessor take turns with loads and stores. Blocks for the gradients of norms are persistent: they copy the next rows to shared
+//! memory while they compute, and keep their sums over rows, which are the gradients of weight and bias, in registers. Each block stores
+//! its sums once, and a second kernel adds them in the order of the blocks.
 //!
 //! # Floor
 //!
-//! The bytes of all operands once, at the bandwidth of a copy. Beyond it are the second reads of rows of more than 16384 columns (of more than 8192 for
-//! gradients of norms, which are then read three times), as far as the second-level cache does not serve them, and the sums of the persistent
-//! blocks, 4 bytes for each column and block.
+//! The bytes of all operands once, at the bandwidth of a copy. Beyond it are the second reads of the longest rows, as far as the
+//! second-level cache does not serve them, and the sums of the persistent blocks, 4 bytes for each column and block. Gradients of norms of
+//! more than 8192 columns read their rows twice, and a third time for weight and bias. Blocks read the weight of long rows from the
+//! second-level cache, for every row.
 
 use kiln::prelude::*;
 
 mod cross_entropy;
 mod norm;
+mod running;
 mod softmax;
 
 pub use cross_entropy::{
-    Targets, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
+    CrossEntropy, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
 };
 pub use norm::{NormGradients, add_layer_norm, add_rms_norm, layer_norm, rms_norm};
 pub use softmax::{log_softmax, log_softmax_backward, softmax, softmax_backward};
@@ -72,6 +76,13 @@ fn size(constant: i32) -> usize {
 /// Whether rows of a matrix fit tiles of `n` columns.
 fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
     columns <= size(n)
+}
+
+/// Whether a block may have so many elements in shared memory, and some more bytes for reductions: a card for workstations has 99 KiB.
+fn has_shared<T: Element>(stream: &Stream, elements: i32) -> bool {
+    const REDUCTIONS: usize = 4096;
+    let most = stream.device().properties().shared_bytes_per_block as usize;
+    size(elements) * T::BYTES + REDUCTIONS <= most
 }
 
 fn is_empty<const R: usize>(shape: [usize; R]) -> bool {

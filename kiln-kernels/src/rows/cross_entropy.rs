@@ -11,7 +11,7 @@ use kernel::{logit_gradients, losses, wide_losses};
 
 /// How [`cross_entropy`] takes its targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Targets {
+pub struct CrossEntropy {
     /// Rows with this target do not count: their loss and their gradient are 0.
     pub ignore: i32,
     /// How much of a target is spread evenly over all classes, 0 to 1.
@@ -19,17 +19,17 @@ pub struct Targets {
 }
 
 /// Rows with the target -100 do not count, and nothing is smoothed.
-impl Default for Targets {
+impl Default for CrossEntropy {
     fn default() -> Self {
-        Targets { ignore: -100, smoothing: 0.0 }
+        CrossEntropy { ignore: -100, smoothing: 0.0 }
     }
 }
 
 /// `loss = ln Σ exp(logits) - logits[target]` for each row: `-ln` of the probability that softmax gives the target.
 ///
-/// With a smoothing `e` the loss is `1 - e` times that and `e` times its mean over all classes as targets. `log_sums` gets `ln Σ exp(logits)`,
-/// which [`cross_entropy_backward`] needs; 0 for rows that are ignored, which are not read if they are long. The loss of a target that is no
-/// class is NaN. So is that of a row with NaN or `+inf`, and that of a row of `-inf` alone.
+/// With a smoothing `e` the loss is `1 - e` times that and `e` times its mean over all classes as targets. `log_sums` gets `ln Σ
+/// exp(logits)`, which [`cross_entropy_backward`] needs; 0 for rows that are ignored, which are not read if they are long. The loss of a
+/// target that is no class is NaN. So is that of a row with NaN or `+inf`, and that of a row of `-inf` alone.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together; those of the launch.
@@ -37,7 +37,7 @@ pub fn cross_entropy<T: Real>(
     stream: &Stream,
     logits: &impl TensorArgument<T, 2>,
     targets: &impl TensorArgument<i32, 1>,
-    options: Targets,
+    options: CrossEntropy,
     loss: &mut impl TensorArgumentMut<f32, 1>,
     mut log_sums: Option<&mut dyn TensorArgumentMut<f32, 1>>,
 ) -> Result<()> {
@@ -54,7 +54,7 @@ pub fn cross_entropy<T: Real>(
     }
     // A shorter borrow, for the launch.
     let log_sums = log_sums.map(|log_sums| log_sums as _);
-    let (ty, Targets { ignore, smoothing }) = (Dtype::of::<T>(), options);
+    let (ty, CrossEntropy { ignore, smoothing }) = (Dtype::of::<T>(), options);
     match losses::instances().filter(|i| i.T == ty).find(|i| holds(i.N, shape)) {
         Some(instance) => instance
             .with(losses::Args { logits, targets, ignore, smoothing, loss, log_sums })
@@ -67,8 +67,8 @@ pub fn cross_entropy<T: Real>(
 
 /// The gradient of [`cross_entropy`] with respect to the logits: `(softmax(logits) - target) · loss_gradient` for each row.
 ///
-/// `log_sums` is what [`cross_entropy`] stored, and `loss_gradient` has an element for each row: one over the number of rows that count, for
-/// the mean of the losses. The gradient of a target that is no class is NaN.
+/// `log_sums` is what [`cross_entropy`] stored, and `loss_gradient` has an element for each row: one over the number of rows that count,
+/// for the mean of the losses. The gradient of a target that is no class is NaN.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together; those of the launch.
@@ -76,7 +76,7 @@ pub fn cross_entropy_backward<T: Real>(
     stream: &Stream,
     logits: &impl TensorArgument<T, 2>,
     targets: &impl TensorArgument<i32, 1>,
-    options: Targets,
+    options: CrossEntropy,
     log_sums: &impl TensorArgument<f32, 1>,
     loss_gradient: &impl TensorArgument<f32, 1>,
     gradient: &mut impl TensorArgumentMut<T, 2>,
@@ -99,7 +99,7 @@ pub fn cross_entropy_backward_in_place<T: Real>(
     stream: &Stream,
     logits: &mut impl TensorArgumentMut<T, 2>,
     targets: &impl TensorArgument<i32, 1>,
-    options: Targets,
+    options: CrossEntropy,
     log_sums: &impl TensorArgument<f32, 1>,
     loss_gradient: &impl TensorArgument<f32, 1>,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ pub fn cross_entropy_backward_in_place<T: Real>(
 /// What the gradient depends on besides the logits.
 struct Saved<'a, L, S, G> {
     targets: &'a L,
-    options: Targets,
+    options: CrossEntropy,
     log_sums: &'a S,
     loss_gradient: &'a G,
 }
@@ -138,7 +138,7 @@ where
         if is_empty(shape) {
             return Ok(());
         }
-        let (ty, Targets { ignore, smoothing }) = (Dtype::of::<T>(), options);
+        let (ty, CrossEntropy { ignore, smoothing }) = (Dtype::of::<T>(), options);
         let instances = || logit_gradients::instances().filter(|i| i.T == ty);
         let widest = || logit_gradients::find(|i| i.T == ty && i.R == 1);
         let instance = instances().find(|i| holds(i.N, shape)).map_or_else(widest, Ok)?;

@@ -2,7 +2,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{holds, is_empty, require_narrow, require_shape};
+use super::{has_shared, holds, is_empty, require_narrow, require_shape};
 use crate::Real;
 
 mod backward;
@@ -50,8 +50,8 @@ pub fn add_rms_norm<T: Real>(
 
 /// `y = (x - mean(x)) / √(variance(x) + eps) · weight + bias` along each row, with the mean square of `x - mean(x)` as the variance.
 ///
-/// `weight` and `bias` have an element for each column. The mean is subtracted before anything is squared, so a mean that is large beside the
-/// deviation costs no accuracy.
+/// `weight` and `bias` have an element for each column. The mean is subtracted before anything is squared, so a mean that is large beside
+/// the deviation costs no accuracy.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together; those of the launch.
@@ -131,7 +131,8 @@ impl<T: Real, X: TensorArgument<T, 2>, W: TensorArgument<T, 1>> Forward<'_, T, X
         };
         let ty = Dtype::of::<T>();
         let mut short = norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
-        let mut long = long_norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
+        let mut long = long_norm::instances()
+            .filter(|i| i.T == ty && i.CENTRED == centred && has_shared::<T>(stream, i.N * i.P));
         if let Some(instance) = short.find(|i| holds(i.N, shape)) {
             instance.with(norm::Args { x, added, weight, bias, eps, y }).launch(stream)
         } else if let Some(instance) = long.find(|i| holds(i.N * i.P, shape)) {

@@ -2,7 +2,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{holds, is_empty, require_narrow, require_shape};
+use super::{has_shared, holds, is_empty, require_narrow, require_shape};
 use crate::Real;
 
 mod kernel;
@@ -94,7 +94,8 @@ fn forward<T: Real>(
     }
     let (ty, log) = (Dtype::of::<T>(), scale.is_logarithmic());
     let mut shorts = short::instances().filter(|i| i.T == ty && i.LOG == log);
-    let mut longs = long::instances().filter(|i| i.T == ty && i.LOG == log);
+    let mut longs = long::instances()
+        .filter(|i| i.T == ty && i.LOG == log && has_shared::<T>(stream, i.N * i.P));
     if let Some(instance) = shorts.find(|i| holds(i.N, shape)) {
         instance.with(short::Args { x, y }).launch(stream)
     } else if let Some(instance) = longs.find(|i| holds(i.N * i.P, shape)) {
@@ -121,7 +122,8 @@ fn backward<T: Real>(
     }
     let (ty, log) = (Dtype::of::<T>(), scale.is_logarithmic());
     let mut shorts = short_gradient::instances().filter(|i| i.T == ty && i.LOG == log);
-    let mut longs = long_gradient::instances().filter(|i| i.T == ty && i.LOG == log);
+    let mut longs = long_gradient::instances()
+        .filter(|i| i.T == ty && i.LOG == log && has_shared::<T>(stream, 2 * i.N * i.P));
     if let Some(instance) = shorts.find(|i| holds(i.N, shape)) {
         instance.with(short_gradient::Args { y, dy, dx }).launch(stream)
     } else if let Some(instance) = longs.find(|i| holds(i.N * i.P, shape)) {

@@ -46,3 +46,12 @@ fn assert_near<T: Number>(what: &str, columns: usize, actual: &[T], required: &[
 fn values<T: Number>(of: &[T]) -> Vec<f64> {
     of.iter().map(|x| x.value()).collect()
 }
+
+/// The rows of a matrix of 64 columns: NaN, and from a column on the rows of `part`.
+fn within<T: Number>(part: &[T], columns: usize, from: usize) -> Vec<T> {
+    let mut all = vec![T::of(f64::NAN); part.len() / columns * 64];
+    for (all, part) in all.chunks_mut(64).zip(part.chunks(columns)) {
+        all[from..from + columns].copy_from_slice(part);
+    }
+    all
+}

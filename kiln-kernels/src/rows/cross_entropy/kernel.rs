@@ -2,10 +2,13 @@
 
 use kiln::prelude::*;
 
+use crate::rows::running::grown;
+
 /// `R` rows a block, each of which fits `N` classes.
 ///
-/// With `m` for the maximum of a row and `e` for the smoothing, its loss is `ln Σ exp(x - m) + (1 - e) · (m - x[target]) + e · (m - mean(x))`: all
-/// terms are distances from the maximum, so little cancels where the target has it.
+/// With `m` for the maximum of a row and `e` for the smoothing, its loss is
+/// `ln Σ exp(x - m) + (1 - e) · (m - x[target]) + e · (m - mean(x))`: all terms are distances from the maximum, so little cancels where the
+/// target has it.
 #[kernel(target = sm_80, warps = W, grid = cdiv(logits.dim(0), R),
          instances(T = [bf16, f16, f32], (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (1, 4096, 4)]))]
 pub(super) fn losses<T: Float, const R: i32, const N: i32, const W: i32>(
@@ -42,10 +45,10 @@ pub(super) fn losses<T: Float, const R: i32, const N: i32, const W: i32>(
 
 /// One block a row of any number of classes, which it reads once, `N` classes at a time, unless the row is ignored.
 ///
-/// It keeps a maximum and a sum for every `G` adjacent classes of the tile, which one thread holds: the loop needs no barrier. The sum is scaled
-/// when its maximum grows. Maxima begin at the least number, not at `-inf`: the difference of two `-inf` is NaN.
+/// It keeps a maximum and a sum for every `G` adjacent classes of the tile, which one thread holds: the loop needs no barrier. Only
+/// the last tile is compared with the number of classes.
 #[kernel(target = sm_80, warps = 8, grid = logits.dim(0),
-         instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], N = [8192]))]
+         instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)]))]
 pub(super) fn wide_losses<T: Float, const G: i32, const N: i32>(
     logits: Tensor<T, 2>,
     targets: Tensor<i32, 1>,
@@ -63,14 +66,20 @@ pub(super) fn wide_losses<T: Float, const G: i32, const N: i32>(
         let mut tops = full::<f32>([N / G], f32::MIN);
         let mut sums = zeros::<f32>([N / G]);
         let mut logit_sums = zeros::<f32>([N / G]);
-        for at in range(0, classes, N) {
-            let inside = (at + arange(0, N)).lt(classes).expand(0);
-            let x = logits.tile([row, at], [1, N]).load().cast::<f32>(); // zero outside the row
+        let whole = classes / N * N;
+        for at in range(0, whole, N) {
+            let x = logits.tile([row, at], [1, N]).load().cast::<f32>().reshape([N / G, G]);
+            if smoothing > 0.0 {
+                logit_sums += x.sum(1);
+            }
+            (tops, sums) = grown(tops, sums, x);
+        }
+        if whole < classes {
+            let inside = (whole + arange(0, N)).lt(classes).expand(0);
+            let x = logits.tile([row, whole], [1, N]).load().cast::<f32>(); // zero outside the row
             logit_sums += x.reshape([N / G, G]).sum(1);
             let x = select(inside, x, f32::NEG_INFINITY).reshape([N / G, G]);
-            let new = maximum(tops, x.max(1));
-            sums = sums * (tops - new).exp_approx() + (x - new.expand(1)).exp_approx().sum(1);
-            tops = new;
+            (tops, sums) = grown(tops, sums, x);
         }
         let top = tops.max(0).expand(0);
         let ln = (sums * (tops - top).exp_approx()).sum(0).expand(0).ln();

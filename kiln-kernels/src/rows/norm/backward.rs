@@ -5,14 +5,14 @@ use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 use super::gradient::{add_parts, gradients, wide_gradients, wide_sums};
 use crate::{
     Real,
-    rows::{holds, require_narrow, require_shape, size},
+    rows::{has_shared, holds, require_narrow, require_shape, size},
 };
 
 /// Computes gradients of norms, and keeps scratch memory from one to the next.
 ///
-/// One `NormGradients` serves any number of shapes and streams of its device. Gradients wait for those before, because they share the scratch
-/// memory. Gradients of the same extents have to have run before they are recorded in a [`capture`](kiln::Device::capture), which cannot
-/// allocate.
+/// One `NormGradients` serves any number of shapes and streams of its device. Gradients wait for those before, because they share the
+/// scratch memory. Gradients of the same extents have to have run before they are recorded in a [`capture`](kiln::Device::capture), which
+/// cannot allocate.
 #[derive(Debug)]
 pub struct NormGradients {
     multiprocessors: usize,
@@ -40,9 +40,9 @@ impl NormGradients {
 
     /// The gradients of [`rms_norm`](super::rms_norm) from that of its result, `dy`.
     ///
-    /// `x` is what was normalised: the stored sum, for [`add_rms_norm`](super::add_rms_norm). If that is used elsewhere too, `dsum` is the gradient from there, and is
-    /// added to `dx`, which is the gradient of both terms of the sum. The gradient of the weight is a sum over all rows, in f32 and always in the
-    /// same order.
+    /// `x` is what was normalised: the stored sum, for [`add_rms_norm`](super::add_rms_norm). If that is used elsewhere too, `dsum` is the
+    /// gradient from there, and is added to `dx`, which is the gradient of both terms of the sum. The gradient of the weight is a sum over
+    /// all rows, in f32 and always in the same order.
     ///
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together; those of allocations and launches.
@@ -63,7 +63,8 @@ impl NormGradients {
             .launch(self, stream, dx, dweight, None)
     }
 
-    /// The gradients of [`layer_norm`](super::layer_norm) from that of its result, `dy`: as for [`rms_norm`](NormGradients::rms_norm), and that of the bias.
+    /// The gradients of [`layer_norm`](super::layer_norm) from that of its result, `dy`: as for [`rms_norm`](NormGradients::rms_norm), and
+    /// that of the bias.
     ///
     /// # Errors
     /// Those of [`rms_norm`](NormGradients::rms_norm).
@@ -130,7 +131,10 @@ where
         }
         let ty = Dtype::of::<T>();
         let kinds = if centred { 2 } else { 1 };
-        let mut instances = gradients::instances().filter(|i| i.T == ty && i.CENTRED == centred);
+        let mut instances = gradients::instances().filter(|i| {
+            let elements = 2 * i.STAGES * i.R * i.N;
+            i.T == ty && i.CENTRED == centred && has_shared::<T>(stream, elements)
+        });
         let narrow = instances.find(|i| holds(i.N, shape));
         let wide = wide_sums::find(|i| i.T == ty && i.CENTRED == centred)?;
         let blocks = if let Some(instance) = narrow {

@@ -15,8 +15,8 @@ mod kernels {
 
     /// `R` rows a block, each of which fits `N` columns. Layer norm is `CENTRED`, RMS norm is not.
     ///
-    /// Of `x + residual` it is the rounded sum that is stored and normalised. Weight and bias are loaded before it is stored: `ptxas` moves no load
-    /// of global memory over a store.
+    /// Of `x + residual` it is the rounded sum that is stored and normalised. Weight and bias are loaded before it is stored: `ptxas` moves
+    /// no load of global memory over a store.
     #[kernel(target = sm_80, warps = W, grid = cdiv(x.dim(0), R),
              instances(T = [bf16, f16, f32], CENTRED = [false, true],
                        (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (1, 4096, 4), (1, 8192, 8)]))]
@@ -56,12 +56,12 @@ mod kernels {
 
     /// One block a row of up to `P` parts of `N` columns, which stays in shared memory.
     ///
-    /// All parts are in flight at once, unless they are sums, of which a part is loaded while the one before it is stored. Weight and bias of a part
-    /// are loaded before the part ahead of it is stored.
+    /// All parts are in flight at once, unless they are sums, of which a part is loaded while the one before it is stored. Weight and bias
+    /// of a part are loaded before the part ahead of it is stored.
     #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-             instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 4096, 8, 8), (bf16, 8192, 8, 16),
-                                       (f16, 4096, 4, 8), (f16, 4096, 8, 8), (f16, 8192, 8, 16),
-                                       (f32, 4096, 4, 8), (f32, 4096, 8, 8)],
+             instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 8192, 4, 16), (bf16, 16384, 4, 32),
+                                       (f16, 4096, 4, 8), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
+                                       (f32, 4096, 4, 8), (f32, 8192, 4, 16)],
                        CENTRED = [false, true]))]
     pub fn long_norm<T: Float, const N: i32, const P: i32, const W: i32, const CENTRED: bool>(
         x: Tensor<T, 2>,
@@ -131,14 +131,14 @@ mod kernels {
         }
     }
 
-    /// One block a row of any width, which it reads twice, `N` columns at a time. It keeps a sum for every `G` adjacent columns of the tile, which one
-    /// thread holds: the loop needs no barrier.
+    /// One block a row of any width, which it reads twice, `N` columns at a time. It keeps a sum for every `G` adjacent columns of the
+    /// tile, which one thread holds: the loop needs no barrier.
     ///
-    /// The sums of layer norm are those of distances from the mean of the first `N` columns. The variance is their mean square less the square of
-    /// their mean, which is at most `columns / N` times the variance: little cancels.
+    /// The sums of layer norm are those of distances from the mean of the first `N` columns. The variance is their mean square less the
+    /// square of their mean, which is at most `columns / N` times the variance: little cancels.
     #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
-             instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], CENTRED = [false, true], N = [8192]))]
-    pub fn wide_norm<T: Float, const G: i32, const CENTRED: bool, const N: i32>(
+             instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)], CENTRED = [false, true]))]
+    pub fn wide_norm<T: Float, const G: i32, const N: i32, const CENTRED: bool>(
         x: Tensor<T, 2>,
         added: Option<Added<T>>,
         weight: Tensor<T, 1>,

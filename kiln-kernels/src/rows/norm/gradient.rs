@@ -1,19 +1,26 @@
 //! The kernels of the gradients of norms.
 //!
 //! With `h` for the normalised row, `s` for the reciprocal of its root and `g = dy · weight`, the gradient of the row is
-//! `s · (g - mean(g) - h · mean(g · h))`; RMS norm is without `mean(g)`. That of the weight is the sum of `dy · h` over all rows, and that of the
-//! bias the sum of `dy`. What the forward pass computed of a row is computed again: the row is read anyway.
+//! `s · (g - mean(g) - h · mean(g · h))`; RMS norm is without `mean(g)`. That of the weight is the sum of `dy · h` over all rows, and
+//! that of the bias the sum of `dy`. What the forward pass computed of a row is computed again: the row is read anyway.
 
 use kiln::prelude::*;
 
-/// Persistent blocks, each of which takes every `num_blocks`-th tile of `R` rows that fit `N` columns. The copies of the next tiles arrive while
-/// one is computed. A block keeps its sums over rows in registers, and stores them as its parts at the end.
+/// Persistent blocks, each of which takes every `num_blocks`-th tile of `R` rows that fit `N` columns. The copies of the next tiles arrive
+/// while one is computed. A block keeps its sums over rows in registers, and stores them as its parts at the end.
 ///
 /// `parts` is `[blocks, 1, columns]` for the weight, and `[blocks, 2, columns]` for weight and bias.
 #[kernel(target = sm_80, warps = W, grid = parts.dim(0),
          instances(T = [bf16, f16, f32], CENTRED = [false, true],
-                   (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 8), (1, 4096, 8), (1, 8192, 16)]))]
-pub(super) fn gradients<T: Float, const CENTRED: bool, const R: i32, const N: i32, const W: i32>(
+                   (R, N, W, STAGES) = [(32, 64, 4, 4), (8, 256, 4, 4), (4, 1024, 8, 3), (1, 4096, 8, 3), (1, 8192, 16, 2)]))]
+pub(super) fn gradients<
+    T: Float,
+    const CENTRED: bool,
+    const R: i32,
+    const N: i32,
+    const W: i32,
+    const STAGES: i32,
+>(
     x: Tensor<T, 2>,
     weight: Tensor<T, 1>,
     dy: Tensor<T, 2>,
@@ -29,7 +36,7 @@ pub(super) fn gradients<T: Float, const CENTRED: bool, const R: i32, const N: i3
     let inside = arange(0, N).lt(x.dim(1)).expand(0);
     let mut weight_sums = zeros::<f32>([R, N]);
     let mut bias_sums = zeros::<f32>([R, N]);
-    for i in pipeline(range(0, cdiv(cdiv(x.dim(0), R) - block, blocks), 1), 2) {
+    for i in pipeline(range(0, cdiv(cdiv(x.dim(0), R) - block, blocks), 1), STAGES) {
         let row = (block + i * blocks) * R;
         copy_async(x.tile([row, 0], [R, N]), xs);
         copy_async(dy.tile([row, 0], [R, N]), gs);

@@ -2,6 +2,8 @@
 
 use kiln::prelude::*;
 
+use crate::rows::running::grown;
+
 /// `R` rows a block, each of which fits `N` columns.
 #[kernel(target = sm_80, warps = W, grid = cdiv(x.dim(0), R),
          instances(T = [bf16, f16, f32], LOG = [false, true],
@@ -23,8 +25,8 @@ pub(super) fn softmax<T: Float, const LOG: bool, const R: i32, const N: i32, con
 
 /// One block a row of up to `P` parts of `N` columns, which stays in shared memory. All parts are in flight at once.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
-         instances((T, N, P, W) = [(bf16, 4096, 8, 8), (bf16, 8192, 8, 16), (f16, 4096, 8, 8), (f16, 8192, 8, 16),
-                                   (f32, 4096, 8, 8)],
+         instances((T, N, P, W) = [(bf16, 8192, 4, 16), (bf16, 16384, 4, 32), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
+                                   (f32, 8192, 4, 16)],
                    LOG = [false, true]))]
 pub(super) fn long<T: Float, const N: i32, const P: i32, const W: i32, const LOG: bool>(
     x: Tensor<T, 2>,
@@ -62,24 +64,27 @@ pub(super) fn long<T: Float, const N: i32, const P: i32, const W: i32, const LOG
 
 /// One block a row of any width, which it reads twice, `N` columns at a time.
 ///
-/// The first pass keeps a maximum and a sum for every `G` adjacent columns of the tile, which one thread holds: it needs no barrier. The sum
-/// is scaled when its maximum grows. Maxima begin at the least number, not at `-inf`: the difference of two `-inf` is NaN.
+/// The first pass keeps a maximum and a sum for every `G` adjacent columns of the tile, which one thread holds: it needs no barrier. Only
+/// its last tile is compared with the number of columns.
 #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
-         instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)], LOG = [false, true], N = [8192]))]
-pub(super) fn wide<T: Float, const G: i32, const LOG: bool, const N: i32>(
+         instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)], LOG = [false, true]))]
+pub(super) fn wide<T: Float, const G: i32, const N: i32, const LOG: bool>(
     x: Tensor<T, 2>,
     y: TensorMut<T, 2>,
 ) {
     let row = block_id(0);
     let mut tops = full::<f32>([N / G], f32::MIN);
     let mut sums = zeros::<f32>([N / G]);
-    for at in range(0, x.dim(1), N) {
-        let inside = (at + arange(0, N)).lt(x.dim(1)).expand(0);
+    let whole = x.dim(1) / N * N;
+    for at in range(0, whole, N) {
         let v = x.tile([row, at], [1, N]).load().cast::<f32>();
-        let v = select(inside, v, f32::NEG_INFINITY).reshape([N / G, G]);
-        let new = maximum(tops, v.max(1));
-        sums = sums * (tops - new).exp_approx() + (v - new.expand(1)).exp_approx().sum(1);
-        tops = new;
+        (tops, sums) = grown(tops, sums, v.reshape([N / G, G]));
+    }
+    if whole < x.dim(1) {
+        let inside = (whole + arange(0, N)).lt(x.dim(1)).expand(0);
+        let v = x.tile([row, whole], [1, N]).load().cast::<f32>();
+        let v = select(inside, v, f32::NEG_INFINITY);
+        (tops, sums) = grown(tops, sums, v.reshape([N / G, G]));
     }
     let top = tops.max(0);
     let sum = (sums * (tops - top).exp_approx()).sum(0);

@@ -4,17 +4,17 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::Real;
 use kiln_kernels::rows::{
-    self, Targets, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
+    self, CrossEntropy, cross_entropy, cross_entropy_backward, cross_entropy_backward_in_place,
 };
 
-use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values};
+use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values, within};
 use crate::support::{Number, device, devices, numbers};
 
-const PLAIN: Targets = Targets { ignore: -100, smoothing: 0.0 };
-const SMOOTH: Targets = Targets { ignore: 2, smoothing: 0.125 };
+const PLAIN: CrossEntropy = CrossEntropy { ignore: -100, smoothing: 0.0 };
+const SMOOTH: CrossEntropy = CrossEntropy { ignore: 2, smoothing: 0.125 };
 
 /// Classes for the rows: first, last, any; and some that are ignored.
-fn targets(rows: usize, classes: usize, options: Targets) -> Vec<i32> {
+fn targets(rows: usize, classes: usize, options: CrossEntropy) -> Vec<i32> {
     let class = |class: usize| i32::try_from(class).expect("there are few classes");
     (0..rows)
         .map(|row| match row % 5 {
@@ -27,7 +27,7 @@ fn targets(rows: usize, classes: usize, options: Targets) -> Vec<i32> {
 }
 
 /// Of a row: its greatest element, the logarithm of its sum of powers less that, and the loss.
-fn loss(row: &[f64], target: i32, options: Targets) -> (f64, f64, f64) {
+fn loss(row: &[f64], target: i32, options: CrossEntropy) -> (f64, f64, f64) {
     let top = row.iter().copied().fold(f64::MIN, f64::max);
     let ln = row.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
     let smoothing = f64::from(options.smoothing);
@@ -52,15 +52,19 @@ fn every_shape<T: Number + Real>() -> Result<()> {
     Ok(())
 }
 
-fn case<T: Number + Real>(stream: &Stream, [m, n]: [usize; 2], options: Targets) -> Result<()> {
+fn case<T: Number + Real>(
+    stream: &Stream,
+    [m, n]: [usize; 2],
+    options: CrossEntropy,
+) -> Result<()> {
     let host: Vec<T> = numbers::<T>(m * n, 1).into_iter().map(|x| T::of(x.value() * 8.0)).collect();
     let classes = targets(m, n, options);
     let by = numbers::<f32>(m, 2);
     let (mut losses, mut log_sums, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
     for (row, (&target, by)) in values(&host).chunks(n).zip(classes.iter().zip(&by)) {
         let (top, ln, loss) = loss(row, target, options);
-        // Powers of distances d are off by (2 + 1.25 d) units and the rounding of d. As shares of the sum these are below 4 units. Then come
-        // the additions and the logarithm, and sums and products of distances up to 16, of which those of all classes have a mean.
+        // Powers of distances d are off by (2 + 1.25 d) units and the rounding of d. As shares of the sum these are below 4 units. Then
+        // come the additions and the logarithm, and sums and products of distances up to 16, of which those of all classes have a mean.
         let power = ADDITIONS + 16.0;
         let off = (power + 4.0 * ln + 16.0 * (ADDITIONS + 8.0)) * ROUNDING;
         losses.push((loss, off));
@@ -144,6 +148,53 @@ fn the_gradient_is_the_slope_of_the_loss() -> Result<()> {
     let by = stream.full([1], 1.0)?;
     cross_entropy_backward(&stream, &logits, &target, SMOOTH, &sums, &by, &mut gradient)?;
     assert_near("slopes", n, &gradient.to_vec(&stream)?, &slopes);
+    Ok(())
+}
+
+/// What is outside of a row has no power, however far the row is below 0.
+#[test]
+fn logits_far_below_zero_have_a_loss() -> Result<()> {
+    let stream = device(rows::TARGETS)?.stream()?;
+    for n in [5, 199, 999, 4000, 9000] {
+        let x: Vec<f32> = numbers::<f32>(n, 7).into_iter().map(|x| x - 1000.0).collect();
+        let (_, ln, required) = loss(&values(&x), 3, SMOOTH);
+        let (logits, target) = (stream.upload(&x, [1, n])?, stream.upload(&[3], [1])?);
+        let mut actual = stream.zeros([1])?;
+        cross_entropy(&stream, &logits, &target, SMOOTH, &mut actual, None)?;
+        // The sum of powers and its logarithm; and the mean of all logits, whose additions round numbers near 1000.
+        let off = (ADDITIONS + 16.0 + 4.0 * ln + 0.125 * 1000.0 * (ADDITIONS + 4.0)) * ROUNDING;
+        assert_near(&format!("{n} classes"), 1, &actual.to_vec(&stream)?, &[(required, off)]);
+    }
+    Ok(())
+}
+
+/// Columns of wider matrices, and a transposed matrix: what is beside them stays as it is.
+#[test]
+fn views_of_logits_are_read_and_written_in_place() -> Result<()> {
+    let stream = device(rows::TARGETS)?.stream()?;
+    let (m, n) = (5, 40);
+    let host = numbers::<bf16>(m * n, 1);
+    let targets = stream.upload(&targets(m, n, PLAIN), [m])?;
+    let (mut loss, mut sums) = (stream.zeros([m])?, stream.zeros([m])?);
+    let (by, mut gradient) = (stream.full([m], 1.0)?, stream.zeros([m, n])?);
+    let logits = stream.upload(&host, [m, n])?;
+    cross_entropy(&stream, &logits, &targets, PLAIN, &mut loss, Some(&mut sums))?;
+    cross_entropy_backward(&stream, &logits, &targets, PLAIN, &sums, &by, &mut gradient)?;
+    let (loss, gradient) = (loss.to_vec(&stream)?, gradient.to_vec(&stream)?);
+
+    let mut all = stream.upload(&within(&host, n, 7), [m, 64])?;
+    let mut part = all.slice_mut(1, 7..7 + n)?;
+    let mut result = stream.zeros([m])?;
+    cross_entropy(&stream, &part, &targets, PLAIN, &mut result, None)?;
+    assert_eq!(result.to_vec(&stream)?, loss);
+    cross_entropy_backward_in_place(&stream, &mut part, &targets, PLAIN, &sums, &by)?;
+    // NaN equals nothing.
+    let bits = |of: Vec<bf16>| of.into_iter().map(bf16::to_bits).collect::<Vec<_>>();
+    assert_eq!(bits(all.to_vec(&stream)?), bits(within(&gradient, n, 7)));
+    let turned: Vec<bf16> = (0..n * m).map(|i| host[i % m * n + i / m]).collect();
+    let turned = stream.upload(&turned, [n, m])?;
+    cross_entropy(&stream, &turned.transpose(), &targets, PLAIN, &mut result, None)?;
+    assert_eq!(result.to_vec(&stream)?, loss);
     Ok(())
 }
 

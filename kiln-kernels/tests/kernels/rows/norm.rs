@@ -2,7 +2,7 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{Real, rows};
 
-use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values};
+use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values, within};
 use crate::support::{Number, devices, numbers};
 
 const EPS: f32 = 1e-5;
@@ -27,9 +27,9 @@ struct Normal {
 
 /// The norm of a row.
 ///
-/// The mean is off by its additions and its division. As all distances are off by the same, the variance is off by the square of that, and by
-/// its own additions: of squares up to `1 + n / N` times the variance, where a wide row is read twice. The reciprocal of the root halves what the
-/// variance is off by, and is itself off by 2.2 units.
+/// The mean is off by its additions and its division. As all distances are off by the same, the variance is off by the square of that, and
+/// by its own additions: of squares up to `1 + n / N` times the variance, where a wide row is read twice. The reciprocal of the root halves
+/// what the variance is off by, and is itself off by 2.2 units.
 fn normal(kind: Kind, row: &[f64], eps: f32) -> Normal {
     let n = row.len() as f64;
     let (mean, mean_off) = match kind {
@@ -144,7 +144,12 @@ fn slopes<T: Number>(
     [dx, dweight, dbias]
 }
 
-fn backward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -> Result<()> {
+fn backward<T: Number + Real>(
+    stream: &Stream,
+    kind: Kind,
+    with_sum: bool,
+    [m, n]: [usize; 2],
+) -> Result<()> {
     let what = format!("gradient of {kind:?} of {m}x{n}");
     let (x, dy) = (away::<T>(m * n, 1), numbers::<T>(m * n, 2));
     let (w, dsum) = (numbers::<T>(n, 3), numbers::<T>(m * n, 4));
@@ -153,26 +158,24 @@ fn backward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -
     let (x_tensor, dy_tensor, dsum_tensor) = (tensor(&x)?, tensor(&dy)?, tensor(&dsum)?);
     let weight = stream.upload(&w, [n])?;
     let mut gradients = rows::NormGradients::new(stream)?;
-    for with_sum in [true, false] {
-        let rest = if with_sum { &dsum } else { &zeros };
-        let [dx_required, dw_required, db_required] = slopes(kind, [&x, &dy, rest], &w, EPS);
-        let nan = T::of(f64::NAN);
-        let (mut dx, mut dw) = (stream.full([m, n], nan)?, stream.full([n], nan)?);
-        let mut db = stream.full([n], nan)?;
-        let (x, dy, weight) = (&x_tensor, &dy_tensor, &weight);
-        let dsum = with_sum.then_some(&dsum_tensor as _);
-        match kind {
-            Kind::Rms => gradients.rms_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw)?,
-            Kind::Layer => {
-                let db = with_sum.then_some(&mut db as _);
-                gradients.layer_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw, db)?;
-            }
+    let rest = if with_sum { &dsum } else { &zeros };
+    let [dx_required, dw_required, db_required] = slopes(kind, [&x, &dy, rest], &w, EPS);
+    let nan = T::of(f64::NAN);
+    let (mut dx, mut dw) = (stream.full([m, n], nan)?, stream.full([n], nan)?);
+    let mut db = stream.full([n], nan)?;
+    let (x, dy, weight) = (&x_tensor, &dy_tensor, &weight);
+    let dsum = with_sum.then_some(&dsum_tensor as _);
+    match kind {
+        Kind::Rms => gradients.rms_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw)?,
+        Kind::Layer => {
+            let db = with_sum.then_some(&mut db as _);
+            gradients.layer_norm(stream, x, weight, EPS, dy, dsum, &mut dx, &mut dw, db)?;
         }
-        assert_near(&what, n, &dx.to_vec(stream)?, &dx_required);
-        assert_near(&format!("{what}, weight"), n, &dw.to_vec(stream)?, &dw_required);
-        if kind == Kind::Layer && with_sum {
-            assert_near(&format!("{what}, bias"), n, &db.to_vec(stream)?, &db_required);
-        }
+    }
+    assert_near(&what, n, &dx.to_vec(stream)?, &dx_required);
+    assert_near(&format!("{what}, weight"), n, &dw.to_vec(stream)?, &dw_required);
+    if kind == Kind::Layer && with_sum {
+        assert_near(&format!("{what}, bias"), n, &db.to_vec(stream)?, &db_required);
     }
     Ok(())
 }
@@ -180,13 +183,14 @@ fn backward<T: Number + Real>(stream: &Stream, kind: Kind, [m, n]: [usize; 2]) -
 /// More rows than the blocks that run at once take in one go, for some instances.
 const TALL: &[[usize; 2]] = &[[14_000, 3], [3500, 65], [230, 1030], [120, 8200]];
 
-fn every_shape<T: Number + Real>() -> Result<()> {
+/// `with_sum`: the gradient has another part, of the sum.
+fn every_shape<T: Number + Real>(with_sum: bool) -> Result<()> {
     for device in devices(rows::TARGETS)? {
         let stream = device.stream()?;
         for kind in [Kind::Rms, Kind::Layer] {
             for &shape in SHAPES {
                 forward::<T>(&stream, kind, shape)?;
-                backward::<T>(&stream, kind, shape)?;
+                backward::<T>(&stream, kind, with_sum, shape)?;
             }
         }
     }
@@ -210,8 +214,39 @@ fn gradients_of_many_rows_are_those_of_f64() -> Result<()> {
         let stream = device.stream()?;
         for (at, &shape) in TALL.iter().enumerate() {
             let kind = if at % 2 == 0 { Kind::Layer } else { Kind::Rms };
-            backward::<bf16>(&stream, kind, shape)?;
+            backward::<bf16>(&stream, kind, at % 2 == 0, shape)?;
         }
+    }
+    Ok(())
+}
+
+/// Scratch memory that other gradients have left, and a graph that uses it.
+#[test]
+fn one_scratch_serves_every_shape_and_a_recording() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    let mut shared = rows::NormGradients::new(&stream)?;
+    for [m, n] in [[40, 70], [9, 9000], [3, 10], [9, 9000]] {
+        let x = stream.upload(&away::<f32>(m * n, 1), [m, n])?;
+        let dy = stream.upload(&numbers::<f32>(m * n, 2), [m, n])?;
+        let weight = stream.upload(&numbers::<f32>(n, 3), [n])?;
+        let run = |gradients: &mut rows::NormGradients, stream: &Stream| {
+            let (mut dx, mut dw) = (stream.zeros([m, n])?, stream.zeros([n])?);
+            let mut db = stream.zeros([n])?;
+            let db_given = Some(&mut db as _);
+            gradients
+                .layer_norm(stream, &x, &weight, EPS, &dy, None, &mut dx, &mut dw, db_given)?;
+            Ok::<_, Error>([dx.to_vec(stream)?, dw.to_vec(stream)?, db.to_vec(stream)?])
+        };
+        let alone = run(&mut rows::NormGradients::new(&stream)?, &stream)?;
+        assert_eq!(run(&mut shared, &stream)?, alone, "{m}x{n}");
+
+        let (mut dx, mut dw) = (stream.zeros([m, n])?, stream.zeros([n])?);
+        let graph = stream.device().capture(|stream| {
+            shared.layer_norm(stream, &x, &weight, EPS, &dy, None, &mut dx, &mut dw, None)
+        })?;
+        graph.launch(&stream)?;
+        assert_eq!(dx.to_vec(&stream)?, alone[0], "{m}x{n}, recorded");
+        assert_eq!(dw.to_vec(&stream)?, alone[1], "{m}x{n}, recorded");
     }
     Ok(())
 }
@@ -242,6 +277,51 @@ fn the_required_gradients_are_the_slopes_of_a_loss() {
     }
 }
 
+/// Columns of wider matrices and every second element of a vector: what is beside them stays as it is.
+#[test]
+fn views_are_normalised_in_place() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    let (m, n) = (5, 24);
+    let matrix = |seed| numbers::<f16>(m * n, seed);
+    let weight = stream.upload(&numbers::<f16>(2 * n, 4), [2 * n])?;
+    let weight = weight.as_strided([n], [2])?;
+    let mut gradients = rows::NormGradients::new(&stream)?;
+    let alone = |seed| stream.upload(&matrix(seed), [m, n]);
+    let (x, dy, residual) = (alone(1)?, alone(2)?, alone(3)?);
+    let (mut y, mut sum, mut dx) =
+        (stream.zeros([m, n])?, stream.zeros([m, n])?, stream.zeros([m, n])?);
+    let mut dw = stream.zeros([n])?;
+    rows::add_rms_norm(&stream, &x, &residual, &weight, EPS, &mut sum, &mut y)?;
+    gradients.rms_norm(&stream, &x, &weight, EPS, &dy, None, &mut dx, &mut dw)?;
+
+    let beside = |seed| stream.upload(&within(&matrix(seed), n, 3), [m, 64]);
+    let (all_x, all_dy, all_residual) = (beside(1)?, beside(2)?, beside(3)?);
+    let at = 3..3 + n;
+    let (x, dy) = (all_x.slice(1, at.clone())?, all_dy.slice(1, at.clone())?);
+    let residual = all_residual.slice(1, at.clone())?;
+    let nothing = || stream.full([m, 64], f16::NAN);
+    let (mut all_y, mut all_sum, mut all_dx) = (nothing()?, nothing()?, nothing()?);
+    let (mut y_part, mut sum_part) =
+        (all_y.slice_mut(1, at.clone())?, all_sum.slice_mut(1, at.clone())?);
+    let mut dx_part = all_dx.slice_mut(1, at)?;
+    let mut all_dw = stream.full([2 * n], f16::NAN)?;
+    let mut dw_part = all_dw.as_strided_mut([n], [2])?;
+    rows::add_rms_norm(&stream, &x, &residual, &weight, EPS, &mut sum_part, &mut y_part)?;
+    gradients.rms_norm(&stream, &x, &weight, EPS, &dy, None, &mut dx_part, &mut dw_part)?;
+
+    // NaN equals nothing.
+    let bits = |of: Vec<f16>| of.into_iter().map(f16::to_bits).collect::<Vec<_>>();
+    for (alone, all) in [(y, all_y), (sum, all_sum), (dx, all_dx)] {
+        let required = within(&alone.to_vec(&stream)?, n, 3);
+        assert_eq!(bits(all.to_vec(&stream)?), bits(required));
+    }
+    let all_dw = all_dw.to_vec(&stream)?;
+    let (even, odd): (Vec<_>, Vec<_>) = all_dw.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+    assert_eq!(even, dw.to_vec(&stream)?);
+    assert!(odd.iter().all(|x| x.is_nan()), "written beside the view");
+    Ok(())
+}
+
 /// Rows outside of the matrix, which a tile of several rows has, count nothing though their root is 0.
 #[test]
 fn without_eps_the_gradient_of_the_weight_is_finite() -> Result<()> {
@@ -268,20 +348,21 @@ fn without_eps_the_gradient_of_the_weight_is_finite() -> Result<()> {
 
 #[test]
 fn norms_are_those_of_f64_in_bf16() -> Result<()> {
-    every_shape::<bf16>()
+    every_shape::<bf16>(true)
 }
 
 #[test]
 fn norms_are_those_of_f64_in_f16() -> Result<()> {
-    every_shape::<f16>()
+    every_shape::<f16>(false)
 }
 
 #[test]
 fn norms_are_those_of_f64_in_f32() -> Result<()> {
-    every_shape::<f32>()
+    every_shape::<f32>(true)
 }
 
-/// A mean of a thousand deviations, in a row in registers, one in shared memory and one that is read twice; and a wide row whose first columns are far from the others.
+/// A mean of a thousand deviations, in a row in registers, one in shared memory and one that is read twice; and a wide row whose first
+/// columns are far from the others.
 #[test]
 fn a_large_mean_costs_a_layer_norm_no_accuracy() -> Result<()> {
     let stream = crate::support::device(rows::TARGETS)?.stream()?;

@@ -17,8 +17,8 @@ fn logarithms(row: &[f64]) -> Vec<(f64, f64)> {
     row.iter().map(|x| (x - top - ln, top - x)).collect()
 }
 
-/// In proportion: the distance to the maximum is rounded and is the exponent of a power, which is off by 2 units (exp) or 2 + 1.25 units for
-/// each unit of the distance (`exp_approx`, in sums); then come the sum, its reciprocal and the product.
+/// In proportion: the distance to the maximum is rounded and is the exponent of a power, which is off by 2 units (exp) or 2 + 1.25 units
+/// for each unit of the distance (`exp_approx`, in sums); then come the sum, its reciprocal and the product.
 fn power_off(below: f64) -> f64 {
     (2.0 * (2.0 + 1.25 * below) + below + ADDITIONS + 4.0) * ROUNDING
 }
@@ -27,18 +27,18 @@ fn every_shape<T: Number + Real>() -> Result<()> {
     for device in devices(rows::TARGETS)? {
         let stream = device.stream()?;
         for &[m, n] in SHAPES {
-            forward::<T>(&stream, [m, n])?;
+            forward(&stream, &spread::<T>(m * n, 1), n)?;
             backward::<T>(&stream, [m, n])?;
         }
     }
     Ok(())
 }
 
-fn forward<T: Number + Real>(stream: &Stream, [m, n]: [usize; 2]) -> Result<()> {
-    let host = spread::<T>(m * n, 1);
-    let x = stream.upload(&host, [m, n])?;
+fn forward<T: Number + Real>(stream: &Stream, host: &[T], n: usize) -> Result<()> {
+    let m = host.len() / n;
+    let x = stream.upload(host, [m, n])?;
     let mut y = stream.full([m, n], T::of(f64::NAN))?;
-    let logarithms: Vec<_> = values(&host).chunks(n).flat_map(logarithms).collect();
+    let logarithms: Vec<_> = values(host).chunks(n).flat_map(logarithms).collect();
 
     rows::softmax(stream, &x, &mut y)?;
     let required = logarithms.iter().map(|&(ln, below)| (ln.exp(), ln.exp() * power_off(below)));
@@ -114,13 +114,24 @@ fn softmax_and_its_gradients_are_those_of_f64_in_f32() -> Result<()> {
     every_shape::<f32>()
 }
 
+/// What is outside of a row has no power, however far the row is below 0.
+#[test]
+fn rows_far_below_zero_have_a_result() -> Result<()> {
+    let stream = crate::support::device(rows::TARGETS)?.stream()?;
+    for n in [5, 199, 999, 4097, 20_000, 40_000] {
+        let x: Vec<f32> = spread::<f32>(n, 7).into_iter().map(|x| x - 1000.0).collect();
+        forward(&stream, &x, n)?;
+    }
+    Ok(())
+}
+
 /// Rows that do not fit shared memory.
 #[test]
 fn the_longest_rows_are_those_of_f64() -> Result<()> {
     for device in devices(rows::TARGETS)? {
         let stream = device.stream()?;
         for shape in [[1, 66_000], [1, 66_001]] {
-            forward::<bf16>(&stream, shape)?;
+            forward(&stream, &spread::<bf16>(shape[1], 1), shape[1])?;
             backward::<bf16>(&stream, shape)?;
         }
     }
