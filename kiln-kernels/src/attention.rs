@@ -273,15 +273,16 @@ impl Attention {
             Some(Ragged { offsets, key_offsets, .. }) => (offsets, key_offsets),
             None => (&self.no_offsets, &self.no_offsets),
         };
+        let changed = options.soft_cap.is_some() || options.slopes.is_some();
         let slopes = options.slopes.unwrap_or(&self.no_slopes);
         let lse = options.lse.unwrap_or(&mut self.no_lse);
         let fitting = |t: Dtype, [d, v]: [i32; 2]| {
             t == Dtype::of::<T>() && dim <= extent(d) && value_dim <= extent(v)
         };
         macro_rules! launch {
-            ($kernel:ident, $rows:literal) => {{
+            ($kernel:ident, $rows:literal, $fits:expr) => {{
                 let instance = $kernel::forward::instances()
-                    .find(|one| fitting(one.T, [one.D, one.V]))
+                    .find(|one| fitting(one.T, [one.D, one.V]) && $fits(one))
                     .expect("there is an instance for both extents of 256");
                 let (blocks, batch) = (count(longest.div_ceil($rows))?, count(sequences)?);
                 let (q, k, v) = (&q, &k, &v);
@@ -306,7 +307,11 @@ impl Attention {
                     .launch(stream)
             }};
         }
-        if self.hopper { launch!(specialized, 128) } else { launch!(pipelined, 64) }
+        if self.hopper {
+            launch!(specialized, 128, |one: &specialized::forward::Instance| one.CHANGED == changed)
+        } else {
+            launch!(pipelined, 64, |_| true)
+        }
     }
 
     /// Attention of the newest queries of each sequence to all of its keys, which are in pages of a cache.
