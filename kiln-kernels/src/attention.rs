@@ -63,11 +63,14 @@ use crate::Real;
 
 mod decode;
 mod hopper;
+mod latent;
+mod pages;
+mod parts;
 mod plain;
 mod seen;
 
-use decode::paged;
 use hopper::specialized;
+pub use pages::Pages;
 use plain::pipelined;
 
 /// An element type of queries, keys, values and results: [`bf16`] and [`struct@f16`].
@@ -118,16 +121,6 @@ pub struct Ragged<'a> {
     pub key_offsets: &'a DeviceTensor<i32, 1>,
     /// The queries of the longest sequence, or more. Queries of a sequence past this number are not computed.
     pub longest: usize,
-}
-
-/// Where the keys and values of sequences are in a cache of pages.
-#[derive(Clone, Copy, Debug)]
-pub struct Pages<'a> {
-    /// The numbers of the pages of each sequence, in the order of its keys: `[batch, pages of the longest sequence]`. Those past its length may be any. A number
-    /// that no page has stands for zeros.
-    pub table: &'a DeviceTensor<i32, 2>,
-    /// The number of keys of each sequence, those of its queries included. More than the table has room for are cut off.
-    pub lengths: &'a DeviceTensor<i32, 1>,
 }
 
 /// What else there is to attention. The default is all keys, and a scale of one over the square root of the head's extent.
@@ -313,131 +306,7 @@ impl Attention {
             launch!(pipelined, 64, |_| true)
         }
     }
-
-    /// Attention of the newest queries of each sequence to all of its keys, which are in pages of a cache.
-    ///
-    /// | tensor | shape |
-    /// |---|---|
-    /// | `q` | `[batch, queries, heads, dim]` |
-    /// | `keys` | `[pages, page, key heads, dim]` |
-    /// | `values` | `[pages, page, key heads, value dim]` |
-    /// | `out` | `[batch, queries, heads, value dim]` |
-    ///
-    /// The page is a multiple of 16 keys, `dim` and `value dim` at most 256. Strides are any; rows that begin at multiples of 16 bytes are
-    /// faster. With `heads / key heads` times `queries` of at most 16, each key and value is read once; every further 16 read them again.
-    /// The last query is at the place of the last key: with more than one query, [`Mask::Causal`] is what a language model needs.
-    /// What is in a page after the last key of its sequence is not used, whatever it is.
-    ///
-    /// The keys of long sequences are split over blocks, if there are too few sequences and heads for all multiprocessors; the parts are
-    /// added in the order of the keys, so that results are the same in every run. How many parts there are depends on the extents of the
-    /// table, not on the lengths alone.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for extents that do not fit together, or another page; those of allocations and launches.
-    #[expect(clippy::too_many_arguments, reason = "attention has as many")]
-    pub fn decode<T: Operand>(
-        &mut self,
-        stream: &Stream,
-        q: &impl TensorArgument<T, 4>,
-        keys: &impl TensorArgument<T, 4>,
-        values: &impl TensorArgument<T, 4>,
-        pages: Pages<'_>,
-        out: &mut impl TensorArgumentMut<T, 4>,
-        options: Options<'_>,
-    ) -> Result<()> {
-        let Pages { table, lengths } = pages;
-        let [batch, queries, heads, dim] = q.tensor()?.shape();
-        let [number, page, key_heads, _] = keys.tensor()?.shape();
-        let (width, value_dim) = (table.shape()[1], values.tensor()?.shape()[3]);
-        fits("keys of pages", [number, page, key_heads, dim], keys.tensor()?.shape())?;
-        fits("values of pages", [number, page, key_heads, value_dim], values.tensor()?.shape())?;
-        fits("out of attention", [batch, queries, heads, value_dim], out.tensor_mut()?.shape())?;
-        fits("page of keys, a multiple of 16", [page.max(1).next_multiple_of(16)], [page])?;
-        fits("table of pages", [batch, width], table.shape())?;
-        fits("lengths of sequences", [batch], lengths.shape())?;
-        options.check([batch, queries, heads, key_heads], [dim, value_dim])?;
-        let stores_nothing = value_dim == 0 && options.lse.is_none();
-        if batch == 0 || queries == 0 || heads == 0 || stores_nothing {
-            return Ok(());
-        }
-        let Factors { scale, inner, unit } = options.factors(dim);
-        let [left, right] = options.mask.reach();
-        let slopes = options.slopes.unwrap_or(&self.no_slopes);
-        let lse = options.lse.unwrap_or(&mut self.no_lse);
-
-        let group = heads / key_heads * queries;
-        let rows = group.min(extent(paged::ROWS));
-        let tasks = batch * key_heads * group.div_ceil(rows);
-        let most = width.saturating_mul(page);
-        let splits = (BLOCKS * self.multiprocessors / tasks)
-            .min(most / extent(paged::KEYS * paged::FEWEST))
-            .max(1);
-        let shares = if splits == 1 { 0 } else { tasks * splits * rows };
-        if self.parts.len() < shares * value_dim {
-            self.parts = stream.empty([shares * value_dim])?;
-        }
-        if self.tops.len() < 2 * shares {
-            self.tops = stream.empty([2 * shares])?;
-        }
-        let split = if shares == 0 { 0 } else { splits };
-        let mut parts = self.parts.slice_mut(0, 0..shares * value_dim)?;
-        let mut parts = parts.reshape_mut([tasks, split, rows, value_dim])?;
-        let mut tops = self.tops.slice_mut(0, 0..2 * shares)?;
-        let mut tops = tops.reshape_mut([tasks, 2, rows, split])?;
-        let (tasks, splits, rows) = (count(tasks)?, count(splits)?, count(rows)?);
-        let most = count(most)?;
-        let widest = dim.max(value_dim);
-        paged::decode::instances()
-            .find(|one| one.T == Dtype::of::<T>() && widest <= extent(one.D))
-            .expect("there is an instance for extents of 256")
-            .with(paged::decode::Args {
-                q,
-                keys,
-                values,
-                table,
-                lengths,
-                slopes,
-                out,
-                lse,
-                parts: &mut parts,
-                tops: &mut tops,
-                tasks,
-                splits,
-                most,
-                left,
-                right,
-                scale,
-                inner,
-                unit,
-            })
-            .launch(stream)?;
-        if shares == 0 {
-            return Ok(());
-        }
-        let key_heads = count(key_heads)?;
-        paged::combine::instances()
-            .find(|one| one.T == Dtype::of::<T>() && value_dim <= extent(one.D))
-            .expect("there is an instance for extents of 256")
-            .with(paged::combine::Args {
-                parts: &parts,
-                tops: &tops,
-                lengths,
-                out,
-                lse,
-                tasks,
-                rows,
-                key_heads,
-                most,
-                left,
-                right,
-                scale,
-            })
-            .launch(stream)
-    }
 }
-
-/// Blocks of single warps that a multiprocessor runs at once: as many as its shared memory has room for.
-const BLOCKS: usize = 6;
 
 /// The numbers by which kernels multiply.
 struct Factors {

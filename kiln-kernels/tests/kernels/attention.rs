@@ -516,6 +516,9 @@ fn what_does_not_fit_is_refused() -> Result<()> {
     Ok(())
 }
 
+/// The extent of keys of latent attention, whose first 512 numbers are values.
+const LATENT: usize = 576;
+
 /// Sequences of these lengths in pages, and the queries of each.
 struct Paged<'a> {
     case: Case,
@@ -535,7 +538,11 @@ impl Paged<'_> {
         };
         let q = large(batch * queries * heads * dim, 1);
         let k = large(total * key_heads * dim, 2);
-        let v = large(total * key_heads * value_dim, 3);
+        let v = if case.dim == LATENT {
+            k.chunks(dim).flat_map(|key| &key[..value_dim]).copied().collect()
+        } else {
+            large(total * key_heads * value_dim, 3)
+        };
         let ragged = Case {
             queries: batch * queries,
             keys: total,
@@ -586,7 +593,12 @@ impl Paged<'_> {
                 lse: Some(&mut lse),
             };
             let mut attention = Attention::new(stream)?;
-            attention.decode(stream, &q, &keys, &values, pages, &mut out, options)?;
+            if dim == LATENT {
+                let cache = keys.reshape([count, page, dim])?;
+                attention.decode_latent(stream, &q, &cache, pages, &mut out, options)?;
+            } else {
+                attention.decode(stream, &q, &keys, &values, pages, &mut out, options)?;
+            }
             assert_close(&what, value_dim, &out.to_vec(stream)?, &required.out);
             for (at, actual) in lse.to_vec(stream)?.into_iter().enumerate() {
                 let (sequence, head, query) =
@@ -651,6 +663,19 @@ fn keys_that_several_blocks_share() -> Result<()> {
     let case =
         Case { queries: 2, heads: 2, mask, soft_cap: Some(2.0), slopes: true, dim: 128, ..case };
     Paged { case, page: 128, lengths: &[1100, 555] }.check::<f16>()
+}
+
+#[test]
+fn latent_attention() -> Result<()> {
+    let (dim, value_dim, mask) = (LATENT, 512, Mask::Causal);
+    let case = Case { queries: 2, heads: 3, dim, value_dim, mask, ..Case::default() };
+    Paged { case: case.clone(), page: 64, lengths: &[130, 1, 64] }.check::<bf16>()?;
+    let case = Case { soft_cap: Some(4.0), slopes: true, scale: Some(0.1), ..case };
+    Paged { case: Case { heads: 70, queries: 1, ..case.clone() }, page: 128, lengths: &[70] }
+        .check::<f16>()?;
+    // Several blocks share the keys, of each other target than Hopper more.
+    let case = Case { heads: 2, queries: 1, ..case };
+    Paged { case, page: 64, lengths: &[2100] }.check::<f16>()
 }
 
 /// Pages of ones for `decode`: a cache, numbers of pages, lengths.
