@@ -5,6 +5,7 @@
 //! | [`Attention::forward`] | of batches of sequences of one length |
 //! | [`Attention::forward_ragged`] | of sequences of different lengths, one after the other |
 //! | [`Attention::decode`] | in the pages of a cache, for the newest queries of each sequence |
+//! | [`Attention::decode_latent`] | the same of latent attention, whose keys are the values too |
 //!
 //! All take [`Options`]: masks, scale, soft cap, slopes, and the logarithms that a derivative needs. Several heads of queries may share a head of
 //! keys and values.
@@ -51,6 +52,9 @@
 //!
 //! A block of `decode` is one warp, which waits for no other: it copies 16 keys and values at a time through a ring. Six of them fit in a
 //! multiprocessor, and have more than 128 KiB in flight. A second kernel adds what they have in the order of the keys, one row in each block.
+//!
+//! A block of `decode_latent` has 64 heads on Hopper: two warpgroups multiply, and have half of the 512 columns each, while TMA loads the next 64
+//! keys. On other GPUs it has 16 heads.
 //!
 //! # Floor
 //!

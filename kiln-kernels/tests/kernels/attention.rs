@@ -674,7 +674,7 @@ fn latent_attention() -> Result<()> {
     Paged { case: Case { heads: 70, queries: 1, ..case.clone() }, page: 128, lengths: &[70] }
         .check::<f16>()?;
     // Several blocks share the keys, of each other target than Hopper more.
-    let case = Case { heads: 2, queries: 1, ..case };
+    let case = Case { heads: 20, queries: 1, ..case };
     Paged { case, page: 64, lengths: &[2100] }.check::<f16>()
 }
 
@@ -757,6 +757,36 @@ fn pages_that_do_not_fit_are_refused() -> Result<()> {
         }
         let refused = all.decode(&stream);
         assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn latent_caches_that_do_not_fit_are_refused() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let (table, lengths) = (stream.zeros([2, 1])?, stream.full([2], 9)?);
+        let pages = Pages { table: &table, lengths: &lengths };
+        let mut attention = Attention::new(&stream)?;
+        for (q, cache, out, fits) in [
+            ([2, 1, 3, 576], [1, 64, 576], [2, 1, 3, 512], true),
+            ([2, 0, 3, 576], [1, 64, 576], [2, 0, 3, 512], true),
+            ([2, 1, 0, 576], [0, 64, 576], [2, 1, 0, 512], true),
+            ([2, 1, 3, 512], [1, 64, 576], [2, 1, 3, 512], false),
+            ([2, 1, 3, 576], [1, 64, 512], [2, 1, 3, 512], false),
+            ([2, 1, 3, 576], [1, 32, 576], [2, 1, 3, 512], false),
+            ([2, 1, 3, 576], [1, 64, 576], [2, 1, 3, 576], false),
+            ([1, 1, 3, 576], [1, 64, 576], [1, 1, 3, 512], false),
+        ] {
+            let [q, mut out] = ones(&stream, [q, out])?;
+            let cache = stream.full(cache, f16::ONE)?;
+            let options = Options::default();
+            let result = attention.decode_latent(&stream, &q, &cache, pages, &mut out, options);
+            match result {
+                Ok(()) => assert!(fits && out.to_vec(&stream)?.iter().all(|&x| x == f16::ONE)),
+                Err(error) => assert!(!fits && matches!(error, Error::Shape { .. }), "{error}"),
+            }
+        }
     }
     Ok(())
 }
