@@ -7,8 +7,8 @@
 //! | [`Attention::decode`] | in the pages of a cache, for the newest queries of each sequence |
 //! | [`Attention::decode_latent`] | the same of latent attention, whose keys are the values too |
 //!
-//! All take [`Options`]: masks, scale, soft cap, slopes, and the logarithms that a derivative needs. Several heads of queries may share a head of
-//! keys and values.
+//! All take [`Options`]: masks, scale, soft cap, slopes, and the logarithms that a derivative needs. Several heads of queries may share a
+//! head of keys and values.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -31,10 +31,10 @@
 //!
 //! # Idea
 //!
-//! The scores are never stored ("`FlashAttention`" by Dao et al., 2022): a block keeps some queries of one head, and goes through the keys and
-//! values that they see. For each query it has the largest score so far, the sum of the exponentials of all scores minus the largest one, and
-//! the sum of the values with these weights. When a larger score comes, both sums shrink by the exponential of the difference. Scores and
-//! sums are f32; weights are rounded to the element type, because the tensor cores multiply them with the values.
+//! The scores are never stored ("`FlashAttention`" by Dao et al., 2022): a block keeps some queries of one head, and goes through the keys
+//! and values that they see. For each query it has the largest score so far, the sum of the exponentials of all scores minus the largest
+//! one, and the sum of the values with these weights. When a larger score comes, both sums shrink by the exponential of the difference.
+//! Scores and sums are f32; weights are rounded to the element type, because the tensor cores multiply them with the values.
 //!
 //! A mask is two numbers that are known only at run time: how far a query sees before and after its place. A block visits the tiles
 //! of keys of which its queries see any, and compares positions in those of which they do not see all. So one kernel serves all masks.
@@ -44,22 +44,23 @@
 //!
 //! # Schedule
 //!
-//! On Hopper, a block of `forward` has 128 queries. One warp loads tiles of keys and values by TMA into rings of two. Two warpgroups hold 64
-//! queries each: they start the products of the next keys and the sums of the last values, and compute weights while the tensor cores run
-//! ("`FlashAttention`-3" by Shah et al., 2024). On other GPUs a block has 64 queries, and copies keys and values one iteration ahead. Blocks
-//! with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled up with
-//! zeros by the copies.
+//! On Hopper, a block of `forward` has 128 queries. One warp loads tiles of keys and values by TMA into rings of two. Two warpgroups hold
+//! 64 queries each: they start the products of the next keys and the sums of the last values, and compute weights while the tensor cores
+//! run ("`FlashAttention`-3" by Shah et al., 2024). On other GPUs a block has 64 queries, and copies keys and values one iteration ahead.
+//! Blocks with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled
+//! up with zeros by the copies.
 //!
 //! A block of `decode` is one warp, which waits for no other: it copies 16 keys and values at a time through a ring. Six of them fit in a
-//! multiprocessor, and have more than 128 KiB in flight. A second kernel adds what they have in the order of the keys, one row in each block.
+//! multiprocessor, and have more than 128 KiB in flight. A second kernel adds what they have in the order of the keys, one row in each
+//! block.
 //!
-//! A block of `decode_latent` has 64 heads on Hopper: two warpgroups multiply, and have half of the 512 columns each, while TMA loads the next 64
-//! keys. On other GPUs it has 16 heads.
+//! A block of `decode_latent` has 64 heads on Hopper: two warpgroups multiply, and have half of the 512 columns each, while TMA loads the
+//! next 64 keys. On other GPUs it has 16 heads.
 //!
 //! # Floor
 //!
-//! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of `decode`:
-//! the bytes of keys and values at the bandwidth of the memory.
+//! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of
+//! `decode`: the bytes of keys and values at the bandwidth of the memory.
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
@@ -146,8 +147,8 @@ pub struct Options<'a> {
 
 /// Computes attention, and keeps scratch memory from one [`decode`](Attention::decode) to the next.
 ///
-/// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` on two streams at once take an `Attention` each. A call of
-/// the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which cannot allocate.
+/// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` on two streams at once take an `Attention`
+/// each. A call of the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which cannot allocate.
 #[derive(Debug)]
 pub struct Attention {
     hopper: bool,
@@ -190,14 +191,14 @@ impl Attention {
     /// | `v` | `[batch, keys, key heads, value dim]` |
     /// | `out` | `[batch, queries, heads, value dim]` |
     ///
-    /// `heads` is a multiple of `key heads`: with a quotient of `g`, heads `g i` to `g i + g - 1` of queries see head `i` of keys. `dim` and
-    /// `value dim` are at most 256. Those of 64, 128 and 256, and 192 beside 128, waste nothing on Hopper; others cost as much as the next
-    /// larger ones.
+    /// `heads` is a multiple of `key heads`: with a quotient of `g`, heads `g i` to `g i + g - 1` of queries see head `i` of keys. `dim`
+    /// and `value dim` are at most 256. Those of 64, 128 and 256, and 192 beside 128, waste nothing on Hopper; others cost as much as the
+    /// next larger ones.
     ///
-    /// Strides are any that TMA takes: the last axis is contiguous, and all other strides are multiples of 16 bytes. So `dim` and `value dim`
-    /// of contiguous tensors are multiples of 8; a tensor `[batch, heads, sequence, dim]` is passed by
-    /// [`permute`](DeviceTensor::permute), and parts of one tensor by [`slice`](DeviceTensor::slice). GPUs without a kernel for TMA take all
-    /// strides, and are slower with others.
+    /// Strides are any that TMA takes: the last axis is contiguous, and all other strides are multiples of 16 bytes. So `dim` and `value
+    /// dim` of contiguous tensors are multiples of 8; a tensor `[batch, heads, sequence, dim]` is passed by
+    /// [`permute`](DeviceTensor::permute), and parts of one tensor by [`slice`](DeviceTensor::slice). GPUs without a kernel for TMA take
+    /// all strides, and are slower with others.
     ///
     /// Extents may be 0. A query that sees no key has the result 0, as has one whose scores are all below -10³⁰, before the scale.
     /// NaN and infinities spread as the formula says; an infinite or NaN value of a key that is not seen may give NaN, because its weight
@@ -218,8 +219,8 @@ impl Attention {
         self.launch(stream, [q.tensor()?, k.tensor()?, v.tensor()?], out, None, options)
     }
 
-    /// [`forward`](Attention::forward) for sequences of different lengths, which lie one after the other in tensors of batch 1, and in the last axis of `lse`. No sequence
-    /// reads or writes what is of another one. Masks hold for each of them alone.
+    /// [`forward`](Attention::forward) for sequences of different lengths, which lie one after the other in tensors of batch 1, and in the
+    /// last axis of `lse`. No sequence reads or writes what is of another one. Masks hold for each of them alone.
     ///
     /// # Errors
     /// [`Error::Shape`] for another batch, or numbers of offsets that differ; those of [`forward`](Attention::forward).

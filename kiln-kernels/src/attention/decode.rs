@@ -57,8 +57,8 @@ pub(crate) mod paged {
     /// One warp computes up to 16 rows for a share of the keys of a sequence. The results of a single share are stored; otherwise the sums
     /// and, in `tops`, the largest scores and the totals of each row are left to `combine`.
     ///
-    /// `q` and `out` are `[batch, queries, heads, dim]`, keys and values `[pages, page, key heads, dim]`. `parts` is `[tasks, splits, rows, dim]`,
-    /// and `tops` `[tasks, 2, rows, splits]`.
+    /// `q` and `out` are `[batch, queries, heads, dim]`, keys and values `[pages, page, key heads, dim]`. `parts` is `[tasks, splits,
+    /// rows, dim]`, and `tops` `[tasks, 2, rows, splits]`.
     #[kernel(target = sm_80, warps = 1, grid = tasks * splits,
              instances(T = [bf16, f16], (D, STAGES) = [(64, 8), (128, 4), (256, 3)]))]
     pub fn decode<T: Float, const D: i32, const STAGES: i32>(

@@ -8,8 +8,8 @@ pub(crate) mod specialized {
     /// One block computes 128 queries of one head: a warp copies keys and values, two warpgroups hold 64 queries each, and start the
     /// products of the next keys before they look at those of these.
     ///
-    /// `CHANGED` is for soft caps and slopes. `scale` includes log2(e). Tensors without elements stand for what is absent: `offsets` and `key_offsets` of sequences one after the
-    /// other, `slopes`, and `lse`.
+    /// `CHANGED` is for soft caps and slopes. `scale` includes log2(e). Tensors without elements stand for what is absent: `offsets` and
+    /// `key_offsets` of sequences one after the other, `slopes`, and `lse`.
     #[kernel(target = sm_90a, warps = 8, grid = blocks * q.dim(2) * batch,
              instances(T = [bf16, f16], (D, V, N) = [(64, 64, 128), (128, 128, 128), (192, 128, 128), (256, 256, 64)],
                        CHANGED = [false, true]))]

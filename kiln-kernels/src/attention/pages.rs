@@ -8,8 +8,8 @@ use super::{decode::paged, latent::joined, parts::items::FEWEST};
 /// Where the keys and values of sequences are in a cache of pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Pages<'a> {
-    /// The numbers of the pages of each sequence, in the order of its keys: `[batch, pages of the longest sequence]`. Those past its length may be any. A number
-    /// that no page has stands for zeros.
+    /// The numbers of the pages of each sequence, in the order of its keys: `[batch, pages of the longest sequence]`. Those past its
+    /// length may be any. A number that no page has stands for zeros.
     pub table: &'a DeviceTensor<i32, 2>,
     /// The number of keys of each sequence, those of its queries included. More than the table has room for are cut off.
     pub lengths: &'a DeviceTensor<i32, 1>,
@@ -140,8 +140,8 @@ impl Attention {
     /// | `out` | `[batch, queries, heads, 512]` |
     ///
     /// The page is a multiple of 64 keys. Each query reads the cache once for every 64 heads on Hopper, for every 16 on other GPUs. On
-    /// Hopper the strides of the cache are those that TMA takes, as in [`forward`](Attention::forward). The scale has no default that fits: without one it is one over the
-    /// square root of 576.
+    /// Hopper the strides of the cache are those that TMA takes, as in [`forward`](Attention::forward). The scale has no default that
+    /// fits: without one it is one over the square root of 576.
     ///
     /// # Errors
     /// [`Error::Shape`] for other extents; [`Error::FactBroken`] and [`Error::TensorMap`] for strides that TMA does not take; those of

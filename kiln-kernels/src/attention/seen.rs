@@ -12,7 +12,8 @@ use kiln::prelude::*;
 pub(crate) mod items {
     use kiln::lang::{Tensor, Tile, arange, select};
 
-    /// The least running maximum, for rows that have seen no key: an `exp2` of a product minus it is finite, and that of a masked product 0.
+    /// The least running maximum, for rows that have seen no key: an `exp2` of a product minus it is finite, and that of a masked product
+    /// 0.
     pub(crate) const LEAST: f32 = -1e30;
 
     /// The natural logarithm of 2.
