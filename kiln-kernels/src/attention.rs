@@ -5,9 +5,10 @@
 //! | [`Attention::forward`] | of batches of sequences of one length |
 //! | [`Attention::forward_ragged`] | of sequences of different lengths, one after the other |
 //! | [`Attention::decode`] | in the pages of a cache, for the newest queries of each sequence |
+//! | [`Attention::decode_latent`] | the same of latent attention, whose keys are the values too |
 //!
-//! All take [`Options`]: masks, scale, soft cap, slopes, and the logarithms that a derivative needs. Several heads of queries may share a head of
-//! keys and values.
+//! All take [`Options`]: masks, scale, soft cap, slopes, and the logarithms that a derivative needs. Several heads of queries may share a
+//! head of keys and values.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -30,10 +31,10 @@
 //!
 //! # Idea
 //!
-//! The scores are never stored ("`FlashAttention`" by Dao et al., 2022): a block keeps some queries of one head, and goes through the keys and
-//! values that they see. For each query it has the largest score so far, the sum of the exponentials of all scores minus the largest one, and
-//! the sum of the values with these weights. When a larger score comes, both sums shrink by the exponential of the difference. Scores and
-//! sums are f32; weights are rounded to the element type, because the tensor cores multiply them with the values.
+//! The scores are never stored ("`FlashAttention`" by Dao et al., 2022): a block keeps some queries of one head, and goes through the keys
+//! and values that they see. For each query it has the largest score so far, the sum of the exponentials of all scores minus the largest
+//! one, and the sum of the values with these weights. When a larger score comes, both sums shrink by the exponential of the difference.
+//! Scores and sums are f32; weights are rounded to the element type, because the tensor cores multiply them with the values.
 //!
 //! A mask is two numbers that are known only at run time: how far a query sees before and after its place. A block visits the tiles
 //! of keys of which its queries see any, and compares positions in those of which they do not see all. So one kernel serves all masks.
@@ -43,19 +44,23 @@
 //!
 //! # Schedule
 //!
-//! On Hopper, a block of `forward` has 128 queries. One warp loads tiles of keys and values by TMA into rings of two. Two warpgroups hold 64
-//! queries each: they start the products of the next keys and the sums of the last values, and compute weights while the tensor cores run
-//! ("`FlashAttention`-3" by Shah et al., 2024). On other GPUs a block has 64 queries, and copies keys and values one iteration ahead. Blocks
-//! with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled up with
-//! zeros by the copies.
+//! On Hopper, a block of `forward` has 128 queries. One warp loads tiles of keys and values by TMA into rings of two. Two warpgroups hold
+//! 64 queries each: they start the products of the next keys and the sums of the last values, and compute weights while the tensor cores
+//! run ("`FlashAttention`-3" by Shah et al., 2024). On other GPUs a block has 64 queries, and copies keys and values one iteration ahead.
+//! Blocks with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled
+//! up with zeros by the copies.
 //!
 //! A block of `decode` is one warp, which waits for no other: it copies 16 keys and values at a time through a ring. Six of them fit in a
-//! multiprocessor, and have more than 128 KiB in flight. A second kernel adds what they have in the order of the keys, one row in each block.
+//! multiprocessor, and have more than 128 KiB in flight. A second kernel adds what they have in the order of the keys, one row in each
+//! block.
+//!
+//! A block of `decode_latent` has 64 heads on Hopper: two warpgroups multiply, and have half of the 512 columns each, while TMA loads the
+//! next 64 keys. On other GPUs it has 16 heads.
 //!
 //! # Floor
 //!
-//! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of `decode`:
-//! the bytes of keys and values at the bandwidth of the memory.
+//! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of
+//! `decode`: the bytes of keys and values at the bandwidth of the memory.
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
@@ -63,11 +68,14 @@ use crate::Half;
 
 mod decode;
 mod hopper;
+mod latent;
+mod pages;
+mod parts;
 mod plain;
 mod seen;
 
-use decode::paged;
 use hopper::specialized;
+pub use pages::Pages;
 use plain::pipelined;
 
 /// Which keys a query sees. Queries and keys end together: of `m` queries and `n` keys, query `i` is at the place of key `i + n - m`.
@@ -114,16 +122,6 @@ pub struct Ragged<'a> {
     pub longest: usize,
 }
 
-/// Where the keys and values of sequences are in a cache of pages.
-#[derive(Clone, Copy, Debug)]
-pub struct Pages<'a> {
-    /// The numbers of the pages of each sequence, in the order of its keys: `[batch, pages of the longest sequence]`. Those past its length may be any. A number
-    /// that no page has stands for zeros.
-    pub table: &'a DeviceTensor<i32, 2>,
-    /// The number of keys of each sequence, those of its queries included. More than the table has room for are cut off.
-    pub lengths: &'a DeviceTensor<i32, 1>,
-}
-
 /// What else there is to attention. The default is all keys, and a scale of one over the square root of the head's extent.
 #[derive(Debug, Default)]
 pub struct Options<'a> {
@@ -143,8 +141,8 @@ pub struct Options<'a> {
 
 /// Computes attention, and keeps scratch memory from one [`decode`](Attention::decode) to the next.
 ///
-/// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` on two streams at once take an `Attention` each. A call of
-/// the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which cannot allocate.
+/// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` on two streams at once take an `Attention`
+/// each. A call of the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which cannot allocate.
 #[derive(Debug)]
 pub struct Attention {
     hopper: bool,
@@ -187,14 +185,14 @@ impl Attention {
     /// | `v` | `[batch, keys, key heads, value dim]` |
     /// | `out` | `[batch, queries, heads, value dim]` |
     ///
-    /// `heads` is a multiple of `key heads`: with a quotient of `g`, heads `g i` to `g i + g - 1` of queries see head `i` of keys. `dim` and
-    /// `value dim` are at most 256. Those of 64, 128 and 256, and 192 beside 128, waste nothing on Hopper; others cost as much as the next
-    /// larger ones.
+    /// `heads` is a multiple of `key heads`: with a quotient of `g`, heads `g i` to `g i + g - 1` of queries see head `i` of keys. `dim`
+    /// and `value dim` are at most 256. Those of 64, 128 and 256, and 192 beside 128, waste nothing on Hopper; others cost as much as the
+    /// next larger ones.
     ///
-    /// Strides are any that TMA takes: the last axis is contiguous, and all other strides are multiples of 16 bytes. So `dim` and `value dim`
-    /// of contiguous tensors are multiples of 8; a tensor `[batch, heads, sequence, dim]` is passed by
-    /// [`permute`](DeviceTensor::permute), and parts of one tensor by [`slice`](DeviceTensor::slice). GPUs without a kernel for TMA take all
-    /// strides, and are slower with others.
+    /// Strides are any that TMA takes: the last axis is contiguous, and all other strides are multiples of 16 bytes. So `dim` and `value
+    /// dim` of contiguous tensors are multiples of 8; a tensor `[batch, heads, sequence, dim]` is passed by
+    /// [`permute`](DeviceTensor::permute), and parts of one tensor by [`slice`](DeviceTensor::slice). GPUs without a kernel for TMA take
+    /// all strides, and are slower with others.
     ///
     /// Extents may be 0. A query that sees no key has the result 0, as has one whose scores are all below -10³⁰, before the scale.
     /// NaN and infinities spread as the formula says; an infinite or NaN value of a key that is not seen may give NaN, because its weight
@@ -215,8 +213,8 @@ impl Attention {
         self.launch(stream, [q.tensor()?, k.tensor()?, v.tensor()?], out, None, options)
     }
 
-    /// [`forward`](Attention::forward) for sequences of different lengths, which lie one after the other in tensors of batch 1, and in the last axis of `lse`. No sequence
-    /// reads or writes what is of another one. Masks hold for each of them alone.
+    /// [`forward`](Attention::forward) for sequences of different lengths, which lie one after the other in tensors of batch 1, and in the
+    /// last axis of `lse`. No sequence reads or writes what is of another one. Masks hold for each of them alone.
     ///
     /// # Errors
     /// [`Error::Shape`] for another batch, or numbers of offsets that differ; those of [`forward`](Attention::forward).
@@ -267,15 +265,16 @@ impl Attention {
             Some(Ragged { offsets, key_offsets, .. }) => (offsets, key_offsets),
             None => (&self.no_offsets, &self.no_offsets),
         };
+        let changed = options.soft_cap.is_some() || options.slopes.is_some();
         let slopes = options.slopes.unwrap_or(&self.no_slopes);
         let lse = options.lse.unwrap_or(&mut self.no_lse);
         let fitting = |t: Dtype, [d, v]: [i32; 2]| {
             t == Dtype::of::<T>() && dim <= extent(d) && value_dim <= extent(v)
         };
         macro_rules! launch {
-            ($kernel:ident, $rows:literal) => {{
+            ($kernel:ident, $rows:literal, $fits:expr) => {{
                 let instance = $kernel::forward::instances()
-                    .find(|one| fitting(one.T, [one.D, one.V]))
+                    .find(|one| fitting(one.T, [one.D, one.V]) && $fits(one))
                     .expect("there is an instance for both extents of 256");
                 let (blocks, batch) = (count(longest.div_ceil($rows))?, count(sequences)?);
                 let (q, k, v) = (&q, &k, &v);
@@ -300,133 +299,13 @@ impl Attention {
                     .launch(stream)
             }};
         }
-        if self.hopper { launch!(specialized, 128) } else { launch!(pipelined, 64) }
-    }
-
-    /// Attention of the newest queries of each sequence to all of its keys, which are in pages of a cache.
-    ///
-    /// | tensor | shape |
-    /// |---|---|
-    /// | `q` | `[batch, queries, heads, dim]` |
-    /// | `keys` | `[pages, page, key heads, dim]` |
-    /// | `values` | `[pages, page, key heads, value dim]` |
-    /// | `out` | `[batch, queries, heads, value dim]` |
-    ///
-    /// The page is a multiple of 16 keys, `dim` and `value dim` at most 256. Strides are any; rows that begin at multiples of 16 bytes are
-    /// faster. With `heads / key heads` times `queries` of at most 16, each key and value is read once; every further 16 read them again.
-    /// The last query is at the place of the last key: with more than one query, [`Mask::Causal`] is what a language model needs.
-    /// What is in a page after the last key of its sequence is not used, whatever it is.
-    ///
-    /// The keys of long sequences are split over blocks, if there are too few sequences and heads for all multiprocessors; the parts are
-    /// added in the order of the keys, so that results are the same in every run. How many parts there are depends on the extents of the
-    /// table, not on the lengths alone.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for extents that do not fit together, or another page; those of allocations and launches.
-    #[expect(clippy::too_many_arguments, reason = "attention has as many")]
-    pub fn decode<T: Half>(
-        &mut self,
-        stream: &Stream,
-        q: &impl TensorArgument<T, 4>,
-        keys: &impl TensorArgument<T, 4>,
-        values: &impl TensorArgument<T, 4>,
-        pages: Pages<'_>,
-        out: &mut impl TensorArgumentMut<T, 4>,
-        options: Options<'_>,
-    ) -> Result<()> {
-        let Pages { table, lengths } = pages;
-        let [batch, queries, heads, dim] = q.tensor()?.shape();
-        let [number, page, key_heads, _] = keys.tensor()?.shape();
-        let (width, value_dim) = (table.shape()[1], values.tensor()?.shape()[3]);
-        fits("keys of pages", [number, page, key_heads, dim], keys.tensor()?.shape())?;
-        fits("values of pages", [number, page, key_heads, value_dim], values.tensor()?.shape())?;
-        fits("out of attention", [batch, queries, heads, value_dim], out.tensor_mut()?.shape())?;
-        fits("page of keys, a multiple of 16", [page.max(1).next_multiple_of(16)], [page])?;
-        fits("table of pages", [batch, width], table.shape())?;
-        fits("lengths of sequences", [batch], lengths.shape())?;
-        options.check([batch, queries, heads, key_heads], [dim, value_dim])?;
-        let stores_nothing = value_dim == 0 && options.lse.is_none();
-        if batch == 0 || queries == 0 || heads == 0 || stores_nothing {
-            return Ok(());
+        if self.hopper {
+            launch!(specialized, 128, |one: &specialized::forward::Instance| one.CHANGED == changed)
+        } else {
+            launch!(pipelined, 64, |_| true)
         }
-        let Factors { scale, inner, unit } = options.factors(dim);
-        let [left, right] = options.mask.reach();
-        let slopes = options.slopes.unwrap_or(&self.no_slopes);
-        let lse = options.lse.unwrap_or(&mut self.no_lse);
-
-        let group = heads / key_heads * queries;
-        let rows = group.min(extent(paged::ROWS));
-        let tasks = batch * key_heads * group.div_ceil(rows);
-        let most = width.saturating_mul(page);
-        let splits = (BLOCKS * self.multiprocessors / tasks)
-            .min(most / extent(paged::KEYS * paged::FEWEST))
-            .max(1);
-        let shares = if splits == 1 { 0 } else { tasks * splits * rows };
-        if self.parts.len() < shares * value_dim {
-            self.parts = stream.empty([shares * value_dim])?;
-        }
-        if self.tops.len() < 2 * shares {
-            self.tops = stream.empty([2 * shares])?;
-        }
-        let split = if shares == 0 { 0 } else { splits };
-        let mut parts = self.parts.slice_mut(0, 0..shares * value_dim)?;
-        let mut parts = parts.reshape_mut([tasks, split, rows, value_dim])?;
-        let mut tops = self.tops.slice_mut(0, 0..2 * shares)?;
-        let mut tops = tops.reshape_mut([tasks, 2, rows, split])?;
-        let (tasks, splits, rows) = (count(tasks)?, count(splits)?, count(rows)?);
-        let most = count(most)?;
-        let widest = dim.max(value_dim);
-        paged::decode::instances()
-            .find(|one| one.T == Dtype::of::<T>() && widest <= extent(one.D))
-            .expect("there is an instance for extents of 256")
-            .with(paged::decode::Args {
-                q,
-                keys,
-                values,
-                table,
-                lengths,
-                slopes,
-                out,
-                lse,
-                parts: &mut parts,
-                tops: &mut tops,
-                tasks,
-                splits,
-                most,
-                left,
-                right,
-                scale,
-                inner,
-                unit,
-            })
-            .launch(stream)?;
-        if shares == 0 {
-            return Ok(());
-        }
-        let key_heads = count(key_heads)?;
-        paged::combine::instances()
-            .find(|one| one.T == Dtype::of::<T>() && value_dim <= extent(one.D))
-            .expect("there is an instance for extents of 256")
-            .with(paged::combine::Args {
-                parts: &parts,
-                tops: &tops,
-                lengths,
-                out,
-                lse,
-                tasks,
-                rows,
-                key_heads,
-                most,
-                left,
-                right,
-                scale,
-            })
-            .launch(stream)
     }
 }
-
-/// Blocks of single warps that a multiprocessor runs at once: as many as its shared memory has room for.
-const BLOCKS: usize = 6;
 
 /// The numbers by which kernels multiply.
 struct Factors {

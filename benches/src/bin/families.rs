@@ -24,8 +24,8 @@ use kiln_kernels::{
         dropout, gate, gate_backward, quantize, rotate, transpose,
     },
     rows::{
-        NormGradients, Targets, add_rms_norm, cross_entropy, cross_entropy_backward, layer_norm,
-        rms_norm, softmax, softmax_backward,
+        CrossEntropy, NormGradients, add_rms_norm, cross_entropy, cross_entropy_backward,
+        layer_norm, rms_norm, softmax, softmax_backward,
     },
 };
 
@@ -177,14 +177,21 @@ fn rows(bench: &mut Bench) -> Result<()> {
         work: Work::Bytes(bytes),
         launch: Box::new(|stream| {
             let sums: &mut dyn kiln::TensorArgumentMut<f32, 1> = &mut sums;
-            Ok(cross_entropy(stream, &logits, &targets, Targets::default(), &mut loss, Some(sums))?)
+            Ok(cross_entropy(
+                stream,
+                &logits,
+                &targets,
+                CrossEntropy::default(),
+                &mut loss,
+                Some(sums),
+            )?)
         }),
     })?;
     bench.time(Timed {
         name: "rows: cross_entropy_backward 4096x128256".to_owned(),
         work: Work::Bytes(2 * bytes),
         launch: Box::new(|stream| {
-            let options = Targets::default();
+            let options = CrossEntropy::default();
             Ok(cross_entropy_backward(
                 stream,
                 &logits,

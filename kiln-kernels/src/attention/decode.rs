@@ -1,13 +1,8 @@
 //! The kernels for few queries: single warps read keys and values from pages.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_lossless,
-    reason = "device code has no `From` between numbers"
-)]
-
 #[kiln::kernel]
 pub(crate) mod paged {
+    use super::super::parts::items::{combined, shared_tiles};
     use super::super::seen::items::{Change, LEAST, LN_2, Seen};
     use kiln::prelude::*;
 
@@ -15,9 +10,6 @@ pub(crate) mod paged {
     pub(crate) const ROWS: i32 = 16;
     /// Keys of one iteration. Pages have a multiple of them.
     pub(crate) const KEYS: i32 = 16;
-    /// Iterations that are worth a block of their own.
-    pub(crate) const FEWEST: i32 = 16;
-
     /// What a block computes.
     #[derive(Clone, Copy)]
     struct Task {
@@ -51,15 +43,8 @@ pub(crate) mod paged {
             let last = (row + (ROWS - 1)).min(group * queries - 1) / group;
             let (place, rows) = (keys - queries + row / group, last - row / group + 1);
             let seen = Seen { place, rows, keys, left, right };
-            let tiles = seen.end::<KEYS>() - seen.first::<KEYS>();
-            let sharers = (tiles / FEWEST).max(1).min(splits);
+            let sharers = shared_tiles::<KEYS>(seen, splits);
             Task { sequence, key_head, group, row, queries, seen, sharers }
-        }
-
-        /// The first tile of keys of a block.
-        fn share(self, block: i32) -> i32 {
-            let (first, end) = (self.seen.first::<KEYS>(), self.seen.end::<KEYS>());
-            first + ((end - first) as i64 * block as i64 / self.sharers as i64) as i32
         }
 
         /// The query and the head of a row. Of rows after the last one, the query is after the last one too.
@@ -72,8 +57,8 @@ pub(crate) mod paged {
     /// One warp computes up to 16 rows for a share of the keys of a sequence. The results of a single share are stored; otherwise the sums
     /// and, in `tops`, the largest scores and the totals of each row are left to `combine`.
     ///
-    /// `q` and `out` are `[batch, queries, heads, dim]`, keys and values `[pages, page, key heads, dim]`. `parts` is `[tasks, splits, rows, dim]`,
-    /// and `tops` `[tasks, 2, rows, splits]`.
+    /// `q` and `out` are `[batch, queries, heads, dim]`, keys and values `[pages, page, key heads, dim]`. `parts` is `[tasks, splits,
+    /// rows, dim]`, and `tops` `[tasks, 2, rows, splits]`.
     #[kernel(target = sm_80, warps = 1, grid = tasks * splits,
              instances(T = [bf16, f16], (D, STAGES) = [(64, 8), (128, 4), (256, 3)]))]
     pub fn decode<T: Float, const D: i32, const STAGES: i32>(
@@ -129,7 +114,9 @@ pub(crate) mod paged {
         let mut top = full::<f32>([ROWS], LEAST);
         let mut total = zeros::<f32>([ROWS]);
         let mut acc = zeros::<f32>([ROWS, D]);
-        for tile in pipeline(task.share(split)..task.share(split + 1), STAGES) {
+        let from = seen.share::<KEYS>(split, task.sharers);
+        let to = seen.share::<KEYS>(split + 1, task.sharers);
+        for tile in pipeline(from..to, STAGES) {
             let at = KEYS * tile;
             let number = table.tile([task.sequence, at / page], [1, 1]).load().item();
             copy_async(keys.tile([number, at % page, task.key_head, 0], [1, KEYS, 1, D]), ks);
@@ -199,28 +186,9 @@ pub(crate) mod paged {
         if task.sharers == 1 || query >= task.queries {
             return;
         }
-        let mut top = LEAST;
-        let mut total = 0.0;
-        let mut acc = zeros::<f32>([D]);
-        let parts = parts.slice((.., 0..task.sharers, .., ..));
-        let tops = tops.slice((.., .., .., 0..task.sharers));
-        for at in range(0, task.sharers, N) {
-            let inside = (at + arange(0, N)).lt(task.sharers);
-            let of_parts = tops.tile([index, 0, row, at], [1, 1, 1, N]).load().reshape([N]);
-            let of_parts = select(inside, of_parts, LEAST);
-            let totals = tops.tile([index, 1, row, at], [1, 1, 1, N]).load().reshape([N]);
-            let sums = parts.tile([index, at, row, 0], [1, N, 1, D]).load().reshape([N, D]);
-            let new_top = top.max(of_parts.max(0).item());
-            let weights = select(inside, ((of_parts - new_top) * scale).exp2_approx(), 0.0);
-            let shrink = ((top - new_top) * scale).exp2();
-            total = total * shrink + select(inside, weights * totals, 0.0).sum(0).item();
-            acc = acc * shrink + (weights.expand(1) * sums).sum(0);
-            top = new_top;
-        }
-        let share = if total == 0.0 { 1.0 } else { 1.0 / total };
+        let (result, logarithm) = combined::<D, N>(parts, tops, index, row, task.sharers, scale);
         out.tile([task.sequence, query, head, 0], [1, 1, 1, D])
-            .store((acc * share).cast::<T>().reshape([1, 1, 1, D]));
-        let logarithm = (total.log2() + top * scale) * LN_2;
+            .store(result.cast::<T>().reshape([1, 1, 1, D]));
         lse.tile([task.sequence, head, query], [1, 1, 1]).store(full([1, 1, 1], logarithm));
     }
 }

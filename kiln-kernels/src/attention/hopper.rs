@@ -8,11 +8,12 @@ pub(crate) mod specialized {
     /// One block computes 128 queries of one head: a warp copies keys and values, two warpgroups hold 64 queries each, and start the
     /// products of the next keys before they look at those of these.
     ///
-    /// `scale` includes log2(e). Tensors without elements stand for what is absent: `offsets` and `key_offsets` of sequences one after the
-    /// other, `slopes`, and `lse`.
+    /// `CHANGED` is for soft caps and slopes. `scale` includes log2(e). Tensors without elements stand for what is absent: `offsets` and
+    /// `key_offsets` of sequences one after the other, `slopes`, and `lse`.
     #[kernel(target = sm_90a, warps = 8, grid = blocks * q.dim(2) * batch,
-             instances(T = [bf16, f16], (D, V, N) = [(64, 64, 128), (128, 128, 128), (192, 128, 128), (256, 256, 64)]))]
-    pub fn forward<T: Float, const D: i32, const V: i32, const N: i32>(
+             instances(T = [bf16, f16], (D, V, N) = [(64, 64, 128), (128, 128, 128), (192, 128, 128), (256, 256, 64)],
+                       CHANGED = [false, true]))]
+    pub fn forward<T: Float, const D: i32, const V: i32, const N: i32, const CHANGED: bool>(
         #[block(1, 128, 1, 64)] q: TensorMap<T, 4>,
         #[block(1, N, 1, 64)] k: TensorMap<T, 4>,
         #[block(1, N, 1, V)] v: TensorMap<T, 4>,
@@ -72,7 +73,7 @@ pub(crate) mod specialized {
                 k_free[0].arrive();
                 // From the last keys to the first.
                 let at = N * (end - 1);
-                let s = change.apply::<N>(s, places, at);
+                let s = if CHANGED { change.apply::<N>(s, places, at) } else { s };
                 let s = seen.mask::<N>(s, places, at);
                 let mut top = maximum(s.max(1), LEAST);
                 let weights = fma(s, scale, (top * -scale).expand(1)).exp2_approx();
@@ -96,7 +97,9 @@ pub(crate) mod specialized {
                     s = wgmma::wait(1, s);
                     k_free[next.slot].arrive();
                     let at = N * (end - 2 - i);
-                    s = change.apply::<N>(s, places, at);
+                    if CHANGED {
+                        s = change.apply::<N>(s, places, at);
+                    }
                     if !seen.all::<N>(at) {
                         s = seen.mask::<N>(s, places, at);
                     }

@@ -1,12 +1,19 @@
 //! Which keys a query sees, and what becomes of its products with them: the mathematics that all kernels share.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_lossless,
+    reason = "device code has no `From` between numbers"
+)]
+
 use kiln::prelude::*;
 
 #[device]
 pub(crate) mod items {
     use kiln::lang::{Tensor, Tile, arange, select};
 
-    /// The least running maximum, for rows that have seen no key: an `exp2` of a product minus it is finite, and that of a masked product 0.
+    /// The least running maximum, for rows that have seen no key: an `exp2` of a product minus it is finite, and that of a masked product
+    /// 0.
     pub(crate) const LEAST: f32 = -1e30;
 
     /// The natural logarithm of 2.
@@ -44,6 +51,12 @@ pub(crate) mod items {
         pub(crate) fn end<const N: i32>(self) -> i32 {
             let end = (self.place + self.rows + self.right).min(self.keys).max(0);
             ((end + (N - 1)) / N).max(self.first::<N>() + 1)
+        }
+
+        /// The first tile of `N` keys of a block, of `sharers` that share the tiles.
+        pub(crate) fn share<const N: i32>(self, block: i32, sharers: i32) -> i32 {
+            let (first, end) = (self.first::<N>(), self.end::<N>());
+            first + ((end - first) as i64 * block as i64 / sharers as i64) as i32
         }
 
         /// Whether every query sees all of the `N` keys from `at` on.

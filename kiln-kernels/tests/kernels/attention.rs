@@ -519,6 +519,9 @@ fn what_does_not_fit_is_refused() -> Result<()> {
     Ok(())
 }
 
+/// The extent of keys of latent attention, whose first 512 numbers are values.
+const LATENT: usize = 576;
+
 /// Sequences of these lengths in pages, and the queries of each.
 struct Paged<'a> {
     case: Case,
@@ -538,7 +541,11 @@ impl Paged<'_> {
         };
         let q = large(batch * queries * heads * dim, 1);
         let k = large(total * key_heads * dim, 2);
-        let v = large(total * key_heads * value_dim, 3);
+        let v = if case.dim == LATENT {
+            k.chunks(dim).flat_map(|key| &key[..value_dim]).copied().collect()
+        } else {
+            large(total * key_heads * value_dim, 3)
+        };
         let ragged = Case {
             queries: batch * queries,
             keys: total,
@@ -589,7 +596,12 @@ impl Paged<'_> {
                 lse: Some(&mut lse),
             };
             let mut attention = Attention::new(stream)?;
-            attention.decode(stream, &q, &keys, &values, pages, &mut out, options)?;
+            if dim == LATENT {
+                let cache = keys.reshape([count, page, dim])?;
+                attention.decode_latent(stream, &q, &cache, pages, &mut out, options)?;
+            } else {
+                attention.decode(stream, &q, &keys, &values, pages, &mut out, options)?;
+            }
             assert_close(&what, value_dim, &out.to_vec(stream)?, &required.out);
             for (at, actual) in lse.to_vec(stream)?.into_iter().enumerate() {
                 let (sequence, head, query) =
@@ -654,6 +666,21 @@ fn keys_that_several_blocks_share() -> Result<()> {
     let case =
         Case { queries: 2, heads: 2, mask, soft_cap: Some(2.0), slopes: true, dim: 128, ..case };
     Paged { case, page: 128, lengths: &[1100, 555] }.check::<f16>()
+}
+
+#[test]
+fn latent_attention() -> Result<()> {
+    let (dim, value_dim, mask) = (LATENT, 512, Mask::Causal);
+    let case = Case { queries: 2, heads: 3, dim, value_dim, mask, ..Case::default() };
+    Paged { case: case.clone(), page: 64, lengths: &[130, 1, 64] }.check::<bf16>()?;
+    let case = Case { soft_cap: Some(4.0), slopes: true, scale: Some(0.1), ..case };
+    Paged { case: Case { heads: 65, queries: 1, ..case.clone() }, page: 128, lengths: &[70] }
+        .check::<f16>()?;
+    // Several blocks share the keys: on Hopper of the second case alone.
+    let case = Case { heads: 17, queries: 1, ..case };
+    Paged { case: case.clone(), page: 64, lengths: &[1030] }.check::<bf16>()?;
+    let case = Case { heads: 1, slopes: false, ..case };
+    Paged { case, page: 64, lengths: &[2050] }.check::<f16>()
 }
 
 /// Pages of ones for `decode`: a cache, numbers of pages, lengths.
@@ -735,6 +762,36 @@ fn pages_that_do_not_fit_are_refused() -> Result<()> {
         }
         let refused = all.decode(&stream);
         assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn latent_caches_that_do_not_fit_are_refused() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let (table, lengths) = (stream.zeros([2, 1])?, stream.full([2], 9)?);
+        let pages = Pages { table: &table, lengths: &lengths };
+        let mut attention = Attention::new(&stream)?;
+        for (q, cache, out, fits) in [
+            ([2, 1, 3, 576], [1, 64, 576], [2, 1, 3, 512], true),
+            ([2, 0, 3, 576], [1, 64, 576], [2, 0, 3, 512], true),
+            ([2, 1, 0, 576], [0, 64, 576], [2, 1, 0, 512], true),
+            ([2, 1, 3, 512], [1, 64, 576], [2, 1, 3, 512], false),
+            ([2, 1, 3, 576], [1, 64, 512], [2, 1, 3, 512], false),
+            ([2, 1, 3, 576], [1, 32, 576], [2, 1, 3, 512], false),
+            ([2, 1, 3, 576], [1, 64, 576], [2, 1, 3, 576], false),
+            ([1, 1, 3, 576], [1, 64, 576], [1, 1, 3, 512], false),
+        ] {
+            let [q, mut out] = ones(&stream, [q, out])?;
+            let cache = stream.full(cache, f16::ONE)?;
+            let options = Options::default();
+            let result = attention.decode_latent(&stream, &q, &cache, pages, &mut out, options);
+            match result {
+                Ok(()) => assert!(fits && out.to_vec(&stream)?.iter().all(|&x| x == f16::ONE)),
+                Err(error) => assert!(!fits && matches!(error, Error::Shape { .. }), "{error}"),
+            }
+        }
     }
     Ok(())
 }
