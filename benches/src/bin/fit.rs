@@ -1,10 +1,16 @@
 //! Fits the model of a card that chooses the plans of products to measured times.
 //!
-//! `cargo run --release -p benches --bin fit -- TABLE [MULTIPROCESSORS]`: the table is what `products --plans` prints.
+//! `cargo run --release -p benches --bin fit -- TABLE [MULTIPROCESSORS] [--keep NAME,NAME]`: the table is what `products --plans` prints. Numbers
+//! that are kept stay as they are; no other becomes more than four times as large or small.
 //!
 //! Times are fitted in proportion, and what the chosen plans lose against the best ones counts as well.
 #![expect(clippy::print_stdout, reason = "a program that prints its result")]
-#![expect(clippy::cast_precision_loss, reason = "numbers of plans are small")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of plans are small"
+)]
 
 use std::collections::BTreeMap;
 
@@ -14,6 +20,8 @@ use kiln_kernels::matmul::{Major, Model, Plan};
 
 /// How much a mean loss of the chosen plans counts beside the mean square of the errors of times.
 const LOSSES: f64 = 4.0;
+/// Models that are tried at random.
+const ATTEMPTS: u32 = 40_000;
 /// Plans that take more than this of the best time are not worth a good estimate.
 const SLOW: f64 = 2.5;
 
@@ -69,21 +77,26 @@ fn fault(model: &Model, products: &BTreeMap<[usize; 3], Product>, count: usize) 
     squares / plans + LOSSES * lost / products.len() as f64
 }
 
-fn main() -> Result<()> {
-    let mut args = std::env::args().skip(1);
-    let path = args.next().context("the table that `products --plans` printed is missing")?;
-    let multiprocessors = args.next().map_or(Ok(132), |text| text.parse())?;
-    let products = read(&std::fs::read_to_string(&path)?, multiprocessors)?;
-    let mut model = Model::H200;
-    let mut least = fault(&model, &products, multiprocessors);
-    let mut step = 0.3;
+/// Whether a model is near that of an H200, and has its numbers of these names.
+fn is_near(mut model: Model, keep: &[String]) -> bool {
+    let mut start = Model::H200;
+    model.numbers().iter().zip(start.numbers()).all(|((name, number), (_, start))| {
+        let most = if keep.iter().any(|kept| kept == name) { 1.0 } else { 4.0 };
+        let ratio = **number / *start;
+        (1.0 / most..=most).contains(&ratio)
+    })
+}
+
+/// A model in which no single number can be changed for the better.
+fn descended(mut model: Model, fault: &impl Fn(&Model) -> f64) -> Model {
+    let (mut least, mut step) = (fault(&model), 0.3);
     while step > 0.002 {
         let mut improved = false;
         for at in 0..model.numbers().len() {
             for factor in [1.0 + step, 1.0 / (1.0 + step)] {
                 let mut other = model;
                 *other.numbers()[at].1 *= factor;
-                let fault = fault(&other, &products, multiprocessors);
+                let fault = fault(&other);
                 if fault < least {
                     (least, model, improved) = (fault, other, true);
                 }
@@ -93,7 +106,51 @@ fn main() -> Result<()> {
             step /= 2.0;
         }
     }
-    for (name, number) in model.numbers() {
+    model
+}
+
+fn main() -> Result<()> {
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let mut keep = Vec::new();
+    if let Some(at) = args.iter().position(|arg| arg == "--keep") {
+        let names = args.get(at + 1).context("`--keep` takes names of numbers")?.clone();
+        keep = names.split(',').map(str::to_owned).collect();
+        args.drain(at..at + 2);
+    }
+    let path = args.first().context("the table that `products --plans` printed is missing")?;
+    let multiprocessors = args.get(1).map_or(Ok(132), |text| text.parse())?;
+    let products = read(&std::fs::read_to_string(path)?, multiprocessors)?;
+    let fault = |model: &Model| {
+        if is_near(*model, &keep) {
+            fault(model, &products, multiprocessors)
+        } else {
+            f64::INFINITY
+        }
+    };
+    let mut model = descended(Model::H200, &fault);
+    let mut least = fault(&model);
+    // Several numbers at once, at random: alone each may be the best for the others.
+    let mut seed: u64 = 1;
+    let mut uniform = || {
+        seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (seed >> 40) as f64 / f64::from(1u32 << 24)
+    };
+    for attempt in 0..ATTEMPTS {
+        let reach = 0.6 * (1.0 - f64::from(attempt) / f64::from(ATTEMPTS)) + 0.01;
+        let mut other = model;
+        let mut numbers = other.numbers();
+        for _ in 0..3 {
+            let at = (uniform() * numbers.len() as f64) as usize;
+            *numbers[at].1 *= (reach * (2.0 * uniform() - 1.0)).exp();
+        }
+        let fault = fault(&other);
+        if fault < least {
+            (least, model) = (fault, other);
+        }
+    }
+    let model = descended(model, &fault);
+    let mut shown = model;
+    for (name, number) in shown.numbers() {
         println!("    {name}: {number:.4e},");
     }
     for (what, model) in [("before", Model::H200), ("after", model)] {

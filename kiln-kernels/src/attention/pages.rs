@@ -238,12 +238,12 @@ impl Attention {
 
     /// Makes room for parts of a shape `[tasks, splits, rows, dim]`.
     fn reserve(&mut self, stream: &Stream, [tasks, splits, rows, dim]: [usize; 4]) -> Result<()> {
-        let shares = tasks * splits * rows;
-        if self.parts.len() < shares * dim {
-            self.parts = stream.empty([shares * dim])?;
+        let (sums, tops) = (tasks * splits * rows * dim, 2 * tasks * rows * pitch(splits));
+        if self.parts.len() < sums {
+            self.parts = stream.empty([sums])?;
         }
-        if self.tops.len() < 2 * shares {
-            self.tops = stream.empty([2 * shares])?;
+        if self.tops.len() < tops {
+            self.tops = stream.empty([tops])?;
         }
         Ok(())
     }
@@ -257,9 +257,15 @@ fn scratch<'a>(
     tops: &'a mut DeviceTensor<f32, 1>,
     [tasks, splits, rows, dim]: [usize; 4],
 ) -> Result<Scratch<'a>> {
-    let shares = tasks * splits * rows;
-    let parts = parts.view_mut().into_slice(0, 0..shares * dim)?;
-    let tops = tops.view_mut().into_slice(0, 0..2 * shares)?;
+    let pitch = pitch(splits);
+    let parts = parts.view_mut().into_slice(0, 0..tasks * splits * rows * dim)?;
+    let tops = tops.view_mut().into_slice(0, 0..2 * tasks * rows * pitch)?;
     let parts = parts.into_reshape([tasks, splits, rows, dim])?;
-    Ok((parts, tops.into_reshape([tasks, 2, rows, splits])?))
+    Ok((parts, tops.into_reshape([tasks, 2, rows, pitch])?))
+}
+
+/// How far rows of so many numbers in f32 are apart: they begin at multiples of 16 bytes, without which the kernels' copies of keys would be
+/// of single elements as well.
+fn pitch(splits: usize) -> usize {
+    splits.next_multiple_of(4)
 }

@@ -91,6 +91,12 @@ pub(crate) mod shared_steps {
     }
 
     impl<R: Float> Epilogue<R> {
+        /// Whether sums are stored as they are.
+        fn is_plain(&self) -> bool {
+            let no_terms = self.bias.dim(0) == 0 && !self.accumulate;
+            no_terms && self.activation < 0 && self.scale == 1.0
+        }
+
         fn value(&self, sums: Tile<f32>, row: i32, column: i32) -> Tile<f32> {
             let mut y = sums * self.scale;
             if self.bias.dim(0) > 0 {
@@ -245,21 +251,30 @@ pub(crate) mod shared_steps {
                     let (row, column) = ((row * C + rank::<C>()) * bl, column * br);
                     let at = if SWAP { [column, row] } else { [row, column] };
                     tma::store_wait(0); // the tile before this one has left `staged`
-                    if self.epilogue.accumulate {
-                        self.old.expect(self.staged.bytes());
-                        tma::load(self.c, at, self.old, self.staged);
-                        self.old.wait(phase);
-                        phase ^= 1;
-                    }
-                    let width = br.min(64); // fewer numbers at a time need fewer registers
-                    for part in unroll(0..br / width) {
-                        let from = part * width;
-                        let sums = acc.slice((.., from..from + width));
-                        let y = self.epilogue.value(sums, row, column + from);
+                    if self.epilogue.is_plain() {
                         if SWAP {
-                            self.round(self.staged.tile([from, 0], [width, bl]), y.permute([1, 0]));
+                            self.staged.store(acc.permute([1, 0]).cast());
                         } else {
-                            self.round(self.staged.tile([0, from], [bl, width]), y);
+                            self.staged.store(acc.cast());
+                        }
+                    } else {
+                        if self.epilogue.accumulate {
+                            self.old.expect(self.staged.bytes());
+                            tma::load(self.c, at, self.old, self.staged);
+                            self.old.wait(phase);
+                            phase ^= 1;
+                        }
+                        let width = br.min(64); // fewer numbers at a time need fewer registers
+                        for part in unroll(0..br / width) {
+                            let from = part * width;
+                            let sums = acc.slice((.., from..from + width));
+                            let y = self.epilogue.value(sums, row, column + from);
+                            if SWAP {
+                                let to = self.staged.tile([from, 0], [width, bl]);
+                                self.round(to, y.permute([1, 0]));
+                            } else {
+                                self.round(self.staged.tile([0, from], [bl, width]), y);
+                            }
                         }
                     }
                     fence_async();

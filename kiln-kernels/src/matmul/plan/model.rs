@@ -27,35 +27,37 @@ macro_rules! model {
 
 model! {
     /// A launch behind another one: the blocks have started and read the tensor maps.
-    launch_us: 2.147,
+    launch_us: 2.269,
+    /// The same, more for clusters of several blocks.
+    cluster_us: 0.3546,
     /// What one multiprocessor reads at most from the second-level cache.
-    cache_rate_of_one: 118.4,
+    cache_rate_of_one: 255.0,
     /// What it reads from memory.
-    memory_rate_of_one: 38.85,
+    memory_rate_of_one: 34.4,
     /// What all multiprocessors together read from the second-level cache.
-    cache_rate: 10_723.0,
+    cache_rate: 14_750.0,
     /// What all together read from memory.
-    memory_rate: 4599.0,
+    memory_rate: 4023.0,
     /// The same for matrices that the second-level cache keeps from one product to the next.
-    resident_rate: 7925.0,
+    resident_rate: 8087.0,
     /// The bytes of matrices that it keeps.
-    resident_bytes: 45e6,
+    resident_bytes: 38.6e6,
     /// Operations of one multiprocessor in very large tiles.
-    operations: 8714.0,
+    operations: 7900.0,
     /// The elements of a tile of which the tensor cores lose half of their rate.
-    lost_of_tile: 2848.0,
+    lost_of_tile: 3051.0,
     /// A wait at the barriers of a step.
-    step_us: 0.01384,
+    step_us: 0.03763,
     /// The same, more for each further block of a cluster.
-    step_of_cluster_us: 0.01863,
+    step_of_cluster_us: 0.02551,
     /// Rows that do not begin at multiples of 128 bytes lie on one more line each.
-    ragged: 1.299,
+    ragged: 2.367,
     /// Multiprocessors that wait for others leave some of the memory's bandwidth unused.
-    uneven: 0.489,
+    uneven: 0.2609,
     /// How much of what shares read more than once comes from memory: their steps are far apart, so that the second-level cache has lost it.
-    apart: 0.0508,
+    apart: 0.02221,
     /// How sharply the slower of memory and multiprocessors hides the other.
-    sharpness: 4.132,
+    sharpness: 4.678,
     /// Rounding and storing a tile.
     tile_us: 0.061,
     /// The same, more for each element.
@@ -63,11 +65,13 @@ model! {
     /// How much of it does not hide behind the next tile.
     shown: 0.3,
     /// Passing sums of parts of a tile on through memory.
-    shared_us: 1.272,
+    shared_us: 1.248,
+    /// The same, more for each further block of a cluster.
+    shared_of_cluster_us: 0.1251,
     /// The same, more for each element of each part.
-    shared_number_us: 8.1e-5,
+    shared_number_us: 8.351e-5,
     /// The same, more if parts begin within tiles.
-    spread_us: 0.853,
+    spread_us: 1.137,
 }
 
 impl Plan {
@@ -110,14 +114,15 @@ impl Plan {
         let stores =
             model.tile_us + model.number_us * bl * br * (model.shown * own as f64).max(1.0);
         let alike = shared.is_multiple_of(clusters);
-        let passing = model.passing(depth as f64, share, alike, bl * br);
-        model.launch_us + main + stores + passing
+        let passing = model.passing(depth as f64, share, alike, bl * br, cluster);
+        let launch = model.launch_us + if cluster > 1.0 { model.cluster_us } else { 0.0 };
+        launch + main + stores + passing
     }
 }
 
 impl Model {
     /// The time in which shares of `share` steps of tiles of `depth` steps pass their sums on.
-    fn passing(&self, depth: f64, share: f64, alike: bool, numbers: f64) -> f64 {
+    fn passing(&self, depth: f64, share: f64, alike: bool, numbers: f64, cluster: f64) -> f64 {
         if share == 0.0 || share % depth == 0.0 {
             return 0.0;
         }
@@ -125,6 +130,7 @@ impl Model {
         let parts = if share < depth { (depth / share).ceil() } else { 1.0 };
         let parts = if exact { parts } else { parts + 1.0 };
         let spread = if exact { 0.0 } else { self.spread_us };
-        self.shared_us + self.shared_number_us * numbers * (parts.max(2.0) + 1.0) + spread
+        let shared = self.shared_us + self.shared_of_cluster_us * (cluster - 1.0);
+        shared + self.shared_number_us * numbers * (parts.max(2.0) + 1.0) + spread
     }
 }

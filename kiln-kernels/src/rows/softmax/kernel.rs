@@ -7,7 +7,7 @@ use crate::rows::running::grown;
 /// `R` rows a block, each of which fits `N` columns.
 #[kernel(target = sm_80, warps = W, grid = cdiv(x.dim(0), R),
          instances(T = [bf16, f16, f32], LOG = [false, true],
-                   (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (1, 4096, 4), (1, 8192, 8), (1, 16384, 16)]))]
+                   (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (2, 2048, 4), (1, 4096, 4), (1, 8192, 8), (1, 16384, 16)]))]
 pub(super) fn softmax<T: Float, const LOG: bool, const R: i32, const N: i32, const W: i32>(
     x: Tensor<T, 2>,
     y: TensorMut<T, 2>,
@@ -99,7 +99,7 @@ pub(super) fn wide<T: Float, const G: i32, const N: i32, const LOG: bool>(
 /// `R` rows a block, each of which fits `N` columns.
 #[kernel(target = sm_80, warps = W, grid = cdiv(y.dim(0), R),
          instances(T = [bf16, f16, f32], LOG = [false, true],
-                   (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (1, 4096, 4), (1, 8192, 8)]))]
+                   (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (2, 2048, 4), (1, 4096, 4), (1, 8192, 8)]))]
 pub(super) fn softmax_gradient<
     T: Float,
     const LOG: bool,
