@@ -184,32 +184,21 @@ impl Kernel {
         at_once
     }
 
-    /// Whether other blocks release what they did at the barriers of an allocation: all but by relaxed arrivals.
+    /// Whether other blocks use the barriers of an allocation for more than relaxed arrivals, so that a wait sees what they did before.
     pub fn acquires_of_others(&self, root: Barriers) -> bool {
-        self.hears_others(root)
-            && (self.is_sent_to(root)
-                || self.body.any_op(&mut |op, args| {
-                    let others = |barrier: Value| {
-                        let ty = self.ty(barrier).barrier();
-                        ty.is_some_and(|ty| ty.root == root && ty.remote)
-                    };
-                    match self.effects(op, args, None).announces {
-                        Some(Announcement::Arrive(barrier)) => {
-                            let relaxed = BarrierOp::Arrive(MemoryOrder::Relaxed);
-                            others(barrier) && *op != Op::Sync(SyncOp::Barrier(relaxed))
-                        }
-                        Some(Announcement::Expect(barrier)) => others(barrier),
-                        Some(Announcement::Commit { blocks, .. }) => blocks != Blocks::One,
-                        Some(
-                            Announcement::Crew
-                            | Announcement::Named(_)
-                            | Announcement::Cluster
-                            | Announcement::CpAsyncGroup
-                            | Announcement::NextGrid,
-                        )
-                        | None => false,
-                    }
-                }))
+        let relaxed = Op::Sync(SyncOp::Barrier(BarrierOp::Arrive(MemoryOrder::Relaxed)));
+        let others = |&barrier: &Value| {
+            self.ty(barrier).barrier().is_some_and(|ty| ty.root == root && ty.remote)
+        };
+        let mut relaxes = false;
+        let mut more = self.is_sent_to(root);
+        self.body.each_op(&mut |op, args, _, _| {
+            let is_used = !matches!(op, Op::Sync(SyncOp::Barrier(op)) if op.is_window())
+                && args.iter().any(others);
+            relaxes |= is_used && *op == relaxed;
+            more |= is_used && *op != relaxed;
+        });
+        self.hears_others(root) && (more || !relaxes)
     }
 
     /// Whether threads write to the shared memory of another block.
