@@ -60,7 +60,7 @@
 //! # Floor
 //!
 //! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of
-//! `decode`: the bytes of keys and values at the bandwidth of the memory.
+//! `decode`: the bytes of keys and values at the bandwidth of the memory. Measured shares are in `benches/results/families.md`.
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
