@@ -67,6 +67,9 @@ impl<T> Default for Epilogue<'_, T> {
     }
 }
 
+/// What a plan is chosen by: the element type, the extents, and how the operands lie in memory.
+type Planned = (&'static str, [usize; 3], [Major; 2]);
+
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
 ///
 /// One `Matmul` serves any number of shapes and streams of its device. A product waits for the one before it, because they share the scratch
@@ -82,7 +85,7 @@ pub struct Matmul {
     /// A launch has failed, which may have left counts.
     spoilt: bool,
     /// The plans of extents that have been multiplied, by the name of the element type.
-    plans: HashMap<(&'static str, [usize; 3], [Major; 2]), Option<Plan>>,
+    plans: HashMap<Planned, Option<Plan>>,
 }
 
 impl Matmul {

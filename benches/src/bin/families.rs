@@ -29,11 +29,13 @@ use kiln_kernels::{
     },
 };
 
+type Launch<'a> = dyn FnMut(&Stream) -> Result<()> + 'a;
+
 /// What is timed, and what it moves or computes.
 struct Timed<'a> {
     name: String,
     work: Work,
-    launch: Box<dyn FnMut(&Stream) -> Result<()> + 'a>,
+    launch: Box<Launch<'a>>,
 }
 
 #[derive(Clone, Copy)]
@@ -205,6 +207,7 @@ fn rows(bench: &mut Bench) -> Result<()> {
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn pointwise(bench: &mut Bench) -> Result<()> {
     if !bench.wants("pointwise") {
         return Ok(());

@@ -360,7 +360,10 @@ impl BarrierOp {
             BarrierOp::Index => format!("barrier_index {args}"),
             BarrierOp::Remote => format!("barrier_remote {args}"),
             BarrierOp::Expect => format!("barrier_expect {args}"),
-            BarrierOp::Arrive(order) => format!("barrier_arrive.{} {args}", order.name()),
+            BarrierOp::Arrive(MemoryOrder::Relaxed) => format!("barrier_arrive.relaxed {args}"),
+            BarrierOp::Arrive(
+                MemoryOrder::Release | MemoryOrder::Acquire | MemoryOrder::AcquireRelease,
+            ) => format!("barrier_arrive {args}"),
             BarrierOp::Wait => format!("barrier_wait {args}"),
             BarrierOp::Test => format!("barrier_test {args}"),
         }

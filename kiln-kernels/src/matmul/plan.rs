@@ -114,11 +114,8 @@ impl Plan {
 
     /// How the instance has `a` and `b` lie in memory.
     fn of_operands(&self) -> [Major; 2] {
-        let [left, right] =
-            [self.instance.LEFT_K, self.instance.RIGHT_K].map(|along_k| match along_k {
-                true => Major::K,
-                false => Major::Rows,
-            });
+        let [left, right] = [self.instance.LEFT_K, self.instance.RIGHT_K]
+            .map(|along_k| if along_k { Major::K } else { Major::Rows });
         if self.instance.SWAP { [right, left] } else { [left, right] }
     }
 
