@@ -64,7 +64,10 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
-use crate::Half;
+use crate::{
+    Half,
+    shape::{extent, require},
+};
 
 mod decode;
 mod hopper;
@@ -230,9 +233,9 @@ impl Attention {
         options: Options<'_>,
     ) -> Result<()> {
         let Ragged { offsets, key_offsets, .. } = ragged;
-        fits("offsets of keys", offsets.shape(), key_offsets.shape())?;
-        fits("offsets of sequences", [offsets.len().max(1)], offsets.shape())?;
-        fits("batch of ragged attention", [1], [q.tensor()?.shape()[0]])?;
+        require("offsets of keys", offsets.shape(), key_offsets.shape())?;
+        require("offsets of sequences", [offsets.len().max(1)], offsets.shape())?;
+        require("batch of ragged attention", [1], [q.tensor()?.shape()[0]])?;
         self.launch(stream, [q.tensor()?, k.tensor()?, v.tensor()?], out, Some(ragged), options)
     }
 
@@ -247,9 +250,9 @@ impl Attention {
         let [batch, queries, heads, dim] = q.shape();
         let [_, keys, key_heads, _] = k.shape();
         let value_dim = v.shape()[3];
-        fits("k of attention", [batch, keys, key_heads, dim], k.shape())?;
-        fits("v of attention", [batch, keys, key_heads, value_dim], v.shape())?;
-        fits("out of attention", [batch, queries, heads, value_dim], out.tensor_mut()?.shape())?;
+        require("k of attention", [batch, keys, key_heads, dim], k.shape())?;
+        require("v of attention", [batch, keys, key_heads, value_dim], v.shape())?;
+        require("out of attention", [batch, queries, heads, value_dim], out.tensor_mut()?.shape())?;
         options.check([batch, queries, heads, key_heads], [dim, value_dim])?;
         let (sequences, longest) = match ragged {
             Some(Ragged { offsets, longest, .. }) => (offsets.len() - 1, longest.min(queries)),
@@ -324,13 +327,13 @@ impl Options<'_> {
         [dim, value_dim]: [usize; 2],
     ) -> Result<()> {
         let shared = heads.checked_div(key_heads).unwrap_or(0) * key_heads;
-        fits("heads of attention, a multiple of those of keys", [shared], [heads])?;
-        fits("head extents of attention", [dim.min(256), value_dim.min(256)], [dim, value_dim])?;
+        require("heads of attention, a multiple of those of keys", [shared], [heads])?;
+        require("head extents of attention", [dim.min(256), value_dim.min(256)], [dim, value_dim])?;
         if let Some(slopes) = self.slopes {
-            fits("slopes of attention", [heads], slopes.shape())?;
+            require("slopes of attention", [heads], slopes.shape())?;
         }
         match &self.lse {
-            Some(lse) => fits("lse of attention", [batch, heads, queries], lse.shape()),
+            Some(lse) => require("lse of attention", [batch, heads, queries], lse.shape()),
             None => Ok(()),
         }
     }
@@ -355,21 +358,4 @@ fn count(number: usize) -> Result<i32> {
         required: vec![i32::MAX as usize],
         actual: vec![number],
     })
-}
-
-/// A constant of an instance, which is positive.
-fn extent(constant: i32) -> usize {
-    constant.unsigned_abs() as usize
-}
-
-fn fits<const R: usize>(
-    operation: &'static str,
-    required: [usize; R],
-    actual: [usize; R],
-) -> Result<()> {
-    if required == actual {
-        Ok(())
-    } else {
-        Err(Error::Shape { operation, required: required.to_vec(), actual: actual.to_vec() })
-    }
 }

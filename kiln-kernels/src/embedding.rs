@@ -40,7 +40,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use crate::Real;
+use crate::{Real, shape::require};
 
 mod kernel;
 
@@ -181,17 +181,4 @@ impl SortedTokens {
         let args = rows::sort::Args { tokens, sorted: &mut self.tokens, order: &mut self.order };
         rows::sort(args).launch(stream)
     }
-}
-
-/// [`Error::Shape`] unless a tensor has the required shape.
-fn require<const R: usize>(
-    operation: &'static str,
-    required: [usize; R],
-    actual: [usize; R],
-) -> Result<()> {
-    if required == actual {
-        return Ok(());
-    }
-    let (required, actual) = (required.to_vec(), actual.to_vec());
-    Err(Error::Shape { operation, required, actual })
 }

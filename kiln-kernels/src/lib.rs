@@ -4,6 +4,7 @@
 #[cfg(any(feature = "matmul", feature = "pointwise"))]
 mod activation;
 mod element;
+mod shape;
 
 #[cfg(any(feature = "matmul", feature = "pointwise"))]
 pub use activation::Activation;

@@ -29,7 +29,10 @@ use std::collections::HashMap;
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use crate::{Activation, Half};
+use crate::{
+    Activation, Half,
+    shape::{extent, require},
+};
 
 mod kernel;
 mod plan;
@@ -181,7 +184,7 @@ impl Matmul {
         c: &mut impl TensorArgumentMut<T, 2>,
     ) -> Result<()> {
         let Plan { instance, clusters, waves, .. } = plan;
-        let [bl, br] = [instance.BL, instance.BR].map(plan::count);
+        let [bl, br] = [instance.BL, instance.BR].map(extent);
         // Only tiles that clusters share need scratch memory: each block has two places.
         let tiles = plan.shared_tiles() * plan.cluster();
         let places = if tiles > 0 { 2 * clusters * plan.cluster() } else { 0 };
@@ -259,20 +262,10 @@ impl<'a, T: Half> Job<'a, T> {
         epilogue: Epilogue<'a, T>,
     ) -> Result<Job<'a, T>> {
         let ([m, k], [n, depth]) = (a.shape(), b.shape());
-        let differ = |operation, required: &[usize], actual: &[usize]| {
-            let (required, actual) = (required.to_vec(), actual.to_vec());
-            Err(Error::Shape { operation, required, actual })
-        };
-        if depth != k {
-            return differ("a product a · bᵀ, of b", &[n, k], &[n, depth]);
-        }
-        if c != [m, n] {
-            return differ("a product a · bᵀ, of c", &[m, n], &c);
-        }
-        if let Some(bias) = epilogue.bias
-            && bias.shape() != [n]
-        {
-            return differ("a product a · bᵀ, of the bias", &[n], &bias.shape());
+        require("a product a · bᵀ, of b", [n, k], [n, depth])?;
+        require("a product a · bᵀ, of c", [m, n], c)?;
+        if let Some(bias) = epilogue.bias {
+            require("a product a · bᵀ, of the bias", [n], bias.shape())?;
         }
         Ok(Job { shape: [m, n, k], operands: [Rows::new(a), Rows::new(b)], epilogue })
     }

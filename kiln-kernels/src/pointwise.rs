@@ -68,16 +68,3 @@ pub const TARGETS: &[Target] = rotary::rotary::TARGETS;
 
 /// What the kernels with numbers of the type [`e4m3`] are compiled for.
 pub const FLOAT8_TARGETS: &[Target] = quantize::FLOAT8_TARGETS;
-
-/// [`Error::Shape`] unless a tensor has the required shape.
-fn require<const R: usize>(
-    operation: &'static str,
-    required: [usize; R],
-    actual: [usize; R],
-) -> Result<()> {
-    if required == actual {
-        return Ok(());
-    }
-    let (required, actual) = (required.to_vec(), actual.to_vec());
-    Err(Error::Shape { operation, required, actual })
-}

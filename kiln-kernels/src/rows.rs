@@ -51,6 +51,8 @@
 
 use kiln::prelude::*;
 
+use crate::shape::{extent, require};
+
 mod cross_entropy;
 mod norm;
 mod running;
@@ -68,39 +70,22 @@ pub const TARGETS: &[Target] = &[Target::Sm80];
 /// The widest rows: indices of columns and the steps from one tile to the next are `i32`.
 const WIDEST: usize = 1 << 30;
 
-/// A constant of an instance, which is positive.
-fn size(constant: i32) -> usize {
-    constant.unsigned_abs() as usize
-}
-
 /// Whether rows of a matrix fit tiles of `n` columns.
 fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
-    columns <= size(n)
+    columns <= extent(n)
 }
 
 /// Whether a block may have so many elements in shared memory, and some more bytes for reductions: a card for workstations has 99 KiB.
 fn has_shared<T: Element>(stream: &Stream, elements: i32) -> bool {
     const REDUCTIONS: usize = 4096;
     let most = stream.device().properties().shared_bytes_per_block as usize;
-    size(elements) * T::BYTES + REDUCTIONS <= most
+    extent(elements) * T::BYTES + REDUCTIONS <= most
 }
 
 fn is_empty<const R: usize>(shape: [usize; R]) -> bool {
     shape.contains(&0)
 }
 
-fn require_shape<const R: usize>(
-    operation: &'static str,
-    required: [usize; R],
-    actual: [usize; R],
-) -> Result<()> {
-    if required == actual {
-        return Ok(());
-    }
-    let (required, actual) = (required.to_vec(), actual.to_vec());
-    Err(Error::Shape { operation, required, actual })
-}
-
 fn require_narrow(operation: &'static str, [rows, columns]: [usize; 2]) -> Result<()> {
-    require_shape(operation, [rows, columns.min(WIDEST)], [rows, columns])
+    require(operation, [rows, columns.min(WIDEST)], [rows, columns])
 }

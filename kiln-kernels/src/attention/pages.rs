@@ -2,8 +2,13 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{Attention, Factors, Half, Options, count, extent, fits};
-use super::{decode::paged, latent::joined, parts::items::FEWEST};
+use super::{
+    Attention, Factors, Options, count, decode::paged, latent::joined, parts::items::FEWEST,
+};
+use crate::{
+    Half,
+    shape::{extent, require},
+};
 
 /// Where the keys and values of sequences are in a cache of pages.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +59,12 @@ impl Attention {
         let [batch, queries, heads, dim] = q.tensor()?.shape();
         let [number, page, key_heads, _] = keys.tensor()?.shape();
         let (width, value_dim) = (table.shape()[1], values.tensor()?.shape()[3]);
-        fits("keys of pages", [number, page, key_heads, dim], keys.tensor()?.shape())?;
-        fits("values of pages", [number, page, key_heads, value_dim], values.tensor()?.shape())?;
-        fits("out of attention", [batch, queries, heads, value_dim], out.tensor_mut()?.shape())?;
-        fits("page of keys, a multiple of 16", [page.max(1).next_multiple_of(16)], [page])?;
-        fits("table of pages", [batch, width], table.shape())?;
-        fits("lengths of sequences", [batch], lengths.shape())?;
+        require("keys of pages", [number, page, key_heads, dim], keys.tensor()?.shape())?;
+        require("values of pages", [number, page, key_heads, value_dim], values.tensor()?.shape())?;
+        require("out of attention", [batch, queries, heads, value_dim], out.tensor_mut()?.shape())?;
+        require("page of keys, a multiple of 16", [page.max(1).next_multiple_of(16)], [page])?;
+        require("table of pages", [batch, width], table.shape())?;
+        require("lengths of sequences", [batch], lengths.shape())?;
         options.check([batch, queries, heads, key_heads], [dim, value_dim])?;
         let stores_nothing = value_dim == 0 && options.lse.is_none();
         if batch == 0 || queries == 0 || heads == 0 || stores_nothing {
@@ -141,7 +146,7 @@ impl Attention {
     ///
     /// The page is a multiple of 64 keys. Each query reads the cache once for every 64 heads on Hopper, for every 16 on other GPUs. On
     /// Hopper the strides of the cache are those that TMA takes, as in [`forward`](Attention::forward). The scale has no default that
-    /// fits: without one it is one over the square root of 576.
+    /// require: without one it is one over the square root of 576.
     ///
     /// # Errors
     /// [`Error::Shape`] for other extents; [`Error::FactBroken`] and [`Error::TensorMap`] for strides that TMA does not take; those of
@@ -159,12 +164,16 @@ impl Attention {
         let [batch, queries, heads, dim] = q.tensor()?.shape();
         let [number, page, _] = cache.tensor()?.shape();
         let width = table.shape()[1];
-        fits("q of latent attention", [batch, queries, heads, 576], [batch, queries, heads, dim])?;
-        fits("cache of latent attention", [number, page, 576], cache.tensor()?.shape())?;
-        fits("out of attention", [batch, queries, heads, 512], out.tensor_mut()?.shape())?;
-        fits("page of keys, a multiple of 64", [page.max(1).next_multiple_of(64)], [page])?;
-        fits("table of pages", [batch, width], table.shape())?;
-        fits("lengths of sequences", [batch], lengths.shape())?;
+        require(
+            "q of latent attention",
+            [batch, queries, heads, 576],
+            [batch, queries, heads, dim],
+        )?;
+        require("cache of latent attention", [number, page, 576], cache.tensor()?.shape())?;
+        require("out of attention", [batch, queries, heads, 512], out.tensor_mut()?.shape())?;
+        require("page of keys, a multiple of 64", [page.max(1).next_multiple_of(64)], [page])?;
+        require("table of pages", [batch, width], table.shape())?;
+        require("lengths of sequences", [batch], lengths.shape())?;
         options.check([batch, queries, heads, 1], [0, 0])?;
         if batch == 0 || queries == 0 || heads == 0 {
             return Ok(());

@@ -5,6 +5,7 @@ use std::fmt;
 use kiln::prelude::*;
 
 use super::{Half, Major, kernel::shared_steps::product};
+use crate::shape::extent;
 
 mod model;
 
@@ -90,7 +91,7 @@ impl Plan {
                 choices.extend([(most, waves + 1), (most, waves)]);
                 // Shares of all tiles are even, but read what other blocks read at other times.
                 let right = if plan.instance.SWAP { m } else { n };
-                if right <= count(plan.instance.BR) {
+                if right <= extent(plan.instance.BR) {
                     choices.push((most, waves - 1));
                 }
             }
@@ -108,7 +109,7 @@ impl Plan {
     /// The rows of `a` and of `b` of a tile: of the tiles of a cluster together, where blocks come in clusters.
     pub fn tile(&self) -> [usize; 2] {
         let (left, right) = (self.instance.BL * self.instance.C, self.instance.BR);
-        let [left, right] = [left, right].map(count);
+        let [left, right] = [left, right].map(extent);
         if self.instance.SWAP { [right, left] } else { [left, right] }
     }
 
@@ -121,7 +122,7 @@ impl Plan {
 
     /// The blocks of a cluster.
     pub fn cluster(&self) -> usize {
-        count(self.instance.C)
+        extent(self.instance.C)
     }
 
     /// The number of tiles.
@@ -134,11 +135,6 @@ impl Plan {
     pub(super) fn shared_tiles(&self) -> usize {
         self.tiles().saturating_sub(self.waves * self.clusters)
     }
-}
-
-/// A constant of an instance, which is positive.
-pub(super) fn count(constant: i32) -> usize {
-    constant.unsigned_abs() as usize
 }
 
 impl fmt::Display for Plan {

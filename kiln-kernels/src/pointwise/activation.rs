@@ -2,8 +2,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{require, tile_of};
-use crate::{Activation, Real};
+use super::tile_of;
+use crate::{Activation, Real, shape::require};
 
 mod kernel;
 

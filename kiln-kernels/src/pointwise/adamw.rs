@@ -4,8 +4,7 @@ use std::fmt;
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::require;
-use crate::Real;
+use crate::{Real, shape::require};
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the settings of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{corner, require, tile_of};
-use crate::Real;
+use super::{corner, tile_of};
+use crate::{Real, shape::require};
 
 /// Each element in another type: the nearest number, of two the even one; beyond the range an infinity. NaN stays NaN.
 ///

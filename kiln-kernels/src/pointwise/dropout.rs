@@ -2,8 +2,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*, random::Philox};
 
-use super::{corner, require, tile_of};
-use crate::Real;
+use super::{corner, tile_of};
+use crate::{Real, shape::require};
 
 /// Which elements are dropped: a function of these numbers, of the row, the column and the number of columns.
 ///

@@ -2,8 +2,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::require;
-use crate::Real;
+use crate::{Real, shape::require};
 
 /// Which elements of a head are rotated together, and which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

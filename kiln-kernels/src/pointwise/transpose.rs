@@ -2,7 +2,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::require;
+use crate::shape::require;
 
 /// An element type of matrices that are transposed: [`bf16`], [`struct@f16`], [`f32`], [`e4m3`], [`e5m2`], `i8`, `u8` and `i32`. Tensors of
 /// other types of 1, 2 and 4 bytes are [reinterpreted](DeviceTensor::reinterpret) as one of these.

@@ -2,8 +2,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{holds, is_empty, require_narrow, require_shape};
-use crate::Real;
+use super::{holds, is_empty, require_narrow};
+use crate::{Real, shape::require};
 
 mod kernel;
 
@@ -44,10 +44,10 @@ pub fn cross_entropy<T: Real>(
     let shape = logits.tensor()?.shape();
     let [rows, _] = shape;
     require_narrow("cross_entropy, of logits", shape)?;
-    require_shape("cross_entropy, of targets", [rows], targets.tensor()?.shape())?;
-    require_shape("cross_entropy, of loss", [rows], loss.tensor_mut()?.shape())?;
+    require("cross_entropy, of targets", [rows], targets.tensor()?.shape())?;
+    require("cross_entropy, of loss", [rows], loss.tensor_mut()?.shape())?;
     if let Some(log_sums) = &mut log_sums {
-        require_shape("cross_entropy, of log_sums", [rows], log_sums.tensor_mut()?.shape())?;
+        require("cross_entropy, of log_sums", [rows], log_sums.tensor_mut()?.shape())?;
     }
     if rows == 0 {
         return Ok(());
@@ -82,11 +82,7 @@ pub fn cross_entropy_backward<T: Real>(
     gradient: &mut impl TensorArgumentMut<T, 2>,
 ) -> Result<()> {
     let shape = logits.tensor()?.shape();
-    require_shape(
-        "cross_entropy_backward, of the gradient",
-        shape,
-        gradient.tensor_mut()?.shape(),
-    )?;
+    require("cross_entropy_backward, of the gradient", shape, gradient.tensor_mut()?.shape())?;
     let saved = Saved { targets, options, log_sums, loss_gradient };
     saved.gradients(stream, Some(logits), gradient)
 }
@@ -131,10 +127,10 @@ where
         let shape = gradient.tensor_mut()?.shape();
         let [rows, _] = shape;
         require_narrow("cross_entropy_backward, of logits", shape)?;
-        require_shape("cross_entropy_backward, of targets", [rows], targets.tensor()?.shape())?;
-        require_shape("cross_entropy_backward, of log_sums", [rows], log_sums.tensor()?.shape())?;
+        require("cross_entropy_backward, of targets", [rows], targets.tensor()?.shape())?;
+        require("cross_entropy_backward, of log_sums", [rows], log_sums.tensor()?.shape())?;
         let of = "cross_entropy_backward, of the gradient of the loss";
-        require_shape(of, [rows], loss_gradient.tensor()?.shape())?;
+        require(of, [rows], loss_gradient.tensor()?.shape())?;
         if is_empty(shape) {
             return Ok(());
         }

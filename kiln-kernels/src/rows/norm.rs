@@ -2,8 +2,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{has_shared, holds, is_empty, require_narrow, require_shape};
-use crate::Real;
+use super::{has_shared, holds, is_empty, require_narrow};
+use crate::{Real, shape::require};
 
 mod backward;
 mod forward;
@@ -113,15 +113,15 @@ impl<T: Real, X: TensorArgument<T, 2>, W: TensorArgument<T, 1>> Forward<'_, T, X
         let [_, columns] = shape;
         require_narrow(operation, shape)?;
         for vector in [Some(weight as &dyn TensorArgument<T, 1>), bias].into_iter().flatten() {
-            require_shape(operation, [columns], vector.tensor()?.shape())?;
+            require(operation, [columns], vector.tensor()?.shape())?;
         }
         if let Some(residual) = residual {
-            require_shape(operation, shape, residual.tensor()?.shape())?;
+            require(operation, shape, residual.tensor()?.shape())?;
         }
         if let Some(sum) = &mut sum {
-            require_shape(operation, shape, sum.tensor_mut()?.shape())?;
+            require(operation, shape, sum.tensor_mut()?.shape())?;
         }
-        require_shape(operation, shape, y.tensor_mut()?.shape())?;
+        require(operation, shape, y.tensor_mut()?.shape())?;
         if is_empty(shape) {
             return Ok(());
         }

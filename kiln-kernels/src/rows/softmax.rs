@@ -2,8 +2,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{has_shared, holds, is_empty, require_narrow, require_shape};
-use crate::Real;
+use super::{has_shared, holds, is_empty, require_narrow};
+use crate::{Real, shape::require};
 
 mod kernel;
 
@@ -88,7 +88,7 @@ fn forward<T: Real>(
 ) -> Result<()> {
     let shape = x.tensor()?.shape();
     require_narrow(operation, shape)?;
-    require_shape(operation, shape, y.tensor_mut()?.shape())?;
+    require(operation, shape, y.tensor_mut()?.shape())?;
     if is_empty(shape) {
         return Ok(());
     }
@@ -115,8 +115,8 @@ fn backward<T: Real>(
 ) -> Result<()> {
     let shape = y.tensor()?.shape();
     require_narrow(of_dy, shape)?;
-    require_shape(of_dy, shape, dy.tensor()?.shape())?;
-    require_shape(of_dx, shape, dx.tensor_mut()?.shape())?;
+    require(of_dy, shape, dy.tensor()?.shape())?;
+    require(of_dx, shape, dx.tensor_mut()?.shape())?;
     if is_empty(shape) {
         return Ok(());
     }

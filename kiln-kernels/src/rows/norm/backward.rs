@@ -5,7 +5,8 @@ use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 use super::gradient::{add_parts, gradients, wide_gradients, wide_sums};
 use crate::{
     Real,
-    rows::{has_shared, holds, require_narrow, require_shape, size},
+    rows::{has_shared, holds, require_narrow},
+    shape::{extent, require},
 };
 
 /// Computes gradients of norms, and keeps scratch memory from one to the next.
@@ -117,14 +118,14 @@ where
         let shape = x.tensor()?.shape();
         let [rows, columns] = shape;
         require_narrow(operation, shape)?;
-        require_shape(operation, [columns], weight.tensor()?.shape())?;
+        require(operation, [columns], weight.tensor()?.shape())?;
         for matrix in [Some(dy as &dyn TensorArgument<T, 2>), dsum].into_iter().flatten() {
-            require_shape(operation, shape, matrix.tensor()?.shape())?;
+            require(operation, shape, matrix.tensor()?.shape())?;
         }
-        require_shape(operation, shape, dx.tensor_mut()?.shape())?;
-        require_shape(operation, [columns], dweight.tensor_mut()?.shape())?;
+        require(operation, shape, dx.tensor_mut()?.shape())?;
+        require(operation, [columns], dweight.tensor_mut()?.shape())?;
         if let Some(dbias) = &mut dbias {
-            require_shape(operation, [columns], dbias.tensor_mut()?.shape())?;
+            require(operation, [columns], dbias.tensor_mut()?.shape())?;
         }
         if columns == 0 {
             return Ok(());
@@ -138,12 +139,12 @@ where
         let narrow = instances.find(|i| holds(i.N, shape));
         let wide = wide_sums::find(|i| i.T == ty && i.CENTRED == centred)?;
         let blocks = if let Some(instance) = narrow {
-            let resident = scratch.multiprocessors * WARPS / size(instance.W);
-            rows.div_ceil(size(instance.R)).min(resident.max(1))
+            let resident = scratch.multiprocessors * WARPS / extent(instance.W);
+            rows.div_ceil(extent(instance.R)).min(resident.max(1))
         } else {
-            let resident = scratch.multiprocessors * WARPS / size(wide.W);
-            let shares = resident.div_ceil(columns.div_ceil(size(wide.N)));
-            rows.div_ceil(size(wide.R)).min(shares)
+            let resident = scratch.multiprocessors * WARPS / extent(wide.W);
+            let shares = resident.div_ceil(columns.div_ceil(extent(wide.N)));
+            rows.div_ceil(extent(wide.R)).min(shares)
         };
         grow(stream, &mut scratch.parts, blocks * kinds * columns)?;
         let mut parts = scratch.parts.slice_mut(0, 0..blocks * kinds * columns)?;
