@@ -260,3 +260,36 @@ fn pairs_meet_before_they_give_tensor_memory_back_and_not_twice() {
     let gives = "tcgen05.dealloc.cta_group::2";
     assert_eq!(order(&text, &[ARRIVE, WAIT, gives]), [ARRIVE, WAIT, ARRIVE, WAIT, gives]);
 }
+
+#[test]
+fn a_relaxed_arrival_orders_nothing_where_a_tensor_is_read_and_written() {
+    let arrived = |how: &str| {
+        let body = format!(
+            "x.tile([0], [128]).store(x.tile([0], [128]).load() + 1.0);
+            let there = barrier(1);
+            there.of_block(cluster::rank() ^ 1).{how};
+            there.wait(0);"
+        );
+        order(&ptx(&body), &[ACQUIRE, TRY, RELEASE, PLAIN]).join(" ")
+    };
+    assert_eq!(arrived("arrive()"), [RELEASE, ACQUIRE].join(" "));
+    assert_eq!(arrived("arrive_relaxed()"), [PLAIN, TRY].join(" "));
+}
+
+#[test]
+fn a_wait_that_commits_end_as_well_sees_what_other_blocks_did() {
+    let waited = |how: &str| {
+        let body = format!(
+            "x.tile([0], [128]).store(x.tile([0], [128]).load() + 1.0);
+            {PRODUCT} let acc = tmem::<f32>([64, 32]);
+            tcgen05::mma(a, b, acc).accumulate(false);
+            tcgen05::commit(done).multicast(0b1111);
+            {how}
+            if n > 0 {{ done.wait(0); }}"
+        );
+        let text = ptx_for(&quote::quote!(sm_100a), &body);
+        order(&text, &[ACQUIRE, TRY]).join(" ")
+    };
+    assert_eq!(waited(""), ACQUIRE);
+    assert_eq!(waited("done.of_block(0).arrive_relaxed();"), ACQUIRE);
+}

@@ -87,22 +87,27 @@ impl Kernel {
             || self.body.any_op(&mut |op, args| {
                 let made = *op == Op::Sync(SyncOp::Barrier(BarrierOp::Remote))
                     && self.is_of(args[0], root);
-                made || match self.effects(op, args, None).announces {
-                    Some(Announcement::Commit { barrier, blocks }) => {
-                        blocks != Blocks::One && self.is_of(barrier, root)
-                    }
-                    Some(
-                        Announcement::Crew
-                        | Announcement::Named(_)
-                        | Announcement::Cluster
-                        | Announcement::Arrive(_)
-                        | Announcement::Expect(_)
-                        | Announcement::CpAsyncGroup
-                        | Announcement::NextGrid,
-                    )
-                    | None => false,
-                }
+                made || self.commits_to_several(op, args, root)
             })
+    }
+
+    /// Whether an operation commits to the barriers of an allocation in several blocks.
+    fn commits_to_several(&self, op: &Op, args: &[Value], root: Barriers) -> bool {
+        match self.effects(op, args, None).announces {
+            Some(Announcement::Commit { barrier, blocks }) => {
+                blocks != Blocks::One && self.is_of(barrier, root)
+            }
+            Some(
+                Announcement::Crew
+                | Announcement::Named(_)
+                | Announcement::Cluster
+                | Announcement::Arrive(_)
+                | Announcement::Expect(_)
+                | Announcement::CpAsyncGroup
+                | Announcement::NextGrid,
+            )
+            | None => false,
+        }
     }
 
     /// Whether the barriers of an allocation count what other blocks send.
@@ -190,15 +195,12 @@ impl Kernel {
         let others = |&barrier: &Value| {
             self.ty(barrier).barrier().is_some_and(|ty| ty.root == root && ty.remote)
         };
-        let mut relaxes = false;
-        let mut more = self.is_sent_to(root);
-        self.body.each_op(&mut |op, args, _, _| {
-            let is_used = !matches!(op, Op::Sync(SyncOp::Barrier(op)) if op.is_window())
-                && args.iter().any(others);
-            relaxes |= is_used && *op == relaxed;
-            more |= is_used && *op != relaxed;
-        });
-        self.hears_others(root) && (more || !relaxes)
+        self.is_sent_to(root)
+            || self.body.any_op(&mut |op, args| {
+                let gives = matches!(op, Op::Sync(SyncOp::Barrier(op)) if op.is_window());
+                let releases = !gives && *op != relaxed && args.iter().any(others);
+                releases || self.commits_to_several(op, args, root)
+            })
     }
 
     /// Whether threads write to the shared memory of another block.
