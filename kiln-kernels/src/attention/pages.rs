@@ -146,7 +146,7 @@ impl Attention {
     ///
     /// The page is a multiple of 64 keys. Each query reads the cache once for every 64 heads on Hopper, for every 16 on other GPUs. On
     /// Hopper the strides of the cache are those that TMA takes, as in [`forward`](Attention::forward). The scale has no default that
-    /// require: without one it is one over the square root of 576.
+    /// fits: without one it is one over the square root of 576.
     ///
     /// # Errors
     /// [`Error::Shape`] for other extents; [`Error::FactBroken`] and [`Error::TensorMap`] for strides that TMA does not take; those of
