@@ -35,7 +35,7 @@ impl Attention {
     ///
     /// The page is a multiple of 16 keys, `dim` and `value dim` at most 256. Strides are any; rows that begin at multiples of 16 bytes are
     /// faster. With `heads / key heads` times `queries` of at most 16, each key and value is read once; every further 16 read them again.
-    /// The last query is at the place of the last key: with more than one query, [`Mask::Causal`] is what a language model needs.
+    /// The last query is at the place of the last key: with more than one query, [`Mask::Causal`](super::Mask::Causal) is what a language model needs.
     /// What is in a page after the last key of its sequence is not used, whatever it is.
     ///
     /// The keys of long sequences are split over blocks, if there are too few sequences and heads for all multiprocessors; the parts are
