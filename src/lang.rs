@@ -335,7 +335,8 @@
 //! that they are contiguous, aligned as a group, and all inside or all outside the tensor. It learns this from
 //! `#[multiple_of]`, `#[stride]` and what follows from them for offsets. In the aligned variant, which the launch takes if it
 //! fits, tensors and pointers begin at multiples of 16 bytes, the last axis is contiguous, and rows are multiples of 16
-//! bytes.
+//! bytes. Of a tensor whose windows are narrower along that axis it asks for less, and for no alignment at all where they are one
+//! element wide, as a scale of each row is.
 //!
 //! | elements | instruction, for each 16, 8 or 4 bytes |
 //! |---|---|

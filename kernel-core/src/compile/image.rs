@@ -80,6 +80,7 @@ pub(super) fn compile_image(
     around: Around<'_>,
 ) -> Option<Image> {
     let Built { kernel, aligned, written, .. } = check::instance(request, &mut left.problems)?;
+    let aligned = layouts::needed(&kernel, &aligned);
     around.ended(Phase::Build);
     let mut label = dump_label(request, target);
     let reports = reports_of(&kernel, around);
