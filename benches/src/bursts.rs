@@ -10,7 +10,7 @@
     reason = "numbers of launches are small"
 )]
 
-use std::{thread, time::Duration};
+use std::{cell::RefCell, thread, time::Duration};
 
 use anyhow::Result;
 use kiln::prelude::*;
@@ -32,14 +32,77 @@ impl Default for Bursts {
     }
 }
 
-/// What is timed: its launches, recorded.
-struct Contender {
-    burst: Graph,
-    launches: usize,
-    times: Vec<f64>,
+/// How long a device works before a burst begins, in microseconds: the host puts the burst on the stream meanwhile, however slow its
+/// library is at that.
+const LEAD_US: f64 = 300.0;
+
+/// What is timed.
+pub trait Contender {
+    /// Puts one launch on the stream.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    fn launch(&mut self, stream: &Stream) -> Result<()>;
+
+    /// Records so many launches. The first recording is number 0.
+    ///
+    /// # Errors
+    /// Those of the launches.
+    fn record(&mut self, device: &Device, launches: usize) -> Result<()>;
+
+    /// Puts a recording on the stream.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    fn replay(&mut self, stream: &Stream, recording: usize) -> Result<()>;
 }
 
-/// The median time of one launch of each contender, in microseconds. `launch` puts one launch of a contender on a stream.
+/// Launches of Kiln.
+pub struct Own<F> {
+    launch: F,
+    recordings: Vec<Graph>,
+}
+
+impl<F: FnMut(&Stream) -> Result<()>> Own<F> {
+    /// `launch` puts one launch on a stream.
+    pub fn new(launch: F) -> Self {
+        Own { launch, recordings: Vec::new() }
+    }
+}
+
+impl<F> std::fmt::Debug for Own<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Own").field("recordings", &self.recordings.len()).finish_non_exhaustive()
+    }
+}
+
+impl<F: FnMut(&Stream) -> Result<()>> Contender for Own<F> {
+    fn launch(&mut self, stream: &Stream) -> Result<()> {
+        (self.launch)(stream)
+    }
+
+    fn record(&mut self, device: &Device, launches: usize) -> Result<()> {
+        let mut said = Ok(());
+        let graph = device.capture(|stream| {
+            said = (0..launches).try_for_each(|_| (self.launch)(stream));
+            Ok(())
+        })?;
+        said?;
+        self.recordings.push(graph);
+        Ok(())
+    }
+
+    fn replay(&mut self, stream: &Stream, recording: usize) -> Result<()> {
+        Ok(self.recordings[recording].launch(stream)?)
+    }
+}
+
+/// The recordings of a contender, in their order.
+const FEW: usize = 0;
+const LEAD: usize = 1;
+const BURST: usize = 2;
+
+/// The median time of one launch of each of Kiln's contenders, in microseconds. `launch` puts one launch of a contender on a stream.
 ///
 /// # Errors
 /// Those of the launches.
@@ -47,21 +110,45 @@ pub fn medians(
     stream: &Stream,
     bursts: Bursts,
     contenders: usize,
-    mut launch: impl FnMut(usize, &Stream) -> Result<()>,
+    launch: impl FnMut(usize, &Stream) -> Result<()>,
 ) -> Result<Vec<f64>> {
-    let mut all = Vec::new();
-    for at in 0..contenders {
-        launch(at, stream)?;
-        let single = recorded(stream.device(), 4, |stream| launch(at, stream))?;
-        let alone = time_us(stream, &single)?.min(time_us(stream, &single)?) / 4.0;
-        let launches =
-            (bursts.length.as_secs_f64() * 1e6 / alone).round().clamp(4.0, 400.0) as usize;
-        let burst = recorded(stream.device(), launches, |stream| launch(at, stream))?;
-        burst.launch(stream)?;
+    let launch = RefCell::new(launch);
+    let of = |at: usize| {
+        let launch = &launch;
+        Own::new(move |stream: &Stream| (launch.borrow_mut())(at, stream))
+    };
+    let mut all: Vec<_> = (0..contenders).map(of).collect();
+    let mut contenders: Vec<&mut dyn Contender> = Vec::new();
+    contenders.extend(all.iter_mut().map(|one| one as &mut dyn Contender));
+    medians_of(stream, bursts, &mut contenders)
+}
+
+/// The median time of one launch of each contender, in microseconds.
+///
+/// # Errors
+/// Those of the contenders.
+pub fn medians_of(
+    stream: &Stream,
+    bursts: Bursts,
+    contenders: &mut [&mut dyn Contender],
+) -> Result<Vec<f64>> {
+    let mut launches = Vec::new();
+    for one in contenders.iter_mut() {
+        one.launch(stream)?;
         stream.synchronize()?;
-        all.push(Contender { burst, launches, times: Vec::new() });
+        one.record(stream.device(), 4)?;
+        let few = [0; 2].map(|_| time_us(stream, &mut **one, FEW));
+        let [first, second] = few;
+        let alone = first?.min(second?) / 4.0;
+        let within = |us: f64| (us / alone).round().clamp(4.0, 400.0) as usize;
+        one.record(stream.device(), within(LEAD_US))?;
+        launches.push(within(bursts.length.as_secs_f64() * 1e6));
+        one.record(stream.device(), launches[launches.len() - 1])?;
+        one.replay(stream, BURST)?;
+        stream.synchronize()?;
     }
-    let mut order: Vec<usize> = (0..contenders).collect();
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); contenders.len()];
+    let mut order: Vec<usize> = (0..contenders.len()).collect();
     let mut seed: u64 = 0x5851_f42d_4c95_7f2d;
     for _ in 0..bursts.rounds {
         for last in (1..order.len()).rev() {
@@ -69,39 +156,22 @@ pub fn medians(
             order.swap(last, (seed >> 33) as usize % (last + 1));
         }
         for &at in &order {
-            let Contender { burst, launches, times } = &mut all[at];
             thread::sleep(bursts.pause);
-            launch(at, stream)?;
-            launch(at, stream)?;
-            times.push(time_us(stream, burst)? / *launches as f64);
+            contenders[at].replay(stream, LEAD)?;
+            times[at].push(time_us(stream, contenders[at], BURST)? / launches[at] as f64);
         }
     }
     let median = |mut times: Vec<f64>| {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     };
-    Ok(all.into_iter().map(|one| median(one.times)).collect())
+    Ok(times.into_iter().map(median).collect())
 }
 
-/// A graph of launches.
-fn recorded(
-    device: &Device,
-    launches: usize,
-    mut launch: impl FnMut(&Stream) -> Result<()>,
-) -> Result<Graph> {
-    let mut said = Ok(());
-    let graph = device.capture(|stream| {
-        said = (0..launches).try_for_each(|_| launch(stream));
-        Ok(())
-    })?;
-    said?;
-    Ok(graph)
-}
-
-/// How long a graph takes, between events.
-fn time_us(stream: &Stream, graph: &Graph) -> Result<f64> {
+/// How long a recording takes, between events.
+fn time_us(stream: &Stream, contender: &mut dyn Contender, recording: usize) -> Result<f64> {
     let start = stream.record()?;
-    graph.launch(stream)?;
+    contender.replay(stream, recording)?;
     let end = stream.record()?;
     Ok(f64::from(start.elapsed_ms(&end)?) * 1e3)
 }

@@ -3,3 +3,5 @@
 pub mod bursts;
 pub mod cublaslt;
 pub mod data;
+pub mod families;
+pub mod peers;

@@ -1,7 +1,7 @@
 //! Products of matrices in bf16 and f16.
 //!
 //! [`Matmul::product`] computes `c = a · bᵀ`: `a` has `m` rows and `b` has `n` rows of `k` numbers, as the weights of a layer are stored
-//! (`[out, in]`). Sums are computed in f32 and rounded once.
+//! (`[out, in]`). Tensors of three axes are batches of matrices, whose tiles are computed as if they were of one product. Sums are computed in f32 and rounded once.
 //!
 //! # Idea
 //!
@@ -71,7 +71,7 @@ impl<T> Default for Epilogue<'_, T> {
 }
 
 /// What a plan is chosen by: the element type, the extents, and how the operands lie in memory.
-type Planned = (&'static str, [usize; 3], [Major; 2]);
+type Planned = (&'static str, [usize; 4], [Major; 2]);
 
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
 ///
@@ -109,22 +109,23 @@ impl Matmul {
         })
     }
 
-    /// `c = a · bᵀ` for `a` of shape `[m, k]`, `b` of shape `[n, k]` and `c` of shape `[m, n]`.
+    /// `c = a · bᵀ` for `a` of shape `[m, k]`, `b` of shape `[n, k]` and `c` of shape `[m, n]`; or the products of a batch, `[batch, m, k]`,
+    /// `[batch, n, k]` and `[batch, m, n]`.
     ///
-    /// Each operand is contiguous along one of its axes: the weights of a layer that are stored as `[in, out]` are the view
-    /// `b.transpose()`. Its rows, or its columns, begin at multiples of 16 bytes, as TMA asks for: of contiguous tensors `k` and `n` are
-    /// multiples of 8. Rows of `c` are contiguous and begin there as well; `cᵀ` is the product of `b` and `a`.
+    /// Each tensor is contiguous along one of its last two axes: the weights of a layer that are stored as `[in, out]` are the view
+    /// `b.transpose()`. Rows, or columns where those are contiguous, begin at multiples of 16 bytes, as TMA asks for, and those of `c` end
+    /// there: of contiguous tensors `k` and `n` are multiples of 8. The matrices of a batch begin there as well.
     /// Extents may be 0: without `k` every sum is 0. NaN and infinities spread as the sums say.
     ///
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes,
     /// those of allocations and launches.
-    pub fn product<T: Half>(
+    pub fn product<T: Half, const R: usize>(
         &mut self,
         stream: &Stream,
-        a: &impl TensorArgument<T, 2>,
-        b: &impl TensorArgument<T, 2>,
-        c: &mut impl TensorArgumentMut<T, 2>,
+        a: &impl TensorArgument<T, R>,
+        b: &impl TensorArgument<T, R>,
+        c: &mut impl TensorArgumentMut<T, R>,
     ) -> Result<()> {
         self.product_with(stream, a, b, c, Epilogue::default())
     }
@@ -133,47 +134,73 @@ impl Matmul {
     ///
     /// # Errors
     /// [`Error::Shape`] for a bias of another length than `n`; those of [`product`](Matmul::product).
-    pub fn product_with<T: Half>(
+    pub fn product_with<T: Half, const R: usize>(
         &mut self,
         stream: &Stream,
-        a: &impl TensorArgument<T, 2>,
-        b: &impl TensorArgument<T, 2>,
-        c: &mut impl TensorArgumentMut<T, 2>,
+        a: &impl TensorArgument<T, R>,
+        b: &impl TensorArgument<T, R>,
+        c: &mut impl TensorArgumentMut<T, R>,
         epilogue: Epilogue<'_, T>,
     ) -> Result<()> {
-        let (a, b) = (a.tensor()?, b.tensor()?);
-        let job = Job::new(&a, &b, c.tensor_mut()?.shape(), epilogue)?;
-        let (shape, majors) = (job.shape, job.majors());
-        let multiprocessors = self.multiprocessors;
-        let choose = || Plan::choose::<T>(shape, majors, multiprocessors);
-        match *self.plans.entry((T::DTYPE, shape, majors)).or_insert_with(choose) {
-            Some(plan) => self.launch(stream, plan, job, c),
-            None if shape[0] == 0 || shape[1] == 0 => Ok(()),
-            None => job.without_sums(stream, c),
-        }
+        self.any(
+            stream,
+            None,
+            [&*a.tensor()?, &*b.tensor()?],
+            c.tensor_mut()?.into_view(),
+            epilogue,
+        )
     }
 
-    /// [`product`](Matmul::product) by a plan of the caller's choice, one of [`Plan::candidates`] for these extents.
+    /// [`product`](Matmul::product) by a plan of the caller's choice, one of [`Plan::candidates`] for these extents. If columns of `c` are
+    /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`.
     ///
     /// # Errors
     /// [`Error::Shape`] for a plan that was made for other extents; those of [`product`](Matmul::product).
-    pub fn product_by<T: Half>(
+    pub fn product_by<T: Half, const R: usize>(
         &mut self,
         stream: &Stream,
         plan: Plan,
-        a: &impl TensorArgument<T, 2>,
-        b: &impl TensorArgument<T, 2>,
-        c: &mut impl TensorArgumentMut<T, 2>,
+        a: &impl TensorArgument<T, R>,
+        b: &impl TensorArgument<T, R>,
+        c: &mut impl TensorArgumentMut<T, R>,
         epilogue: Epilogue<'_, T>,
     ) -> Result<()> {
-        let (a, b) = (a.tensor()?, b.tensor()?);
-        let job = Job::new(&a, &b, c.tensor_mut()?.shape(), epilogue)?;
-        if (plan.shape, plan.majors) != (job.shape, job.majors()) {
-            let operation = "a plan for a product [m, n, k]";
-            let (required, actual) = (plan.shape.to_vec(), job.shape.to_vec());
-            return Err(Error::Shape { operation, required, actual });
+        let c = c.tensor_mut()?.into_view();
+        self.any(stream, Some(plan), [&*a.tensor()?, &*b.tensor()?], c, epilogue)
+    }
+
+    fn any<T: Half, const R: usize>(
+        &mut self,
+        stream: &Stream,
+        plan: Option<Plan>,
+        [a, b]: [&DeviceTensor<T, R>; 2],
+        mut c: TensorViewMut<'_, T, R>,
+        epilogue: Epilogue<'_, T>,
+    ) -> Result<()> {
+        fit(a, b, &c, &epilogue)?;
+        let (shape, strides) = matrices(&c);
+        let mut c = c.as_strided_mut(shape, strides)?;
+        let job = Job::new(a, b, strides, epilogue)?;
+        if job.turned {
+            c = c.into_permute([0, 2, 1])?;
         }
-        self.launch(stream, plan, job, c)
+        let (shape, majors) = (job.shape, job.majors());
+        let multiprocessors = self.multiprocessors;
+        let choose = || Plan::choose::<T>(shape, majors, multiprocessors);
+        let plan = match plan {
+            Some(plan) if (plan.shape, plan.majors) != (shape, majors) => {
+                let operation = "a plan for products [batch, m, n, k]";
+                let (required, actual) = (plan.shape.to_vec(), shape.to_vec());
+                return Err(Error::Shape { operation, required, actual });
+            }
+            Some(plan) => Some(plan),
+            None => *self.plans.entry((T::DTYPE, shape, majors)).or_insert_with(choose),
+        };
+        match plan {
+            Some(plan) => self.launch(stream, plan, job, c),
+            None if shape[..3].contains(&0) => Ok(()),
+            None => job.without_sums(stream, c),
+        }
     }
 
     fn launch<T: Half>(
@@ -181,7 +208,7 @@ impl Matmul {
         stream: &Stream,
         plan: Plan,
         job: Job<'_, T>,
-        c: &mut impl TensorArgumentMut<T, 2>,
+        mut c: TensorViewMut<'_, T, 3>,
     ) -> Result<()> {
         let Plan { instance, clusters, waves, .. } = plan;
         let [bl, br] = [instance.BL, instance.BR].map(extent);
@@ -201,21 +228,21 @@ impl Matmul {
             i32::try_from(value)
                 .expect("there are fewer waves than tiles, which the kernel counts in i32")
         });
-        let Job { operands: [a, b], epilogue, .. } = job;
+        let Job { operands: [a, b], epilogue, turned, .. } = job;
         let (left, right) = if instance.SWAP { (b, a) } else { (a, b) };
         let none = stream.empty([0])?;
         let launched = instance
             .with(product::Args {
                 left: &left.matrix,
                 right: &right.matrix,
-                c,
+                c: &mut c,
                 parts: &mut parts,
                 arrived: &mut self.arrived,
                 clusters,
                 waves,
                 scale: epilogue.scale,
                 bias: epilogue.bias.unwrap_or(&none),
-                bias_of_left: instance.SWAP,
+                bias_of_left: instance.SWAP != turned,
                 activation: number_of(epilogue.activation),
                 accumulate: epilogue.accumulate,
             })
@@ -228,46 +255,85 @@ impl Matmul {
     }
 }
 
-/// A product as the kernel takes it.
-struct Job<'a, T: Half> {
-    shape: [usize; 3],
-    operands: [Rows<'a, T>; 2],
-    epilogue: Epilogue<'a, T>,
+/// The extents and strides of a matrix, or of a batch of them, as `[batch, rows, columns]`.
+fn matrices<T, const R: usize>(tensor: &DeviceTensor<T, R>) -> ([usize; 3], [usize; 3]) {
+    const { assert!(R == 2 || R == 3, "a product is of matrices, or of batches of them") };
+    let (shape, strides) = (tensor.shape(), tensor.strides());
+    let [rows, columns] = [shape[R - 2], shape[R - 1]];
+    let [down, across] = [strides[R - 2], strides[R - 1]];
+    if R == 3 {
+        ([shape[0], rows, columns], [strides[0], down, across])
+    } else {
+        // Where a second matrix would begin.
+        ([1, rows, columns], [(down * rows).max(across * columns), down, across])
+    }
 }
 
-/// An operand, and how it lies in memory: `[rows, k]`, or `[k, rows]`.
+/// Whether the extents of a product fit together.
+fn fit<T: Half, const R: usize>(
+    a: &DeviceTensor<T, R>,
+    b: &DeviceTensor<T, R>,
+    c: &DeviceTensor<T, R>,
+    epilogue: &Epilogue<'_, T>,
+) -> Result<()> {
+    let (mut of_b, mut of_c) = (a.shape(), a.shape());
+    let n = b.shape()[R - 2];
+    of_b[R - 2] = n;
+    of_c[R - 1] = n;
+    require("a product a · bᵀ, of b", of_b, b.shape())?;
+    require("a product a · bᵀ, of c", of_c, c.shape())?;
+    match epilogue.bias {
+        Some(bias) => require("a product a · bᵀ, of the bias", [n], bias.shape()),
+        None => Ok(()),
+    }
+}
+
+/// Products as the kernel takes them: rows of `c` are contiguous.
+struct Job<'a, T: Half> {
+    /// `[batch, m, n, k]`.
+    shape: [usize; 4],
+    operands: [Rows<'a, T>; 2],
+    epilogue: Epilogue<'a, T>,
+    /// It is the transposed product, since the columns of `c` are contiguous.
+    turned: bool,
+}
+
+/// An operand, and how it lies in memory: `[batch, rows, k]`, or `[batch, k, rows]`.
 struct Rows<'a, T> {
-    matrix: TensorView<'a, T, 2>,
+    matrix: TensorView<'a, T, 3>,
     major: Major,
 }
 
 impl<'a, T: Half> Rows<'a, T> {
-    fn new(operand: &'a DeviceTensor<T, 2>) -> Rows<'a, T> {
-        match operand.strides() {
-            // A launch says what is wrong with a matrix that is contiguous along neither axis.
-            [along_rows, along_k] if along_k != 1 && along_rows == 1 => {
-                Rows { matrix: operand.transpose(), major: Major::Rows }
-            }
-            _ => Rows { matrix: operand.view(), major: Major::K },
-        }
+    fn new<const R: usize>(operand: &'a DeviceTensor<T, R>) -> Result<Rows<'a, T>> {
+        let (shape, strides) = matrices(operand);
+        let matrix = operand.as_strided(shape, strides)?;
+        // A launch says what is wrong with a matrix that is contiguous along neither axis.
+        Ok(if across(strides) {
+            Rows { matrix: matrix.permute([0, 2, 1])?, major: Major::Rows }
+        } else {
+            Rows { matrix, major: Major::K }
+        })
     }
 }
 
+/// Whether a matrix is contiguous along its columns, and not along its rows.
+fn across([_, down, across]: [usize; 3]) -> bool {
+    across != 1 && down == 1
+}
+
 impl<'a, T: Half> Job<'a, T> {
-    #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
-    fn new(
-        a: &'a DeviceTensor<T, 2>,
-        b: &'a DeviceTensor<T, 2>,
-        c: [usize; 2],
+    fn new<const R: usize>(
+        a: &'a DeviceTensor<T, R>,
+        b: &'a DeviceTensor<T, R>,
+        strides_of_c: [usize; 3],
         epilogue: Epilogue<'a, T>,
     ) -> Result<Job<'a, T>> {
-        let ([m, k], [n, depth]) = (a.shape(), b.shape());
-        require("a product a · bᵀ, of b", [n, k], [n, depth])?;
-        require("a product a · bᵀ, of c", [m, n], c)?;
-        if let Some(bias) = epilogue.bias {
-            require("a product a · bᵀ, of the bias", [n], bias.shape())?;
-        }
-        Ok(Job { shape: [m, n, k], operands: [Rows::new(a), Rows::new(b)], epilogue })
+        let turned = across(strides_of_c);
+        let [a, b] = if turned { [b, a] } else { [a, b] };
+        let (([batches, m, k], _), ([_, n, _], _)) = (matrices(a), matrices(b));
+        let operands = [Rows::new(a)?, Rows::new(b)?];
+        Ok(Job { shape: [batches, m, n, k], operands, epilogue, turned })
     }
 
     fn majors(&self) -> [Major; 2] {
@@ -275,13 +341,19 @@ impl<'a, T: Half> Job<'a, T> {
     }
 
     /// What is left of a product without `k`.
-    fn without_sums(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
+    fn without_sums(&self, stream: &Stream, mut c: TensorViewMut<'_, T, 3>) -> Result<()> {
         let none = stream.empty([0])?;
         let Epilogue { bias, activation, accumulate, .. } = self.epilogue;
         let (bias, activation) = (bias.unwrap_or(&none), number_of(activation));
         of_nothing::Values { R: Dtype::of::<T>() }
             .find()?
-            .with(of_nothing::Args { c, bias, bias_of_left: false, activation, accumulate })
+            .with(of_nothing::Args {
+                c: &mut c,
+                bias,
+                bias_of_left: self.turned,
+                activation,
+                accumulate,
+            })
             .launch(stream)
     }
 }

@@ -27,7 +27,8 @@
 //! # Idea
 //!
 //! A row is read once if it fits the registers of a block, up to 8192 or 16384 columns, or its shared memory: up to 65536 columns of 2
-//! bytes and 32768 of 4, half of that for gradients of softmax. Short rows share a block, a warp or less for each. Longer rows are read
+//! bytes and 32768 of 4, half of that for gradients of softmax. Short rows share a block, a warp or less for each. On sm_90 the blocks of a
+//! cluster keep a row of up to 131072 columns in their shared memory, and tell each other what they have added up. Longer rows are read
 //! twice: a first pass keeps sums of the elements that a thread holds itself, so that it has no barrier and loads follow one another.
 //! Cross-entropy needs sums alone, and so reads rows of any length once.
 //!
@@ -65,7 +66,7 @@ pub use norm::{NormGradients, add_layer_norm, add_rms_norm, layer_norm, rms_norm
 pub use softmax::{log_softmax, log_softmax_backward, softmax, softmax_backward};
 
 /// What the kernels are compiled for.
-pub const TARGETS: &[Target] = &[Target::Sm80];
+pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80];
 
 /// The widest rows: indices of columns and the steps from one tile to the next are `i32`.
 const WIDEST: usize = 1 << 30;
@@ -80,6 +81,11 @@ fn has_shared<T: Element>(stream: &Stream, elements: i32) -> bool {
     const REDUCTIONS: usize = 4096;
     let most = stream.device().properties().shared_bytes_per_block as usize;
     extent(elements) * T::BYTES + REDUCTIONS <= most
+}
+
+/// Whether blocks come in clusters, which keep a row together.
+fn has_clusters(stream: &Stream) -> bool {
+    stream.device().runs(Target::Sm90a)
 }
 
 fn is_empty<const R: usize>(shape: [usize; R]) -> bool {

@@ -83,16 +83,15 @@ fn looked_at(kernel: &Kernel, facts: &[Fact]) -> (Vec<Access>, Vec<Need>) {
 
 /// The extents of what an operation accesses in global memory; none for one element.
 fn window<'k>(kernel: &'k Kernel, op: &'k Op, args: &[Value], result: Option<Value>) -> &'k [u32] {
-    match op {
-        Op::Memory(MemoryOp::PrefetchTensor { extents, .. })
-        | Op::Copy(CopyOp::Async(Copied::Tile { extents, .. }, _)) => extents.shape(),
-        _ => {
-            // The addresses, what is written, or what is read.
-            let tiles = [args.first(), args.last(), result.as_ref()];
-            let tile = |value: &&Value| matches!(kernel.ty(**value), Type::Tile(..));
-            tiles.into_iter().flatten().find(tile).map_or(&[], |value| kernel.ty(*value).shape())
-        }
+    if let Op::Memory(MemoryOp::PrefetchTensor { extents, .. })
+    | Op::Copy(CopyOp::Async(Copied::Tile { extents, .. }, _)) = op
+    {
+        return extents.shape();
     }
+    // The addresses, what is written, or what is read.
+    let tiles = [args.first(), args.last(), result.as_ref()];
+    let tile = |value: &&Value| matches!(kernel.ty(**value), Type::Tile(..));
+    tiles.into_iter().flatten().find(tile).map_or(&[], |value| kernel.ty(*value).shape())
 }
 
 /// The parameter that a fact is about.

@@ -121,6 +121,14 @@ impl<T, const R: usize> Source<'_, T, R> {
             Source::View(tensor) => tensor,
         }
     }
+
+    /// The tensor; the caller respects the borrow.
+    fn into_tensor(self) -> DeviceTensor<T, R> {
+        match self {
+            Source::Borrowed(tensor) => tensor.alias(),
+            Source::View(tensor) => tensor,
+        }
+    }
 }
 
 /// A tensor for a kernel to read while it is borrowed; it dereferences to it.
@@ -130,6 +138,20 @@ pub struct TensorRef<'a, T, const R: usize>(Source<'a, T, R>);
 /// A tensor for a kernel to write while it is borrowed exclusively; it dereferences to it.
 #[derive(Debug)]
 pub struct TensorRefMut<'a, T, const R: usize>(Source<'a, T, R>);
+
+impl<'a, T, const R: usize> TensorRef<'a, T, R> {
+    /// The tensor as a view, of which there are others with other shapes.
+    pub fn into_view(self) -> TensorView<'a, T, R> {
+        crate::tensor::shared(self.0.into_tensor())
+    }
+}
+
+impl<'a, T, const R: usize> TensorRefMut<'a, T, R> {
+    /// The tensor as an exclusive view, of which there are others with other shapes.
+    pub fn into_view(self) -> TensorViewMut<'a, T, R> {
+        crate::tensor::exclusive(self.0.into_tensor())
+    }
+}
 
 impl<T, const R: usize> Deref for TensorRef<'_, T, R> {
     type Target = DeviceTensor<T, R>;

@@ -61,12 +61,12 @@ impl<T, const R: usize> DerefMut for TensorViewMut<'_, T, R> {
 impl<T, const R: usize> DeviceTensor<T, R> {
     /// The whole tensor as a view.
     pub fn view(&self) -> TensorView<'_, T, R> {
-        shared(self.with(0, self.shape, self.strides))
+        shared(self.alias())
     }
 
     /// The whole tensor as an exclusive view.
     pub fn view_mut(&mut self) -> TensorViewMut<'_, T, R> {
-        exclusive(self.with(0, self.shape, self.strides))
+        exclusive(self.alias())
     }
 
     /// The elements whose index along `axis` lies in `range`.
@@ -176,6 +176,11 @@ impl<T, const R: usize> DeviceTensor<T, R> {
         strides: [usize; S],
     ) -> Result<DeviceTensor<T, S>> {
         self.strided_from(offset, shape, strides)
+    }
+
+    /// The same tensor over the same memory; the caller respects the borrow.
+    pub(crate) fn alias(&self) -> Self {
+        self.with(0, self.shape, self.strides)
     }
 
     /// The same memory under another shape; `offset` counts elements from element 0.
@@ -336,6 +341,14 @@ impl<'a, T, const R: usize> TensorViewMut<'a, T, R> {
     #[must_use]
     pub fn into_transpose(self) -> Self {
         exclusive(self.tensor.transposed())
+    }
+
+    /// As [`DeviceTensor::permute_mut`].
+    ///
+    /// # Errors
+    /// As [`DeviceTensor::permute`].
+    pub fn into_permute(self, axes: [usize; R]) -> Result<Self> {
+        self.tensor.permuted(axes).map(exclusive)
     }
 
     /// As [`DeviceTensor::reshape_mut`].

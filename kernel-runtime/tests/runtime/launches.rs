@@ -9,7 +9,7 @@ use crate::{
 };
 use kernel_runtime::{
     __launch, __launch_unsafe, Device, DeviceTensor, Image, IntoArgument, ParamInfo, ParamKind,
-    Result, Target, TensorArgument, TensorArgumentMut, Variant, persistent,
+    Result, Stream, Target, TensorArgument, TensorArgumentMut, Variant, persistent,
 };
 
 /// `n` values that are exact in `f32`, in an order that a mistake in indexing shows.
@@ -105,6 +105,23 @@ fn what_takes_a_tensor_takes_pointers_to_it() -> Result<()> {
     assert_eq!(first(&tensor.slice(0, 1..2)?)?, 1);
     assert_eq!(first_mut(&mut Box::new(stream.zeros([6])?))?, 6);
     assert_eq!(first(&std::sync::Arc::new(tensor))?, 7);
+    Ok(())
+}
+
+#[test]
+fn what_takes_a_tensor_to_write_may_write_views_of_it() -> Result<()> {
+    fn second_row<T: TensorArgumentMut<f32, 2>>(tensor: &mut T, stream: &Stream) -> Result<()> {
+        let rows = tensor.tensor_mut()?.into_view();
+        let mut second = rows.into_slice(0, 1..2)?;
+        stream.fill(&mut second, 3.0)
+    }
+    let device = Device::emulator(Target::Sm80)?;
+    let stream = device.stream()?;
+    let mut tensor = stream.zeros::<f32, 2>([3, 2])?;
+    second_row(&mut tensor, &stream)?;
+    assert_eq!(tensor.to_vec(&stream)?, [0.0, 0.0, 3.0, 3.0, 0.0, 0.0]);
+    second_row(&mut tensor.transpose_mut(), &stream)?;
+    assert_eq!(tensor.to_vec(&stream)?, [0.0, 3.0, 3.0, 3.0, 0.0, 3.0]);
     Ok(())
 }
 

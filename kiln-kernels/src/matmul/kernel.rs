@@ -29,6 +29,8 @@ pub(crate) mod shared_steps {
         /// Which of the clusters this is.
         at: i32,
         order: Grouped<16>,
+        /// Tiles of one product of a batch.
+        tiles: i32,
         clusters: i32,
         /// Steps along `k` of a tile.
         depth: i32,
@@ -43,14 +45,22 @@ pub(crate) mod shared_steps {
     }
 
     impl Work {
-        fn new(rows: i32, columns: i32, depth: i32, clusters: i32, waves: i32, at: i32) -> Work {
-            let tiles = rows * columns;
+        fn new(
+            batches: i32,
+            [rows, columns]: [i32; 2],
+            depth: i32,
+            clusters: i32,
+            waves: i32,
+            at: i32,
+        ) -> Work {
+            let tiles = batches * rows * columns;
             let all_whole = (waves * clusters).min(tiles);
             let steps = (tiles - all_whole) * depth;
             let sharers = clusters.min(steps).max(1);
             Work {
                 at,
                 order: Grouped::<16>::new(rows, columns),
+                tiles: rows * columns,
                 clusters,
                 depth,
                 whole: cdiv(all_whole - at, clusters),
@@ -70,6 +80,13 @@ pub(crate) mod shared_steps {
         /// The cluster whose share holds a step.
         fn owner(&self, step: i32) -> i32 {
             (((step as i64 + 1) * self.sharers as i64 - 1) / self.steps as i64) as i32
+        }
+
+        /// The product of a batch to which a tile belongs, and where it is there.
+        fn tile(&self, tile: i32) -> (i32, i32, i32) {
+            let batch = tile / self.tiles;
+            let (row, column) = self.order.tile(tile - batch * self.tiles);
+            (batch, row, column)
         }
 
         /// How many tiles and parts of tiles this cluster computes.
@@ -139,9 +156,9 @@ pub(crate) mod shared_steps {
     }
 
     struct Product<T: Scalar, R: Float> {
-        left: TensorMap<T, 2>,
-        right: TensorMap<T, 2>,
-        c: TensorMapMut<R, 2>,
+        left: TensorMap<T, 3>,
+        right: TensorMap<T, 3>,
+        c: TensorMapMut<R, 3>,
         epilogue: Epilogue<R>,
         /// Sums of parts of tiles, in the order of the registers that hold them. Each cluster has two places for each of its blocks: for the end of a tile, with which
         /// its share begins, and for the beginning or the middle of one.
@@ -165,15 +182,16 @@ pub(crate) mod shared_steps {
             let mut ring = Ring::writer(self.full.len());
             for i in range(0, self.work.pieces(), 1) {
                 let (tile, begin, end) = self.work.piece(i);
-                let (row, column) = self.work.order.tile(tile);
+                let (batch, row, column) = self.work.tile(tile);
                 for step in range(begin, end, 1) {
                     let full = self.full[ring.slot];
                     self.empty[ring.slot].wait(ring.phase);
                     full.expect(self.left.block_bytes() + self.right.block_bytes());
                     let (row, k) = ((row * C + rank::<C>()) * bl, step * 64);
-                    let from = if LEFT_K { [row, k] } else { [k, row] };
+                    let from = if LEFT_K { [batch, row, k] } else { [batch, k, row] };
                     tma::load(self.left, from, full, self.lefts[ring.slot]);
-                    let at = if RIGHT_K { [column * br, k] } else { [k, column * br] };
+                    let column = column * br;
+                    let at = if RIGHT_K { [batch, column, k] } else { [batch, k, column] };
                     let right = self.rights[ring.slot];
                     if C == 1 {
                         tma::load(self.right, at, full, right);
@@ -189,7 +207,7 @@ pub(crate) mod shared_steps {
 
         /// The rows of the operands in a tile.
         fn tile<const LEFT_K: bool, const RIGHT_K: bool>(&self) -> [i32; 2] {
-            let ([left, left_t], [right, right_t]) = (self.left.block(), self.right.block());
+            let ([_, left, left_t], [_, right, right_t]) = (self.left.block(), self.right.block());
             [if LEFT_K { left } else { left_t }, if RIGHT_K { right } else { right_t }]
         }
 
@@ -213,7 +231,7 @@ pub(crate) mod shared_steps {
             let mut ring = Ring::reader(self.full.len());
             for i in range(0, self.work.pieces(), 1) {
                 let (tile, begin, end) = self.work.piece(i);
-                let (row, column) = self.work.order.tile(tile);
+                let (batch, row, column) = self.work.tile(tile);
                 let mut acc = zeros::<f32>([bl, br]);
                 let mut before = ring.slot;
                 for step in range(begin, end, 1) {
@@ -250,7 +268,7 @@ pub(crate) mod shared_steps {
                 }
                 if complete {
                     let (row, column) = ((row * C + rank::<C>()) * bl, column * br);
-                    let at = if SWAP { [column, row] } else { [row, column] };
+                    let at = if SWAP { [batch, column, row] } else { [batch, row, column] };
                     tma::store_wait(0); // the tile before this one has left `staged`
                     if self.epilogue.is_plain() {
                         if SWAP {
@@ -311,9 +329,9 @@ pub(crate) mod shared_steps {
     }
 
     /// A product without steps: of zeros.
-    #[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(0), 16), cdiv(c.dim(1), 128)], instances(R = [bf16, f16]))]
+    #[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(1), 16), cdiv(c.dim(2), 128), c.dim(0)], instances(R = [bf16, f16]))]
     pub fn of_nothing<R: Float>(
-        c: TensorMut<R, 2>,
+        c: TensorMut<R, 3>,
         bias: Tensor<R, 1>,
         bias_of_left: bool,
         activation: i32,
@@ -321,8 +339,8 @@ pub(crate) mod shared_steps {
     ) {
         let epilogue = Epilogue { scale: 1.0, bias, bias_of_left, activation, accumulate };
         let (row, column) = (block_id(0) * 16, block_id(1) * 128);
-        let window = c.tile([row, column], [16, 128]);
-        let mut value = epilogue.value(zeros([16, 128]), row, column);
+        let window = c.tile([block_id(2), row, column], [1, 16, 128]);
+        let mut value = epilogue.value(zeros([16, 128]), row, column).expand(0);
         if accumulate {
             value += window.load().cast::<f32>();
         }
@@ -334,7 +352,7 @@ pub(crate) mod shared_steps {
     ///
     /// `LEFT_K` and `RIGHT_K` say whether operands are contiguous along `k`; others are given as their transpose, `[k, rows]`.
     ///
-    /// There are `clusters` of them, and each computes `waves` whole tiles, as far as there are tiles.
+    /// Operands and result have the products of a batch along their first axis. There are `clusters` clusters, and each computes `waves` whole tiles, as far as there are tiles.
     #[kernel(target = sm_90a, warps = W, grid = clusters * C, cluster = C,
              instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, STAGES, SWAP, W, C, LEFT_K, RIGHT_K) = [
                  (64, 8, 10, true, 4, 1, true, true), (64, 16, 10, true, 4, 1, true, true), (64, 32, 8, true, 4, 1, true, true),
@@ -363,12 +381,15 @@ pub(crate) mod shared_steps {
         const LEFT_K: bool,
         const RIGHT_K: bool,
     >(
-        #[block(if LEFT_K { BL } else { 64 }, if LEFT_K { 64 } else { BL })] left: TensorMap<T, 2>,
-        #[block(if RIGHT_K { BR } else { 64 }, if RIGHT_K { 64 } else { BR })] right: TensorMap<
+        #[block(1, if LEFT_K { BL } else { 64 }, if LEFT_K { 64 } else { BL })] left: TensorMap<
             T,
-            2,
+            3,
         >,
-        #[block(if SWAP { BR } else { BL }, if SWAP { BL } else { BR })] c: TensorMapMut<R, 2>,
+        #[block(1, if RIGHT_K { BR } else { 64 }, if RIGHT_K { 64 } else { BR })] right: TensorMap<
+            T,
+            3,
+        >,
+        #[block(1, if SWAP { BR } else { BL }, if SWAP { BL } else { BR })] c: TensorMapMut<R, 3>,
         #[stride(16 * BR, 128, 64, 8, 1)] parts: TensorMut<f32, 5>,
         arrived: TensorMut<i32, 1>,
         clusters: i32,
@@ -380,9 +401,9 @@ pub(crate) mod shared_steps {
         accumulate: bool,
     ) {
         launch_dependents();
-        let depth = cdiv(left.dim(if LEFT_K { 1 } else { 0 }), 64);
-        let rows = cdiv(left.dim(if LEFT_K { 0 } else { 1 }), BL * C);
-        let columns = cdiv(right.dim(if RIGHT_K { 0 } else { 1 }), BR);
+        let depth = cdiv(left.dim(if LEFT_K { 2 } else { 1 }), 64);
+        let rows = cdiv(left.dim(if LEFT_K { 1 } else { 2 }), BL * C);
+        let columns = cdiv(right.dim(if RIGHT_K { 1 } else { 2 }), BR);
         let p = Product {
             left,
             right,
@@ -396,7 +417,7 @@ pub(crate) mod shared_steps {
             full: barriers(STAGES, 1),
             empty: barriers(STAGES, C), // the readers of each block arrive
             old: barrier(1),
-            work: Work::new(rows, columns, depth, clusters, waves, block_id(0) / C),
+            work: Work::new(c.dim(0), [rows, columns], depth, clusters, waves, block_id(0) / C),
         };
         grid_dependency_wait();
         warp_specialize(

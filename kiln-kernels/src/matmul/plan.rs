@@ -18,8 +18,8 @@ const STEP: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub(super) instance: product::Instance,
-    /// The extents `[m, n, k]` that it is for, and how `a` and `b` lie in memory.
-    pub(super) shape: [usize; 3],
+    /// The extents `[batch, m, n, k]` that it is for, and how `a` and `b` lie in memory.
+    pub(super) shape: [usize; 4],
     pub(super) majors: [Major; 2],
     /// Clusters; a single block is a cluster of one.
     pub(super) clusters: usize,
@@ -34,9 +34,9 @@ const CLUSTERS_OF_FOUR: usize = 30;
 const SHARES: usize = 4;
 
 impl Plan {
-    /// The plan for `c = a · bᵀ` of extents `[m, n, k]` that takes the least time by [`Model::H200`]; none for an extent of 0.
+    /// The plan for `c = a · bᵀ` of extents `[batch, m, n, k]` that takes the least time by [`Model::H200`]; none for an extent of 0.
     pub fn choose<T: Half>(
-        shape: [usize; 3],
+        shape: [usize; 4],
         majors: [Major; 2],
         multiprocessors: usize,
     ) -> Option<Plan> {
@@ -47,20 +47,21 @@ impl Plan {
             .map(|(_, plan)| plan)
     }
 
-    /// The plans that may be best for extents `[m, n, k]`; none for an extent of 0. `majors` are those of `a` and `b`.
+    /// The plans that may be best for extents `[batch, m, n, k]`, with a batch of 1 for single matrices; none for an extent of 0. `majors` are those of `a` and `b`.
     pub fn candidates<T: Half>(
-        [m, n, k]: [usize; 3],
+        shape: [usize; 4],
         majors: [Major; 2],
         multiprocessors: usize,
     ) -> Vec<Plan> {
+        let [_, m, n, k] = shape;
         let steps = k.div_ceil(STEP);
         let mut plans = Vec::new();
-        if m == 0 || n == 0 || k == 0 {
+        if shape.contains(&0) {
             return plans;
         }
         let usable: Vec<Plan> = product::instances()
             .filter(|instance| instance.T == Dtype::of::<T>())
-            .map(|instance| Plan { instance, shape: [m, n, k], majors, clusters: 1, waves: 0 })
+            .map(|instance| Plan { instance, shape, majors, clusters: 1, waves: 0 })
             .filter(|plan| plan.of_operands() == majors)
             .collect();
         let smallest = usable.iter().map(|plan| plan.tile()[0]).min().unwrap_or(0);
@@ -127,8 +128,8 @@ impl Plan {
 
     /// The number of tiles.
     pub fn tiles(&self) -> usize {
-        let ([rows, columns], [m, n, _]) = (self.tile(), self.shape);
-        m.div_ceil(rows) * n.div_ceil(columns)
+        let ([rows, columns], [batches, m, n, _]) = (self.tile(), self.shape);
+        batches * m.div_ceil(rows) * n.div_ceil(columns)
     }
 
     /// The number of tiles whose steps are shared.

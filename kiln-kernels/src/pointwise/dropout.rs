@@ -7,12 +7,13 @@ use crate::{Real, shape::require};
 
 /// Which elements are dropped: a function of these numbers, of the row, the column and the number of columns.
 ///
-/// The words of element `(row, column)` of `columns` are those of the counter `row * columns.div_ceil(4) + column / 4` of
-/// `Philox::new(seed).stream(offset)`, of which it takes word `column % 4`. It is dropped if the upper 24 bits of the word, over
-/// 2^24, are below the probability.
+/// The words of element `(row, column)` of `columns` are those of the counter `row * columns.div_ceil(8) + column / 8` of
+/// `Philox::new(seed).stream(offset)`. It takes the half `column % 8` of them, of which a word has the lower one first, and is dropped if these
+/// 16 bits, over 2^16, are below the probability rounded to a multiple of 2^-16.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dropout {
-    /// The probability that an element is dropped: 0 keeps and 1 drops all. Numbers outside count as the nearer of these, NaN as 0.
+    /// The probability that an element is dropped, in steps of 2^-16: 0 keeps and 1 drops all. Numbers outside count as the nearer of
+    /// these, NaN as 0.
     pub probability: f32,
     /// The seed of a training.
     pub seed: u64,
@@ -20,7 +21,8 @@ pub struct Dropout {
     pub offset: u64,
 }
 
-/// Sets the elements that are dropped to 0, and multiplies the others by `1 / (1 - probability)`.
+/// Sets the elements that are dropped to 0, and multiplies the others by `1 / (1 - probability)`, with the rounded probability: what is
+/// expected of an element is itself.
 ///
 /// The derivative is the same function of the gradient, with the same [`Dropout`]. What is dropped is 0 even of NaN.
 ///
@@ -52,8 +54,9 @@ pub fn dropout<T: Real>(
     require("dropout, of x", shape, x.tensor()?.shape())?;
     let Dropout { probability, seed, offset } = dropout;
     let probability = if probability > 0.0 { probability.min(1.0) } else { 0.0 };
-    let scale = if probability < 1.0 { 1.0 / (1.0 - probability) } else { 0.0 };
-    let least: u32 = (probability * 16_777_216.0).ceil().cast();
+    let least: u32 = (probability * CHOICES).round().cast();
+    let kept = CHOICES - (probability * CHOICES).round();
+    let scale = if kept > 0.0 { CHOICES / kept } else { 0.0 };
     let [rows, columns] = tile_of(shape);
     drop_out::Values { T: Dtype::of::<T>(), R: rows, C: columns }
         .find()?
@@ -61,7 +64,10 @@ pub fn dropout<T: Real>(
         .launch(stream)
 }
 
-/// Keeps elements whose 24 bits are at least `least`.
+/// The numbers of 16 bits.
+const CHOICES: f32 = 65_536.0;
+
+/// Keeps elements whose 16 bits are at least `least`.
 #[kernel(target = sm_80, warps = 4, grid = cdiv(out.dim(0), R) * cdiv(out.dim(1), C),
          instances(T = [bf16, f16, f32], (R, C) = [(1, 2048), (16, 128)]))]
 pub(super) fn drop_out<T: Float, const R: i32, const C: i32>(
@@ -74,12 +80,13 @@ pub(super) fn drop_out<T: Float, const R: i32, const C: i32>(
 ) {
     let [row, column] = corner::<R, C>(out.dim(1));
     let x = x.tile([row, column], [R, C]).load().cast::<f32>();
-    // Four neighbours share the words of one counter.
-    let first = (row + arange(0, R)).cast::<u64>() * cdiv(out.dim(1), 4).cast::<u64>();
-    let of_row = (column / 4 + arange(0, C / 4)).cast::<u64>();
+    // Eight neighbours share the words of one counter.
+    let first = (row + arange(0, R)).cast::<u64>() * cdiv(out.dim(1), 8).cast::<u64>();
+    let of_row = (column / 8 + arange(0, C / 8)).cast::<u64>();
     let counters = first.expand(1) + of_row.expand(0);
     let (a, b, c, d) = Philox::new(seed).stream(offset).words(counters);
-    let words = join(join(a, c), join(b, d)).reshape([R, C]);
-    let kept = select((words >> 8).ge(least), x * scale, 0.0);
+    let words = join(join(a, c), join(b, d)).reshape([R, C / 2]);
+    let halves = join(words & 0xffff, words >> 16).reshape([R, C]);
+    let kept = select(halves.ge(least), x * scale, 0.0);
     out.tile([row, column], [R, C]).store(kept.cast::<T>());
 }

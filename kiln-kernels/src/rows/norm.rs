@@ -2,7 +2,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{has_shared, holds, is_empty, require_narrow};
+use super::{has_clusters, has_shared, holds, is_empty, require_narrow};
 use crate::{Real, shape::require};
 
 mod backward;
@@ -11,7 +11,7 @@ mod gradient;
 
 pub use backward::NormGradients;
 
-use forward::{AddedArgs, long_norm, norm, wide_norm};
+use forward::{AddedArgs, long_norm, norm, spread_norm, wide_norm};
 
 /// `y = x / √(mean(x²) + eps) · weight` along each row.
 ///
@@ -133,10 +133,14 @@ impl<T: Real, X: TensorArgument<T, 2>, W: TensorArgument<T, 1>> Forward<'_, T, X
         let mut short = norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
         let mut long = long_norm::instances()
             .filter(|i| i.T == ty && i.CENTRED == centred && has_shared::<T>(stream, i.N * i.P));
+        let mut spread = spread_norm::instances()
+            .filter(|i| i.T == ty && i.CENTRED == centred && has_clusters(stream));
         if let Some(instance) = short.find(|i| holds(i.N, shape)) {
             instance.with(norm::Args { x, added, weight, bias, eps, y }).launch(stream)
         } else if let Some(instance) = long.find(|i| holds(i.N * i.P, shape)) {
             instance.with(long_norm::Args { x, added, weight, bias, eps, y }).launch(stream)
+        } else if let Some(instance) = spread.find(|i| holds(i.N * i.P * i.C, shape)) {
+            instance.with(spread_norm::Args { x, added, weight, bias, eps, y }).launch(stream)
         } else {
             wide_norm::find(|i| i.T == ty && i.CENTRED == centred)?
                 .with(wide_norm::Args { x, added, weight, bias, eps, y })

@@ -2,14 +2,14 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{has_shared, holds, is_empty, require_narrow};
+use super::{has_clusters, has_shared, holds, is_empty, require_narrow};
 use crate::{Real, shape::require};
 
 mod kernel;
+mod resident;
 
-use kernel::{
-    long, long_gradient, softmax as short, softmax_gradient as short_gradient, wide, wide_gradient,
-};
+use kernel::{softmax as short, softmax_gradient as short_gradient, wide, wide_gradient};
+use resident::{long, long_gradient, spread, spread_gradient};
 
 /// `y = exp(x) / Σ exp(x)` along each row.
 ///
@@ -96,10 +96,14 @@ fn forward<T: Real>(
     let mut shorts = short::instances().filter(|i| i.T == ty && i.LOG == log);
     let mut longs = long::instances()
         .filter(|i| i.T == ty && i.LOG == log && has_shared::<T>(stream, i.N * i.P));
+    let mut spreads =
+        spread::instances().filter(|i| i.T == ty && i.LOG == log && has_clusters(stream));
     if let Some(instance) = shorts.find(|i| holds(i.N, shape)) {
         instance.with(short::Args { x, y }).launch(stream)
     } else if let Some(instance) = longs.find(|i| holds(i.N * i.P, shape)) {
         instance.with(long::Args { x, y }).launch(stream)
+    } else if let Some(instance) = spreads.find(|i| holds(i.N * i.P * i.C, shape)) {
+        instance.with(spread::Args { x, y }).launch(stream)
     } else {
         wide::find(|i| i.T == ty && i.LOG == log)?.with(wide::Args { x, y }).launch(stream)
     }
@@ -124,10 +128,14 @@ fn backward<T: Real>(
     let mut shorts = short_gradient::instances().filter(|i| i.T == ty && i.LOG == log);
     let mut longs = long_gradient::instances()
         .filter(|i| i.T == ty && i.LOG == log && has_shared::<T>(stream, 2 * i.N * i.P));
+    let mut spreads =
+        spread_gradient::instances().filter(|i| i.T == ty && i.LOG == log && has_clusters(stream));
     if let Some(instance) = shorts.find(|i| holds(i.N, shape)) {
         instance.with(short_gradient::Args { y, dy, dx }).launch(stream)
     } else if let Some(instance) = longs.find(|i| holds(i.N * i.P, shape)) {
         instance.with(long_gradient::Args { y, dy, dx }).launch(stream)
+    } else if let Some(instance) = spreads.find(|i| holds(i.N * i.P * i.C, shape)) {
+        instance.with(spread_gradient::Args { y, dy, dx }).launch(stream)
     } else {
         wide_gradient::find(|i| i.T == ty && i.LOG == log)?
             .with(wide_gradient::Args { y, dy, dx })

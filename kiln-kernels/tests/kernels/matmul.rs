@@ -28,20 +28,26 @@ struct Case<T> {
     sums: Vec<(f64, f64)>,
 }
 
+/// Each sum of a product, and how far it may be off before it is rounded.
+fn sums<T: Number>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> Vec<(f64, f64)> {
+    let mut sums = Vec::new();
+    for row in 0..m {
+        for column in 0..n {
+            let (x, y) = (&a[row * k..][..k], &b[column * k..][..k]);
+            let terms = || x.iter().zip(y).map(|(x, y)| x.value() * y.value());
+            let size: f64 = terms().map(f64::abs).sum();
+            // Products are exact in f32; each of k sums rounds by 2^-24 of a sum below `size`, and Hopper cuts off twice that.
+            sums.push((terms().sum(), k as f64 * 2f64.powi(-23) * size));
+        }
+    }
+    sums
+}
+
 impl<T: Number + Half> Case<T> {
     fn new([m, n, k]: [usize; 3]) -> Result<Case<T>> {
         let stream = crate::support::device(Matmul::TARGETS)?.stream()?;
         let (a, b) = (numbers::<T>(m * k, 1), numbers::<T>(n * k, 2));
-        let mut sums = Vec::new();
-        for row in 0..m {
-            for column in 0..n {
-                let (x, y) = (&a[row * k..][..k], &b[column * k..][..k]);
-                let terms = || x.iter().zip(y).map(|(x, y)| x.value() * y.value());
-                let size: f64 = terms().map(f64::abs).sum();
-                // Products are exact in f32; each of k sums rounds by 2^-24 of a sum below `size`, and Hopper cuts off twice that.
-                sums.push((terms().sum(), k as f64 * 2f64.powi(-23) * size));
-            }
-        }
+        let sums = sums(&a, &b, [m, n, k]);
         let (a, b) = (stream.upload(&a, [m, k])?, stream.upload(&b, [n, k])?);
         Ok(Case { stream, shape: [m, n, k], a, b, sums })
     }
@@ -57,11 +63,16 @@ impl<T: Number + Half> Case<T> {
     }
 }
 
+/// The extents of a batch of one product.
+fn of_one([m, n, k]: [usize; 3]) -> [usize; 4] {
+    [1, m, n, k]
+}
+
 /// All plans that the extents allow, each twice: what it leaves in scratch memory serves the next one.
 fn every_plan<T: Number + Half>(shape: [usize; 3]) -> Result<()> {
     let case = Case::<T>::new(shape)?;
     let mut matmul = Matmul::new(&case.stream)?;
-    let plans = Plan::candidates::<T>(shape, [Major::K; 2], MULTIPROCESSORS);
+    let plans = Plan::candidates::<T>(of_one(shape), [Major::K; 2], MULTIPROCESSORS);
     assert!(!plans.is_empty(), "{shape:?}");
     for plan in &plans {
         let mut bits = Vec::new();
@@ -153,7 +164,7 @@ fn views_are_multiplied_in_place() -> Result<()> {
 fn a_plan_for_other_extents_is_refused() -> Result<()> {
     let case = Case::<bf16>::new([16, 64, 64])?;
     let mut matmul = Matmul::new(&case.stream)?;
-    for plan in Plan::candidates::<bf16>([16, 64, 128], [Major::K; 2], MULTIPROCESSORS) {
+    for plan in Plan::candidates::<bf16>([1, 16, 64, 128], [Major::K; 2], MULTIPROCESSORS) {
         let refused = matmul.product_by(
             &case.stream,
             plan,
@@ -224,7 +235,7 @@ fn operands_are_contiguous_along_either_axis() -> Result<()> {
         let mut matmul = Matmul::new(&case.stream)?;
         let (along, across) = (Major::K, Major::Rows);
         for majors in [[across, along], [along, across], [across, across]] {
-            let plans = Plan::candidates::<bf16>(shape, majors, MULTIPROCESSORS);
+            let plans = Plan::candidates::<bf16>(of_one(shape), majors, MULTIPROCESSORS);
             assert!(!plans.is_empty(), "{majors:?}");
             for plan in plans {
                 let mut c = case.unwritten()?;
@@ -324,5 +335,72 @@ fn a_bias_of_another_length_is_refused() -> Result<()> {
     let refused =
         matmul.product_with(&case.stream, &case.a, &case.b, &mut case.unwritten()?, epilogue);
     assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+    Ok(())
+}
+
+/// By every plan, of matrices with space between them.
+#[test]
+fn products_of_a_batch_are_computed_at_once() -> Result<()> {
+    let (batches, m, n, k) = (3, 19, 136, 72);
+    let stream = crate::support::device(Matmul::TARGETS)?.stream()?;
+    let (a, b) = (numbers::<bf16>(batches * m * k, 1), numbers::<bf16>(batches * n * k, 2));
+    let required: Vec<(f64, f64)> =
+        a.chunks(m * k).zip(b.chunks(n * k)).flat_map(|(a, b)| sums(a, b, [m, n, k])).collect();
+    let a = stream.upload(&a, [batches, m, k])?;
+    // The matrices of b are interleaved row by row.
+    let rows = |at: usize| (at / batches) + (at % batches) * n;
+    let apart: Vec<bf16> =
+        (0..batches * n).flat_map(|at| b[rows(at) * k..][..k].to_vec()).collect();
+    let apart = stream.upload(&apart, [n, batches, k])?;
+    let b = apart.permute([1, 0, 2])?;
+    let mut matmul = Matmul::new(&stream)?;
+    let plans = Plan::candidates::<bf16>([batches, m, n, k], [Major::K; 2], MULTIPROCESSORS);
+    assert!(!plans.is_empty());
+    for plan in plans {
+        let mut c = stream.full([batches, m, n], bf16::NAN)?;
+        matmul.product_by(&stream, plan, &a, &b, &mut c, Epilogue::default())?;
+        assert_close(&format!("{plan}"), n, &c.to_vec(&stream)?, &required);
+    }
+    for empty in [[0, m, n, k], [batches, m, n, 0]] {
+        let [batches, m, n, k] = empty;
+        let (a, b) = (stream.zeros([batches, m, k])?, stream.zeros([batches, n, k])?);
+        let mut c = stream.full([batches, m, n], bf16::NAN)?;
+        matmul.product(&stream, &a, &b, &mut c)?;
+        assert!(c.to_vec(&stream)?.iter().all(|&x| x == bf16::ZERO), "{empty:?}");
+    }
+    Ok(())
+}
+
+/// The columns of `c` are contiguous: the product is that of `b` and `a`.
+#[test]
+fn the_result_is_contiguous_along_either_axis() -> Result<()> {
+    for shape in [[8, 136, 72], [136, 24, 72], [16, 8, 0]] {
+        let [m, n, _] = shape;
+        let case = Case::<bf16>::new(shape)?;
+        let bias = numbers::<bf16>(n, 3);
+        let on_device = case.stream.upload(&bias, [n])?;
+        let epilogue = Epilogue { bias: Some(&on_device), ..Epilogue::default() };
+        let pitch = m + 8;
+        let mut stored = case.stream.full([n, pitch], bf16::NAN)?;
+        let mut rows = stored.slice_mut(1, 0..m)?;
+        let mut c = rows.transpose_mut();
+        Matmul::new(&case.stream)?.product_with(
+            &case.stream,
+            &case.a,
+            &case.b,
+            &mut c,
+            epilogue,
+        )?;
+        let stored = stored.to_vec(&case.stream)?;
+        let c: Vec<bf16> = (0..m * n).map(|at| stored[at % n * pitch + at / n]).collect();
+        let required: Vec<(f64, f64)> = (0..m * n)
+            .map(|at| {
+                let ((sum, off), bias) = (case.sums[at], bias[at % n].value());
+                // One rounding of the sum with the bias.
+                (sum + bias, off + 2f64.powi(-24) * (sum + bias).abs())
+            })
+            .collect();
+        assert_close(&format!("{shape:?}"), n, &c, &required);
+    }
     Ok(())
 }

@@ -6,7 +6,10 @@
     reason = "numbers of columns are small, and names are those of the formulas"
 )]
 
-use crate::support::{Number, assert_close};
+use kiln::prelude::{Device, Result};
+use kiln_kernels::rows;
+
+use crate::support::{Number, assert_close, devices};
 
 mod cross_entropy;
 mod norm;
@@ -32,8 +35,18 @@ const SHAPES: &[[usize; 2]] = &[
     [1, 12_000],
     [2, 18_001],
     [1, 24_576],
-    [1, 40_000],
 ];
+
+/// Rows that are spread over a cluster, or read twice where there is none: of each type, and of more than all can keep.
+const SPREAD: &[[usize; 2]] = &[[1, 40_000], [2, 70_001], [1, 131_080]];
+
+/// The devices and the shapes to test on each: kernels of shorter rows are the same on all.
+fn devices_and_shapes() -> Result<Vec<(Device, Vec<[usize; 2]>)>> {
+    let all = || SHAPES.iter().chain(SPREAD).copied().collect();
+    let shapes = |at: usize| if at == 0 { all() } else { SPREAD.to_vec() };
+    let oldest_first = devices(rows::TARGETS)?.into_iter().rev().enumerate();
+    Ok(oldest_first.map(|(at, device)| (device, shapes(at))).collect())
+}
 
 /// Compares a result with values and how far each may be off before it is rounded to the element type, which of f16 is by up to half of its
 /// least number.

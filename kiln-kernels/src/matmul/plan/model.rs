@@ -78,7 +78,7 @@ impl Plan {
     /// The time in microseconds that a model expects of a card with so many multiprocessors.
     #[expect(clippy::cast_precision_loss, reason = "extents are far below 2^52")]
     pub fn microseconds(&self, model: &Model, multiprocessors: usize) -> f64 {
-        let Plan { instance, shape: [m, n, k], clusters, .. } = *self;
+        let Plan { instance, shape: [batches, m, n, k], clusters, .. } = *self;
         let [bl, br, cluster] = [instance.BL, instance.BR, instance.C].map(f64::from);
         let of_all = clusters as f64;
         let busy = (of_all * cluster).min(multiprocessors as f64);
@@ -96,7 +96,7 @@ impl Plan {
         let behind = model.step_us + model.step_of_cluster_us * (cluster - 1.0);
         let multiplying = steps * ((operations / pace).max(bytes / rate) * 1e-3 + behind);
 
-        let once = 2.0 * (m * k + n * k + m * n) as f64;
+        let once = 2.0 * (batches * (m * k + n * k + m * n)) as f64;
         let (all, one) = if once > model.resident_bytes {
             (model.memory_rate, model.memory_rate_of_one)
         } else {

@@ -1,6 +1,6 @@
 //! The kernels of norms.
 
-pub(super) use kernels::{AddedArgs, long_norm, norm, wide_norm};
+pub(super) use kernels::{AddedArgs, long_norm, norm, spread_norm, wide_norm};
 
 #[kiln::kernel]
 mod kernels {
@@ -63,10 +63,101 @@ mod kernels {
         y.tile([row, 0], [R, N]).store((v * scale * w + b).cast::<T>());
     }
 
-    /// One block a row of up to `P` parts of `N` columns, which stays in shared memory.
-    ///
-    /// All parts are in flight at once, unless they are sums, of which a part is loaded while the one before it is stored. Weight and bias
-    /// of a part are loaded before the part ahead of it is stored.
+    /// The part of a row that a block keeps in shared memory: `P` parts of `N` columns from `first` on.
+    struct Part<T: Float, const N: i32, const P: i32> {
+        x: Tensor<T, 2>,
+        added: Option<Added<T>>,
+        weight: Tensor<T, 1>,
+        bias: Option<Tensor<T, 1>>,
+        y: TensorMut<T, 2>,
+        row: i32,
+        first: i32,
+        parts: Shared<T>,
+    }
+
+    impl<T: Float, const N: i32, const P: i32> Part<T, N, P> {
+        fn columns(&self, i: i32) -> i32 {
+            self.first + i * N
+        }
+
+        /// All parts are in flight at once, unless they are sums, of which a part is loaded while the one before it is stored.
+        fn fetch(&self) {
+            if let Some(added) = self.added {
+                let mut v = self.x.tile([self.row, self.columns(0)], [1, N]).load(); // zero outside the row
+                let mut other = added.residual.tile([self.row, self.columns(0)], [1, N]).load();
+                for i in unroll(0..P) {
+                    let sum = (v.cast::<f32>() + other.cast::<f32>()).cast::<T>();
+                    if i + 1 < P {
+                        let next = [self.row, self.columns(i + 1)];
+                        v = self.x.tile(next, [1, N]).load();
+                        other = added.residual.tile(next, [1, N]).load();
+                    }
+                    self.parts[i].store(sum);
+                    added.sum.tile([self.row, self.columns(i)], [1, N]).store(sum);
+                }
+                sync();
+            } else {
+                for i in unroll(0..P) {
+                    // Zero outside the row.
+                    copy_async(self.x.tile([self.row, self.columns(i)], [1, N]), self.parts[i]);
+                    copy_async_commit();
+                }
+            }
+        }
+
+        fn weight(&self, i: i32) -> Tile<T> {
+            self.weight.tile([self.columns(i)], [N]).load()
+        }
+
+        fn bias(&self, i: i32) -> Tile<T> {
+            match self.bias {
+                Some(bias) => bias.tile([self.columns(i)], [N]).load(),
+                None => zeros::<T>([N]),
+            }
+        }
+
+        /// The sum of the elements, or of their squares, as they arrive.
+        fn sum<const CENTRED: bool>(&self) -> f32 {
+            let mut sums = zeros::<f32>([1, N]);
+            for i in unroll(0..P) {
+                if self.added.is_none() {
+                    copy_async_wait(P - 1 - i); // the first i + 1 parts are there
+                    sync();
+                }
+                let v = self.parts[i].load().cast::<f32>();
+                sums += if CENTRED { v } else { v * v };
+            }
+            sums.sum(1).item()
+        }
+
+        /// The sum of the squares of distances from the mean.
+        fn squares(&self, mean: f32) -> f32 {
+            let mut sums = zeros::<f32>([1, N]);
+            for i in unroll(0..P) {
+                let inside = (self.columns(i) + arange(0, N)).lt(self.x.dim(1)).expand(0);
+                let centred = select(inside, self.parts[i].load().cast::<f32>() - mean, 0.0);
+                sums += centred * centred;
+            }
+            sums.sum(1).item()
+        }
+
+        /// Weight and bias of a part, the first of which are given, are loaded before the part ahead of it is stored.
+        fn store(&self, mean: f32, scale: f32, weight: Tile<T>, bias: Tile<T>) {
+            let (mut w, mut b) = (weight, bias);
+            for i in unroll(0..P) {
+                let centred = self.parts[i].load().cast::<f32>() - mean;
+                let result =
+                    centred * scale * w.cast::<f32>().expand(0) + b.cast::<f32>().expand(0);
+                if i + 1 < P {
+                    w = self.weight(i + 1);
+                    b = self.bias(i + 1);
+                }
+                self.y.tile([self.row, self.columns(i)], [1, N]).store(result.cast::<T>());
+            }
+        }
+    }
+
+    /// One block a row.
     #[kernel(target = sm_80, warps = W, grid = x.dim(0),
              instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 8192, 4, 16), (bf16, 16384, 4, 32),
                                        (f16, 4096, 4, 8), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
@@ -80,64 +171,59 @@ mod kernels {
         eps: f32,
         y: TensorMut<T, 2>,
     ) {
-        let row = block_id(0);
         let count = x.dim(1) as f32;
-        let parts = shared::<T>([P, 1, N]);
-        if let Some(added) = added {
-            let mut v = x.tile([row, 0], [1, N]).load(); // zero outside the row
-            let mut other = added.residual.tile([row, 0], [1, N]).load();
-            for i in unroll(0..P) {
-                let sum = (v.cast::<f32>() + other.cast::<f32>()).cast::<T>();
-                if i + 1 < P {
-                    v = x.tile([row, (i + 1) * N], [1, N]).load();
-                    other = added.residual.tile([row, (i + 1) * N], [1, N]).load();
-                }
-                parts[i].store(sum);
-                added.sum.tile([row, i * N], [1, N]).store(sum);
-            }
-            sync();
-        } else {
-            for i in unroll(0..P) {
-                copy_async(x.tile([row, i * N], [1, N]), parts[i]); // zero outside the row
-                copy_async_commit();
-            }
-        }
-        let mut w = weight.tile([0], [N]).load();
-        let mut b = zeros::<T>([N]);
-        if let Some(bias) = bias {
-            b = bias.tile([0], [N]).load();
-        }
-        let mut sums = zeros::<f32>([1, N]);
-        for i in unroll(0..P) {
-            if added.is_none() {
-                copy_async_wait(P - 1 - i); // the first i + 1 parts are there
-                sync();
-            }
-            let v = parts[i].load().cast::<f32>();
-            sums += if CENTRED { v } else { v * v };
-        }
-        let mut mean = zeros::<f32>([1, 1]);
+        let (row, first, parts) = (block_id(0), 0, shared::<T>([P, 1, N]));
+        let part = Part::<T, N, P> { x, added, weight, bias, y, row, first, parts };
+        part.fetch();
+        let (w, b) = (part.weight(0), part.bias(0));
+        let mut mean = 0.0;
+        let mut squares = part.sum::<CENTRED>();
         if CENTRED {
-            mean = (sums.sum(1) / count).expand(1);
-            sums = zeros::<f32>([1, N]);
-            for i in unroll(0..P) {
-                let inside = (i * N + arange(0, N)).lt(x.dim(1)).expand(0);
-                let centred = select(inside, parts[i].load().cast::<f32>() - mean, 0.0);
-                sums += centred * centred;
-            }
+            mean = squares / count;
+            squares = part.squares(mean);
         }
-        let scale = (sums.sum(1) / count + eps).rsqrt().expand(1);
-        for i in unroll(0..P) {
-            let centred = parts[i].load().cast::<f32>() - mean;
-            let result = centred * scale * w.cast::<f32>().expand(0) + b.cast::<f32>().expand(0);
-            if i + 1 < P {
-                w = weight.tile([(i + 1) * N], [N]).load();
-                if let Some(bias) = bias {
-                    b = bias.tile([(i + 1) * N], [N]).load();
-                }
-            }
-            y.tile([row, i * N], [1, N]).store(result.cast::<T>());
+        let scale = full([1], squares / count + eps).rsqrt().item();
+        part.store(mean, scale, w, b);
+    }
+
+    /// One cluster of `C` blocks a row, which tell each other their sums.
+    #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * x.dim(0),
+             instances((T, N, C) = [(bf16, 8192, 4), (f16, 8192, 4), (f32, 4096, 4), (f32, 4096, 8)],
+                       P = [4], CENTRED = [false, true]))]
+    pub fn spread_norm<T: Float, const N: i32, const C: i32, const P: i32, const CENTRED: bool>(
+        x: Tensor<T, 2>,
+        added: Option<Added<T>>,
+        weight: Tensor<T, 1>,
+        bias: Option<Tensor<T, 1>>,
+        eps: f32,
+        y: TensorMut<T, 2>,
+    ) {
+        let count = x.dim(1) as f32;
+        let (row, first) = (block_id(0) / C, cluster::rank() * (P * N));
+        let parts = shared::<T>([P, 1, N]);
+        let part = Part::<T, N, P> { x, added, weight, bias, y, row, first, parts };
+        let of_blocks = shared::<f32>([2, 1]);
+        part.fetch();
+        let (w, b) = (part.weight(0), part.bias(0));
+        let mut mean = 0.0;
+        let mut squares = of_cluster::<C>(of_blocks[0], part.sum::<CENTRED>());
+        if CENTRED {
+            mean = squares / count;
+            squares = of_cluster::<C>(of_blocks[1], part.squares(mean));
         }
+        let scale = full([1], squares / count + eps).rsqrt().item();
+        part.store(mean, scale, w, b);
+    }
+
+    /// The sum of a number of each block of a cluster.
+    fn of_cluster<const C: i32>(of_block: Shared<f32>, value: f32) -> f32 {
+        of_block.store(full([1], value));
+        cluster::sync();
+        let mut sum = 0.0;
+        for other in unroll(0..C) {
+            sum += of_block.of_block(other).load().item();
+        }
+        sum
     }
 
     /// One block a row of any width, which it reads twice, `N` columns at a time. It keeps a sum for every `G` adjacent columns of the

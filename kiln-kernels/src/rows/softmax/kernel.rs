@@ -23,45 +23,6 @@ pub(super) fn softmax<T: Float, const LOG: bool, const R: i32, const N: i32, con
     y.tile([row, 0], [R, N]).store(result.cast::<T>());
 }
 
-/// One block a row of up to `P` parts of `N` columns, which stays in shared memory. All parts are in flight at once.
-#[kernel(target = sm_80, warps = W, grid = x.dim(0),
-         instances((T, N, P, W) = [(bf16, 8192, 4, 16), (bf16, 16384, 4, 32), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
-                                   (f32, 8192, 4, 16)],
-                   LOG = [false, true]))]
-pub(super) fn long<T: Float, const N: i32, const P: i32, const W: i32, const LOG: bool>(
-    x: Tensor<T, 2>,
-    y: TensorMut<T, 2>,
-) {
-    let row = block_id(0);
-    let parts = shared::<T>([P, 1, N]);
-    for i in unroll(0..P) {
-        copy_async(x.tile([row, i * N], [1, N]), parts[i]);
-        copy_async_commit();
-    }
-    let mut tops = full::<f32>([1, N], f32::NEG_INFINITY);
-    for i in unroll(0..P) {
-        copy_async_wait(P - 1 - i); // the first i + 1 parts are there
-        sync();
-        let inside = (i * N + arange(0, N)).lt(x.dim(1)).expand(0);
-        let v = select(inside, parts[i].load().cast::<f32>(), f32::NEG_INFINITY);
-        tops = maximum(tops, v);
-    }
-    let top = tops.max(1).expand(1);
-    let mut sums = zeros::<f32>([1, N]);
-    for i in unroll(0..P) {
-        let inside = (i * N + arange(0, N)).lt(x.dim(1)).expand(0);
-        let powers = (parts[i].load().cast::<f32>() - top).exp_approx();
-        sums += select(inside, powers, 0.0);
-    }
-    let sum = sums.sum(1).expand(1);
-    let (scale, ln) = (sum.recip(), sum.ln());
-    for i in unroll(0..P) {
-        let shifted = parts[i].load().cast::<f32>() - top;
-        let result = if LOG { shifted - ln } else { shifted.exp() * scale };
-        y.tile([row, i * N], [1, N]).store(result.cast::<T>());
-    }
-}
-
 /// One block a row of any width, which it reads twice, `N` columns at a time.
 ///
 /// The first pass keeps a maximum and a sum for every `G` adjacent columns of the tile, which one thread holds: it needs no barrier. Only
@@ -117,38 +78,6 @@ pub(super) fn softmax_gradient<
     let result =
         if LOG { dy - y.exp() * dy.sum(1).expand(1) } else { y * (dy - (y * dy).sum(1).expand(1)) };
     dx.tile([row, 0], [R, N]).store(result.cast::<T>());
-}
-
-/// One block a row of up to `P` parts of `N` columns, which stays in shared memory with its gradient. All parts are in flight at once.
-#[kernel(target = sm_80, warps = W, grid = y.dim(0),
-         instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 4096, 8, 16), (f16, 4096, 4, 8), (f16, 4096, 8, 16),
-                                   (f32, 4096, 4, 16)],
-                   LOG = [false, true]))]
-pub(super) fn long_gradient<T: Float, const N: i32, const P: i32, const W: i32, const LOG: bool>(
-    y: Tensor<T, 2>,
-    dy: Tensor<T, 2>,
-    dx: TensorMut<T, 2>,
-) {
-    let row = block_id(0);
-    let (ys, gs) = (shared::<T>([P, 1, N]), shared::<T>([P, 1, N]));
-    for i in unroll(0..P) {
-        copy_async(y.tile([row, i * N], [1, N]), ys[i]);
-        copy_async(dy.tile([row, i * N], [1, N]), gs[i]);
-        copy_async_commit();
-    }
-    let mut sums = zeros::<f32>([1, N]);
-    for i in unroll(0..P) {
-        copy_async_wait(P - 1 - i); // the first i + 1 parts are there
-        sync();
-        let g = gs[i].load().cast::<f32>();
-        sums += if LOG { g } else { g * ys[i].load().cast::<f32>() };
-    }
-    let sum = sums.sum(1).expand(1);
-    for i in unroll(0..P) {
-        let (v, g) = (ys[i].load().cast::<f32>(), gs[i].load().cast::<f32>());
-        let result = if LOG { g - v.exp() * sum } else { v * (g - sum) };
-        dx.tile([row, i * N], [1, N]).store(result.cast::<T>());
-    }
 }
 
 /// One block a row of any width, which it reads twice, `N` columns at a time.

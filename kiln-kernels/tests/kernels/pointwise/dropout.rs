@@ -13,13 +13,19 @@ use kiln_kernels::{
 use super::{roundings, subnormal};
 use crate::support::{Number, assert_close, devices, numbers};
 
+/// The probability in steps of 2^-16.
+fn rounded(probability: f32) -> f64 {
+    (f64::from(probability) * 65_536.0).round() / 65_536.0
+}
+
 /// Whether an element is kept, as the documentation says.
 fn is_kept(mask: Dropout, columns: usize, at: usize) -> bool {
     let (row, column) = (at / columns, at % columns);
-    let counter = row * columns.div_ceil(4) + column / 4;
+    let counter = row * columns.div_ceil(8) + column / 8;
     let words = Philox::new(mask.seed).stream(mask.offset).words_at(counter as u64);
-    let word = [words.0, words.1, words.2, words.3][column % 4];
-    f64::from(word >> 8) / 16_777_216.0 >= f64::from(mask.probability)
+    let word = [words.0, words.1, words.2, words.3][column % 8 / 2];
+    let half = if column % 2 == 0 { word & 0xffff } else { word >> 16 };
+    f64::from(half) / 65_536.0 >= rounded(mask.probability)
 }
 
 fn drops<T: Number + Real>(shapes: &[[usize; 2]]) -> Result<()> {
@@ -32,12 +38,12 @@ fn drops<T: Number + Real>(shapes: &[[usize; 2]]) -> Result<()> {
                 let mask = Dropout { probability, seed: 0x1234_5678_9abc_def0, offset: 1 << 40 };
                 let mut out = stream.full(shape, T::of(f64::NAN))?;
                 dropout(&stream, mask, &x, &mut out)?;
-                // `1 - p`, the division and the product.
+                // The division and the product; `1 - p` is exact.
                 let of = |(at, x): (usize, &T)| {
-                    let scaled = x.value() / (1.0 - f64::from(probability));
+                    let scaled = x.value() / (1.0 - rounded(probability));
                     let kept = is_kept(mask, columns, at);
                     if kept {
-                        (scaled, roundings(3) * scaled.abs() + subnormal::<T>())
+                        (scaled, roundings(2) * scaled.abs() + subnormal::<T>())
                     } else {
                         (0.0, 0.0)
                     }
@@ -56,6 +62,20 @@ fn tensors_of_any_extents_lose_what_the_mask_says() -> Result<()> {
     drops::<bf16>(&[[3, 2056], [17, 136], [0, 8], [8, 0]])?;
     drops::<f16>(&[[2, 2050], [5, 1]])?;
     drops::<f32>(&[[2, 1025], [33, 6]])
+}
+
+/// A probability of single draws.
+#[test]
+fn the_mean_stays_where_the_probability_is_rounded() -> Result<()> {
+    let stream = crate::support::device(pointwise::TARGETS)?.stream()?;
+    let x = stream.full([1, 8], 1.0f32)?;
+    let mut out = stream.zeros([1, 8])?;
+    // 16384.3 of 65536 elements would be dropped; those that stay are worth the rest of 65536 - 16384.
+    let mask = Dropout { probability: 0.250_005, seed: 7, offset: 0 };
+    dropout(&stream, mask, &x, &mut out)?;
+    let worth = 65_536.0 / (65_536.0 - 16_384.0);
+    assert!(out.to_vec(&stream)?.into_iter().all(|y| y == 0.0 || y == worth));
+    Ok(())
 }
 
 #[test]

@@ -2,7 +2,7 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{Real, rows};
 
-use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values, within};
+use super::{ADDITIONS, ROUNDING, assert_near, devices_and_shapes, values, within};
 use crate::support::{Number, devices, numbers};
 
 const EPS: f32 = 1e-5;
@@ -185,10 +185,10 @@ const TALL: &[[usize; 2]] = &[[14_000, 3], [3500, 65], [230, 1030], [120, 8200]]
 
 /// `with_sum`: the gradient has another part, of the sum.
 fn every_shape<T: Number + Real>(with_sum: bool) -> Result<()> {
-    for device in devices(rows::TARGETS)? {
+    for (device, shapes) in devices_and_shapes()? {
         let stream = device.stream()?;
         for kind in [Kind::Rms, Kind::Layer] {
-            for &shape in SHAPES {
+            for &shape in &shapes {
                 forward::<T>(&stream, kind, shape)?;
                 backward::<T>(&stream, kind, with_sum, shape)?;
             }

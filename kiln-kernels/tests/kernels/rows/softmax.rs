@@ -2,7 +2,7 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{Real, rows};
 
-use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values};
+use super::{ADDITIONS, ROUNDING, assert_near, devices_and_shapes, values};
 use crate::support::{Number, devices, numbers};
 
 /// Spread widely enough that most of a row's powers are small.
@@ -24,9 +24,9 @@ fn power_off(below: f64) -> f64 {
 }
 
 fn every_shape<T: Number + Real>() -> Result<()> {
-    for device in devices(rows::TARGETS)? {
+    for (device, shapes) in devices_and_shapes()? {
         let stream = device.stream()?;
-        for &[m, n] in SHAPES {
+        for [m, n] in shapes {
             forward(&stream, &spread::<T>(m * n, 1), n)?;
             backward::<T>(&stream, [m, n])?;
         }
