@@ -38,7 +38,7 @@ impl Permutation {
         multiple: usize,
     ) -> Result<Permutation> {
         let [tokens, k] = indices.tensor()?.shape();
-        require("a permutation, of experts", [experts.min(512)], [experts])?;
+        require("a permutation, of experts", [experts.min(extent(places::E))], [experts])?;
         require("a permutation, of multiples", [multiple.max(1)], [multiple])?;
         let too_large = || Error::TooLarge { shape: vec![tokens, k], dtype: i32::DTYPE };
         let capacity = (multiple - 1)
@@ -74,20 +74,10 @@ impl Permutation {
         let (indices, count) = (indices.tensor()?, rows.len());
         let indices = &indices.reshape([count])?;
         let rows = &mut rows.reshape_mut([count])?;
-        let [experts] = counts.shape();
-        places::count::find(|i| experts <= extent(i.E))?
-            .with(places::count::Args { indices, parts, sources })
-            .launch(stream)?;
+        places::count(places::count::Args { indices, parts, sources }).launch(stream)?;
         places::add(places::add::Args { parts, counts }).launch(stream)?;
-        places::place::find(|i| experts <= extent(i.E))?
-            .with(places::place::Args {
-                indices,
-                parts,
-                counts,
-                multiple: *multiple,
-                offsets,
-                rows,
-            })
+        let multiple = *multiple;
+        places::place(places::place::Args { indices, parts, counts, multiple, offsets, rows })
             .launch(stream)?;
         places::invert(places::invert::Args { rows, sources }).launch(stream)
     }

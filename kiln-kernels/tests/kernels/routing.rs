@@ -8,7 +8,10 @@
     reason = "numbers are small"
 )]
 
+mod extreme;
+mod histogram;
 mod permutation;
+mod prefix_sum;
 mod rows;
 mod top_k;
 

@@ -5,20 +5,22 @@
 pub(super) mod places {
     use kiln::prelude::*;
 
+    /// The most experts.
+    pub(crate) const E: i32 = 512;
     /// Choices of a block.
     pub(crate) const B: i32 = 2048;
 
     /// The experts of a block's choices; `E` for none.
-    fn experts<const E: i32>(indices: Tensor<i32, 1>, experts: i32) -> Tile<i32> {
+    fn experts(indices: Tensor<i32, 1>, experts: i32) -> Tile<i32> {
         let at = block_id(0) * B;
         let index = indices.tile([at], [B]).load();
         let is_choice = (at + arange(0, B)).lt(indices.dim(0)) & index.ge(0) & index.lt(experts);
         select(is_choice, index, E)
     }
 
-    /// Counts a block's choices of each of up to `E` experts. All sources become -1.
-    #[kernel(target = sm_80, warps = 8, grid = parts.dim(0), instances(E = [64, 512]))]
-    pub fn count<const E: i32>(
+    /// Counts a block's choices of each expert. All sources become -1.
+    #[kernel(target = sm_80, warps = 8, grid = parts.dim(0))]
+    pub fn count(
         indices: Tensor<i32, 1>,
         parts: TensorMut<i32, 2>,
         sources: TensorMut<i32, 1>,
@@ -29,7 +31,7 @@ pub(super) mod places {
         let bins = shared::<i32>([E]);
         bins.store(zeros([E]));
         sync();
-        bins.atomic_add(experts::<E>(indices, parts.dim(1)), full([B], 1));
+        bins.atomic_add(experts(indices, parts.dim(1)), full([B], 1));
         sync();
         parts.tile([block_id(0), 0], [1, E]).store(bins.load().expand(0));
     }
@@ -49,8 +51,8 @@ pub(super) mod places {
     }
 
     /// The rows of a block's choices.
-    #[kernel(target = sm_80, warps = 8, grid = parts.dim(0), instances(E = [64, 512]))]
-    pub fn place<const E: i32>(
+    #[kernel(target = sm_80, warps = 8, grid = parts.dim(0))]
+    pub fn place(
         indices: Tensor<i32, 1>,
         parts: Tensor<i32, 2>,
         counts: Tensor<i32, 1>,
@@ -69,7 +71,7 @@ pub(super) mod places {
         first.store(starts + parts.tile([block_id(0), 0], [1, E]).load().reshape([E]));
         // Sorted by expert; of one expert in the order of the choices.
         let places = arange(0, B);
-        let sorted = (experts::<E>(indices, counts.dim(0)) * B + places).sort(0);
+        let sorted = (experts(indices, counts.dim(0)) * B + places).sort(0);
         let (expert, choice) = (sorted / B, sorted % B);
         let begins = places.eq(0) | expert.ne(expert.gather(0, places - 1));
         let start = select(begins, places, 0).scan(0, |a, b| a.max(b));

@@ -32,7 +32,7 @@ pub(super) mod choice {
 
     /// `R` rows a block, of up to `E` scores.
     #[kernel(target = sm_80, warps = 4, grid = cdiv(scores.dim(0), R),
-             instances(T = [bf16, f16, f32], (R, E, K) = [(16, 64, 2), (16, 64, 8), (8, 128, 8), (4, 256, 8), (4, 512, 16)]))]
+             instances(T = [bf16, f16, f32], (R, E, K) = [(16, 64, 8), (4, 256, 8), (4, 512, 16)]))]
     pub fn choose<T: Float, const R: i32, const E: i32, const K: i32>(
         scores: Tensor<T, 2>,
         bias: Option<Tensor<f32, 1>>,
