@@ -5,6 +5,8 @@
 mod activation;
 mod element;
 #[cfg(any(feature = "routing", feature = "sampling"))]
+mod extreme;
+#[cfg(any(feature = "routing", feature = "sampling"))]
 mod order;
 mod shape;
 
@@ -24,3 +26,5 @@ pub mod pointwise;
 pub mod routing;
 #[cfg(feature = "rows")]
 pub mod rows;
+#[cfg(feature = "sampling")]
+pub mod sampling;

@@ -14,7 +14,17 @@ pub(crate) mod items {
     pub(crate) fn ordered(x: Tile<f32>) -> Tile<i32> {
         // Of negative numbers, all bits but the sign are turned around.
         let bits = (x + 0.0).bitcast::<i32>();
-        let key = bits ^ ((bits >> 31) & 0x7fff_ffff);
-        select(x.eq(x), key, NAN)
+        select(x.is_nan(), NAN, bits ^ ((bits >> 31) & 0x7fff_ffff))
+    }
+
+    /// The integer of a number that is not NaN.
+    pub(crate) fn key(x: f32) -> i32 {
+        let bits = (x + 0.0).to_bits() as i32;
+        bits ^ ((bits >> 31) & 0x7fff_ffff)
+    }
+
+    /// The number of an integer.
+    pub(crate) fn number(key: i32) -> f32 {
+        f32::from_bits((key ^ ((key >> 31) & 0x7fff_ffff)) as u32)
     }
 }

@@ -12,4 +12,6 @@ mod pointwise;
 mod routing;
 #[cfg(feature = "rows")]
 mod rows;
+#[cfg(feature = "sampling")]
+mod sampling;
 mod support;

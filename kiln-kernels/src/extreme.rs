@@ -64,8 +64,7 @@ fn extreme<T: Real>(
     {
         return short.with(positions::short::Args { x, sign, out }).launch(stream);
     }
-    positions::long::Values { T: ty }
-        .find()?
+    positions::long::find(|i| i.T == ty)?
         .with(positions::long::Args { x, sign, out })
         .launch(stream)
 }
@@ -91,12 +90,10 @@ mod positions {
 
     /// Columns of a tile.
     const N: i32 = 16384;
-    /// Adjacent columns that one thread holds: it keeps the greatest of them.
-    const G: i32 = 16;
 
-    /// A block has a row of any length.
-    #[kernel(target = sm_80, warps = 32, grid = x.dim(0), instances(T = [bf16, f16, f32]))]
-    pub fn long<T: Float>(x: Tensor<T, 2>, sign: f32, out: TensorMut<i32, 1>) {
+    /// A block has a row of any length. Of every `G` adjacent columns, which one thread holds, it keeps the greatest.
+    #[kernel(target = sm_80, warps = 32, grid = x.dim(0), instances((T, G) = [(bf16, 8), (f16, 8), (f32, 4)]))]
+    pub fn long<T: Float, const G: i32>(x: Tensor<T, 2>, sign: f32, out: TensorMut<i32, 1>) {
         let row = block_id(0);
         let group = arange(0, N / G) * G;
         let mut best = full::<i32>([N / G], LEAST);

@@ -1,0 +1,11 @@
+//! Tokens and sorted rows against slow and obvious second implementations.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "numbers are small"
+)]
+
+mod draw;
