@@ -47,7 +47,7 @@ mod sealed {
 
 /// The running sums of each row: `x` and `out` have the shape `[rows, columns]`.
 ///
-/// A vector is one row. The order of additions depends on the shape alone, so that the sums are the same in every run. Fewer than 256 rows
+/// A vector is one row. The order of additions depends on the shape alone, so that the sums are the same in every run. Fewer than 128 rows
 /// of more than 4096 columns are summed by several blocks each: that allocates memory for their sums, which a
 /// [`capture`](kiln::Device::capture) refuses.
 ///
@@ -66,29 +66,24 @@ pub fn prefix_sum<T: Summand>(
     if shape.contains(&0) {
         return Ok(());
     }
-    let (ty, inclusive) = (Dtype::of::<T>(), part == Part::Inclusive);
-    if let Some(short) = sums::short::instances()
-        .find(|i| (i.T, i.INCLUSIVE) == (ty, inclusive) && columns <= extent(i.N))
-    {
-        return short.with(sums::short::Args { x, out }).launch(stream);
+    let (ty, inclusive) = (Dtype::of::<T>(), i32::from(part == Part::Inclusive));
+    if let Some(short) = sums::short::instances().find(|i| i.T == ty && columns <= extent(i.N)) {
+        return short.with(sums::short::Args { x, inclusive, out }).launch(stream);
     }
     // Parts of whole tiles, which together are up to 1024 blocks.
     let tile = extent(sums::N);
-    let parts = columns.div_ceil(tile).min((1024 / rows).max(1));
-    let parts = if rows < 256 { parts } else { 1 };
-    let length = columns.div_ceil(parts).next_multiple_of(tile);
-    let parts = columns.div_ceil(length);
-    let length = i32::try_from(length).expect("at most 2^30 columns");
-    let long = sums::long::find(|i| (i.T, i.INCLUSIVE) == (ty, inclusive))?;
-    if parts == 1 {
-        let args = sums::long::Args::<T, T::Sum> { x, sums: None, length, out };
-        return long.with(args).launch(stream);
-    }
-    let mut of_parts = stream.empty::<T::Sum, 2>([rows, parts])?;
+    let parts = if rows < 128 { columns.div_ceil(tile).min(1024 / rows) } else { 1 };
+    let columns_of_part = columns.div_ceil(parts).next_multiple_of(tile);
+    let length = i32::try_from(columns_of_part).expect("at most 2^30 columns");
+    // A single part has none before it, and sums outside of the tensor are zeros.
+    let of_parts = if parts == 1 { 0 } else { columns.div_ceil(columns_of_part) };
+    let mut of_parts = stream.empty::<T::Sum, 2>([rows, of_parts])?;
     sums::totals::find(|i| i.T == ty)?
         .with(sums::totals::Args { x, length, sums: &mut of_parts })
         .launch(stream)?;
-    long.with(sums::long::Args { x, sums: Some(&of_parts), length, out }).launch(stream)
+    sums::long::find(|i| i.T == ty)?
+        .with(sums::long::Args { x, sums: &of_parts, length, inclusive, out })
+        .launch(stream)
 }
 
 /// Sums of rows and of their parts.
@@ -99,22 +94,23 @@ mod sums {
     /// Columns of a tile.
     pub(super) const N: i32 = 4096;
 
-    /// The running sums of each row of a tile.
-    fn running<S: Number, const INCLUSIVE: bool>(x: Tile<S>) -> Tile<S> {
-        if INCLUSIVE { x.cumsum(1) } else { x.scan_exclusive(1, S::ZERO, |a, b| a + b) }
+    /// What comes before each element of a tile in its row, and that with the element itself if sums are inclusive.
+    fn running<S: Number>(x: Tile<S>, inclusive: i32) -> Tile<S> {
+        let before = x.scan_exclusive(1, S::ZERO, |a, b| a + b);
+        if inclusive == 1 { before + x } else { before }
     }
 
     /// `R` rows of up to `N` columns a block.
     #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), R),
-             instances((T, S) = [(bf16, f32), (f16, f32), (f32, f32), (i32, i32)], INCLUSIVE = [true, false],
-                       (R, N) = [(32, 64), (4, 1024)]))]
-    pub fn short<T: Cast, S: Number + Cast, const INCLUSIVE: bool, const R: i32, const N: i32>(
+             instances((T, S) = [(bf16, f32), (f16, f32), (f32, f32), (i32, i32)], (R, N) = [(32, 64), (4, 1024)]))]
+    pub fn short<T: Cast, S: Number + Cast, const R: i32, const N: i32>(
         x: Tensor<T, 2>,
+        inclusive: i32,
         out: TensorMut<T, 2>,
     ) {
         let row = block_id(0) * R;
         let x = x.tile([row, 0], [R, N]).load().cast::<S>();
-        out.tile([row, 0], [R, N]).store(running::<S, INCLUSIVE>(x).cast::<T>());
+        out.tile([row, 0], [R, N]).store(running(x, inclusive).cast::<T>());
     }
 
     /// The sum of a part of `length` columns.
@@ -133,27 +129,29 @@ mod sums {
         sums.tile([row, part], [1, 1]).store(sum.sum(1).expand(1));
     }
 
-    /// The running sums of a part of `length` columns, from the sums of the parts before it.
+    /// The running sums of a part of `length` columns, from the sums of the parts before it. The next tile is in flight meanwhile.
     #[kernel(target = sm_80, warps = 8, grid = cdiv(x.dim(1), length) * x.dim(0),
-             instances((T, S) = [(bf16, f32), (f16, f32), (f32, f32), (i32, i32)], INCLUSIVE = [true, false]))]
-    pub fn long<T: Cast, S: Number + Cast, const INCLUSIVE: bool>(
+             instances((T, S) = [(bf16, f32), (f16, f32), (f32, f32), (i32, i32)]))]
+    pub fn long<T: Cast, S: Number + Cast>(
         x: Tensor<T, 2>,
-        sums: Option<Tensor<S, 2>>,
+        sums: Tensor<S, 2>,
         length: i32,
+        inclusive: i32,
         out: TensorMut<T, 2>,
     ) {
         let parts = cdiv(x.dim(1), length);
         let (part, row) = (block_id(0) % parts, block_id(0) / parts);
-        let mut before = zeros::<S>([1, 1]);
-        if let Some(sums) = sums {
-            let parts = sums.tile([row, 0], [1, 1024]).load();
-            before = select(arange(0, 1024).lt(part).expand(0), parts, S::ZERO).sum(1).expand(1);
-        }
+        let first = part * length;
+        let mut next = x.tile([row, first], [1, N]).load();
+        let is_before = arange(0, 1024).lt(part).expand(0);
+        let totals = select(is_before, sums.tile([row, 0], [1, 1024]).load(), S::ZERO);
+        let mut before = totals.sum(1).expand(1);
         for tile in 0..length / N {
-            let at = [row, part * length + tile * N];
-            let x = x.tile(at, [1, N]).load().cast::<S>();
-            out.tile(at, [1, N]).store((running::<S, INCLUSIVE>(x) + before).cast::<T>());
-            before += x.sum(1).expand(1);
+            let at = first + tile * N;
+            let these = next.cast::<S>();
+            next = x.tile([row, at + N], [1, N]).load();
+            out.tile([row, at], [1, N]).store((running(these, inclusive) + before).cast::<T>());
+            before += these.sum(1).expand(1);
         }
     }
 }

@@ -68,12 +68,11 @@ pub(super) mod tokens {
         ([a.item(), b.item(), c.item()], [l.item(), m.item(), n.item()])
     }
 
-    /// Brings the scores that are at least `low` and not at least `high` to shared memory, in any order, with their columns.
+    /// Brings the scores that are at least `low` to shared memory, in any order, with their columns.
     fn collect<T: Float>(
         logits: Tensor<T, 2>,
         row: i32,
         low: f32,
-        high: f32,
         found: Shared<f32>,
         columns: Shared<i32>,
         count: Shared<i32>,
@@ -85,7 +84,7 @@ pub(super) mod tokens {
         sync();
         for at in range(0, logits.dim(1), N) {
             let x = scores(logits, row, at).reshape([N]);
-            let is_found = x.ge(low) & !x.ge(high);
+            let is_found = x.ge(low);
             let place = count.atomic_add(select(is_found, full([N], 0), -1), full([N], 1));
             let place = select(is_found, place, -1);
             found.scatter(place, x);
@@ -94,18 +93,11 @@ pub(super) mod tokens {
         sync();
     }
 
-    /// The least of sorted scores before which there is less than `limit`, of which `before` is before all of them; `high` if
-    /// there is none.
-    fn last_kept(
-        sorted: Tile<f32>,
-        weight: Tile<f32>,
-        before: f32,
-        limit: f32,
-        high: f32,
-    ) -> f32 {
-        let before = weight.scan_exclusive(0, before, |a, b| a + b);
+    /// The least of sorted scores before which there is less than `limit`.
+    fn last_kept(sorted: Tile<f32>, weight: Tile<f32>, limit: f32) -> f32 {
+        let before = weight.scan_exclusive(0, 0.0, |a, b| a + b);
         let is_kept = before.lt(limit) & sorted.gt(f32::NEG_INFINITY);
-        minimum(select(is_kept, sorted, f32::INFINITY).min(0), high).item()
+        select(is_kept, sorted, f32::INFINITY).min(0).item()
     }
 
     /// The powers of sorted scores, of those that are at least `low`.
@@ -154,7 +146,7 @@ pub(super) mod tokens {
         }
         let (top, least) = (tops.max(0).item(), leasts.min(0).item());
 
-        // Scores below `low` are cut off, `at_least` are not below it.
+        // Scores below `low` are cut off. At most `at_least` are not below it, once the number is known so many.
         let (mut low, mut at_least) = (least, numbers.sum(0).item());
         let is_greedy = !(temperature > 0.0);
         let scale = if is_greedy { f32::INFINITY } else { 1.0 / temperature };
@@ -163,43 +155,37 @@ pub(super) mod tokens {
         } else if min_p > 0.0 {
             low = low.max(top + temperature * min_p.min(1.0).ln());
         }
-        if low > least {
-            let (_, numbers) = sums::<T, G>(logits, row, [low, low, low], false, top, scale);
-            at_least = numbers[0];
-        }
 
-        // First `top_k`, then `top_p`; what fits shared memory is cut off there.
+        // First `top_k`, then `top_p`. What fits shared memory is cut off there.
         let mut limit = -1.0;
         for step in 0..2 {
             let weighs = step == 1;
-            let is_cut = if weighs { top_p < 1.0 } else { top_k > 0 && top_k < at_least };
-            if is_cut && at_least > S {
-                let mut most = top_k as f32;
-                if weighs {
-                    let (all, _) = sums::<T, G>(logits, row, [low, low, low], true, top, scale);
-                    most = all[0] * top_p.max(1e-30);
-                    limit = most;
-                }
-                // The sum of scores from `low` on is at least `most`, and that from `high` on, which is `above`, is not.
-                let (mut low_key, mut high_key) = (key(low), key(top) + 1);
-                let (mut high, mut kept, mut above) = (number(high_key), 0, 0.0);
-                let mut is_linear = true;
-                while at_least > S
-                    && at_least - kept > S
-                    && high_key as i64 - low_key as i64 > 1
-                {
-                    let quarter = ((high_key as i64 - low_key as i64) / 4) as i32;
-                    let half = ((high_key as i64 - low_key as i64) / 2) as i32;
-                    let mut keys = [low_key + quarter, low_key + half, low_key + half + quarter];
-                    for i in unroll(0..3) {
-                        let part = (i + 1) as f32 * 0.25;
-                        let between = low + (high - low) * part;
-                        if is_linear && between > low && between < high {
-                            keys[i as usize] = key(between);
-                        }
+            let mut most = top_k as f32;
+            let mut is_known = !weighs && low == least;
+            let mut is_cut = if weighs { top_p < 1.0 } else { !is_known || top_k > 0 && top_k < at_least };
+            // The sum of scores from `low` on is at least `most`, and that from `high` on, of which there are `kept`, is not.
+            let (mut low_key, mut high_key) = (key(low), key(top) + 1);
+            let (mut high, mut kept) = (number(high_key), 0);
+            let mut is_linear = true;
+            while is_cut
+                && at_least > S
+                && at_least - kept > 1
+                && high_key as i64 - low_key as i64 > 1
+            {
+                let quarter = ((high_key as i64 - low_key as i64) / 4) as i32;
+                let half = ((high_key as i64 - low_key as i64) / 2) as i32;
+                let mut keys = [low_key + quarter, low_key + half, low_key + half + quarter];
+                for i in unroll(0..3) {
+                    let between = low + (high - low) * ((i + 1) as f32 * 0.25);
+                    if !is_known {
+                        keys[i as usize] = low_key;
+                    } else if is_linear && between > low && between < high {
+                        keys[i as usize] = key(between);
                     }
-                    let pivots = [number(keys[0]), number(keys[1]), number(keys[2])];
-                    let (sums, numbers) = sums::<T, G>(logits, row, pivots, weighs, top, scale);
+                }
+                let pivots = [number(keys[0]), number(keys[1]), number(keys[2])];
+                let (sums, numbers) = sums::<T, G>(logits, row, pivots, weighs, top, scale);
+                if is_known {
                     for i in unroll(0..3) {
                         if sums[i as usize] >= most {
                             (low_key, low, at_least) =
@@ -209,42 +195,40 @@ pub(super) mod tokens {
                     for i in unroll(0..3) {
                         let i = 2 - i;
                         if sums[i as usize] < most {
-                            (high_key, high, kept, above) =
-                                (keys[i as usize], pivots[i as usize], numbers[i as usize], sums[i as usize]);
+                            (high_key, high, kept) =
+                                (keys[i as usize], pivots[i as usize], numbers[i as usize]);
                         }
                     }
                     is_linear = !is_linear;
-                }
-                // If more than fits is kept, the threshold is among what is between, unless all of that is equal.
-                if at_least > S {
-                    if at_least - kept <= S {
-                        collect(logits, row, low, high, found, columns, count);
-                        let sorted = found.load().sort_descending(0);
-                        let weight = if weighs {
-                            weights(sorted, low, top, scale)
-                        } else {
-                            full([S], 1.0)
-                        };
-                        low = last_kept(sorted, weight, above, most, high);
-                        at_least = kept + sorted.ge(low).cast::<i32>().sum(0).item();
+                } else {
+                    is_known = true;
+                    at_least = numbers[0];
+                    if weighs {
+                        most = sums[0] * top_p.max(1e-30);
+                        limit = most;
+                    } else {
+                        is_cut = top_k > 0 && top_k < at_least;
                     }
-                    if weighs { top_p = 1.0 } else { top_k = 0 }
                 }
+            }
+            if is_cut && at_least > S {
+                // The threshold is found: what is between is one score, maybe that of several tokens.
+                if weighs { top_p = 1.0 } else { top_k = 0 }
             }
         }
 
         let token = if at_least <= S {
-            collect(logits, row, low, f32::NAN, found, columns, count);
+            collect(logits, row, low, found, columns, count);
             let (x, column) = (found.load(), columns.load());
             if (top_k > 0 && top_k < at_least) || top_p < 1.0 {
                 let sorted = x.sort_descending(0);
                 if top_k > 0 && top_k < at_least {
-                    low = last_kept(sorted, full([S], 1.0), 0.0, top_k as f32, top);
+                    low = last_kept(sorted, full([S], 1.0), top_k as f32);
                 }
                 if top_p < 1.0 {
                     let weight = weights(sorted, low, top, scale);
                     let most = if limit < 0.0 { weight.sum(0).item() * top_p.max(1e-30) } else { limit };
-                    low = low.max(last_kept(sorted, weight, 0.0, most, top));
+                    low = last_kept(sorted, weight, most);
                 }
             }
             let (a, b, c, d) = philox.words(first + (column / 4).cast::<u64>());
