@@ -17,6 +17,11 @@ pub(crate) mod items {
         select(x.is_nan(), NAN, bits ^ ((bits >> 31) & 0x7fff_ffff))
     }
 
+    /// The numbers of integers that [`ordered`] gives.
+    pub(crate) fn numbers(keys: Tile<i32>) -> Tile<f32> {
+        (keys ^ ((keys >> 31) & 0x7fff_ffff)).bitcast::<f32>()
+    }
+
     /// The integer of a number that is not NaN.
     pub(crate) fn key(x: f32) -> i32 {
         let bits = (x + 0.0).to_bits() as i32;

@@ -1,6 +1,7 @@
 //! Tokens from scores of a vocabulary, and sorted rows.
 //!
 //! [`greedy`] takes the greatest score of each row, and [`sample`] draws by the softmax of the scores, cut off by [`Cut`].
+//! [`sort`] puts whole rows in order.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -28,6 +29,11 @@
 //! A draw is a maximum: the token with the greatest sum of `logit / temperature` and noise of the Gumbel distribution. Its probability is
 //! the softmax of what is left, and no sum over the row decides it, so that it is the same on every device.
 //!
+//! A sorted row is one of words, whose high halves are scores and whose low halves are columns: no two of them are equal, and the order of
+//! words is that of a stable sort. Rows of up to 4096 columns are sorted by one block; of longer rows, sorted runs of 4096 are merged in
+//! pairs. A block merges to 2048 places: it finds by bisection where its words begin in both runs, and each word finds its place
+//! by bisection of the words of the other run in shared memory.
+//!
 //! # Schedule
 //!
 //! A block has a row, 8192 columns at a time; passes after the first one read it from the second-level cache. Of cuts to few tokens there
@@ -36,14 +42,17 @@
 //!
 //! # Floor
 //!
-//! The bytes of the scores once.
+//! The bytes of the scores once. Of sorted rows, the bytes of the operands once up to 4096 columns; beyond it are 16 bytes of each
+//! column for each merge.
 
 use kiln::prelude::*;
 
 mod draw;
+mod sort;
 
 pub use crate::extreme::argmax as greedy;
 pub use draw::{Cut, Cuts, Seed, sample, sample_rows};
+pub use sort::{Order, sort};
 
 /// What the kernels are compiled for.
 pub const TARGETS: &[Target] = &[Target::Sm80];

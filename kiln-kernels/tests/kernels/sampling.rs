@@ -9,3 +9,4 @@
 )]
 
 mod draw;
+mod sort;
