@@ -59,8 +59,7 @@ fn extreme<T: Real>(
         End::Least => -1.0,
     };
     let ty = Dtype::of::<T>();
-    if let Some(short) =
-        positions::short::instances().find(|i| i.T == ty && columns <= extent(i.N))
+    if let Some(short) = positions::short::instances().find(|i| i.T == ty && columns <= extent(i.N))
     {
         return short.with(positions::short::Args { x, sign, out }).launch(stream);
     }
@@ -108,9 +107,8 @@ mod positions {
             best = select(is_new, top, best);
             at = select(is_new, column + group + place, at);
         }
-        let (_, first) = (best, at).reduce(0, |(a, i), (b, j)| {
-            if b > a || (b == a && j < i) { (b, j) } else { (a, i) }
-        });
+        let (_, first) = (best, at)
+            .reduce(0, |(a, i), (b, j)| if b > a || (b == a && j < i) { (b, j) } else { (a, i) });
         out.tile([row], [1]).store(first.expand(0));
     }
 }

@@ -23,12 +23,14 @@ pub(crate) mod items {
     }
 
     /// The integer of a number that is not NaN.
+    #[expect(clippy::cast_possible_wrap, reason = "the bits stay as they are")]
     pub(crate) fn key(x: f32) -> i32 {
         let bits = (x + 0.0).to_bits() as i32;
         bits ^ ((bits >> 31) & 0x7fff_ffff)
     }
 
     /// The number of an integer.
+    #[expect(clippy::cast_sign_loss, reason = "the bits stay as they are")]
     pub(crate) fn number(key: i32) -> f32 {
         f32::from_bits((key ^ ((key >> 31) & 0x7fff_ffff)) as u32)
     }

@@ -57,11 +57,11 @@ mod prefix_sum;
 mod rows;
 mod top_k;
 
+pub use crate::extreme::{argmax, argmin};
 pub use histogram::histogram;
 pub use permutation::Permutation;
 pub use prefix_sum::{Part, Summand, prefix_sum};
 pub use rows::{permute, unpermute, unpermute_backward};
-pub use crate::extreme::{argmax, argmin};
 pub use top_k::{TopK, Weights, top_k, top_k_backward};
 
 /// What the kernels are compiled for.

@@ -64,11 +64,7 @@ impl Permutation {
     ///
     /// # Errors
     /// [`Error::Shape`] for another shape, [`Error::NotContiguous`], those of launches.
-    pub fn update(
-        &mut self,
-        stream: &Stream,
-        indices: &impl TensorArgument<i32, 2>,
-    ) -> Result<()> {
+    pub fn update(&mut self, stream: &Stream, indices: &impl TensorArgument<i32, 2>) -> Result<()> {
         let Permutation { multiple, counts, offsets, rows, sources, parts } = self;
         require("a permutation, of indices", rows.shape(), indices.tensor()?.shape())?;
         let (indices, count) = (indices.tensor()?, rows.len());

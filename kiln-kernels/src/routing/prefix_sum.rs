@@ -116,11 +116,7 @@ mod sums {
     /// The sum of a part of `length` columns.
     #[kernel(target = sm_80, warps = 8, grid = sums.dim(0) * sums.dim(1),
              instances((T, S) = [(bf16, f32), (f16, f32), (f32, f32), (i32, i32)]))]
-    pub fn totals<T: Cast, S: Number + Cast>(
-        x: Tensor<T, 2>,
-        length: i32,
-        sums: TensorMut<S, 2>,
-    ) {
+    pub fn totals<T: Cast, S: Number + Cast>(x: Tensor<T, 2>, length: i32, sums: TensorMut<S, 2>) {
         let (part, row) = (block_id(0) % sums.dim(1), block_id(0) / sums.dim(1));
         let mut sum = zeros::<S>([1, N]);
         for tile in 0..length / N {

@@ -78,7 +78,6 @@ pub fn unpermute<T: Real>(
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together, those of launches.
-#[expect(clippy::too_many_arguments, reason = "the operands of the formula")]
 pub fn unpermute_backward<T: Real>(
     stream: &Stream,
     permutation: &Permutation,

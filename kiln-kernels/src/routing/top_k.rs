@@ -75,18 +75,16 @@ pub fn top_k<T: Real>(
     if tokens == 0 || k == 0 {
         return Ok(());
     }
-    choice::choose::find(|i| {
-        i.T == Dtype::of::<T>() && experts <= extent(i.E) && k <= extent(i.K)
-    })?
-    .with(choice::choose::Args {
-        scores,
-        bias,
-        rule: options.weights.rule(),
-        scale: options.scale,
-        weights,
-        indices,
-    })
-    .launch(stream)
+    choice::choose::find(|i| i.T == Dtype::of::<T>() && experts <= extent(i.E) && k <= extent(i.K))?
+        .with(choice::choose::Args {
+            scores,
+            bias,
+            rule: options.weights.rule(),
+            scale: options.scale,
+            weights,
+            indices,
+        })
+        .launch(stream)
 }
 
 /// The gradient of the scores of [`top_k`], from the gradient of its weights.

@@ -83,7 +83,10 @@ pub fn sample<T: Real>(
     logits: &impl TensorArgument<T, 2>,
     tokens: &mut impl TensorArgumentMut<i32, 1>,
 ) -> Result<()> {
-    draw(stream, cut, None, Seed { seed, offset }, logits, tokens)
+    // The same code draws by the cuts of rows, of which there are none.
+    let (none, top_k, seeds) = (&stream.empty([0])?, &stream.empty([0])?, &stream.empty([0])?);
+    let cuts = Cuts { temperature: none, min_p: none, top_k, top_p: none, seed: seeds };
+    draw(stream, cut, cuts, Seed { seed, offset }, logits, tokens)
 }
 
 /// Draws a token for each row, like [`sample`], with a cut and a seed of its own.
@@ -98,7 +101,7 @@ pub fn sample_rows<T: Real>(
     tokens: &mut impl TensorArgumentMut<i32, 1>,
 ) -> Result<()> {
     let [rows, _] = logits.tensor()?.shape();
-    let Cuts { temperature, min_p, top_k, top_p, seed } = cuts;
+    let Cuts { temperature, min_p, top_k, top_p, seed } = &cuts;
     for shape in [
         temperature.tensor()?.shape(),
         min_p.tensor()?.shape(),
@@ -108,14 +111,13 @@ pub fn sample_rows<T: Real>(
     ] {
         require("sample_rows, of cuts", [rows], shape)?;
     }
-    let cuts = kernels::CutsArgs { temperature, min_p, top_k, top_p, seed };
-    draw(stream, Cut::default(), Some(cuts), Seed { seed: 0, offset }, logits, tokens)
+    draw(stream, Cut::default(), cuts, Seed { seed: 0, offset }, logits, tokens)
 }
 
 fn draw<T: Real>(
     stream: &Stream,
     cut: Cut,
-    cuts: Option<kernels::CutsArgs<'_>>,
+    cuts: Cuts<'_>,
     Seed { seed, offset }: Seed,
     logits: &impl TensorArgument<T, 2>,
     tokens: &mut impl TensorArgumentMut<i32, 1>,
@@ -124,6 +126,13 @@ fn draw<T: Real>(
     // Counts are sums in f32.
     require("sample, of logits", [rows, columns.min(1 << 24)], [rows, columns])?;
     require("sample, of tokens", [rows], tokens.tensor_mut()?.shape())?;
+    let of_rows = kernels::CutsArgs {
+        temperature: cuts.temperature,
+        min_p: cuts.min_p,
+        top_k: cuts.top_k,
+        top_p: cuts.top_p,
+        seed: cuts.seed,
+    };
     let Cut { temperature, min_p, top_k, top_p } = cut;
     let top_k = i32::try_from(top_k).unwrap_or(i32::MAX);
     kernels::draw::find(|i| i.T == Dtype::of::<T>())?
@@ -135,7 +144,7 @@ fn draw<T: Real>(
             top_p,
             seed,
             offset,
-            cuts,
+            cuts: of_rows,
             tokens,
         })
         .launch(stream)

@@ -20,11 +20,7 @@ pub(super) mod places {
 
     /// Counts a block's choices of each expert. All sources become -1.
     #[kernel(target = sm_80, warps = 8, grid = parts.dim(0))]
-    pub fn count(
-        indices: Tensor<i32, 1>,
-        parts: TensorMut<i32, 2>,
-        sources: TensorMut<i32, 1>,
-    ) {
+    pub fn count(indices: Tensor<i32, 1>, parts: TensorMut<i32, 2>, sources: TensorMut<i32, 1>) {
         for at in range(block_id(0) * B, sources.dim(0), num_blocks(0) * B) {
             sources.tile([at], [B]).store(full([B], -1));
         }

@@ -11,7 +11,7 @@ pub(super) mod tokens {
     /// How many scores fit shared memory, where they are sorted.
     const S: i32 = 2048;
 
-    /// A cut and a seed for each row.
+    /// A cut and a seed for each row, or tensors without elements.
     pub(crate) struct Cuts {
         temperature: Tensor<f32, 1>,
         min_p: Tensor<f32, 1>,
@@ -45,27 +45,24 @@ pub(super) mod tokens {
     fn sums<T: Float, const G: i32>(
         logits: Tensor<T, 2>,
         row: i32,
-        pivots: [f32; 3],
+        pivots: Array<f32>,
         weighs: bool,
         top: f32,
         scale: f32,
-    ) -> ([f32; 3], [i32; 3]) {
-        let (mut a, mut b, mut c) = (zeros::<f32>([N / G]), zeros::<f32>([N / G]), zeros::<f32>([N / G]));
-        let (mut l, mut m, mut n) = (zeros::<i32>([N / G]), zeros::<i32>([N / G]), zeros::<i32>([N / G]));
+    ) -> (Array<f32>, Array<i32>) {
+        let (mut powers, mut numbers) =
+            (array(3, |_| zeros::<f32>([N / G])), array(3, |_| zeros::<i32>([N / G])));
         for at in range(0, logits.dim(1), N) {
             let x = scores(logits, row, at).reshape([N / G, G]);
-            let weight = if weighs { below(x, top, scale).exp_approx() } else { full([N / G, G], 1.0) };
-            let (p, q, r) = (x.ge(pivots[0]), x.ge(pivots[1]), x.ge(pivots[2]));
-            a += select(p, weight, 0.0).sum(1);
-            b += select(q, weight, 0.0).sum(1);
-            c += select(r, weight, 0.0).sum(1);
-            l += p.cast::<i32>().sum(1);
-            m += q.cast::<i32>().sum(1);
-            n += r.cast::<i32>().sum(1);
+            let power =
+                if weighs { below(x, top, scale).exp_approx() } else { full([N / G, G], 1.0) };
+            for i in unroll(0..3) {
+                let is_above = x.ge(pivots[i]);
+                powers[i] += select(is_above, power, 0.0).sum(1);
+                numbers[i] += is_above.cast::<i32>().sum(1);
+            }
         }
-        let (a, b, c, l, m, n) = (a, b, c, l, m, n)
-            .reduce(0, |(a, b, c, l, m, n), (d, e, f, o, p, q)| (a + d, b + e, c + f, l + o, m + p, n + q));
-        ([a.item(), b.item(), c.item()], [l.item(), m.item(), n.item()])
+        (array(3, |i| powers[i].sum(0).item()), array(3, |i| numbers[i].sum(0).item()))
     }
 
     /// Brings the scores that are at least `low` to shared memory, in any order, with their columns.
@@ -115,13 +112,13 @@ pub(super) mod tokens {
         top_p: f32,
         seed: u64,
         offset: u64,
-        cuts: Option<Cuts>,
+        cuts: Cuts,
         tokens: TensorMut<i32, 1>,
     ) {
         let row = block_id(0);
         let (mut temperature, mut min_p, mut top_k, mut top_p) = (temperature, min_p, top_k, top_p);
         let (mut seed, mut first) = (seed, row as u64 * cdiv(logits.dim(1), 4) as u64);
-        if let Some(cuts) = cuts {
+        if cuts.seed.dim(0) > 0 {
             temperature = cuts.temperature.tile([row], [1]).load().item();
             min_p = cuts.min_p.tile([row], [1]).load().item();
             top_k = cuts.top_k.tile([row], [1]).load().item();
@@ -162,7 +159,8 @@ pub(super) mod tokens {
             let weighs = step == 1;
             let mut most = top_k as f32;
             let mut is_known = !weighs && low == least;
-            let mut is_cut = if weighs { top_p < 1.0 } else { !is_known || top_k > 0 && top_k < at_least };
+            let mut is_cut =
+                if weighs { top_p < 1.0 } else { !is_known || top_k > 0 && top_k < at_least };
             // The sum of scores from `low` on is at least `most`, and that from `high` on, of which there are `kept`, is not.
             let (mut low_key, mut high_key) = (key(low), key(top) + 1);
             let (mut high, mut kept) = (number(high_key), 0);
@@ -174,29 +172,28 @@ pub(super) mod tokens {
             {
                 let quarter = ((high_key as i64 - low_key as i64) / 4) as i32;
                 let half = ((high_key as i64 - low_key as i64) / 2) as i32;
-                let mut keys = [low_key + quarter, low_key + half, low_key + half + quarter];
-                for i in unroll(0..3) {
+                let keys = array(3, |i| {
                     let between = low + (high - low) * ((i + 1) as f32 * 0.25);
                     if !is_known {
-                        keys[i as usize] = low_key;
+                        low_key
                     } else if is_linear && between > low && between < high {
-                        keys[i as usize] = key(between);
+                        key(between)
+                    } else {
+                        low_key + (i + 1) % 2 * quarter + (i + 1) / 2 * half
                     }
-                }
-                let pivots = [number(keys[0]), number(keys[1]), number(keys[2])];
+                });
+                let pivots = array(3, |i| number(keys[i]));
                 let (sums, numbers) = sums::<T, G>(logits, row, pivots, weighs, top, scale);
                 if is_known {
                     for i in unroll(0..3) {
-                        if sums[i as usize] >= most {
-                            (low_key, low, at_least) =
-                                (keys[i as usize], pivots[i as usize], numbers[i as usize]);
+                        if sums[i] >= most {
+                            (low_key, low, at_least) = (keys[i], pivots[i], numbers[i]);
                         }
                     }
                     for i in unroll(0..3) {
                         let i = 2 - i;
-                        if sums[i as usize] < most {
-                            (high_key, high, kept) =
-                                (keys[i as usize], pivots[i as usize], numbers[i as usize]);
+                        if sums[i] < most {
+                            (high_key, high, kept) = (keys[i], pivots[i], numbers[i]);
                         }
                     }
                     is_linear = !is_linear;
@@ -217,49 +214,56 @@ pub(super) mod tokens {
             }
         }
 
-        let token = if at_least <= S {
-            collect(logits, row, low, found, columns, count);
-            let (x, column) = (found.load(), columns.load());
-            if (top_k > 0 && top_k < at_least) || top_p < 1.0 {
-                let sorted = x.sort_descending(0);
-                if top_k > 0 && top_k < at_least {
-                    low = last_kept(sorted, full([S], 1.0), top_k as f32);
+        let token =
+            if at_least <= S {
+                collect(logits, row, low, found, columns, count);
+                let (x, column) = (found.load(), columns.load());
+                if (top_k > 0 && top_k < at_least) || top_p < 1.0 {
+                    let sorted = x.sort_descending(0);
+                    if top_k > 0 && top_k < at_least {
+                        low = last_kept(sorted, full([S], 1.0), top_k as f32);
+                    }
+                    if top_p < 1.0 {
+                        let weight = weights(sorted, low, top, scale);
+                        let most = if limit < 0.0 {
+                            weight.sum(0).item() * top_p.max(1e-30)
+                        } else {
+                            limit
+                        };
+                        low = last_kept(sorted, weight, most);
+                    }
                 }
-                if top_p < 1.0 {
-                    let weight = weights(sorted, low, top, scale);
-                    let most = if limit < 0.0 { weight.sum(0).item() * top_p.max(1e-30) } else { limit };
-                    low = last_kept(sorted, weight, most);
-                }
-            }
-            let (a, b, c, d) = philox.words(first + (column / 4).cast::<u64>());
-            let place = column & 3;
-            let word = select(place.lt(2), select(place.eq(0), a, b), select(place.eq(2), c, d));
-            let noise = if is_greedy { zeros([S]) } else { noise(word) };
-            let score = select(x.ge(low), below(x, top, scale) + noise, f32::NEG_INFINITY);
-            let column = select(x.ge(low), column, i32::MAX);
-            let (_, drawn) = (score, column).reduce(0, |(a, i), (b, j)| {
-                if b > a || (b == a && j < i) { (b, j) } else { (a, i) }
-            });
-            drawn.item()
-        } else {
-            let mut bests = full::<f32>([N / G], f32::NEG_INFINITY);
-            let mut drawn = full::<i32>([N / G], i32::MAX);
-            for at in range(0, logits.dim(1), N) {
-                let x = scores(logits, row, at).reshape([N / G, G]);
-                let (a, b, c, d) = philox.words(first + (at / 4 + arange(0, N / 4)).cast::<u64>());
-                let word = join(join(a, c), join(b, d)).reshape([N / G, G]);
-                let noise = if is_greedy { zeros([N / G, G]) } else { noise(word) };
+                let (a, b, c, d) = philox.words(first + (column / 4).cast::<u64>());
+                let place = column & 3;
+                let word =
+                    select(place.lt(2), select(place.eq(0), a, b), select(place.eq(2), c, d));
+                let noise = if is_greedy { zeros([S]) } else { noise(word) };
                 let score = select(x.ge(low), below(x, top, scale) + noise, f32::NEG_INFINITY);
-                let (score, place) = (score.max(1), score.argmax(1));
-                let is_new = score.gt(bests);
-                bests = select(is_new, score, bests);
-                drawn = select(is_new, at + arange(0, N / G) * G + place, drawn);
-            }
-            let (_, all) = (bests, drawn).reduce(0, |(a, i), (b, j)| {
-                if b > a || (b == a && j < i) { (b, j) } else { (a, i) }
-            });
-            all.item()
-        };
+                let column = select(x.ge(low), column, i32::MAX);
+                let (_, drawn) = (score, column).reduce(0, |(a, i), (b, j)| {
+                    if b > a || (b == a && j < i) { (b, j) } else { (a, i) }
+                });
+                drawn.item()
+            } else {
+                let mut bests = full::<f32>([N / G], f32::NEG_INFINITY);
+                let mut drawn = full::<i32>([N / G], i32::MAX);
+                for at in range(0, logits.dim(1), N) {
+                    let x = scores(logits, row, at).reshape([N / G, G]);
+                    let (a, b, c, d) =
+                        philox.words(first + (at / 4 + arange(0, N / 4)).cast::<u64>());
+                    let word = join(join(a, c), join(b, d)).reshape([N / G, G]);
+                    let noise = if is_greedy { zeros([N / G, G]) } else { noise(word) };
+                    let score = select(x.ge(low), below(x, top, scale) + noise, f32::NEG_INFINITY);
+                    let (score, place) = (score.max(1), score.argmax(1));
+                    let is_new = score.gt(bests);
+                    bests = select(is_new, score, bests);
+                    drawn = select(is_new, at + arange(0, N / G) * G + place, drawn);
+                }
+                let (_, all) = (bests, drawn).reduce(0, |(a, i), (b, j)| {
+                    if b > a || (b == a && j < i) { (b, j) } else { (a, i) }
+                });
+                all.item()
+            };
         tokens.tile([row], [1]).store(full([1], if at_least > 0 { token } else { -1 }));
     }
 }

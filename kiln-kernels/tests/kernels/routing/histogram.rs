@@ -10,7 +10,8 @@ use crate::support::{device, devices};
 fn values_within_the_bins_are_counted() -> Result<()> {
     for device in devices(TARGETS)? {
         let stream = device.stream()?;
-        for (count, bins) in [(9000, 7), (5000, 256), (20_000, 300), (100, 65_536), (0, 3), (5, 0)] {
+        for (count, bins) in [(9000, 7), (5000, 256), (20_000, 300), (100, 65_536), (0, 3), (5, 0)]
+        {
             let values = experts_of(count, 1, bins, 8);
             let mut required = vec![0; bins];
             for &value in &values {

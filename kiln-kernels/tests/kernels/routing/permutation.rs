@@ -7,12 +7,7 @@ use super::experts_of;
 use crate::support::{device, devices};
 
 /// Counts, offsets, rows and sources, by going through the choices once for each expert.
-fn required(
-    indices: &[i32],
-    experts: usize,
-    multiple: usize,
-    capacity: usize,
-) -> [Vec<i32>; 4] {
+fn required(indices: &[i32], experts: usize, multiple: usize, capacity: usize) -> [Vec<i32>; 4] {
     let (mut counts, mut offsets) = (Vec::new(), vec![0]);
     let (mut rows, mut sources) = (vec![-1; indices.len()], vec![-1; capacity]);
     let mut row = 0;

@@ -53,7 +53,8 @@ fn integers_are_summed_exactly_and_wrap() -> Result<()> {
     for device in devices(TARGETS)? {
         let stream = device.stream()?;
         for shape @ [rows, columns] in [[33, 64], [3, 700], [2, 13_000], [128, 4099]] {
-            let host: Vec<i32> = (0..(rows * columns) as i32).map(|i| i.wrapping_mul(1_234_567)).collect();
+            let host: Vec<i32> =
+                (0..(rows * columns) as i32).map(|i| i.wrapping_mul(1_234_567)).collect();
             let x = stream.upload(&host, shape)?;
             for part in PARTS {
                 let mut required = Vec::new();

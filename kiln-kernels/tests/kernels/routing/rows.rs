@@ -11,10 +11,7 @@ use super::{ROUNDING, experts_of};
 use crate::support::{Number, assert_close, device, devices, numbers};
 
 /// What is compared: rows along the permutation and back, and the gradients.
-fn moves<T: Number + Real>(
-    [tokens, k, experts, dim]: [usize; 4],
-    multiple: usize,
-) -> Result<()> {
+fn moves<T: Number + Real>([tokens, k, experts, dim]: [usize; 4], multiple: usize) -> Result<()> {
     // f16 has numbers below which the distance no longer shrinks.
     let least = if T::of(1e-20).value() > 0.0 { 0.0 } else { 1.0 / f64::from(1 << 25) };
     for device in devices(TARGETS)? {

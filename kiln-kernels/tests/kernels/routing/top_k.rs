@@ -126,7 +126,11 @@ fn differentiates<T: Number + Real>([tokens, experts, k]: [usize; 3]) -> Result<
                     .collect();
                 let loss = |row: &[f64]| -> f64 {
                     let weights = weights_of(weights, row, &chosen);
-                    weights.iter().zip(&grad[token * k..]).map(|(w, &g)| 0.75 * w * f64::from(g)).sum()
+                    weights
+                        .iter()
+                        .zip(&grad[token * k..])
+                        .map(|(w, &g)| 0.75 * w * f64::from(g))
+                        .sum()
                 };
                 // Central differences of step h: h² / 6 of a third derivative below 8, and rounding below 1e-15 / h.
                 let step = 1e-5;

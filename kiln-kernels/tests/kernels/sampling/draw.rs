@@ -266,9 +266,25 @@ fn each_row_has_its_own_cut_and_its_own_seed() -> Result<()> {
             let noise = |i| noise(seed, 0, columns, i);
             assert_drawn(&format!("row {row}"), &scores, cuts[row], noise, token);
         }
-        let refused = sample_rows(&stream, given, 9, &logits.slice(0, 0..3)?, &mut stream.zeros([3])?);
+        let refused =
+            sample_rows(&stream, given, 9, &logits.slice(0, 0..3)?, &mut stream.zeros([3])?);
         assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_graph_draws_from_other_scores() -> Result<()> {
+    let stream = device(TARGETS)?.stream()?;
+    let mut logits = stream.zeros::<f32, 2>([1, 3])?;
+    let mut tokens = stream.full([1], -9)?;
+    let cut = Cut { top_k: 1, ..Cut::default() };
+    let graph =
+        stream.device().capture(|stream| sample(stream, cut, SEED, &logits, &mut tokens))?;
+    stream.write(&mut logits, &[1.0, 2.0, 3.0])?;
+    graph.launch(&stream)?;
+    drop(graph);
+    assert_eq!(tokens.to_vec(&stream)?, [2]);
     Ok(())
 }
 

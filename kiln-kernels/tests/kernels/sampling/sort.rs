@@ -22,7 +22,8 @@ fn sorts<T: Number + Real>([rows, columns]: [usize; 2], change: &dyn Fn(&mut [T]
             sort(&stream, order, &x, &mut values, &mut indices)?;
             let (values, indices) = (values.to_vec(&stream)?, indices.to_vec(&stream)?);
             for row in 0..rows {
-                let line: Vec<f64> = host[row * columns..][..columns].iter().map(|x| x.value()).collect();
+                let line: Vec<f64> =
+                    host[row * columns..][..columns].iter().map(|x| x.value()).collect();
                 let mut required: Vec<usize> = (0..columns).collect();
                 // Zeros of both signs are equal, and so are all NaNs.
                 let number = |i: usize| if line[i].is_nan() { f64::NAN } else { line[i] + 0.0 };
@@ -32,9 +33,16 @@ fn sorts<T: Number + Real>([rows, columns]: [usize; 2], change: &dyn Fn(&mut [T]
                 });
                 let places = row * columns..(row + 1) * columns;
                 let what = format!("{order:?}, row {row} of {rows} x {columns}");
-                assert!(indices[places.clone()].iter().map(|&i| i as usize).eq(required.iter().copied()), "{what}");
+                assert!(
+                    indices[places.clone()]
+                        .iter()
+                        .map(|&i| i as usize)
+                        .eq(required.iter().copied()),
+                    "{what}"
+                );
                 let sorted = values[places].iter().map(|x| x.value());
-                let is_value = |(x, &i): (f64, &usize)| x == line[i] || x.is_nan() && line[i].is_nan();
+                let is_value =
+                    |(x, &i): (f64, &usize)| x == line[i] || x.is_nan() && line[i].is_nan();
                 assert!(sorted.zip(&required).all(is_value), "values: {what}");
             }
         }
@@ -64,7 +72,17 @@ fn runs_of_longer_rows_are_merged() -> Result<()> {
 fn nan_infinities_and_zeros_of_both_signs_are_in_order() -> Result<()> {
     for columns in [9, 5000] {
         sorts::<f32>([1, columns], &|x| {
-            let special = [f32::NAN, 0.0, f32::INFINITY, -0.0, -f32::NAN, f32::NEG_INFINITY, 0.0, f32::MAX, f32::MIN];
+            let special = [
+                f32::NAN,
+                0.0,
+                f32::INFINITY,
+                -0.0,
+                -f32::NAN,
+                f32::NEG_INFINITY,
+                0.0,
+                f32::MAX,
+                f32::MIN,
+            ];
             x[..9].copy_from_slice(&special);
         })?;
     }
@@ -76,7 +94,8 @@ fn extents_that_differ_are_refused() -> Result<()> {
     let stream = device(TARGETS)?.stream()?;
     let x = stream.zeros::<f32, 2>([3, 4])?;
     for [of_values, of_indices] in [[4, 5], [5, 4]] {
-        let (mut values, mut indices) = (stream.zeros([3, of_values])?, stream.zeros([3, of_indices])?);
+        let (mut values, mut indices) =
+            (stream.zeros([3, of_values])?, stream.zeros([3, of_indices])?);
         let refused = sort(&stream, Order::Ascending, &x, &mut values, &mut indices);
         assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
     }
