@@ -56,8 +56,8 @@ mod bins {
         sync();
         for at in range(block_id(0) * N, values.dim(0), blocks * N) {
             let value = values.tile([at], [N]).load();
-            let is_value = (at + arange(0, N)).lt(values.dim(0)) & value.ge(first);
-            bins.atomic_add(select(is_value, value - first, -1), full([N], 1));
+            let inside = (at + arange(0, N)).lt(values.dim(0));
+            bins.atomic_add(select(inside, value - first, -1), full([N], 1));
         }
         sync();
         counts.tile([first], [B]).atomic_add(bins.load());
