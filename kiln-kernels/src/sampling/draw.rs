@@ -72,7 +72,7 @@ impl std::fmt::Debug for Cuts<'_> {
 /// Draws a token for each row: `logits` has the shape `[rows, vocabulary]`, `tokens` the shape `[rows]`.
 ///
 /// A score of NaN counts as `-inf`, which is never drawn; a row of these alone gives -1. If a score is `+inf`, it is drawn, of
-/// several one of them.
+/// several one of them. An infinite temperature makes all tokens that are left equally likely.
 ///
 /// # Errors
 /// [`Error::Shape`] for extents that do not fit together and for more than 2^24 columns, those of the launch.

@@ -28,7 +28,8 @@ pub(super) mod tokens {
 
     /// How far scores are below the greatest one, in temperatures.
     fn below(x: Tile<f32>, top: f32, scale: f32) -> Tile<f32> {
-        select(x.eq(top), 0.0, (x - top) * scale) // two infinities too
+        // Two infinities are not apart, and an infinite distance in infinite temperatures is 0.
+        select(x.eq(top), 0.0, maximum(x - top, f32::MIN) * scale)
     }
 
     /// Noise of the Gumbel distribution.
@@ -192,7 +193,7 @@ pub(super) mod tokens {
                     }
                     for i in unroll(0..3) {
                         let i = 2 - i;
-                        if sums[i] < most {
+                        if !(sums[i] >= most) {
                             (high_key, high, kept) = (keys[i], pivots[i], numbers[i]);
                         }
                     }

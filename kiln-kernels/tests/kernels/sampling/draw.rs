@@ -228,6 +228,14 @@ fn scores_of_nan_and_infinity() -> Result<()> {
             assert!(possible.contains(&token), "{token} of {row:?}, {cut:?}");
         }
     }
+    let mut row = vec![2.0; 9000];
+    (row[3], row[4], row[5]) = (inf, nan, -inf);
+    let cut = Cut { temperature: inf, top_p: 0.5, min_p: 1.0, top_k: 8000 };
+    let logits = stream.upload(&row, [1, 9000])?;
+    let mut tokens = stream.full([1], -9)?;
+    sample(&stream, cut, SEED, &logits, &mut tokens)?;
+    let token = tokens.to_vec(&stream)?[0];
+    assert!((0..9000).contains(&token) && ![4, 5].contains(&token), "{token}");
     let mut tokens = stream.full([2], -9)?;
     sample(&stream, Cut::default(), SEED, &stream.zeros::<f32, 2>([2, 0])?, &mut tokens)?;
     assert_eq!(tokens.to_vec(&stream)?, [-1, -1]);
