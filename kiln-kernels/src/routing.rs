@@ -34,15 +34,16 @@
 //!
 //! # Idea
 //!
-//! The rows of one expert are in the order of the tokens, in every run. A block takes 2048 choices and counts those of each expert; running
-//! sums of these counts say where the rows of each block and expert begin. The block then sorts its choices by expert: the place
-//! within a run of equal experts is what is left to add.
+//! The rows of one expert are in the order of the tokens, in every run. A block takes 2048 choices and counts those of each expert;
+//! running sums of these counts say where the rows of each block and expert begin. The block then sorts its choices by expert: the
+//! place within a run of equal experts is what is left to add.
 //!
 //! # Schedule
 //!
-//! A block of [`top_k`] has as many rows as its warps hold in registers, and finds the greatest scores by a bitonic network. Rows of experts
-//! are copied 2048 columns at a time, 16 bytes by each thread; [`permute`] reads each row of a token once, and [`unpermute`] has the rows of
-//! eight experts in flight.
+//! A block of [`top_k`] has as many rows as its warps hold in registers, and finds the greatest scores by a bitonic network. Rows of
+//! experts are copied 2048 columns at a time, 16 bytes by each thread; [`permute`] reads each row of a token once, and [`unpermute`]
+//! has the rows of eight experts in flight. Of [`argmax`], [`argmin`] and long running sums, a block reads a row once, tile after tile.
+//! Rows that do not begin at multiples of 16 bytes are read by element, which is slower.
 //!
 //! # Floor
 //!

@@ -90,7 +90,8 @@ pub fn top_k<T: Real>(
 /// The gradient of the scores of [`top_k`], from the gradient of its weights.
 ///
 /// `indices` and `options` are those of [`top_k`]; `scores` and `grad_scores` have the shape `[tokens, experts]`, `grad_weights` has the
-/// shape `[tokens, k]`. Which experts are chosen has no gradient, and the bias has none. An index outside of the experts counts as no choice.
+/// shape `[tokens, k]`. Which experts are chosen has no gradient, and the bias has none. An index outside of the experts counts as no
+/// choice.
 ///
 /// # Errors
 /// Those of [`top_k`].

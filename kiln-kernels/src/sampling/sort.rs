@@ -23,7 +23,8 @@ pub enum Order {
 /// Sorts each row: `x`, `values` and `indices` have the shape `[rows, columns]`, and `indices` says where each value was.
 ///
 /// Equal elements stay in the order in which they are, in both orders. NaN counts as greater than all other numbers, and all NaNs are
-/// equal, as in `torch.sort`. Zeros of both signs are equal; among the values they have the positive one, and a NaN is one without a payload.
+/// equal, as in `torch.sort`. Zeros of both signs are equal; among the values they have the positive one, and a NaN is one without a
+/// payload.
 ///
 /// Rows of more than 4096 columns take memory of 16 bytes for each column, which a [`capture`](kiln::Device::capture) refuses.
 ///

@@ -4,7 +4,6 @@
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
     reason = "numbers are small"
 )]
 
@@ -20,6 +19,6 @@ const ROUNDING: f64 = 1.0 / 16_777_216.0;
 
 /// Experts of tokens, some of which are outside of the range.
 fn experts_of(tokens: usize, k: usize, experts: usize, seed: u64) -> Vec<i32> {
-    let of = |x: f32| (((x + 1.0) / 2.0 * (experts as f32 + 2.0)) as i32) - 1;
+    let of = |x: f32| ((0.5 * (x + 1.0) * (experts as f32 + 2.0)) as i32) - 1;
     crate::support::numbers::<f32>(tokens * k, seed).into_iter().map(of).collect()
 }

@@ -5,7 +5,8 @@
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
-    reason = "numbers are small"
+    clippy::float_cmp,
+    reason = "numbers are small, and those that are compared are exact"
 )]
 
 mod draw;
