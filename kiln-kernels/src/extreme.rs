@@ -19,7 +19,7 @@ pub fn argmax<T: Real>(
     x: &impl TensorArgument<T, 2>,
     out: &mut impl TensorArgumentMut<i32, 1>,
 ) -> Result<()> {
-    extreme(["argmax, of x", "argmax, of out"], End::Greatest, stream, x, out)
+    extreme(["argmax, of x", "argmax, of out"], 1.0, stream, x, out)
 }
 
 /// The index of the least element of each row: `x` has the shape `[rows, columns]`, `out` the shape `[rows]`.
@@ -29,24 +29,19 @@ pub fn argmax<T: Real>(
 ///
 /// # Errors
 /// Those of [`argmax`].
+#[cfg(feature = "routing")]
 pub fn argmin<T: Real>(
     stream: &Stream,
     x: &impl TensorArgument<T, 2>,
     out: &mut impl TensorArgumentMut<i32, 1>,
 ) -> Result<()> {
-    extreme(["argmin, of x", "argmin, of out"], End::Least, stream, x, out)
+    extreme(["argmin, of x", "argmin, of out"], -1.0, stream, x, out)
 }
 
-/// Which element is looked for.
-#[derive(Clone, Copy)]
-enum End {
-    Greatest,
-    Least,
-}
-
+/// The index of the greatest element of each row, times a sign.
 fn extreme<T: Real>(
     [of_x, of_out]: [&'static str; 2],
-    end: End,
+    sign: f32,
     stream: &Stream,
     x: &impl TensorArgument<T, 2>,
     out: &mut impl TensorArgumentMut<i32, 1>,
@@ -54,10 +49,6 @@ fn extreme<T: Real>(
     let [rows, columns] = x.tensor()?.shape();
     require(of_x, [rows, columns.max(1)], [rows, columns])?;
     require(of_out, [rows], out.tensor_mut()?.shape())?;
-    let sign = match end {
-        End::Greatest => 1.0,
-        End::Least => -1.0,
-    };
     let ty = Dtype::of::<T>();
     if let Some(short) = positions::short::instances().find(|i| i.T == ty && columns <= extent(i.N))
     {

@@ -37,6 +37,8 @@ fn the_rows_of_an_expert_are_adjacent_and_in_the_order_of_the_tokens() -> Result
             (700, 6, 65, 16),
             (2048, 1, 3, 128),
             (300, 16, 512, 8),
+            // More blocks than one tile of their counts.
+            (132_000, 2, 3, 1),
             (0, 4, 9, 1),
             (0, 4, 9, 64),
             (5, 0, 3, 2),
