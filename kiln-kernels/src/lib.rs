@@ -4,6 +4,10 @@
 #[cfg(any(feature = "matmul", feature = "pointwise"))]
 mod activation;
 mod element;
+#[cfg(any(feature = "routing", feature = "sampling"))]
+mod extreme;
+#[cfg(any(feature = "routing", feature = "sampling"))]
+mod order;
 mod shape;
 
 #[cfg(any(feature = "matmul", feature = "pointwise"))]
@@ -18,5 +22,9 @@ pub mod embedding;
 pub mod matmul;
 #[cfg(feature = "pointwise")]
 pub mod pointwise;
+#[cfg(feature = "routing")]
+pub mod routing;
 #[cfg(feature = "rows")]
 pub mod rows;
+#[cfg(feature = "sampling")]
+pub mod sampling;

@@ -8,6 +8,10 @@ mod embedding;
 mod matmul;
 #[cfg(feature = "pointwise")]
 mod pointwise;
+#[cfg(feature = "routing")]
+mod routing;
 #[cfg(feature = "rows")]
 mod rows;
+#[cfg(feature = "sampling")]
+mod sampling;
 mod support;

@@ -1,0 +1,100 @@
+//! Running sums.
+
+use half::{bf16, f16};
+use kiln::prelude::{Error, Result};
+use kiln_kernels::{
+    Real,
+    routing::{Part, Summand, TARGETS, prefix_sum},
+};
+
+use super::ROUNDING;
+use crate::support::{Number, assert_close, device, devices, numbers};
+
+const PARTS: [Part; 2] = [Part::Inclusive, Part::Exclusive];
+
+fn sums<T: Number + Real + Summand>(shapes: &[[usize; 2]]) -> Result<()> {
+    for device in devices(TARGETS)? {
+        let stream = device.stream()?;
+        for &shape @ [rows, columns] in shapes {
+            let host = numbers::<T>(rows * columns, 6);
+            let x = stream.upload(&host, shape)?;
+            for part in PARTS {
+                let mut required = Vec::new();
+                for row in host.chunks(columns.max(1)) {
+                    let (mut sum, mut size) = (0.0, 0.0);
+                    for x in row {
+                        let before = sum;
+                        sum += x.value();
+                        size += x.value().abs();
+                        let value = if part == Part::Inclusive { sum } else { before };
+                        // 12 steps within a tile, and of up to 5 tiles or parts before: 16 columns of a thread, 5 steps, 8 warps.
+                        required.push((value, (12.0 + 5.0 * 30.0) * ROUNDING * size));
+                    }
+                }
+                let mut out = stream.full(shape, T::of(f64::NAN))?;
+                prefix_sum(&stream, part, &x, &mut out)?;
+                let what = format!("{part:?} of {shape:?}");
+                assert_close(&what, columns.max(1), &out.to_vec(&stream)?, &required);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_of_any_length_are_summed() -> Result<()> {
+    sums::<f32>(&[[35, 61], [5, 1000], [2, 4100], [1, 20_001], [0, 3], [3, 0], [1, 1]])?;
+    sums::<bf16>(&[[3, 64], [2, 9001]])?;
+    sums::<f16>(&[[5, 1023], [2, 4097]])
+}
+
+#[test]
+fn integers_are_summed_exactly_and_wrap() -> Result<()> {
+    for device in devices(TARGETS)? {
+        let stream = device.stream()?;
+        for shape @ [rows, columns] in [[33, 64], [3, 700], [2, 13_000], [128, 4099]] {
+            let host: Vec<i32> =
+                (0..(rows * columns) as i32).map(|i| i.wrapping_mul(1_234_567)).collect();
+            let x = stream.upload(&host, shape)?;
+            for part in PARTS {
+                let mut required = Vec::new();
+                for row in host.chunks(columns) {
+                    let mut sum = 0i32;
+                    for &x in row {
+                        let before = sum;
+                        sum = sum.wrapping_add(x);
+                        required.push(if part == Part::Inclusive { sum } else { before });
+                    }
+                }
+                let mut out = stream.full(shape, -9)?;
+                prefix_sum(&stream, part, &x, &mut out)?;
+                assert!(out.to_vec(&stream)? == required, "{part:?} of {shape:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn sums_of_small_numbers_stay_before_a_large_one_and_an_infinite_one() -> Result<()> {
+    let stream = device(TARGETS)?.stream()?;
+    for columns in [5, 5000] {
+        let mut host = vec![0.0f32; columns];
+        host[..5].copy_from_slice(&[1.0, 1e30, -1e30, f32::INFINITY, 1.0]);
+        let mut out = stream.zeros([1, columns])?;
+        prefix_sum(&stream, Part::Exclusive, &stream.upload(&host, [1, columns])?, &mut out)?;
+        let out = out.to_vec(&stream)?;
+        assert_eq!(out[..3], [0.0, 1.0, 1e30]);
+        assert!(out[3].is_finite() && out[4..].iter().all(|&x| x == f32::INFINITY));
+    }
+    Ok(())
+}
+
+#[test]
+fn extents_that_differ_are_refused() -> Result<()> {
+    let stream = device(TARGETS)?.stream()?;
+    let x = stream.zeros::<f32, 2>([3, 4])?;
+    let refused = prefix_sum(&stream, Part::Inclusive, &x, &mut stream.zeros([3, 5])?);
+    assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+    Ok(())
+}
