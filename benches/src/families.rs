@@ -23,7 +23,9 @@ use crate::{
 mod attention;
 mod embedding;
 mod pointwise;
+mod routing;
 mod rows;
+mod sampling;
 
 type Launch<'a> = dyn FnMut(&Stream) -> Result<()> + 'a;
 
@@ -222,6 +224,8 @@ pub fn all(asked: &Asked, call: Option<Call>) -> Result<()> {
         ("pointwise", pointwise::time),
         ("embedding", embedding::time),
         ("attention", attention::time),
+        ("routing", routing::time),
+        ("sampling", sampling::time),
     ] {
         if bench.wants(family) {
             time(&mut bench)?;
