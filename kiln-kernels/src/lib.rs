@@ -18,5 +18,7 @@ pub mod embedding;
 pub mod matmul;
 #[cfg(feature = "pointwise")]
 pub mod pointwise;
+#[cfg(feature = "quantized")]
+pub mod quantized;
 #[cfg(feature = "rows")]
 pub mod rows;

@@ -1,0 +1,3 @@
+//! Products of quantised numbers.
+
+mod int4;
