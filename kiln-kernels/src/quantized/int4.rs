@@ -2,10 +2,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use crate::{
-    matmul::Matmul,
-    shape::{extent, require},
-};
+use super::{QuantizedMatmul, begin_at_pieces, count};
+use crate::shape::{extent, require};
 
 mod kernel;
 
@@ -150,81 +148,10 @@ fn groups(k: usize, group: usize) -> Result<usize> {
     Ok(k / group)
 }
 
-/// Whether rows are contiguous and begin at multiples of 16 bytes, as TMA asks for.
-fn begin_at_pieces(x: &DeviceTensor<bf16, 2>) -> bool {
-    let [rows, columns] = x.strides();
-    columns == 1 && rows.is_multiple_of(8) && x.address().is_multiple_of(16)
-}
-
-/// A number as kernels count.
-fn count(number: usize) -> Result<i32> {
-    i32::try_from(number).map_err(|_| Error::Shape {
-        operation: "an extent, at most",
-        required: vec![i32::MAX.unsigned_abs() as usize],
-        actual: vec![number],
-    })
-}
-
 /// From so many rows of activations on, GPUs with `wgmma` multiply by weights that they have made numbers of first.
 const MANY_ROWS: usize = 129;
-/// Shares of `k` are no shorter than so many numbers.
-const SHORTEST: usize = 512;
 
-/// Multiplies by weights of four bits, and keeps scratch memory from one product to the next.
-///
-/// A product waits for the one before it, because they share the scratch memory; products on two streams at once take an `Int4Matmul`
-/// each. A product of the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which cannot
-/// allocate.
-///
-/// ```
-/// use kiln::prelude::*;
-/// use kiln_kernels::quantized::{Int4Matmul, Int4Weights, ZeroPoint};
-///
-/// let stream = Device::best_for(Int4Matmul::TARGETS)?.stream()?;
-/// let mut matmul = Int4Matmul::new(&stream)?;
-/// let weights = stream.full([24, 128], bf16::from_f32(0.5))?;
-/// let weights = Int4Weights::quantize(&stream, &weights, 64, ZeroPoint::Middle)?;
-/// let x = stream.full([2, 128], bf16::from_f32(2.0))?;
-/// let mut y = stream.zeros::<bf16, 2>([2, 24])?;
-/// matmul.product(&stream, &x, &weights, &mut y)?; // x · weightsᵀ
-/// assert!(y.to_vec(&stream)?.iter().all(|y| y.to_f32() == 128.0));
-/// # Ok::<(), kiln::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct Int4Matmul {
-    multiprocessors: usize,
-    /// Sums of shares of `k`.
-    parts: DeviceTensor<f32, 1>,
-    /// How many shares of each tile have been stored: zero between products.
-    arrived: DeviceTensor<i32, 1>,
-    /// A launch has failed, which may have left counts.
-    spoilt: bool,
-    /// Products of numbers, on GPUs that have them.
-    dense: Option<Matmul>,
-    /// Weights as numbers.
-    numbers: DeviceTensor<bf16, 1>,
-}
-
-impl Int4Matmul {
-    /// What the kernels are compiled for.
-    pub const TARGETS: &[Target] = &[Target::Sm80, Target::Sm90a];
-
-    /// Products on the device of a stream.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn new(stream: &Stream) -> Result<Int4Matmul> {
-        let device = stream.device();
-        Ok(Int4Matmul {
-            multiprocessors: device.properties().multiprocessors as usize,
-            parts: stream.empty([0])?,
-            arrived: stream.zeros([0])?,
-            spoilt: false,
-            dense: if device.runs(Target::Sm90a) { Some(Matmul::new(stream)?) } else { None },
-            numbers: stream.empty([0])?,
-        })
-    }
-
+impl QuantizedMatmul {
     /// `c = a · bᵀ` for `a` of shape `[m, k]`, weights `b` of shape `[n, k]` and `c` of shape `[m, n]`.
     ///
     /// The products of a group are summed in f32 and then multiplied by its scale; sums are rounded once. From 129 rows of `a` on, a GPU with
@@ -233,10 +160,25 @@ impl Int4Matmul {
     ///
     /// Rows of `a` are contiguous. Any `m` and `n` will do, and may be 0; without `k` all sums are 0.
     ///
+    /// ```
+    /// use kiln::prelude::*;
+    /// use kiln_kernels::quantized::{Int4Weights, QuantizedMatmul, ZeroPoint};
+    ///
+    /// let stream = Device::best_for(QuantizedMatmul::TARGETS)?.stream()?;
+    /// let mut matmul = QuantizedMatmul::new(&stream)?;
+    /// let weights = stream.full([24, 128], bf16::from_f32(0.5))?;
+    /// let weights = Int4Weights::quantize(&stream, &weights, 64, ZeroPoint::Middle)?;
+    /// let x = stream.full([2, 128], bf16::from_f32(2.0))?;
+    /// let mut y = stream.zeros::<bf16, 2>([2, 24])?;
+    /// matmul.int4(&stream, &x, &weights, &mut y)?; // x · weightsᵀ
+    /// assert!(y.to_vec(&stream)?.iter().all(|y| y.to_f32() == 128.0));
+    /// # Ok::<(), kiln::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that are not contiguous, those of allocations
     /// and launches.
-    pub fn product(
+    pub fn int4(
         &mut self,
         stream: &Stream,
         a: &impl TensorArgument<bf16, 2>,
@@ -264,12 +206,12 @@ impl Int4Matmul {
                 b.dequantize(stream, &mut numbers)?;
                 dense.product(stream, &a, &numbers, c)
             }
-            _ => self.launch(stream, &a, b, c),
+            _ => self.few_int4(stream, &a, b, c),
         }
     }
 
     /// A product by weights as they are.
-    fn launch(
+    fn few_int4(
         &mut self,
         stream: &Stream,
         a: &DeviceTensor<bf16, 2>,
@@ -282,42 +224,21 @@ impl Int4Matmul {
             .min_by_key(|one| one.BM)
             .expect("there is an instance for 32 rows");
         let [bm, bn] = [instance.BM, instance.BN].map(extent);
-        let tiles = m.div_ceil(bm) * n.div_ceil(bn);
-        let splits = splits(tiles, k, 2 * self.multiprocessors);
-        let (places, counts) = if splits > 1 { (tiles * splits, tiles) } else { (0, 0) };
-        if self.parts.len() < places * bm * bn {
-            self.parts = stream.empty([places * bm * bn])?;
-        }
-        if self.arrived.len() < counts || self.spoilt {
-            self.arrived = stream.zeros([counts])?;
-            self.spoilt = false;
-        }
-        let mut parts = self.parts.slice_mut(0, 0..places * bm * bn)?;
-        let launched = instance
-            .with(packed::product::Args {
-                a,
-                codes: &b.codes,
-                scales: &b.scales,
-                zeros: b.zeros.as_ref().map(|zeros| zeros as _),
-                c,
-                parts: &mut parts.reshape_mut([places, bn, bm])?,
-                arrived: &mut self.arrived,
-                group: count(b.group)?,
-                splits: count(splits)?,
-            })
-            .launch(stream);
-        if launched.is_err() {
-            // What was stopped may have counted shares that nobody will add.
-            self.spoilt = true;
-        }
-        launched
+        let (tiles, group) = (m.div_ceil(bm) * n.div_ceil(bn), count(b.group)?);
+        self.scratch.launch(stream, tiles, [bn, bm], k / 2, |mut sharing| {
+            instance
+                .with(packed::product::Args {
+                    a,
+                    codes: &b.codes,
+                    scales: &b.scales,
+                    zeros: b.zeros.as_ref().map(|zeros| zeros as _),
+                    c,
+                    parts: &mut sharing.parts,
+                    arrived: sharing.arrived,
+                    group,
+                    shares: sharing.shares,
+                })
+                .launch(stream)
+        })
     }
-}
-
-/// The number of shares of `k` for which the least of the time is spent while some of the places for blocks are empty.
-fn splits(tiles: usize, k: usize, places: usize) -> usize {
-    let most = (k / SHORTEST).clamp(1, 16);
-    // Each wave takes a share of the time of a tile; a further share of `k` costs about a hundredth more.
-    let time = |splits: usize| (tiles * splits).div_ceil(places) * (100 + splits) * 1000 / splits;
-    (1..=most).min_by_key(|&splits| time(splits)).unwrap_or(1)
 }

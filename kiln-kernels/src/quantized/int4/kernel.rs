@@ -3,6 +3,7 @@
 /// Codes of four bits, two in a byte, and what a group of them along `k` has in common.
 #[kiln::kernel]
 pub(crate) mod packed {
+    use super::super::super::shares::items::Share;
     use kiln::prelude::*;
 
     /// The codes in the low and in the high halves of bytes, less the zero points of their rows.
@@ -20,15 +21,15 @@ pub(crate) mod packed {
     /// Numbers along `k` that are multiplied at once, and have one scale.
     pub(crate) const CHUNK: i32 = 64;
 
-    /// `c = a · bᵀ` of `BM` rows of `a` and `BN` rows of weights, for one of `splits` shares of `k`.
+    /// `c = a · bᵀ` of `BM` rows of `a` and `BN` rows of weights, for one of `shares` shares of `k`.
     ///
     /// The weights are the left operand of the product, of which an instruction takes 16 rows, where it takes as few as 8 of the right one.
     /// Which number along `k` is multiplied in which place does not matter, as long as it is the same for both operands: they are in the
     /// order in which a thread needs eight contiguous bytes of codes of each row, and no thread needs those of another.
     ///
     /// Each share stores its sums to `parts`. The last one to do so, by the counts of `arrived`, adds them in order.
-    #[kernel(target = sm_80, warps = 4, grid = [cdiv(codes.dim(0), BN), splits, cdiv(a.dim(0), BM)],
-             instances(T = [bf16], (BM, BN, STEP, STAGES) = [(8, 128, 256, 4), (16, 128, 256, 4), (32, 128, 128, 4)]))]
+    #[kernel(target = sm_80, warps = 4, grid = [cdiv(codes.dim(0), BN), shares, cdiv(a.dim(0), BM)],
+             instances(T = [bf16], (BM, BN, STEP, STAGES) = [(8, 128, 256, 3), (16, 128, 256, 3), (32, 128, 128, 3)]))]
     pub fn product<
         T: Float,
         const BM: i32,
@@ -44,15 +45,17 @@ pub(crate) mod packed {
         #[stride(BN * BM, BM, 1)] parts: TensorMut<f32, 3>,
         arrived: TensorMut<i32, 1>,
         group: i32,
-        splits: i32,
+        shares: i32,
     ) {
-        let (column, split, row) = (block_id(0) * BN, block_id(1), block_id(2) * BM);
-        let steps = cdiv(codes.dim(1), STEP / 2);
+        let (column, row) = (block_id(0) * BN, block_id(2) * BM);
+        let tile = block_id(2) * num_blocks(0) + block_id(0);
+        let share = Share { tile, at: block_id(1), shares };
+        let (from, to) = share.steps(cdiv(codes.dim(1), STEP / 2));
         let (qs, xs) = (shared::<u8>([BN, STEP / 2]), shared::<T>([BM, STEP]));
         let ss = array(STEP / CHUNK, |_| shared::<T>([1, BN]));
         let zs = array(STEP / CHUNK, |_| shared::<u8>([1, BN]));
         let mut sums = full::<f32>([BN, BM], 0.0);
-        for step in pipeline(steps * split / splits..steps * (split + 1) / splits, STAGES) {
+        for step in pipeline(from..to, STAGES) {
             copy_async(codes.tile([column, step * (STEP / 2)], [BN, STEP / 2]), qs);
             copy_async(a.tile([row, step * STEP], [BM, STEP]), xs);
             for i in unroll(0..STEP / CHUNK) {
@@ -80,19 +83,11 @@ pub(crate) mod packed {
                 sums = fma(part, scale, sums);
             }
         }
-        let tile = block_id(2) * num_blocks(0) + block_id(0);
-        if splits > 1 {
-            parts.tile([tile * splits + split, 0, 0], [1, BN, BM]).store(sums.reshape([1, BN, BM]));
-            let arrived = arrived.tile([tile], [1]);
-            if arrived.acq_rel().atomic_add(full([1], 1)).item() < splits - 1 {
+        if shares > 1 {
+            if !share.put(sums, parts, arrived) {
                 return;
             }
-            sums = parts.tile([tile * splits, 0, 0], [1, BN, BM]).load().reshape([BN, BM]);
-            for other in range(1, splits, 1) {
-                let part = parts.tile([tile * splits + other, 0, 0], [1, BN, BM]).load();
-                sums += part.reshape([BN, BM]);
-            }
-            arrived.store(full([1], 0));
+            sums = share.all([BN, BM], parts);
         }
         c.tile([row, column], [BM, BN]).store(sums.t().cast::<T>());
     }

@@ -10,7 +10,7 @@
 
 use half::bf16;
 use kiln::prelude::{Error, Result, Stream};
-use kiln_kernels::quantized::{Int4Matmul, Int4Weights, ZeroPoint};
+use kiln_kernels::quantized::{QuantizedMatmul, Int4Weights, ZeroPoint};
 
 use crate::support::{Number, assert_close, device, devices, numbers};
 
@@ -81,11 +81,11 @@ fn multiplies(
         }
     }
     let (a, weights) = (stream.upload(&a, [m, k])?, weights.upload(stream)?);
-    let mut matmul = Int4Matmul::new(stream)?;
+    let mut matmul = QuantizedMatmul::new(stream)?;
     // What the first leaves in scratch memory serves the second.
     for _ in 0..2 {
         let mut c = stream.full([m, n], bf16::NAN)?;
-        matmul.product(stream, &a, &weights, &mut c)?;
+        matmul.int4(stream, &a, &weights, &mut c)?;
         let what = format!("{m} {n} {k} in groups of {group}, {zero_point:?}");
         assert_close(&what, n, &c.to_vec(stream)?, &required);
     }
@@ -94,7 +94,7 @@ fn multiplies(
 
 #[test]
 fn few_rows_are_multiplied_by_codes() -> Result<()> {
-    for device in devices(Int4Matmul::TARGETS)? {
+    for device in devices(QuantizedMatmul::TARGETS)? {
         let stream = device.stream()?;
         multiplies(&stream, [1, 130, 128], 64, ZeroPoint::Middle, 0.0)?;
         multiplies(&stream, [3, 16, 640], 128, ZeroPoint::OfGroup, 0.0)?;
@@ -106,14 +106,14 @@ fn few_rows_are_multiplied_by_codes() -> Result<()> {
 
 #[test]
 fn shares_of_k_are_added() -> Result<()> {
-    let stream = device(Int4Matmul::TARGETS)?.stream()?;
+    let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
     multiplies(&stream, [2, 20, 2112], 64, ZeroPoint::Middle, 0.0)?;
     multiplies(&stream, [17, 130, 1088], 64, ZeroPoint::OfGroup, 0.0)
 }
 
 #[test]
 fn many_rows_are_multiplied_by_rounded_weights() -> Result<()> {
-    for device in devices(Int4Matmul::TARGETS)? {
+    for device in devices(QuantizedMatmul::TARGETS)? {
         let stream = device.stream()?;
         multiplies(&stream, [129, 72, 128], 64, ZeroPoint::OfGroup, bf16::UNIT)?;
         multiplies(&stream, [129, 9, 64], 64, ZeroPoint::Middle, 0.0)?;
@@ -123,7 +123,7 @@ fn many_rows_are_multiplied_by_rounded_weights() -> Result<()> {
 
 #[test]
 fn empty_extents_give_nothing_or_zeros() -> Result<()> {
-    let stream = device(Int4Matmul::TARGETS)?.stream()?;
+    let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
     for [m, n, k] in [[0, 8, 64], [8, 0, 64], [3, 5, 0]] {
         multiplies(&stream, [m, n, k], 64, ZeroPoint::OfGroup, 0.0)?;
     }
@@ -132,18 +132,18 @@ fn empty_extents_give_nothing_or_zeros() -> Result<()> {
 
 #[test]
 fn views_are_multiplied_in_place() -> Result<()> {
-    let stream = device(Int4Matmul::TARGETS)?.stream()?;
+    let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
     let (m, n, k) = (2, 3, 64);
     let weights = Weights::new([n, k], 64, ZeroPoint::Middle).upload(&stream)?;
     // Rows of 67 begin at no multiple of 4 bytes.
     let all = numbers::<bf16>(m * 67, 1);
     let narrow: Vec<bf16> = all.chunks(67).flat_map(|row| row[3..].to_vec()).collect();
     let all = stream.upload(&all, [m, 67])?;
-    let mut matmul = Int4Matmul::new(&stream)?;
+    let mut matmul = QuantizedMatmul::new(&stream)?;
     let mut wide = stream.full([m, n + 2], bf16::NAN)?;
-    matmul.product(&stream, &all.slice(1, 3..67)?, &weights, &mut wide.slice_mut(1, 1..n + 1)?)?;
+    matmul.int4(&stream, &all.slice(1, 3..67)?, &weights, &mut wide.slice_mut(1, 1..n + 1)?)?;
     let mut c = stream.zeros([m, n])?;
-    matmul.product(&stream, &stream.upload(&narrow, [m, k])?, &weights, &mut c)?;
+    matmul.int4(&stream, &stream.upload(&narrow, [m, k])?, &weights, &mut c)?;
     let (wide, c) = (wide.to_vec(&stream)?, c.to_vec(&stream)?);
     for row in 0..m {
         let wide = &wide[row * (n + 2)..][..n + 2];
@@ -155,7 +155,7 @@ fn views_are_multiplied_in_place() -> Result<()> {
 
 #[test]
 fn nan_and_infinities_spread_as_in_sums() -> Result<()> {
-    let stream = device(Int4Matmul::TARGETS)?.stream()?;
+    let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
     let weights = stream.full([2, 64], bf16::ONE)?;
     let weights = Int4Weights::quantize(&stream, &weights, 64, ZeroPoint::Middle)?;
     let mut a = vec![bf16::ONE; 3 * 64];
@@ -163,7 +163,7 @@ fn nan_and_infinities_spread_as_in_sums() -> Result<()> {
     a[64 + 6] = bf16::NAN;
     let mut c = stream.zeros([3, 2])?;
     let a = stream.upload(&a, [3, 64])?;
-    Int4Matmul::new(&stream)?.product(&stream, &a, &weights, &mut c)?;
+    QuantizedMatmul::new(&stream)?.int4(&stream, &a, &weights, &mut c)?;
     let c: Vec<f32> = c.to_vec(&stream)?.into_iter().map(bf16::to_f32).collect();
     assert!(c[..2].iter().all(|&x| x == f32::INFINITY), "{c:?}");
     assert!(c[2..4].iter().all(|x| x.is_nan()), "{c:?}");
@@ -174,7 +174,7 @@ fn nan_and_infinities_spread_as_in_sums() -> Result<()> {
 
 /// Checks codes, scales and zero points against the numbers that they are for, and the numbers that are made of them.
 fn is_nearest(shape @ [n, k]: [usize; 2], group: usize, zero_point: ZeroPoint) -> Result<()> {
-    let stream = device(Int4Matmul::TARGETS)?.stream()?;
+    let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
     let mut x = numbers::<bf16>(n * k, 3);
     x[..group].fill(bf16::ZERO);
     let weights = Int4Weights::quantize(&stream, &stream.upload(&x, shape)?, group, zero_point)?;
@@ -227,7 +227,7 @@ fn codes_are_the_nearest() -> Result<()> {
 
 #[test]
 fn shapes_that_do_not_fit_are_refused() -> Result<()> {
-    let stream = device(Int4Matmul::TARGETS)?.stream()?;
+    let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
     let new = |codes: [usize; 2], scales: [usize; 2], group| {
         Int4Weights::new(stream.zeros(codes)?, stream.zeros(scales)?, None, group)
     };
@@ -241,7 +241,7 @@ fn shapes_that_do_not_fit_are_refused() -> Result<()> {
     assert!(refused(Int4Weights::quantize(&stream, &x, 256, ZeroPoint::Middle)));
     let weights = new([3, 64], [2, 3], 64)?;
     let (a, mut c) = (stream.zeros([2, 64])?, stream.zeros([2, 3])?);
-    let product = Int4Matmul::new(&stream)?.product(&stream, &a, &weights, &mut c);
+    let product = QuantizedMatmul::new(&stream)?.int4(&stream, &a, &weights, &mut c);
     assert!(matches!(product, Err(Error::Shape { .. })), "{product:?}");
     Ok(())
 }
