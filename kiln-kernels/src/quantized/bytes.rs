@@ -191,8 +191,7 @@ impl QuantizedMatmul {
                 .with(specialized::int8::Args { a, b, a_scales, b_scales, c })
                 .launch(stream);
         }
-        let instance =
-            pipelined::int8::find(|one| one.R == result && extent(one.BM) >= m.min(32))?;
+        let instance = pipelined::int8::find(|one| one.R == result && extent(one.BM) >= m.min(32))?;
         let tile = [FEW_TILE, extent(instance.BM)];
         let tiles = n.div_ceil(tile[0]) * m.div_ceil(tile[1]);
         self.scratch.launch(stream, tiles, tile, k, |mut sharing| {
@@ -218,11 +217,7 @@ impl QuantizedMatmul {
 }
 
 /// `[m, n, k]`.
-fn extents<T>(
-    a: &DeviceTensor<T, 2>,
-    b: &DeviceTensor<T, 2>,
-    c: [usize; 2],
-) -> Result<[usize; 3]> {
+fn extents<T>(a: &DeviceTensor<T, 2>, b: &DeviceTensor<T, 2>, c: [usize; 2]) -> Result<[usize; 3]> {
     let ([m, k], [n, depth]) = (a.shape(), b.shape());
     require("a product a · bᵀ, of b", [n, k], [n, depth])?;
     require("a product a · bᵀ, of c", [m, n], c)?;

@@ -7,6 +7,9 @@ use super::count;
 /// Shares of `k` are no shorter than so many bytes of weights of one row.
 const SHORTEST: usize = 256;
 
+/// There are no more shares than so many: their sums are written and read again.
+const MOST: usize = 8;
+
 /// Scratch memory, which products keep.
 #[derive(Debug)]
 pub(super) struct Scratch {
@@ -22,7 +25,7 @@ pub(super) struct Scratch {
 
 /// What a kernel takes to share `k`.
 pub(super) struct Sharing<'a> {
-    pub(super) parts: TensorViewMut<'a, f32, 3>,
+    pub(super) parts: TensorViewMut<'a, f32, 4>,
     pub(super) arrived: &'a mut DeviceTensor<i32, 1>,
     pub(super) shares: i32,
 }
@@ -43,8 +46,8 @@ impl Scratch {
         launch: impl FnOnce(Sharing<'_>) -> Result<()>,
     ) -> Result<()> {
         let shares = shares(tiles, bytes, self.blocks);
-        let (places, counts) = if shares > 1 { (tiles * shares, tiles) } else { (0, 0) };
-        let numbers = places * rows * columns;
+        let counts = if shares > 1 { tiles } else { 0 };
+        let numbers = counts * shares * rows * columns;
         if self.parts.len() < numbers {
             self.parts = stream.empty([numbers])?;
         }
@@ -53,7 +56,7 @@ impl Scratch {
             self.spoilt = false;
         }
         let mut parts = self.parts.slice_mut(0, 0..numbers)?;
-        let parts = parts.reshape_mut([places, rows, columns])?;
+        let parts = parts.reshape_mut([counts, shares, rows, columns])?;
         let shares = count(shares)?;
         let launched = launch(Sharing { parts, arrived: &mut self.arrived, shares });
         if launched.is_err() {
@@ -66,7 +69,7 @@ impl Scratch {
 
 /// Into how many shares `k` is split, so that as few as possible of the places for blocks are empty.
 fn shares(tiles: usize, bytes: usize, places: usize) -> usize {
-    let most = (bytes / SHORTEST).clamp(1, 16);
+    let most = (bytes / SHORTEST).clamp(1, MOST);
     // Each wave takes a share of the time of a tile. A further share costs about a hundredth more.
     let time = |shares: usize| (tiles * shares).div_ceil(places) * (100 + shares) * 1000 / shares;
     (1..=most).min_by_key(|&shares| time(shares)).unwrap_or(1)
@@ -94,12 +97,12 @@ pub(crate) mod items {
         pub(crate) fn put<A: Number>(
             self,
             sums: Tile<A>,
-            parts: TensorMut<A, 3>,
+            parts: TensorMut<A, 4>,
             arrived: TensorMut<i32, 1>,
         ) -> bool {
             let [rows, columns] = [sums.dim(0), sums.dim(1)];
-            let place = self.tile * self.shares + self.at;
-            parts.tile([place, 0, 0], [1, rows, columns]).store(sums.reshape([1, rows, columns]));
+            let window = parts.tile([self.tile, self.at, 0, 0], [1, 1, rows, columns]);
+            window.store(sums.reshape([1, 1, rows, columns]));
             let arrived = arrived.tile([self.tile], [1]);
             let last = arrived.acq_rel().atomic_add(full([1], 1)).item() == self.shares - 1;
             if last {
@@ -108,18 +111,20 @@ pub(crate) mod items {
             last
         }
 
-        /// The sums of all shares, added in their order.
+        /// The sums of all shares, added in their order. Four loads are in flight; after the last share there are zeros.
         pub(crate) fn all<A: Number>(
             self,
             [rows, columns]: [i32; 2],
-            parts: TensorMut<A, 3>,
+            parts: TensorMut<A, 4>,
         ) -> Tile<A> {
-            let first = self.tile * self.shares;
-            let mut sums = parts.tile([first, 0, 0], [1, rows, columns]).load();
-            for other in range(1, self.shares, 1) {
-                sums += parts.tile([first + other, 0, 0], [1, rows, columns]).load();
+            let mut sums = zeros::<A>([rows, columns]);
+            for first in range(0, self.shares, 4) {
+                for i in unroll(0..4) {
+                    let window = parts.tile([self.tile, first + i, 0, 0], [1, 1, rows, columns]);
+                    sums += window.load().reshape([rows, columns]);
+                }
             }
-            sums.reshape([rows, columns])
+            sums
         }
     }
 }

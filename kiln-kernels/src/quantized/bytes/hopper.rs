@@ -154,7 +154,10 @@ pub(crate) mod specialized {
             tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)),
             steps: cdiv(a.dim(1), 128),
         };
-        warp_specialize(|| p.multiply_float8(blocks), [partition(1).registers(40).run(|| p.load())]);
+        warp_specialize(
+            || p.multiply_float8(blocks),
+            [partition(1).registers(40).run(|| p.load())],
+        );
     }
 
     /// Sums of integers, exact but for the wrapping of i32. With `SCALED`, they are multiplied by scales of rows.
@@ -191,6 +194,9 @@ pub(crate) mod specialized {
             tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)),
             steps: cdiv(a.dim(1), 128),
         };
-        warp_specialize(|| p.multiply_int8::<SCALED>(), [partition(1).registers(40).run(|| p.load())]);
+        warp_specialize(
+            || p.multiply_int8::<SCALED>(),
+            [partition(1).registers(40).run(|| p.load())],
+        );
     }
 }

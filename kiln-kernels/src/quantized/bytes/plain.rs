@@ -50,7 +50,7 @@ pub(crate) mod pipelined {
         a_scales: Tensor<f32, 2>,
         b_scales: Tensor<f32, 2>,
         c: TensorMut<R, 2>,
-        #[stride(128 * BM, BM, 1)] parts: TensorMut<f32, 3>,
+        #[stride(_, 128 * BM, BM, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
         shares: i32,
         blocks: bool,
@@ -90,14 +90,16 @@ pub(crate) mod pipelined {
 
     /// Sums of integers, exact but for the wrapping of i32. With `SCALED`, they are multiplied by scales of rows.
     #[kernel(target = sm_80, warps = 8, grid = [cdiv(b.dim(0), 128), shares, cdiv(a.dim(0), BM)],
-             instances((R, SCALED) = [(bf16, true), (f16, true), (f32, true), (i32, false)], BM = [8, 32]))]
+             instances((R, SCALED, BM) = [
+                 (bf16, true, 8), (bf16, true, 32), (f16, true, 32), (f32, true, 32), (i32, false, 8), (i32, false, 32),
+             ]))]
     pub fn int8<R: Cast, const SCALED: bool, const BM: i32>(
         #[stride(_, 1)] a: Tensor<i8, 2>,
         #[stride(_, 1)] b: Tensor<i8, 2>,
         a_scales: Tensor<f32, 2>,
         b_scales: Tensor<f32, 2>,
         c: TensorMut<R, 2>,
-        #[stride(128 * BM, BM, 1)] parts: TensorMut<i32, 3>,
+        #[stride(_, 128 * BM, BM, 1)] parts: TensorMut<i32, 4>,
         arrived: TensorMut<i32, 1>,
         shares: i32,
     ) {

@@ -30,19 +30,13 @@ pub(crate) mod packed {
     /// Each share stores its sums to `parts`. The last one to do so, by the counts of `arrived`, adds them in order.
     #[kernel(target = sm_80, warps = 4, grid = [cdiv(codes.dim(0), BN), shares, cdiv(a.dim(0), BM)],
              instances(T = [bf16], (BM, BN, STEP, STAGES) = [(8, 128, 256, 3), (16, 128, 256, 3), (32, 128, 128, 3)]))]
-    pub fn product<
-        T: Float,
-        const BM: i32,
-        const BN: i32,
-        const STEP: i32,
-        const STAGES: i32,
-    >(
+    pub fn product<T: Float, const BM: i32, const BN: i32, const STEP: i32, const STAGES: i32>(
         #[stride(_, 1)] a: Tensor<T, 2>,
         #[stride(_, 1)] codes: Tensor<u8, 2>,
         #[stride(_, 1)] scales: Tensor<T, 2>,
         #[stride(_, 1)] zeros: Option<Tensor<u8, 2>>,
         c: TensorMut<T, 2>,
-        #[stride(BN * BM, BM, 1)] parts: TensorMut<f32, 3>,
+        #[stride(_, BN * BM, BM, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
         group: i32,
         shares: i32,
@@ -133,11 +127,8 @@ pub(crate) mod packed {
         let (group, row) = (block_id(0), block_id(1) * 32);
         let x = x.tile([row, group * G], [32, G]).load().cast::<f32>();
         let (low, high) = (minimum(x.min(1), 0.0), maximum(x.max(1), 0.0));
-        let (range, steps) = if zeros.is_some() {
-            (high - low, 15.0)
-        } else {
-            (maximum(high, -low), 7.0)
-        };
+        let (range, steps) =
+            if zeros.is_some() { (high - low, 15.0) } else { (maximum(high, -low), 7.0) };
         let scale = select(range.gt(0.0), maximum(range / steps, least), 1.0).cast::<T>();
         scales.tile([group, row], [1, 32]).store(scale.expand(0));
         let scale = scale.cast::<f32>();

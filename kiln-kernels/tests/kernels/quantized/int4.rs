@@ -10,7 +10,7 @@
 
 use half::bf16;
 use kiln::prelude::{Error, Result, Stream};
-use kiln_kernels::quantized::{QuantizedMatmul, Int4Weights, ZeroPoint};
+use kiln_kernels::quantized::{Int4Weights, QuantizedMatmul, ZeroPoint};
 
 use crate::support::{Number, assert_close, device, devices, numbers};
 
@@ -71,8 +71,7 @@ fn multiplies(
     let mut required = Vec::new();
     for row in 0..m {
         for column in 0..n {
-            let terms =
-                || (0..k).map(|at| a[row * k + at].to_f64() * weights.value(column, at));
+            let terms = || (0..k).map(|at| a[row * k + at].to_f64() * weights.value(column, at));
             let size: f64 = terms().map(f64::abs).sum();
             // Products are exact in f32. Each of k sums, and the product with a scale, rounds by 2^-24 of what is below `size`, and tensor
             // cores cut off twice that.
