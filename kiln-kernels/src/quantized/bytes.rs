@@ -1,5 +1,7 @@
 //! Products of operands of one byte.
 
+#![expect(clippy::many_single_char_names, reason = "the letters of a product")]
+
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{QuantizedMatmul, begin_at_pieces};

@@ -1,5 +1,7 @@
 //! Weights of four bits, and their products with activations.
 
+#![expect(clippy::many_single_char_names, reason = "the letters of a product")]
+
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{QuantizedMatmul, begin_at_pieces, count};

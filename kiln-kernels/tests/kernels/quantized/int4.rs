@@ -50,7 +50,7 @@ impl Weights {
 
     fn value(&self, row: usize, at: usize) -> f64 {
         let [n, k] = self.shape;
-        let byte = self.codes[(row * k + at) / 2];
+        let byte = self.codes[row * (k / 2) + at / 2];
         let code = if at.is_multiple_of(2) { byte % 16 } else { byte / 16 };
         let of_group = at / self.group * n + row;
         let zero = self.zeros.as_ref().map_or(8, |zeros| zeros[of_group]);
