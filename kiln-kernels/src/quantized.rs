@@ -81,7 +81,7 @@ impl QuantizedMatmul {
     pub fn on(stream: &Stream, multiprocessors: usize) -> Result<QuantizedMatmul> {
         let device = stream.device();
         Ok(QuantizedMatmul {
-            scratch: shares::Scratch::new(stream, 2 * multiprocessors.max(1))?,
+            scratch: shares::Scratch::new(stream, multiprocessors.max(1))?,
             dense: if device.runs(Target::Sm90a) { Some(Matmul::new(stream)?) } else { None },
             numbers: stream.empty([0])?,
             multiprocessors,

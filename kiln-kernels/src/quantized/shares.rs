@@ -4,8 +4,10 @@ use kiln::prelude::*;
 
 use super::count;
 
-/// Shares of `k` are no shorter than so many bytes of weights of one row.
-const SHORTEST: usize = 256;
+/// The bytes of a row of weights of a step.
+const STEP: usize = 128;
+/// Shares of `k` are no shorter than so many steps.
+const SHORTEST: usize = 2;
 
 /// There are no more shares than so many: their sums are written and read again.
 const MOST: usize = 8;
@@ -13,8 +15,7 @@ const MOST: usize = 8;
 /// Scratch memory, which products keep.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    /// Blocks of a kernel that run at once.
-    blocks: usize,
+    multiprocessors: usize,
     /// Sums of shares of tiles, of 32 bits each.
     parts: DeviceTensor<f32, 1>,
     /// How many shares of each tile have been stored: zero between products.
@@ -31,9 +32,9 @@ pub(super) struct Sharing<'a> {
 }
 
 impl Scratch {
-    pub(super) fn new(stream: &Stream, blocks: usize) -> Result<Scratch> {
+    pub(super) fn new(stream: &Stream, multiprocessors: usize) -> Result<Scratch> {
         let (parts, arrived) = (stream.empty([0])?, stream.zeros([0])?);
-        Ok(Scratch { blocks, parts, arrived, spoilt: false })
+        Ok(Scratch { multiprocessors, parts, arrived, spoilt: false })
     }
 
     /// Launches a kernel of so many tiles of `[rows, columns]` sums, of weights with so many bytes in a row.
@@ -45,7 +46,7 @@ impl Scratch {
         bytes: usize,
         launch: impl FnOnce(Sharing<'_>) -> Result<()>,
     ) -> Result<()> {
-        let shares = shares(tiles, bytes, self.blocks);
+        let shares = shares(tiles, bytes, self.multiprocessors);
         let counts = if shares > 1 { tiles } else { 0 };
         let numbers = counts * shares * rows * columns;
         if self.parts.len() < numbers {
@@ -67,12 +68,16 @@ impl Scratch {
     }
 }
 
-/// Into how many shares `k` is split, so that as few as possible of the places for blocks are empty.
-fn shares(tiles: usize, bytes: usize, places: usize) -> usize {
-    let most = (bytes / SHORTEST).clamp(1, MOST);
-    // Each wave takes a share of the time of a tile. A further share costs about a hundredth more.
-    let time = |shares: usize| (tiles * shares).div_ceil(places) * (100 + shares) * 1000 / shares;
-    (1..=most).min_by_key(|&shares| time(shares)).unwrap_or(1)
+/// Into how many shares `k` is split, so that multiprocessors have as few steps as possible, each of `STEP` bytes of a row of weights.
+fn shares(tiles: usize, bytes: usize, multiprocessors: usize) -> usize {
+    let steps = bytes.div_ceil(STEP);
+    let time = |shares: usize| {
+        let blocks = (tiles * shares).div_ceil(multiprocessors);
+        // One block alone leaves a multiprocessor idle now and then. A further share costs about a hundredth more.
+        let alone = if blocks == 1 { 13 } else { 10 };
+        blocks * steps.div_ceil(shares) * alone * (100 + shares)
+    };
+    (1..=(steps / SHORTEST).clamp(1, MOST)).min_by_key(|&shares| time(shares)).unwrap_or(1)
 }
 
 #[kiln::device]
@@ -125,6 +130,20 @@ pub(crate) mod items {
                 }
             }
             sums
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn multiprocessors_have_equal_shares() {
+        for (tiles, bytes, required) in
+            [(32, 2048, 8), (112, 2048, 8), (264, 2048, 1), (1, 128, 1), (1, 0, 1)]
+        {
+            assert_eq!(shares(tiles, bytes, 132), required, "{tiles} tiles of {bytes} bytes");
         }
     }
 }

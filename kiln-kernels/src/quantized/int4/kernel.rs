@@ -103,13 +103,13 @@ pub(crate) mod packed {
             let q = codes.tile([row, at / 2], [64, 32]).load();
             let (low, high) = if let Some(zeros) = zeros {
                 let zero = zeros.tile([at / group, row], [1, 64]).load();
-                shifted::<f32>(q, zero.reshape([64, 1]))
+                shifted::<T>(q, zero.reshape([64, 1]))
             } else {
-                centred::<f32>(q)
+                centred::<T>(q)
             };
             let scale = scales.tile([at / group, row], [1, 64]).load().cast::<f32>();
             let scale = scale.reshape([64, 1]).expand(2);
-            let x = join(low, high) * scale;
+            let x = join(low, high).cast::<f32>() * scale;
             out.tile([row, at], [64, 64]).store(x.reshape([64, 64]).cast::<T>());
         }
     }

@@ -123,7 +123,7 @@ fn few_rows_of_float8_are_multiplied() -> Result<()> {
 #[test]
 fn shares_of_k_are_added() -> Result<()> {
     let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
-    of_blocks(&stream, 132, [3, 20, 784])?;
+    of_blocks(&stream, 132, [2, 4, 1664])?;
     of_rows(&stream, 1, [33, 24, 512])?;
     integers::<f32>(&stream, 132, [3, 20, 784])
 }

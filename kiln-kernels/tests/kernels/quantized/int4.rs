@@ -106,7 +106,7 @@ fn few_rows_are_multiplied_by_codes() -> Result<()> {
 #[test]
 fn shares_of_k_are_added() -> Result<()> {
     let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
-    multiplies(&stream, [2, 20, 2112], 64, ZeroPoint::Middle, 0.0)?;
+    multiplies(&stream, [2, 4, 3200], 64, ZeroPoint::Middle, 0.0)?;
     multiplies(&stream, [17, 130, 1088], 64, ZeroPoint::OfGroup, 0.0)
 }
 
@@ -114,8 +114,8 @@ fn shares_of_k_are_added() -> Result<()> {
 fn many_rows_are_multiplied_by_rounded_weights() -> Result<()> {
     for device in devices(QuantizedMatmul::TARGETS)? {
         let stream = device.stream()?;
-        multiplies(&stream, [129, 72, 128], 64, ZeroPoint::OfGroup, bf16::UNIT)?;
-        multiplies(&stream, [129, 9, 64], 64, ZeroPoint::Middle, 0.0)?;
+        multiplies(&stream, [257, 24, 128], 64, ZeroPoint::OfGroup, bf16::UNIT)?;
+        multiplies(&stream, [257, 9, 64], 64, ZeroPoint::Middle, 0.0)?;
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ fn nan_and_infinities_spread_as_in_sums() -> Result<()> {
 fn is_nearest(shape @ [n, k]: [usize; 2], group: usize, zero_point: ZeroPoint) -> Result<()> {
     let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
     let mut x = numbers::<bf16>(n * k, 3);
-    x[..group].fill(bf16::ZERO);
+    x[..group.min(n * k)].fill(bf16::ZERO);
     let weights = Int4Weights::quantize(&stream, &stream.upload(&x, shape)?, group, zero_point)?;
     let mut out = stream.full(shape, bf16::NAN)?;
     weights.dequantize(&stream, &mut out)?;
@@ -221,7 +221,9 @@ fn is_nearest(shape @ [n, k]: [usize; 2], group: usize, zero_point: ZeroPoint) -
 fn codes_are_the_nearest() -> Result<()> {
     is_nearest([33, 128], 64, ZeroPoint::Middle)?;
     is_nearest([5, 256], 128, ZeroPoint::OfGroup)?;
-    is_nearest([3, 64], 64, ZeroPoint::OfGroup)
+    is_nearest([3, 64], 64, ZeroPoint::OfGroup)?;
+    is_nearest([0, 64], 64, ZeroPoint::OfGroup)?;
+    is_nearest([3, 0], 64, ZeroPoint::Middle)
 }
 
 #[test]
