@@ -11,21 +11,21 @@
 //!
 //! # Idea
 //!
-//! Few rows take the time in which memory delivers the weights. So weights stay as they are until they are in registers, and become bf16 (or
-//! f16, of FP8) there. The tensor cores multiply with the weights on the left, of which an instruction takes 16 rows, and as few as 8 rows
-//! of `a` on the right. Which number along `k` is multiplied in which place of an instruction does not matter: each thread takes contiguous bytes
-//! of a row of weights, and the same places of `a`. Weights need no other order in memory for that. The sums of a group are multiplied by
-//! its scale in f32, which costs less than to multiply each weight, and rounds less.
+//! Few rows take the time in which memory delivers the weights. So weights stay as they are until they are in registers, and become bf16
+//! (or f16, of FP8) there. The tensor cores multiply with the weights on the left, of which an instruction takes 16 rows, and as few as 8
+//! rows of `a` on the right. Which number along `k` is multiplied in which place of an instruction does not matter: each thread takes
+//! contiguous bytes of a row of weights, and the same places of `a`. Weights need no other order in memory for that. The sums of a group
+//! are multiplied by its scale in f32, which costs less than to multiply each weight, and rounds less.
 //!
 //! Many rows take the time of the tensor cores. FP8 numbers and integers are multiplied by `wgmma`; it keeps 14 bits of sums of FP8
-//! products, so that those of each step of 128 are added in f32, with the scales of blocks. Weights of four bits first become bf16 in memory
-//! for [`Matmul`], which takes a small part of the time.
+//! products, so that those of each step of 128 are added in f32, with the scales of blocks. Weights of four bits first become bf16 in
+//! memory for [`Matmul`], which takes a small part of the time.
 //!
 //! # Schedule
 //!
-//! Few rows: blocks of 128 rows of weights, of which four or eight warps each have a part; three stages of asynchronous copies. If there are
-//! fewer tiles than places for blocks, or if a last wave would leave most of them idle, blocks share `k`. Each stores its sums to scratch memory,
-//! and the last one adds them in the order of their shares: results are the same in every run.
+//! Few rows: blocks of 128 rows of weights, of which four or eight warps each have a part; three stages of asynchronous copies. If there
+//! are fewer tiles than places for blocks, or if a last wave would leave most of them idle, blocks share `k`. Each stores its sums to
+//! scratch memory, and the last one adds them in the order of their shares: results are the same in every run.
 //!
 //! Many rows: persistent blocks, one warp that loads by TMA, and a warpgroup for each 64 rows of a tile of 128 by 128 (of integers, 128 by
 //! 256). While one warpgroup adds sums to those in f32, the other one's product runs.
@@ -74,7 +74,8 @@ impl QuantizedMatmul {
         QuantizedMatmul::on(stream, properties.multiprocessors as usize)
     }
 
-    /// Products for a part of the device's multiprocessors: the others have other work. Tiles, and shares of `k`, are chosen by their number.
+    /// Products for a part of the device's multiprocessors: the others have other work. Tiles, and shares of `k`, are chosen by their
+    /// number.
     ///
     /// # Errors
     /// Those of the device.

@@ -33,13 +33,14 @@ impl<T> Clone for Scaled<'_, T> {
 
 impl<T> Copy for Scaled<'_, T> {}
 
-/// Which numbers of FP8 share a scale.
+/// Which numbers of FP8 share a scale. `pointwise::quantize` makes such operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float8Scales {
     /// Of `a`, 128 neighbours along `k`: scales are `[m, k.div_ceil(128)]`. Of `b`, squares of 128 by 128: scales are
-    /// `[n.div_ceil(128), k.div_ceil(128)]`. What is left at edges are smaller blocks.
+    /// `[n.div_ceil(128), k.div_ceil(128)]`. What is left at edges are smaller blocks. These are `Scaling::RowBlocks` and
+    /// `Scaling::Squares`.
     Blocks,
-    /// Each row of `a` and of `b`: scales are `[m, 1]` and `[n, 1]`. Either may be `[1, 1]`, for the whole matrix.
+    /// Each row of `a` and of `b`, `Scaling::Rows`: scales are `[m, 1]` and `[n, 1]`. Either may be `[1, 1]`, for the whole matrix.
     Rows,
 }
 
@@ -132,9 +133,9 @@ impl QuantizedMatmul {
 
     /// `c = a · bᵀ` for integers `a` of shape `[m, k]` and `b` of shape `[n, k]`, with scales, and `c` of shape `[m, n]`.
     ///
-    /// Each row of `a` and of `b` has a scale: scales are `[m, 1]` and `[n, 1]`. Either may be `[1, 1]`, for the whole matrix. Sums are those
-    /// of [`int8_sums`](QuantizedMatmul::int8_sums), rounded to f32, multiplied by the scale of `b` and then by that of `a`, and rounded to
-    /// `T`.
+    /// Each row of `a` and of `b` has a scale: scales are `[m, 1]` and `[n, 1]`. Either may be `[1, 1]`, for the whole matrix. Sums are
+    /// those of [`int8_sums`](QuantizedMatmul::int8_sums), rounded to f32, multiplied by the scale of `b` and then by that of `a`, and
+    /// rounded to `T`.
     ///
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that are not contiguous, those of allocations

@@ -1,7 +1,7 @@
 //! Kernels for Hopper: a warp loads by TMA, and warpgroups multiply.
 
-/// Persistent blocks: each computes tiles of `BM` by `BN` one after the other, while the next operands are loaded. A step is 128 numbers along
-/// `k`.
+/// Persistent blocks: each computes tiles of `BM` by `BN` one after the other, while the next operands are loaded. A step is 128 numbers
+/// along `k`.
 #[kiln::kernel]
 pub(crate) mod specialized {
     use kiln::{
@@ -163,7 +163,8 @@ pub(crate) mod specialized {
     /// Sums of integers, exact but for the wrapping of i32. With `SCALED`, they are multiplied by scales of rows.
     #[kernel(target = sm_90a, warps = W, grid = persistent(cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN)),
              instances((R, SCALED, BM, BN, STAGES, W) = [
-                 (bf16, true, 64, 128, 6, 4), (bf16, true, 128, 256, 3, 8), (f16, true, 64, 128, 6, 4), (f16, true, 128, 256, 3, 8), (f32, true, 64, 128, 5, 4), (f32, true, 128, 128, 5, 8),
+                 (bf16, true, 64, 128, 6, 4), (bf16, true, 128, 256, 3, 8), (f16, true, 64, 128, 6, 4),
+                 (f16, true, 128, 256, 3, 8), (f32, true, 64, 128, 5, 4), (f32, true, 128, 128, 5, 8),
                  (i32, false, 64, 128, 5, 4), (i32, false, 128, 128, 5, 8),
              ]))]
     pub fn int8<

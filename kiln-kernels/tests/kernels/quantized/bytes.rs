@@ -73,8 +73,8 @@ fn float8(
                         let (x, y) = (a.numbers[row * k + at], b.numbers[column * k + at]);
                         f64::from(x.to_f32()) * f64::from(y.to_f32())
                     });
-                    // `wgmma` cuts each of 32 products and the sum so far, and then the new sum, to 13 bits below the highest of the largest of
-                    // them. Other products are more exact.
+                    // `wgmma` cuts each of 32 products and the sum so far, and then the new sum, to 13 bits below the highest of the
+                    // largest of them. Other products are more exact.
                     let largest = terms.clone().map(f64::abs).fold(part.abs(), f64::max);
                     off += 34.0 * 2f64.powi(-13) * largest * scale.abs();
                     size += terms.clone().map(f64::abs).sum::<f64>() * scale.abs();
@@ -284,5 +284,48 @@ fn shapes_that_do_not_fit_are_refused() -> Result<()> {
     assert!(refused(Float8Scales::Rows, [2, 2], [130, 1], [2, 130])?);
     assert!(refused(Float8Scales::Rows, [2, 1], [130, 1], [130, 2])?);
     assert!(!refused(Float8Scales::Rows, [1, 1], [1, 1], [2, 130])?);
+    Ok(())
+}
+
+#[test]
+fn rows_that_are_not_contiguous_are_refused() -> Result<()> {
+    for device in devices(QuantizedMatmul::TARGETS)? {
+        let stream = device.stream()?;
+        let (a, b) = (stream.zeros([64, 80])?, stream.zeros([16, 64])?);
+        let mut c = stream.zeros([80, 16])?;
+        let product = QuantizedMatmul::new(&stream)?.int8_sums(&stream, &a.transpose(), &b, &mut c);
+        assert!(matches!(product, Err(Error::FactBroken { .. })), "{product:?}");
+    }
+    Ok(())
+}
+
+/// What `pointwise::quantize` makes has the shapes that products take.
+#[cfg(feature = "pointwise")]
+#[test]
+fn numbers_are_quantized_and_multiplied() -> Result<()> {
+    use kiln_kernels::pointwise::{Scaling, quantize};
+
+    let stream = device(QuantizedMatmul::TARGETS)?.stream()?;
+    let (m, n, k) = (3, 130, 200);
+    let x = stream.full([m, k], 0.5f32)?;
+    let w = stream.full([n, k], -3.0f32)?;
+    let mut matmul = QuantizedMatmul::new(&stream)?;
+    for (scales, of_a, of_b) in [
+        (Float8Scales::Blocks, Scaling::RowBlocks, Scaling::Squares),
+        (Float8Scales::Rows, Scaling::Rows, Scaling::Rows),
+    ] {
+        let (mut a, mut b) = (stream.zeros::<e4m3, 2>([m, k])?, stream.zeros::<e4m3, 2>([n, k])?);
+        let mut a_scales = stream.zeros(of_a.scales([m, k]))?;
+        let mut b_scales = stream.zeros(of_b.scales([n, k]))?;
+        quantize(&stream, of_a, &x, &mut a, &mut a_scales)?;
+        quantize(&stream, of_b, &w, &mut b, &mut b_scales)?;
+        let mut c = stream.zeros::<bf16, 2>([m, n])?;
+        let a = Scaled { numbers: &a, scales: &a_scales };
+        let b = Scaled { numbers: &b, scales: &b_scales };
+        matmul.float8(&stream, scales, a, b, &mut c)?;
+        // All numbers are the largest of their scale.
+        let c = c.to_vec(&stream)?;
+        assert!(c.iter().all(|&c| c == bf16::from_f32(-300.0)), "{scales:?}: {c:?}");
+    }
     Ok(())
 }
