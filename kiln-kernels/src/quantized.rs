@@ -23,9 +23,9 @@
 //!
 //! # Schedule
 //!
-//! Few rows: blocks of 128 rows of weights, of which four or eight warps each have a part; three stages of asynchronous copies. If there
-//! are fewer tiles than places for blocks, or if a last wave would leave most of them idle, blocks share `k`. Each stores its sums to
-//! scratch memory, and the last one adds them in the order of their shares: results are the same in every run.
+//! Few rows: blocks of 128 rows of weights, of which four or eight warps each have a part; three stages of asynchronous copies. If
+//! multiprocessors would have more steps otherwise, or none, blocks share `k`. Each stores its sums to scratch memory, and the last one
+//! adds them in the order of their shares: results are the same in every run.
 //!
 //! Many rows: persistent blocks, one warp that loads by TMA, and a warpgroup for each 64 rows of a tile of 128 by 128 (of integers, 128 by
 //! 256). While one warpgroup adds sums to those in f32, the other one's product runs.

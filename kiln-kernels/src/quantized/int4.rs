@@ -163,7 +163,8 @@ impl QuantizedMatmul {
     /// The gradient of `a` is the product of that of `c` by the weights as numbers: `Matmul::product` of it and of the transpose of what
     /// [`dequantize`](Int4Weights::dequantize) gives.
     ///
-    /// Rows of `a` are contiguous. Any `m` and `n` will do, and may be 0; without `k` all sums are 0.
+    /// Rows of `a` are contiguous. Any `m` and `n` will do, and may be 0; without `k` all sums are 0. Products are slower if rows of `a` or
+    /// `c` do not begin at multiples of 16 bytes, or if `n` is not a multiple of 16.
     ///
     /// ```
     /// use kiln::prelude::*;
