@@ -22,6 +22,8 @@ pub mod embedding;
 pub mod matmul;
 #[cfg(feature = "pointwise")]
 pub mod pointwise;
+#[cfg(feature = "quantized")]
+pub mod quantized;
 #[cfg(feature = "routing")]
 pub mod routing;
 #[cfg(feature = "rows")]

@@ -8,6 +8,8 @@ mod embedding;
 mod matmul;
 #[cfg(feature = "pointwise")]
 mod pointwise;
+#[cfg(feature = "quantized")]
+mod quantized;
 #[cfg(feature = "routing")]
 mod routing;
 #[cfg(feature = "rows")]

@@ -1,0 +1,203 @@
+//! Kernels for Hopper: a warp loads by TMA, and warpgroups multiply.
+
+/// Persistent blocks: each computes tiles of `BM` by `BN` one after the other, while the next operands are loaded. A step is 128 numbers
+/// along `k`.
+#[kiln::kernel]
+pub(crate) mod specialized {
+    use kiln::{
+        Ring,
+        prelude::*,
+        sched::{Grouped, Persistent, Schedule},
+    };
+
+    struct Product<T: Scalar, R: Cast> {
+        a: TensorMap<T, 2>,
+        b: TensorMap<T, 2>,
+        a_scales: Tensor<f32, 2>,
+        b_scales: Tensor<f32, 2>,
+        c: TensorMapMut<R, 2>,
+        lefts: Shared<T>,
+        rights: Shared<T>,
+        staged: Shared<R>,
+        full: Barriers,
+        empty: Barriers,
+        tiles: Persistent<Grouped<16>>,
+        /// Along `k`.
+        steps: i32,
+    }
+
+    impl<T: Scalar, R: Cast> Product<T, R> {
+        /// Fills the ring, tile after tile.
+        fn load(&self) {
+            let [bm, bn] = self.c.block();
+            let mut ring = Ring::writer(self.full.len());
+            for i in 0..self.tiles.count() {
+                let (row, column) = self.tiles.tile(i);
+                for step in range(0, self.steps, 1) {
+                    let full = self.full[ring.slot];
+                    self.empty[ring.slot].wait(ring.phase);
+                    full.expect(self.a.block_bytes() + self.b.block_bytes());
+                    tma::load(self.a, [row * bm, step * 128], full, self.lefts[ring.slot]);
+                    tma::load(self.b, [column * bn, step * 128], full, self.rights[ring.slot]);
+                    ring.advance();
+                }
+            }
+        }
+
+        /// The scales of a step for each row of `a`, if blocks have scales.
+        fn scales(&self, [m, n, step]: [i32; 3], blocks: bool) -> Tile<f32> {
+            let [bm, _] = self.c.block();
+            let mut scales = full::<f32>([bm], 1.0);
+            if blocks {
+                let of_b = self.b_scales.tile([n / 128, step], [1, 1]).load().item();
+                scales = self.a_scales.tile([m, step], [bm, 1]).load().reshape([bm]) * of_b;
+            }
+            scales
+        }
+
+        /// Multiplies. A product keeps 14 bits of sums: those of each step are added in f32.
+        fn multiply_float8(&self, blocks: bool) {
+            let [bm, bn] = self.c.block();
+            let mut ring = Ring::reader(self.full.len());
+            for i in 0..self.tiles.count() {
+                let (row, column) = self.tiles.tile(i);
+                let (m, n) = (row * bm, column * bn);
+                let mut sums = zeros::<f32>([bm, bn]);
+                let mut next = self.scales([m, n, 0], blocks);
+                for step in range(0, self.steps, 1) {
+                    let scale = next;
+                    next = self.scales([m, n, step + 1], blocks);
+                    self.full[ring.slot].wait(ring.phase);
+                    let (left, right) = (self.lefts[ring.slot], self.rights[ring.slot]);
+                    let part = wgmma::mma(left, right.t(), zeros::<f32>([bm, bn]));
+                    let part = wgmma::wait(0, part);
+                    self.empty[ring.slot].arrive();
+                    ring.advance();
+                    sums = fma(part, scale.expand(1), sums);
+                }
+                if !blocks {
+                    sums = self.scaled(sums, [m, n]);
+                }
+                self.store(sums.cast::<R>(), [m, n]);
+            }
+            tma::store_wait(0);
+        }
+
+        /// Multiplies, with one product in flight during the wait for the operands of the next.
+        fn multiply_int8<const SCALED: bool>(&self) {
+            let [bm, bn] = self.c.block();
+            let mut ring = Ring::reader(self.full.len());
+            for i in 0..self.tiles.count() {
+                let (row, column) = self.tiles.tile(i);
+                let mut sums = zeros::<i32>([bm, bn]);
+                let mut before = ring.slot;
+                for step in range(0, self.steps, 1) {
+                    self.full[ring.slot].wait(ring.phase);
+                    let (left, right) = (self.lefts[ring.slot], self.rights[ring.slot]);
+                    sums = wgmma::mma(left, right.t(), sums);
+                    sums = wgmma::wait(1, sums);
+                    if step > 0 {
+                        self.empty[before].arrive();
+                    }
+                    before = ring.slot;
+                    ring.advance();
+                }
+                sums = wgmma::wait(0, sums);
+                self.empty[before].arrive();
+                let at = [row * bm, column * bn];
+                if SCALED {
+                    self.store(self.scaled(sums.cast::<f32>(), at).cast::<R>(), at);
+                } else {
+                    self.store(sums.cast::<R>(), at);
+                }
+            }
+            tma::store_wait(0);
+        }
+
+        /// Sums times the scales of their rows and columns.
+        fn scaled(&self, sums: Tile<f32>, [m, n]: [i32; 2]) -> Tile<f32> {
+            let [bm, bn] = self.c.block();
+            let of_b = self.b_scales.tile([n, 0], [bn, 1]).load().reshape([1, bn]);
+            sums * self.a_scales.tile([m, 0], [bm, 1]).load() * of_b
+        }
+
+        fn store(&self, tile: Tile<R>, at: [i32; 2]) {
+            tma::store_wait(0); // the tile before this one has left `staged`
+            self.staged.store(tile);
+            fence_async();
+            tma::store(self.c, at, self.staged);
+        }
+    }
+
+    /// FP8 with scales of blocks, or of rows.
+    #[kernel(target = sm_90a, warps = W, grid = persistent(cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN)),
+             instances(R = [bf16], (BM, BN, STAGES, W) = [(64, 128, 6, 4), (128, 128, 5, 8)]))]
+    pub fn float8<R: Float, const BM: i32, const BN: i32, const STAGES: i32, const W: i32>(
+        #[block(BM, 128)] a: TensorMap<e4m3, 2>,
+        #[block(BN, 128)] b: TensorMap<e4m3, 2>,
+        a_scales: Tensor<f32, 2>,
+        b_scales: Tensor<f32, 2>,
+        #[block(BM, BN)] c: TensorMapMut<R, 2>,
+        blocks: bool,
+    ) {
+        let p = Product {
+            a,
+            b,
+            a_scales,
+            b_scales,
+            c,
+            lefts: shared([STAGES, BM, 128]),
+            rights: shared([STAGES, BN, 128]),
+            staged: shared([BM, BN]),
+            full: barriers(STAGES, 1),
+            empty: barriers(STAGES, 1),
+            tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)),
+            steps: cdiv(a.dim(1), 128),
+        };
+        warp_specialize(
+            || p.multiply_float8(blocks),
+            [partition(1).registers(40).run(|| p.load())],
+        );
+    }
+
+    /// Sums of integers, exact but for the wrapping of i32. With `SCALED`, they are multiplied by scales of rows.
+    #[kernel(target = sm_90a, warps = W, grid = persistent(cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN)),
+             instances((R, SCALED, BM, BN, STAGES, W) = [
+                 (bf16, true, 64, 128, 6, 4), (bf16, true, 128, 256, 3, 8), (f16, true, 64, 128, 6, 4),
+                 (f16, true, 128, 256, 3, 8), (f32, true, 64, 128, 5, 4), (f32, true, 128, 128, 5, 8),
+                 (i32, false, 64, 128, 5, 4), (i32, false, 128, 128, 5, 8),
+             ]))]
+    pub fn int8<
+        R: Cast,
+        const SCALED: bool,
+        const BM: i32,
+        const BN: i32,
+        const STAGES: i32,
+        const W: i32,
+    >(
+        #[block(BM, 128)] a: TensorMap<i8, 2>,
+        #[block(BN, 128)] b: TensorMap<i8, 2>,
+        a_scales: Tensor<f32, 2>,
+        b_scales: Tensor<f32, 2>,
+        #[block(BM, BN)] c: TensorMapMut<R, 2>,
+    ) {
+        let p = Product {
+            a,
+            b,
+            a_scales,
+            b_scales,
+            c,
+            lefts: shared([STAGES, BM, 128]),
+            rights: shared([STAGES, BN, 128]),
+            staged: shared([BM, BN]),
+            full: barriers(STAGES, 1),
+            empty: barriers(STAGES, 1),
+            tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)),
+            steps: cdiv(a.dim(1), 128),
+        };
+        warp_specialize(
+            || p.multiply_int8::<SCALED>(),
+            [partition(1).registers(40).run(|| p.load())],
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! Products of quantised numbers.
+
+mod bytes;
+mod int4;
