@@ -22,7 +22,9 @@ use crate::{
 
 mod attention;
 mod embedding;
+mod grouped;
 mod pointwise;
+mod quantized;
 mod routing;
 mod rows;
 mod sampling;
@@ -224,6 +226,8 @@ pub fn all(asked: &Asked, call: Option<Call>) -> Result<()> {
         ("pointwise", pointwise::time),
         ("embedding", embedding::time),
         ("attention", attention::time),
+        ("grouped", grouped::time),
+        ("quantized", quantized::time),
         ("routing", routing::time),
         ("sampling", sampling::time),
     ] {

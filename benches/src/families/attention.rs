@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use kiln::prelude::*;
-use kiln_kernels::attention::{Attention, Mask, Options, Pages};
+use kiln_kernels::attention::{self, Attention, Gradients, Mask, Options, Pages, Sums};
 
 use super::{Bench, HALF, Peers, Timed, Work};
 use crate::peers::Given;
@@ -37,6 +37,47 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
                 }),
                 peers: peers.gives(&["out"]),
             })?;
+            let mut lse = bench.stream.zeros::<f32, 3>([1, heads, length])?;
+            let options = || Options { mask, ..Options::default() };
+            let forward = Options { lse: Some(&mut lse), ..options() };
+            attention.forward(&bench.stream, &q, &k, &v, &mut out, forward)?;
+            let d_out = bench.normal(shape, 4)?;
+            let mut dq = bench.stream.zeros::<bf16, 4>(shape)?;
+            let mut dk = bench.stream.zeros::<bf16, 4>(shape)?;
+            let mut dv = bench.stream.zeros::<bf16, 4>(shape)?;
+            let given = [
+                &given[..3],
+                &[
+                    Given::new("d_out", &d_out),
+                    Given::new("dq", &dq),
+                    Given::new("dk", &dk),
+                    Given::new("dv", &dv),
+                ],
+            ]
+            .concat();
+            for sums in [Sums::Atomic, Sums::InOrder] {
+                let mut peers = Peers::of(&given).gives(&["dq", "dk", "dv"]);
+                for peer in ["cudnn", "flash"] {
+                    let setup = format!(
+                        "ins = tuple(x.detach().requires_grad_() for x in (q, k, v)); out = {peer}(*ins, causal={causal})"
+                    );
+                    let run = "torch.autograd.grad(out, ins, d_out, retain_graph=True)";
+                    peers = peers.after(&setup, peer, run);
+                }
+                bench.time(Timed {
+                    name: format!(
+                        "attention: backward {sums:?} {mask:?}, {heads} heads of {dim}, {length} keys"
+                    ),
+                    work: Work::Operations(2.5 * operations),
+                    launch: Box::new(|stream| {
+                        let given = attention::Given { out: &out, lse: &lse, d_out: &d_out };
+                        let (dq, dk, dv) = (&mut dq as _, &mut dk as _, &mut dv as _);
+                        let gradients = Gradients { dq, dk, dv, sums };
+                        Ok(attention.backward(stream, &q, &k, &v, given, gradients, &options())?)
+                    }),
+                    peers,
+                })?;
+            }
         }
     }
     for (batch, heads, key_heads, length) in
