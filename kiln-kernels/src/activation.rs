@@ -17,6 +17,12 @@ pub enum Activation {
     ReluSquared,
 }
 
+/// How kernels are told of an activation at run time: -1 for none.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+pub(crate) fn number_of(activation: Option<Activation>) -> i32 {
+    activation.map_or(-1, |activation| activation as i32)
+}
+
 /// The functions, which kernels choose by the number of an [`Activation`].
 #[device]
 pub(crate) mod functions {
@@ -51,6 +57,23 @@ pub(crate) mod functions {
             let positive = positive(x);
             positive * positive
         }
+    }
+
+    /// The activation with a number that is known only at run time, none for a negative one.
+    pub(crate) fn chosen<T: Float>(x: Tile<f32>, number: i32) -> Tile<f32> {
+        let mut y = x;
+        if number == SILU {
+            y = value::<T, SILU>(y);
+        } else if number == GELU {
+            y = value::<T, GELU>(y);
+        } else if number == GELU_TANH {
+            y = value::<T, GELU_TANH>(y);
+        } else if number == RELU {
+            y = value::<T, RELU>(y);
+        } else if number == RELU_SQUARED {
+            y = value::<T, RELU_SQUARED>(y);
+        }
+        y
     }
 
     /// Its derivative at each element.

@@ -1,12 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "matmul", feature = "pointwise"))]
+#[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 mod activation;
 mod element;
 mod shape;
 
-#[cfg(any(feature = "matmul", feature = "pointwise"))]
+#[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 pub use activation::Activation;
 pub use element::{Half, Real};
 
@@ -14,6 +14,8 @@ pub use element::{Half, Real};
 pub mod attention;
 #[cfg(feature = "embedding")]
 pub mod embedding;
+#[cfg(feature = "grouped")]
+pub mod grouped;
 #[cfg(feature = "matmul")]
 pub mod matmul;
 #[cfg(feature = "pointwise")]

@@ -1,0 +1,290 @@
+//! Products of the rows of each expert with its weights, in bf16 and f16, where only the device knows how many rows each expert has.
+//!
+//! The rows of expert `e` are `offsets[e]..offsets[e + 1]` of a matrix, as after sorting tokens by their experts. [`Grouped::product`] computes
+//! `c[row] = a[row] · b[e]ᵀ` for them, with weights `[out, in]` for each expert. Sums are computed in f32 and rounded once.
+//!
+//! ```
+//! use kiln::prelude::*;
+//! use kiln_kernels::grouped::Grouped;
+//!
+//! let stream = Device::best_for(Grouped::TARGETS)?.stream()?;
+//! let grouped = Grouped::new(&stream)?;
+//! // Two experts of 8 inputs and 8 outputs: the first one has a row, the second one two.
+//! let weights: Vec<f16> = (0..128).map(|i| f16::from_f32(if i < 64 { 1.0 } else { 2.0 })).collect();
+//! let weights = stream.upload(&weights, [2, 8, 8])?;
+//! let offsets = stream.upload(&[0, 1, 3], [3])?;
+//! let rows = stream.full([3, 8], f16::from_f32(0.5))?;
+//! let mut out = stream.zeros::<f16, 2>([3, 8])?;
+//! grouped.product(&stream, &rows, &weights, &offsets, &mut out)?;
+//! let out: Vec<f32> = out.to_vec(&stream)?.into_iter().map(f16::to_f32).collect();
+//! assert_eq!(out, [[4.0; 8], [8.0; 8], [8.0; 8]].concat());
+//! # Ok::<(), kiln::Error>(())
+//! ```
+//!
+//! # Idea
+//!
+//! Blocks are persistent, and walk along the offsets: each finds the expert of its next tile from that of its last one. So the host neither
+//! reads the offsets nor bounds the rows of an expert. Tiles of 128 rows are for many rows of each expert; with few of them a product is
+//! that of reading the weights, and is computed transposed. The choice is by the mean number of rows.
+//!
+//! Rows may be gathered and scattered by lists ([`Options`]), so that permutation, product and combination of weights are one launch.
+//!
+//! # Schedule
+//!
+//! On Hopper one warp loads both operands by TMA through a ring of buffers of 128-byte rows; rows that are gathered are copied by four
+//! warps, by asynchronous copies of 16 bytes. Two warpgroups multiply, with one product in flight while they wait for the next operands,
+//! and store by TMA, whose slice of the result ends with the rows of the expert. Other GPUs copy asynchronously, three steps ahead.
+//!
+//! # Floor
+//!
+//! That of one [`Matmul`](crate::matmul) of all rows, if experts have whole tiles of rows; a tile that is filled in part costs as much as
+//! a whole one. With few rows, the bytes of the weights of all experts that have rows.
+
+use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
+
+use crate::{
+    Activation, Half,
+    activation::number_of,
+    shape::{extent, require},
+};
+
+mod pipelined;
+mod specialized;
+mod tiles;
+
+use pipelined::pipelined as plain;
+use specialized::specialized as hopper;
+
+/// Which rows are multiplied, and what is done with the sums before they are rounded.
+///
+/// Row `i` of the product, of an expert with weights `b`, is
+/// `c[scatter[i]] = weights[i] · activation(scale · a[gather[i]] · bᵀ + bias)`. Offsets are positions `i`.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a, T> {
+    /// A factor of all sums.
+    pub scale: f32,
+    /// A number for each column of each expert: `[experts, n]`.
+    pub bias: Option<&'a DeviceTensor<T, 2>>,
+    /// A function of each number.
+    pub activation: Option<Activation>,
+    /// A factor of each row: what a router gives the expert of a token.
+    pub weights: Option<&'a DeviceTensor<f32, 1>>,
+    /// The rows of `a`: the token of each row. A number that is negative or not below the rows of `a` gives a row of zeros.
+    pub gather: Option<&'a DeviceTensor<i32, 1>>,
+    /// The rows of `c`. A row whose number is negative or not below the rows of `c` is not stored, and rows that no number names stay as
+    /// they are. Rows are not added: of several with one number, each number of the result is that of one of them.
+    pub scatter: Option<&'a DeviceTensor<i32, 1>>,
+}
+
+impl<T> Default for Options<'_, T> {
+    /// All rows in their order, and the sums as they are.
+    fn default() -> Self {
+        Options {
+            scale: 1.0,
+            bias: None,
+            activation: None,
+            weights: None,
+            gather: None,
+            scatter: None,
+        }
+    }
+}
+
+/// Multiplies the rows of experts.
+///
+/// # Offsets
+///
+/// Offsets are a number more than there are experts, and stay on the device. Nothing that they contain leads out of a tensor: those outside
+/// are clamped to the rows that there are, and one that is less than any before it is taken for the largest before it. Rows before the first
+/// offset and after the last one belong to no expert, and are not stored.
+#[derive(Debug)]
+pub struct Grouped {
+    hopper: bool,
+    multiprocessors: usize,
+    // Tensors without elements, for what is absent.
+    no_weights: DeviceTensor<f32, 1>,
+    no_list: DeviceTensor<i32, 1>,
+}
+
+impl Grouped {
+    /// What the kernels are compiled for.
+    pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80];
+
+    /// Products on the device of a stream.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(stream: &Stream) -> Result<Grouped> {
+        Ok(Grouped {
+            hopper: stream.device().runs(Target::Sm90a),
+            multiprocessors: stream.device().properties().multiprocessors as usize,
+            no_weights: stream.empty([0])?,
+            no_list: stream.empty([0])?,
+        })
+    }
+
+    /// `c[row] = a[row] · b[e]ᵀ` for the rows of each expert `e`: `a` has the shape `[rows, k]`, `b` `[experts, n, k]`, `offsets`
+    /// `[experts + 1]` and `c` `[rows, n]`.
+    ///
+    /// Weights that are stored as `[experts, k, n]` are the view `b.permute([0, 2, 1])`. Any strides are possible. Fast are those that TMA
+    /// takes: matrices contiguous along `k`, or the weights along `n`, and `c` along `n`, with rows that begin at multiples of 16 bytes; so
+    /// `k` and `n` of contiguous tensors are multiples of 8. Hopper computes others by the kernel of other GPUs.
+    ///
+    /// Extents may be 0: without `k` every sum is 0. NaN and infinities spread as the sums say, and not from one row to another.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for extents that do not fit together, those of launches.
+    pub fn product<T: Half>(
+        &self,
+        stream: &Stream,
+        a: &impl TensorArgument<T, 2>,
+        b: &impl TensorArgument<T, 3>,
+        offsets: &DeviceTensor<i32, 1>,
+        c: &mut impl TensorArgumentMut<T, 2>,
+    ) -> Result<()> {
+        self.product_with(stream, a, b, offsets, c, Options::default())
+    }
+
+    /// [`product`](Grouped::product) with [`Options`]. With a list `gather` the rows are as many as it has numbers, and `a` has any number of
+    /// rows; with a list `scatter`, `c` has.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for lists and weights of another length than there are rows; those of [`product`](Grouped::product).
+    pub fn product_with<T: Half>(
+        &self,
+        stream: &Stream,
+        a: &impl TensorArgument<T, 2>,
+        b: &impl TensorArgument<T, 3>,
+        offsets: &DeviceTensor<i32, 1>,
+        c: &mut impl TensorArgumentMut<T, 2>,
+        options: Options<'_, T>,
+    ) -> Result<()> {
+        let (a, b) = (a.tensor()?, b.tensor()?);
+        let ([tokens, k], [experts, n, depth]) = (a.shape(), b.shape());
+        let c_shape = c.tensor_mut()?.shape();
+        let rows = options.gather.map_or(tokens, |list| list.len());
+        require("a grouped product, of b", [experts, n, k], [experts, n, depth])?;
+        require("a grouped product, of offsets", [experts + 1], offsets.shape())?;
+        let outputs = if options.scatter.is_some() { c_shape[0] } else { rows };
+        require("a grouped product, of c", [outputs, n], c_shape)?;
+        for list in [options.gather, options.scatter].into_iter().flatten() {
+            require("a grouped product, of a list of rows", [rows], list.shape())?;
+        }
+        if let Some(bias) = options.bias {
+            require("a grouped product, of the bias", [experts, n], bias.shape())?;
+        }
+        if let Some(weights) = options.weights {
+            require("a grouped product, of the weights of rows", [rows], weights.shape())?;
+        }
+        if experts == 0 || rows == 0 || outputs == 0 || n == 0 {
+            return Ok(());
+        }
+
+        let no_bias = stream.empty([0, 0])?;
+        let bias = options.bias.unwrap_or(&no_bias);
+        let weights = options.weights.unwrap_or(&self.no_weights);
+        let gather = options.gather.unwrap_or(&self.no_list);
+        let scatter = options.scatter.unwrap_or(&self.no_list);
+        let (activation, scale) = (number_of(options.activation), options.scale);
+        let listed = options.gather.is_some() || options.scatter.is_some();
+        // One matrix is contiguous along both of its axes if an extent is 1.
+        let along_k = b.strides()[2] == 1 || b.strides()[1] != 1;
+        let b = if along_k { b.view() } else { b.permute([0, 2, 1])? };
+        let for_tma = {
+            let c = c.tensor_mut()?;
+            fits(&a) && fits(&b) && fits(&c) && n.is_multiple_of(8)
+        };
+        // The mean, as if experts were chosen evenly.
+        let mean = rows.div_ceil(experts);
+        if self.hopper && for_tma {
+            let most = [16, 64, 128].into_iter().find(|&most| mean <= most);
+            let shape = match most {
+                Some(16) => (16, 128),
+                Some(64) if !listed => (64, 128),
+                Some(128) if !listed => (128, 128),
+                _ => (128, 256),
+            };
+            let instance = hopper::product::find(|i| {
+                (i.T, i.BM, i.BN) == (Dtype::of::<T>(), shape.0, shape.1)
+                    && (i.ALONG_K, i.LISTED) == (along_k, listed)
+            })?;
+            let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
+            instance
+                .with(hopper::product::Args {
+                    a: &a,
+                    b: &b,
+                    offsets,
+                    c,
+                    gather,
+                    scatter,
+                    rows: count(rows)?,
+                    blocks: count(tiles.min(self.multiprocessors))?,
+                    scale,
+                    bias,
+                    activation,
+                    weights,
+                })
+                .launch(stream)
+        } else {
+            let height = if mean <= 16 { 16 } else { 128 };
+            let instance = plain::product::find(|i| {
+                (i.T, i.BM, i.ALONG_K) == (Dtype::of::<T>(), height, along_k)
+            })?;
+            let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
+            instance
+                .with(plain::product::Args {
+                    a: &a,
+                    b: &b,
+                    offsets,
+                    c,
+                    blocks: count(tiles.min(2 * self.multiprocessors))?,
+                    scale,
+                    bias,
+                    activation,
+                    weights,
+                })
+                .launch(stream)
+        }
+    }
+
+    /// The derivative of [`product`](Grouped::product) by `a`: `da[row] = dc[row] · b[e]` for the rows of each expert `e`.
+    ///
+    /// `dc` has the shape `[rows, n]`, `b` `[experts, n, k]`, `offsets` `[experts + 1]` and `da` `[rows, k]`. Strides are those of
+    /// [`product`](Grouped::product).
+    ///
+    /// # Errors
+    /// Those of [`product`](Grouped::product).
+    pub fn backward_input<T: Half>(
+        &self,
+        stream: &Stream,
+        dc: &impl TensorArgument<T, 2>,
+        b: &impl TensorArgument<T, 3>,
+        offsets: &DeviceTensor<i32, 1>,
+        da: &mut impl TensorArgumentMut<T, 2>,
+    ) -> Result<()> {
+        let b = b.tensor()?;
+        self.product(stream, dc, &b.permute([0, 2, 1])?, offsets, da)
+    }
+}
+
+/// Whether TMA takes a tensor: none without elements.
+fn fits<T, const R: usize>(tensor: &DeviceTensor<T, R>) -> bool {
+    let strides = tensor.strides();
+    let aligned = strides[..R - 1].iter().all(|stride| stride.is_multiple_of(8));
+    !tensor.is_empty() && strides[R - 1] == 1 && aligned && tensor.address().is_multiple_of(16)
+}
+
+/// The most tiles that rows may have, however they are distributed over experts.
+fn tiles([rows, columns]: [usize; 2], experts: usize, [height, width]: [i32; 2]) -> usize {
+    let most = (rows / extent(height) + experts).min(rows);
+    most * columns.div_ceil(extent(width))
+}
+
+/// A number as kernels take it.
+fn count(value: usize) -> Result<i32> {
+    i32::try_from(value).map_err(|_| Error::Shape {
+        operation: "a number of rows or blocks, at most",
+        required: vec![i32::MAX as usize],
+        actual: vec![value],
+    })
+}

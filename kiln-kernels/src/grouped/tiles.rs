@@ -1,0 +1,111 @@
+//! Which tiles a block computes, and what is done with their sums: what all kernels share.
+
+use kiln::prelude::*;
+
+#[device]
+pub(crate) mod items {
+    use kiln::{
+        lang::{Float, Tensor, Tile, cdiv},
+        sched::{Grouped, Schedule},
+    };
+
+    use crate::activation::functions::chosen;
+
+    /// One expert after the other, and the tiles of those before.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Walk {
+        offsets: Tensor<i32, 1>,
+        /// The rows that there are.
+        rows: i32,
+        pub(crate) expert: i32,
+        /// Its rows.
+        pub(crate) begin: i32,
+        pub(crate) end: i32,
+        /// How many tiles the experts before it have.
+        before: i32,
+    }
+
+    impl Walk {
+        pub(crate) fn new(offsets: Tensor<i32, 1>, rows: i32) -> Walk {
+            let begin = offsets.tile([0], [1]).load().item().max(0).min(rows);
+            let mut walk = Walk { offsets, rows, expert: 0, begin, end: begin, before: 0 };
+            walk.end = walk.end_of(0);
+            walk
+        }
+
+        /// Where the rows of an expert end: within the tensor and not before those of the expert before, whatever the offsets are.
+        fn end_of(&self, expert: i32) -> i32 {
+            self.offsets.tile([expert + 1], [1]).load().item().min(self.rows).max(self.end)
+        }
+
+        /// Goes on to the next expert.
+        pub(crate) fn advance(&mut self) {
+            self.expert += 1;
+            self.begin = self.end;
+            self.end = self.end_of(self.expert);
+        }
+
+        /// Whether there is an expert with this number.
+        pub(crate) fn is_at_expert(&self) -> bool {
+            self.expert < self.offsets.dim(0) - 1
+        }
+
+        /// Goes on to the expert of a tile, which is not before the tile of the call before. Tiles have `height` rows, and there are
+        /// `columns` beside one another. It says whether there is such a tile.
+        pub(crate) fn seek(&mut self, tile: i32, height: i32, columns: i32) -> bool {
+            let mut tiles = cdiv(self.end - self.begin, height) * columns;
+            while self.is_at_expert() && tile >= self.before + tiles {
+                self.before += tiles;
+                self.advance();
+                tiles = cdiv(self.end - self.begin, height) * columns;
+            }
+            self.is_at_expert()
+        }
+
+        /// The row and the column of a tile among those of its expert. Blocks that run at the same time have few rows of weights among them.
+        pub(crate) fn place(&self, tile: i32, height: i32, columns: i32) -> (i32, i32) {
+            let order = Grouped::<16>::new(cdiv(self.end - self.begin, height), columns);
+            order.tile(tile - self.before)
+        }
+    }
+
+    /// What is done with sums before they are rounded: `weight · activation(scale · sum + bias)`.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Epilogue<R: Float> {
+        pub(crate) scale: f32,
+        /// A number for each column of each expert; none is as good as zeros.
+        pub(crate) bias: Tensor<R, 2>,
+        pub(crate) activation: i32,
+        /// A factor of each row; none is as good as ones.
+        pub(crate) weights: Tensor<f32, 1>,
+    }
+
+    impl<R: Float> Epilogue<R> {
+        /// Whether sums are stored as they are.
+        pub(crate) fn is_plain(&self) -> bool {
+            let no_factors = self.weights.dim(0) == 0 && self.scale == 1.0;
+            no_factors && self.bias.dim(0) == 0 && self.activation < 0
+        }
+
+        /// The numbers of a tile whose corner is at a row and a column. With `SWAP` the tile is the transpose.
+        pub(crate) fn value<const SWAP: bool>(
+            &self,
+            sums: Tile<f32>,
+            expert: i32,
+            row: i32,
+            column: i32,
+        ) -> Tile<f32> {
+            let (rows, columns) = (sums.dim(if SWAP { 1 } else { 0 }), sums.dim(if SWAP { 0 } else { 1 }));
+            let mut y = sums * self.scale;
+            if self.bias.dim(0) > 0 {
+                let bias = self.bias.tile([expert, column], [1, columns]).load().reshape([columns]);
+                y += bias.cast::<f32>().expand(if SWAP { 1 } else { 0 });
+            }
+            y = chosen::<R>(y, self.activation);
+            if self.weights.dim(0) > 0 {
+                y *= self.weights.tile([row], [rows]).load().expand(if SWAP { 0 } else { 1 });
+            }
+            y
+        }
+    }
+}
