@@ -123,6 +123,12 @@ impl Grouped {
         })
     }
 
+    /// The same with blocks for at most so many multiprocessors, at least one: the others are left to other streams.
+    #[must_use]
+    pub fn with_multiprocessors(self, most: usize) -> Grouped {
+        Grouped { multiprocessors: self.multiprocessors.min(most).max(1), ..self }
+    }
+
     /// `c[row] = a[row] · b[e]ᵀ` for the rows of each expert `e`: `a` has the shape `[rows, k]`, `b` `[experts, n, k]`, `offsets`
     /// `[experts + 1]` and `c` `[rows, n]`.
     ///
@@ -264,6 +270,56 @@ impl Grouped {
     ) -> Result<()> {
         let b = b.tensor()?;
         self.product(stream, dc, &b.permute([0, 2, 1])?, offsets, da)
+    }
+
+    /// The derivative of [`product`](Grouped::product) by `b`: `db[e] = dcᵀ · a` of the rows of each expert `e`, zeros for an expert without
+    /// rows.
+    ///
+    /// `dc` has the shape `[rows, n]`, `a` `[rows, k]`, `offsets` `[experts + 1]` and `db` `[experts, n, k]`. Any strides are possible. Fast
+    /// are those that TMA takes: all tensors contiguous along their last axis, with rows that begin at multiples of 16 bytes.
+    ///
+    /// # Errors
+    /// Those of [`product`](Grouped::product).
+    pub fn backward_weight<T: Half>(
+        &self,
+        stream: &Stream,
+        dc: &impl TensorArgument<T, 2>,
+        a: &impl TensorArgument<T, 2>,
+        offsets: &DeviceTensor<i32, 1>,
+        db: &mut impl TensorArgumentMut<T, 3>,
+    ) -> Result<()> {
+        let (dc, a) = (dc.tensor()?, a.tensor()?);
+        let ([rows, n], [depth, k]) = (dc.shape(), a.shape());
+        let [experts, _, _] = db.tensor_mut()?.shape();
+        require("the derivative of a grouped product, of a", [rows, k], [depth, k])?;
+        let operation = "the derivative of a grouped product, of db";
+        require(operation, [experts, n, k], db.tensor_mut()?.shape())?;
+        let operation = "the derivative of a grouped product, of offsets";
+        require(operation, [experts + 1], offsets.shape())?;
+        if experts == 0 || n == 0 || k == 0 {
+            return Ok(());
+        }
+        let tiles = |[height, width]: [i32; 2]| {
+            experts * n.div_ceil(extent(height)) * k.div_ceil(extent(width))
+        };
+        let for_tma = {
+            let db = db.tensor_mut()?;
+            fits(&dc) && fits(&a) && fits(&db) && k.is_multiple_of(8)
+        };
+        if self.hopper && for_tma {
+            // The wider tile reads less, if that does not leave multiprocessors idle.
+            let width = if tiles([128, 256]) < self.multiprocessors { 128 } else { 256 };
+            let blocks = count(tiles([128, width]).min(self.multiprocessors))?;
+            hopper::gradient::find(|i| (i.T, i.BN) == (Dtype::of::<T>(), width))?
+                .with(hopper::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
+                .launch(stream)
+        } else {
+            let blocks = count(tiles([128, 128]).min(2 * self.multiprocessors))?;
+            plain::gradient::Values { T: Dtype::of::<T>() }
+                .find()?
+                .with(plain::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
+                .launch(stream)
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 #[kiln::kernel]
 pub(crate) mod pipelined {
-    use super::super::tiles::items::{Epilogue, Walk};
+    use super::super::tiles::items::{Epilogue, TilesOfAll, Walk};
     use kiln::prelude::*;
 
     /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns.
@@ -45,6 +45,35 @@ pub(crate) mod pipelined {
             let y = epilogue.value::<false>(acc, walk.expert, row, column).cast::<T>();
             c.slice((..walk.end, ..)).tile([row, column], [BM, BN]).store(y);
             tile += num_blocks(0);
+        }
+    }
+
+    /// `db[e] = dcᵀ · a` of the rows of each expert `e`, zeros for an expert without rows.
+    #[kernel(target = sm_80, warps = 4, grid = blocks, instances(T = [bf16, f16]))]
+    pub fn gradient<T: Float>(
+        dc: Tensor<T, 2>,
+        a: Tensor<T, 2>,
+        offsets: Tensor<i32, 1>,
+        db: TensorMut<T, 3>,
+        blocks: i32,
+    ) {
+        let (lefts, rights) = (shared::<T>([32, 128]), shared::<T>([32, 128]));
+        let tiles = TilesOfAll::new(db.dim(0), cdiv(db.dim(1), 128), cdiv(db.dim(2), 128));
+        let mut walk = Walk::new(offsets, a.dim(0));
+        for tile in range(block_id(0), tiles.count(), num_blocks(0)) {
+            let (expert, row, column) = tiles.place(tile);
+            let (row, column) = (row * 128, column * 128);
+            walk.reach(expert);
+            // After the last row of the expert, zeros are multiplied.
+            let (dc, a) = (dc.slice((..walk.end, ..)), a.slice((..walk.end, ..)));
+            let mut acc = zeros::<f32>([128, 128]);
+            for at in pipeline(range(walk.begin, walk.end, 32), 3) {
+                copy_async(dc.tile([at, row], [32, 128]), lefts);
+                copy_async(a.tile([at, column], [32, 128]), rights);
+                acc = dot(lefts.t(), rights, acc);
+            }
+            let sums = acc.cast::<T>().reshape([1, 128, 128]);
+            db.tile([expert, row, column], [1, 128, 128]).store(sums);
         }
     }
 }

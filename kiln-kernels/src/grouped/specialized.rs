@@ -4,7 +4,7 @@
 
 #[kiln::kernel]
 pub(crate) mod specialized {
-    use super::super::tiles::items::{Epilogue, Walk};
+    use super::super::tiles::items::{Epilogue, TilesOfAll, Walk};
     use kiln::{Ring, prelude::*};
 
     /// How many warps gather rows.
@@ -247,5 +247,101 @@ pub(crate) mod specialized {
                 [partition(1).registers(40).run(|| p.load::<BM, BN, ALONG_K>())],
             );
         }
+    }
+
+    /// Gradients of weights: the product along the rows of each expert.
+    struct Gradient<T: Float> {
+        dc: TensorMap<T, 2>,
+        a: TensorMap<T, 2>,
+        offsets: Tensor<i32, 1>,
+        db: TensorMapMut<T, 3>,
+        lefts: Shared<T>,
+        rights: Shared<T>,
+        staged: Shared<T>,
+        full: Barriers,
+        empty: Barriers,
+        tiles: TilesOfAll,
+    }
+
+    impl<T: Float> Gradient<T> {
+        /// Fills the ring with the rows of each step; after the last row of an expert, with zeros.
+        fn load<const BM: i32, const BN: i32>(&self) {
+            let mut walk = Walk::new(self.offsets, self.a.dim(0));
+            let mut ring = Ring::writer(self.full.len());
+            for tile in range(block_id(0), self.tiles.count(), num_blocks(0)) {
+                let (expert, row, column) = self.tiles.place(tile);
+                walk.reach(expert);
+                let (dc, a) = (self.dc.slice((..walk.end, ..)), self.a.slice((..walk.end, ..)));
+                for at in range(walk.begin, walk.end, 64) {
+                    let (full, at) = (self.full[ring.slot], at.max(0));
+                    self.empty[ring.slot].wait(ring.phase);
+                    full.expect(self.dc.block_bytes() + self.a.block_bytes());
+                    tma::load(dc, [at, row * BM], full, self.lefts[ring.slot]);
+                    tma::load(a, [at, column * BN], full, self.rights[ring.slot]);
+                    ring.advance();
+                }
+            }
+        }
+
+        /// Multiplies and stores, zeros for an expert without rows.
+        fn multiply<const BM: i32, const BN: i32>(&self) {
+            let mut walk = Walk::new(self.offsets, self.a.dim(0));
+            let mut ring = Ring::reader(self.full.len());
+            for tile in range(block_id(0), self.tiles.count(), num_blocks(0)) {
+                let (expert, row, column) = self.tiles.place(tile);
+                walk.reach(expert);
+                let mut acc = zeros::<f32>([BM, BN]);
+                let mut before = ring.slot;
+                for at in range(walk.begin, walk.end, 64) {
+                    self.full[ring.slot].wait(ring.phase);
+                    acc = wgmma::mma(self.lefts[ring.slot].t(), self.rights[ring.slot], acc);
+                    acc = wgmma::wait(1, acc);
+                    if at > walk.begin {
+                        self.empty[before].arrive();
+                    }
+                    before = ring.slot;
+                    ring.advance();
+                }
+                acc = wgmma::wait(0, acc);
+                if walk.end > walk.begin {
+                    self.empty[before].arrive();
+                }
+                tma::store_wait(0); // the tile before this one has left `staged`
+                self.staged.store(acc.cast());
+                fence_async();
+                tma::store(self.db, [expert, row * BM, column * BN], self.staged);
+            }
+            tma::store_wait(0);
+        }
+    }
+
+    /// `db[e] = dcᵀ · a` of the rows of each expert `e`, by persistent blocks.
+    #[kernel(target = sm_90a, warps = 8, grid = blocks,
+             instances(T = [bf16, f16], (BM, BN, STAGES) = [(128, 128, 5), (128, 256, 3)]))]
+    pub fn gradient<T: Float, const BM: i32, const BN: i32, const STAGES: i32>(
+        #[block(64, BM)] dc: TensorMap<T, 2>,
+        #[block(64, BN)] a: TensorMap<T, 2>,
+        offsets: Tensor<i32, 1>,
+        #[block(1, BM, BN)] db: TensorMapMut<T, 3>,
+        blocks: i32,
+    ) {
+        launch_dependents();
+        let p = Gradient {
+            dc,
+            a,
+            offsets,
+            db,
+            lefts: shared([STAGES, 64, BM]),
+            rights: shared([STAGES, 64, BN]),
+            staged: shared([BM, BN]),
+            full: barriers(STAGES, 1),
+            empty: barriers(STAGES, 1),
+            tiles: TilesOfAll::new(db.dim(0), cdiv(db.dim(1), BM), cdiv(db.dim(2), BN)),
+        };
+        grid_dependency_wait();
+        warp_specialize(
+            || p.multiply::<BM, BN>(),
+            [partition(1).registers(40).run(|| p.load::<BM, BN>())],
+        );
     }
 }

@@ -45,6 +45,13 @@ pub(crate) mod items {
             self.end = self.end_of(self.expert);
         }
 
+        /// Goes on to an expert with a number that is not below that of the call before.
+        pub(crate) fn reach(&mut self, expert: i32) {
+            while self.expert < expert {
+                self.advance();
+            }
+        }
+
         /// Whether there is an expert with this number.
         pub(crate) fn is_at_expert(&self) -> bool {
             self.expert < self.offsets.dim(0) - 1
@@ -66,6 +73,32 @@ pub(crate) mod items {
         pub(crate) fn place(&self, tile: i32, height: i32, columns: i32) -> (i32, i32) {
             let order = Grouped::<16>::new(cdiv(self.end - self.begin, height), columns);
             order.tile(tile - self.before)
+        }
+    }
+
+    /// The tiles of the gradients of the weights of all experts, which have the same number of them.
+    #[derive(Clone, Copy)]
+    pub(crate) struct TilesOfAll {
+        experts: i32,
+        rows: i32,
+        columns: i32,
+    }
+
+    impl TilesOfAll {
+        pub(crate) fn new(experts: i32, rows: i32, columns: i32) -> TilesOfAll {
+            TilesOfAll { experts, rows, columns }
+        }
+
+        pub(crate) fn count(&self) -> i32 {
+            self.experts * self.rows * self.columns
+        }
+
+        /// The expert of a tile, and its row and column of tiles.
+        pub(crate) fn place(&self, tile: i32) -> (i32, i32, i32) {
+            let expert = tile / (self.rows * self.columns);
+            let order = Grouped::<16>::new(self.rows, self.columns);
+            let (row, column) = order.tile(tile - expert * self.rows * self.columns);
+            (expert, row, column)
         }
     }
 
