@@ -48,10 +48,12 @@ use crate::{
     shape::{extent, require},
 };
 
+mod listed;
 mod pipelined;
 mod specialized;
 mod tiles;
 
+use listed::listed as lists;
 use pipelined::pipelined as plain;
 use specialized::specialized as hopper;
 
@@ -192,7 +194,7 @@ impl Grouped {
         let gather = options.gather.unwrap_or(&self.no_list);
         let scatter = options.scatter.unwrap_or(&self.no_list);
         let (activation, scale) = (number_of(options.activation), options.scale);
-        let listed = options.gather.is_some() || options.scatter.is_some();
+        let by_lists = options.gather.is_some() || options.scatter.is_some();
         // One matrix is contiguous along both of its axes if an extent is 1.
         let along_k = b.strides()[2] == 1 || b.strides()[1] != 1;
         let b = if along_k { b.view() } else { b.permute([0, 2, 1])? };
@@ -203,16 +205,17 @@ impl Grouped {
         // The mean, as if experts were chosen evenly.
         let mean = rows.div_ceil(experts);
         if self.hopper && for_tma {
-            let most = [16, 64, 128].into_iter().find(|&most| mean <= most);
-            let shape = match most {
-                Some(16) => (16, 128),
-                Some(64) if !listed => (64, 128),
-                Some(128) if !listed => (128, 128),
-                _ => (128, 256),
+            let wide = tiles([rows, n], experts, [128, 256]);
+            let shape = if mean <= 16 {
+                (16, 128)
+            } else if !by_lists && (mean <= 64 || wide < self.multiprocessors) {
+                (64, 128)
+            } else {
+                (128, 256)
             };
             let instance = hopper::product::find(|i| {
                 (i.T, i.BM, i.BN) == (Dtype::of::<T>(), shape.0, shape.1)
-                    && (i.ALONG_K, i.LISTED) == (along_k, listed)
+                    && (i.ALONG_K, i.LISTED) == (along_k, by_lists)
             })?;
             let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
             instance
@@ -225,6 +228,25 @@ impl Grouped {
                     scatter,
                     rows: count(rows)?,
                     blocks: count(tiles.min(self.multiprocessors))?,
+                    scale,
+                    bias,
+                    activation,
+                    weights,
+                })
+                .launch(stream)
+        } else if by_lists {
+            let blocks = tiles([rows, n], experts, [64, 128]).min(2 * self.multiprocessors);
+            lists::product::Values { T: Dtype::of::<T>(), ALONG_K: along_k }
+                .find()?
+                .with(lists::product::Args {
+                    a: &a,
+                    b: &b,
+                    offsets,
+                    c,
+                    gather,
+                    scatter,
+                    rows: count(rows)?,
+                    blocks: count(blocks)?,
                     scale,
                     bias,
                     activation,

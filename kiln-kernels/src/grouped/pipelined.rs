@@ -10,9 +10,9 @@ pub(crate) mod pipelined {
     /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns.
     ///
     /// `ALONG_K` says whether weights are contiguous along `k`; others are given as their transpose, `[experts, k, n]`.
-    #[kernel(target = sm_80, warps = 4, grid = blocks,
-             instances(T = [bf16, f16], (BM, BN) = [(16, 128), (128, 128)], ALONG_K = [true, false]))]
-    pub fn product<T: Float, const BM: i32, const BN: i32, const ALONG_K: bool>(
+    #[kernel(target = sm_80, warps = W, grid = blocks,
+             instances(T = [bf16, f16], (BM, BN, W) = [(16, 128, 4), (128, 128, 8)], ALONG_K = [true, false]))]
+    pub fn product<T: Float, const BM: i32, const BN: i32, const W: i32, const ALONG_K: bool>(
         a: Tensor<T, 2>,
         b: Tensor<T, 3>,
         offsets: Tensor<i32, 1>,
@@ -42,14 +42,23 @@ pub(crate) mod pipelined {
                 }
                 acc = dot(sa, if ALONG_K { sb.t() } else { sb }, acc);
             }
-            let y = epilogue.value::<false>(acc, walk.expert, row, column).cast::<T>();
-            c.slice((..walk.end, ..)).tile([row, column], [BM, BN]).store(y);
+            let c = c.slice((..walk.end, ..));
+            if epilogue.is_plain() {
+                c.tile([row, column], [BM, BN]).store(acc.cast());
+            } else {
+                let width = Epilogue::<T>::width(acc);
+                for part in range(0, BN / width, 1) {
+                    let (sums, column) = (Epilogue::<T>::part(acc, part), column + part * width);
+                    let y = epilogue.value::<false>(sums, walk.expert, row, column);
+                    c.tile([row, column], [BM, width]).store(y.cast());
+                }
+            }
             tile += num_blocks(0);
         }
     }
 
     /// `db[e] = dcᵀ · a` of the rows of each expert `e`, zeros for an expert without rows.
-    #[kernel(target = sm_80, warps = 4, grid = blocks, instances(T = [bf16, f16]))]
+    #[kernel(target = sm_80, warps = 8, grid = blocks, instances(T = [bf16, f16]))]
     pub fn gradient<T: Float>(
         dc: Tensor<T, 2>,
         a: Tensor<T, 2>,

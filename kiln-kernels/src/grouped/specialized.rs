@@ -4,7 +4,7 @@
 
 #[kiln::kernel]
 pub(crate) mod specialized {
-    use super::super::tiles::items::{Epilogue, TilesOfAll, Walk};
+    use super::super::tiles::items::{Epilogue, Lists, TilesOfAll, Walk};
     use kiln::{Ring, prelude::*};
 
     /// How many warps gather rows.
@@ -15,14 +15,14 @@ pub(crate) mod specialized {
         b: TensorMap<T, 3>,
         offsets: Tensor<i32, 1>,
         c: TensorMapMut<T, 2>,
-        /// Which row of `a` each row is, and which row of `c`; none is as good as their own numbers.
-        gather: Tensor<i32, 1>,
-        scatter: Tensor<i32, 1>,
+        lists: Lists,
         rows: i32,
         epilogue: Epilogue<T>,
         lefts: Shared<T>,
         rights: Shared<T>,
         staged: Shared<T>,
+        /// The rows of `a` that each warp gathers.
+        numbers: Shared<i32>,
         full: Barriers,
         empty: Barriers,
     }
@@ -71,13 +71,9 @@ pub(crate) mod specialized {
             while walk.seek(tile, BM, columns) {
                 let (row, column) = walk.place(tile, BM, columns);
                 let first = walk.begin + row * BM + Q * (BM / GATHERERS);
-                let rows = array(BM / GATHERERS, |i| {
-                    if self.gather.dim(0) > 0 {
-                        self.gather.tile([first + i], [1]).load().item()
-                    } else {
-                        first + i
-                    }
-                });
+                let mine = self.numbers[Q];
+                mine.store(self.lists.sources(first, BM / GATHERERS));
+                sync();
                 for k in range(0, self.a.dim(1), 64) {
                     self.empty[ring.slot].wait(ring.phase);
                     if Q == 0 {
@@ -85,8 +81,9 @@ pub(crate) mod specialized {
                         self.load_weights::<BN, ALONG_K>(walk.expert, column, k, ring.slot);
                     }
                     for i in unroll(0..BM / GATHERERS) {
+                        let number = mine.tile([i], [1]).load().item();
                         let to = self.lefts[ring.slot].tile([Q * (BM / GATHERERS) + i, 0], [1, 64]);
-                        copy_async(self.a.tile([rows[i], k], [1, 64]), to);
+                        copy_async(self.a.tile([number, k], [1, 64]), to);
                     }
                     copy_async_commit();
                     if before >= 0 {
@@ -97,6 +94,7 @@ pub(crate) mod specialized {
                     before = ring.slot;
                     ring.advance();
                 }
+                sync(); // the numbers have been read
                 tile += num_blocks(0);
             }
             if before >= 0 {
@@ -147,10 +145,20 @@ pub(crate) mod specialized {
                 if self.epilogue.is_plain() {
                     self.staged.store(if SWAP { acc.permute([1, 0]).cast() } else { acc.cast() });
                 } else {
-                    let y = self.epilogue.value::<SWAP>(acc, walk.expert, row, column);
-                    self.staged.store(if SWAP { y.permute([1, 0]).cast() } else { y.cast() });
+                    let width = Epilogue::<T>::width(acc);
+                    for part in range(0, acc.dim(1) / width, 1) {
+                        let (sums, at) = (Epilogue::<T>::part(acc, part), part * width);
+                        if SWAP {
+                            let y = self.epilogue.value::<true>(sums, walk.expert, row + at, column);
+                            let to = self.staged.tile([at, 0], [width, BN]);
+                            to.store(y.permute([1, 0]).cast());
+                        } else {
+                            let y = self.epilogue.value::<false>(sums, walk.expert, row, column + at);
+                            self.staged.tile([0, at], [BM, width]).store(y.cast());
+                        }
+                    }
                 }
-                if LISTED && self.scatter.dim(0) > 0 {
+                if LISTED && self.lists.scatter.dim(0) > 0 {
                     sync();
                     self.scatter_rows::<BM, BN>(row, walk.end, column);
                     sync();
@@ -166,10 +174,7 @@ pub(crate) mod specialized {
         /// Stores the rows of a tile to where they are listed.
         fn scatter_rows<const BM: i32, const BN: i32>(&self, row: i32, end: i32, column: i32) {
             for at in range(0, BM, 8) {
-                let rows = array(8, |i| {
-                    let to = self.scatter.tile([row + at + i], [1]).load().item();
-                    if row + at + i < end { to } else { -1 }
-                });
+                let rows = array(8, |i| self.lists.target(row + at + i, end));
                 for i in unroll(0..8) {
                     let numbers = self.staged.tile([at + i, 0], [1, BN]).load();
                     self.c.tile([rows[i], column], [1, BN]).store(numbers);
@@ -185,7 +190,7 @@ pub(crate) mod specialized {
     /// that are gathered or scattered. Tensors without elements stand for what is absent.
     #[kernel(target = sm_90a, warps = 8, grid = blocks,
              instances(T = [bf16, f16], (BM, BN, STAGES, SWAP, LISTED) = [
-                 (16, 128, 8, true, false), (64, 128, 6, true, false), (128, 128, 5, false, false), (128, 256, 3, false, false),
+                 (16, 128, 8, true, false), (64, 128, 6, true, false), (128, 256, 3, false, false),
                  (16, 128, 8, true, true), (128, 256, 3, false, true),
              ], ALONG_K = [true, false]))]
     pub fn product<
@@ -219,13 +224,13 @@ pub(crate) mod specialized {
             b,
             offsets,
             c,
-            gather,
-            scatter,
+            lists: Lists { gather, scatter },
             rows,
             epilogue: Epilogue { scale, bias, activation, weights },
             lefts: shared([STAGES, BM, 64]),
             rights: if ALONG_K { shared([STAGES, BN, 64]) } else { shared([STAGES, 64, BN]) },
             staged: shared([BM, BN]),
+            numbers: shared([GATHERERS, BM / GATHERERS]),
             // The weights and the rows of `a` of each warp that gathers.
             full: barriers(STAGES, if LISTED { 1 + GATHERERS } else { 1 }),
             empty: barriers(STAGES, 1),

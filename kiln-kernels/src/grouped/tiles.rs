@@ -5,7 +5,7 @@ use kiln::prelude::*;
 #[device]
 pub(crate) mod items {
     use kiln::{
-        lang::{Float, Tensor, Tile, cdiv},
+        lang::{Float, Tensor, Tile, arange, cdiv, unroll},
         sched::{Grouped, Schedule},
     };
 
@@ -76,6 +76,35 @@ pub(crate) mod items {
         }
     }
 
+    /// Which rows of `a` are multiplied, and to which rows of `c` they go. Lists without numbers are as good as the rows' own numbers.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Lists {
+        pub(crate) gather: Tensor<i32, 1>,
+        pub(crate) scatter: Tensor<i32, 1>,
+    }
+
+    impl Lists {
+        /// The rows of `a` for as many rows as `count`, a constant.
+        pub(crate) fn sources(&self, row: i32, count: i32) -> Tile<i32> {
+            if self.gather.dim(0) > 0 {
+                self.gather.tile([row], [count]).load()
+            } else {
+                row + arange(0, count)
+            }
+        }
+
+        /// The row of `c` for a row, -1 for one that is not before `end`: it is no row.
+        pub(crate) fn target(&self, row: i32, end: i32) -> i32 {
+            if row >= end {
+                -1
+            } else if self.scatter.dim(0) > 0 {
+                self.scatter.tile([row], [1]).load().item()
+            } else {
+                row
+            }
+        }
+    }
+
     /// The tiles of the gradients of the weights of all experts, which have the same number of them.
     #[derive(Clone, Copy)]
     pub(crate) struct TilesOfAll {
@@ -118,6 +147,23 @@ pub(crate) mod items {
         pub(crate) fn is_plain(&self) -> bool {
             let no_factors = self.weights.dim(0) == 0 && self.scale == 1.0;
             no_factors && self.bias.dim(0) == 0 && self.activation < 0
+        }
+
+        /// Columns of sums whose numbers are computed at a time.
+        pub(crate) fn width(sums: Tile<f32>) -> i32 {
+            sums.dim(1).min(32)
+        }
+
+        /// Part `part` of sums, a number known only at run time: the code for all parts is there once.
+        pub(crate) fn part(sums: Tile<f32>, part: i32) -> Tile<f32> {
+            let width = Self::width(sums);
+            let mut chosen = sums.slice((.., 0..width));
+            for i in unroll(1..sums.dim(1) / width) {
+                if part == i {
+                    chosen = sums.slice((.., i * width..(i + 1) * width));
+                }
+            }
+            chosen
         }
 
         /// The numbers of a tile whose corner is at a row and a column. With `SWAP` the tile is the transpose.

@@ -8,7 +8,10 @@
 
 use half::{bf16, f16};
 use kiln::prelude::{Device, DeviceTensor, Result, Stream};
-use kiln_kernels::{Half, grouped::Grouped};
+use kiln_kernels::{
+    Activation, Half,
+    grouped::{Grouped, Options},
+};
 
 use crate::support::{Number, assert_close, devices, numbers};
 
@@ -162,4 +165,84 @@ fn experts_with_more_rows() -> Result<()> {
 fn experts_with_many_rows() -> Result<()> {
     products::<bf16>([190, 136, 72], &[0, 60, 190])?;
     products::<f16>([300, 264, 72], &[0, 290])
+}
+
+/// A number of a row, one that is out of range at every seventh place.
+fn listed(at: usize, row: usize) -> i32 {
+    let outside = [-1, i32::MAX, i32::MIN, 100_000];
+    if at % 7 == 4 { outside[at / 7 % 4] } else { i32::try_from(row).expect("rows are few") }
+}
+
+/// Rows that one list names go where another one says, with all that an epilogue does.
+fn lists<T: Number + Half>(shape: [usize; 3], offsets: &[i32], which: [bool; 2]) -> Result<()> {
+    let ([rows, n, _], [gathers, scatters]) = (shape, which);
+    for device in devices(Grouped::TARGETS)? {
+        let case = Case::<T>::new(&device, shape, offsets)?;
+        let stream = &case.stream;
+        // Half of the rows of `a` are not named.
+        let tokens = if gathers { rows / 2 } else { rows };
+        let a = stream.upload(&case.a[..tokens * shape[2]], [tokens, shape[2]])?;
+        let from: Vec<i32> = (0..rows).map(|i| listed(i, i * 5 % tokens)).collect();
+        // Each row once: 11 divides no number of rows here.
+        let outputs = if scatters { rows + 3 } else { rows };
+        let to: Vec<i32> = (0..rows).map(|i| listed(i + 3, (i * 11 + 2) % outputs)).collect();
+        let (factors, bias) = (numbers::<f32>(rows, 4), numbers::<T>((offsets.len() - 1) * n, 5));
+        let (gather, scatter) = (stream.upload(&from, [rows])?, stream.upload(&to, [rows])?);
+        let weights = stream.upload(&factors, [rows])?;
+        let on_device = stream.upload(&bias, [offsets.len() - 1, n])?;
+        let options = Options {
+            scale: 0.5,
+            bias: Some(&on_device),
+            activation: Some(Activation::Relu),
+            weights: Some(&weights),
+            gather: gathers.then_some(&gather),
+            scatter: scatters.then_some(&scatter),
+        };
+        let mut c = case.unwritten([outputs, n])?;
+        let (b, ends) = (case.b()?, case.offsets()?);
+        case.grouped.product_with(stream, &a, &b, &ends, &mut c, options)?;
+
+        let mut required = vec![(BEFORE, 0.0); outputs * n];
+        for i in 0..rows {
+            let source = if gathers { usize::try_from(from[i]) } else { Ok(i) };
+            let target = if scatters { usize::try_from(to[i]) } else { Ok(i) };
+            let (Some(expert), Ok(target)) = (case.experts[i], target) else { continue };
+            if target >= outputs {
+                continue;
+            }
+            for column in 0..n {
+                let (sum, off) = match source {
+                    Ok(row) if row < tokens => case.c_at(expert, row, column),
+                    _ => (0.0, 0.0),
+                };
+                let x = 0.5 * sum + bias[expert * n + column].value();
+                let factor = f64::from(factors[i]);
+                // Three roundings of f32, of the scaled sum, that with the bias, and the product with the weight, of numbers not larger
+                // than these.
+                let roundings = 3.0 * 2f64.powi(-24) * (0.5 * sum.abs() + x.abs());
+                let off = factor.abs() * (0.5 * off + roundings);
+                required[target * n + column] = (factor * x.max(0.0), off);
+            }
+        }
+        let what = format!("{shape:?} {offsets:?} {which:?} on {device}");
+        assert_close(&what, n, &c.to_vec(stream)?, &required);
+    }
+    Ok(())
+}
+
+#[test]
+fn few_rows_are_gathered_and_scattered() -> Result<()> {
+    lists::<bf16>([40, 136, 72], &[0, 3, 3, 20, 38], [true, true])
+}
+
+#[test]
+fn many_rows_are_gathered_and_scattered() -> Result<()> {
+    lists::<f16>([150, 72, 136], &[2, 145], [true, true])
+}
+
+#[test]
+fn rows_are_gathered_or_scattered() -> Result<()> {
+    lists::<f16>([40, 72, 72], &[1, 20, 40], [true, false])?;
+    lists::<f16>([40, 72, 72], &[0, 40], [false, true])?;
+    lists::<bf16>([40, 72, 72], &[0, 19, 40], [false, false])
 }
