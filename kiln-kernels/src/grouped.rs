@@ -48,11 +48,14 @@ use crate::{
     shape::{extent, require},
 };
 
+mod gathered;
 mod listed;
 mod pipelined;
+mod ring;
 mod specialized;
 mod tiles;
 
+use gathered::gathered as hopper_lists;
 use listed::listed as lists;
 use pipelined::pipelined as plain;
 use specialized::specialized as hopper;
@@ -198,28 +201,18 @@ impl Grouped {
         // One matrix is contiguous along both of its axes if an extent is 1.
         let along_k = b.strides()[2] == 1 || b.strides()[1] != 1;
         let b = if along_k { b.view() } else { b.permute([0, 2, 1])? };
-        let for_tma = {
-            let c = c.tensor_mut()?;
-            fits(&a) && fits(&b) && fits(&c) && n.is_multiple_of(8)
-        };
         // The mean, as if experts were chosen evenly.
         let mean = rows.div_ceil(experts);
-        if self.hopper && for_tma {
-            let wide = tiles([rows, n], experts, [128, 256]);
-            let shape = if mean <= 16 {
-                (16, 128)
-            } else if !by_lists && (mean <= 64 || wide < self.multiprocessors) {
-                (64, 128)
-            } else {
-                (128, 256)
-            };
-            let instance = hopper::product::find(|i| {
-                (i.T, i.BM, i.BN) == (Dtype::of::<T>(), shape.0, shape.1)
-                    && (i.ALONG_K, i.LISTED) == (along_k, by_lists)
+        let of_type = Dtype::of::<T>();
+        let for_tma = self.hopper && fits(&b);
+        if for_tma && by_lists && !a.is_empty() {
+            let height = if mean <= 16 { 16 } else { 128 };
+            let instance = hopper_lists::product::find(|i| {
+                (i.T, i.BM, i.ALONG_K) == (of_type, height, along_k)
             })?;
             let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
             instance
-                .with(hopper::product::Args {
+                .with(hopper_lists::product::Args {
                     a: &a,
                     b: &b,
                     offsets,
@@ -234,9 +227,35 @@ impl Grouped {
                     weights,
                 })
                 .launch(stream)
+        } else if for_tma && !by_lists && fits(&a) && fits(&*c.tensor_mut()?) && n.is_multiple_of(8)
+        {
+            let wide = tiles([rows, n], experts, [128, 256]);
+            let height = if mean <= 16 {
+                16
+            } else if mean <= 64 || wide < self.multiprocessors {
+                64
+            } else {
+                128
+            };
+            let instance =
+                hopper::product::find(|i| (i.T, i.BM, i.ALONG_K) == (of_type, height, along_k))?;
+            let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
+            instance
+                .with(hopper::product::Args {
+                    a: &a,
+                    b: &b,
+                    offsets,
+                    c,
+                    blocks: count(tiles.min(self.multiprocessors))?,
+                    scale,
+                    bias,
+                    activation,
+                    weights,
+                })
+                .launch(stream)
         } else if by_lists {
             let blocks = tiles([rows, n], experts, [64, 128]).min(2 * self.multiprocessors);
-            lists::product::Values { T: Dtype::of::<T>(), ALONG_K: along_k }
+            lists::product::Values { T: of_type, ALONG_K: along_k }
                 .find()?
                 .with(lists::product::Args {
                     a: &a,
@@ -255,9 +274,8 @@ impl Grouped {
                 .launch(stream)
         } else {
             let height = if mean <= 16 { 16 } else { 128 };
-            let instance = plain::product::find(|i| {
-                (i.T, i.BM, i.ALONG_K) == (Dtype::of::<T>(), height, along_k)
-            })?;
+            let instance =
+                plain::product::find(|i| (i.T, i.BM, i.ALONG_K) == (of_type, height, along_k))?;
             let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
             instance
                 .with(plain::product::Args {

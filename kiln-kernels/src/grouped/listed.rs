@@ -23,11 +23,11 @@ pub(crate) mod listed {
         fn start<const ALONG_K: bool>(&self, step: i32, expert: i32, column: i32) {
             let (k, slot) = (step * 64, step % STAGES);
             if k < self.a.dim(1) {
-                for at in range(0, 64, 8) {
+                for part in range(0, 8, 1) {
+                    let to = self.lefts.reshape([STAGES, 8, 8, 64])[slot][part];
                     for i in unroll(0..8) {
-                        let number = self.numbers.tile([at + i], [1]).load().item();
-                        let to = self.lefts[slot].tile([at + i, 0], [1, 64]);
-                        copy_async(self.a.tile([number, k], [1, 64]), to);
+                        let number = self.numbers[part].tile([i], [1]).load().item();
+                        copy_async(self.a.tile([number, k], [1, 64]), to.tile([i, 0], [1, 64]));
                     }
                 }
                 if ALONG_K {
@@ -63,7 +63,7 @@ pub(crate) mod listed {
             b,
             lefts: shared([STAGES, 64, 64]),
             rights: if ALONG_K { shared([STAGES, 128, 64]) } else { shared([STAGES, 64, 128]) },
-            numbers: shared([64]),
+            numbers: shared([8, 8]),
         };
         let staged = shared::<T>([64, 128]);
         let columns = cdiv(c.dim(1), 128);
@@ -72,7 +72,7 @@ pub(crate) mod listed {
         while walk.seek(tile, 64, columns) {
             let (row, column) = walk.place(tile, 64, columns);
             let (row, column) = (walk.begin + row * 64, column * 128);
-            p.numbers.store(lists.sources(row, 64));
+            p.numbers.store(lists.sources(row, 64).reshape([8, 8]));
             sync();
             for step in unroll(0..STAGES - 1) {
                 p.start::<ALONG_K>(step, walk.expert, column);
@@ -93,10 +93,11 @@ pub(crate) mod listed {
                 staged.tile([0, at], [64, width]).store(y.cast());
             }
             sync();
-            for at in range(0, 64, 8) {
-                let rows = array(8, |i| lists.target(row + at + i, walk.end));
+            for part in range(0, 8, 1) {
+                let rows = array(8, |i| lists.target(row + part * 8 + i, walk.end));
+                let staged = staged.reshape([8, 8, 128])[part];
                 for i in unroll(0..8) {
-                    let numbers = staged.tile([at + i, 0], [1, 128]).load();
+                    let numbers = staged.tile([i, 0], [1, 128]).load();
                     c.tile([rows[i], column], [1, 128]).store(numbers);
                 }
             }

@@ -174,7 +174,8 @@ pub(crate) mod items {
             row: i32,
             column: i32,
         ) -> Tile<f32> {
-            let (rows, columns) = (sums.dim(if SWAP { 1 } else { 0 }), sums.dim(if SWAP { 0 } else { 1 }));
+            let (rows, columns) =
+                (sums.dim(if SWAP { 1 } else { 0 }), sums.dim(if SWAP { 0 } else { 1 }));
             let mut y = sums * self.scale;
             if self.bias.dim(0) > 0 {
                 let bias = self.bias.tile([expert, column], [1, columns]).load().reshape([columns]);
