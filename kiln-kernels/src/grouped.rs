@@ -76,8 +76,9 @@ pub struct Options<'a, T> {
     pub weights: Option<&'a DeviceTensor<f32, 1>>,
     /// The rows of `a`: the token of each row. A number that is negative or not below the rows of `a` gives a row of zeros.
     pub gather: Option<&'a DeviceTensor<i32, 1>>,
-    /// The rows of `c`. A row whose number is negative or not below the rows of `c` is not stored, and rows that no number names stay as
-    /// they are. Rows are not added: of several with one number, each number of the result is that of one of them.
+    /// The rows of `c`. A row whose number is negative or not below the rows of `c` is not stored, and rows of `c` that no number names stay
+    /// as they are. No number comes twice: rows are not added, and of two that go to one row each element may be that of either. So a token
+    /// of several experts has a row for each of them, and the caller adds these.
     pub scatter: Option<&'a DeviceTensor<i32, 1>>,
 }
 

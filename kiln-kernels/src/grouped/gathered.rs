@@ -23,8 +23,9 @@ pub(crate) mod gathered {
         epilogue: Epilogue<T>,
         operands: Operands<T>,
         staged: Shared<T>,
-        /// The rows of `a` that each warp gathers.
+        /// The rows of `a` that each warp gathers, and the rows of `c` that it scatters to.
         numbers: Shared<i32>,
+        targets: Shared<i32>,
         /// `staged` has the rows of a tile, and they have been scattered.
         filled: Barrier,
         scattered: Barrier,
@@ -116,17 +117,21 @@ pub(crate) mod gathered {
             end: i32,
             column: i32,
         ) {
-            let height = (BM / WARPS).min(8);
+            let height = (BM / WARPS).min(4);
             let parts = BM / WARPS / height;
+            let targets = self.targets[Q];
+            targets.store(self.lists.targets(from, end, BM / WARPS));
+            sync();
             for part in range(0, parts, 1) {
-                let first = from + part * height;
-                let rows = array(height, |i| self.lists.target(first + i, end));
+                let targets = targets.reshape([parts, height])[part];
                 let staged = self.staged.reshape([BM / height, height, BN])[Q * parts + part];
                 for i in unroll(0..height) {
+                    let target = targets.tile([i], [1]).load().item();
                     let numbers = staged.tile([i, 0], [1, BN]).load();
-                    self.c.tile([rows[i], column], [1, BN]).store(numbers);
+                    self.c.tile([target, column], [1, BN]).store(numbers);
                 }
             }
+            sync(); // the targets have been read
         }
 
         /// Multiplies, and leaves rows to the other warps.
@@ -199,6 +204,7 @@ pub(crate) mod gathered {
             // Pieces of 16 bytes are contiguous, whatever the strides of `c` are.
             staged: shared::<T>([BM, BN]).with_layout(swizzled(8, 1, 8, [1, 0])),
             numbers: shared::<i32>([WARPS, BM / WARPS]),
+            targets: shared::<i32>([WARPS, BM / WARPS]),
             filled: barrier(1),
             scattered: barrier(WARPS),
         };

@@ -14,7 +14,7 @@ pub(crate) mod listed {
         b: Tensor<T, 3>,
         lefts: Shared<T>,
         rights: Shared<T>,
-        /// The rows of `a`.
+        /// The rows of `a`, and then those of `c`.
         numbers: Shared<i32>,
     }
 
@@ -92,13 +92,14 @@ pub(crate) mod listed {
                 let y = epilogue.value::<false>(sums, walk.expert, row, column + at);
                 staged.tile([0, at], [64, width]).store(y.cast());
             }
+            p.numbers.store(lists.targets(row, walk.end, 64).reshape([8, 8]));
             sync();
             for part in range(0, 8, 1) {
-                let rows = array(8, |i| lists.target(row + part * 8 + i, walk.end));
                 let staged = staged.reshape([8, 8, 128])[part];
                 for i in unroll(0..8) {
+                    let target = p.numbers[part].tile([i], [1]).load().item();
                     let numbers = staged.tile([i, 0], [1, 128]).load();
-                    c.tile([rows[i], column], [1, 128]).store(numbers);
+                    c.tile([target, column], [1, 128]).store(numbers);
                 }
             }
             sync();

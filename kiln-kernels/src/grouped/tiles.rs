@@ -5,7 +5,7 @@ use kiln::prelude::*;
 #[device]
 pub(crate) mod items {
     use kiln::{
-        lang::{Float, Tensor, Tile, arange, cdiv, unroll},
+        lang::{Float, Tensor, Tile, arange, cdiv, select, unroll},
         sched::{Grouped, Schedule},
     };
 
@@ -93,15 +93,14 @@ pub(crate) mod items {
             }
         }
 
-        /// The row of `c` for a row, -1 for one that is not before `end`: it is no row.
-        pub(crate) fn target(&self, row: i32, end: i32) -> i32 {
-            if row >= end {
-                -1
-            } else if self.scatter.dim(0) > 0 {
-                self.scatter.tile([row], [1]).load().item()
-            } else {
-                row
+        /// The rows of `c` for as many rows as `count`, a constant; -1, which is no row, for those that are not before `end`.
+        pub(crate) fn targets(&self, row: i32, end: i32, count: i32) -> Tile<i32> {
+            let own = row + arange(0, count);
+            let mut to = own;
+            if self.scatter.dim(0) > 0 {
+                to = self.scatter.tile([row], [count]).load();
             }
+            select(own.lt(end), to, -1)
         }
     }
 

@@ -7,7 +7,7 @@
 )]
 
 use half::{bf16, f16};
-use kiln::prelude::{Device, DeviceTensor, Result, Stream};
+use kiln::prelude::{Device, DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{
     Activation, Half,
     grouped::{Grouped, Options},
@@ -123,6 +123,22 @@ impl<T: Number + Half> Case<T> {
     }
 }
 
+impl<T: Number + Half> Case<T> {
+    /// Compares gradients of weights.
+    fn check_weights(&self, what: &str, db: &DeviceTensor<T, 3>) -> Result<()> {
+        let [_, n, k] = self.shape;
+        let required: Vec<(f64, f64)> = (0..db.len())
+            .map(|at| {
+                let (expert, i, j) = (at / k / n, at / k % n, at % k);
+                sum(self.rows_of(expert).map(|row| (self.dc[row * n + i], self.a[row * k + j])))
+            })
+            .collect();
+        let what = format!("{what} {:?} {:?}", self.shape, self.offsets);
+        assert_close(&what, k, &db.to_vec(&self.stream)?, &required);
+        Ok(())
+    }
+}
+
 /// The product and its derivatives on each device.
 fn products<T: Number + Half>(shape: [usize; 3], offsets: &[i32]) -> Result<()> {
     let [rows, n, k] = shape;
@@ -140,31 +156,180 @@ fn products<T: Number + Half>(shape: [usize; 3], offsets: &[i32]) -> Result<()> 
 
         let mut db = case.unwritten(b.shape())?;
         grouped.backward_weight(stream, &dc, &a, &offsets, &mut db)?;
-        let required: Vec<(f64, f64)> = (0..db.len())
-            .map(|at| {
-                let (expert, i, j) = (at / k / n, at / k % n, at % k);
-                sum(case.rows_of(expert).map(|row| (case.dc[row * n + i], case.a[row * k + j])))
-            })
-            .collect();
-        let what = format!("db {shape:?} {:?}", case.offsets);
-        assert_close(&what, k, &db.to_vec(stream)?, &required);
+        case.check_weights("db", &db)?;
     }
     Ok(())
 }
 
 #[test]
 fn experts_with_few_rows() -> Result<()> {
-    products::<bf16>([40, 136, 72], &[0, 3, 3, 20, 40])
+    products::<bf16>([30, 136, 72], &[0, 3, 3, 20, 30])
 }
 
 #[test]
 fn experts_with_more_rows() -> Result<()> {
-    products::<f16>([100, 72, 136], &[0, 65, 100])
+    products::<f16>([70, 72, 136], &[0, 66, 70])
 }
+
 #[test]
 fn experts_with_many_rows() -> Result<()> {
-    products::<bf16>([190, 136, 72], &[0, 60, 190])?;
-    products::<f16>([300, 264, 72], &[0, 290])
+    products::<bf16>([140, 264, 40], &[0, 5, 140])
+}
+
+/// Extents and views that TMA does not take.
+#[test]
+fn odd_extents_and_strides() -> Result<()> {
+    products::<bf16>([9, 13, 7], &[0, 4, 9])?;
+    for device in devices(Grouped::TARGETS)? {
+        let case = Case::<f16>::new(&device, [9, 13, 7], &[0, 4, 9])?;
+        let stream = &case.stream;
+        // Every tensor is a part of a wider one, from an odd column on.
+        let wide = |values: &[f16], columns: usize| -> Vec<f16> {
+            let row = |row: &[f16]| [&[f16::NAN; 3][..], row, &[f16::NAN; 5][..]].concat();
+            values.chunks(columns).flat_map(row).collect()
+        };
+        let a = stream.upload(&wide(&case.a, 7), [9, 15])?;
+        let b = stream.upload(&wide(&case.b, 7), [2, 13, 15])?;
+        let mut c = case.unwritten([9, 21])?;
+        let mut part = c.slice_mut(1, 3..16)?;
+        let (a, b) = (a.slice(1, 3..10)?, b.slice(2, 3..10)?);
+        case.grouped.product(stream, &a, &b, &case.offsets()?, &mut part)?;
+        let all = c.to_vec(stream)?;
+        let inner: Vec<f16> = all.chunks(21).flat_map(|row| row[3..16].to_vec()).collect();
+        let inner = stream.upload(&inner, [9, 13])?;
+        case.check("a view", &inner, |e, row, column| case.c_at(e, row, column))?;
+        let outer = all.chunks(21).flat_map(|row| [&row[..3], &row[16..]].concat());
+        assert!(outer.map(Number::value).all(|x| x == BEFORE), "stored beside the view");
+    }
+    Ok(())
+}
+
+/// What offsets mean: each is clamped to the rows, and is the largest so far at least.
+#[test]
+fn any_offsets_are_safe() -> Result<()> {
+    let wild = [-5, 4, 2, 9, i32::MIN, i32::MAX, 3];
+    for device in devices(Grouped::TARGETS)? {
+        let mut case = Case::<bf16>::new(&device, [13, 24, 16], &wild)?;
+        let (stream, grouped) = (&case.stream, &case.grouped);
+        let (a, b, dc, offsets) = (case.a()?, case.b()?, case.dc()?, case.offsets()?);
+        let mut c = case.unwritten([13, 24])?;
+        grouped.product(stream, &a, &b, &offsets, &mut c)?;
+        let mut db = case.unwritten(b.shape())?;
+        grouped.backward_weight(stream, &dc, &a, &offsets, &mut db)?;
+        // Worked out by hand: 0, 4, 4, 9, 9, 13, 13.
+        let of = |row| {
+            if row < 4 {
+                0
+            } else if row < 9 {
+                2
+            } else {
+                4
+            }
+        };
+        case.experts = (0..13).map(|row| Some(of(row))).collect();
+        case.check("wild offsets, c", &c, |e, row, column| case.c_at(e, row, column))?;
+        case.check_weights("wild offsets, db", &db)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_of_no_expert_stay_as_they_are() -> Result<()> {
+    products::<f16>([40, 24, 16], &[3, 20, 37])
+}
+
+#[test]
+fn nan_and_infinities_stay_in_their_rows_and_experts() -> Result<()> {
+    for device in devices(Grouped::TARGETS)? {
+        let mut case = Case::<bf16>::new(&device, [10, 16, 24], &[0, 5, 10])?;
+        // The last row of the first expert: after it, tiles go on with rows of the second one.
+        case.a[4 * 24 + 3] = bf16::INFINITY;
+        case.dc[4 * 16 + 2] = bf16::NAN;
+        let (stream, grouped) = (&case.stream, &case.grouped);
+        let (a, b, dc, offsets) = (case.a()?, case.b()?, case.dc()?, case.offsets()?);
+        let mut c = case.unwritten([10, 16])?;
+        grouped.product(stream, &a, &b, &offsets, &mut c)?;
+        let c = c.to_vec(stream)?;
+        assert!(c[4 * 16..5 * 16].iter().all(|x| !x.is_finite()), "{c:?}");
+        assert!(c[..4 * 16].iter().chain(&c[5 * 16..]).all(|x| x.is_finite()), "{c:?}");
+        let mut db = case.unwritten([2, 16, 24])?;
+        grouped.backward_weight(stream, &dc, &a, &offsets, &mut db)?;
+        let db = db.to_vec(stream)?;
+        for (at, x) in db.iter().enumerate() {
+            let (expert, i, j) = (at / 24 / 16, at / 24 % 16, at % 24);
+            let touched = expert == 0 && (i == 2 || j == 3);
+            assert_eq!(x.is_finite(), !touched, "{expert} {i} {j}: {x}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn empty_extents_give_nothing_or_zeros() -> Result<()> {
+    for device in devices(Grouped::TARGETS)? {
+        let stream = device.stream()?;
+        let grouped = Grouped::new(&stream)?;
+        for [experts, rows, n, k] in
+            [[0, 4, 8, 8], [2, 0, 8, 8], [2, 4, 0, 8], [2, 4, 8, 0], [0, 0, 0, 0]]
+        {
+            let a = stream.full([rows, k], bf16::ONE)?;
+            let b = stream.full([experts, n, k], bf16::ONE)?;
+            let dc = stream.full([rows, n], bf16::ONE)?;
+            let ends = vec![i32::try_from(rows).expect("rows are few"); experts];
+            let offsets = stream.upload(&[vec![0], ends].concat(), [experts + 1])?;
+            let mut c = stream.full([rows, n], bf16::NAN)?;
+            grouped.product(&stream, &a, &b, &offsets, &mut c)?;
+            let c = c.to_vec(&stream)?;
+            // Without experts no row is stored.
+            let as_should = |x: &bf16| if experts == 0 { x.is_nan() } else { *x == bf16::ZERO };
+            assert!(c.iter().all(as_should), "{experts} {rows} {n} {k}: {c:?}");
+            let mut da = stream.full([rows, k], bf16::NAN)?;
+            grouped.backward_input(&stream, &dc, &b, &offsets, &mut da)?;
+            assert!(da.to_vec(&stream)?.iter().all(as_should), "{experts} {rows} {n} {k}");
+            let mut db = stream.full([experts, n, k], bf16::NAN)?;
+            grouped.backward_weight(&stream, &dc, &a, &offsets, &mut db)?;
+            let db = db.to_vec(&stream)?;
+            assert!(db.iter().all(|&x| x == bf16::ZERO), "{experts} {rows} {n} {k}: {db:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_does_not_fit_is_refused() -> Result<()> {
+    let stream = crate::support::device(Grouped::TARGETS)?.stream()?;
+    let grouped = Grouped::new(&stream)?;
+    let offsets = stream.zeros::<i32, 1>([3])?;
+    let refused = |result: Result<()>| {
+        assert!(matches!(result, Err(Error::Shape { .. })), "{result:?}");
+    };
+    let rows = |rows, columns| stream.zeros::<f16, 2>([rows, columns]);
+    let weights = |experts, n, k| stream.zeros::<f16, 3>([experts, n, k]);
+    let product = |a: [usize; 2], b: [usize; 3], c: [usize; 2], options: Options<'_, f16>| {
+        let (a, b, mut c) = (rows(a[0], a[1])?, weights(b[0], b[1], b[2])?, rows(c[0], c[1])?);
+        grouped.product_with(&stream, &a, &b, &offsets, &mut c, options)
+    };
+    let plain = Options::default();
+    refused(product([4, 16], [2, 8, 24], [4, 8], plain));
+    refused(product([4, 16], [3, 8, 16], [4, 8], plain));
+    refused(product([4, 16], [2, 8, 16], [4, 16], plain));
+    refused(product([4, 16], [2, 8, 16], [5, 8], plain));
+    let (list, factors) = (stream.zeros([5])?, stream.zeros([5])?);
+    let bias = stream.zeros([2, 9])?;
+    let ok = ([4, 16], [2, 8, 16], [4, 8]);
+    for options in [
+        Options { gather: Some(&list), ..plain },
+        Options { scatter: Some(&list), ..plain },
+        Options { weights: Some(&factors), ..plain },
+        Options { bias: Some(&bias), ..plain },
+    ] {
+        refused(product(ok.0, ok.1, ok.2, options));
+    }
+    let (dc, a, mut db) = (rows(4, 8)?, rows(5, 16)?, weights(2, 8, 16)?);
+    refused(grouped.backward_weight(&stream, &dc, &a, &offsets, &mut db));
+    let (a, mut db) = (rows(4, 16)?, weights(3, 8, 16)?);
+    refused(grouped.backward_weight(&stream, &dc, &a, &offsets, &mut db));
+    Ok(())
 }
 
 /// A number of a row, one that is out of range at every seventh place.
@@ -183,9 +348,9 @@ fn lists<T: Number + Half>(shape: [usize; 3], offsets: &[i32], which: [bool; 2])
         let tokens = if gathers { rows / 2 } else { rows };
         let a = stream.upload(&case.a[..tokens * shape[2]], [tokens, shape[2]])?;
         let from: Vec<i32> = (0..rows).map(|i| listed(i, i * 5 % tokens)).collect();
-        // Each row once: 11 divides no number of rows here.
         let outputs = if scatters { rows + 3 } else { rows };
-        let to: Vec<i32> = (0..rows).map(|i| listed(i + 3, (i * 11 + 2) % outputs)).collect();
+        assert!(!outputs.is_multiple_of(13), "rows come twice");
+        let to: Vec<i32> = (0..rows).map(|i| listed(i + 3, (i * 13 + 2) % outputs)).collect();
         let (factors, bias) = (numbers::<f32>(rows, 4), numbers::<T>((offsets.len() - 1) * n, 5));
         let (gather, scatter) = (stream.upload(&from, [rows])?, stream.upload(&to, [rows])?);
         let weights = stream.upload(&factors, [rows])?;
@@ -232,17 +397,20 @@ fn lists<T: Number + Half>(shape: [usize; 3], offsets: &[i32], which: [bool; 2])
 
 #[test]
 fn few_rows_are_gathered_and_scattered() -> Result<()> {
-    lists::<bf16>([40, 136, 72], &[0, 3, 3, 20, 38], [true, true])
+    lists::<bf16>([30, 136, 600], &[0, 3, 3, 20, 28], [true, true])
 }
 
 #[test]
 fn many_rows_are_gathered_and_scattered() -> Result<()> {
-    lists::<f16>([150, 72, 136], &[2, 145], [true, true])
+    // More steps than there are buffers, and fewer.
+    lists::<f16>([150, 24, 264], &[2, 145], [true, true])?;
+    lists::<bf16>([150, 24, 24], &[2, 20, 145], [true, true])
 }
 
 #[test]
 fn rows_are_gathered_or_scattered() -> Result<()> {
-    lists::<f16>([40, 72, 72], &[1, 20, 40], [true, false])?;
-    lists::<f16>([40, 72, 72], &[0, 40], [false, true])?;
-    lists::<bf16>([40, 72, 72], &[0, 19, 40], [false, false])
+    lists::<f16>([30, 24, 24], &[1, 20, 30], [true, false])?;
+    lists::<f16>([30, 24, 24], &[0, 30], [false, true])?;
+    lists::<bf16>([30, 24, 24], &[0, 19, 30], [false, false])?;
+    lists::<bf16>([30, 23, 21], &[0, 19, 30], [true, true])
 }
