@@ -55,11 +55,6 @@ mod ring;
 mod specialized;
 mod tiles;
 
-use gathered::gathered as hopper_lists;
-use listed::listed as lists;
-use pipelined::pipelined as plain;
-use specialized::specialized as hopper;
-
 /// Which rows are multiplied, and what is done with the sums before they are rounded.
 ///
 /// Row `i` of the product, of an expert with weights `b`, is
@@ -162,6 +157,7 @@ impl Grouped {
     ///
     /// # Errors
     /// [`Error::Shape`] for lists and weights of another length than there are rows; those of [`product`](Grouped::product).
+    #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     pub fn product_with<T: Half>(
         &self,
         stream: &Stream,
@@ -174,7 +170,7 @@ impl Grouped {
         let (a, b) = (a.tensor()?, b.tensor()?);
         let ([tokens, k], [experts, n, depth]) = (a.shape(), b.shape());
         let c_shape = c.tensor_mut()?.shape();
-        let rows = options.gather.map_or(tokens, |list| list.len());
+        let rows = options.gather.map_or(tokens, DeviceTensor::len);
         require("a grouped product, of b", [experts, n, k], [experts, n, depth])?;
         require("a grouped product, of offsets", [experts + 1], offsets.shape())?;
         let outputs = if options.scatter.is_some() { c_shape[0] } else { rows };
@@ -192,105 +188,35 @@ impl Grouped {
             return Ok(());
         }
 
-        let no_bias = stream.empty([0, 0])?;
-        let bias = options.bias.unwrap_or(&no_bias);
-        let weights = options.weights.unwrap_or(&self.no_weights);
-        let gather = options.gather.unwrap_or(&self.no_list);
-        let scatter = options.scatter.unwrap_or(&self.no_list);
-        let (activation, scale) = (number_of(options.activation), options.scale);
-        let by_lists = options.gather.is_some() || options.scatter.is_some();
         // One matrix is contiguous along both of its axes if an extent is 1.
         let along_k = b.strides()[2] == 1 || b.strides()[1] != 1;
         let b = if along_k { b.view() } else { b.permute([0, 2, 1])? };
-        // The mean, as if experts were chosen evenly.
-        let mean = rows.div_ceil(experts);
-        let of_type = Dtype::of::<T>();
-        let for_tma = self.hopper && fits(&b);
-        if for_tma && by_lists && !a.is_empty() {
-            let height = if mean <= 16 { 16 } else { 128 };
-            let instance = hopper_lists::product::find(|i| {
-                (i.T, i.BM, i.ALONG_K) == (of_type, height, along_k)
-            })?;
-            let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
-            instance
-                .with(hopper_lists::product::Args {
-                    a: &a,
-                    b: &b,
-                    offsets,
-                    c,
-                    gather,
-                    scatter,
-                    rows: count(rows)?,
-                    blocks: count(tiles.min(self.multiprocessors))?,
-                    scale,
-                    bias,
-                    activation,
-                    weights,
-                })
-                .launch(stream)
-        } else if for_tma && !by_lists && fits(&a) && fits(&*c.tensor_mut()?) && n.is_multiple_of(8)
-        {
-            let wide = tiles([rows, n], experts, [128, 256]);
-            let height = if mean <= 16 {
-                16
-            } else if mean <= 64 || wide < self.multiprocessors {
-                64
+        let no_bias = stream.empty([0, 0])?;
+        let job = Job {
+            multiprocessors: self.multiprocessors,
+            shape: [experts, rows, n],
+            a: &a,
+            b: &b,
+            along_k,
+            offsets,
+            scale: options.scale,
+            bias: options.bias.unwrap_or(&no_bias),
+            activation: number_of(options.activation),
+            weights: options.weights.unwrap_or(&self.no_weights),
+        };
+        let by_tma = self.hopper && fits(&b);
+        if options.gather.is_some() || options.scatter.is_some() {
+            let gather = options.gather.unwrap_or(&self.no_list);
+            let scatter = options.scatter.unwrap_or(&self.no_list);
+            if by_tma && !a.is_empty() {
+                job.gathered(stream, gather, scatter, c)
             } else {
-                128
-            };
-            let instance =
-                hopper::product::find(|i| (i.T, i.BM, i.ALONG_K) == (of_type, height, along_k))?;
-            let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
-            instance
-                .with(hopper::product::Args {
-                    a: &a,
-                    b: &b,
-                    offsets,
-                    c,
-                    blocks: count(tiles.min(self.multiprocessors))?,
-                    scale,
-                    bias,
-                    activation,
-                    weights,
-                })
-                .launch(stream)
-        } else if by_lists {
-            let blocks = tiles([rows, n], experts, [64, 128]).min(2 * self.multiprocessors);
-            lists::product::Values { T: of_type, ALONG_K: along_k }
-                .find()?
-                .with(lists::product::Args {
-                    a: &a,
-                    b: &b,
-                    offsets,
-                    c,
-                    gather,
-                    scatter,
-                    rows: count(rows)?,
-                    blocks: count(blocks)?,
-                    scale,
-                    bias,
-                    activation,
-                    weights,
-                })
-                .launch(stream)
+                job.listed(stream, gather, scatter, c)
+            }
+        } else if by_tma && fits(&a) && fits(&*c.tensor_mut()?) && n.is_multiple_of(8) {
+            job.specialized(stream, c)
         } else {
-            let height = if mean <= 16 { 16 } else { 128 };
-            let instance =
-                plain::product::find(|i| (i.T, i.BM, i.ALONG_K) == (of_type, height, along_k))?;
-            let tiles = tiles([rows, n], experts, [instance.BM, instance.BN]);
-            instance
-                .with(plain::product::Args {
-                    a: &a,
-                    b: &b,
-                    offsets,
-                    c,
-                    blocks: count(tiles.min(2 * self.multiprocessors))?,
-                    scale,
-                    bias,
-                    activation,
-                    weights,
-                })
-                .launch(stream)
+            job.pipelined(stream, c)
         }
     }
 
@@ -351,16 +277,155 @@ impl Grouped {
             // The wider tile reads less, if that does not leave multiprocessors idle.
             let width = if tiles([128, 256]) < self.multiprocessors { 128 } else { 256 };
             let blocks = count(tiles([128, width]).min(self.multiprocessors))?;
-            hopper::gradient::find(|i| (i.T, i.BN) == (Dtype::of::<T>(), width))?
-                .with(hopper::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
+            specialized::kernels::gradient::find(|i| (i.T, i.BN) == (Dtype::of::<T>(), width))?
+                .with(specialized::kernels::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
                 .launch(stream)
         } else {
             let blocks = count(tiles([128, 128]).min(2 * self.multiprocessors))?;
-            plain::gradient::Values { T: Dtype::of::<T>() }
+            pipelined::kernels::gradient::Values { T: Dtype::of::<T>() }
                 .find()?
-                .with(plain::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
+                .with(pipelined::kernels::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
                 .launch(stream)
         }
+    }
+}
+
+/// A product whose shapes fit together, as the kernels take it.
+struct Job<'a, T: Half> {
+    multiprocessors: usize,
+    /// The experts, all rows, and the columns of the result.
+    shape: [usize; 3],
+    a: &'a DeviceTensor<T, 2>,
+    b: &'a TensorView<'a, T, 3>,
+    along_k: bool,
+    offsets: &'a DeviceTensor<i32, 1>,
+    scale: f32,
+    bias: &'a DeviceTensor<T, 2>,
+    activation: i32,
+    weights: &'a DeviceTensor<f32, 1>,
+}
+
+impl<T: Half> Job<'_, T> {
+    /// The mean number of rows of an expert, by which tiles are chosen.
+    fn mean(&self) -> usize {
+        let [experts, rows, _] = self.shape;
+        rows.div_ceil(experts)
+    }
+
+    /// The most tiles that rows may have, however they are distributed over experts.
+    fn tiles(&self, height: i32, width: i32) -> usize {
+        let [experts, rows, columns] = self.shape;
+        (rows / extent(height) + experts).min(rows) * columns.div_ceil(extent(width))
+    }
+
+    /// The number of persistent blocks for so many tiles, at most `each` for a multiprocessor.
+    fn blocks(&self, tiles: usize, each: usize) -> Result<i32> {
+        count(tiles.min(each * self.multiprocessors))
+    }
+
+    fn specialized(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
+        let height = if self.mean() <= 16 {
+            16
+        } else if self.mean() <= 64 || self.tiles(128, 256) < self.multiprocessors {
+            64
+        } else {
+            128
+        };
+        let key = (Dtype::of::<T>(), height, self.along_k);
+        let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
+        let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
+        let blocks = self.blocks(self.tiles(instance.BM, instance.BN), 1)?;
+        instance
+            .with(specialized::kernels::product::Args {
+                a,
+                b,
+                offsets,
+                c,
+                blocks,
+                scale,
+                bias,
+                activation,
+                weights,
+            })
+            .launch(stream)
+    }
+
+    fn pipelined(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
+        let height = if self.mean() <= 16 { 16 } else { 128 };
+        let key = (Dtype::of::<T>(), height, self.along_k);
+        let instance = pipelined::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
+        let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
+        let blocks = self.blocks(self.tiles(instance.BM, instance.BN), 2)?;
+        instance
+            .with(pipelined::kernels::product::Args {
+                a,
+                b,
+                offsets,
+                c,
+                blocks,
+                scale,
+                bias,
+                activation,
+                weights,
+            })
+            .launch(stream)
+    }
+
+    fn gathered(
+        &self,
+        stream: &Stream,
+        gather: &DeviceTensor<i32, 1>,
+        scatter: &DeviceTensor<i32, 1>,
+        c: &mut impl TensorArgumentMut<T, 2>,
+    ) -> Result<()> {
+        let height = if self.mean() <= 16 { 16 } else { 128 };
+        let key = (Dtype::of::<T>(), height, self.along_k);
+        let instance = gathered::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
+        let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
+        let blocks = self.blocks(self.tiles(instance.BM, instance.BN), 1)?;
+        instance
+            .with(gathered::kernels::product::Args {
+                a,
+                b,
+                offsets,
+                c,
+                gather,
+                scatter,
+                rows: count(self.shape[1])?,
+                blocks,
+                scale,
+                bias,
+                activation,
+                weights,
+            })
+            .launch(stream)
+    }
+
+    fn listed(
+        &self,
+        stream: &Stream,
+        gather: &DeviceTensor<i32, 1>,
+        scatter: &DeviceTensor<i32, 1>,
+        c: &mut impl TensorArgumentMut<T, 2>,
+    ) -> Result<()> {
+        let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
+        listed::kernels::product::Values { T: Dtype::of::<T>(), ALONG_K: self.along_k }
+            .find()?
+            .with(listed::kernels::product::Args {
+                a,
+                b,
+                offsets,
+                c,
+                gather,
+                scatter,
+                rows: count(self.shape[1])?,
+                blocks: self.blocks(self.tiles(64, 128), 2)?,
+                scale,
+                bias,
+                activation,
+                weights,
+            })
+            .launch(stream)
     }
 }
 
@@ -369,12 +434,6 @@ fn fits<T, const R: usize>(tensor: &DeviceTensor<T, R>) -> bool {
     let strides = tensor.strides();
     let aligned = strides[..R - 1].iter().all(|stride| stride.is_multiple_of(8));
     !tensor.is_empty() && strides[R - 1] == 1 && aligned && tensor.address().is_multiple_of(16)
-}
-
-/// The most tiles that rows may have, however they are distributed over experts.
-fn tiles([rows, columns]: [usize; 2], experts: usize, [height, width]: [i32; 2]) -> usize {
-    let most = (rows / extent(height) + experts).min(rows);
-    most * columns.div_ceil(extent(width))
 }
 
 /// A number as kernels take it.

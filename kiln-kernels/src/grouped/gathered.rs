@@ -1,9 +1,7 @@
 //! The kernel of rows that are gathered and scattered, for Hopper: four warps copy rows, two warpgroups multiply.
 
-#![expect(clippy::bool_to_int_with_if, reason = "device code has no numbers of booleans")]
-
 #[kiln::kernel]
-pub(crate) mod gathered {
+pub(crate) mod kernels {
     use super::super::{
         ring::items::{Operands, stage},
         tiles::items::{Epilogue, Lists, Walk},

@@ -1,9 +1,7 @@
 //! The kernel of rows that are gathered and scattered, for GPUs from Ampere on.
 
-#![expect(clippy::bool_to_int_with_if, reason = "device code has no numbers of booleans")]
-
 #[kiln::kernel]
-pub(crate) mod listed {
+pub(crate) mod kernels {
     use super::super::tiles::items::{Epilogue, Lists, Walk};
     use kiln::prelude::*;
 

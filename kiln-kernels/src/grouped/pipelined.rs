@@ -1,9 +1,7 @@
 //! The kernels for GPUs from Ampere on: the compiler pipelines the copies.
 
-#![expect(clippy::bool_to_int_with_if, reason = "device code has no numbers of booleans")]
-
 #[kiln::kernel]
-pub(crate) mod pipelined {
+pub(crate) mod kernels {
     use super::super::tiles::items::{Epilogue, TilesOfAll, Walk};
     use kiln::prelude::*;
 

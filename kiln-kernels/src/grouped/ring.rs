@@ -32,7 +32,7 @@ pub(crate) mod items {
             const RIGHT_K: bool,
             const SWAP: bool,
         >(
-            &self,
+            self,
             ring: &mut Ring,
             steps: i32,
         ) -> Tile<f32> {

@@ -1,7 +1,7 @@
 //! The kernels for Hopper: one warp copies by TMA, two warpgroups multiply.
 
 #[kiln::kernel]
-pub(crate) mod specialized {
+pub(crate) mod kernels {
     use super::super::{
         ring::items::{Operands, stage},
         tiles::items::{Epilogue, TilesOfAll, Walk},

@@ -1,5 +1,7 @@
 //! Which tiles a block computes, and what is done with their sums: what all kernels share.
 
+#![expect(clippy::float_cmp, reason = "a factor of 1 changes nothing")]
+
 use kiln::prelude::*;
 
 #[device]
@@ -85,7 +87,7 @@ pub(crate) mod items {
 
     impl Lists {
         /// The rows of `a` for as many rows as `count`, a constant.
-        pub(crate) fn sources(&self, row: i32, count: i32) -> Tile<i32> {
+        pub(crate) fn sources(self, row: i32, count: i32) -> Tile<i32> {
             if self.gather.dim(0) > 0 {
                 self.gather.tile([row], [count]).load()
             } else {
@@ -94,7 +96,7 @@ pub(crate) mod items {
         }
 
         /// The rows of `c` for as many rows as `count`, a constant; -1, which is no row, for those that are not before `end`.
-        pub(crate) fn targets(&self, row: i32, end: i32, count: i32) -> Tile<i32> {
+        pub(crate) fn targets(self, row: i32, end: i32, count: i32) -> Tile<i32> {
             let own = row + arange(0, count);
             let mut to = own;
             if self.scatter.dim(0) > 0 {
@@ -143,7 +145,7 @@ pub(crate) mod items {
 
     impl<R: Float> Epilogue<R> {
         /// Whether sums are stored as they are.
-        pub(crate) fn is_plain(&self) -> bool {
+        pub(crate) fn is_plain(self) -> bool {
             let no_factors = self.weights.dim(0) == 0 && self.scale == 1.0;
             no_factors && self.bias.dim(0) == 0 && self.activation < 0
         }
@@ -167,22 +169,23 @@ pub(crate) mod items {
 
         /// The numbers of a tile whose corner is at a row and a column. With `SWAP` the tile is the transpose.
         pub(crate) fn value<const SWAP: bool>(
-            &self,
+            self,
             sums: Tile<f32>,
             expert: i32,
             row: i32,
             column: i32,
         ) -> Tile<f32> {
-            let (rows, columns) =
-                (sums.dim(if SWAP { 1 } else { 0 }), sums.dim(if SWAP { 0 } else { 1 }));
+            // The axes along which rows follow each other, and columns.
+            let (down, across) = if SWAP { (1, 0) } else { (0, 1) };
+            let (rows, columns) = (sums.dim(down), sums.dim(across));
             let mut y = sums * self.scale;
             if self.bias.dim(0) > 0 {
                 let bias = self.bias.tile([expert, column], [1, columns]).load().reshape([columns]);
-                y += bias.cast::<f32>().expand(if SWAP { 1 } else { 0 });
+                y += bias.cast::<f32>().expand(down);
             }
             y = chosen::<R>(y, self.activation);
             if self.weights.dim(0) > 0 {
-                y *= self.weights.tile([row], [rows]).load().expand(if SWAP { 0 } else { 1 });
+                y *= self.weights.tile([row], [rows]).load().expand(across);
             }
             y
         }
