@@ -37,7 +37,7 @@
 //!
 //! # Floor
 //!
-//! That of one [`Matmul`](crate::matmul) of all rows, if experts have whole tiles of rows; a tile that is filled in part costs as much as
+//! That of one product of all rows, if experts have whole tiles of rows; a tile that is filled in part costs as much as
 //! a whole one. With few rows, the bytes of the weights of all experts that have rows.
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
@@ -59,6 +59,10 @@ mod tiles;
 ///
 /// Row `i` of the product, of an expert with weights `b`, is
 /// `c[scatter[i]] = weights[i] · activation(scale · a[gather[i]] · bᵀ + bias)`. Offsets are positions `i`.
+///
+/// Without a bias and an activation, the derivative by the rows `a[gather[i]]` is a product with the view `b.permute([0, 2, 1])` that gathers
+/// rows of the gradient by `scatter`, with the same scale and weights. That by the weights of experts is
+/// [`backward_weight`](Grouped::backward_weight) of rows that have been brought in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a, T> {
     /// A factor of all sums.

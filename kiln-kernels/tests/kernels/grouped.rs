@@ -235,25 +235,38 @@ fn rows_of_no_expert_stay_as_they_are() -> Result<()> {
 }
 
 #[test]
+fn many_experts_have_few_rows_or_none() -> Result<()> {
+    let offsets: Vec<i32> = (0..=90).map(|expert| expert * expert / 190).collect();
+    for device in devices(Grouped::TARGETS)? {
+        let case = Case::<f16>::new(&device, [43, 8, 16], &offsets)?;
+        let mut c = case.unwritten([43, 8])?;
+        let (a, b, offsets) = (case.a()?, case.b()?, case.offsets()?);
+        case.grouped.product(&case.stream, &a, &b, &offsets, &mut c)?;
+        case.check("many experts", &c, |e, row, column| case.c_at(e, row, column))?;
+    }
+    Ok(())
+}
+
+#[test]
 fn nan_and_infinities_stay_in_their_rows_and_experts() -> Result<()> {
     for device in devices(Grouped::TARGETS)? {
         let mut case = Case::<bf16>::new(&device, [10, 16, 24], &[0, 5, 10])?;
-        // The last row of the first expert: after it, tiles go on with rows of the second one.
-        case.a[4 * 24 + 3] = bf16::INFINITY;
-        case.dc[4 * 16 + 2] = bf16::NAN;
+        // The first row of the second expert, which the tiles of the first one reach.
+        case.a[5 * 24 + 3] = bf16::INFINITY;
+        case.dc[5 * 16 + 2] = bf16::NAN;
         let (stream, grouped) = (&case.stream, &case.grouped);
         let (a, b, dc, offsets) = (case.a()?, case.b()?, case.dc()?, case.offsets()?);
         let mut c = case.unwritten([10, 16])?;
         grouped.product(stream, &a, &b, &offsets, &mut c)?;
         let c = c.to_vec(stream)?;
-        assert!(c[4 * 16..5 * 16].iter().all(|x| !x.is_finite()), "{c:?}");
-        assert!(c[..4 * 16].iter().chain(&c[5 * 16..]).all(|x| x.is_finite()), "{c:?}");
+        assert!(c[5 * 16..6 * 16].iter().all(|x| !x.is_finite()), "{c:?}");
+        assert!(c[..5 * 16].iter().chain(&c[6 * 16..]).all(|x| x.is_finite()), "{c:?}");
         let mut db = case.unwritten([2, 16, 24])?;
         grouped.backward_weight(stream, &dc, &a, &offsets, &mut db)?;
         let db = db.to_vec(stream)?;
         for (at, x) in db.iter().enumerate() {
             let (expert, i, j) = (at / 24 / 16, at / 24 % 16, at % 24);
-            let touched = expert == 0 && (i == 2 || j == 3);
+            let touched = expert == 1 && (i == 2 || j == 3);
             assert_eq!(x.is_finite(), !touched, "{expert} {i} {j}: {x}");
         }
     }
@@ -359,9 +372,17 @@ fn lists<T: Number + Half>(shape: [usize; 3], offsets: &[i32], which: [bool; 2])
             gather: gathers.then_some(&gather),
             scatter: scatters.then_some(&scatter),
         };
-        let mut c = case.unwritten([outputs, n])?;
         let (b, ends) = (case.b()?, case.offsets()?);
+        let mut c = case.unwritten([outputs, n])?;
         case.grouped.product_with(stream, &a, &b, &ends, &mut c, options)?;
+        // The same weights as they are stored for a product from the right: `[experts, k, n]`.
+        let k = shape[2];
+        let of = |at: usize| case.b[(at / n / k * n + at % n) * k + at / n % k];
+        let turned: Vec<T> = (0..b.len()).map(of).collect();
+        let turned = stream.upload(&turned, [b.shape()[0], k, n])?;
+        let mut of_turned = case.unwritten([outputs, n])?;
+        let turned = turned.permute([0, 2, 1])?;
+        case.grouped.product_with(stream, &a, &turned, &ends, &mut of_turned, options)?;
 
         let mut required = vec![(BEFORE, 0.0); outputs * n];
         for i in 0..rows {
@@ -387,6 +408,7 @@ fn lists<T: Number + Half>(shape: [usize; 3], offsets: &[i32], which: [bool; 2])
         }
         let what = format!("{shape:?} {offsets:?} {which:?} on {device}");
         assert_close(&what, n, &c.to_vec(stream)?, &required);
+        assert_close(&what, n, &of_turned.to_vec(stream)?, &required);
     }
     Ok(())
 }
@@ -408,5 +430,6 @@ fn rows_are_gathered_or_scattered() -> Result<()> {
     lists::<f16>([30, 24, 24], &[1, 20, 30], [true, false])?;
     lists::<f16>([30, 24, 24], &[0, 30], [false, true])?;
     lists::<bf16>([30, 24, 24], &[0, 19, 30], [false, false])?;
+    lists::<f16>([140, 24, 24], &[0, 130], [false, false])?;
     lists::<bf16>([30, 23, 21], &[0, 19, 30], [true, true])
 }
