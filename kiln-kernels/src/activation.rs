@@ -59,23 +59,6 @@ pub(crate) mod functions {
         }
     }
 
-    /// The activation with a number that is known only at run time, none for a negative one.
-    pub(crate) fn chosen<T: Float>(x: Tile<f32>, number: i32) -> Tile<f32> {
-        let mut y = x;
-        if number == SILU {
-            y = value::<T, SILU>(y);
-        } else if number == GELU {
-            y = value::<T, GELU>(y);
-        } else if number == GELU_TANH {
-            y = value::<T, GELU_TANH>(y);
-        } else if number == RELU {
-            y = value::<T, RELU>(y);
-        } else if number == RELU_SQUARED {
-            y = value::<T, RELU_SQUARED>(y);
-        }
-        y
-    }
-
     /// Its derivative at each element.
     pub(crate) fn slope<T: Float, const ACT: i32>(x: Tile<f32>) -> Tile<f32> {
         if ACT == SILU {
@@ -115,5 +98,30 @@ pub(crate) mod functions {
     /// The positive part, of NaN itself.
     fn positive(x: Tile<f32>) -> Tile<f32> {
         select(x.le(0.0), 0.0, x)
+    }
+}
+
+/// The functions, for kernels that learn only at run time which one is asked for.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+#[device]
+pub(crate) mod by_number {
+    use super::functions::{GELU, GELU_TANH, RELU, RELU_SQUARED, SILU, value};
+    use kiln::prelude::*;
+
+    /// An activation of each element by its number, none for a negative one.
+    pub(crate) fn chosen<T: Float>(x: Tile<f32>, number: i32) -> Tile<f32> {
+        let mut y = x;
+        if number == SILU {
+            y = value::<T, SILU>(y);
+        } else if number == GELU {
+            y = value::<T, GELU>(y);
+        } else if number == GELU_TANH {
+            y = value::<T, GELU_TANH>(y);
+        } else if number == RELU {
+            y = value::<T, RELU>(y);
+        } else if number == RELU_SQUARED {
+            y = value::<T, RELU_SQUARED>(y);
+        }
+        y
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod items {
         sched::{Grouped, Schedule},
     };
 
-    use crate::activation::functions::chosen;
+    use crate::activation::by_number::chosen;
 
     /// One expert after the other, and the tiles of those before.
     #[derive(Clone, Copy)]

@@ -22,7 +22,7 @@ pub(crate) mod shared_steps {
         sched::{Grouped, Schedule},
     };
 
-    use crate::activation::functions::chosen;
+    use crate::activation::by_number::chosen;
 
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     struct Work {
