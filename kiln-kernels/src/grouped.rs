@@ -1,6 +1,6 @@
 //! Products of the rows of each expert with its weights, in bf16 and f16, where only the device knows how many rows each expert has.
 //!
-//! The rows of expert `e` are `offsets[e]..offsets[e + 1]` of a matrix, as after sorting tokens by their experts. [`Grouped::product`] computes
+//! The rows of expert `e` are `offsets[e]..offsets[e + 1]` of a matrix, as after sorting tokens by experts. [`Grouped::product`] computes
 //! `c[row] = a[row] · b[e]ᵀ` for them, with weights `[out, in]` for each expert. Sums are computed in f32 and rounded once.
 //!
 //! ```
@@ -99,7 +99,10 @@ impl<T> Default for Options<'_, T> {
 ///
 /// # Offsets
 ///
-/// Offsets are a number more than there are experts, and stay on the device. Nothing that they contain leads out of a tensor: those outside
+/// Offsets are a number more than there are experts, and stay on the device. There may be more numbers, which are not read: kernels copy 16
+/// bytes at a time only if the lengths of all vectors, of offsets, lists and weights, are multiples of 4, and those of rows multiples of 16
+/// bytes. Products without lists on Hopper do not depend on it, because TMA copies.
+/// Nothing that they contain leads out of a tensor: those outside
 /// are clamped to the rows that there are, and one that is less than any before it is taken for the largest before it. Rows before the first
 /// offset and after the last one belong to no expert, and are not stored.
 #[derive(Debug)]
@@ -135,7 +138,7 @@ impl Grouped {
     }
 
     /// `c[row] = a[row] · b[e]ᵀ` for the rows of each expert `e`: `a` has the shape `[rows, k]`, `b` `[experts, n, k]`, `offsets`
-    /// `[experts + 1]` and `c` `[rows, n]`.
+    /// `[experts + 1]` or longer and `c` `[rows, n]`.
     ///
     /// Weights that are stored as `[experts, k, n]` are the view `b.permute([0, 2, 1])`. Any strides are possible. Fast are those that TMA
     /// takes: matrices contiguous along `k`, or the weights along `n`, and `c` along `n`, with rows that begin at multiples of 16 bytes; so
@@ -176,7 +179,11 @@ impl Grouped {
         let c_shape = c.tensor_mut()?.shape();
         let rows = options.gather.map_or(tokens, DeviceTensor::len);
         require("a grouped product, of b", [experts, n, k], [experts, n, depth])?;
-        require("a grouped product, of offsets", [experts + 1], offsets.shape())?;
+        require(
+            "a grouped product, of offsets",
+            [offsets.len().max(experts + 1)],
+            offsets.shape(),
+        )?;
         let outputs = if options.scatter.is_some() { c_shape[0] } else { rows };
         require("a grouped product, of c", [outputs, n], c_shape)?;
         for list in [options.gather, options.scatter].into_iter().flatten() {
@@ -266,7 +273,7 @@ impl Grouped {
         let operation = "the derivative of a grouped product, of db";
         require(operation, [experts, n, k], db.tensor_mut()?.shape())?;
         let operation = "the derivative of a grouped product, of offsets";
-        require(operation, [experts + 1], offsets.shape())?;
+        require(operation, [offsets.len().max(experts + 1)], offsets.shape())?;
         if experts == 0 || n == 0 || k == 0 {
             return Ok(());
         }

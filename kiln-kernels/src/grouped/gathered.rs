@@ -47,7 +47,7 @@ pub(crate) mod kernels {
             let (full, empty) = (self.operands.full, self.operands.empty);
             let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
             let mine = self.numbers[Q];
-            let mut walk = Walk::new(self.offsets, self.rows);
+            let mut walk = Walk::new(self.offsets, self.b.dim(0), self.rows);
             let mut ring = Ring::writer(STAGES);
             let mut before = -1;
             // The tile that has not been scattered, and where its rows end.
@@ -135,7 +135,7 @@ pub(crate) mod kernels {
         /// Multiplies, and leaves rows to the other warps.
         fn multiply<const BM: i32, const BN: i32, const SWAP: bool, const ALONG_K: bool>(&self) {
             let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
-            let mut walk = Walk::new(self.offsets, self.rows);
+            let mut walk = Walk::new(self.offsets, self.b.dim(0), self.rows);
             let mut ring = Ring::reader(self.operands.full.len());
             let mut phase = 1;
             let mut tile = block_id(0);

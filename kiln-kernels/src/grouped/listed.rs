@@ -65,7 +65,7 @@ pub(crate) mod kernels {
         };
         let staged = shared::<T>([64, 128]);
         let columns = cdiv(c.dim(1), 128);
-        let mut walk = Walk::new(offsets, rows);
+        let mut walk = Walk::new(offsets, b.dim(0), rows);
         let mut tile = block_id(0);
         while walk.seek(tile, 64, columns) {
             let (row, column) = walk.place(tile, 64, columns);

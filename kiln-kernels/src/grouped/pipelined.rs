@@ -25,7 +25,7 @@ pub(crate) mod kernels {
         let sa = shared::<T>([BM, 32]);
         let sb = if ALONG_K { shared::<T>([BN, 32]) } else { shared::<T>([32, BN]) };
         let columns = cdiv(c.dim(1), BN);
-        let mut walk = Walk::new(offsets, a.dim(0));
+        let mut walk = Walk::new(offsets, b.dim(0), a.dim(0));
         let mut tile = block_id(0);
         while walk.seek(tile, BM, columns) {
             let (row, column) = walk.place(tile, BM, columns);
@@ -66,7 +66,7 @@ pub(crate) mod kernels {
     ) {
         let (lefts, rights) = (shared::<T>([32, 128]), shared::<T>([32, 128]));
         let tiles = TilesOfAll::new(db.dim(0), cdiv(db.dim(1), 128), cdiv(db.dim(2), 128));
-        let mut walk = Walk::new(offsets, a.dim(0));
+        let mut walk = Walk::new(offsets, db.dim(0), a.dim(0));
         for tile in range(block_id(0), tiles.count(), num_blocks(0)) {
             let (expert, row, column) = tiles.place(tile);
             let (row, column) = (row * 128, column * 128);

@@ -24,7 +24,7 @@ pub(crate) mod kernels {
             let (lefts, rights) = (self.operands.lefts, self.operands.rights);
             let (full, empty) = (self.operands.full, self.operands.empty);
             let columns = cdiv(self.c.dim(1), BN);
-            let mut walk = Walk::new(self.offsets, self.a.dim(0));
+            let mut walk = Walk::new(self.offsets, self.b.dim(0), self.a.dim(0));
             let mut ring = Ring::writer(full.len());
             let mut tile = block_id(0);
             while walk.seek(tile, BM, columns) {
@@ -47,7 +47,7 @@ pub(crate) mod kernels {
         /// Multiplies and stores.
         fn multiply<const BM: i32, const BN: i32, const SWAP: bool, const ALONG_K: bool>(&self) {
             let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
-            let mut walk = Walk::new(self.offsets, self.a.dim(0));
+            let mut walk = Walk::new(self.offsets, self.b.dim(0), self.a.dim(0));
             let mut ring = Ring::reader(self.operands.full.len());
             let mut tile = block_id(0);
             while walk.seek(tile, BM, columns) {
@@ -136,7 +136,7 @@ pub(crate) mod kernels {
         fn load<const BM: i32, const BN: i32>(&self) {
             let (lefts, rights) = (self.operands.lefts, self.operands.rights);
             let (full, empty) = (self.operands.full, self.operands.empty);
-            let mut walk = Walk::new(self.offsets, self.a.dim(0));
+            let mut walk = Walk::new(self.offsets, self.db.dim(0), self.a.dim(0));
             let mut ring = Ring::writer(full.len());
             for tile in range(block_id(0), self.tiles.count(), num_blocks(0)) {
                 let (expert, row, column) = self.tiles.place(tile);
@@ -155,7 +155,7 @@ pub(crate) mod kernels {
 
         /// Multiplies and stores, zeros for an expert without rows.
         fn multiply<const BM: i32, const BN: i32>(&self) {
-            let mut walk = Walk::new(self.offsets, self.a.dim(0));
+            let mut walk = Walk::new(self.offsets, self.db.dim(0), self.a.dim(0));
             let mut ring = Ring::reader(self.operands.full.len());
             for tile in range(block_id(0), self.tiles.count(), num_blocks(0)) {
                 let (expert, row, column) = self.tiles.place(tile);

@@ -17,6 +17,7 @@ pub(crate) mod items {
     #[derive(Clone, Copy)]
     pub(crate) struct Walk {
         offsets: Tensor<i32, 1>,
+        experts: i32,
         /// The rows that there are.
         rows: i32,
         pub(crate) expert: i32,
@@ -28,9 +29,9 @@ pub(crate) mod items {
     }
 
     impl Walk {
-        pub(crate) fn new(offsets: Tensor<i32, 1>, rows: i32) -> Walk {
+        pub(crate) fn new(offsets: Tensor<i32, 1>, experts: i32, rows: i32) -> Walk {
             let begin = offsets.tile([0], [1]).load().item().max(0).min(rows);
-            let mut walk = Walk { offsets, rows, expert: 0, begin, end: begin, before: 0 };
+            let mut walk = Walk { offsets, experts, rows, expert: 0, begin, end: begin, before: 0 };
             walk.end = walk.end_of(0);
             walk
         }
@@ -56,7 +57,7 @@ pub(crate) mod items {
 
         /// Whether there is an expert with this number.
         pub(crate) fn is_at_expert(&self) -> bool {
-            self.expert < self.offsets.dim(0) - 1
+            self.expert < self.experts
         }
 
         /// Goes on to the expert of a tile, which is not before the tile of the call before. Tiles have `height` rows, and there are
@@ -71,7 +72,7 @@ pub(crate) mod items {
             self.is_at_expert()
         }
 
-        /// The row and the column of a tile among those of its expert. Blocks that run at the same time have few rows of weights among them.
+        /// The row and the column of a tile among those of its expert. Blocks that run at once read few rows of weights.
         pub(crate) fn place(&self, tile: i32, height: i32, columns: i32) -> (i32, i32) {
             let order = Grouped::<16>::new(cdiv(self.end - self.begin, height), columns);
             order.tile(tile - self.before)

@@ -79,8 +79,13 @@ impl<T: Number + Half> Case<T> {
         self.stream.upload(&self.dc, [rows, n])
     }
 
+    /// The offsets, with more numbers up to a multiple of 4 if the rows are one too: 16 bytes are copied at a time then.
     fn offsets(&self) -> Result<DeviceTensor<i32, 1>> {
-        self.stream.upload(&self.offsets, [self.offsets.len()])
+        let mut offsets = self.offsets.clone();
+        if self.shape[0].is_multiple_of(4) {
+            offsets.resize(offsets.len().next_multiple_of(4), 1);
+        }
+        self.stream.upload(&offsets, [offsets.len()])
     }
 
     fn unwritten<const R: usize>(&self, shape: [usize; R]) -> Result<DeviceTensor<T, R>> {
@@ -159,7 +164,8 @@ fn products<T: Number + Half>(shape: [usize; 3], offsets: &[i32]) -> Result<()> 
 
 #[test]
 fn experts_with_few_rows() -> Result<()> {
-    products::<bf16>([30, 136, 72], &[0, 3, 3, 20, 30])
+    products::<bf16>([30, 136, 72], &[0, 3, 3, 20, 30])?;
+    products::<f16>([32, 24, 40], &[0, 3, 3, 20, 30])
 }
 
 #[test]
@@ -415,14 +421,14 @@ fn lists<T: Number + Half>(shape: [usize; 3], offsets: &[i32], which: [bool; 2])
 
 #[test]
 fn few_rows_are_gathered_and_scattered() -> Result<()> {
-    lists::<bf16>([30, 136, 600], &[0, 3, 3, 20, 28], [true, true])
+    lists::<bf16>([32, 136, 600], &[0, 3, 3, 20, 28], [true, true])
 }
 
 #[test]
 fn many_rows_are_gathered_and_scattered() -> Result<()> {
     // More steps than there are buffers, and fewer.
-    lists::<f16>([150, 24, 264], &[2, 145], [true, true])?;
-    lists::<bf16>([150, 24, 24], &[2, 20, 145], [true, true])
+    lists::<f16>([152, 24, 264], &[2, 145], [true, true])?;
+    lists::<bf16>([152, 24, 24], &[2, 20, 145], [true, true])
 }
 
 #[test]
