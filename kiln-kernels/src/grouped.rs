@@ -60,8 +60,8 @@ mod tiles;
 /// Row `i` of the product, of an expert with weights `b`, is
 /// `c[scatter[i]] = weights[i] · activation(scale · a[gather[i]] · bᵀ + bias)`. Offsets are positions `i`.
 ///
-/// Without a bias and an activation, the derivative by the rows `a[gather[i]]` is a product with the view `b.permute([0, 2, 1])` that gathers
-/// rows of the gradient by `scatter`, with the same scale and weights. That by the weights of experts is
+/// Without a bias and an activation, the derivative by the rows `a[gather[i]]` is a product with the view `b.permute([0, 2, 1])` that
+/// gathers rows of the gradient by `scatter`, with the same scale and weights. That by the weights of experts is
 /// [`backward_weight`](Grouped::backward_weight) of rows that have been brought in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a, T> {
@@ -75,9 +75,9 @@ pub struct Options<'a, T> {
     pub weights: Option<&'a DeviceTensor<f32, 1>>,
     /// The rows of `a`: the token of each row. A number that is negative or not below the rows of `a` gives a row of zeros.
     pub gather: Option<&'a DeviceTensor<i32, 1>>,
-    /// The rows of `c`. A row whose number is negative or not below the rows of `c` is not stored, and rows of `c` that no number names stay
-    /// as they are. No number comes twice: rows are not added, and of two that go to one row each element may be that of either. So a token
-    /// of several experts has a row for each of them, and the caller adds these.
+    /// The rows of `c`. A row whose number is negative or not below the rows of `c` is not stored, and rows of `c` that no number names
+    /// stay as they are. No number comes twice: rows are not added, and of two that go to one row each element may be that of either. So
+    /// a token of several experts has a row for each of them, and the caller adds these.
     pub scatter: Option<&'a DeviceTensor<i32, 1>>,
 }
 
@@ -99,12 +99,13 @@ impl<T> Default for Options<'_, T> {
 ///
 /// # Offsets
 ///
-/// Offsets are a number more than there are experts, and stay on the device. There may be more numbers, which are not read: kernels copy 16
-/// bytes at a time only if the lengths of all vectors, of offsets, lists and weights, are multiples of 4, and those of rows multiples of 16
-/// bytes. Products without lists on Hopper do not depend on it, because TMA copies.
-/// Nothing that they contain leads out of a tensor: those outside
-/// are clamped to the rows that there are, and one that is less than any before it is taken for the largest before it. Rows before the first
-/// offset and after the last one belong to no expert, and are not stored.
+/// Offsets are a number more than there are experts, and stay on the device. Nothing that they contain leads out of a tensor: those outside
+/// are clamped to the rows that there are, and one that is less than any before it is taken for the largest before it. Rows before the
+/// first offset and after the last one belong to no expert, and are not stored.
+///
+/// There may be more numbers, which are not read. Without TMA, and with lists, 16 bytes are copied at a time only if the lengths of all
+/// vectors (offsets, lists and weights of rows) are multiples of 4, and those of rows and of a bias multiples of 8. So offsets are padded to
+/// a multiple of 4. Products without lists on Hopper do not depend on it.
 #[derive(Debug)]
 pub struct Grouped {
     hopper: bool,
@@ -159,8 +160,8 @@ impl Grouped {
         self.product_with(stream, a, b, offsets, c, Options::default())
     }
 
-    /// [`product`](Grouped::product) with [`Options`]. With a list `gather` the rows are as many as it has numbers, and `a` has any number of
-    /// rows; with a list `scatter`, `c` has.
+    /// [`product`](Grouped::product) with [`Options`]. With a list `gather` the rows are as many as it has numbers, and `a` has any
+    /// number of rows; with a list `scatter`, `c` has.
     ///
     /// # Errors
     /// [`Error::Shape`] for lists and weights of another length than there are rows; those of [`product`](Grouped::product).
@@ -250,11 +251,11 @@ impl Grouped {
         self.product(stream, dc, &b.permute([0, 2, 1])?, offsets, da)
     }
 
-    /// The derivative of [`product`](Grouped::product) by `b`: `db[e] = dcᵀ · a` of the rows of each expert `e`, zeros for an expert without
-    /// rows.
+    /// The derivative of [`product`](Grouped::product) by `b`: `db[e] = dcᵀ · a` of the rows of each expert `e`, zeros for an expert
+    /// without rows.
     ///
-    /// `dc` has the shape `[rows, n]`, `a` `[rows, k]`, `offsets` `[experts + 1]` and `db` `[experts, n, k]`. Any strides are possible. Fast
-    /// are those that TMA takes: all tensors contiguous along their last axis, with rows that begin at multiples of 16 bytes.
+    /// `dc` has the shape `[rows, n]`, `a` `[rows, k]`, `offsets` `[experts + 1]` and `db` `[experts, n, k]`. Any strides are possible.
+    /// Fast are those that TMA takes: all tensors contiguous along their last axis, with rows that begin at multiples of 16 bytes.
     ///
     /// # Errors
     /// Those of [`product`](Grouped::product).

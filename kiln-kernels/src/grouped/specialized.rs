@@ -64,8 +64,8 @@ pub(crate) mod kernels {
         }
     }
 
-    /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns, with `SWAP` their transpose: `wgmma` takes 64 rows of its
-    /// left operand for each warpgroup, but as few as 8 of its right one.
+    /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns, with `SWAP` their transpose: `wgmma` takes 64 rows of
+    /// its left operand for each warpgroup, but as few as 8 of its right one.
     ///
     /// `ALONG_K` says whether weights are contiguous along `k`; others are given as their transpose, `[experts, k, n]`. Tensors without
     /// elements stand for what is absent.
