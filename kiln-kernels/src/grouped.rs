@@ -104,8 +104,8 @@ impl<T> Default for Options<'_, T> {
 /// first offset and after the last one belong to no expert, and are not stored.
 ///
 /// There may be more numbers, which are not read. Without TMA, and with lists, 16 bytes are copied at a time only if the lengths of all
-/// vectors (offsets, lists and weights of rows) are multiples of 4, and those of rows and of a bias multiples of 8. So offsets are padded to
-/// a multiple of 4. Products without lists on Hopper do not depend on it.
+/// vectors (offsets, lists and weights of rows) are multiples of 4, and those of rows and of a bias multiples of 8. So offsets are padded
+/// to a multiple of 4. Products without lists on Hopper do not depend on it.
 #[derive(Debug)]
 pub struct Grouped {
     hopper: bool,
