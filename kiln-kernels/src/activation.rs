@@ -17,6 +17,12 @@ pub enum Activation {
     ReluSquared,
 }
 
+/// How kernels are told of an activation at run time: -1 for none.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+pub(crate) fn number_of(activation: Option<Activation>) -> i32 {
+    activation.map_or(-1, |activation| activation as i32)
+}
+
 /// The functions, which kernels choose by the number of an [`Activation`].
 #[device]
 pub(crate) mod functions {
@@ -92,5 +98,30 @@ pub(crate) mod functions {
     /// The positive part, of NaN itself.
     fn positive(x: Tile<f32>) -> Tile<f32> {
         select(x.le(0.0), 0.0, x)
+    }
+}
+
+/// The functions, for kernels that learn only at run time which one is asked for.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+#[device]
+pub(crate) mod by_number {
+    use super::functions::{GELU, GELU_TANH, RELU, RELU_SQUARED, SILU, value};
+    use kiln::prelude::*;
+
+    /// An activation of each element by its number, none for a negative one.
+    pub(crate) fn chosen<T: Float>(x: Tile<f32>, number: i32) -> Tile<f32> {
+        let mut y = x;
+        if number == SILU {
+            y = value::<T, SILU>(y);
+        } else if number == GELU {
+            y = value::<T, GELU>(y);
+        } else if number == GELU_TANH {
+            y = value::<T, GELU_TANH>(y);
+        } else if number == RELU {
+            y = value::<T, RELU>(y);
+        } else if number == RELU_SQUARED {
+            y = value::<T, RELU_SQUARED>(y);
+        }
+        y
     }
 }

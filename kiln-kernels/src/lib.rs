@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "matmul", feature = "pointwise"))]
+#[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 mod activation;
 mod element;
 #[cfg(any(feature = "routing", feature = "sampling"))]
@@ -10,7 +10,7 @@ mod extreme;
 mod order;
 mod shape;
 
-#[cfg(any(feature = "matmul", feature = "pointwise"))]
+#[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 pub use activation::Activation;
 pub use element::{Half, Real};
 
@@ -18,6 +18,8 @@ pub use element::{Half, Real};
 pub mod attention;
 #[cfg(feature = "embedding")]
 pub mod embedding;
+#[cfg(feature = "grouped")]
+pub mod grouped;
 #[cfg(feature = "matmul")]
 pub mod matmul;
 #[cfg(feature = "pointwise")]

@@ -31,6 +31,7 @@ use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use crate::{
     Activation, Half,
+    activation::number_of,
     shape::{extent, require},
 };
 
@@ -356,9 +357,4 @@ impl<'a, T: Half> Job<'a, T> {
             })
             .launch(stream)
     }
-}
-
-/// How the kernel is told of an activation: -1 for none.
-fn number_of(activation: Option<Activation>) -> i32 {
-    activation.map_or(-1, |activation| activation as i32)
 }

@@ -22,7 +22,7 @@ pub(crate) mod shared_steps {
         sched::{Grouped, Schedule},
     };
 
-    use crate::activation::functions::{GELU, GELU_TANH, RELU, RELU_SQUARED, SILU, value};
+    use crate::activation::by_number::chosen;
 
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     struct Work {
@@ -125,18 +125,7 @@ pub(crate) mod shared_steps {
                     y += self.bias.tile([column], [columns]).load().cast::<f32>().expand(0);
                 }
             }
-            if self.activation == SILU {
-                y = value::<R, SILU>(y);
-            } else if self.activation == GELU {
-                y = value::<R, GELU>(y);
-            } else if self.activation == GELU_TANH {
-                y = value::<R, GELU_TANH>(y);
-            } else if self.activation == RELU {
-                y = value::<R, RELU>(y);
-            } else if self.activation == RELU_SQUARED {
-                y = value::<R, RELU_SQUARED>(y);
-            }
-            y
+            chosen::<R>(y, self.activation)
         }
     }
 

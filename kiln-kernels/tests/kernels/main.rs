@@ -4,6 +4,8 @@
 mod attention;
 #[cfg(feature = "embedding")]
 mod embedding;
+#[cfg(feature = "grouped")]
+mod grouped;
 #[cfg(feature = "matmul")]
 mod matmul;
 #[cfg(feature = "pointwise")]

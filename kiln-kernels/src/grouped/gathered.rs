@@ -1,0 +1,220 @@
+//! The kernel of rows that are gathered and scattered, for Hopper: four warps copy rows, two warpgroups multiply.
+
+#[kiln::kernel]
+pub(crate) mod kernels {
+    use super::super::{
+        ring::items::{Operands, stage},
+        tiles::items::{Epilogue, Lists, Walk},
+    };
+    use kiln::{Ring, prelude::*};
+
+    /// How many warps gather rows, and scatter them.
+    const WARPS: i32 = 4;
+
+    struct Product<T: Float> {
+        a: Tensor<T, 2>,
+        b: TensorMap<T, 3>,
+        offsets: Tensor<i32, 1>,
+        c: TensorMut<T, 2>,
+        lists: Lists,
+        rows: i32,
+        epilogue: Epilogue<T>,
+        operands: Operands<T>,
+        staged: Shared<T>,
+        /// The rows of `a` that each warp gathers, and the rows of `c` that it scatters to.
+        numbers: Shared<i32>,
+        targets: Shared<i32>,
+        /// `staged` has the rows of a tile, and they have been scattered.
+        filled: Barrier,
+        scattered: Barrier,
+    }
+
+    impl<T: Float> Product<T> {
+        /// The part of a warp, number `Q`: it gathers as many rows of `a` as the other warps, and scatters as many rows of `c`.
+        ///
+        /// While the rows of a step are in flight it starts the copies of the next step; then it signals that they are there. The rows of a
+        /// tile are scattered when `STAGES` steps of the next tile are in flight, which keep the tensor cores busy meanwhile.
+        fn gather<
+            const BM: i32,
+            const BN: i32,
+            const STAGES: i32,
+            const ALONG_K: bool,
+            const Q: i32,
+        >(
+            &self,
+        ) {
+            let (lefts, rights) = (self.operands.lefts, self.operands.rights);
+            let (full, empty) = (self.operands.full, self.operands.empty);
+            let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
+            let mine = self.numbers[Q];
+            let mut walk = Walk::new(self.offsets, self.b.dim(0), self.rows);
+            let mut ring = Ring::writer(STAGES);
+            let mut before = -1;
+            // The tile that has not been scattered, and where its rows end.
+            let (mut waits, mut from, mut end, mut at) = (false, 0, 0, 0);
+            let mut phase = 0;
+            let mut tile = block_id(0);
+            let mut more = walk.seek(tile, BM, columns);
+            while more || waits {
+                let (mut steps, mut first, mut column) = (0, 0, 0);
+                if more {
+                    let (row, place) = walk.place(tile, BM, columns);
+                    first = walk.begin + row * BM + Q * (BM / WARPS);
+                    column = place * BN;
+                    steps = depth;
+                    sync(); // the numbers before have been read
+                    mine.store(self.lists.sources(first, BM / WARPS));
+                    sync();
+                } else {
+                    copy_async_wait(0);
+                    fence_async();
+                    full[before].arrive();
+                }
+                for step in range(0, steps.max(STAGES + 1), 1) {
+                    if step < steps {
+                        let (k, i) = (step * 64, walk.expert);
+                        empty[ring.slot].wait(ring.phase);
+                        if Q == 0 {
+                            full[ring.slot].expect(self.b.block_bytes());
+                            let at = if ALONG_K { [i, column, k] } else { [i, k, column] };
+                            tma::load(self.b, at, full[ring.slot], rights[ring.slot]);
+                        }
+                        for i in unroll(0..BM / WARPS) {
+                            let number = mine.tile([i], [1]).load().item();
+                            let to = lefts[ring.slot].tile([Q * (BM / WARPS) + i, 0], [1, 64]);
+                            copy_async(self.a.tile([number, k], [1, 64]), to);
+                        }
+                        copy_async_commit();
+                        if before >= 0 {
+                            copy_async_wait(1);
+                            fence_async();
+                            full[before].arrive();
+                        }
+                        before = ring.slot;
+                        ring.advance();
+                    }
+                    if step == STAGES && waits {
+                        self.filled.wait(phase);
+                        phase ^= 1;
+                        self.scatter::<BM, BN, Q>(from, end, at);
+                        self.scattered.arrive();
+                    }
+                }
+                (waits, from, end, at) = (more, first, walk.end, column);
+                if more {
+                    tile += num_blocks(0);
+                    more = walk.seek(tile, BM, columns);
+                }
+            }
+        }
+
+        /// Stores the rows of warp `Q` to where they are listed, several at a time.
+        fn scatter<const BM: i32, const BN: i32, const Q: i32>(
+            &self,
+            from: i32,
+            end: i32,
+            column: i32,
+        ) {
+            let height = (BM / WARPS).min(4);
+            let parts = BM / WARPS / height;
+            let targets = self.targets[Q];
+            targets.store(self.lists.targets(from, end, BM / WARPS));
+            sync();
+            for part in range(0, parts, 1) {
+                let targets = targets.reshape([parts, height])[part];
+                let staged = self.staged.reshape([BM / height, height, BN])[Q * parts + part];
+                for i in unroll(0..height) {
+                    let target = targets.tile([i], [1]).load().item();
+                    let numbers = staged.tile([i, 0], [1, BN]).load();
+                    self.c.tile([target, column], [1, BN]).store(numbers);
+                }
+            }
+            sync(); // the targets have been read
+        }
+
+        /// Multiplies, and leaves rows to the other warps.
+        fn multiply<const BM: i32, const BN: i32, const SWAP: bool, const ALONG_K: bool>(&self) {
+            let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
+            let mut walk = Walk::new(self.offsets, self.b.dim(0), self.rows);
+            let mut ring = Ring::reader(self.operands.full.len());
+            let mut phase = 1;
+            let mut tile = block_id(0);
+            while walk.seek(tile, BM, columns) {
+                let (row, column) = walk.place(tile, BM, columns);
+                let (row, column) = (walk.begin + row * BM, column * BN);
+                let acc = self.operands.multiply::<BM, BN, true, ALONG_K, SWAP>(&mut ring, depth);
+                self.scattered.wait(phase); // the tile before this one has left `staged`
+                phase ^= 1;
+                stage::<T, SWAP>(self.epilogue, acc, [walk.expert, row, column], self.staged);
+                self.filled.arrive();
+                tile += num_blocks(0);
+            }
+        }
+    }
+
+    /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns. `SWAP` and `ALONG_K` are those of
+    /// `specialized::product`; there are as many as `rows`.
+    #[kernel(target = sm_90a, warps = 8, grid = blocks,
+             instances(T = [bf16, f16], (BM, BN, STAGES, SWAP) = [(16, 128, 8, true), (128, 256, 3, false)], ALONG_K = [true, false]))]
+    pub fn product<
+        T: Float,
+        const BM: i32,
+        const BN: i32,
+        const STAGES: i32,
+        const SWAP: bool,
+        const ALONG_K: bool,
+    >(
+        a: Tensor<T, 2>,
+        #[block(1, if ALONG_K { BN } else { 64 }, if ALONG_K { 64 } else { BN })] b: TensorMap<
+            T,
+            3,
+        >,
+        offsets: Tensor<i32, 1>,
+        c: TensorMut<T, 2>,
+        gather: Tensor<i32, 1>,
+        scatter: Tensor<i32, 1>,
+        rows: i32,
+        blocks: i32,
+        scale: f32,
+        bias: Tensor<T, 2>,
+        activation: i32,
+        weights: Tensor<f32, 1>,
+    ) {
+        launch_dependents();
+        let p = Product {
+            a,
+            b,
+            offsets,
+            c,
+            lists: Lists { gather, scatter },
+            rows,
+            epilogue: Epilogue { scale, bias, activation, weights },
+            operands: Operands {
+                lefts: shared::<T>([STAGES, BM, 64]),
+                rights: if ALONG_K {
+                    shared::<T>([STAGES, BN, 64])
+                } else {
+                    shared::<T>([STAGES, 64, BN])
+                },
+                full: barriers(STAGES, 1 + WARPS), // the weights, and the rows of each warp
+                empty: barriers(STAGES, 1),
+            },
+            // Pieces of 16 bytes are contiguous, whatever the strides of `c` are.
+            staged: shared::<T>([BM, BN]).with_layout(swizzled(8, 1, 8, [1, 0])),
+            numbers: shared::<i32>([WARPS, BM / WARPS]),
+            targets: shared::<i32>([WARPS, BM / WARPS]),
+            filled: barrier(1),
+            scattered: barrier(WARPS),
+        };
+        grid_dependency_wait();
+        warp_specialize(
+            || p.multiply::<BM, BN, SWAP, ALONG_K>(),
+            [
+                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 0>()),
+                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 1>()),
+                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 2>()),
+                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 3>()),
+            ],
+        );
+    }
+}
