@@ -69,6 +69,7 @@ use crate::{
     shape::{extent, require},
 };
 
+mod backward;
 mod decode;
 mod hopper;
 mod latent;
@@ -77,6 +78,7 @@ mod parts;
 mod plain;
 mod seen;
 
+pub use backward::{Given, Gradients};
 use hopper::specialized;
 pub use pages::Pages;
 use plain::pipelined;
@@ -123,6 +125,15 @@ pub struct Ragged<'a> {
     pub key_offsets: &'a DeviceTensor<i32, 1>,
     /// The queries of the longest sequence, or more. Queries of a sequence past this number are not computed.
     pub longest: usize,
+}
+
+impl Ragged<'_> {
+    fn check(self, batch: usize) -> Result<()> {
+        let Ragged { offsets, key_offsets, .. } = self;
+        require("offsets of keys", offsets.shape(), key_offsets.shape())?;
+        require("offsets of sequences", [offsets.len().max(1)], offsets.shape())?;
+        require("batch of ragged attention", [1], [batch])
+    }
 }
 
 /// What else there is to attention. The default is all keys, and a scale of one over the square root of the head's extent.
@@ -232,10 +243,7 @@ impl Attention {
         out: &mut impl TensorArgumentMut<T, 4>,
         options: Options<'_>,
     ) -> Result<()> {
-        let Ragged { offsets, key_offsets, .. } = ragged;
-        require("offsets of keys", offsets.shape(), key_offsets.shape())?;
-        require("offsets of sequences", [offsets.len().max(1)], offsets.shape())?;
-        require("batch of ragged attention", [1], [q.tensor()?.shape()[0]])?;
+        ragged.check(q.tensor()?.shape()[0])?;
         self.launch(stream, [q.tensor()?, k.tensor()?, v.tensor()?], out, Some(ragged), options)
     }
 
@@ -338,10 +346,14 @@ impl Options<'_> {
         }
     }
 
+    /// The factor of products; NaN if it is not positive and finite.
     #[expect(clippy::cast_precision_loss, reason = "the extent of a head is at most 256")]
+    fn true_scale(&self, dim: usize) -> f32 {
+        positive(self.scale.unwrap_or(1.0 / (dim.max(1) as f32).sqrt()))
+    }
+
     fn factors(&self, dim: usize) -> Factors {
-        let positive = |x: f32| if x > 0.0 && x.is_finite() { x } else { f32::NAN };
-        let scale = positive(self.scale.unwrap_or(1.0 / (dim.max(1) as f32).sqrt()));
+        let scale = self.true_scale(dim);
         let (outer, inner) = match self.soft_cap {
             // The kernel's products are those in -1..1 then, and the cap is their scale.
             Some(cap) if !scale.is_nan() => (positive(cap), scale / positive(cap)),
@@ -349,6 +361,11 @@ impl Options<'_> {
         };
         Factors { scale: outer * std::f32::consts::LOG2_E, inner, unit: 1.0 / outer }
     }
+}
+
+/// A number, or NaN for one that is not positive and finite.
+fn positive(x: f32) -> f32 {
+    if x > 0.0 && x.is_finite() { x } else { f32::NAN }
 }
 
 /// A number for a kernel.
