@@ -2,7 +2,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
-use super::{Attention, Factors, Options, Ragged, count, pages::pitch};
+use super::{Attention, Factors, Options, Ragged, count};
 use crate::{
     Half,
     shape::{extent, require},
@@ -14,6 +14,7 @@ mod weights;
 
 use plain::pipelined::{self, of_keys, of_queries};
 use sums::of_results::prepare;
+use weights::items::ROWS;
 
 /// What [`Attention::forward`] gave, and the gradient of its result.
 #[derive(Clone, Copy)]
@@ -101,7 +102,14 @@ impl Attention {
         options: Options<'_>,
     ) -> Result<()> {
         let inputs = [q.tensor()?, k.tensor()?, v.tensor()?];
-        self.launch_backward(stream, inputs, given, gradients, None, options)
+        self.launch_backward(
+            stream,
+            inputs,
+            given,
+            gradients,
+            None,
+            &Options { lse: None, ..options },
+        )
     }
 
     /// [`backward`](Attention::backward) of [`forward_ragged`](Attention::forward_ragged).
@@ -124,7 +132,14 @@ impl Attention {
     ) -> Result<()> {
         let inputs = [q.tensor()?, k.tensor()?, v.tensor()?];
         ragged.check(inputs[0].shape()[0])?;
-        self.launch_backward(stream, inputs, given, gradients, Some(ragged), options)
+        self.launch_backward(
+            stream,
+            inputs,
+            given,
+            gradients,
+            Some(ragged),
+            &Options { lse: None, ..options },
+        )
     }
 
     fn launch_backward<T: Half>(
@@ -134,7 +149,7 @@ impl Attention {
         given: Given<'_, T>,
         gradients: Gradients<'_, T>,
         ragged: Option<Ragged<'_>>,
-        options: Options<'_>,
+        options: &Options<'_>,
     ) -> Result<()> {
         let [batch, queries, heads, dim] = q.shape();
         let [_, keys, key_heads, _] = k.shape();
@@ -150,7 +165,6 @@ impl Attention {
         require("dq of attention", q.shape(), dq.tensor_mut()?.shape())?;
         require("dk of attention", k.shape(), dk.tensor_mut()?.shape())?;
         require("dv of attention", v.shape(), dv.tensor_mut()?.shape())?;
-        let options = Options { lse: None, ..options };
         options.check([batch, queries, heads, key_heads], [dim, value_dim])?;
         let Factors { scale, inner, unit } = options.factors(dim);
         let [left, right] = options.mask.reach();
@@ -163,25 +177,33 @@ impl Attention {
         }
 
         let t = Dtype::of::<T>();
-        let shape = [2, batch, heads, pitch(queries)];
-        let len = shape.iter().product();
-        if self.parts.len() < len {
-            self.parts = stream.empty([len])?;
-        }
-        let sums = self.parts.view_mut().into_slice(0, 0..len)?;
-        let mut sums = sums.into_reshape(shape)?;
-        if len > 0 {
-            prepare::instances()
-                .find(|one| t == one.T && value_dim <= extent(one.V))
-                .expect("there is an instance for extents of 256")
-                .with(prepare::Args { out: &out, d_out: &d_out, lse: given.lse, sums: &mut sums })
-                .launch(stream)?;
-        }
-
         let (offsets, key_offsets) = match ragged {
             Some(Ragged { offsets, key_offsets, .. }) => (offsets, key_offsets),
             None => (&self.no_offsets, &self.no_offsets),
         };
+        // How many pieces of so many rows there are. Those of ragged sequences begin at any place, and each has up to one more for that.
+        let pieces = |rows: usize, of: i32| match ragged {
+            Some(_) => rows / extent(of) + sequences,
+            None => rows.div_ceil(extent(of)),
+        };
+        let rows = pieces(queries, ROWS) * extent(ROWS);
+        let len = 2 * batch * heads * rows;
+        if self.parts.len() < len {
+            self.parts = stream.empty([len])?;
+        }
+        let sums = self.parts.view_mut().into_slice(0, 0..len)?;
+        let mut sums = sums.into_reshape([2, batch, heads, rows])?;
+        if len > 0 {
+            let instance = prepare::instances()
+                .find(|one| t == one.T && value_dim <= extent(one.V))
+                .expect("there is an instance for extents of 256");
+            let (out, d_out, lse, sums) = (&out, &d_out, given.lse, &mut sums);
+            let (blocks, longest) = (count(rows / extent(instance.R))?, count(longest)?);
+            instance
+                .with(prepare::Args { out, d_out, lse, offsets, sums, blocks, longest })
+                .launch(stream)?;
+        }
+
         let slopes = options.slopes.unwrap_or(&self.no_slopes);
         let factor = options.true_scale(dim);
         let widest = dim.max(value_dim);
@@ -210,12 +232,7 @@ impl Attention {
             let instance = of_keys::instances()
                 .find(|one| t == one.T && widest <= extent(one.D))
                 .expect("there is an instance for extents of 256");
-            // Keys of a sequence begin at any place: there are up to this many blocks with keys of one of them.
-            let (blocks, planes) = match ragged {
-                Some(_) => (keys / extent(instance.N) + sequences, 1),
-                None => (keys.div_ceil(extent(instance.N)), batch),
-            };
-            let common = common(blocks, planes)?;
+            let common = common(pieces(keys, instance.N), batch)?;
             instance.with(of_keys::Args { common, dk, dv }).launch(stream)?;
         }
         if longest > 0 && heads > 0 {

@@ -275,6 +275,6 @@ fn scratch<'a>(
 
 /// How far rows of so many numbers in f32 are apart: they begin at multiples of 16 bytes, without which the kernels' copies of keys would be
 /// of single elements as well.
-pub(super) fn pitch(splits: usize) -> usize {
+fn pitch(splits: usize) -> usize {
     splits.next_multiple_of(4)
 }

@@ -3,7 +3,9 @@
 #[kiln::kernel]
 pub(crate) mod pipelined {
     use super::super::super::seen::items::{Seen, part};
-    use super::super::weights::items::{Weights, capped, gradients, keys_of_block, queries_of};
+    use super::super::weights::items::{
+        ROWS, Weights, capped, gradients, queries_of, rows_of_block,
+    };
     use kiln::prelude::*;
 
     /// The arguments of both kernels.
@@ -12,7 +14,7 @@ pub(crate) mod pipelined {
         k: Tensor<T, 4>,
         v: Tensor<T, 4>,
         d_out: Tensor<T, 4>,
-        /// What `prepare` left.
+        /// What `prepare` left: `[2, batch, heads, rows]`.
         sums: Tensor<f32, 4>,
         /// Tensors without elements stand for what is absent.
         offsets: Tensor<i32, 1>,
@@ -51,12 +53,15 @@ pub(crate) mod pipelined {
         let key_head = block_id(0) / blocks % k.dim(2);
         let (mut plane, mut at) = (block_id(0) / blocks / k.dim(2), N * (block_id(0) % blocks));
         let (mut rows, mut key_rows) = ((0, q.dim(1)), (0, k.dim(1)));
+        // Where the sums of the sequence begin.
+        let mut begin = 0;
         if common.offsets.dim(0) > 0 {
             plane = 0;
             let slot = block_id(0) % blocks;
-            let (sequence, first) = keys_of_block::<N>(common.key_offsets, k.dim(1), slot);
+            let (sequence, first) = rows_of_block::<N>(common.key_offsets, k.dim(1), slot);
             at = first;
             rows = part(common.offsets, sequence, q.dim(1));
+            begin = ROWS * (rows.0 / ROWS + sequence);
             key_rows = part(common.key_offsets, sequence, k.dim(1));
         }
         let ((from, to), (key_from, key_to)) = (rows, key_rows);
@@ -68,7 +73,6 @@ pub(crate) mod pipelined {
         let queries = queries.min(common.longest);
         let q = q.slice((.., from..from + queries, .., ..));
         let d_out = d_out.slice((.., from..from + queries, .., ..));
-        let sums = common.sums.slice((.., .., .., from..from + queries));
         let k = k.slice((.., key_from..key_to, .., ..));
         let v = v.slice((.., key_from..key_to, .., ..));
 
@@ -90,8 +94,8 @@ pub(crate) mod pipelined {
             let row = M * (first + i % tiles);
             copy_async(q.tile([plane, row, head, 0], [1, M, 1, D]), qs);
             copy_async(d_out.tile([plane, row, head, 0], [1, M, 1, D]), ds);
-            copy_async(sums.tile([0, plane, head, row], [1, 1, 1, M]), tops);
-            copy_async(sums.tile([1, plane, head, row], [1, 1, 1, M]), deltas);
+            copy_async(common.sums.tile([0, plane, head, begin + row], [1, 1, 1, M]), tops);
+            copy_async(common.sums.tile([1, plane, head, begin + row], [1, 1, 1, M]), deltas);
             let seen = Seen { place: row + shift, rows: M, keys, left: reach[0], right: reach[1] };
             let places = (seen.place + arange(0, M)).expand(0);
             let weights = Weights { seen, slope: common.slope(head), scale: common.scale };
@@ -127,10 +131,13 @@ pub(crate) mod pipelined {
         let start = M * (blocks - 1 - block_id(0) % blocks);
         let mut plane = sequence;
         let (mut rows, mut key_rows) = ((0, q.dim(1)), (0, k.dim(1)));
+        // Where the sums of the sequence begin.
+        let mut begin = 0;
         if common.offsets.dim(0) > 0 {
             plane = 0;
             rows = part(common.offsets, sequence, q.dim(1));
             key_rows = part(common.key_offsets, sequence, k.dim(1));
+            begin = ROWS * (rows.0 / ROWS + sequence);
         }
         let ((from, to), (key_from, key_to)) = (rows, key_rows);
         let (queries, keys) = (to - from, key_to - key_from);
@@ -141,7 +148,6 @@ pub(crate) mod pipelined {
         let seen = Seen { place, rows: M, keys, left: common.left, right: common.right };
         let q = q.slice((.., from..to, .., ..));
         let d_out = d_out.slice((.., from..to, .., ..));
-        let sums = common.sums.slice((.., .., .., from..to));
         let k = k.slice((.., key_from..key_to, .., ..));
         let v = v.slice((.., key_from..key_to, .., ..));
 
@@ -150,8 +156,11 @@ pub(crate) mod pipelined {
         copy_async(d_out.tile([plane, start, head, 0], [1, M, 1, D]), ds);
         copy_async_wait_all();
         sync();
-        let top = sums.tile([0, plane, head, start], [1, 1, 1, M]).load().reshape([M]).expand(1);
-        let delta = sums.tile([1, plane, head, start], [1, 1, 1, M]).load().reshape([M]).expand(1);
+        let sums = |i: i32| {
+            let sums = common.sums.tile([i, plane, head, begin + start], [1, 1, 1, M]).load();
+            sums.reshape([M]).expand(1)
+        };
+        let (top, delta) = (sums(0), sums(1));
         let places = (place + arange(0, M)).expand(1);
         let weights = Weights { seen, slope: common.slope(head), scale: common.scale };
         let (ks, vs) = (shared::<T>([N, D]), shared::<T>([N, D]));

@@ -77,10 +77,13 @@ pub(crate) mod items {
         if end > first { (first / M, (end + (M - 1)) / M) } else { (0, 0) }
     }
 
-    /// The sequence of which block `slot` has keys, and the first of these, if each block has up to `N` keys of one sequence.
+    /// Sums of queries begin at multiples of this for each sequence, and are filled up to one.
+    pub(crate) const ROWS: i32 = 128;
+
+    /// The sequence of which block `slot` has rows, and the first of these, if each block has up to `N` rows of one sequence.
     ///
     /// Sequence `i` has the blocks from `offsets[i] / N + i` on, which is more than the last one of the sequence before.
-    pub(crate) fn keys_of_block<const N: i32>(
+    pub(crate) fn rows_of_block<const N: i32>(
         offsets: Tensor<i32, 1>,
         rows: i32,
         slot: i32,
@@ -88,7 +91,7 @@ pub(crate) mod items {
         let (mut sequence, mut end) = (0, offsets.dim(0) - 1);
         let mut begin = 0;
         while end - sequence > 1 {
-            let middle = (sequence + end) / 2;
+            let middle = sequence + (end - sequence) / 2;
             let from = offsets.tile([middle], [1]).load().item().max(0).min(rows) / N + middle;
             if from <= slot {
                 (sequence, begin) = (middle, from);
