@@ -8,11 +8,14 @@ use crate::{
     shape::{extent, require},
 };
 
-mod plain;
+mod kernels;
 mod sums;
 mod weights;
 
-use plain::pipelined::{self, of_keys, of_queries};
+use kernels::recomputed::{
+    CommonArgs, of_keys_pipelined, of_keys_specialized, of_queries_pipelined,
+    of_queries_specialized,
+};
 use sums::of_results::prepare;
 use weights::items::ROWS;
 
@@ -206,14 +209,12 @@ impl Attention {
 
         let slopes = options.slopes.unwrap_or(&self.no_slopes);
         let factor = options.true_scale(dim);
+        let changed = options.soft_cap.is_some() || options.slopes.is_some();
         let widest = dim.max(value_dim);
+        // The largest extent that the kernels for Hopper have.
+        let specialized = self.hopper && widest <= 128;
         let common = |blocks: usize, planes: usize| -> Result<_> {
-            Ok(pipelined::CommonArgs {
-                q: &q,
-                k: &k,
-                v: &v,
-                d_out: &d_out,
-                sums: &sums,
+            Ok(CommonArgs {
                 offsets,
                 key_offsets,
                 slopes,
@@ -228,19 +229,42 @@ impl Attention {
                 factor,
             })
         };
+        let (q, k, v, d_out, sums) = (&q, &k, &v, &d_out, &sums);
         if keys > 0 && key_heads > 0 {
-            let instance = of_keys::instances()
-                .find(|one| t == one.T && widest <= extent(one.D))
-                .expect("there is an instance for extents of 256");
-            let common = common(pieces(keys, instance.N), batch)?;
-            instance.with(of_keys::Args { common, dk, dv }).launch(stream)?;
+            if specialized {
+                let common = common(pieces(keys, 128), batch)?;
+                of_keys_specialized::instances()
+                    .find(|one| t == one.T && widest <= extent(one.D) && changed == one.CHANGED)
+                    .expect("there are instances for extents of 128")
+                    .with(of_keys_specialized::Args { q, k, v, d_out, sums, dk, dv, common })
+                    .launch(stream)?;
+            } else {
+                let instance = of_keys_pipelined::instances()
+                    .find(|one| t == one.T && widest <= extent(one.D))
+                    .expect("there is an instance for extents of 256");
+                let common = common(pieces(keys, instance.N), batch)?;
+                instance
+                    .with(of_keys_pipelined::Args { q, k, v, d_out, sums, dk, dv, common })
+                    .launch(stream)?;
+            }
         }
         if longest > 0 && heads > 0 {
-            let instance = of_queries::instances()
-                .find(|one| t == one.T && widest <= extent(one.D))
-                .expect("there is an instance for extents of 256");
-            let common = common(longest.div_ceil(extent(instance.M)), sequences)?;
-            instance.with(of_queries::Args { common, dq }).launch(stream)?;
+            if specialized {
+                let common = common(longest.div_ceil(128), sequences)?;
+                of_queries_specialized::instances()
+                    .find(|one| t == one.T && widest <= extent(one.D) && changed == one.CHANGED)
+                    .expect("there are instances for extents of 128")
+                    .with(of_queries_specialized::Args { q, k, v, d_out, dq, sums, common })
+                    .launch(stream)?;
+            } else {
+                let instance = of_queries_pipelined::instances()
+                    .find(|one| t == one.T && widest <= extent(one.D))
+                    .expect("there is an instance for extents of 256");
+                let common = common(longest.div_ceil(extent(instance.M)), sequences)?;
+                instance
+                    .with(of_queries_pipelined::Args { q, k, v, d_out, sums, dq, common })
+                    .launch(stream)?;
+            }
         }
         Ok(())
     }

@@ -74,25 +74,12 @@ pub(crate) mod items {
             places: Tile<i32>,
             at: i32,
         ) -> Tile<f32> {
-            self.mask_each(s, places.expand(1), (at + arange(0, N)).expand(0))
-        }
-
-        /// The same of places and keys along either axis.
-        pub(crate) fn mask_each(
-            self,
-            s: Tile<f32>,
-            places: Tile<i32>,
-            keys: Tile<i32>,
-        ) -> Tile<f32> {
+            let keys = (at + arange(0, N)).expand(0);
+            let places = places.expand(1);
             let seen =
                 keys.lt(self.keys) & keys.le(places + self.right) & keys.ge(places - self.left);
             select(seen, s, f32::NEG_INFINITY)
         }
-    }
-
-    /// How far keys are from places, along either axis.
-    pub(crate) fn distance(places: Tile<i32>, keys: Tile<i32>) -> Tile<f32> {
-        (keys - places).abs().cast::<f32>()
     }
 
     /// What is done to products besides scaling.
@@ -120,7 +107,8 @@ pub(crate) mod items {
             }
             if self.sloped {
                 let keys = (at + arange(0, N)).expand(0);
-                s -= distance(places.expand(1), keys) * self.slope.expand(1);
+                let distance = (keys - places.expand(1)).abs().cast::<f32>();
+                s -= distance * self.slope.expand(1);
             }
             s
         }

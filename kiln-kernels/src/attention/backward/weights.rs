@@ -4,38 +4,34 @@ use kiln::prelude::*;
 
 #[device]
 pub(crate) mod items {
-    use super::super::super::seen::items::{Seen, distance};
-    use kiln::lang::{Tensor, Tile, fma};
+    use super::super::super::seen::items::Seen;
+    use kiln::lang::{Tensor, Tile, fma, select};
 
-    /// How weights follow from products.
-    #[derive(Clone, Copy)]
-    pub(crate) struct Weights {
-        pub(crate) seen: Seen,
-        /// How much less a key at a distance of one counts, as a product; 0 without slopes.
-        pub(crate) slope: f32,
-        pub(crate) scale: f32,
+    /// Products `s` of queries at `places` with `keys`, along one axis each, less what keys further away count less by; of keys that are
+    /// not seen, negative infinity. If not `all` keys are seen, they are compared.
+    pub(crate) fn masked(
+        s: Tile<f32>,
+        seen: Seen,
+        slope: f32,
+        places: Tile<i32>,
+        keys: Tile<i32>,
+        all: bool,
+    ) -> Tile<f32> {
+        let mut s = s;
+        if slope != 0.0 {
+            s -= (keys - places).abs().cast::<f32>() * slope;
+        }
+        if !all {
+            let ahead = keys - places;
+            let near = ahead.le(seen.right) & ahead.ge(-seen.left);
+            s = select(near & keys.lt(seen.keys), s, f32::NEG_INFINITY);
+        }
+        s
     }
 
-    impl Weights {
-        /// The weights of products `s` with a cap behind them, of queries at `places` and `keys`, along one axis each. `tops` is the
-        /// logarithm of the total of each query, to the base 2. If not `all` keys are seen, they are compared.
-        pub(crate) fn of(
-            self,
-            s: Tile<f32>,
-            tops: Tile<f32>,
-            places: Tile<i32>,
-            keys: Tile<i32>,
-            all: bool,
-        ) -> Tile<f32> {
-            let mut s = s;
-            if self.slope != 0.0 {
-                s -= distance(places, keys) * self.slope;
-            }
-            if !all {
-                s = self.seen.mask_each(s, places, keys);
-            }
-            fma(s, self.scale, -tops).exp2_approx()
-        }
+    /// The weights of products. `tops` is the logarithm of the total of each query, to the base 2.
+    pub(crate) fn weights(s: Tile<f32>, scale: f32, tops: Tile<f32>) -> Tile<f32> {
+        fma(s, scale, -tops).exp2_approx()
     }
 
     /// `tanh` of a soft cap.
@@ -47,16 +43,9 @@ pub(crate) mod items {
         s
     }
 
-    /// The gradients of products: of scores with weights `p`, of which `dp` are the gradients, and `delta` those of the totals. `s` is what
-    /// a soft cap gave.
-    pub(crate) fn gradients(
-        s: Tile<f32>,
-        p: Tile<f32>,
-        dp: Tile<f32>,
-        delta: Tile<f32>,
-        inner: f32,
-    ) -> Tile<f32> {
-        let mut ds = p * (dp - delta);
+    /// The gradients of products, from weights `p` and their gradients, less those of the totals. `s` is what a soft cap gave.
+    pub(crate) fn gradients(s: Tile<f32>, p: Tile<f32>, dp: Tile<f32>, inner: f32) -> Tile<f32> {
+        let mut ds = p * dp;
         if inner > 0.0 {
             ds *= 1.0 - s * s;
         }
