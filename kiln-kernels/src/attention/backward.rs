@@ -16,7 +16,7 @@ use kernels::recomputed::{
     CommonArgs, of_keys_pipelined, of_keys_specialized, of_queries_pipelined,
     of_queries_specialized,
 };
-use sums::of_results::prepare;
+use sums::of_results::{self, prepare};
 use weights::items::ROWS;
 
 /// What [`Attention::forward`] gave, and the gradient of its result.
@@ -88,8 +88,8 @@ impl Attention {
     /// faster. Gradients are computed in f32 and rounded once, but the weights, and the gradients of scores, are rounded to the element
     /// type, because the tensor cores multiply them. In f16 the latter may exceed the range, as the gradient of the result times a value.
     ///
-    /// NaN and infinities spread as the formula says: those of a key or value that a query does not see may give NaN, because their weight
-    /// is 0.
+    /// NaN and infinities spread as the formula says. Those of a query and a key of which one does not see the other may give NaN in the
+    /// gradients of both, because their weight is 0.
     ///
     /// # Errors
     /// [`Error::Shape`] for extents that do not fit together; those of allocations and launches.
@@ -197,12 +197,10 @@ impl Attention {
         let sums = self.parts.view_mut().into_slice(0, 0..len)?;
         let mut sums = sums.into_reshape([2, batch, heads, rows])?;
         if len > 0 {
-            let instance = prepare::instances()
-                .find(|one| t == one.T && value_dim <= extent(one.V))
-                .expect("there is an instance for extents of 256");
             let (out, d_out, lse, sums) = (&out, &d_out, given.lse, &mut sums);
-            let (blocks, longest) = (count(rows / extent(instance.R))?, count(longest)?);
-            instance
+            let (blocks, longest) = (count(rows / extent(of_results::R))?, count(longest)?);
+            prepare::Values { T: t }
+                .find()?
                 .with(prepare::Args { out, d_out, lse, offsets, sums, blocks, longest })
                 .launch(stream)?;
         }

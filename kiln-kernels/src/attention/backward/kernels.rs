@@ -158,8 +158,7 @@ pub(crate) mod recomputed {
                         let s = wgmma::mma(ks, qs.t(), zeros::<f32>([128, M]));
                         d_filled[ring.slot].wait(ring.phase);
                         let of_these = of_queries[ring.slot];
-                        let deltas = of_these.tile([1, 0], [1, M]).load();
-                        let dp = wgmma::mma(vs, ds.t(), (-deltas).broadcast([128, M]));
+                        let dp = wgmma::mma(vs, ds.t(), zeros::<f32>([128, M]));
                         let seen = common.seen(M * tile + task.shift(), M, keys);
                         let places = (seen.place + arange(0, M)).expand(0);
                         let s = capped(wgmma::wait(1, s), inner);
@@ -168,7 +167,9 @@ pub(crate) mod recomputed {
                         let tops = of_these.tile([0, 0], [1, M]).load();
                         let p = weights(shown, common.scale, tops);
                         dv_sums = wgmma::mma(p.cast::<T>(), ds, dv_sums);
-                        let gradients = gradients(s, p, wgmma::wait(1, dp), inner);
+                        let dp = wgmma::wait(1, dp);
+                        let deltas = of_these.tile([1, 0], [1, M]).load();
+                        let gradients = gradients(s, p, dp - deltas, inner);
                         dk_sums = wgmma::mma(gradients.cast::<T>(), qs, dk_sums);
                         dv_sums = wgmma::wait(1, dv_sums);
                         d_free[ring.slot].arrive();
@@ -258,7 +259,7 @@ pub(crate) mod recomputed {
                     k_filled[ring.slot].wait(ring.phase);
                     let s = wgmma::mma(qs, ks.t(), zeros::<f32>([128, N]));
                     v_filled[ring.slot].wait(ring.phase);
-                    let dp = wgmma::mma(ds, vs.t(), (-deltas).broadcast([128, N]));
+                    let dp = wgmma::mma(ds, vs.t(), zeros::<f32>([128, N]));
                     let s = capped(wgmma::wait(1, s), inner);
                     let at = N * tile;
                     let numbers = (at + arange(0, N)).expand(0);
@@ -266,7 +267,7 @@ pub(crate) mod recomputed {
                     let p = weights(shown, common.scale, tops);
                     let dp = wgmma::wait(0, dp);
                     v_free[ring.slot].arrive();
-                    let gradients = gradients(s, p, dp, inner);
+                    let gradients = gradients(s, p, dp - deltas, inner);
                     dq_sums = wgmma::mma(gradients.cast::<T>(), ks, dq_sums);
                     dq_sums = wgmma::wait(0, dq_sums);
                     k_free[ring.slot].arrive();

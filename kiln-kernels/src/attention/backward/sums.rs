@@ -6,13 +6,16 @@ pub(crate) mod of_results {
     use super::super::weights::items::{ROWS, rows_of_block};
     use kiln::prelude::*;
 
+    /// Queries of a block.
+    pub(crate) const R: i32 = 64;
+
     /// One block computes `R` queries of one head: the logarithms of their totals to the base 2, and the sums `out · d_out`.
     ///
-    /// `sums` is `[2, batch, heads, blocks * R]`. The queries of each sequence begin at a multiple of `ROWS`; what is there after them
+    /// `sums` is `[2, batch, heads, R * blocks]`. The queries of each sequence begin at a multiple of `ROWS`; what is there after them
     /// gives weights of 0.
     #[kernel(target = sm_80, warps = 4, grid = blocks * out.dim(2) * out.dim(0),
-             instances(T = [bf16, f16], (V, R) = [(64, 128), (128, 64), (256, 32)]))]
-    pub fn prepare<T: Float, const V: i32, const R: i32>(
+             instances(T = [bf16, f16]))]
+    pub fn prepare<T: Float>(
         out: Tensor<T, 4>,
         d_out: Tensor<T, 4>,
         lse: Tensor<f32, 3>,
@@ -34,10 +37,13 @@ pub(crate) mod of_results {
         let out = out.slice((.., from..to, .., ..));
         let d_out = d_out.slice((.., from..to, .., ..));
         let lse = lse.slice((.., .., from..to));
-        let at = [plane, row, head, 0];
-        let out = out.tile(at, [1, R, 1, V]).load().reshape([R, V]).cast::<f32>();
-        let d_out = d_out.tile(at, [1, R, 1, V]).load().reshape([R, V]).cast::<f32>();
-        let delta = (out * d_out).sum(1);
+        let mut products = zeros::<f32>([R, 64]);
+        for column in range(0, out.dim(3), 64) {
+            let at = [plane, row, head, column];
+            let of_result = |x: Tensor<T, 4>| x.tile(at, [1, R, 1, 64]).load().reshape([R, 64]);
+            products += of_result(out).cast::<f32>() * of_result(d_out).cast::<f32>();
+        }
+        let delta = products.sum(1);
         let top = lse.tile([plane, head, row], [1, 1, R]).load().reshape([R]);
         // Weights are `exp2` of scores minus this. A query that sees no key has negative infinity.
         let weighs = (row + arange(0, R)).lt(to - from) & top.ne(f32::NEG_INFINITY);

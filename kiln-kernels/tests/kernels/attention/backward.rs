@@ -1,13 +1,13 @@
 //! The gradients of attention.
 
 use half::{bf16, f16};
-use kiln::prelude::{DeviceTensor, Result, Stream};
+use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{
     Half,
     attention::{Attention, Given, Gradients, Mask, Options, Ragged},
 };
 
-use super::Case;
+use super::{Case, ones};
 use crate::support::{Number, assert_close, devices, numbers};
 
 /// Values, and how far each may be off before it is rounded.
@@ -245,4 +245,315 @@ fn gradients_of_ragged_sequences() -> Result<()> {
     Case { heads: 2, slopes: true, mask, ..case.clone() }.check_gradients::<f16>()?;
     let mask = Mask::Window { left: 9, right: 3 };
     Case { soft_cap: Some(1.0), mask, ..case }.check_gradients::<f16>()
+}
+
+#[test]
+fn the_reference_is_the_slope_of_attention() {
+    let mask = Mask::Window { left: 3, right: 1 };
+    let case =
+        Case { queries: 5, keys: 6, heads: 2, dim: 4, value_dim: 3, mask, ..Case::default() };
+    let case = Case { soft_cap: Some(2.0), slopes: true, scale: Some(0.3), ..case };
+    let inputs = case.inputs::<f32>();
+    // The result times its gradient, of which the gradients are the slopes.
+    let sum = |q: &[f32], k: &[f32], v: &[f32]| -> f64 {
+        let results = case.reference(q, k, v).out;
+        results.iter().zip(&inputs.d_out).map(|(x, d)| x.0 * d.value()).sum()
+    };
+    let [dq, dk, dv] = case.gradients(&inputs);
+    let step = 1.0 / 256.0;
+    for (which, gradients) in [dq, dk, dv].iter().enumerate() {
+        for at in 0..gradients.len() {
+            let moved = |by: f32| {
+                let mut all = [inputs.q.clone(), inputs.k.clone(), inputs.v.clone()];
+                all[which][at] += by;
+                sum(&all[0], &all[1], &all[2])
+            };
+            let slope = (moved(step) - moved(-step)) / f64::from(2.0 * step);
+            // The step squared, times a third derivative of a few hundred; `f32` rounds results and steps far less.
+            let off = (slope - gradients[at].0).abs();
+            assert!(off < 4e-3, "{which} at {at}: {} for {slope}", gradients[at].0);
+        }
+    }
+}
+
+#[test]
+fn gradients_of_a_sequence_do_not_depend_on_others() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        // The first sequence is of ones, the second is not a number.
+        let half = |columns: usize| -> Result<_> {
+            let values: Vec<f16> = (0..6 * columns)
+                .map(|i| if i < 2 * columns { f16::ONE } else { f16::NAN })
+                .collect();
+            stream.upload(&values, [1, 6, 1, columns])
+        };
+        let x = half(64)?;
+        let lse = [2f32.ln() + 8.0, 2f32.ln() + 8.0, f32::NAN, f32::NAN, f32::NAN, f32::NAN];
+        let lse = stream.upload(&lse, [1, 1, 6])?;
+        let [mut dq, mut dk, mut dv] = ones(&stream, [[1, 6, 1, 64]; 3])?;
+        let offsets = stream.upload(&[0, 2, 6], [3])?;
+        let ragged = Ragged { offsets: &offsets, key_offsets: &offsets, longest: 4 };
+        let given = Given { out: &x, lse: &lse, d_out: &x };
+        let gradients = Gradients { dq: &mut dq, dk: &mut dk, dv: &mut dv };
+        Attention::new(&stream)?.backward_ragged(
+            &stream,
+            &x,
+            &x,
+            &x,
+            ragged,
+            given,
+            gradients,
+            Options::default(),
+        )?;
+        for (gradient, required) in [(dq, 0.0), (dk, 0.0), (dv, 1.0)] {
+            let gradient = gradient.to_vec(&stream)?;
+            let (first, second) = gradient.split_at(2 * 64);
+            assert!(
+                first.iter().all(|x| (x.to_f32() - required).abs() < 1e-3),
+                "{device}: {first:?}"
+            );
+            assert!(second.iter().all(|x| x.is_nan()), "{device}: {second:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The arguments of a test, ones of these shapes, and gradients of NaN.
+struct Ones {
+    q: DeviceTensor<f16, 4>,
+    k: DeviceTensor<f16, 4>,
+    v: DeviceTensor<f16, 4>,
+    out: DeviceTensor<f16, 4>,
+    d_out: DeviceTensor<f16, 4>,
+    lse: DeviceTensor<f32, 3>,
+    dq: DeviceTensor<f16, 4>,
+    dk: DeviceTensor<f16, 4>,
+    dv: DeviceTensor<f16, 4>,
+}
+
+impl Ones {
+    /// Of attention with these shapes of `q`, `k` and `v`.
+    fn new(stream: &Stream, [q, k, v]: [[usize; 4]; 3]) -> Result<Ones> {
+        let result = [q[0], q[1], q[2], v[3]];
+        let [one, two, three, out, d_out] = ones(stream, [q, k, v, result, result])?;
+        let nan = |shape: [usize; 4]| stream.full(shape, f16::NAN);
+        Ok(Ones {
+            q: one,
+            k: two,
+            v: three,
+            out,
+            d_out,
+            lse: stream.full([q[0], q[2], q[1]], 8.0 + (k[1] as f32).ln())?,
+            dq: nan(q)?,
+            dk: nan(k)?,
+            dv: nan(v)?,
+        })
+    }
+
+    fn run(
+        &mut self,
+        stream: &Stream,
+        ragged: Option<Ragged<'_>>,
+        options: Options<'_>,
+    ) -> Result<()> {
+        let Ones { q, k, v, out, d_out, lse, dq, dk, dv } = self;
+        let given = Given { out, lse, d_out };
+        let gradients = Gradients { dq, dk, dv };
+        let mut attention = Attention::new(stream)?;
+        match ragged {
+            Some(ragged) => {
+                attention.backward_ragged(stream, q, k, v, ragged, given, gradients, options)
+            }
+            None => attention.backward(stream, q, k, v, given, gradients, options),
+        }
+    }
+
+    /// The gradients.
+    fn gradients(&self, stream: &Stream) -> Result<[Vec<f16>; 3]> {
+        Ok([self.dq.to_vec(stream)?, self.dk.to_vec(stream)?, self.dv.to_vec(stream)?])
+    }
+}
+
+#[test]
+fn gradients_with_offsets_outside_of_the_tensors() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let mut all = Ones::new(&stream, [[1, 6, 1, 64]; 3])?;
+        // Sequences of 2, 4, 0 and 0 queries and keys: the totals are those of 6 keys.
+        let offsets = stream.upload(&[-3, 2, i32::MAX, i32::MAX, i32::MIN], [5])?;
+        let ragged = Ragged { offsets: &offsets, key_offsets: &offsets, longest: 9 };
+        all.run(&stream, Some(ragged), Options::default())?;
+        let [dq, dk, dv] = all.gradients(&stream)?;
+        // The gradient of each product of values is 64, as is that of its total.
+        assert!(dq.iter().chain(&dk).all(|x| *x == f16::ZERO), "{device}");
+        for (at, x) in dv.iter().enumerate() {
+            let required = if at < 2 * 64 { 2.0 / 6.0 } else { 4.0 / 6.0 };
+            assert!((x.to_f32() - required).abs() < 1e-3, "{device} at {at}: {x}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn gradients_of_heads_before_sequences_and_of_parts_of_one_tensor() -> Result<()> {
+    let case = Case { batch: 2, queries: 20, keys: 20, heads: 3, key_heads: 3, ..Case::default() };
+    let case = Case { dim: 16, value_dim: 16, mask: Mask::Causal, ..case };
+    let inputs = case.inputs::<bf16>();
+    let required = case.gradients(&inputs);
+    let (shape, dim) = ([case.batch, case.queries, case.heads, case.dim], case.dim);
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        // Queries, keys and values of a head one after the other.
+        let [batch, length, heads, _] = shape;
+        let all: Vec<bf16> = (0..batch * length * heads)
+            .flat_map(|row| [&inputs.q, &inputs.k, &inputs.v].map(|x| &x[row * dim..][..dim]))
+            .flatten()
+            .copied()
+            .collect();
+        let joined = stream.upload(&all, [batch, length, heads, 3 * dim])?;
+        let part = |i: usize| joined.slice(3, i * dim..(i + 1) * dim);
+        let (out, d_out) =
+            (stream.upload(&inputs.out, shape)?, stream.upload(&inputs.d_out, shape)?);
+        let lse = stream.upload(&inputs.lse, [batch, heads, length])?;
+        // Heads before the sequence.
+        let nan = || stream.full([batch, heads, length, dim], bf16::NAN);
+        let (mut dq, mut dk, mut dv) = (nan()?, nan()?, nan()?);
+        let given = Given { out: &out, lse: &lse, d_out: &d_out };
+        let gradients = Gradients {
+            dq: &mut dq.permute_mut([0, 2, 1, 3])?,
+            dk: &mut dk.permute_mut([0, 2, 1, 3])?,
+            dv: &mut dv.permute_mut([0, 2, 1, 3])?,
+        };
+        let options = Options { mask: Mask::Causal, ..Options::default() };
+        let mut attention = Attention::new(&stream)?;
+        let (q, k, v) = (part(0)?, part(1)?, part(2)?);
+        attention.backward(&stream, &q, &k, &v, given, gradients, options)?;
+        for (gradient, required) in [dq, dk, dv].iter().zip(&required) {
+            let gradient = gradient.to_vec(&stream)?;
+            let rows = (0..batch).flat_map(|b| (0..length).map(move |i| (b, i)));
+            let gradient: Vec<bf16> = rows
+                .flat_map(|(b, i)| (0..heads).map(move |head| (b * heads + head) * length + i))
+                .flat_map(|row| &gradient[row * dim..][..dim])
+                .copied()
+                .collect();
+            assert_close(&format!("{device}"), dim, &gradient, required);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn gradients_of_empty_extents_are_nothing_or_zeros() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        for [batch, queries, keys, heads, dim, value_dim] in [
+            [0, 3, 3, 1, 64, 64],
+            [2, 0, 3, 1, 64, 64],
+            [2, 3, 0, 1, 64, 64],
+            [2, 3, 3, 0, 64, 64],
+            [2, 3, 3, 1, 64, 0],
+        ] {
+            let shapes =
+                [[batch, queries, heads, dim], [batch, keys, 1, dim], [batch, keys, 1, value_dim]];
+            let mut all = Ones::new(&stream, shapes)?;
+            all.run(&stream, None, Options::default())?;
+            let [dq, dk, dv] = all.gradients(&stream)?;
+            let zeros = dq.iter().chain(&dk).chain(&dv).all(|&x| x == f16::ZERO);
+            assert!(zeros, "{device}: {shapes:?}");
+        }
+        // Without numbers to multiply, all keys count the same.
+        let mut all = Ones::new(&stream, [[1, 3, 1, 0], [1, 5, 1, 0], [1, 5, 1, 64]])?;
+        stream.fill(&mut all.lse, 5f32.ln())?;
+        all.run(&stream, None, Options::default())?;
+        let [_, _, dv] = all.gradients(&stream)?;
+        assert!(dv.iter().all(|x| (x.to_f32() - 0.6).abs() < 1e-3), "{device}: {dv:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn gradients_are_nan_for_scales_and_caps_that_are_not_positive() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        for (scale, soft_cap) in [(Some(-1.0), Some(2.0)), (Some(0.0), None), (None, Some(0.0))] {
+            let mut all = Ones::new(&stream, [[1, 3, 1, 16]; 3])?;
+            all.run(&stream, None, Options { scale, soft_cap, ..Options::default() })?;
+            let gradients = all.gradients(&stream)?;
+            assert!(gradients.iter().flatten().all(|x| x.is_nan()), "{scale:?} {soft_cap:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn nan_of_a_query_reaches_the_gradients_of_the_keys_that_it_sees() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let mut all = Ones::new(&stream, [[1, 140, 1, 16]; 3])?;
+        let mut values = vec![f16::ONE; 140 * 16];
+        values[136 * 16 + 3] = f16::NAN;
+        all.d_out = stream.upload(&values, [1, 140, 1, 16])?;
+        let mask = Mask::Window { left: 0, right: 0 };
+        all.run(&stream, None, Options { mask, ..Options::default() })?;
+        let [dq, dk, dv] = all.gradients(&stream)?;
+        for at in 0..140 * 16 {
+            let (row, column) = (at / 16, at % 16);
+            assert!(dq[at].is_nan() == (row == 136), "{device}: dq at {row}");
+            match row {
+                136 => {
+                    assert!(dk[at].is_nan(), "{device}: dk at {row}");
+                    assert!(dv[at].is_nan() == (column == 3), "{device}: dv at {row}, {column}");
+                }
+                // Not seen, but perhaps in a tile of keys with one that is.
+                128.. => {}
+                _ => assert!(!dk[at].is_nan() && !dv[at].is_nan(), "{device}: {row}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn gradients_that_do_not_fit_are_refused() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let good = [[2, 3, 4, 64], [2, 5, 2, 64], [2, 5, 2, 32]];
+        let refused = |change: &dyn Fn(&mut Ones) -> Result<()>| -> Result<()> {
+            let mut all = Ones::new(&stream, good)?;
+            change(&mut all)?;
+            let refused = all.run(&stream, None, Options::default());
+            assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+            Ok(())
+        };
+        let other = |shape: [usize; 4]| stream.full(shape, f16::ONE);
+        refused(&|all| Ok(all.k = other([1, 5, 2, 64])?))?;
+        refused(&|all| Ok(all.v = other([2, 4, 2, 32])?))?;
+        refused(&|all| Ok(all.out = other([2, 3, 4, 64])?))?;
+        refused(&|all| Ok(all.d_out = other([2, 4, 4, 32])?))?;
+        refused(&|all| Ok(all.lse = stream.zeros([2, 3, 4])?))?;
+        refused(&|all| Ok(all.dq = other([2, 3, 4, 32])?))?;
+        refused(&|all| Ok(all.dk = other([2, 5, 4, 64])?))?;
+        refused(&|all| Ok(all.dv = other([2, 5, 2, 64])?))?;
+        for shapes in [
+            [[2, 3, 4, 64], [2, 5, 3, 64], [2, 5, 3, 64]],
+            [[2, 3, 4, 264], [2, 5, 4, 264], [2, 5, 4, 64]],
+        ] {
+            let refused = Ones::new(&stream, shapes)?.run(&stream, None, Options::default());
+            assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        }
+        let slopes = stream.zeros([3])?;
+        let options = Options { slopes: Some(&slopes), ..Options::default() };
+        let refused = Ones::new(&stream, good)?.run(&stream, None, options);
+        assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        // A batch of two, and numbers of offsets that differ.
+        let (two, three) = (stream.zeros([2])?, stream.zeros([3])?);
+        for (batch, key_offsets) in [(2, &two), (1, &three)] {
+            let shapes = [[batch, 3, 4, 64], [batch, 5, 2, 64], [batch, 5, 2, 64]];
+            let ragged = Ragged { offsets: &two, key_offsets, longest: 3 };
+            let refused =
+                Ones::new(&stream, shapes)?.run(&stream, Some(ragged), Options::default());
+            assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        }
+    }
+    Ok(())
 }
