@@ -16,7 +16,7 @@ use kernels::recomputed::{
     CommonArgs, of_keys_pipelined, of_keys_specialized, of_queries_pipelined,
     of_queries_specialized,
 };
-use sums::of_results::{self, prepare};
+use sums::of_results::{self, finish, prepare};
 use weights::items::ROWS;
 
 /// What [`Attention::forward`] gave, and the gradient of its result.
@@ -30,6 +30,18 @@ pub struct Given<'a, T> {
     pub d_out: &'a dyn TensorArgument<T, 4>,
 }
 
+/// How the gradients of queries are added up, which several blocks have parts of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sums {
+    /// By one block for each, which computes all scores once more. Results are the same in every run.
+    #[default]
+    InOrder,
+    /// By atomic operations in any order, so that results may differ in their last bits from run to run: five products in place of seven.
+    /// This takes scratch memory for the gradients of all queries in f32. Only Hopper does so, for heads of up to 128 without soft caps
+    /// and slopes; otherwise it is [`InOrder`](Sums::InOrder).
+    Atomic,
+}
+
 /// Takes the gradients of queries, keys and values. Each has the shape of its tensor, and is overwritten.
 pub struct Gradients<'a, T> {
     /// Of the queries.
@@ -38,6 +50,8 @@ pub struct Gradients<'a, T> {
     pub dk: &'a mut dyn TensorArgumentMut<T, 4>,
     /// Of the values.
     pub dv: &'a mut dyn TensorArgumentMut<T, 4>,
+    /// How those of queries are added up.
+    pub sums: Sums,
 }
 
 impl<T> std::fmt::Debug for Given<'_, T> {
@@ -48,7 +62,7 @@ impl<T> std::fmt::Debug for Given<'_, T> {
 
 impl<T> std::fmt::Debug for Gradients<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gradients").finish_non_exhaustive()
+        f.debug_struct("Gradients").field("sums", &self.sums).finish_non_exhaustive()
     }
 }
 
@@ -60,7 +74,7 @@ impl Attention {
     ///
     /// ```
     /// use kiln::prelude::*;
-    /// use kiln_kernels::attention::{Attention, Given, Gradients, Mask, Options};
+    /// use kiln_kernels::attention::{Attention, Given, Gradients, Mask, Options, Sums};
     ///
     /// let device = Device::best_for(Attention::TARGETS)?;
     /// let stream = device.stream()?;
@@ -77,22 +91,23 @@ impl Attention {
     /// let d_out = stream.full(shape, bf16::ONE)?;
     /// let (mut dq, mut dk, mut dv) = (stream.zeros(shape)?, stream.zeros(shape)?, stream.zeros(shape)?);
     /// let given = Given { out: &out, lse: &lse, d_out: &d_out };
-    /// let gradients = Gradients { dq: &mut dq, dk: &mut dk, dv: &mut dv };
-    /// attention.backward(&stream, &q, &k, &v, given, gradients, options())?;
+    /// let gradients = Gradients { dq: &mut dq, dk: &mut dk, dv: &mut dv, sums: Sums::InOrder };
+    /// attention.backward(&stream, &q, &k, &v, given, gradients, &options())?;
     /// // The first value counts for the first query alone, for the second by a half, and so on.
     /// assert_eq!(dv.to_vec(&stream)?[0].to_f32(), 2.078125); // 1 + 1/2 + 1/3 + 1/4
     /// # Ok::<(), kiln::Error>(())
     /// ```
     ///
-    /// The sums are in a fixed order: results are the same in every run. Strides are any; rows that begin at multiples of 16 bytes are
-    /// faster. Gradients are computed in f32 and rounded once, but the weights, and the gradients of scores, are rounded to the element
+    /// With [`Sums::InOrder`] results are the same in every run. Strides are those of [`forward`](Attention::forward), of all
+    /// tensors; heads wider than 128 take all strides on Hopper too. Gradients are computed in f32 and rounded once, but the weights, and the gradients of scores, are rounded to the element
     /// type, because the tensor cores multiply them. In f16 the latter may exceed the range, as the gradient of the result times a value.
     ///
     /// NaN and infinities spread as the formula says. Those of a query and a key of which one does not see the other may give NaN in the
     /// gradients of both, because their weight is 0.
     ///
     /// # Errors
-    /// [`Error::Shape`] for extents that do not fit together; those of allocations and launches.
+    /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] and [`Error::TensorMap`] for strides that TMA does not
+    /// take, those of allocations and launches.
     #[expect(clippy::too_many_arguments, reason = "attention has as many")]
     pub fn backward<T: Half>(
         &mut self,
@@ -102,17 +117,10 @@ impl Attention {
         v: &impl TensorArgument<T, 4>,
         given: Given<'_, T>,
         gradients: Gradients<'_, T>,
-        options: Options<'_>,
+        options: &Options<'_>,
     ) -> Result<()> {
         let inputs = [q.tensor()?, k.tensor()?, v.tensor()?];
-        self.launch_backward(
-            stream,
-            inputs,
-            given,
-            gradients,
-            None,
-            &Options { lse: None, ..options },
-        )
+        self.launch_backward(stream, inputs, given, gradients, None, options)
     }
 
     /// [`backward`](Attention::backward) of [`forward_ragged`](Attention::forward_ragged).
@@ -131,18 +139,11 @@ impl Attention {
         ragged: Ragged<'_>,
         given: Given<'_, T>,
         gradients: Gradients<'_, T>,
-        options: Options<'_>,
+        options: &Options<'_>,
     ) -> Result<()> {
         let inputs = [q.tensor()?, k.tensor()?, v.tensor()?];
         ragged.check(inputs[0].shape()[0])?;
-        self.launch_backward(
-            stream,
-            inputs,
-            given,
-            gradients,
-            Some(ragged),
-            &Options { lse: None, ..options },
-        )
+        self.launch_backward(stream, inputs, given, gradients, Some(ragged), options)
     }
 
     fn launch_backward<T: Half>(
@@ -156,69 +157,52 @@ impl Attention {
     ) -> Result<()> {
         let [batch, queries, heads, dim] = q.shape();
         let [_, keys, key_heads, _] = k.shape();
-        let value_dim = v.shape()[3];
         let (out, d_out) = (given.out.tensor()?, given.d_out.tensor()?);
-        let Gradients { dq, dk, dv } = gradients;
-        require("k of attention", [batch, keys, key_heads, dim], k.shape())?;
-        require("v of attention", [batch, keys, key_heads, value_dim], v.shape())?;
-        let of_result = [batch, queries, heads, value_dim];
-        require("out of attention", of_result, out.shape())?;
-        require("d_out of attention", of_result, d_out.shape())?;
-        require("lse of attention", [batch, heads, queries], given.lse.shape())?;
-        require("dq of attention", q.shape(), dq.tensor_mut()?.shape())?;
-        require("dk of attention", k.shape(), dk.tensor_mut()?.shape())?;
-        require("dv of attention", v.shape(), dv.tensor_mut()?.shape())?;
-        options.check([batch, queries, heads, key_heads], [dim, value_dim])?;
-        let Factors { scale, inner, unit } = options.factors(dim);
-        let [left, right] = options.mask.reach();
-        let (sequences, longest) = match &ragged {
-            Some(Ragged { offsets, longest, .. }) => (offsets.len() - 1, queries.min(*longest)),
-            None => (batch, queries),
-        };
-        if sequences == 0 || batch == 0 {
+        let Gradients { dq, dk, dv, sums: order } = gradients;
+        check([&q, &k, &v, &out, &d_out], given.lse, [dq, dk, dv])?;
+        options.check([batch, queries, heads, key_heads], [dim, v.shape()[3]])?;
+        let lengths = Lengths::new(&q, ragged.as_ref());
+        if lengths.sequences == 0 || batch == 0 {
             return Ok(());
         }
 
+        let changed = options.soft_cap.is_some() || options.slopes.is_some();
+        let widest = dim.max(v.shape()[3]);
+        // The largest extent that the kernels for Hopper have.
+        let specialized = self.hopper && widest <= 128;
+        let atomic = specialized && !changed && order == Sums::Atomic;
         let t = Dtype::of::<T>();
         let (offsets, key_offsets) = match ragged {
             Some(Ragged { offsets, key_offsets, .. }) => (offsets, key_offsets),
             None => (&self.no_offsets, &self.no_offsets),
         };
-        // How many pieces of so many rows there are. Those of ragged sequences begin at any place, and each has up to one more for that.
-        let pieces = |rows: usize, of: i32| match ragged {
-            Some(_) => rows / extent(of) + sequences,
-            None => rows.div_ceil(extent(of)),
-        };
-        let rows = pieces(queries, ROWS) * extent(ROWS);
-        let len = 2 * batch * heads * rows;
-        if self.parts.len() < len {
-            self.parts = stream.empty([len])?;
-        }
-        let sums = self.parts.view_mut().into_slice(0, 0..len)?;
-        let mut sums = sums.into_reshape([2, batch, heads, rows])?;
-        if len > 0 {
-            let (out, d_out, lse, sums) = (&out, &d_out, given.lse, &mut sums);
-            let (blocks, longest) = (count(rows / extent(of_results::R))?, count(longest)?);
+        let rows = lengths.pieces(queries, ROWS) * extent(ROWS);
+        let shape = if atomic { [batch, heads, rows, dim] } else { [0; 4] };
+        let mut sums = scratch(stream, &mut self.tops, [2, batch, heads, rows])?;
+        let mut dq_sums = scratch(stream, &mut self.parts, shape)?;
+        let longest = count(lengths.longest)?;
+        let blocks = count(rows / extent(of_results::R))?;
+        if queries > 0 && heads > 0 {
+            let (out, d_out, lse, sums, dq) = (&out, &d_out, given.lse, &mut sums, &mut dq_sums);
             prepare::Values { T: t }
                 .find()?
-                .with(prepare::Args { out, d_out, lse, offsets, sums, blocks, longest })
+                .with(prepare::Args { out, d_out, lse, offsets, sums, dq, blocks, longest })
                 .launch(stream)?;
         }
 
-        let slopes = options.slopes.unwrap_or(&self.no_slopes);
+        let Factors { scale, inner, unit } = options.factors(dim);
         let factor = options.true_scale(dim);
-        let changed = options.soft_cap.is_some() || options.slopes.is_some();
-        let widest = dim.max(value_dim);
-        // The largest extent that the kernels for Hopper have.
-        let specialized = self.hopper && widest <= 128;
+        let [left, right] = options.mask.reach();
+        let slopes = options.slopes.unwrap_or(&self.no_slopes);
         let common = |blocks: usize, planes: usize| -> Result<_> {
+            let (blocks, batch) = (count(blocks)?, count(planes)?);
             Ok(CommonArgs {
                 offsets,
                 key_offsets,
                 slopes,
-                blocks: count(blocks)?,
-                batch: count(planes)?,
-                longest: count(longest)?,
+                blocks,
+                batch,
+                longest,
                 left,
                 right,
                 scale,
@@ -230,40 +214,109 @@ impl Attention {
         let (q, k, v, d_out, sums) = (&q, &k, &v, &d_out, &sums);
         if keys > 0 && key_heads > 0 {
             if specialized {
-                let common = common(pieces(keys, 128), batch)?;
+                let common = common(lengths.pieces(keys, 128), batch)?;
+                let dq = &mut dq_sums;
                 of_keys_specialized::instances()
-                    .find(|one| t == one.T && widest <= extent(one.D) && changed == one.CHANGED)
+                    .find(|one| {
+                        let fits = t == one.T && widest <= extent(one.D);
+                        fits && changed == one.CHANGED && atomic == one.ATOMIC
+                    })
                     .expect("there are instances for extents of 128")
-                    .with(of_keys_specialized::Args { q, k, v, d_out, sums, dk, dv, common })
+                    .with(of_keys_specialized::Args { q, k, v, d_out, sums, dk, dv, dq, common })
                     .launch(stream)?;
             } else {
                 let instance = of_keys_pipelined::instances()
                     .find(|one| t == one.T && widest <= extent(one.D))
                     .expect("there is an instance for extents of 256");
-                let common = common(pieces(keys, instance.N), batch)?;
+                let common = common(lengths.pieces(keys, instance.N), batch)?;
                 instance
                     .with(of_keys_pipelined::Args { q, k, v, d_out, sums, dk, dv, common })
                     .launch(stream)?;
             }
         }
-        if longest > 0 && heads > 0 {
-            if specialized {
-                let common = common(longest.div_ceil(128), sequences)?;
-                of_queries_specialized::instances()
-                    .find(|one| t == one.T && widest <= extent(one.D) && changed == one.CHANGED)
-                    .expect("there are instances for extents of 128")
-                    .with(of_queries_specialized::Args { q, k, v, d_out, dq, sums, common })
-                    .launch(stream)?;
-            } else {
-                let instance = of_queries_pipelined::instances()
-                    .find(|one| t == one.T && widest <= extent(one.D))
-                    .expect("there is an instance for extents of 256");
-                let common = common(longest.div_ceil(extent(instance.M)), sequences)?;
-                instance
-                    .with(of_queries_pipelined::Args { q, k, v, d_out, sums, dq, common })
-                    .launch(stream)?;
-            }
+        if longest == 0 || heads == 0 {
+            return Ok(());
         }
-        Ok(())
+        if atomic {
+            return finish::Values { T: t }
+                .find()?
+                .with(finish::Args { sums: &dq_sums, offsets, dq, blocks, longest, factor })
+                .launch(stream);
+        }
+        if specialized {
+            let common = common(lengths.longest.div_ceil(128), lengths.sequences)?;
+            return of_queries_specialized::instances()
+                .find(|one| t == one.T && widest <= extent(one.D) && changed == one.CHANGED)
+                .expect("there are instances for extents of 128")
+                .with(of_queries_specialized::Args { q, k, v, d_out, dq, sums, common })
+                .launch(stream);
+        }
+        let instance = of_queries_pipelined::instances()
+            .find(|one| t == one.T && widest <= extent(one.D))
+            .expect("there is an instance for extents of 256");
+        let common = common(lengths.longest.div_ceil(extent(instance.M)), lengths.sequences)?;
+        instance
+            .with(of_queries_pipelined::Args { q, k, v, d_out, sums, dq, common })
+            .launch(stream)
     }
+}
+
+/// [`Error::Shape`] unless all tensors fit together.
+fn check<T: Half>(
+    [q, k, v, out, d_out]: [&DeviceTensor<T, 4>; 5],
+    lse: &DeviceTensor<f32, 3>,
+    gradients: [&mut dyn TensorArgumentMut<T, 4>; 3],
+) -> Result<()> {
+    let [batch, queries, heads, dim] = q.shape();
+    let [_, keys, key_heads, _] = k.shape();
+    let value_dim = v.shape()[3];
+    require("k of attention", [batch, keys, key_heads, dim], k.shape())?;
+    require("v of attention", [batch, keys, key_heads, value_dim], v.shape())?;
+    require("out of attention", [batch, queries, heads, value_dim], out.shape())?;
+    require("d_out of attention", out.shape(), d_out.shape())?;
+    require("lse of attention", [batch, heads, queries], lse.shape())?;
+    let [dq, dk, dv] = gradients;
+    require("dq of attention", q.shape(), dq.tensor_mut()?.shape())?;
+    require("dk of attention", k.shape(), dk.tensor_mut()?.shape())?;
+    require("dv of attention", v.shape(), dv.tensor_mut()?.shape())
+}
+
+/// The lengths of sequences.
+struct Lengths {
+    sequences: usize,
+    /// Queries of a sequence, at most.
+    longest: usize,
+    ragged: bool,
+}
+
+impl Lengths {
+    fn new<T: Half>(q: &DeviceTensor<T, 4>, ragged: Option<&Ragged<'_>>) -> Lengths {
+        let [batch, queries, ..] = q.shape();
+        match ragged {
+            Some(ragged) => Lengths {
+                sequences: ragged.offsets.len() - 1,
+                longest: ragged.longest.min(queries),
+                ragged: true,
+            },
+            None => Lengths { sequences: batch, longest: queries, ragged: false },
+        }
+    }
+
+    /// How many pieces of so many rows there are. Ragged sequences begin at any place, and each has up to one piece more for that.
+    fn pieces(&self, rows: usize, of: i32) -> usize {
+        if self.ragged { rows / extent(of) + self.sequences } else { rows.div_ceil(extent(of)) }
+    }
+}
+
+/// Scratch memory of a shape.
+fn scratch<'a>(
+    stream: &Stream,
+    memory: &'a mut DeviceTensor<f32, 1>,
+    shape: [usize; 4],
+) -> Result<TensorViewMut<'a, f32, 4>> {
+    let len = shape.iter().product();
+    if memory.len() < len {
+        *memory = stream.empty([len])?;
+    }
+    memory.view_mut().into_slice(0, 0..len)?.into_reshape(shape)
 }

@@ -108,10 +108,18 @@ pub(crate) mod recomputed {
 
     /// One block computes the gradients of 128 keys and values: a warp copies queries, and two warpgroups hold 64 keys each.
     ///
-    /// `CHANGED` is for soft caps and slopes. `sums` is what `prepare` left.
+    /// `CHANGED` is for soft caps and slopes. `sums` is what `prepare` left. If `ATOMIC`, the gradients of queries, without their factor,
+    /// are added to `dq`, which has the rows of `sums`.
     #[kernel(target = sm_90a, warps = 8, grid = common.blocks * k.dim(2) * common.batch,
-             instances(T = [bf16, f16], (D, M, CHANGED) = [(64, 64, false), (64, 64, true), (128, 64, false), (128, 32, true)]))]
-    pub fn of_keys_specialized<T: Float, const D: i32, const M: i32, const CHANGED: bool>(
+             instances(T = [bf16, f16], (D, M, CHANGED, ATOMIC) = [(64, 64, false, false), (64, 64, true, false), (128, 64, false, false),
+                                                                   (128, 32, true, false), (64, 64, false, true), (128, 64, false, true)]))]
+    pub fn of_keys_specialized<
+        T: Float,
+        const D: i32,
+        const M: i32,
+        const CHANGED: bool,
+        const ATOMIC: bool,
+    >(
         #[block(1, M, 1, D)] q: TensorMap<T, 4>,
         #[block(1, 128, 1, D)] k: TensorMap<T, 4>,
         #[block(1, 128, 1, D)] v: TensorMap<T, 4>,
@@ -119,6 +127,7 @@ pub(crate) mod recomputed {
         #[block(2, 1, 1, M)] sums: TensorMap<f32, 4>,
         #[block(1, 128, 1, D)] dk: TensorMapMut<T, 4>,
         #[block(1, 128, 1, D)] dv: TensorMapMut<T, 4>,
+        #[block(1, 1, M, D)] dq: TensorMapMut<f32, 4>,
         common: Common,
     ) {
         let task = common.task_of_keys::<128>([q.dim(1), k.dim(1), k.dim(2)]);
@@ -139,6 +148,8 @@ pub(crate) mod recomputed {
         let (ks, vs) = (shared::<T>([128, D]), shared::<T>([128, D]));
         let (qs, ds) = (shared::<T>([2, M, D]), shared::<T>([2, M, D]));
         let of_queries = shared::<f32>([2, 2, M]);
+        // Of the gradients of queries: gradients of products, and sums.
+        let (staged, dq_staged) = (shared::<T>([128, M]), shared::<f32>([M, D]));
         let (q_filled, q_free) = (barriers(2, 1), barriers(2, 1));
         let (d_filled, d_free) = (barriers(2, 1), barriers(2, 1));
         let begun = barrier(1);
@@ -150,7 +161,8 @@ pub(crate) mod recomputed {
                 let mut ring = Ring::reader(2);
                 begun.wait(0);
                 for i in 0..group {
-                    let slope = common.slope::<CHANGED>(key_head * group + i);
+                    let head = key_head * group + i;
+                    let slope = common.slope::<CHANGED>(head);
                     for tile in first..end {
                         let (qs, ds) = (qs[ring.slot], ds[ring.slot]);
                         q_filled[ring.slot].wait(ring.phase);
@@ -170,11 +182,30 @@ pub(crate) mod recomputed {
                         let dp = wgmma::wait(1, dp);
                         let deltas = of_these.tile([1, 0], [1, M]).load();
                         let gradients = gradients(s, p, dp - deltas, inner);
-                        dk_sums = wgmma::mma(gradients.cast::<T>(), qs, dk_sums);
+                        let gradients = gradients.cast::<T>();
+                        if ATOMIC {
+                            // Also waits until both groups have multiplied what is staged.
+                            tma::store_wait(0);
+                            staged.store(gradients);
+                            fence_async();
+                        }
+                        dk_sums = wgmma::mma(gradients, qs, dk_sums);
                         dv_sums = wgmma::wait(1, dv_sums);
                         d_free[ring.slot].arrive();
-                        dk_sums = wgmma::wait(0, dk_sums);
-                        q_free[ring.slot].arrive();
+                        if ATOMIC {
+                            sync();
+                            let sums = wgmma::mma(staged.t(), ks, zeros::<f32>([M, D]));
+                            dk_sums = wgmma::wait(1, dk_sums);
+                            q_free[ring.slot].arrive();
+                            dq_staged.store(wgmma::wait(0, sums));
+                            fence_async();
+                            sync();
+                            let row = task.begin + M * tile;
+                            tma::reduce_add(dq, [plane, head, row.max(0), 0], dq_staged);
+                        } else {
+                            dk_sums = wgmma::wait(0, dk_sums);
+                            q_free[ring.slot].arrive();
+                        }
                         ring.advance();
                     }
                 }

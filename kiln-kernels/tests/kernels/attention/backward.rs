@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{
     Half,
-    attention::{Attention, Given, Gradients, Mask, Options, Ragged},
+    attention::{Attention, Given, Gradients, Mask, Options, Ragged, Sums},
 };
 
 use super::{Case, ones};
@@ -123,10 +123,15 @@ impl Case {
 
     /// Runs the case on the devices of all targets.
     fn check_gradients<T: Number + Half>(&self) -> Result<()> {
+        self.check_sums::<T>(Sums::InOrder)
+    }
+
+    /// The same of gradients of queries that are added up in this way.
+    fn check_sums<T: Number + Half>(&self, sums: Sums) -> Result<()> {
         let inputs = self.inputs::<T>();
         let required = self.gradients(&inputs);
         for device in devices(Attention::TARGETS)? {
-            let actual = self.run(&device.stream()?, &inputs)?;
+            let actual = self.run(&device.stream()?, &inputs, sums)?;
             for ((name, actual), required) in ["dq", "dk", "dv"].iter().zip(actual).zip(&required) {
                 let columns = if *name == "dv" { self.value_dim } else { self.dim };
                 let what = format!("{name} of {self:?} on {device}");
@@ -137,7 +142,12 @@ impl Case {
     }
 
     /// The gradients that a device computes, in tensors that were filled with NaN.
-    fn run<T: Number + Half>(&self, stream: &Stream, inputs: &Inputs<T>) -> Result<[Vec<T>; 3]> {
+    fn run<T: Number + Half>(
+        &self,
+        stream: &Stream,
+        inputs: &Inputs<T>,
+        sums: Sums,
+    ) -> Result<[Vec<T>; 3]> {
         let Case { batch, queries, keys, heads, key_heads, dim, value_dim, .. } = *self;
         let q = stream.upload(&inputs.q, [batch, queries, heads, dim])?;
         let k = stream.upload(&inputs.k, [batch, keys, key_heads, dim])?;
@@ -158,12 +168,12 @@ impl Case {
             lse: None,
         };
         let given = Given { out: &out, lse: &lse, d_out: &d_out };
-        let gradients = Gradients { dq: &mut dq, dk: &mut dk, dv: &mut dv };
+        let gradients = Gradients { dq: &mut dq, dk: &mut dk, dv: &mut dv, sums };
         let mut attention = Attention::new(stream)?;
         if self.ragged.is_some() {
-            attention.backward_ragged(stream, &q, &k, &v, ragged, given, gradients, options)?;
+            attention.backward_ragged(stream, &q, &k, &v, ragged, given, gradients, &options)?;
         } else {
-            attention.backward(stream, &q, &k, &v, given, gradients, options)?;
+            attention.backward(stream, &q, &k, &v, given, gradients, &options)?;
         }
         Ok([dq.to_vec(stream)?, dk.to_vec(stream)?, dv.to_vec(stream)?])
     }
@@ -203,6 +213,22 @@ fn gradients_of_heads_of_every_extent() -> Result<()> {
 }
 
 #[test]
+fn gradients_of_queries_that_are_added_up_in_any_order() -> Result<()> {
+    let case = Case { queries: 140, keys: 150, dim: 16, value_dim: 24, ..Case::default() };
+    case.check_sums::<bf16>(Sums::Atomic)?;
+    let causal = Case { mask: Mask::Causal, ..case.clone() };
+    Case { heads: 4, key_heads: 2, queries: 40, ..causal.clone() }
+        .check_sums::<f16>(Sums::Atomic)?;
+    Case { dim: 96, value_dim: 128, ..causal }.check_sums::<f16>(Sums::Atomic)?;
+    // What the kernel of atomic operations does not have.
+    Case { queries: 9, soft_cap: Some(2.0), ..case.clone() }.check_sums::<f16>(Sums::Atomic)?;
+    Case { queries: 9, keys: 0, ..case.clone() }.check_sums::<f16>(Sums::Atomic)?;
+    let ragged = Some(vec![[7, 7], [0, 5], [65, 64], [3, 0], [1, 130], [64, 66]]);
+    let mask = Mask::Window { left: 9, right: 3 };
+    Case { queries: 143, keys: 275, mask, ragged, ..case }.check_sums::<bf16>(Sums::Atomic)
+}
+
+#[test]
 fn gradients_through_windows() -> Result<()> {
     let case = Case { dim: 16, value_dim: 16, ..Case::default() };
     for (left, right) in [(0, 0), (3, 0), (0, 70), (66, 1), (usize::MAX, 5)] {
@@ -217,7 +243,7 @@ fn gradients_through_windows() -> Result<()> {
 
 #[test]
 fn gradients_of_heads_that_share_keys_and_of_batches() -> Result<()> {
-    let case = Case { batch: 2, queries: 35, keys: 40, heads: 6, ..Case::default() };
+    let case = Case { batch: 2, queries: 20, keys: 40, heads: 6, ..Case::default() };
     let case = Case { dim: 16, value_dim: 32, ..case };
     Case { key_heads: 2, ..case.clone() }.check_gradients::<bf16>()?;
     Case { key_heads: 6, mask: Mask::Causal, ..case.clone() }.check_gradients::<f16>()?;
@@ -294,7 +320,7 @@ fn gradients_of_a_sequence_do_not_depend_on_others() -> Result<()> {
         let offsets = stream.upload(&[0, 2, 6], [3])?;
         let ragged = Ragged { offsets: &offsets, key_offsets: &offsets, longest: 4 };
         let given = Given { out: &x, lse: &lse, d_out: &x };
-        let gradients = Gradients { dq: &mut dq, dk: &mut dk, dv: &mut dv };
+        let gradients = Gradients { dq: &mut dq, dk: &mut dk, dv: &mut dv, sums: Sums::InOrder };
         Attention::new(&stream)?.backward_ragged(
             &stream,
             &x,
@@ -303,7 +329,7 @@ fn gradients_of_a_sequence_do_not_depend_on_others() -> Result<()> {
             ragged,
             given,
             gradients,
-            Options::default(),
+            &Options::default(),
         )?;
         for (gradient, required) in [(dq, 0.0), (dk, 0.0), (dv, 1.0)] {
             let gradient = gradient.to_vec(&stream)?;
@@ -354,11 +380,11 @@ impl Ones {
         &mut self,
         stream: &Stream,
         ragged: Option<Ragged<'_>>,
-        options: Options<'_>,
+        options: &Options<'_>,
     ) -> Result<()> {
         let Ones { q, k, v, out, d_out, lse, dq, dk, dv } = self;
         let given = Given { out, lse, d_out };
-        let gradients = Gradients { dq, dk, dv };
+        let gradients = Gradients { dq, dk, dv, sums: Sums::InOrder };
         let mut attention = Attention::new(stream)?;
         match ragged {
             Some(ragged) => {
@@ -382,7 +408,7 @@ fn gradients_with_offsets_outside_of_the_tensors() -> Result<()> {
         // Sequences of 2, 4, 0 and 0 queries and keys: the totals are those of 6 keys.
         let offsets = stream.upload(&[-3, 2, i32::MAX, i32::MAX, i32::MIN], [5])?;
         let ragged = Ragged { offsets: &offsets, key_offsets: &offsets, longest: 9 };
-        all.run(&stream, Some(ragged), Options::default())?;
+        all.run(&stream, Some(ragged), &Options::default())?;
         let [dq, dk, dv] = all.gradients(&stream)?;
         // The gradient of each product of values is 64, as is that of its total.
         assert!(dq.iter().chain(&dk).all(|x| *x == f16::ZERO), "{device}");
@@ -423,11 +449,12 @@ fn gradients_of_heads_before_sequences_and_of_parts_of_one_tensor() -> Result<()
             dq: &mut dq.permute_mut([0, 2, 1, 3])?,
             dk: &mut dk.permute_mut([0, 2, 1, 3])?,
             dv: &mut dv.permute_mut([0, 2, 1, 3])?,
+            sums: Sums::InOrder,
         };
         let options = Options { mask: Mask::Causal, ..Options::default() };
         let mut attention = Attention::new(&stream)?;
         let (q, k, v) = (part(0)?, part(1)?, part(2)?);
-        attention.backward(&stream, &q, &k, &v, given, gradients, options)?;
+        attention.backward(&stream, &q, &k, &v, given, gradients, &options)?;
         for (gradient, required) in [dq, dk, dv].iter().zip(&required) {
             let gradient = gradient.to_vec(&stream)?;
             let rows = (0..batch).flat_map(|b| (0..length).map(move |i| (b, i)));
@@ -456,7 +483,7 @@ fn gradients_of_empty_extents_are_nothing_or_zeros() -> Result<()> {
             let shapes =
                 [[batch, queries, heads, dim], [batch, keys, 1, dim], [batch, keys, 1, value_dim]];
             let mut all = Ones::new(&stream, shapes)?;
-            all.run(&stream, None, Options::default())?;
+            all.run(&stream, None, &Options::default())?;
             let [dq, dk, dv] = all.gradients(&stream)?;
             let zeros = dq.iter().chain(&dk).chain(&dv).all(|&x| x == f16::ZERO);
             assert!(zeros, "{device}: {shapes:?}");
@@ -464,7 +491,7 @@ fn gradients_of_empty_extents_are_nothing_or_zeros() -> Result<()> {
         // Without numbers to multiply, all keys count the same.
         let mut all = Ones::new(&stream, [[1, 3, 1, 0], [1, 5, 1, 0], [1, 5, 1, 64]])?;
         stream.fill(&mut all.lse, 5f32.ln())?;
-        all.run(&stream, None, Options::default())?;
+        all.run(&stream, None, &Options::default())?;
         let [_, _, dv] = all.gradients(&stream)?;
         assert!(dv.iter().all(|x| (x.to_f32() - 0.6).abs() < 1e-3), "{device}: {dv:?}");
     }
@@ -477,7 +504,7 @@ fn gradients_are_nan_for_scales_and_caps_that_are_not_positive() -> Result<()> {
         let stream = device.stream()?;
         for (scale, soft_cap) in [(Some(-1.0), Some(2.0)), (Some(0.0), None), (None, Some(0.0))] {
             let mut all = Ones::new(&stream, [[1, 3, 1, 16]; 3])?;
-            all.run(&stream, None, Options { scale, soft_cap, ..Options::default() })?;
+            all.run(&stream, None, &Options { scale, soft_cap, ..Options::default() })?;
             let gradients = all.gradients(&stream)?;
             assert!(gradients.iter().flatten().all(|x| x.is_nan()), "{scale:?} {soft_cap:?}");
         }
@@ -494,7 +521,7 @@ fn nan_of_a_query_reaches_the_gradients_of_the_keys_that_it_sees() -> Result<()>
         values[136 * 16 + 3] = f16::NAN;
         all.d_out = stream.upload(&values, [1, 140, 1, 16])?;
         let mask = Mask::Window { left: 0, right: 0 };
-        all.run(&stream, None, Options { mask, ..Options::default() })?;
+        all.run(&stream, None, &Options { mask, ..Options::default() })?;
         let [dq, dk, dv] = all.gradients(&stream)?;
         for at in 0..140 * 16 {
             let (row, column) = (at / 16, at % 16);
@@ -521,7 +548,7 @@ fn gradients_that_do_not_fit_are_refused() -> Result<()> {
         let refused = |change: &dyn Fn(&mut Ones) -> Result<()>| -> Result<()> {
             let mut all = Ones::new(&stream, good)?;
             change(&mut all)?;
-            let refused = all.run(&stream, None, Options::default());
+            let refused = all.run(&stream, None, &Options::default());
             assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
             Ok(())
         };
@@ -538,12 +565,12 @@ fn gradients_that_do_not_fit_are_refused() -> Result<()> {
             [[2, 3, 4, 64], [2, 5, 3, 64], [2, 5, 3, 64]],
             [[2, 3, 4, 264], [2, 5, 4, 264], [2, 5, 4, 64]],
         ] {
-            let refused = Ones::new(&stream, shapes)?.run(&stream, None, Options::default());
+            let refused = Ones::new(&stream, shapes)?.run(&stream, None, &Options::default());
             assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
         }
         let slopes = stream.zeros([3])?;
         let options = Options { slopes: Some(&slopes), ..Options::default() };
-        let refused = Ones::new(&stream, good)?.run(&stream, None, options);
+        let refused = Ones::new(&stream, good)?.run(&stream, None, &options);
         assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
         // A batch of two, and numbers of offsets that differ.
         let (two, three) = (stream.zeros([2])?, stream.zeros([3])?);
@@ -551,7 +578,7 @@ fn gradients_that_do_not_fit_are_refused() -> Result<()> {
             let shapes = [[batch, 3, 4, 64], [batch, 5, 2, 64], [batch, 5, 2, 64]];
             let ragged = Ragged { offsets: &two, key_offsets, longest: 3 };
             let refused =
-                Ones::new(&stream, shapes)?.run(&stream, Some(ragged), Options::default());
+                Ones::new(&stream, shapes)?.run(&stream, Some(ragged), &Options::default());
             assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
         }
     }
