@@ -64,9 +64,9 @@ impl Case {
         // f16 is no finer than 2^-24: weights, gradients of scores and results are off by half of that.
         let least = if T::UNIT == f16::UNIT { 2f64.powi(-25) } else { 0.0 };
         for (b, [from, to], [key_from, key_to]) in self.sequences() {
-            let key_row = |key: usize, head: usize| (b * keys + key) * key_heads + head;
+            let row_of = |key: usize, head: usize| (b * keys + key) * key_heads + head;
             for key in key_from..key_to {
-                let rows = key_row(key, 0)..key_row(key, key_heads);
+                let rows = row_of(key, 0)..row_of(key, key_heads);
                 dk[rows.start * dim..rows.end * dim].fill((0.0, least));
                 dv[rows.start * value_dim..rows.end * value_dim].fill((0.0, least));
             }
@@ -77,7 +77,8 @@ impl Case {
                 let row = (b * queries + query) * heads + head;
                 let top = f64::from(lse[(b * heads + head) * queries + query]);
                 let place = (query - from) as i64 + (key_to - key_from) as i64 - (to - from) as i64;
-                let (q, d_out) = (&q[row * dim..][..dim], &d_out[row * value_dim..][..value_dim]);
+                let query_row = &q[row * dim..][..dim];
+                let d_out = &d_out[row * value_dim..][..value_dim];
                 let (delta, delta_size) = product(&out[row * value_dim..][..value_dim], d_out);
                 let dq = &mut dq[row * dim..][..dim];
                 dq.fill((0.0, least));
@@ -86,35 +87,41 @@ impl Case {
                     if !self.sees(ahead) {
                         continue;
                     }
-                    let at = key_row(key, head / group);
-                    let (k, v) = (&k[at * dim..][..dim], &v[at * value_dim..][..value_dim]);
-                    let (s, size) = product(q, k);
-                    let (s, s_off) = (s * scale, dim as f64 * 2f64.powi(-23) * size * scale);
+                    let at = row_of(key, head / group);
+                    let (key_row, value) =
+                        (&k[at * dim..][..dim], &v[at * value_dim..][..value_dim]);
+                    let (sum, size) = product(query_row, key_row);
+                    let (raw, raw_off) = (sum * scale, dim as f64 * 2f64.powi(-23) * size * scale);
                     // A soft cap, its slope, and how far that is off: `tanh` and its argument are rounded, each to 2 ulp.
-                    let (s, bend, bend_off) = cap.map_or((s, 1.0, 0.0), |cap| {
-                        let t = (s / cap).tanh();
-                        let off = s_off / cap + 2f64.powi(-22) * (1.0 + (s / cap).abs());
-                        (cap * t, 1.0 - t * t, 2.0 * off + 2f64.powi(-23))
+                    let (score, bend, bend_off) = cap.map_or((raw, 1.0, 0.0), |cap| {
+                        let bent = (raw / cap).tanh();
+                        let off = raw_off / cap + 2f64.powi(-22) * (1.0 + (raw / cap).abs());
+                        (cap * bent, 1.0 - bent * bent, 2.0 * off + 2f64.powi(-23))
                     });
-                    let s = s - self.slope(head) * ahead.abs() as f64;
-                    let p = (s - top).exp();
+                    let score = score - self.slope(head) * ahead.abs() as f64;
+                    let weight = (score - top).exp();
                     // The scale, the cap, the slope and the logarithm are rounded, and `exp2` to 2 ulp.
-                    let p_off = s_off + 2f64.powi(-21) * (s.abs() + top.abs() + 2.0);
-                    let p_off = p * p_off.exp_m1();
-                    let rounded = p_off + (p + p_off) * T::UNIT / 2.0 + least;
-                    add(&mut dv[at * value_dim..][..value_dim], d_out, p, rounded + sums * p);
-                    let (dp, dp_size) = product(d_out, v);
-                    let d = dp - delta;
-                    let d_off = value_dim as f64 * 2f64.powi(-23) * (dp_size + delta_size);
-                    let ds = p * d * bend;
-                    let ds_off = p_off * (d.abs() + d_off) * (bend + bend_off)
-                        + p * d_off * (bend + bend_off)
-                        + p * d.abs() * bend_off
+                    let off = raw_off + 2f64.powi(-21) * (score.abs() + top.abs() + 2.0);
+                    let weight_off = weight * off.exp_m1();
+                    let rounded = weight_off + (weight + weight_off) * T::UNIT / 2.0 + least;
+                    add(
+                        &mut dv[at * value_dim..][..value_dim],
+                        d_out,
+                        weight,
+                        rounded + sums * weight,
+                    );
+                    let (dp, dp_size) = product(d_out, value);
+                    let change = dp - delta;
+                    let change_off = value_dim as f64 * 2f64.powi(-23) * (dp_size + delta_size);
+                    let ds = weight * change * bend;
+                    let ds_off = weight_off * (change.abs() + change_off) * (bend + bend_off)
+                        + weight * change_off * (bend + bend_off)
+                        + weight * change.abs() * bend_off
                         + 2f64.powi(-22) * ds.abs();
                     let rounded = ds_off + (ds.abs() + ds_off) * T::UNIT / 2.0 + least;
                     let off = scale * (rounded + sums * ds.abs());
-                    add(&mut dk[at * dim..][..dim], q, scale * ds, off);
-                    add(dq, k, scale * ds, off);
+                    add(&mut dk[at * dim..][..dim], query_row, scale * ds, off);
+                    add(dq, key_row, scale * ds, off);
                 }
             }
         }
@@ -421,6 +428,23 @@ fn gradients_with_offsets_outside_of_the_tensors() -> Result<()> {
 }
 
 #[test]
+fn queries_past_the_longest_are_left_out() -> Result<()> {
+    for device in devices(Attention::TARGETS)? {
+        let stream = device.stream()?;
+        let mut all = Ones::new(&stream, [[1, 140, 1, 16]; 3])?;
+        let offsets = stream.upload(&[0, 140], [2])?;
+        let ragged = Ragged { offsets: &offsets, key_offsets: &offsets, longest: 128 };
+        stream.fill(&mut all.lse, 4.0 + 140f32.ln())?;
+        all.run(&stream, Some(ragged), &Options::default())?;
+        let [dq, _, dv] = all.gradients(&stream)?;
+        let (first, last) = dq.split_at(128 * 16);
+        assert!(first.iter().all(|x| *x == f16::ZERO) && last.iter().all(|x| x.is_nan()));
+        assert!(dv.iter().all(|x| (x.to_f32() - 128.0 / 140.0).abs() < 1e-3), "{device}: {dv:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn gradients_of_heads_before_sequences_and_of_parts_of_one_tensor() -> Result<()> {
     let case = Case { batch: 2, queries: 20, keys: 20, heads: 3, key_heads: 3, ..Case::default() };
     let case = Case { dim: 16, value_dim: 16, mask: Mask::Causal, ..case };
@@ -553,14 +577,14 @@ fn gradients_that_do_not_fit_are_refused() -> Result<()> {
             Ok(())
         };
         let other = |shape: [usize; 4]| stream.full(shape, f16::ONE);
-        refused(&|all| Ok(all.k = other([1, 5, 2, 64])?))?;
-        refused(&|all| Ok(all.v = other([2, 4, 2, 32])?))?;
-        refused(&|all| Ok(all.out = other([2, 3, 4, 64])?))?;
-        refused(&|all| Ok(all.d_out = other([2, 4, 4, 32])?))?;
-        refused(&|all| Ok(all.lse = stream.zeros([2, 3, 4])?))?;
-        refused(&|all| Ok(all.dq = other([2, 3, 4, 32])?))?;
-        refused(&|all| Ok(all.dk = other([2, 5, 4, 64])?))?;
-        refused(&|all| Ok(all.dv = other([2, 5, 2, 64])?))?;
+        refused(&|all| other([1, 5, 2, 64]).map(|x| all.k = x))?;
+        refused(&|all| other([2, 4, 2, 32]).map(|x| all.v = x))?;
+        refused(&|all| other([2, 3, 4, 64]).map(|x| all.out = x))?;
+        refused(&|all| other([2, 4, 4, 32]).map(|x| all.d_out = x))?;
+        refused(&|all| stream.zeros([2, 3, 4]).map(|x| all.lse = x))?;
+        refused(&|all| other([2, 3, 4, 32]).map(|x| all.dq = x))?;
+        refused(&|all| other([2, 5, 4, 64]).map(|x| all.dk = x))?;
+        refused(&|all| other([2, 5, 2, 64]).map(|x| all.dv = x))?;
         for shapes in [
             [[2, 3, 4, 64], [2, 5, 3, 64], [2, 5, 3, 64]],
             [[2, 3, 4, 264], [2, 5, 4, 264], [2, 5, 4, 64]],
