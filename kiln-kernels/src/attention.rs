@@ -56,9 +56,9 @@
 //! Blocks with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled
 //! up with zeros by the copies.
 //!
-//! `backward` has three kernels. The first computes `delta`. In the second, a block has some keys and values, and goes through the queries
+//! `backward` computes `delta` first. In a second kernel, a block has some keys and values, and goes through the queries
 //! that see them, of all heads that share the keys; keys are along the rows of its products, so that weights need no exchange before they
-//! are multiplied with queries and gradients. In the third, a block has some queries, and goes through the keys that they see. So scores
+//! are multiplied with queries and gradients. In a third, a block has some queries, and goes through the keys that they see. So scores
 //! and `dp` are computed twice, seven products in all for the five that there are, and no sum needs an atomic operation. On Hopper, for heads
 //! of up to 128, a block has 128 keys or queries; two warpgroups hold 64 each, and a warp loads tiles by TMA into rings of two.
 //!

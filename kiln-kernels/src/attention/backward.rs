@@ -16,7 +16,7 @@ use kernels::recomputed::{
     CommonArgs, of_keys_pipelined, of_keys_specialized, of_queries_pipelined,
     of_queries_specialized,
 };
-use sums::of_results::{self, finish, prepare};
+use sums::of_results::{self, finish, logarithms, prepare};
 use weights::items::ROWS;
 
 /// What [`Attention::forward`] gave, and the gradient of its result.
@@ -184,9 +184,12 @@ impl Attention {
         let blocks = count(rows / extent(of_results::R))?;
         if queries > 0 && heads > 0 {
             let (out, d_out, lse, sums, dq) = (&out, &d_out, given.lse, &mut sums, &mut dq_sums);
+            let pieces = count(rows / extent(ROWS))?;
+            logarithms(logarithms::Args { lse, offsets, sums, blocks: pieces, longest })
+                .launch(stream)?;
             prepare::Values { T: t }
                 .find()?
-                .with(prepare::Args { out, d_out, lse, offsets, sums, dq, blocks, longest })
+                .with(prepare::Args { out, d_out, offsets, sums, dq, blocks, longest })
                 .launch(stream)?;
         }
 

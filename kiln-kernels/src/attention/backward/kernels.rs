@@ -108,7 +108,7 @@ pub(crate) mod recomputed {
 
     /// One block computes the gradients of 128 keys and values: a warp copies queries, and two warpgroups hold 64 keys each.
     ///
-    /// `CHANGED` is for soft caps and slopes. `sums` is what `prepare` left. If `ATOMIC`, the gradients of queries, without their factor,
+    /// `CHANGED` is for soft caps and slopes. `sums` is what `logarithms` and `prepare` left. If `ATOMIC`, the gradients of queries, without their factor,
     /// are added to `dq`, which has the rows of `sums`.
     #[kernel(target = sm_90a, warps = 8, grid = common.blocks * k.dim(2) * common.batch,
              instances(T = [bf16, f16], (D, M, CHANGED, ATOMIC) = [(64, 64, false, false), (64, 64, true, false), (128, 64, false, false),
@@ -332,7 +332,7 @@ pub(crate) mod recomputed {
 
     /// One block computes the gradients of `N` keys and values, from all queries that see them.
     ///
-    /// `sums` is what `prepare` left.
+    /// `sums` is what `logarithms` and `prepare` left.
     #[kernel(target = sm_80, warps = 4, grid = common.blocks * k.dim(2) * common.batch,
              instances(T = [bf16, f16], (D, N, M) = [(64, 64, 32), (128, 64, 32), (256, 32, 16)]))]
     pub fn of_keys_pipelined<T: Float, const D: i32, const N: i32, const M: i32>(
