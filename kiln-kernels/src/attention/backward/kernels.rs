@@ -145,11 +145,11 @@ pub(crate) mod recomputed {
         let d_out = d_out.slice((.., task.from..task.from + queries, .., ..));
         let dk = dk.slice((.., task.key_from..task.key_to, .., ..));
         let dv = dv.slice((.., task.key_from..task.key_to, .., ..));
-        let (ks, vs) = (shared::<T>([128, D]), shared::<T>([128, D]));
+        let (ks, vs) = (shared::<T>([1, 128, D]), shared::<T>([1, 128, D]));
         let (qs, ds) = (shared::<T>([2, M, D]), shared::<T>([2, M, D]));
         let of_queries = shared::<f32>([2, 2, M]);
         // Of the gradients of queries: gradients of products, and sums.
-        let (staged, dq_staged) = (shared::<T>([128, M]), shared::<f32>([M, D]));
+        let (staged, dq_staged) = (shared::<T>([1, 128, M]), shared::<f32>([M, D]));
         let (q_filled, q_free) = (barriers(2, 1), barriers(2, 1));
         let (d_filled, d_free) = (barriers(2, 1), barriers(2, 1));
         let begun = barrier(1);
@@ -165,6 +165,10 @@ pub(crate) mod recomputed {
                     let slope = common.slope::<CHANGED>(head);
                     for tile in first..end {
                         let (qs, ds) = (qs[ring.slot], ds[ring.slot]);
+                        // The index is 0. The compiler does not know, and computes descriptors anew in place of holding them in registers,
+                        // which there are too few of.
+                        let (ks, vs, staged) =
+                            (ks[ring.slot / 2], vs[ring.slot / 2], staged[ring.slot / 2]);
                         q_filled[ring.slot].wait(ring.phase);
                         // Keys are along the rows.
                         let s = wgmma::mma(ks, qs.t(), zeros::<f32>([128, M]));
@@ -210,17 +214,17 @@ pub(crate) mod recomputed {
                     }
                 }
                 sync(); // both groups have read their keys
-                ks.store((dk_sums * common.factor).cast::<T>());
-                vs.store(dv_sums.cast::<T>());
+                ks[0].store((dk_sums * common.factor).cast::<T>());
+                vs[0].store(dv_sums.cast::<T>());
                 fence_async();
-                tma::store(dk, [plane, at, key_head, 0], ks);
-                tma::store(dv, [plane, at, key_head, 0], vs);
+                tma::store(dk, [plane, at, key_head, 0], ks[0]);
+                tma::store(dv, [plane, at, key_head, 0], vs[0]);
                 tma::store_wait(0);
             },
             [partition(1).registers(24).run(|| {
                 begun.expect(k.block_bytes() + v.block_bytes());
-                tma::load(k, [plane, task.key_from + at, key_head, 0], begun, ks);
-                tma::load(v, [plane, task.key_from + at, key_head, 0], begun, vs);
+                tma::load(k, [plane, task.key_from + at, key_head, 0], begun, ks[0]);
+                tma::load(v, [plane, task.key_from + at, key_head, 0], begun, vs[0]);
                 let mut ring = Ring::writer(2);
                 for i in 0..group {
                     let head = key_head * group + i;
@@ -268,7 +272,7 @@ pub(crate) mod recomputed {
         let k = k.slice((.., task.key_from..task.key_to, .., ..));
         let v = v.slice((.., task.key_from..task.key_to, .., ..));
         let dq = dq.slice((.., task.from..task.to, .., ..));
-        let (qs, ds) = (shared::<T>([128, D]), shared::<T>([128, D]));
+        let (qs, ds) = (shared::<T>([1, 128, D]), shared::<T>([1, 128, D]));
         let (ks, vs) = (shared::<T>([2, N, D]), shared::<T>([2, N, D]));
         let (k_filled, k_free) = (barriers(2, 1), barriers(2, 1));
         let (v_filled, v_free) = (barriers(2, 1), barriers(2, 1));
@@ -287,6 +291,8 @@ pub(crate) mod recomputed {
                 begun.wait(0);
                 for tile in first..end {
                     let (ks, vs) = (ks[ring.slot], vs[ring.slot]);
+                    // As in `of_keys_specialized`.
+                    let (qs, ds) = (qs[ring.slot / 2], ds[ring.slot / 2]);
                     k_filled[ring.slot].wait(ring.phase);
                     let s = wgmma::mma(qs, ks.t(), zeros::<f32>([128, N]));
                     v_filled[ring.slot].wait(ring.phase);
@@ -305,15 +311,15 @@ pub(crate) mod recomputed {
                     ring.advance();
                 }
                 sync(); // both groups have read their queries
-                qs.store((dq_sums * common.factor).cast::<T>());
+                qs[0].store((dq_sums * common.factor).cast::<T>());
                 fence_async();
-                tma::store(dq, [plane, start, head, 0], qs);
+                tma::store(dq, [plane, start, head, 0], qs[0]);
                 tma::store_wait(0);
             },
             [partition(1).registers(24).run(|| {
                 begun.expect(q.block_bytes() + d_out.block_bytes());
-                tma::load(q, [plane, task.from + start, head, 0], begun, qs);
-                tma::load(d_out, [plane, task.from + start, head, 0], begun, ds);
+                tma::load(q, [plane, task.from + start, head, 0], begun, qs[0]);
+                tma::load(d_out, [plane, task.from + start, head, 0], begun, ds[0]);
                 let mut ring = Ring::writer(2);
                 for tile in first..end {
                     let at = (N * tile).max(0);
