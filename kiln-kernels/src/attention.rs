@@ -169,7 +169,8 @@ pub struct Options<'a> {
 /// Computes attention, and keeps scratch memory from one [`decode`](Attention::decode) or [`backward`](Attention::backward) to the next.
 ///
 /// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` and `backward` on two streams at once take an
-/// `Attention` each. A call of the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which cannot allocate.
+/// `Attention` each. A call of the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which
+/// cannot allocate.
 #[derive(Debug)]
 pub struct Attention {
     hopper: bool,

@@ -98,9 +98,10 @@ impl Attention {
     /// # Ok::<(), kiln::Error>(())
     /// ```
     ///
-    /// With [`Sums::InOrder`] results are the same in every run. Strides are those of [`forward`](Attention::forward), of all
-    /// tensors; heads wider than 128 take all strides on Hopper too. Gradients are computed in f32 and rounded once, but the weights, and the gradients of scores, are rounded to the element
-    /// type, because the tensor cores multiply them. In f16 the latter may exceed the range, as the gradient of the result times a value.
+    /// With [`Sums::InOrder`] results are the same in every run. Strides are those of [`forward`](Attention::forward), of all tensors;
+    /// heads wider than 128 take all strides on Hopper too. Gradients are computed in f32 and rounded once, but the weights, and the
+    /// gradients of scores, are rounded to the element type, because the tensor cores multiply them. In f16 the latter may exceed the
+    /// range, as the gradient of the result times a value.
     ///
     /// NaN and infinities spread as the formula says. Those of a query and a key of which one does not see the other may give NaN in the
     /// gradients of both, because their weight is 0.
@@ -183,36 +184,20 @@ impl Attention {
         let longest = count(lengths.longest)?;
         let blocks = count(rows / extent(of_results::R))?;
         if queries > 0 && heads > 0 {
-            let (out, d_out, lse, sums, dq) = (&out, &d_out, given.lse, &mut sums, &mut dq_sums);
+            let (lse, sums, dq) = (given.lse, &mut sums, &mut dq_sums);
             let pieces = count(rows / extent(ROWS))?;
             logarithms(logarithms::Args { lse, offsets, sums, blocks: pieces, longest })
                 .launch(stream)?;
+            let (out, d_out) = (&out, &d_out);
             prepare::Values { T: t }
                 .find()?
                 .with(prepare::Args { out, d_out, offsets, sums, dq, blocks, longest })
                 .launch(stream)?;
         }
 
-        let Factors { scale, inner, unit } = options.factors(dim);
-        let factor = options.true_scale(dim);
-        let [left, right] = options.mask.reach();
         let slopes = options.slopes.unwrap_or(&self.no_slopes);
-        let common = |blocks: usize, planes: usize| -> Result<_> {
-            let (blocks, batch) = (count(blocks)?, count(planes)?);
-            Ok(CommonArgs {
-                offsets,
-                key_offsets,
-                slopes,
-                blocks,
-                batch,
-                longest,
-                left,
-                right,
-                scale,
-                inner,
-                unit,
-                factor,
-            })
+        let common = |blocks: usize, planes: usize| {
+            common([offsets, key_offsets], slopes, [blocks, planes, lengths.longest], options, dim)
         };
         let (q, k, v, d_out, sums) = (&q, &k, &v, &d_out, &sums);
         if keys > 0 && key_heads > 0 {
@@ -243,7 +228,14 @@ impl Attention {
         if atomic {
             return finish::Values { T: t }
                 .find()?
-                .with(finish::Args { sums: &dq_sums, offsets, dq, blocks, longest, factor })
+                .with(finish::Args {
+                    sums: &dq_sums,
+                    offsets,
+                    dq,
+                    blocks,
+                    longest,
+                    factor: options.true_scale(dim),
+                })
                 .launch(stream);
         }
         if specialized {
@@ -262,6 +254,32 @@ impl Attention {
             .with(of_queries_pipelined::Args { q, k, v, d_out, sums, dq, common })
             .launch(stream)
     }
+}
+
+/// The arguments that all kernels have. Numbers are those of blocks, of planes, and of the queries of a sequence.
+fn common<'a>(
+    [offsets, key_offsets]: [&'a DeviceTensor<i32, 1>; 2],
+    slopes: &'a DeviceTensor<f32, 1>,
+    [blocks, planes, longest]: [usize; 3],
+    options: &Options<'_>,
+    dim: usize,
+) -> Result<CommonArgs<'a>> {
+    let Factors { scale, inner, unit } = options.factors(dim);
+    let [left, right] = options.mask.reach();
+    Ok(CommonArgs {
+        offsets,
+        key_offsets,
+        slopes,
+        blocks: count(blocks)?,
+        batch: count(planes)?,
+        longest: count(longest)?,
+        left,
+        right,
+        scale,
+        inner,
+        unit,
+        factor: options.true_scale(dim),
+    })
 }
 
 /// [`Error::Shape`] unless all tensors fit together.
