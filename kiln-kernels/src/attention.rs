@@ -56,11 +56,12 @@
 //! Blocks with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled
 //! up with zeros by the copies.
 //!
-//! `backward` computes `delta` first. In a second kernel, a block has some keys and values, and goes through the queries
-//! that see them, of all heads that share the keys; keys are along the rows of its products, so that weights need no exchange before they
-//! are multiplied with queries and gradients. In a third, a block has some queries, and goes through the keys that they see. So scores
-//! and `dp` are computed twice, seven products in all for the five that there are, and no sum needs an atomic operation. On Hopper, for heads
-//! of up to 128, a block has 128 keys or queries; two warpgroups hold 64 each, and a warp loads tiles by TMA into rings of two.
+//! `backward` computes `delta` first. In a second kernel, a block has some keys and values, and goes through the queries that see them, of
+//! all heads that share the keys; keys are along the rows of its products, so that weights need no exchange before they are multiplied with
+//! queries and gradients. In a third, a block has some queries, and goes through the keys that they see. So scores and `dp` are computed
+//! twice, seven products in all for the five that there are, and no sum needs an atomic operation. [`Sums::Atomic`] spares the third: blocks
+//! of keys add their parts of the gradients of queries in f32. On Hopper, for heads of up to 128, a block has 128 keys or queries; two
+//! warpgroups hold 64 each, and a warp loads tiles by TMA into rings of two.
 //!
 //! A block of `decode` is one warp, which waits for no other: it copies 16 keys and values at a time through a ring. Six of them fit in a
 //! multiprocessor, and have more than 128 KiB in flight. A second kernel adds what they have in the order of the keys, one row in each

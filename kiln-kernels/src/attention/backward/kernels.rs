@@ -111,8 +111,10 @@ pub(crate) mod recomputed {
     /// `CHANGED` is for soft caps and slopes. `sums` is what `logarithms` and `prepare` left. If `ATOMIC`, the gradients of queries, without
     /// their factor, are added to `dq`, which has the rows of `sums`.
     #[kernel(target = sm_90a, warps = 8, grid = common.blocks * k.dim(2) * common.batch,
-             instances(T = [bf16, f16], (D, M, CHANGED, ATOMIC) = [(64, 64, false, false), (64, 64, true, false), (128, 64, false, false),
-                                                                   (128, 32, true, false), (64, 64, false, true), (128, 64, false, true)]))]
+             instances(T = [bf16, f16], (D, M, CHANGED, ATOMIC) = [
+                 (64, 64, false, false), (64, 64, true, false), (64, 64, false, true),
+                 (128, 64, false, false), (128, 32, true, false), (128, 64, false, true)
+             ]))]
     pub fn of_keys_specialized<
         T: Float,
         const D: i32,
