@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`Attention::forward`] | of batches of sequences of one length |
 //! | [`Attention::forward_ragged`] | of sequences of different lengths, one after the other |
+//! | [`Attention::backward`] | of [`Attention::forward`], for its gradients |
+//! | [`Attention::backward_ragged`] | of [`Attention::forward_ragged`], for its gradients |
 //! | [`Attention::decode`] | in the pages of a cache, for the newest queries of each sequence |
 //! | [`Attention::decode_latent`] | the same of latent attention, whose keys are the values too |
 //!
@@ -42,6 +44,10 @@
 //! The newest queries are few, and the time is that of reading keys and values. So the heads of queries that share a head of keys are the
 //! rows of one product, and blocks share the keys of a sequence if there are too few sequences.
 //!
+//! The gradients do not read stored weights either: `exp2` of a score minus the logarithm of its query's total is the weight. With the
+//! gradient `dp = d_out · vᵀ` of weights `p`, that of scores is `ds = p (dp - delta)`, where `delta` is the sum of a row of `out · d_out`.
+//! Then `dv = pᵀ · d_out`, `dk = dsᵀ · q` and `dq = ds · k`.
+//!
 //! # Schedule
 //!
 //! On Hopper, a block of `forward` has 128 queries. One warp loads tiles of keys and values by TMA into rings of two. Two warpgroups hold
@@ -49,6 +55,13 @@
 //! run ("`FlashAttention`-3" by Shah et al., 2024). On other GPUs a block has 64 queries, and copies keys and values one iteration ahead.
 //! Blocks with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled
 //! up with zeros by the copies.
+//!
+//! `backward` computes `delta` first. In a second kernel, a block has some keys and values, and goes through the queries that see them, of
+//! all heads that share the keys; keys are along the rows of its products, so that weights need no exchange before they are multiplied with
+//! queries and gradients. In a third, a block has some queries, and goes through the keys that they see. So scores and `dp` are computed
+//! twice, seven products in all for the five that there are, and no sum needs an atomic operation. [`Sums::Atomic`] spares the third: blocks
+//! of keys add their parts of the gradients of queries in f32. On Hopper, for heads of up to 128, a block has 128 keys or queries; two
+//! warpgroups hold 64 each, and a warp loads tiles by TMA into rings of two.
 //!
 //! A block of `decode` is one warp, which waits for no other: it copies 16 keys and values at a time through a ring. Six of them fit in a
 //! multiprocessor, and have more than 128 KiB in flight. A second kernel adds what they have in the order of the keys, one row in each
@@ -60,6 +73,7 @@
 //! # Floor
 //!
 //! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of
+//! `backward`: `8 dim + 6 value dim` operations for each pair. Of
 //! `decode`: the bytes of keys and values at the bandwidth of the memory. Measured shares are in `benches/results/families.md`.
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
@@ -69,6 +83,7 @@ use crate::{
     shape::{extent, require},
 };
 
+mod backward;
 mod decode;
 mod hopper;
 mod latent;
@@ -77,6 +92,7 @@ mod parts;
 mod plain;
 mod seen;
 
+pub use backward::{Given, Gradients, Sums};
 use hopper::specialized;
 pub use pages::Pages;
 use plain::pipelined;
@@ -125,6 +141,15 @@ pub struct Ragged<'a> {
     pub longest: usize,
 }
 
+impl Ragged<'_> {
+    fn check(self, batch: usize) -> Result<()> {
+        let Ragged { offsets, key_offsets, .. } = self;
+        require("offsets of keys", offsets.shape(), key_offsets.shape())?;
+        require("offsets of sequences", [offsets.len().max(1)], offsets.shape())?;
+        require("batch of ragged attention", [1], [batch])
+    }
+}
+
 /// What else there is to attention. The default is all keys, and a scale of one over the square root of the head's extent.
 #[derive(Debug, Default)]
 pub struct Options<'a> {
@@ -138,19 +163,20 @@ pub struct Options<'a> {
     /// Press et al., 2021).
     pub slopes: Option<&'a DeviceTensor<f32, 1>>,
     /// Takes the logarithm of the sum of the exponentials of the scores of each query: `[batch, heads, queries]`, of any strides. It is
-    /// negative infinity for a query that sees no key.
+    /// negative infinity for a query that sees no key. Gradients do not use it: they take the logarithms as an argument.
     pub lse: Option<&'a mut DeviceTensor<f32, 3>>,
 }
 
-/// Computes attention, and keeps scratch memory from one [`decode`](Attention::decode) to the next.
+/// Computes attention, and keeps scratch memory from one [`decode`](Attention::decode) or [`backward`](Attention::backward) to the next.
 ///
-/// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` on two streams at once take an `Attention`
-/// each. A call of the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which cannot allocate.
+/// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` and `backward` on two streams at once take an
+/// `Attention` each. A call of the same extents has to have run before one is recorded in a [`capture`](kiln::Device::capture), which
+/// cannot allocate.
 #[derive(Debug)]
 pub struct Attention {
     hopper: bool,
     multiprocessors: usize,
-    /// Sums, and largest scores and totals, of parts of the keys.
+    /// Sums, and largest scores and totals, of parts of the keys. Gradients have the sums of their queries here.
     parts: DeviceTensor<f32, 1>,
     tops: DeviceTensor<f32, 1>,
     // Tensors without elements, for what is absent.
@@ -232,10 +258,7 @@ impl Attention {
         out: &mut impl TensorArgumentMut<T, 4>,
         options: Options<'_>,
     ) -> Result<()> {
-        let Ragged { offsets, key_offsets, .. } = ragged;
-        require("offsets of keys", offsets.shape(), key_offsets.shape())?;
-        require("offsets of sequences", [offsets.len().max(1)], offsets.shape())?;
-        require("batch of ragged attention", [1], [q.tensor()?.shape()[0]])?;
+        ragged.check(q.tensor()?.shape()[0])?;
         self.launch(stream, [q.tensor()?, k.tensor()?, v.tensor()?], out, Some(ragged), options)
     }
 
@@ -338,10 +361,14 @@ impl Options<'_> {
         }
     }
 
+    /// The factor of products; NaN if it is not positive and finite.
     #[expect(clippy::cast_precision_loss, reason = "the extent of a head is at most 256")]
+    fn true_scale(&self, dim: usize) -> f32 {
+        positive(self.scale.unwrap_or(1.0 / (dim.max(1) as f32).sqrt()))
+    }
+
     fn factors(&self, dim: usize) -> Factors {
-        let positive = |x: f32| if x > 0.0 && x.is_finite() { x } else { f32::NAN };
-        let scale = positive(self.scale.unwrap_or(1.0 / (dim.max(1) as f32).sqrt()));
+        let scale = self.true_scale(dim);
         let (outer, inner) = match self.soft_cap {
             // The kernel's products are those in -1..1 then, and the cap is their scale.
             Some(cap) if !scale.is_nan() => (positive(cap), scale / positive(cap)),
@@ -349,6 +376,11 @@ impl Options<'_> {
         };
         Factors { scale: outer * std::f32::consts::LOG2_E, inner, unit: 1.0 / outer }
     }
+}
+
+/// A number, or NaN for one that is not positive and finite.
+fn positive(x: f32) -> f32 {
+    if x > 0.0 && x.is_finite() { x } else { f32::NAN }
 }
 
 /// A number for a kernel.

@@ -14,6 +14,7 @@ use kiln_kernels::attention::Mask;
 
 use crate::support::Number;
 
+mod backward;
 mod forward;
 mod pages;
 
@@ -81,12 +82,48 @@ impl Case {
         if self.slopes { 0.5 / (head + 1) as f64 } else { 0.0 }
     }
 
+    /// Whether a query sees the key that is so far after its place.
+    fn sees(&self, ahead: i64) -> bool {
+        match self.mask {
+            Mask::Full => true,
+            Mask::Causal => ahead <= 0,
+            Mask::Window { left, right } => {
+                ahead <= right.min(9999) as i64 && -ahead <= left.min(9999) as i64
+            }
+        }
+    }
+
+    /// The factor of products.
+    fn scale(&self) -> f64 {
+        self.scale.map_or((self.dim as f64).sqrt().recip(), f64::from)
+    }
+
+    /// The slopes of all heads.
+    fn slopes(&self, stream: &Stream) -> Result<DeviceTensor<f32, 1>> {
+        let slopes: Vec<f32> = (0..self.heads).map(|head| self.slope(head) as f32).collect();
+        stream.upload(&slopes, [self.heads])
+    }
+
+    /// The offsets of queries and of keys, and the queries of the longest sequence.
+    fn offsets(&self, stream: &Stream) -> Result<([DeviceTensor<i32, 1>; 2], usize)> {
+        let lengths = self.ragged.clone().unwrap_or_default();
+        let offsets = |which: usize| {
+            let mut offsets = vec![0];
+            for lengths in &lengths {
+                offsets.push(offsets[offsets.len() - 1] + lengths[which] as i32);
+            }
+            stream.upload(&offsets, [offsets.len()])
+        };
+        let longest = lengths.iter().map(|lengths| lengths[0]).max().unwrap_or(0);
+        Ok(([offsets(0)?, offsets(1)?], longest))
+    }
+
     /// Attention in f64. What no sequence has is not a number.
     fn reference<T: Number>(&self, q: &[T], k: &[T], v: &[T]) -> Required {
         let Case { batch, queries, keys, heads, key_heads, dim, value_dim, .. } = *self;
         let mut out = vec![(f64::NAN, 0.0); batch * queries * heads * value_dim];
         let mut lse = vec![(f64::NAN, 0.0); batch * heads * queries];
-        let scale = self.scale.map_or((dim as f64).sqrt().recip(), f64::from);
+        let scale = self.scale();
         for (b, [from, to], [key_from, key_to]) in self.sequences() {
             for (query, head) in (from..to).flat_map(|query| (0..heads).map(move |h| (query, h))) {
                 let key_head = head / (heads / key_heads);
@@ -97,14 +134,7 @@ impl Case {
                 let mut off = 0f64;
                 for key in key_from..key_to {
                     let ahead = (key - key_from) as i64 - place;
-                    let visible = match self.mask {
-                        Mask::Full => true,
-                        Mask::Causal => ahead <= 0,
-                        Mask::Window { left, right } => {
-                            ahead <= right.min(9999) as i64 && -ahead <= left.min(9999) as i64
-                        }
-                    };
-                    if !visible {
+                    if !self.sees(ahead) {
                         continue;
                     }
                     let at = (b * keys + key) * key_heads + key_head;

@@ -41,18 +41,8 @@ impl Case {
         let v = stream.upload(v, [batch, keys, key_heads, value_dim])?;
         let mut out = stream.full([batch, queries, heads, value_dim], T::of(f64::NAN))?;
         let mut lse = stream.full([batch, heads, queries], f32::NAN)?;
-        let slopes: Vec<f32> = (0..heads).map(|head| self.slope(head) as f32).collect();
-        let slopes = stream.upload(&slopes, [heads])?;
-        let lengths = self.ragged.clone().unwrap_or_default();
-        let offsets = |which: usize| {
-            let mut offsets = vec![0];
-            for lengths in &lengths {
-                offsets.push(offsets[offsets.len() - 1] + lengths[which] as i32);
-            }
-            stream.upload(&offsets, [offsets.len()])
-        };
-        let (offsets, key_offsets) = (offsets(0)?, offsets(1)?);
-        let longest = lengths.iter().map(|lengths| lengths[0]).max().unwrap_or(0);
+        let slopes = self.slopes(stream)?;
+        let ([offsets, key_offsets], longest) = self.offsets(stream)?;
         let ragged = Ragged { offsets: &offsets, key_offsets: &key_offsets, longest };
         let options = Options {
             mask: self.mask,
