@@ -3,7 +3,9 @@
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
-    reason = "a program that prints its measurements"
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a program that prints its measurements, of extents that are small"
 )]
 
 use std::{
@@ -135,16 +137,16 @@ impl Bench<'_> {
         })
     }
 
-    fn time(&mut self, mut timed: Timed<'_>) -> Result<()> {
+    fn time(&mut self, timed: Timed<'_>) -> Result<()> {
         if self.asked.only.as_ref().is_some_and(|text| !timed.name.contains(text.as_str())) {
             return Ok(());
         }
-        let Timed { name, work, peers, .. } = &timed;
+        let Timed { name, work, mut launch, peers } = timed;
         let mut others = Vec::new();
         let mut notes = Vec::new();
         if let Some(call) = self.call {
             // Kiln's results are there before they are compared.
-            (timed.launch)(&self.stream)?;
+            launch(&self.stream)?;
             self.stream.synchronize()?;
             let wanted = |one: &&Expression| self.asked.compiled || one.peer != "compiled";
             for expression in peers.expressions.iter().filter(wanted) {
@@ -160,9 +162,9 @@ impl Bench<'_> {
                 others.push((expression.peer, peer));
             }
         }
-        let mut own = Own::new(&mut timed.launch);
+        let mut own = Own::new(launch);
         // A longer copy is no faster.
-        let bytes = if let Work::Bytes(bytes) = work { *bytes } else { 0 };
+        let bytes = if let Work::Bytes(bytes) = work { bytes } else { 0 };
         let half = (bytes / 2).min(self.copied.len());
         let from = self.copied.slice(0, 0..half)?;
         let mut to = self.copy.slice_mut(0, 0..half)?;
@@ -174,7 +176,7 @@ impl Bench<'_> {
         }
         let times = bursts::medians_of(&self.stream, self.asked.bursts, &mut contenders)?;
         let us = times[0];
-        let (rate, share) = match *work {
+        let (rate, share) = match work {
             Work::Bytes(bytes) => {
                 let own = 1e-3 * bytes as f64 / us;
                 let copy = 2e-3 * half as f64 / times[times.len() - 1];

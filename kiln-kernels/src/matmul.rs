@@ -324,6 +324,7 @@ fn across([_, down, across]: [usize; 3]) -> bool {
 }
 
 impl<'a, T: Half> Job<'a, T> {
+    #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     fn new<const R: usize>(
         a: &'a DeviceTensor<T, R>,
         b: &'a DeviceTensor<T, R>,

@@ -27,7 +27,7 @@
 //! # Idea
 //!
 //! A row is read once if it fits the registers of a block, up to 8192 or 16384 columns, or its shared memory: up to 65536 columns of 2
-//! bytes and 32768 of 4, half of that for gradients of softmax. Short rows share a block, a warp or less for each. On sm_90 the blocks of a
+//! bytes and 32768 of 4, half of that for gradients of softmax. Short rows share a block, a warp or less for each. On Hopper the blocks of a
 //! cluster keep a row of up to 131072 columns in their shared memory, and tell each other what they have added up. Longer rows are read
 //! twice: a first pass keeps sums of the elements that a thread holds itself, so that it has no barrier and loads follow one another.
 //! Cross-entropy needs sums alone, and so reads rows of any length once.

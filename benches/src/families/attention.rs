@@ -7,6 +7,7 @@ use kiln_kernels::attention::{self, Attention, Gradients, Mask, Options, Pages, 
 use super::{Bench, HALF, Peers, Timed, Work};
 use crate::peers::Given;
 
+#[expect(clippy::too_many_lines, reason = "a list")]
 pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
     let mut attention = Attention::new(&bench.stream)?;
     for (heads, dim, length) in [(16, 128, 16384), (16, 64, 16384), (64, 128, 4096), (8, 256, 8192)]
@@ -118,7 +119,7 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
                 let options = Options::default();
                 Ok(attention.decode(stream, &q, &keys, &values, pages, &mut out, options)?)
             }),
-            peers: peers,
+            peers,
         })?;
     }
     Ok(())

@@ -117,13 +117,12 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
     }
     let batch = x.reshape([1, shape[0], shape[1]])?;
     let mut turned = bench.stream.zeros::<bf16, 3>([1, shape[1], shape[0]])?;
+    let given = [Given::new("batch", &batch), Given::new("turned", &turned)];
     bench.time(Timed {
         name: name("transpose"),
         work: work(2),
         launch: Box::new(|stream| Ok(transpose(stream, &batch, &mut turned)?)),
-        peers: Peers::of(&[Given::new("batch", &batch), Given::new("turned", &turned)])
-            .torch("batch.transpose(1, 2).contiguous()")
-            .gives(&["turned"]),
+        peers: Peers::of(&given).torch("batch.transpose(1, 2).contiguous()").gives(&["turned"]),
     })?;
     let (tokens, heads, dim) = (shape[0], 64, 128);
     let positions: Vec<i32> = (0..).take(tokens).collect();
