@@ -103,9 +103,8 @@ impl<T> Default for Options<'_, T> {
 /// are clamped to the rows that there are, and one that is less than any before it is taken for the largest before it. Rows before the
 /// first offset and after the last one belong to no expert, and are not stored.
 ///
-/// There may be more numbers, which are not read. Without TMA, and with lists, 16 bytes are copied at a time only if the lengths of all
-/// vectors (offsets, lists and weights of rows) are multiples of 4, and those of rows and of a bias multiples of 8. So offsets are padded
-/// to a multiple of 4. Products without lists on Hopper do not depend on it.
+/// There may be more numbers, which are not read. Without TMA, and with lists, 16 bytes are copied at a time if the lengths of rows and of
+/// a bias are multiples of 8.
 #[derive(Debug)]
 pub struct Grouped {
     hopper: bool,
