@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use kernel_layout::{Layout, accesses, bank_conflicts, max_vector};
+use kernel_layout::{Layout, accesses, bank_conflicts};
 use la_arena::ArenaMap;
 
-use super::access::{VECTOR_BYTES, bytes};
+use super::access::bytes;
 use super::matrix::Matrices;
 use super::shared::{InTile, in_tile, window_type};
 use crate::ir::{Does, Elem, Kernel, Shared, Value};
@@ -58,8 +58,9 @@ pub(crate) fn access_cost(
     }
 }
 
-fn by_lanes(InTile { registers, shared }: &InTile, size: u32) -> AccessCost {
-    let vector = max_vector(registers, shared).min(VECTOR_BYTES / size);
+fn by_lanes(tile: &InTile, size: u32) -> AccessCost {
+    let vector = tile.vector(size);
+    let InTile { registers, shared, .. } = tile;
     let count = u32::try_from(accesses(registers, shared, vector).len())
         .expect("a thread has few registers");
     AccessCost { conflicts: count * bank_conflicts(registers, shared, size, vector) }

@@ -1,6 +1,6 @@
 //! `cp.async`: tiles of tensors into shared memory, 4, 8 or 16 bytes at a time.
 
-use kernel_layout::{Dim, Layout, accesses, first_vector, max_vector};
+use kernel_layout::{Dim, Layout, accesses, first_vector};
 use kernel_ptx::{Opcode, Operand, Space, Type, Word};
 
 use super::access::VECTOR_BYTES;
@@ -40,11 +40,12 @@ impl Lower<'_> {
         let axis = axis.unwrap_or(shape.len() - 1);
         let warps = self.crew.warps;
         // The longest run that both memories keep together, in one order.
-        let (layout, InTile { registers, shared }) = loop {
+        let (layout, InTile { registers, shared, .. }) = loop {
             let layout = copied(shape, axis, vector, warps);
             let meeting = self.in_window(window, &layout);
             if vector == 1
                 || (first_vector(&meeting.registers, &meeting.shared) >= vector
+                    && vector * size <= meeting.aligned
                     && vector_bits(&layout, axis, vector).len() == vector.trailing_zeros() as usize)
             {
                 break (layout, meeting);
@@ -104,21 +105,22 @@ impl Lower<'_> {
         let (at, mask, other) = (operands[0], operands.get(1).copied(), operands.get(2).copied());
         let (layout, elem) = (self.layout(at).clone(), self.pointee(at));
         let size = super::access::bytes(elem);
-        let InTile { registers, shared } = self.in_window(window, &layout);
-        let places = kernel_layout::offsets(&registers, &shared);
+        let meeting = self.in_window(window, &layout);
+        let InTile { registers, shared, aligned } = &meeting;
+        let places = kernel_layout::offsets(registers, shared);
         let mut bits = self.pointer_vector(at, mask, &layout);
-        while !is_run(&places, &bits) {
+        while !is_run(&places, &bits) || size << bits.len() > *aligned {
             bits.pop();
         }
         let bytes = size << bits.len();
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
         if bytes < LEAST_COPY_BYTES {
             let values = self.load_addresses(&layout, (at, evict), mask, other);
-            self.store_registers(window, (&registers, &shared), &values, one);
+            self.store_registers(window, &meeting, &values, one);
             return;
         }
         let other = other.map_or_else(|| zero(elem), |other| self.scalar(other));
-        let map = offsets(&registers, &shared, size);
+        let map = offsets(registers, shared, size);
         let repeated = layout.free_variable_mask(Dim::Register);
         let within = bits.iter().fold(repeated, |mask, bit| mask | 1u32 << bit);
         for start in (0..layout.in_size(Dim::Register)).filter(|register| register & within == 0) {
@@ -157,10 +159,11 @@ impl Lower<'_> {
         layout: &Layout,
         vector: u32,
     ) {
-        let InTile { registers, shared } = self.in_window(window, layout);
+        let meeting = self.in_window(window, layout);
         let elem = Elem::Number(tile.dtype);
         let size = tile.dtype.bytes();
-        let together = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let together = meeting.vector(size);
+        let InTile { registers, shared, .. } = meeting;
         let map = offsets(&registers, &shared, size);
         let one = self.e.first_of(repeated_threads(layout, self.crew.warps));
         for access in accesses(&registers, &shared, together) {

@@ -43,7 +43,8 @@ pub(crate) struct Matrices {
 impl Matrices {
     /// The plan for a tile of `size`-byte elements, if its layouts allow one.
     pub(crate) fn plan(tile: &InTile, size: u32) -> Option<Matrices> {
-        if !matches!(size, 1 | 2 | 4 | ROW_BYTES) || tile.registers.bases(Dim::Lane).len() != 5 {
+        let five = tile.registers.bases(Dim::Lane).len() == 5;
+        if !matches!(size, 1 | 2 | 4 | ROW_BYTES) || !five || tile.aligned < ROW_BYTES {
             return None;
         }
         let offsets = kernel_layout::offsets(&tile.registers, &tile.shared);

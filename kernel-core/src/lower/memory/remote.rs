@@ -3,7 +3,6 @@
 use kernel_layout::accesses;
 use kernel_ptx::{Modifier, Opcode, Operand, Space, Type, Word};
 
-use super::access::VECTOR_BYTES;
 use super::shared::InTile;
 use crate::ir::{Elem, Value};
 use crate::lower::Lower;
@@ -48,10 +47,11 @@ impl Lower<'_> {
     /// Writes a tile to a window of another block, whose barrier counts the bytes.
     pub(crate) fn store_async(&mut self, window: Value, value: Value, barrier: Value) {
         let layout = self.layout(value).clone();
-        let InTile { registers, shared } = self.in_tile(window, &layout);
+        let tile = self.in_tile(window, &layout);
         let elem = Elem::Number(self.shared_type(window).dtype);
         let size = super::access::bytes(elem);
-        let vector = kernel_layout::max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let vector = tile.vector(size);
+        let InTile { registers, shared, .. } = tile;
         let map = offsets(&registers, &shared, size);
         let values = self.tile(value).to_vec();
         let barrier = self.barrier_beside(window, barrier);

@@ -6,7 +6,7 @@ use kernel_layout::{Dim, Layout, accesses, max_vector};
 use kernel_ptx::{Capability, Opcode, Operand, Type as Register, Word};
 use la_arena::ArenaMap;
 
-use super::access::VECTOR_BYTES;
+use super::{access::VECTOR_BYTES, views::Moves};
 use crate::ir::{
     Access, Barriers, Does, Done, Elem, Kernel, Lifetimes, Memory, Op, Region, Shared, SharedType,
     StmtKind, Type, Value, Wait,
@@ -366,6 +366,15 @@ pub(crate) struct InTile {
     pub(crate) registers: Layout,
     /// The layout of what the window covers: a tile, or several.
     pub(crate) shared: Layout,
+    /// The bytes, at most those of an access, that keep their order wherever the window begins.
+    pub(crate) aligned: u32,
+}
+
+impl InTile {
+    /// The elements of `size` bytes that one access of a thread moves.
+    pub(crate) fn vector(&self, size: u32) -> u32 {
+        max_vector(&self.registers, &self.shared).min(self.aligned / size).max(1)
+    }
 }
 
 /// The type of a shared window.
@@ -387,7 +396,8 @@ pub(crate) fn in_tile(
         let shared = positions(data, tile, ty)
             .expect("layouts::shared keeps the bytes of elements together");
         let registers = over_positions(registers, ty, shared.out_size(Dim::Axis(0)));
-        return InTile { registers, shared };
+        let aligned = Moves::of(&shared, ty).aligned();
+        return InTile { registers, shared, aligned };
     }
     let rank = ty.shape.len();
     let mut registers = registers.clone();
@@ -409,7 +419,7 @@ pub(crate) fn in_tile(
     }
     let registers = Layout::new(registers.ins().to_vec(), shared.outs().to_vec())
         .expect("a window is no larger than its tile");
-    InTile { registers, shared }
+    InTile { registers, shared, aligned: VECTOR_BYTES }
 }
 
 impl Lower<'_> {
@@ -534,10 +544,11 @@ impl Lower<'_> {
         if let Some(registers) = self.load_matrices(window, &layout) {
             return registers;
         }
-        let InTile { registers, shared } = self.in_tile(window, &layout);
+        let tile = self.in_tile(window, &layout);
         let elem = Elem::Number(self.shared_type(window).dtype);
         let size = super::access::bytes(elem);
-        let vector = max_vector(&registers, &shared).min(VECTOR_BYTES / size);
+        let vector = tile.vector(size);
+        let InTile { registers, shared, .. } = tile;
         let map = offsets(&registers, &shared, size);
         let mut result = vec![Val::Int(0); layout.in_size(Dim::Register) as usize];
         let space = self.space_of(window);
@@ -557,13 +568,13 @@ impl Lower<'_> {
     /// Writes a tile to a window; what several threads hold is written by one of them.
     pub(crate) fn store_shared(&mut self, window: Value, value: Value) {
         let layout = self.layout(value).clone();
-        let InTile { registers, shared } = self.in_tile(window, &layout);
+        let tile = self.in_tile(window, &layout);
         let values = self.tile(value).to_vec();
         if self.store_zeros(window, &values) || self.store_matrices(window, &layout, &values) {
             return;
         }
         let one = self.e.first_of(repeated_threads(&layout, self.crew.warps));
-        self.store_registers(window, (&registers, &shared), &values, one);
+        self.store_registers(window, &tile, &values, one);
     }
 
     /// Writes zeros to whole tiles by one instruction of one thread, if the target has it and each thread would store more than once.
@@ -601,13 +612,14 @@ impl Lower<'_> {
     pub(super) fn store_registers(
         &mut self,
         window: Value,
-        (registers, shared): (&Layout, &Layout),
+        tile: &InTile,
         values: &[Val],
         one: Val,
     ) {
         let elem = Elem::Number(self.shared_type(window).dtype);
         let size = super::access::bytes(elem);
-        let vector = max_vector(registers, shared).min(VECTOR_BYTES / size);
+        let vector = tile.vector(size);
+        let InTile { registers, shared, .. } = tile;
         let map = offsets(registers, shared, size);
         let space = self.space_of(window);
         for access in accesses(registers, shared, vector) {

@@ -7,6 +7,7 @@
 use kernel_layout::{Dim, Layout};
 use kernel_ptx::{Opcode, Type};
 
+use super::access::VECTOR_BYTES;
 use crate::ir::{SharedType, Value};
 use crate::layouts::{positions, tile_bytes};
 use crate::lower::Lower;
@@ -20,6 +21,14 @@ pub(super) struct Moves {
 }
 
 impl Moves {
+    /// Those of a window, by the layout of its allocation over positions in elements of the window.
+    pub(super) fn of(allocation: &Layout, window: &SharedType) -> Moves {
+        let inverse = allocation.pseudo_inverse().expect("shared memory stores every element");
+        let size = window.dtype.shared_bytes();
+        let bytes = inverse.bases(Dim::Axis(0)).iter().map(|basis| basis[0] * size).collect();
+        Moves { bytes, window: window.clone() }
+    }
+
     /// The bytes by which each bit of a coordinate moves.
     pub(super) fn axis(&self, axis: usize) -> Vec<u32> {
         self.window.axes()[axis].iter().map(|&bit| self.bit(bit)).collect()
@@ -42,6 +51,12 @@ impl Moves {
         others.fold(0, |all, (_, bytes)| all | bytes)
     }
 
+    /// The bytes, at most those of an access, that keep their order wherever the window begins: its first element may change the place of a
+    /// bit that elements of the window differ in.
+    pub(super) fn aligned(&self) -> u32 {
+        self.shared().map_or(VECTOR_BYTES, |before| VECTOR_BYTES.min(1 << before.trailing_zeros()))
+    }
+
     /// The bits that the offset of the first element may have, if it shares bits with those of elements of the window.
     pub(super) fn shared(&self) -> Option<u32> {
         let before = self.before();
@@ -58,12 +73,8 @@ impl Lower<'_> {
 
     /// The bytes that the bits of positions in the allocation of a window move by.
     pub(super) fn view_moves(&self, window: Value) -> Moves {
-        let window = self.shared_type(window).clone();
-        let inverse = self.in_positions(&window).pseudo_inverse();
-        let inverse = inverse.expect("shared memory stores every element");
-        let size = window.dtype.shared_bytes();
-        let bytes = inverse.bases(Dim::Axis(0)).iter().map(|basis| basis[0] * size).collect();
-        Moves { bytes, window }
+        let window = self.shared_type(window);
+        Moves::of(&self.in_positions(window), window)
     }
 
     /// The byte offset of the element of the leading axis of a view, or of part of a tile.
