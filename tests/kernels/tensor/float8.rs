@@ -47,6 +47,7 @@ pub fn float8<T: Cast>(
     moved.tile([0, 0], [32, 64]).store(held.load());
     turned.tile([0, 0], [64, 32]).store(tile.t());
     copy_async_wait(0);
+    sync();
     let other = ring.load();
     copied.tile([0, 0], [64, 32]).store(other.to_layout(blocked([8, 1], [8, 4], [1, 4], [0, 1])));
     chosen.tile([0, 0], [32, 64]).store(select(mask, tile, other.t()));
