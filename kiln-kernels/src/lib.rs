@@ -8,6 +8,8 @@ mod element;
 mod extreme;
 #[cfg(any(feature = "routing", feature = "sampling"))]
 mod order;
+#[cfg(feature = "matmul")]
+mod scratch;
 mod shape;
 
 #[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]

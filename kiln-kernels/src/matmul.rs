@@ -32,6 +32,7 @@ use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 use crate::{
     Activation, Half,
     activation::number_of,
+    scratch::Scratch,
     shape::{extent, require},
 };
 
@@ -82,12 +83,7 @@ type Planned = (&'static str, [usize; 4], [Major; 2]);
 #[derive(Debug)]
 pub struct Matmul {
     multiprocessors: usize,
-    /// Sums of parts of tiles.
-    parts: DeviceTensor<f32, 1>,
-    /// How many parts of each tile have been stored: zero between products.
-    arrived: DeviceTensor<i32, 1>,
-    /// A launch has failed, which may have left counts.
-    spoilt: bool,
+    scratch: Scratch,
     /// The plans of extents that have been multiplied, by the name of the element type.
     plans: HashMap<Planned, Option<Plan>>,
 }
@@ -103,9 +99,7 @@ impl Matmul {
     pub fn new(stream: &Stream) -> Result<Matmul> {
         Ok(Matmul {
             multiprocessors: stream.device().properties().multiprocessors as usize,
-            parts: stream.empty([0])?,
-            arrived: stream.zeros([0])?,
-            spoilt: false,
+            scratch: Scratch::new(stream)?,
             plans: HashMap::new(),
         })
     }
@@ -216,15 +210,6 @@ impl Matmul {
         // Only tiles that clusters share need scratch memory: each block has two places.
         let tiles = plan.shared_tiles() * plan.cluster();
         let places = if tiles > 0 { 2 * clusters * plan.cluster() } else { 0 };
-        if self.parts.len() < places * bl * br {
-            self.parts = stream.empty([places * bl * br])?;
-        }
-        if self.arrived.len() < tiles || self.spoilt {
-            self.arrived = stream.zeros([tiles])?;
-            self.spoilt = false;
-        }
-        let mut parts = self.parts.slice_mut(0, 0..places * bl * br)?;
-        let mut parts = parts.reshape_mut([places * bl / 16, br / 8, 2, 8, 8])?;
         let [clusters, waves] = [clusters, waves].map(|value| {
             i32::try_from(value)
                 .expect("there are fewer waves than tiles, which the kernel counts in i32")
@@ -232,27 +217,24 @@ impl Matmul {
         let Job { operands: [a, b], epilogue, turned, .. } = job;
         let (left, right) = if instance.SWAP { (b, a) } else { (a, b) };
         let none = stream.empty([0])?;
-        let launched = instance
-            .with(product::Args {
-                left: &left.matrix,
-                right: &right.matrix,
-                c: &mut c,
-                parts: &mut parts,
-                arrived: &mut self.arrived,
-                clusters,
-                waves,
-                scale: epilogue.scale,
-                bias: epilogue.bias.unwrap_or(&none),
-                bias_of_left: instance.SWAP != turned,
-                activation: number_of(epilogue.activation),
-                accumulate: epilogue.accumulate,
-            })
-            .launch(stream);
-        if launched.is_err() {
-            // What was stopped may have counted parts that nobody will add.
-            self.spoilt = true;
-        }
-        launched
+        self.scratch.launch(stream, places * bl * br, tiles, |parts, arrived| {
+            instance
+                .with(product::Args {
+                    left: &left.matrix,
+                    right: &right.matrix,
+                    c: &mut c,
+                    parts: &mut parts.into_reshape([places * bl / 16, br / 8, 2, 8, 8])?,
+                    arrived,
+                    clusters,
+                    waves,
+                    scale: epilogue.scale,
+                    bias: epilogue.bias.unwrap_or(&none),
+                    bias_of_left: instance.SWAP != turned,
+                    activation: number_of(epilogue.activation),
+                    accumulate: epilogue.accumulate,
+                })
+                .launch(stream)
+        })
     }
 }
 

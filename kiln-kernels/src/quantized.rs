@@ -37,7 +37,7 @@
 
 use kiln::prelude::*;
 
-use crate::matmul::Matmul;
+use crate::{matmul::Matmul, scratch::Scratch};
 
 mod bytes;
 mod int4;
@@ -53,7 +53,7 @@ pub use int4::{Int4Weights, ZeroPoint};
 /// allocate.
 #[derive(Debug)]
 pub struct QuantizedMatmul {
-    scratch: shares::Scratch,
+    scratch: Scratch,
     /// Products of numbers, on GPUs that have `wgmma`.
     dense: Option<Matmul>,
     /// Weights as numbers.
@@ -82,7 +82,7 @@ impl QuantizedMatmul {
     pub fn on(stream: &Stream, multiprocessors: usize) -> Result<QuantizedMatmul> {
         let device = stream.device();
         Ok(QuantizedMatmul {
-            scratch: shares::Scratch::new(stream, multiprocessors.max(1))?,
+            scratch: Scratch::new(stream)?,
             dense: if device.runs(Target::Sm90a) { Some(Matmul::new(stream)?) } else { None },
             numbers: stream.empty([0])?,
             multiprocessors,

@@ -120,8 +120,8 @@ fn what_takes_a_tensor_to_write_may_write_views_of_it() -> Result<()> {
     let mut tensor = stream.zeros::<f32, 2>([3, 2])?;
     second_row(&mut tensor, &stream)?;
     assert_eq!(tensor.to_vec(&stream)?, [0.0, 0.0, 3.0, 3.0, 0.0, 0.0]);
-    second_row(&mut tensor.transpose_mut(), &stream)?;
-    assert_eq!(tensor.to_vec(&stream)?, [0.0, 3.0, 3.0, 3.0, 0.0, 3.0]);
+    second_row(&mut tensor.slice_mut(0, 1..3)?, &stream)?;
+    assert_eq!(tensor.to_vec(&stream)?, [0.0, 0.0, 3.0, 3.0, 3.0, 3.0]);
     Ok(())
 }
 

@@ -112,7 +112,7 @@ impl QuantizedMatmul {
         let instance = pipelined::float8::find(|one| extent(one.BM) >= m.min(32))?;
         let tile = [FEW_TILE, extent(instance.BM)];
         let tiles = n.div_ceil(tile[0]) * m.div_ceil(tile[1]);
-        self.scratch.launch(stream, tiles, tile, k, |mut sharing| {
+        self.share(stream, tiles, tile, k, |mut sharing| {
             let (parts, arrived) = (&mut sharing.parts, sharing.arrived);
             let shares = sharing.shares;
             instance
@@ -197,7 +197,7 @@ impl QuantizedMatmul {
         let instance = pipelined::int8::find(|one| one.R == result && extent(one.BM) >= m.min(32))?;
         let tile = [FEW_TILE, extent(instance.BM)];
         let tiles = n.div_ceil(tile[0]) * m.div_ceil(tile[1]);
-        self.scratch.launch(stream, tiles, tile, k, |mut sharing| {
+        self.share(stream, tiles, tile, k, |mut sharing| {
             let parts = &mut sharing.parts.reinterpret_mut()?;
             let (arrived, shares) = (sharing.arrived, sharing.shares);
             instance

@@ -231,7 +231,7 @@ impl QuantizedMatmul {
             .expect("there is an instance for 32 rows");
         let [bm, bn] = [instance.BM, instance.BN].map(extent);
         let (tiles, group) = (m.div_ceil(bm) * n.div_ceil(bn), count(b.group)?);
-        self.scratch.launch(stream, tiles, [bn, bm], k / 2, |mut sharing| {
+        self.share(stream, tiles, [bn, bm], k / 2, |mut sharing| {
             instance
                 .with(packed::product::Args {
                     a,

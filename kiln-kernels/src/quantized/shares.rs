@@ -1,8 +1,8 @@
-//! Sums of shares of `k`: scratch memory for them, and how blocks store and add them.
+//! Sums of shares of `k`: how many there are, and how blocks store and add them.
 
 use kiln::prelude::*;
 
-use super::count;
+use super::{QuantizedMatmul, count};
 
 /// The bytes of a row of weights of a step.
 const STEP: usize = 128;
@@ -12,18 +12,6 @@ const SHORTEST: usize = 2;
 /// There are no more shares than so many: their sums are written and read again.
 const MOST: usize = 8;
 
-/// Scratch memory, which products keep.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    multiprocessors: usize,
-    /// Sums of shares of tiles, of 32 bits each.
-    parts: DeviceTensor<f32, 1>,
-    /// How many shares of each tile have been stored: zero between products.
-    arrived: DeviceTensor<i32, 1>,
-    /// A launch has failed, which may have left counts.
-    spoilt: bool,
-}
-
 /// What a kernel takes to share `k`.
 pub(super) struct Sharing<'a> {
     pub(super) parts: TensorViewMut<'a, f32, 4>,
@@ -31,14 +19,9 @@ pub(super) struct Sharing<'a> {
     pub(super) shares: i32,
 }
 
-impl Scratch {
-    pub(super) fn new(stream: &Stream, multiprocessors: usize) -> Result<Scratch> {
-        let (parts, arrived) = (stream.empty([0])?, stream.zeros([0])?);
-        Ok(Scratch { multiprocessors, parts, arrived, spoilt: false })
-    }
-
+impl QuantizedMatmul {
     /// Launches a kernel of so many tiles of `[rows, columns]` sums, of weights with so many bytes in a row.
-    pub(super) fn launch(
+    pub(super) fn share(
         &mut self,
         stream: &Stream,
         tiles: usize,
@@ -46,25 +29,14 @@ impl Scratch {
         bytes: usize,
         launch: impl FnOnce(Sharing<'_>) -> Result<()>,
     ) -> Result<()> {
-        let shares = shares(tiles, bytes, self.multiprocessors);
-        let counts = if shares > 1 { tiles } else { 0 };
-        let numbers = counts * shares * rows * columns;
-        if self.parts.len() < numbers {
-            self.parts = stream.empty([numbers])?;
-        }
-        if self.arrived.len() < counts || self.spoilt {
-            self.arrived = stream.zeros([counts])?;
-            self.spoilt = false;
-        }
-        let mut parts = self.parts.slice_mut(0, 0..numbers)?;
-        let parts = parts.reshape_mut([counts, shares, rows, columns])?;
-        let shares = count(shares)?;
-        let launched = launch(Sharing { parts, arrived: &mut self.arrived, shares });
-        if launched.is_err() {
-            // What was stopped may have counted shares that nobody will add.
-            self.spoilt = true;
-        }
-        launched
+        let shares = shares(tiles, bytes, self.multiprocessors.max(1));
+        let tiles = if shares > 1 { tiles } else { 0 };
+        let sums = tiles * shares * rows * columns;
+        let count = count(shares)?;
+        self.scratch.launch(stream, sums, tiles, |parts, arrived| {
+            let parts = parts.into_reshape([tiles, shares, rows, columns])?;
+            launch(Sharing { parts, arrived, shares: count })
+        })
     }
 }
 

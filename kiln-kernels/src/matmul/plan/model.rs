@@ -27,19 +27,19 @@ macro_rules! model {
 
 model! {
     /// A launch behind another one: the blocks have started and read the tensor maps.
-    launch_us: 2.269,
+    launch_us: 2.161,
     /// The same, more for clusters of several blocks.
-    cluster_us: 0.3546,
+    cluster_us: 0.2321,
     /// What one multiprocessor reads at most from the second-level cache.
-    cache_rate_of_one: 255.0,
+    cache_rate_of_one: 265.9,
     /// What it reads from memory.
     memory_rate_of_one: 34.4,
     /// What all multiprocessors together read from the second-level cache.
-    cache_rate: 14_750.0,
+    cache_rate: 15_780.0,
     /// What all together read from memory.
     memory_rate: 4023.0,
     /// The same for matrices that the second-level cache keeps from one product to the next.
-    resident_rate: 8087.0,
+    resident_rate: 7032.0,
     /// The bytes of matrices that it keeps.
     resident_bytes: 38.6e6,
     /// Operations of one multiprocessor in very large tiles.
@@ -47,31 +47,35 @@ model! {
     /// The elements of a tile of which the tensor cores lose half of their rate.
     lost_of_tile: 3051.0,
     /// A wait at the barriers of a step.
-    step_us: 0.03763,
+    step_us: 0.0356,
     /// The same, more for each further block of a cluster.
-    step_of_cluster_us: 0.02551,
+    step_of_cluster_us: 0.02329,
     /// Rows that do not begin at multiples of 128 bytes lie on one more line each.
-    ragged: 2.367,
+    ragged: 2.628,
     /// Multiprocessors that wait for others leave some of the memory's bandwidth unused.
-    uneven: 0.2609,
+    uneven: 0.2537,
     /// How much of what shares read more than once comes from memory: their steps are far apart, so that the second-level cache has lost it.
-    apart: 0.02221,
+    apart: 0.02038,
+    /// The same of shares beside whole tiles: all blocks read other steps at once.
+    scattered: 0.5217,
+    /// How much of `b` comes from memory a second time where several rows of tiles read it.
+    again: 0.4131,
     /// How sharply the slower of memory and multiprocessors hides the other.
-    sharpness: 4.678,
+    sharpness: 5.413,
     /// Rounding and storing a tile.
-    tile_us: 0.061,
+    tile_us: 0.03558,
     /// The same, more for each element.
-    number_us: 7.2e-5,
+    number_us: 6.212e-5,
     /// How much of it does not hide behind the next tile.
-    shown: 0.3,
+    shown: 0.1668,
     /// Passing sums of parts of a tile on through memory.
-    shared_us: 1.248,
+    shared_us: 1.435,
     /// The same, more for each further block of a cluster.
-    shared_of_cluster_us: 0.1251,
+    shared_of_cluster_us: 0.0313,
     /// The same, more for each element of each part.
-    shared_number_us: 8.351e-5,
+    shared_number_us: 7.768e-5,
     /// The same, more if parts begin within tiles.
-    spread_us: 1.137,
+    spread_us: 0.98,
 }
 
 impl Plan {
@@ -103,14 +107,26 @@ impl Plan {
             (model.resident_rate, model.cache_rate_of_one)
         };
         let uneven = (steps * of_all / (tiles * depth) as f64).max(1.0) - 1.0;
-        let again = (shared as f64 * bytes / ragged * cluster - once).max(0.0);
-        let reading =
-            once / all.min(one * busy) * (1.0 + model.uneven * uneven) + model.apart * again / all;
+        let of_shares = shared as f64 * bytes / ragged * cluster;
+        let mut reading = once / all.min(one * busy) * (1.0 + model.uneven * uneven)
+            + model.apart * (of_shares - once).max(0.0) / all;
+        if self.tile()[0] < m {
+            reading += model.again * 2.0 * (batches * n * k) as f64 / all;
+        }
 
         let sharpness = model.sharpness;
-        let (multiplying, reading) =
-            (multiplying.powf(sharpness), (reading * 1e-3).powf(sharpness));
-        let main = (multiplying + reading).powf(sharpness.recip());
+        let both = |multiplying: f64, reading: f64| {
+            let sum = multiplying.powf(sharpness) + (reading * 1e-3).powf(sharpness);
+            sum.powf(sharpness.recip())
+        };
+        let main = if own > 0 && shared > 0 && once > model.resident_bytes {
+            let part = share / steps;
+            let scattered = (reading * part).max(model.scattered * of_shares / all);
+            both(multiplying * (1.0 - part), reading * (1.0 - part))
+                + both(multiplying * part, scattered)
+        } else {
+            both(multiplying, reading)
+        };
         let stores =
             model.tile_us + model.number_us * bl * br * (model.shown * own as f64).max(1.0);
         let alike = shared.is_multiple_of(clusters);
