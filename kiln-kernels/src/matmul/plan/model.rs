@@ -27,55 +27,55 @@ macro_rules! model {
 
 model! {
     /// A launch behind another one: the blocks have started and read the tensor maps.
-    launch_us: 2.161,
+    launch_us: 2.269,
     /// The same, more for clusters of several blocks.
-    cluster_us: 0.2321,
+    cluster_us: 0.3546,
     /// What one multiprocessor reads at most from the second-level cache.
-    cache_rate_of_one: 265.9,
+    cache_rate_of_one: 279.3,
     /// What it reads from memory.
     memory_rate_of_one: 34.4,
     /// What all multiprocessors together read from the second-level cache.
-    cache_rate: 15_780.0,
+    cache_rate: 15_860.0,
     /// What all together read from memory.
     memory_rate: 4023.0,
     /// The same for matrices that the second-level cache keeps from one product to the next.
-    resident_rate: 7032.0,
+    resident_rate: 8087.0,
     /// The bytes of matrices that it keeps.
     resident_bytes: 38.6e6,
     /// Operations of one multiprocessor in very large tiles.
     operations: 7900.0,
     /// The elements of a tile of which the tensor cores lose half of their rate.
-    lost_of_tile: 3051.0,
+    lost_of_tile: 2812.0,
     /// A wait at the barriers of a step.
-    step_us: 0.0356,
+    step_us: 0.03763,
     /// The same, more for each further block of a cluster.
-    step_of_cluster_us: 0.02329,
+    step_of_cluster_us: 0.02187,
     /// Rows that do not begin at multiples of 128 bytes lie on one more line each.
-    ragged: 2.628,
+    ragged: 2.568,
     /// Multiprocessors that wait for others leave some of the memory's bandwidth unused.
     uneven: 0.2537,
     /// How much of what shares read more than once comes from memory: their steps are far apart, so that the second-level cache has lost it.
-    apart: 0.02038,
+    apart: 0.01779,
     /// The same of shares beside whole tiles: all blocks read other steps at once.
-    scattered: 0.5217,
+    scattered: 0.5116,
     /// How much of `b` comes from memory a second time where several rows of tiles read it.
-    again: 0.4131,
+    again: 0.4057,
     /// How sharply the slower of memory and multiprocessors hides the other.
-    sharpness: 5.413,
+    sharpness: 5.406,
     /// Rounding and storing a tile.
-    tile_us: 0.03558,
+    tile_us: 0.07002,
     /// The same, more for each element.
-    number_us: 6.212e-5,
+    number_us: 6.058e-5,
     /// How much of it does not hide behind the next tile.
-    shown: 0.1668,
+    shown: 0.3323,
     /// Passing sums of parts of a tile on through memory.
-    shared_us: 1.435,
+    shared_us: 1.248,
     /// The same, more for each further block of a cluster.
-    shared_of_cluster_us: 0.0313,
+    shared_of_cluster_us: 0.1251,
     /// The same, more for each element of each part.
-    shared_number_us: 7.768e-5,
+    shared_number_us: 8.351e-5,
     /// The same, more if parts begin within tiles.
-    spread_us: 0.98,
+    spread_us: 1.137,
 }
 
 impl Plan {
