@@ -299,7 +299,7 @@ impl FileTest {
         Ok(&self.loaded()?.prepared.builds)
     }
 
-    /// Assembles every PTX text, `sm_80` also for Hopper. Gives a line for each that spills registers.
+    /// Assembles every PTX text, and what `sm_80` runs of an instance first also for Hopper. Gives a line for each that spills registers.
     ///
     /// # Errors
     /// What the assembler says; spilled registers where the header forbids them.
@@ -307,9 +307,9 @@ impl FileTest {
         let loaded = self.loaded()?;
         let mut spills = Vec::new();
         for build in &loaded.prepared.builds {
-            for variant in &build.variants {
+            for (index, variant) in build.variants.iter().enumerate() {
                 let targets: &[&str] = match build.target.as_str() {
-                    "sm_80" => &["sm_80", "sm_90a"],
+                    "sm_80" if index == 0 => &["sm_80", "sm_90a"],
                     other => &[other],
                 };
                 for target in targets {

@@ -29,17 +29,13 @@ use std::collections::HashMap;
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use crate::{
-    Activation, Half,
-    activation::number_of,
-    scratch::Scratch,
-    shape::{extent, require},
-};
+use crate::{Activation, Half, activation::number_of, scratch::Scratch, shape::require};
 
 mod kernel;
 mod plan;
 
-use kernel::shared_steps::{of_nothing, product};
+use kernel::shared_steps::{of_nothing, product, split};
+use plan::{Form, Instance};
 pub use plan::{Model, Plan};
 
 /// Along which axis the elements of an operand are contiguous.
@@ -205,37 +201,66 @@ impl Matmul {
         job: Job<'_, T>,
         mut c: TensorViewMut<'_, T, 3>,
     ) -> Result<()> {
-        let Plan { instance, clusters, waves, .. } = plan;
-        let [bl, br] = [instance.BL, instance.BR].map(extent);
-        // Only tiles that clusters share need scratch memory: each block has two places.
-        let tiles = plan.shared_tiles() * plan.cluster();
-        let places = if tiles > 0 { 2 * clusters * plan.cluster() } else { 0 };
-        let [clusters, waves] = [clusters, waves].map(|value| {
-            i32::try_from(value)
-                .expect("there are fewer waves than tiles, which the kernel counts in i32")
-        });
         let Job { operands: [a, b], epilogue, turned, .. } = job;
-        let (left, right) = if instance.SWAP { (b, a) } else { (a, b) };
+        let (left, right) = if plan.form.swap { (b, a) } else { (a, b) };
         let none = stream.empty([0])?;
-        self.scratch.launch(stream, places * bl * br, tiles, |parts, arrived| {
-            instance
-                .with(product::Args {
-                    left: &left.matrix,
-                    right: &right.matrix,
-                    c: &mut c,
-                    parts: &mut parts.into_reshape([places * bl / 16, br / 8, 2, 8, 8])?,
-                    arrived,
-                    clusters,
-                    waves,
-                    scale: epilogue.scale,
-                    bias: epilogue.bias.unwrap_or(&none),
-                    bias_of_left: instance.SWAP != turned,
-                    activation: number_of(epilogue.activation),
-                    accumulate: epilogue.accumulate,
+        let bias = epilogue.bias.unwrap_or(&none);
+        let bias_of_left = plan.form.swap != turned;
+        let activation = number_of(epilogue.activation);
+        let Epilogue { scale, accumulate, .. } = epilogue;
+        match plan.instance {
+            Instance::Shares(instance) => {
+                // Only tiles that clusters share need scratch memory: each block has two places.
+                let (clusters, blocks) = (plan.clusters, plan.clusters * plan.cluster());
+                let tiles = plan.shared_tiles() * plan.cluster();
+                let places = if tiles > 0 { 2 * blocks } else { 0 };
+                let steps = plan.shared_steps();
+                let Form { left: bl, right: br, .. } = plan.form;
+                self.scratch.launch(stream, places * bl * br, tiles, |parts, arrived| {
+                    instance
+                        .with(product::Args {
+                            left: &left.matrix,
+                            right: &right.matrix,
+                            c: &mut c,
+                            parts: &mut parts.into_reshape([places * bl / 16, br / 8, 16, 8])?,
+                            arrived,
+                            clusters: small(clusters),
+                            waves: small(plan.waves),
+                            share: small(steps / clusters),
+                            rest: small(steps % clusters),
+                            scale,
+                            bias,
+                            bias_of_left,
+                            activation,
+                            accumulate,
+                        })
+                        .launch(stream)
                 })
-                .launch(stream)
-        })
+            }
+            Instance::Split(instance) => {
+                let [rows, columns] = plan.rows_and_columns().map(small);
+                instance
+                    .with(split::Args {
+                        left: &left.matrix,
+                        right: &right.matrix,
+                        c: &mut c,
+                        rows,
+                        columns,
+                        scale,
+                        bias,
+                        bias_of_left,
+                        activation,
+                        accumulate,
+                    })
+                    .launch(stream)
+            }
+        }
     }
+}
+
+/// A number of tiles, or of steps of a cluster.
+fn small(value: usize) -> i32 {
+    i32::try_from(value).expect("tiles and the steps of a cluster are counted in i32")
 }
 
 /// The extents and strides of a matrix, or of a batch of them, as `[batch, rows, columns]`.

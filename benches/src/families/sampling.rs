@@ -61,7 +61,7 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
                 Ok(sort(stream, Order::Descending, &x, &mut values, &mut indices)?)
             }),
             peers: Peers::of(&given)
-                .by("torch", "torch.sort(x, -1, descending=True, stable=True)")
+                .by("torch", "torch.sort(x, stable=True, dim=-1, descending=True)")
                 .gives(&["values", "indices"]),
         })?;
     }

@@ -57,6 +57,8 @@ pub(crate) mod kernels {
             let mut more = walk.seek(tile, BM, columns);
             while more || waits {
                 let (mut steps, mut first, mut column) = (0, 0, 0);
+                // In registers: copies to shared memory stand between reads of it.
+                let mut sources = [0; 32];
                 if more {
                     let (row, place) = walk.place(tile, BM, columns);
                     first = walk.begin + row * BM + Q * (BM / WARPS);
@@ -65,6 +67,9 @@ pub(crate) mod kernels {
                     sync(); // the numbers before have been read
                     mine.store(self.lists.sources(first, BM / WARPS));
                     sync();
+                    for i in unroll(0..BM / WARPS) {
+                        sources[i as usize] = mine.tile([i], [1]).load().item();
+                    }
                 } else {
                     copy_async_wait(0);
                     fence_async();
@@ -80,9 +85,8 @@ pub(crate) mod kernels {
                             tma::load(self.b, at, full[ring.slot], rights[ring.slot]);
                         }
                         for i in unroll(0..BM / WARPS) {
-                            let number = mine.tile([i], [1]).load().item();
                             let to = lefts[ring.slot].tile([Q * (BM / WARPS) + i, 0], [1, 64]);
-                            copy_async(self.a.tile([number, k], [1, 64]), to);
+                            copy_async(self.a.tile([sources[i as usize], k], [1, 64]), to);
                         }
                         copy_async_commit();
                         if before >= 0 {

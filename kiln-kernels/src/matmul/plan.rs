@@ -4,7 +4,10 @@ use std::fmt;
 
 use kiln::prelude::*;
 
-use super::{Half, Major, kernel::shared_steps::product};
+use super::{
+    Half, Major,
+    kernel::shared_steps::{product, split},
+};
 use crate::shape::extent;
 
 mod model;
@@ -17,7 +20,8 @@ const STEP: usize = 64;
 /// How a product is computed: the tile, the cluster, the number of clusters and of whole tiles that each of them computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    pub(super) instance: product::Instance,
+    pub(super) instance: Instance,
+    pub(super) form: Form,
     /// The extents `[batch, m, n, k]` that it is for, and how `a` and `b` lie in memory.
     pub(super) shape: [usize; 4],
     pub(super) majors: [Major; 2],
@@ -27,9 +31,52 @@ pub struct Plan {
     pub(super) waves: usize,
 }
 
+/// A kernel for a tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Instance {
+    /// Persistent clusters.
+    Shares(product::Instance),
+    /// Clusters whose blocks share the steps of a tile.
+    Split(split::Instance),
+}
+
+/// What an instance computes at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    dtype: Dtype,
+    /// Rows of the left operand and of the right one in the tile of a block.
+    pub(super) left: usize,
+    pub(super) right: usize,
+    pub(super) stages: usize,
+    /// The left operand is `b`.
+    pub(super) swap: bool,
+    /// Blocks of a cluster, which compute tiles below one another.
+    pub(super) cluster: usize,
+    /// Blocks of a cluster, which share the steps of a tile.
+    pub(super) split: usize,
+    /// How the instance has the left operand and the right one lie in memory.
+    majors: [Major; 2],
+}
+
+impl Form {
+    fn of_shares(i: product::Instance) -> Form {
+        let majors = [i.LEFT_K, i.RIGHT_K].map(|k| if k { Major::K } else { Major::Rows });
+        let [left, right, stages, cluster] = [i.BL, i.BR + i.X, i.STAGES, i.C].map(extent);
+        Form { dtype: i.T, left, right, stages, swap: i.SWAP, cluster, split: 1, majors }
+    }
+
+    fn of_split(i: split::Instance) -> Form {
+        let [left, right, stages, split] = [i.BL, i.BR + i.X, i.STAGES, i.S].map(extent);
+        let majors = [Major::K; 2];
+        Form { dtype: i.T, left, right, stages, swap: i.SWAP, cluster: 1, split, majors }
+    }
+}
+
 /// Clusters of four that an H200 of 132 multiprocessors runs at once (`cuOccupancyMaxActiveClusters`), where 33 would take all of them: four
 /// does not divide the number of multiprocessors in each of its groups.
 const CLUSTERS_OF_FOUR: usize = 30;
+/// Shared memory of a multiprocessor of Hopper.
+const SHARED_BYTES: usize = 227 * 1024;
 /// Up to so many blocks for a tile every number is tried; above it, powers of two and the largest.
 const SHARES: usize = 4;
 
@@ -59,9 +106,11 @@ impl Plan {
         if shape.contains(&0) {
             return plans;
         }
-        let usable: Vec<Plan> = product::instances()
-            .filter(|instance| instance.T == Dtype::of::<T>())
-            .map(|instance| Plan { instance, shape, majors, clusters: 1, waves: 0 })
+        let shares = product::instances().map(|i| (Instance::Shares(i), Form::of_shares(i)));
+        let split = split::instances().map(|i| (Instance::Split(i), Form::of_split(i)));
+        let usable: Vec<Plan> = (shares.chain(split))
+            .filter(|(_, form)| form.dtype == Dtype::of::<T>())
+            .map(|(instance, form)| Plan { instance, form, shape, majors, clusters: 1, waves: 0 })
             .filter(|plan| plan.of_operands() == majors)
             .collect();
         let smallest = usable.iter().map(|plan| plan.tile()[0]).min().unwrap_or(0);
@@ -80,6 +129,13 @@ impl Plan {
             }
             .max(1);
             let tiles = plan.tiles();
+            if plan.form.split > 1 {
+                // A cluster computes one tile, and all clusters run at once.
+                if tiles <= plan.most_split(multiprocessors) && plan.form.split <= steps {
+                    plans.push(Plan { clusters: tiles, waves: 1, ..plan });
+                }
+                continue;
+            }
             let mut choices = Vec::new();
             if tiles <= most {
                 let each = (most / tiles).min(steps);
@@ -91,8 +147,8 @@ impl Plan {
                 let waves = tiles / most;
                 choices.extend([(most, waves + 1), (most, waves)]);
                 // Shares of all tiles are even, but read what other blocks read at other times.
-                let right = if plan.instance.SWAP { m } else { n };
-                if right <= extent(plan.instance.BR) {
+                let right = if plan.form.swap { m } else { n };
+                if right <= plan.form.right {
                     choices.push((most, waves - 1));
                 }
             }
@@ -109,27 +165,50 @@ impl Plan {
 
     /// The rows of `a` and of `b` of a tile: of the tiles of a cluster together, where blocks come in clusters.
     pub fn tile(&self) -> [usize; 2] {
-        let (left, right) = (self.instance.BL * self.instance.C, self.instance.BR);
-        let [left, right] = [left, right].map(extent);
-        if self.instance.SWAP { [right, left] } else { [left, right] }
+        let Form { left, right, swap, cluster, .. } = self.form;
+        if swap { [right, left * cluster] } else { [left * cluster, right] }
     }
 
     /// How the instance has `a` and `b` lie in memory.
     fn of_operands(&self) -> [Major; 2] {
-        let [left, right] = [self.instance.LEFT_K, self.instance.RIGHT_K]
-            .map(|along_k| if along_k { Major::K } else { Major::Rows });
-        if self.instance.SWAP { [right, left] } else { [left, right] }
+        let [left, right] = self.form.majors;
+        if self.form.swap { [right, left] } else { [left, right] }
     }
 
-    /// The blocks of a cluster.
+    /// The blocks of a cluster, which compute tiles below one another.
     pub fn cluster(&self) -> usize {
-        extent(self.instance.C)
+        self.form.cluster
+    }
+
+    /// The clusters that share the steps of tiles, of which all run at once.
+    fn most_split(&self, multiprocessors: usize) -> usize {
+        let Form { left, right, stages, split, .. } = self.form;
+        let bytes = stages * (left + right) * 2 * STEP + left * right * 4;
+        let resident = (SHARED_BYTES / bytes).max(1);
+        match split {
+            4 => CLUSTERS_OF_FOUR.min(multiprocessors / 4),
+            _ => multiprocessors / split,
+        }
+        .max(1)
+            * resident
     }
 
     /// The number of tiles.
     pub fn tiles(&self) -> usize {
         let ([rows, columns], [batches, m, n, _]) = (self.tile(), self.shape);
         batches * m.div_ceil(rows) * n.div_ceil(columns)
+    }
+
+    /// The tiles of one product along the left operand and along the right one.
+    pub(super) fn rows_and_columns(&self) -> [usize; 2] {
+        let ([rows, columns], [_, m, n, _]) = (self.tile(), self.shape);
+        let [of_a, of_b] = [m.div_ceil(rows), n.div_ceil(columns)];
+        if self.form.swap { [of_b, of_a] } else { [of_a, of_b] }
+    }
+
+    /// The steps of the tiles whose steps are shared.
+    pub(super) fn shared_steps(&self) -> usize {
+        self.shared_tiles() * self.shape[3].div_ceil(STEP)
     }
 
     /// The number of tiles whose steps are shared.
@@ -140,11 +219,17 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { instance, clusters, waves, .. } = self;
+        let Plan { form, clusters, waves, .. } = self;
+        let Form { stages, swap, cluster, split, .. } = form;
         let [rows, columns] = self.tile();
-        let turned = if instance.SWAP { "t" } else { "" };
-        let (blocks, stages) = (clusters * self.cluster(), instance.STAGES);
-        let cluster = instance.C;
+        let turned = if *swap { "t" } else { "" };
+        let blocks = clusters * cluster * split;
+        if *split > 1 {
+            return write!(
+                f,
+                "{rows}x{columns}{turned} split in {split}, {stages} stages, {blocks} blocks"
+            );
+        }
         write!(
             f,
             "{rows}x{columns}{turned} in {cluster}, {stages} stages, {blocks} blocks, {waves} waves"

@@ -76,21 +76,30 @@ model! {
     shared_number_us: 8.351e-5,
     /// The same, more if parts begin within tiles.
     spread_us: 1.137,
+    /// Passing sums on to the other blocks of a cluster.
+    exchange_us: 0.8,
+    /// The same, more for each element of a tile.
+    exchange_number_us: 2e-5,
 }
 
 impl Plan {
     /// The time in microseconds that a model expects of a card with so many multiprocessors.
     #[expect(clippy::cast_precision_loss, reason = "extents are far below 2^52")]
     pub fn microseconds(&self, model: &Model, multiprocessors: usize) -> f64 {
-        let Plan { instance, shape: [batches, m, n, k], clusters, .. } = *self;
-        let [bl, br, cluster] = [instance.BL, instance.BR, instance.C].map(f64::from);
-        let of_all = clusters as f64;
+        let Plan { form, shape: [batches, m, n, k], clusters, .. } = *self;
+        let [bl, br, cluster] = [form.left, form.right, form.cluster].map(|part| part as f64);
+        let split = form.split as f64;
+        let of_all = clusters as f64 * split;
         let busy = (of_all * cluster).min(multiprocessors as f64);
         let (tiles, depth) = (self.tiles(), k.div_ceil(STEP));
         let own = (tiles - self.shared_tiles()).div_ceil(clusters);
         let shared = self.shared_tiles() * depth;
         let share = shared as f64 / of_all;
-        let steps = (own * depth) as f64 + share;
+        let mut steps = (own * depth) as f64 + share;
+        if split > 1.0 {
+            // Several blocks of a multiprocessor take turns.
+            steps = (steps / split).ceil() * (of_all / multiprocessors as f64).ceil();
+        }
 
         let ragged = if k.is_multiple_of(STEP) { 1.0 } else { model.ragged };
         let bytes = (bl + br / cluster) * 2.0 * STEP as f64 * ragged;
@@ -130,8 +139,12 @@ impl Plan {
         let stores =
             model.tile_us + model.number_us * bl * br * (model.shown * own as f64).max(1.0);
         let alike = shared.is_multiple_of(clusters);
-        let passing = model.passing(depth as f64, share, alike, bl * br, cluster);
-        let launch = model.launch_us + if cluster > 1.0 { model.cluster_us } else { 0.0 };
+        let mut passing = model.passing(depth as f64, share, alike, bl * br, cluster);
+        if split > 1.0 {
+            passing = model.exchange_us + model.exchange_number_us * bl * br;
+        }
+        let in_clusters = cluster > 1.0 || split > 1.0;
+        let launch = model.launch_us + if in_clusters { model.cluster_us } else { 0.0 };
         launch + main + stores + passing
     }
 }

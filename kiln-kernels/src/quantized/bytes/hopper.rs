@@ -55,25 +55,64 @@ pub(crate) mod specialized {
             scales
         }
 
-        /// Multiplies. A product keeps 14 bits of sums: those of each step are added in f32.
+        /// The product of the next step, which is in flight.
+        fn start(&self, ring: &mut Ring) -> Tile<f32> {
+            self.full[ring.slot].wait(ring.phase);
+            let (left, right) = (self.lefts[ring.slot], self.rights[ring.slot]);
+            ring.advance();
+            let [bm, bn] = self.c.block();
+            wgmma::mma(left, right.t(), zeros::<f32>([bm, bn]))
+        }
+
+        /// Adds the product of a step, which is done.
+        fn add(
+            &self,
+            done: &mut Ring,
+            part: Tile<f32>,
+            scale: Tile<f32>,
+            sums: Tile<f32>,
+        ) -> Tile<f32> {
+            self.empty[done.slot].arrive();
+            done.advance();
+            fma(part, scale.expand(1), sums)
+        }
+
+        /// Multiplies. A product keeps 14 bits of sums: those of each step are added in f32. Of four steps all but the last are added while
+        /// the product of the next one is computed.
         fn multiply_float8(&self, blocks: bool) {
             let [bm, bn] = self.c.block();
             let mut ring = Ring::reader(self.full.len());
+            let mut done = Ring::reader(self.full.len());
             for i in 0..self.tiles.count() {
                 let (row, column) = self.tiles.tile(i);
                 let (m, n) = (row * bm, column * bn);
                 let mut sums = zeros::<f32>([bm, bn]);
                 let mut next = self.scales([m, n, 0], blocks);
-                for step in range(0, self.steps, 1) {
+                let fours = self.steps / 4 * 4;
+                for step in range(0, fours, 4) {
+                    let scale = next;
+                    let first = self.start(&mut ring);
+                    let second = self.start(&mut ring);
+                    let of_second = self.scales([m, n, step + 1], blocks);
+                    let first = wgmma::wait(1, first);
+                    sums = self.add(&mut done, first, scale, sums);
+                    let third = self.start(&mut ring);
+                    let of_third = self.scales([m, n, step + 2], blocks);
+                    let second = wgmma::wait(1, second);
+                    sums = self.add(&mut done, second, of_second, sums);
+                    let fourth = self.start(&mut ring);
+                    let of_fourth = self.scales([m, n, step + 3], blocks);
+                    let third = wgmma::wait(1, third);
+                    sums = self.add(&mut done, third, of_third, sums);
+                    next = self.scales([m, n, step + 4], blocks);
+                    let fourth = wgmma::wait(0, fourth);
+                    sums = self.add(&mut done, fourth, of_fourth, sums);
+                }
+                for step in range(fours, self.steps, 1) {
                     let scale = next;
                     next = self.scales([m, n, step + 1], blocks);
-                    self.full[ring.slot].wait(ring.phase);
-                    let (left, right) = (self.lefts[ring.slot], self.rights[ring.slot]);
-                    let part = wgmma::mma(left, right.t(), zeros::<f32>([bm, bn]));
-                    let part = wgmma::wait(0, part);
-                    self.empty[ring.slot].arrive();
-                    ring.advance();
-                    sums = fma(part, scale.expand(1), sums);
+                    let part = wgmma::wait(0, self.start(&mut ring));
+                    sums = self.add(&mut done, part, scale, sums);
                 }
                 if !blocks {
                     sums = self.scaled(sums, [m, n]);
