@@ -34,7 +34,7 @@ struct Product {
 
 fn read(table: &str, multiprocessors: usize) -> Result<BTreeMap<[usize; 3], Product>> {
     let mut products = BTreeMap::new();
-    for line in table.lines().filter(|line| line.starts_with("| ") && line.contains(" waves")) {
+    for line in table.lines().filter(|line| line.starts_with("| ") && line.contains(" blocks")) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
         ensure!(cells.len() == 9, "`{line}` is no row of `products`");
         let shape = [cells[0].parse()?, cells[1].parse()?, cells[2].parse()?];

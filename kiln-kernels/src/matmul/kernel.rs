@@ -181,21 +181,34 @@ pub(crate) mod shared_steps {
                 let full = self.full[ring.slot];
                 self.empty[ring.slot].wait(ring.phase);
                 // With `X` rows more, a block of the map has as many, and all rows come in such parts.
-                let parts = if X > 0 { self.right_rows::<X, RIGHT_K>() / X } else { 1 };
+                let parts = if X > 0 {
+                    self.right_rows::<X, RIGHT_K>() / X
+                } else if RIGHT_K {
+                    C
+                } else {
+                    1
+                };
                 full.expect(self.left.block_bytes() + parts * self.right.block_bytes());
                 let k = step * 64;
                 let from = if LEFT_K { [batch, row, k] } else { [batch, k, row] };
                 tma::load(self.left, from, full, self.lefts[ring.slot]);
                 let at = if RIGHT_K { [batch, column, k] } else { [batch, k, column] };
-                if X == 0 {
-                    self.load_right::<C>(step, at, full, self.rights[ring.slot]);
-                } else {
+                let right = self.rights[ring.slot];
+                if X > 0 {
                     for part in unroll(0..parts - 1) {
-                        let to = self.rights[ring.slot].tile([part * X, 0], [X, 64]);
+                        let to = right.tile([part * X, 0], [X, 64]);
                         self.load_right::<C>(step, [batch, column + part * X, k], full, to);
                     }
                     let at = [batch, column + (parts - 1) * X, k];
                     self.load_right::<C>(step, at, full, self.others[ring.slot]);
+                } else if C > 1 && RIGHT_K {
+                    // Each block of a cluster loads an equal part for all.
+                    let rows = self.right_rows::<0, RIGHT_K>() / C;
+                    let at = [batch, column + cluster::rank() * rows, k];
+                    let to = right.tile([cluster::rank() * rows, 0], [rows, 64]);
+                    tma::load(self.right, at, full, to).multicast((1 << C) - 1);
+                } else {
+                    self.load_right::<C>(step, at, full, right);
                 }
                 ring.advance();
             }
@@ -506,13 +519,13 @@ pub(crate) mod shared_steps {
     /// the steps of all other tiles each cluster has `share`, and the first `rest` clusters one more.
     #[kernel(target = sm_90a, warps = W, grid = clusters * C, cluster = C,
              instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, X, STAGES, SWAP, W, C, LEFT_K, RIGHT_K) = [
-                 (64, 8, 0, 10, true, 4, 1, true, true), (64, 16, 0, 10, true, 4, 1, true, true), (64, 32, 0, 8, true, 4, 1, true, true), (64, 32, 0, 16, true, 4, 1, true, true), (64, 32, 0, 16, true, 4, 2, true, true),
+                 (64, 8, 0, 10, true, 4, 1, true, true),  (64, 16, 0, 18, true, 4, 1, true, true), (128, 16, 0, 10, true, 8, 1, true, true), (64, 16, 0, 10, true, 4, 1, true, true), (64, 32, 0, 8, true, 4, 1, true, true),  
                  (64, 64, 0, 12, true, 4, 1, true, true), (128, 8, 0, 6, true, 8, 1, true, true), (128, 16, 0, 6, true, 8, 1, true, true),
                  (128, 32, 0, 8, true, 8, 1, true, true), (128, 64, 0, 8, true, 8, 1, true, true), (128, 128, 0, 6, true, 8, 1, true, true),
                  (64, 128, 0, 8, true, 4, 1, true, true), (64, 64, 0, 12, true, 4, 2, true, true), (64, 128, 0, 8, true, 4, 2, true, true),
                  (128, 128, 0, 6, true, 8, 2, true, true), (128, 64, 0, 8, true, 8, 2, true, true), (128, 64, 0, 8, true, 8, 4, true, true),
                  (128, 128, 0, 6, true, 8, 4, true, true), (64, 64, 0, 12, false, 4, 1, true, true), (64, 128, 0, 8, false, 4, 1, true, true),
-                 (128, 64, 0, 8, false, 8, 1, true, true), (128, 64, 0, 8, false, 8, 2, true, true), (128, 128, 0, 6, false, 8, 1, true, true), (128, 256, 0, 3, false, 8, 1, true, true), (128, 128, 0, 6, false, 8, 2, true, true),
+                 (128, 64, 0, 8, false, 8, 1, true, true),  (128, 128, 0, 6, false, 8, 1, true, true), (128, 256, 0, 3, false, 8, 1, true, true), (128, 128, 0, 6, false, 8, 2, true, true),
                  (128, 256, 0, 3, false, 8, 2, true, true), (64, 16, 0, 10, true, 4, 1, false, true), (64, 64, 0, 12, true, 4, 1, false, true),
                  (128, 128, 0, 6, true, 8, 1, false, true), (64, 64, 0, 12, false, 4, 1, true, false), (128, 128, 0, 6, false, 8, 1, true, false),
                  (128, 256, 0, 3, false, 8, 1, true, false), (128, 256, 0, 3, false, 8, 2, true, false), (64, 64, 0, 12, false, 4, 1, false, true),
@@ -520,7 +533,7 @@ pub(crate) mod shared_steps {
                  (64, 64, 0, 12, false, 4, 1, false, false), (128, 128, 0, 6, false, 8, 1, false, false), (128, 256, 0, 3, false, 8, 1, false, false),
                  (128, 256, 0, 3, false, 8, 2, false, false),
                  (128, 128, 64, 4, false, 8, 1, true, true), (128, 128, 64, 4, false, 8, 2, true, true),
-                 (64, 128, 64, 6, false, 4, 1, true, true),
+                 
              ]))]
     pub fn product<
         T: Scalar,
@@ -539,7 +552,7 @@ pub(crate) mod shared_steps {
             T,
             3,
         >,
-        #[block(1, if X > 0 { X } else if RIGHT_K { BR } else { 64 }, if RIGHT_K { 64 } else { BR })]
+        #[block(1, if X > 0 { X } else if RIGHT_K { BR / C } else { 64 }, if RIGHT_K { 64 } else { BR })]
         right: TensorMap<T, 3>,
         #[block(1, if !SWAP { BL } else if X > 0 { X } else { BR }, if SWAP { BL } else if X > 0 { X } else { BR })]
         c: TensorMapMut<R, 3>,
@@ -602,23 +615,22 @@ pub(crate) mod shared_steps {
     }
 
     /// The same product by clusters of `S` blocks, each of which computes the sums of a share of the steps of one tile. Of the sums each of the
-    /// first `(BR + X) / N` blocks gets `N` columns from all others, in their shared memory, and stores them. `X` is 0 or `N`.
+    /// first `BR / N` blocks gets `N` columns from all others, in their shared memory, and stores them.
     ///
     /// There are `rows` by `columns` tiles for each product of a batch, and a cluster for each of them.
     #[kernel(target = sm_90a, warps = W, grid = [columns * S, rows, c.dim(0)], cluster = S,
-             instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, X, N, STAGES, SWAP, W, S) = [
-                 (64, 8, 0, 8, 10, true, 4, 2), (64, 8, 0, 8, 10, true, 4, 4), (64, 16, 0, 8, 10, true, 4, 2), (64, 16, 0, 8, 10, true, 4, 4),
-                 (64, 32, 0, 16, 8, true, 4, 2), (64, 32, 0, 8, 8, true, 4, 4), (64, 64, 0, 32, 11, true, 4, 2), (64, 64, 0, 16, 11, true, 4, 4),
-                 (128, 64, 0, 32, 7, true, 8, 2), (128, 64, 0, 16, 7, true, 8, 4), (64, 128, 0, 64, 7, true, 4, 2),
-                 (128, 128, 0, 64, 4, true, 8, 2), (128, 128, 0, 32, 4, true, 8, 4), (128, 128, 0, 64, 4, false, 8, 2),
-                 (64, 128, 64, 64, 4, false, 4, 4),
+             instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, N, STAGES, SWAP, W, S) = [
+                 (64, 8, 8, 10, true, 4, 2), (64, 8, 8, 10, true, 4, 4), (64, 16, 8, 10, true, 4, 2), (64, 16, 8, 10, true, 4, 4),
+                 (64, 32, 16, 8, true, 4, 2),  (64, 64, 32, 11, true, 4, 2), (64, 64, 16, 11, true, 4, 4),
+                 (128, 64, 32, 7, true, 8, 2),  (64, 128, 64, 7, true, 4, 2),
+                 (128, 128, 64, 4, true, 8, 2),  (128, 128, 64, 4, false, 8, 2),
+                 
              ]))]
     pub fn split<
         T: Scalar,
         R: Float,
         const BL: i32,
         const BR: i32,
-        const X: i32,
         const N: i32,
         const STAGES: i32,
         const SWAP: bool,
@@ -626,7 +638,7 @@ pub(crate) mod shared_steps {
         const S: i32,
     >(
         #[block(1, BL, 64)] left: TensorMap<T, 3>,
-        #[block(1, if X > 0 { X } else { BR }, 64)] right: TensorMap<T, 3>,
+        #[block(1, BR, 64)] right: TensorMap<T, 3>,
         #[block(1, if SWAP { N } else { BL }, if SWAP { BL } else { N })] c: TensorMapMut<R, 3>,
         rows: i32,
         columns: i32,
@@ -640,14 +652,14 @@ pub(crate) mod shared_steps {
         let rank = cluster::rank();
         let depth = cdiv(left.dim(2), 64);
         let steps = [depth * rank / S, depth * (rank + 1) / S];
-        let (batch, row, column) = (block_id(2), block_id(1) * BL, block_id(0) / S * (BR + X));
+        let (batch, row, column) = (block_id(2), block_id(1) * BL, block_id(0) / S * BR);
         let rights = shared([STAGES, BR, 64]);
         let operands = Operands {
             left,
             right,
             lefts: shared([STAGES, BL, 64]),
             rights,
-            others: if X > 0 { shared([STAGES, X, 64]) } else { rights },
+            others: rights,
             full: barriers(STAGES, 1),
             empty: barriers(STAGES, 1),
         };
@@ -661,16 +673,13 @@ pub(crate) mod shared_steps {
             Exchange::<S> { sums: shared([S - 1, BL / 16, N / 8, 16, 8]), there: barrier(1) };
         let multiply = || {
             let mut ring = Ring::reader(STAGES);
-            let (acc, others) = operands.multiply::<X, 1, true, true>(&mut ring, steps);
+            let (acc, _) = operands.multiply::<0, 1, true, true>(&mut ring, steps);
             exchange.there.expect(exchange.sums.bytes());
             let mut own = acc.slice((.., 0..N));
             for part in unroll(0..BR / N) {
                 own = exchange.give(rank, part, acc.slice((.., part * N..(part + 1) * N)), own);
             }
-            if X > 0 {
-                own = exchange.give(rank, BR / N, others, own);
-            }
-            if rank < (BR + X) / N {
+            if rank < BR / N {
                 let at = [batch, row, column + rank * N];
                 output.store::<SWAP>(output.staged[0], exchange.take(own), at, 0);
                 tma::store_wait(0);
@@ -678,7 +687,7 @@ pub(crate) mod shared_steps {
         };
         let load = || {
             let mut ring = Ring::writer(STAGES);
-            operands.load::<X, 1, true, true>(&mut ring, [batch, row, column], steps);
+            operands.load::<0, 1, true, true>(&mut ring, [batch, row, column], steps);
         };
         grid_dependency_wait();
         warp_specialize(multiply, [partition(1).run(load)]);

@@ -66,7 +66,7 @@ impl Form {
     }
 
     fn of_split(i: split::Instance) -> Form {
-        let [left, right, stages, split] = [i.BL, i.BR + i.X, i.STAGES, i.S].map(extent);
+        let [left, right, stages, split] = [i.BL, i.BR, i.STAGES, i.S].map(extent);
         let majors = [Major::K; 2];
         Form { dtype: i.T, left, right, stages, swap: i.SWAP, cluster: 1, split, majors }
     }

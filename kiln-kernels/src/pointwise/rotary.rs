@@ -68,7 +68,8 @@ pub fn rotate<T: Real>(
 ) -> Result<()> {
     require("a rotation, of x", out.tensor_mut()?.shape(), x.tensor()?.shape())?;
     let sign = check(rotation, positions, [cos, sin], out)?;
-    find::<T>(rotation)?
+    let heads = x.tensor()?.shape()[1];
+    find::<T>(rotation, heads)?
         .with(rotary::Args { x: Some(x), out, positions, cos, sin, sign })
         .launch(stream)
 }
@@ -86,13 +87,17 @@ pub fn rotate_in_place<T: Real>(
     x: &mut impl TensorArgumentMut<T, 3>,
 ) -> Result<()> {
     let sign = check(rotation, positions, [cos, sin], x)?;
-    find::<T>(rotation)?
+    let heads = x.tensor_mut()?.shape()[1];
+    find::<T>(rotation, heads)?
         .with(rotary::Args { x: None, out: x, positions, cos, sin, sign })
         .launch(stream)
 }
 
-fn find<T: Real>(rotation: Rotation) -> Result<rotary::Instance> {
-    rotary::Values { T: Dtype::of::<T>(), NEIGHBOURS: rotation.pairs == Pairs::Neighbours }.find()
+/// The instance for so many heads: few leave no more than half of a tile empty.
+fn find<T: Real>(rotation: Rotation, heads: usize) -> Result<rotary::Instance> {
+    let tile = if heads > 16 { 32 } else { 16 };
+    let neighbours = rotation.pairs == Pairs::Neighbours;
+    rotary::Values { T: Dtype::of::<T>(), NEIGHBOURS: neighbours, H: tile }.find()
 }
 
 /// The factor of the sines.
@@ -114,10 +119,11 @@ fn check<T: Real>(
     })
 }
 
-/// A block rotates 16 heads of a token, 64 pairs at a time.
-#[kernel(target = sm_80, warps = 4, grid = [out.dim(0), cdiv(out.dim(1), 16)],
-         instances(T = [bf16, f16, f32], NEIGHBOURS = [false, true]))]
-pub(super) fn rotary<T: Float, const NEIGHBOURS: bool>(
+/// A block rotates `H` heads of a token, 64 pairs at a time. It waits for the position of the token, and then for its cosines and sines, while
+/// the heads are read.
+#[kernel(target = sm_80, warps = 4, grid = [out.dim(0), cdiv(out.dim(1), H)],
+         instances(T = [bf16, f16, f32], NEIGHBOURS = [false, true], H = [16, 32]))]
+pub(super) fn rotary<T: Float, const NEIGHBOURS: bool, const H: i32>(
     x: Option<Tensor<T, 3>>,
     out: TensorMut<T, 3>,
     positions: Tensor<i32, 1>,
@@ -125,31 +131,35 @@ pub(super) fn rotary<T: Float, const NEIGHBOURS: bool>(
     sin: Tensor<f32, 2>,
     sign: f32,
 ) {
-    let (token, head, half) = (block_id(0), block_id(1) * 16, cos.dim(1));
-    let position = positions.tile([token], [1]).load().item();
+    let (token, head, half) = (block_id(0), block_id(1) * H, cos.dim(1));
     for pair in range(0, half, 64) {
+        let at = [token, head, 2 * pair];
+        let (first, second) = ([token, head, pair], [token, head, half + pair]);
+        let (a, b) = if NEIGHBOURS {
+            let both = match x {
+                Some(x) => x.tile(at, [1, H, 128]).load(),
+                None => out.tile(at, [1, H, 128]).load(),
+            };
+            both.reshape([1, H, 64, 2]).split()
+        } else {
+            match x {
+                Some(x) => (x.tile(first, [1, H, 64]).load(), x.tile(second, [1, H, 64]).load()),
+                None => (out.tile(first, [1, H, 64]).load(), out.tile(second, [1, H, 64]).load()),
+            }
+        };
+        let position = positions.tile([token], [1]).load().item();
         let c = cos.tile([position, pair], [1, 64]).load().expand(0);
         let s = sin.tile([position, pair], [1, 64]).load().expand(0) * sign;
+        let (a, b) = (a.cast::<f32>(), b.cast::<f32>());
+        let (a, b) = (a * c - b * s, b * c + a * s);
         if NEIGHBOURS {
-            let at = [token, head, 2 * pair];
-            let both = match x {
-                Some(x) => x.tile(at, [1, 16, 128]).load(),
-                None => out.tile(at, [1, 16, 128]).load(),
-            };
-            let (a, b) = both.cast::<f32>().reshape([1, 16, 64, 2]).split();
-            let rotated = join(a * c - b * s, b * c + a * s).reshape([1, 16, 128]);
-            out.tile(at, [1, 16, 128]).store(rotated.cast::<T>());
+            let rotated = join(a, b).reshape([1, H, 128]);
+            out.tile(at, [1, H, 128]).store(rotated.cast::<T>());
         } else {
-            let (first, second) = ([token, head, pair], [token, head, half + pair]);
-            let (a, b) = match x {
-                Some(x) => (x.tile(first, [1, 16, 64]).load(), x.tile(second, [1, 16, 64]).load()),
-                None => (out.tile(first, [1, 16, 64]).load(), out.tile(second, [1, 16, 64]).load()),
-            };
-            let (a, b) = (a.cast::<f32>(), b.cast::<f32>());
             // The window of the first half ends where the second one begins.
             let halves = out.slice((.., .., 0..half));
-            halves.tile(first, [1, 16, 64]).store((a * c - b * s).cast::<T>());
-            out.tile(second, [1, 16, 64]).store((b * c + a * s).cast::<T>());
+            halves.tile(first, [1, H, 64]).store(a.cast::<T>());
+            out.tile(second, [1, H, 64]).store(b.cast::<T>());
         }
     }
 }

@@ -42,6 +42,10 @@ model! {
     resident_rate: 8087.0,
     /// The bytes of matrices that it keeps.
     resident_bytes: 38.6e6,
+    /// From the start of a copy out of memory until its buffer is full: a ring of buffers is that late.
+    latency_us: 1.5,
+    /// The same out of the second-level cache.
+    cache_latency_us: 0.9,
     /// Operations of one multiprocessor in very large tiles.
     operations: 7900.0,
     /// The elements of a tile of which the tensor cores lose half of their rate.
@@ -101,21 +105,25 @@ impl Plan {
             steps = (steps / split).ceil() * (of_all / multiprocessors as f64).ceil();
         }
 
+        let once = 2.0 * (batches * (m * k + n * k + m * n)) as f64;
+        let resident = once <= model.resident_bytes;
         let ragged = if k.is_multiple_of(STEP) { 1.0 } else { model.ragged };
         let bytes = (bl + br / cluster) * 2.0 * STEP as f64 * ragged;
         let rate = model.cache_rate_of_one.min(model.cache_rate / busy);
         let operations = 2.0 * bl * br * STEP as f64;
         let pace = model.operations * bl * br / (bl * br + model.lost_of_tile);
         let behind = model.step_us + model.step_of_cluster_us * (cluster - 1.0);
-        let multiplying = steps * ((operations / pace).max(bytes / rate) * 1e-3 + behind);
+        let late = if resident { model.cache_latency_us } else { model.latency_us };
+        let late = late / form.stages as f64;
+        let pace = ((operations / pace).max(bytes / rate) * 1e-3 + behind).max(late);
+        let multiplying = steps * pace;
 
-        let once = 2.0 * (batches * (m * k + n * k + m * n)) as f64;
-        let (all, one) = if once > model.resident_bytes {
+        let (all, one) = if !resident {
             (model.memory_rate, model.memory_rate_of_one)
         } else {
             (model.resident_rate, model.cache_rate_of_one)
         };
-        let uneven = (steps * of_all / (tiles * depth) as f64).max(1.0) - 1.0;
+        let uneven = (steps * busy / cluster / (tiles * depth) as f64).max(1.0) - 1.0;
         let of_shares = shared as f64 * bytes / ragged * cluster;
         let mut reading = once / all.min(one * busy) * (1.0 + model.uneven * uneven)
             + model.apart * (of_shares - once).max(0.0) / all;
@@ -128,7 +136,7 @@ impl Plan {
             let sum = multiplying.powf(sharpness) + (reading * 1e-3).powf(sharpness);
             sum.powf(sharpness.recip())
         };
-        let main = if own > 0 && shared > 0 && once > model.resident_bytes {
+        let main = if own > 0 && shared > 0 && !resident {
             let part = share / steps;
             let scattered = (reading * part).max(model.scattered * of_shares / all);
             both(multiplying * (1.0 - part), reading * (1.0 - part))
