@@ -54,9 +54,10 @@ use kiln::prelude::*;
 
 use crate::shape::{extent, require};
 
+pub(crate) mod blocks;
 mod cross_entropy;
 mod norm;
-mod running;
+pub(crate) mod running;
 mod softmax;
 
 pub use cross_entropy::{
@@ -72,7 +73,7 @@ pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80];
 const WIDEST: usize = 1 << 30;
 
 /// Whether rows of a matrix fit tiles of `n` columns.
-fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
+pub(crate) fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
     columns <= extent(n)
 }
 
@@ -92,6 +93,6 @@ fn is_empty<const R: usize>(shape: [usize; R]) -> bool {
     shape.contains(&0)
 }
 
-fn require_narrow(operation: &'static str, [rows, columns]: [usize; 2]) -> Result<()> {
+pub(crate) fn require_narrow(operation: &'static str, [rows, columns]: [usize; 2]) -> Result<()> {
     require(operation, [rows, columns.min(WIDEST)], [rows, columns])
 }
