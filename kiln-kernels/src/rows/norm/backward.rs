@@ -141,12 +141,8 @@ where
         });
         let narrow = instances.find(|i| holds(i.N, shape));
         let wide = wide_sums::find(|i| i.T == ty && i.CENTRED == centred)?;
-        let mut spread = spread_gradients::instances().filter(|i| {
-            i.T == ty
-                && i.CENTRED == centred
-                && has_clusters(stream)
-               
-        });
+        let mut spread = spread_gradients::instances()
+            .filter(|i| i.T == ty && i.CENTRED == centred && has_clusters(stream));
         let spread = spread.find(|i| holds(i.N * i.P * i.C, shape));
         let nothing = stream.empty([0, 0])?;
         let blocks = if let Some(instance) = narrow {
