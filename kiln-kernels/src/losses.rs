@@ -8,7 +8,8 @@
 //!
 //! ```
 //! use kiln::prelude::*;
-//! use kiln_kernels::{losses::LinearCrossEntropy, rows::CrossEntropy};
+//! use kiln_kernels::losses::{LinearCrossEntropy, WeightGradient};
+//! use kiln_kernels::rows::CrossEntropy;
 //!
 //! let stream = Device::best_for(LinearCrossEntropy::<bf16>::TARGETS)?.stream()?;
 //! // Two tokens of 8 numbers, and a vocabulary of 4 words.
@@ -23,9 +24,17 @@
 //! // The gradients of the mean.
 //! let mean = stream.full([2], 0.5)?;
 //! let (mut d_hidden, mut d_weight) = (stream.zeros([2, 8])?, stream.zeros([4, 8])?);
-//! let options = CrossEntropy::default();
-//! let gradients = (&mut d_hidden, Some(&mut d_weight as _));
-//! losses.gradients(&stream, &hidden, &weight, &targets, options, &mean, &mut loss, gradients)?;
+//! losses.gradients(
+//!     &stream,
+//!     &hidden,
+//!     &weight,
+//!     &targets,
+//!     CrossEntropy::default(),
+//!     &mean,
+//!     &mut loss,
+//!     &mut d_hidden,
+//!     WeightGradient::Replaced(&mut d_weight),
+//! )?;
 //! assert_eq!(d_weight.to_vec(&stream)?[0], bf16::from_f32(0.25));
 //! # Ok::<(), kiln::Error>(())
 //! ```
@@ -47,17 +56,19 @@
 //! # Rounding
 //!
 //! All sums are computed in f32. Logits are rounded to the element type, which moves a loss by up to twice the rounding of the largest
-//! logit, and so are their gradients: in f16 let `loss_gradient` have the scale that keeps small ones. `d_weight` is rounded once for each chunk, because the
-//! sum so far is kept in it: each rounding is off by up to half a unit in the last place of that sum, so `n` chunks are off by up to
-//! `n / 256` of the largest sum in bf16 and `n / 2048` in f16, and by about the square root of `n` times one rounding where they are not of
-//! one sign. Larger chunks are fewer.
+//! logit. Their gradients are rounded to it too: in f16, `loss_gradient` has to have the scale that keeps small ones.
+//!
+//! `d_weight` keeps the sum of the chunks so far, and is rounded with each of them, once. Each rounding is off by up to half a unit in the last
+//! place of that sum: all `n` chunks by up to `n / 256` of the largest sum in bf16, and `n / 2048` in f16. Roundings go up and down, so
+//! most elements are off by less, about `√n` times one rounding. Larger chunks are fewer: with 2 GiB, 8192 tokens of 128256 words are one.
 //!
 //! # Floor
 //!
-//! `6 · tokens · vocabulary · d` operations at the rate of the tensor cores, a third of that for the loss alone. Beside these are the
-//! bytes of the logits, written, read, written and read twice; and those of `d_weight`, read and written for each chunk. With chunks
-//! of 1024 tokens the first are `5 / d` and the second `2 / 1024` bytes for every three products of the sums, of which the card does
-//! about 200 in the time of a byte.
+//! `6 · tokens · vocabulary · d` operations at the rate of the tensor cores, a third of that for the loss alone; and 4 bytes for each logit,
+//! which the kernel between the products reads and writes (2 for the loss alone), at the bandwidth of the memory. The products themselves move
+//! 6 bytes for each logit, and 8 for each weight and chunk, while they compute.
+
+use std::fmt;
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
@@ -78,6 +89,26 @@ pub const CHUNK_BYTES: usize = 256 << 20;
 /// Tokens of a chunk are a multiple of this: the rows of a tile of the products.
 const TOKENS: usize = 128;
 
+/// What is done with the gradient of the weights, `[vocabulary, d]`.
+pub enum WeightGradient<'a, T> {
+    /// It is not computed: the weights stay as they are.
+    Unwanted,
+    /// It replaces what was there.
+    Replaced(&'a mut dyn TensorArgumentMut<T, 2>),
+    /// It is added to what was there, the gradient of other tokens.
+    Added(&'a mut dyn TensorArgumentMut<T, 2>),
+}
+
+impl<T> fmt::Debug for WeightGradient<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WeightGradient::Unwanted => "Unwanted",
+            WeightGradient::Replaced(_) => "Replaced",
+            WeightGradient::Added(_) => "Added",
+        })
+    }
+}
+
 /// Computes losses and gradients of hidden states, and keeps scratch memory from one to the next.
 ///
 /// One `LinearCrossEntropy` serves any number of shapes and streams of its device. A call waits for the one before it, because they share the
@@ -85,8 +116,9 @@ const TOKENS: usize = 128;
 /// allocate.
 ///
 /// `hidden` is `[tokens, d]`, `weight` is `[vocabulary, d]`, as the weights of a layer are stored, and `targets` has an element for each
-/// token. Rows are contiguous and begin at multiples of 16 bytes; `d` is a multiple of 8, and `vocabulary` is any number. There may be no
-/// tokens. Results do not change from run to run.
+/// token. There may be no tokens and no words, and `vocabulary` is any number. Matrices are views as [`Matmul::product`] takes them: their
+/// rows or their columns are contiguous and begin at multiples of 16 bytes, and those of gradients end there. So `d` is a multiple of 8. Results
+/// do not change from run to run.
 #[derive(Debug)]
 pub struct LinearCrossEntropy<T: Half> {
     matmul: Matmul,
@@ -156,10 +188,10 @@ impl<T: Half> LinearCrossEntropy<T> {
         Ok(())
     }
 
-    /// [`loss`](LinearCrossEntropy::loss), and the gradients of the hidden states and of the weights if they are wanted.
+    /// [`loss`](LinearCrossEntropy::loss), and the gradients of the hidden states, which replace what was there, and of the weights.
     ///
-    /// `loss_gradient` has an element for each token: one over the number of tokens that count, for the mean of the losses. Gradients
-    /// replace what was there. Tokens that are ignored have none; and what has a target that is no class is NaN.
+    /// `loss_gradient` has an element for each token: one over the number of tokens that count, for the mean of the losses. The gradients
+    /// of tokens that are ignored are 0, and those of tokens whose target is no class are NaN.
     ///
     /// # Errors
     /// Those of [`loss`](LinearCrossEntropy::loss).
@@ -173,10 +205,8 @@ impl<T: Half> LinearCrossEntropy<T> {
         options: CrossEntropy,
         loss_gradient: &impl TensorArgument<f32, 1>,
         loss: &mut impl TensorArgumentMut<f32, 1>,
-        (d_hidden, mut d_weight): (
-            &mut impl TensorArgumentMut<T, 2>,
-            Option<&mut dyn TensorArgumentMut<T, 2>>,
-        ),
+        d_hidden: &mut impl TensorArgumentMut<T, 2>,
+        d_weight: WeightGradient<'_, T>,
     ) -> Result<()> {
         let operation = "LinearCrossEntropy::gradients";
         let (hidden, weight, targets) = (hidden.tensor()?, weight.tensor()?, targets.tensor()?);
@@ -188,6 +218,11 @@ impl<T: Half> LinearCrossEntropy<T> {
             require(operation, [tokens], vector)?;
         }
         require(operation, hidden.shape(), d_hidden.shape())?;
+        let (mut d_weight, added) = match d_weight {
+            WeightGradient::Unwanted => (None, false),
+            WeightGradient::Replaced(d_weight) => (Some(d_weight), false),
+            WeightGradient::Added(d_weight) => (Some(d_weight), true),
+        };
         if let Some(d_weight) = &mut d_weight {
             require(operation, weight.shape(), d_weight.tensor_mut()?.shape())?;
         }
@@ -195,7 +230,7 @@ impl<T: Half> LinearCrossEntropy<T> {
         chunks.allocate(stream, &mut self.logits)?;
         let words = Words::new(stream, &weight, &mut self.last)?;
         for at in chunks {
-            let accumulate = at.start > 0;
+            let accumulate = added || at.start > 0;
             let hidden = hidden.slice(0, at.clone())?;
             let mut logits = chunks.logits(&mut self.logits, at.len())?;
             words.product(&mut self.matmul, stream, &hidden, &mut logits)?;

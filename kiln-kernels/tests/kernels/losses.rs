@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use kiln::prelude::{DeviceTensor, Error, Result, Stream};
 use kiln_kernels::{
     Half,
-    losses::{LinearCrossEntropy, cross_entropy_in_place},
+    losses::{LinearCrossEntropy, WeightGradient, cross_entropy_in_place},
     rows::CrossEntropy,
 };
 
@@ -208,8 +208,18 @@ fn case<T: Number + Half>(
     let (mut loss, mut alone) = (nan()?, nan()?);
     let mut d_hidden = stream.full([tokens, d], T::of(f64::NAN))?;
     let mut d_weight = stream.full([vocabulary, d], T::of(f64::NAN))?;
-    let gradients = (&mut d_hidden, Some(&mut d_weight as _));
-    linear.gradients(&stream, &hidden, &weight, &targets, options, &by, &mut loss, gradients)?;
+    let gradient = WeightGradient::Replaced(&mut d_weight);
+    linear.gradients(
+        &stream,
+        &hidden,
+        &weight,
+        &targets,
+        options,
+        &by,
+        &mut loss,
+        &mut d_hidden,
+        gradient,
+    )?;
     let what = format!("{shape:?}, {options:?}");
     assert_near(&format!("loss of {what}"), 1, &loss.to_vec(&stream)?, &losses);
     let d_hidden = d_hidden.to_vec(&stream)?;
@@ -219,8 +229,18 @@ fn case<T: Number + Half>(
     linear.loss(&stream, &hidden, &weight, &targets, options, &mut alone)?;
     assert_near(&format!("loss alone of {what}"), 1, &alone.to_vec(&stream)?, &losses);
     let mut without = stream.full([tokens, d], T::of(f64::NAN))?;
-    let gradients = (&mut without, None);
-    linear.gradients(&stream, &hidden, &weight, &targets, options, &by, &mut loss, gradients)?;
+    let (gradient, d_hidden_again) = (WeightGradient::Unwanted, &mut without);
+    linear.gradients(
+        &stream,
+        &hidden,
+        &weight,
+        &targets,
+        options,
+        &by,
+        &mut loss,
+        d_hidden_again,
+        gradient,
+    )?;
     assert_eq!(values(&without.to_vec(&stream)?), values(&d_hidden), "{what}, without weights");
     Ok(())
 }
@@ -290,8 +310,18 @@ fn views_and_recordings_give_the_same() -> Result<()> {
     let mut linear = LinearCrossEntropy::new(&stream)?;
     let mut loss = stream.zeros([tokens])?;
     let (mut d_hidden, mut d_weight) = (stream.zeros([tokens, d])?, stream.zeros([vocabulary, d])?);
-    let gradients = (&mut d_hidden, Some(&mut d_weight as _));
-    linear.gradients(&stream, &hidden, &weight, &targets, PLAIN, &by, &mut loss, gradients)?;
+    let gradient = WeightGradient::Replaced(&mut d_weight);
+    linear.gradients(
+        &stream,
+        &hidden,
+        &weight,
+        &targets,
+        PLAIN,
+        &by,
+        &mut loss,
+        &mut d_hidden,
+        gradient,
+    )?;
 
     let wide_hidden = stream.upload(&within(&case.hidden, d, 8), [tokens, 64])?;
     let wide_weight = stream.upload(&within(&case.weight, d, 16), [vocabulary, 64])?;
@@ -303,8 +333,11 @@ fn views_and_recordings_give_the_same() -> Result<()> {
     let mut d_weight_part = all_weight.slice_mut(1, 16..16 + d)?;
     let mut again = stream.zeros([tokens])?;
     let graph = stream.device().capture(|stream| {
-        let gradients = (&mut d_hidden_part, Some(&mut d_weight_part as _));
-        linear.gradients(stream, &hidden, &weight, &targets, PLAIN, &by, &mut again, gradients)
+        let gradient = WeightGradient::Replaced(&mut d_weight_part);
+        let d_hidden = &mut d_hidden_part;
+        linear.gradients(
+            stream, &hidden, &weight, &targets, PLAIN, &by, &mut again, d_hidden, gradient,
+        )
     })?;
     graph.launch(&stream)?;
     assert_eq!(again.to_vec(&stream)?, loss.to_vec(&stream)?);
@@ -314,6 +347,42 @@ fn views_and_recordings_give_the_same() -> Result<()> {
     assert_eq!(bits(all_hidden.to_vec(&stream)?), bits(required));
     let required = within(&d_weight.to_vec(&stream)?, d, 16);
     assert_eq!(bits(all_weight.to_vec(&stream)?), bits(required));
+    Ok(())
+}
+
+/// Weights `[in, out]`, and the gradients of other tokens.
+#[test]
+fn weights_lie_along_either_axis_and_gradients_are_added_to_others() -> Result<()> {
+    let stream = stream()?;
+    let (tokens, d, vocabulary) = (9, 24, 43);
+    let case = Case::<bf16>::new([tokens, d, vocabulary], SMOOTH);
+    let [_, d_hiddens, d_weights] = case.required(tokens, SMOOTH);
+    let Uploaded { hidden, targets, by, .. } = case.upload(&stream)?;
+    // Columns begin at multiples of 16 bytes.
+    let of = |i: usize, v: usize| if v < vocabulary { case.weight[v * d + i] } else { bf16::NAN };
+    let turned: Vec<bf16> = (0..d * 48).map(|at| of(at / 48, at % 48)).collect();
+    let turned = stream.upload(&turned, [d, 48])?;
+    let weight = turned.slice(1, 0..vocabulary)?;
+    let mut loss = stream.zeros([tokens])?;
+    let mut d_hidden = stream.zeros([tokens, d])?;
+    let mut d_weight = stream.full([vocabulary, d], bf16::from_f32(3.0))?;
+    LinearCrossEntropy::new(&stream)?.gradients(
+        &stream,
+        &hidden,
+        &weight.transpose(),
+        &targets,
+        SMOOTH,
+        &by,
+        &mut loss,
+        &mut d_hidden,
+        WeightGradient::Added(&mut d_weight),
+    )?;
+    assert_near("hidden states", d, &d_hidden.to_vec(&stream)?, &d_hiddens);
+    // One more rounding of f32.
+    let added =
+        |(value, off): (f64, f64)| (value + 3.0, off + 2f64.powi(-24) * (value + 3.0).abs());
+    let d_weights: Vec<_> = d_weights.into_iter().map(added).collect();
+    assert_near("weights", d, &d_weight.to_vec(&stream)?, &d_weights);
     Ok(())
 }
 
@@ -328,8 +397,18 @@ fn without_tokens_or_words_gradients_are_zeros_and_other_shapes_are_refused() ->
         let mut loss = stream.zeros([loss])?;
         let mut d_hidden = stream.full([d[0], d[1]], f16::NAN)?;
         let mut d_weight = stream.full([d[2], d[3]], f16::NAN)?;
-        let gradients = (&mut d_hidden, Some(&mut d_weight as _));
-        linear.gradients(&stream, &hidden, &weight, &targets, PLAIN, &by, &mut loss, gradients)?;
+        let gradient = WeightGradient::Replaced(&mut d_weight);
+        linear.gradients(
+            &stream,
+            &hidden,
+            &weight,
+            &targets,
+            PLAIN,
+            &by,
+            &mut loss,
+            &mut d_hidden,
+            gradient,
+        )?;
         linear.loss(&stream, &hidden, &weight, &targets, PLAIN, &mut loss)?;
         Ok([d_hidden.to_vec(&stream)?, d_weight.to_vec(&stream)?].concat())
     };
