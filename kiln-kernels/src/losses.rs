@@ -58,9 +58,10 @@
 //! All sums are computed in f32. Logits are rounded to the element type, which moves a loss by up to twice the rounding of the largest
 //! logit. Their gradients are rounded to it too: in f16, `loss_gradient` has to have the scale that keeps small ones.
 //!
-//! `d_weight` keeps the sum of the chunks so far, and is rounded with each of them, once. Each rounding is off by up to half a unit in the last
-//! place of that sum: all `n` chunks by up to `n / 256` of the largest sum in bf16, and `n / 2048` in f16. Roundings go up and down, so
-//! most elements are off by less, about `√n` times one rounding. Larger chunks are fewer: with 2 GiB, 8192 tokens of 128256 words are one.
+//! `d_weight` keeps the sum of the chunks so far, and is rounded with each of them, once. Each rounding is off by up to half a unit in
+//! the last place of that sum: all `n` chunks by up to `n / 256` of the largest sum in bf16, and `n / 2048` in f16. Roundings go up and
+//! down, so most elements are off by less, about the square root of `n` times one rounding. Larger chunks are fewer: with 2 GiB, 8192
+//! tokens of 128256 words are one.
 //!
 //! # Floor
 //!
@@ -68,7 +69,7 @@
 //! which the kernel between the products reads and writes (2 for the loss alone), at the bandwidth of the memory. The products themselves move
 //! 6 bytes for each logit, and 8 for each weight and chunk, while they compute.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
@@ -177,7 +178,7 @@ impl<T: Half> LinearCrossEntropy<T> {
         let chunks = Chunks::new::<T>(tokens, vocabulary, self.chunk_bytes);
         chunks.allocate(stream, &mut self.logits)?;
         let words = Words::new(stream, &weight, &mut self.last)?;
-        for at in chunks {
+        for at in chunks.ranges() {
             let hidden = hidden.slice(0, at.clone())?;
             let mut logits = chunks.logits(&mut self.logits, at.len())?;
             words.product(&mut self.matmul, stream, &hidden, &mut logits)?;
@@ -229,7 +230,7 @@ impl<T: Half> LinearCrossEntropy<T> {
         let chunks = Chunks::new::<T>(tokens, vocabulary, self.chunk_bytes);
         chunks.allocate(stream, &mut self.logits)?;
         let words = Words::new(stream, &weight, &mut self.last)?;
-        for at in chunks {
+        for at in chunks.ranges() {
             let accumulate = added || at.start > 0;
             let hidden = hidden.slice(0, at.clone())?;
             let mut logits = chunks.logits(&mut self.logits, at.len())?;
@@ -322,17 +323,13 @@ impl<'a, T: Half> Words<'a, T> {
     }
 }
 
-/// Ranges of tokens that are computed together: at least one, which is empty without tokens.
-#[derive(Clone, Copy)]
+/// How tokens are computed: in chunks, and with which rows of logits.
 struct Chunks {
-    /// Where the next row of logits begins: at a multiple of 16 bytes.
-    pitch: usize,
     tokens: usize,
     /// Tokens of a chunk.
     chunk: usize,
-    /// The first token of the next chunk.
-    next: usize,
-    done: bool,
+    /// Where the next row of logits begins: at a multiple of 16 bytes.
+    pitch: usize,
 }
 
 impl Chunks {
@@ -341,7 +338,14 @@ impl Chunks {
         let most = bytes / (pitch * T::BYTES).max(1) / TOKENS * TOKENS;
         let chunks = tokens.div_ceil(most.max(TOKENS));
         let chunk = tokens.div_ceil(chunks.max(1)).next_multiple_of(TOKENS).min(tokens);
-        Chunks { pitch, tokens, chunk, next: 0, done: false }
+        Chunks { tokens, chunk, pitch }
+    }
+
+    /// The tokens of each chunk: at least one chunk, which is empty without tokens.
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let (tokens, chunk) = (self.tokens, self.chunk);
+        let chunks = tokens.div_ceil(chunk.max(1)).max(1);
+        (0..chunks).map(move |at| at * chunk..((at + 1) * chunk).min(tokens))
     }
 
     /// Makes scratch memory for the logits of a chunk.
@@ -360,20 +364,6 @@ impl Chunks {
         tokens: usize,
     ) -> Result<TensorViewMut<'a, T, 2>> {
         scratch.as_strided_mut([tokens, self.pitch], [self.pitch, 1])
-    }
-}
-
-impl Iterator for Chunks {
-    type Item = std::ops::Range<usize>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let end = (self.next + self.chunk).min(self.tokens);
-        let range = self.next..end;
-        (self.next, self.done) = (end, end == self.tokens);
-        Some(range)
     }
 }
 

@@ -3,6 +3,8 @@
 //! With `m` for the maximum of a row and `e` for the smoothing, its loss is
 //! `ln Σ exp(x - m) + (1 - e) · (m - x[target]) + e · (m - mean(x))`, as of [`cross_entropy`](crate::rows::cross_entropy).
 
+#![expect(clippy::cast_precision_loss, reason = "a number of columns may be rounded")]
+
 pub(super) use kernels::{LabelsArgs, last_words, short, spread, wide};
 
 #[kiln::kernel]
@@ -24,49 +26,51 @@ mod kernels {
         loss: TensorMut<f32, 1>,
     }
 
-    impl Labels {
-        /// The targets of `R` rows.
-        fn targets<const R: i32>(&self, row: i32) -> Tile<i32> {
-            self.targets.tile([row], [R]).load()
+    /// What is known of `R` rows before their logits.
+    #[derive(Clone, Copy)]
+    struct Known<const R: i32> {
+        target: Tile<i32>,
+        ignored: Tile<bool>,
+        /// The gradient of the loss: NaN if the target is no class.
+        by: Tile<f32>,
+        /// The part of a target that each class has, and what the target has besides.
+        rest: f32,
+        main: f32,
+    }
+
+    impl<const R: i32> Known<R> {
+        fn new(labels: Labels, row: i32, classes: i32) -> Known<R> {
+            let target = labels.targets.tile([row], [R]).load();
+            let by = labels.loss_gradient.tile([row], [R]).load();
+            let by = select(target.ge(0) & target.lt(classes), by, f32::NAN);
+            let (rest, main) = (labels.smoothing / (classes as f32), 1.0 - labels.smoothing);
+            Known { target, ignored: target.eq(labels.ignore), by, rest, main }
         }
 
-        /// Stores the losses of `R` rows: `ln` is the logarithm of the sum of powers below `top`.
-        fn store<const R: i32>(
-            &self,
+        /// Stores the losses: `ln` is the logarithm of the sum of powers below `top`, and `sum` that of all logits.
+        fn store(
+            self,
+            labels: Labels,
             row: i32,
             classes: i32,
             (top, ln): (Tile<f32>, Tile<f32>),
-            chosen: Tile<f32>,
-            mean: Tile<f32>,
+            (chosen, sum): (Tile<f32>, Tile<f32>),
         ) {
-            let target = self.targets::<R>(row);
-            let mut result = ln + (1.0 - self.smoothing) * (top - chosen);
-            if self.smoothing > 0.0 {
-                result += self.smoothing * (top - mean);
+            let mut result = ln + self.main * (top - chosen);
+            if labels.smoothing > 0.0 {
+                result += labels.smoothing * (top - sum / (classes as f32));
             }
-            let known = target.ge(0) & target.lt(classes);
+            let known = self.target.ge(0) & self.target.lt(classes);
             let result = select(known, result, f32::NAN);
-            let result = select(target.eq(self.ignore), 0.0, result);
-            self.loss.tile([row], [R]).store(result);
+            labels.loss.tile([row], [R]).store(select(self.ignored, 0.0, result));
         }
 
-        /// The gradients of `R` rows and `N` classes from `at` on.
-        fn gradients<const R: i32, const N: i32>(
-            &self,
-            (row, at): (i32, i32),
-            classes: i32,
-            x: Tile<f32>,
-            (top, ln): (Tile<f32>, Tile<f32>),
-        ) -> Tile<f32> {
-            let target = self.targets::<R>(row);
-            let known = target.ge(0) & target.lt(classes);
-            let by = self.loss_gradient.tile([row], [R]).load();
-            let by = select(known, by, f32::NAN).expand(1);
-            let rest = self.smoothing / (classes as f32);
-            let is_target = (at + arange(0, N)).expand(0).eq(target.expand(1));
-            let label = select(is_target, full([1, 1], 1.0 - self.smoothing + rest), rest);
-            let power = (x - top.expand(1) - ln.expand(1)).exp();
-            select(target.eq(self.ignore).expand(1), 0.0, (power - label) * by)
+        /// The gradients of `N` classes from `at` on: `log_sum` is the logarithm of the sum of powers.
+        fn gradients<const N: i32>(self, at: i32, x: Tile<f32>, log_sum: Tile<f32>) -> Tile<f32> {
+            let is_target = (at + arange(0, N)).expand(0).eq(self.target.expand(1));
+            let label = select(is_target, full([1, 1], self.main + self.rest), self.rest);
+            let power = (x - log_sum.expand(1)).exp_approx();
+            select(self.ignored.expand(1), 0.0, (power - label) * self.by.expand(1))
         }
     }
 
@@ -78,27 +82,27 @@ mod kernels {
         labels: Labels,
     ) {
         let (row, classes) = (block_id(0) * R, logits.dim(1));
+        let known = Known::<R>::new(labels, row, classes);
         let class = arange(0, N).expand(0);
         let inside = class.lt(classes);
         let x = logits.tile([row, 0], [R, N]).load().cast::<f32>();
         let x = select(inside, x, f32::NEG_INFINITY);
         let top = x.max(1);
         let ln = (x - top.expand(1)).exp_approx().sum(1).ln();
-        let target = labels.targets::<R>(row);
-        let chosen = select(class.eq(target.expand(1)), x, 0.0).sum(1);
-        let mut mean = zeros::<f32>([R]);
+        let chosen = select(class.eq(known.target.expand(1)), x, 0.0).sum(1);
+        let mut sum = zeros::<f32>([R]);
         if labels.smoothing > 0.0 {
-            mean = select(inside, x, 0.0).sum(1) / (classes as f32);
+            sum = select(inside, x, 0.0).sum(1);
         }
-        labels.store::<R>(row, classes, (top, ln), chosen, mean);
-        let result = labels.gradients::<R, N>((row, 0), classes, x, (top, ln));
+        known.store(labels, row, classes, (top, ln), (chosen, sum));
+        let result = known.gradients::<N>(0, x, top + ln);
         logits.tile([row, 0], [R, N]).store(result.cast::<T>());
     }
 
     /// One cluster of `C` blocks a row, which they keep in shared memory: every `C`-th of its parts of `N` classes. They tell each other
     /// maximum and sums.
     #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * logits.dim(0),
-             instances(T = [bf16, f16], C = [1, 2, 4, 8], (G, N, P) = [(8, 8192, 4)]))]
+             instances(T = [bf16, f16], C = [1, 2, 4, 8], (G, N, P) = [(8, 4096, 8)]))]
     pub fn spread<T: Float, const C: i32, const G: i32, const N: i32, const P: i32>(
         logits: TensorMut<T, 2>,
         labels: Labels,
@@ -111,8 +115,9 @@ mod kernels {
             copy_async(logits.tile([row, first + i * (C * N)], [1, N]), parts[i]);
             copy_async_commit();
         }
-        let target = labels.targets::<1>(row).item();
-        let chosen = logits.tile([row, target], [1, 1]).load().cast::<f32>().reshape([1]);
+        let known = Known::<1>::new(labels, row, classes);
+        let chosen =
+            logits.tile([row, known.target.item()], [1, 1]).load().cast::<f32>().reshape([1]);
         let mut tops = full::<f32>([N / G], f32::MIN);
         let mut sums = zeros::<f32>([N / G]);
         let mut logit_sums = zeros::<f32>([N / G]);
@@ -145,12 +150,12 @@ mod kernels {
         }
         let ln = sum.ln();
         if rank::<C>() == 0 {
-            labels.store::<1>(row, classes, (top, ln), chosen, logit_sum / (classes as f32));
+            known.store(labels, row, classes, (top, ln), (chosen, logit_sum));
         }
-        for i in unroll(0..P) {
+        for i in range(0, P, 1) {
             let at = first + i * (C * N);
             let x = parts[i].load().cast::<f32>();
-            let result = labels.gradients::<1, N>((row, at), classes, x, (top, ln));
+            let result = known.gradients::<N>(at, x, top + ln);
             logits.tile([row, at], [1, N]).store(result.cast::<T>());
         }
     }
@@ -159,8 +164,9 @@ mod kernels {
     #[kernel(target = sm_90a, warps = 16, grid = logits.dim(0), instances(T = [bf16, f16], (G, N) = [(8, 8192)]))]
     pub fn wide<T: Float, const G: i32, const N: i32>(logits: TensorMut<T, 2>, labels: Labels) {
         let (row, classes) = (block_id(0), logits.dim(1));
-        let target = labels.targets::<1>(row).item();
-        let chosen = logits.tile([row, target], [1, 1]).load().cast::<f32>().reshape([1]);
+        let known = Known::<1>::new(labels, row, classes);
+        let chosen =
+            logits.tile([row, known.target.item()], [1, 1]).load().cast::<f32>().reshape([1]);
         let mut tops = full::<f32>([N / G], f32::MIN);
         let mut sums = zeros::<f32>([N / G]);
         let mut logit_sums = zeros::<f32>([N / G]);
@@ -175,11 +181,11 @@ mod kernels {
         }
         let top = tops.max(0).expand(0);
         let ln = (sums * (tops - top).exp_approx()).sum(0).expand(0).ln();
-        let mean = logit_sums.sum(0).expand(0) / (classes as f32);
-        labels.store::<1>(row, classes, (top, ln), chosen, mean);
+        let logit_sum = logit_sums.sum(0).expand(0);
+        known.store(labels, row, classes, (top, ln), (chosen, logit_sum));
         for at in range(0, classes, N) {
             let x = logits.tile([row, at], [1, N]).load().cast::<f32>();
-            let result = labels.gradients::<1, N>((row, at), classes, x, (top, ln));
+            let result = known.gradients::<N>(at, x, top + ln);
             logits.tile([row, at], [1, N]).store(result.cast::<T>());
         }
     }

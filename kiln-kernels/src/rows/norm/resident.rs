@@ -1,5 +1,7 @@
 //! The gradients of norms of rows that a cluster keeps in shared memory.
 
+#![expect(clippy::cast_precision_loss, reason = "a number of columns may be rounded")]
+
 pub(super) use kernels::spread_gradients;
 
 #[kiln::kernel]
@@ -140,6 +142,11 @@ mod kernels {
             }
             let (squares, products) = (squares.sum(1).item(), products.sum(1).item());
             let g = if CENTRED { gs_of_row.sum(1).item() } else { 0.0 };
+            // `ptxas` moves no load of global memory over a store: those of the next part come before the stores of one.
+            let mut other = zeros::<T>([1, N]);
+            if dsum.dim(0) > 0 {
+                other = dsum.tile([row, rank * N], [1, N]).load();
+            }
             let sums = Sums { mean, squares, g, products };
             let sums = of_row::<CENTRED, C, N, P>(of_blocks[i % 2], sums, count);
             let scale = full([1], sums.squares / count as f32 + eps).rsqrt().item();
@@ -157,8 +164,9 @@ mod kernels {
                     result -= g_mean;
                 }
                 result *= scale;
-                if dsum.dim(0) > 0 {
-                    result += dsum.tile(at, [1, N]).load().cast::<f32>();
+                result += other.cast::<f32>();
+                if part + 1 < P && dsum.dim(0) > 0 {
+                    other = dsum.tile([row, at[1] + C * N], [1, N]).load();
                 }
                 dx.tile(at, [1, N]).store(result.cast::<T>());
             }
