@@ -48,10 +48,12 @@
 //!
 //! # Schedule
 //!
-//! The logits of a chunk take up to [`CHUNK_BYTES`], unless [`LinearCrossEntropy::in_chunks_of`] names another number. As many tokens
-//! as that allows are a chunk, in multiples of 128, and at least 128; chunks of the same call are equal but for that rounding. A row of
-//! up to 8192 logits is kept in registers, and one of up to 262144 in the shared memory of a cluster of up to eight blocks: it is read
-//! and written once. Longer rows are read twice.
+//! The logits of a chunk take up to [`CHUNK_BYTES`], unless [`LinearCrossEntropy::in_chunks_of`] names another number. There are as few
+//! chunks as that allows, of equal multiples of 128 tokens ([`LinearCrossEntropy::chunk`]); the last one may have fewer tokens, and 128
+//! tokens are a chunk even if they take more bytes.
+//!
+//! A row of up to 8192 logits is kept in registers, and one of up to 262144 in the shared memory of a cluster of up to eight blocks: it is
+//! read and written once. Longer rows are read twice.
 //!
 //! # Rounding
 //!
@@ -153,6 +155,12 @@ impl<T: Half> LinearCrossEntropy<T> {
             last: stream.empty([0])?,
             chunk_bytes,
         })
+    }
+
+    /// How many tokens a chunk has, of so many with a vocabulary of so many words. There are as many chunks, and roundings of the gradient
+    /// of the weights, as it takes for all tokens.
+    pub fn chunk(&self, tokens: usize, vocabulary: usize) -> usize {
+        Chunks::new::<T>(tokens, vocabulary, self.chunk_bytes).chunk
     }
 
     /// The loss of each token: [`cross_entropy`] of `hidden · weightᵀ`.

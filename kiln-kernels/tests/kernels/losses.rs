@@ -262,6 +262,22 @@ fn chunks_give_the_same_losses_and_add_up_the_gradients_of_weights() -> Result<(
     case::<f16>([300, 16, 40], SMOOTH, (1, 128))
 }
 
+#[test]
+fn chunks_are_equal_multiples_of_128_tokens_within_a_number_of_bytes() -> Result<()> {
+    let stream = stream()?;
+    let losses = LinearCrossEntropy::<bf16>::new(&stream)?;
+    // 256 MiB are 1046 rows of 128256 words, in multiples of 128 tokens 1024.
+    for (tokens, chunk) in [(8192, 1024), (1100, 640), (1024, 1024), (1, 1), (0, 0)] {
+        assert_eq!(losses.chunk(tokens, 128_256), chunk, "{tokens} tokens");
+    }
+    // Rows begin at multiples of 16 bytes: those of 61 words have 128 bytes.
+    for (bytes, chunk) in [(1, 128), (255 * 128, 128), (256 * 128, 256), (1 << 30, 300)] {
+        let losses = LinearCrossEntropy::<f16>::in_chunks_of(bytes, &stream)?;
+        assert_eq!(losses.chunk(300, 61), chunk, "{bytes} bytes");
+    }
+    Ok(())
+}
+
 /// The formulas that other tests compare with, against differences of the loss in f64.
 #[test]
 fn the_required_gradients_are_the_slopes_of_the_loss() {
