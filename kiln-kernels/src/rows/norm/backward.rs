@@ -150,9 +150,7 @@ where
             rows.div_ceil(extent(instance.R)).min(resident.max(1))
         } else if let Some(instance) = spread {
             // Any number of parts does to ask how many clusters run at once.
-            grow(stream, &mut scratch.parts, kinds * columns)?;
-            let mut parts = scratch.parts.slice_mut(0, 0..kinds * columns)?;
-            let mut parts = parts.reshape_mut([1, kinds, columns])?;
+            let mut parts = parts_of(stream, &mut scratch.parts, [1, kinds, columns])?;
             let dsum = dsum.unwrap_or(&nothing);
             let resources = instance
                 .with(spread_gradients::Args { x, weight, dy, dsum, eps, dx, parts: &mut parts })
@@ -163,9 +161,7 @@ where
             let shares = resident.div_ceil(columns.div_ceil(extent(wide.N)));
             rows.div_ceil(extent(wide.R)).min(shares)
         };
-        grow(stream, &mut scratch.parts, blocks * kinds * columns)?;
-        let mut parts = scratch.parts.slice_mut(0, 0..blocks * kinds * columns)?;
-        let mut parts = parts.reshape_mut([blocks, kinds, columns])?;
+        let mut parts = parts_of(stream, &mut scratch.parts, [blocks, kinds, columns])?;
         if rows > 0 {
             let parts = &mut parts;
             if let Some(instance) = narrow {
@@ -201,6 +197,17 @@ where
             .with(add_parts::Args { parts: &parts, dweight, dbias })
             .launch(stream)
     }
+}
+
+/// Scratch memory for the parts of blocks. Each begins at a multiple of 16 bytes.
+fn parts_of<'a>(
+    stream: &Stream,
+    scratch: &'a mut DeviceTensor<f32, 1>,
+    [blocks, kinds, columns]: [usize; 3],
+) -> Result<TensorViewMut<'a, f32, 3>> {
+    let pitch = columns.next_multiple_of(4);
+    grow(stream, scratch, blocks * kinds * pitch)?;
+    scratch.as_strided_mut([blocks, kinds, columns], [kinds * pitch, pitch, 1])
 }
 
 /// Makes scratch memory for at least so many numbers.
