@@ -25,6 +25,7 @@ use crate::{
 mod attention;
 mod embedding;
 mod grouped;
+mod losses;
 mod pointwise;
 mod quantized;
 mod routing;
@@ -238,6 +239,7 @@ pub fn all(asked: &Asked, call: Option<Call>) -> Result<()> {
         ("embedding", embedding::time),
         ("attention", attention::time),
         ("grouped", grouped::time),
+        ("losses", losses::time),
         ("quantized", quantized::time),
         ("routing", routing::time),
         ("sampling", sampling::time),

@@ -22,6 +22,8 @@ pub mod attention;
 pub mod embedding;
 #[cfg(feature = "grouped")]
 pub mod grouped;
+#[cfg(feature = "losses")]
+pub mod losses;
 #[cfg(feature = "matmul")]
 pub mod matmul;
 #[cfg(feature = "pointwise")]

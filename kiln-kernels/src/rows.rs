@@ -30,7 +30,8 @@
 //! bytes and 32768 of 4, half of that for gradients of softmax. Short rows share a block, a warp or less for each. On Hopper the blocks of a
 //! cluster keep a row of up to 131072 columns in their shared memory, and tell each other what they have added up. Longer rows are read
 //! twice: a first pass keeps sums of the elements that a thread holds itself, so that it has no barrier and loads follow one another.
-//! Cross-entropy needs sums alone, and so reads rows of any length once.
+//! Cross-entropy needs sums alone, and so reads rows of any length once. If logits are a product, the module `losses` does without most of
+//! them.
 //!
 //! Sums of squares are those of distances: from the mean of the row, or from the mean of its first columns if the row is read twice. The
 //! gradients compute the sums of the forward pass again, from rows that they read anyway; nothing but the input has to be kept. Only
@@ -41,22 +42,24 @@
 //! A block has as many warps as give a thread 16 or 32 elements. The accesses of a row are all in flight at once, and several blocks of a
 //! multiprocessor take turns with loads and stores. Blocks for the gradients of norms are persistent: they copy the next rows to shared
 //! memory while they compute, and keep their sums over rows, which are the gradients of weight and bias, in registers. Each block stores
-//! its sums once, and a second kernel adds them in the order of the blocks.
+//! its sums once, and a second kernel adds them in the order of the blocks. On Hopper a row of more than 8192 columns is that of a cluster of
+//! up to eight such blocks: each has a part of its columns and of the weight, and they tell each other their sums once for each row.
 //!
 //! # Floor
 //!
 //! The bytes of all operands once, at the bandwidth of a copy. Beyond it are the second reads of the longest rows, as far as the
-//! second-level cache does not serve them, and the sums of the persistent blocks, 4 bytes for each column and block. Gradients of norms of
-//! more than 8192 columns read their rows twice, and a third time for weight and bias. Blocks read the weight of long rows from the
+//! second-level cache does not serve them, and the sums of the persistent blocks, 4 bytes for each column and block. Gradients of norms read
+//! rows of more than 8192 columns twice, and a third time for weight and bias; on Hopper those of more than 131072, or 65536 of 4 bytes. Blocks read the weight of long rows from the
 //! second-level cache, for every row. Measured shares are in `benches/results/families.md`.
 
 use kiln::prelude::*;
 
 use crate::shape::{extent, require};
 
+pub(crate) mod blocks;
 mod cross_entropy;
 mod norm;
-mod running;
+pub(crate) mod running;
 mod softmax;
 
 pub use cross_entropy::{
@@ -72,7 +75,7 @@ pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80];
 const WIDEST: usize = 1 << 30;
 
 /// Whether rows of a matrix fit tiles of `n` columns.
-fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
+pub(crate) fn holds(n: i32, [_, columns]: [usize; 2]) -> bool {
     columns <= extent(n)
 }
 
@@ -92,6 +95,6 @@ fn is_empty<const R: usize>(shape: [usize; R]) -> bool {
     shape.contains(&0)
 }
 
-fn require_narrow(operation: &'static str, [rows, columns]: [usize; 2]) -> Result<()> {
+pub(crate) fn require_narrow(operation: &'static str, [rows, columns]: [usize; 2]) -> Result<()> {
     require(operation, [rows, columns.min(WIDEST)], [rows, columns])
 }

@@ -8,10 +8,11 @@ use crate::{Real, shape::require};
 mod backward;
 mod forward;
 mod gradient;
+mod resident;
 
 pub use backward::NormGradients;
 
-use forward::{AddedArgs, long_norm, norm, spread_norm, wide_norm};
+use forward::{AddedArgs, OperandsArgs, long_norm, norm, spread_norm, wide_norm};
 
 /// `y = x / √(mean(x²) + eps) · weight` along each row.
 ///
@@ -129,6 +130,7 @@ impl<T: Real, X: TensorArgument<T, 2>, W: TensorArgument<T, 1>> Forward<'_, T, X
             (Some(residual), Some(sum)) => Some(AddedArgs { residual, sum: sum as _ }),
             _ => None,
         };
+        let of = OperandsArgs { x, added, weight, bias, eps, y };
         let ty = Dtype::of::<T>();
         let mut short = norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
         let mut long = long_norm::instances()
@@ -136,14 +138,14 @@ impl<T: Real, X: TensorArgument<T, 2>, W: TensorArgument<T, 1>> Forward<'_, T, X
         let mut spread = spread_norm::instances()
             .filter(|i| i.T == ty && i.CENTRED == centred && has_clusters(stream));
         if let Some(instance) = short.find(|i| holds(i.N, shape)) {
-            instance.with(norm::Args { x, added, weight, bias, eps, y }).launch(stream)
+            instance.with(norm::Args { of }).launch(stream)
         } else if let Some(instance) = long.find(|i| holds(i.N * i.P, shape)) {
-            instance.with(long_norm::Args { x, added, weight, bias, eps, y }).launch(stream)
+            instance.with(long_norm::Args { of }).launch(stream)
         } else if let Some(instance) = spread.find(|i| holds(i.N * i.P * i.C, shape)) {
-            instance.with(spread_norm::Args { x, added, weight, bias, eps, y }).launch(stream)
+            instance.with(spread_norm::Args { of }).launch(stream)
         } else {
             wide_norm::find(|i| i.T == ty && i.CENTRED == centred)?
-                .with(wide_norm::Args { x, added, weight, bias, eps, y })
+                .with(wide_norm::Args { of })
                 .launch(stream)
         }
     }

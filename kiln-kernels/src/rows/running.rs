@@ -7,7 +7,7 @@ use kiln::prelude::*;
 ///
 /// Maxima begin at the least number, not at `-inf`: the difference of two `-inf` is NaN.
 #[device]
-pub(super) fn grown(tops: Tile<f32>, sums: Tile<f32>, x: Tile<f32>) -> (Tile<f32>, Tile<f32>) {
+pub(crate) fn grown(tops: Tile<f32>, sums: Tile<f32>, x: Tile<f32>) -> (Tile<f32>, Tile<f32>) {
     let new = maximum(tops, x.max(1));
     let powers = (x - new.expand(1)).exp_approx().sum(1);
     (new, sums * (tops - new).exp_approx() + powers)

@@ -6,6 +6,8 @@ mod attention;
 mod embedding;
 #[cfg(feature = "grouped")]
 mod grouped;
+#[cfg(feature = "losses")]
+mod losses;
 #[cfg(feature = "matmul")]
 mod matmul;
 #[cfg(feature = "pointwise")]

@@ -11,7 +11,7 @@ use kiln_kernels::rows;
 
 use crate::support::{Number, assert_close, devices};
 
-mod cross_entropy;
+pub(crate) mod cross_entropy;
 mod norm;
 mod softmax;
 
@@ -50,18 +50,23 @@ fn devices_and_shapes() -> Result<Vec<(Device, Vec<[usize; 2]>)>> {
 
 /// Compares a result with values and how far each may be off before it is rounded to the element type, which of f16 is by up to half of its
 /// least number.
-fn assert_near<T: Number>(what: &str, columns: usize, actual: &[T], required: &[(f64, f64)]) {
+pub(crate) fn assert_near<T: Number>(
+    what: &str,
+    columns: usize,
+    actual: &[T],
+    required: &[(f64, f64)],
+) {
     let least = if T::of(1e-20).value() > 0.0 { 0.0 } else { 1.0 / f64::from(1 << 25) };
     let required: Vec<_> = required.iter().map(|&(value, off)| (value, off + least)).collect();
     assert_close(what, columns, actual, &required);
 }
 
-fn values<T: Number>(of: &[T]) -> Vec<f64> {
+pub(crate) fn values<T: Number>(of: &[T]) -> Vec<f64> {
     of.iter().map(|x| x.value()).collect()
 }
 
 /// The rows of a matrix of 64 columns: NaN, and from a column on the rows of `part`.
-fn within<T: Number>(part: &[T], columns: usize, from: usize) -> Vec<T> {
+pub(crate) fn within<T: Number>(part: &[T], columns: usize, from: usize) -> Vec<T> {
     let mut all = vec![T::of(f64::NAN); part.len() / columns * 64];
     for (all, part) in all.chunks_mut(64).zip(part.chunks(columns)) {
         all[from..from + columns].copy_from_slice(part);

@@ -2,10 +2,13 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::gradient::{add_parts, gradients, wide_gradients, wide_sums};
+use super::{
+    gradient::{add_parts, gradients, wide_gradients, wide_sums},
+    resident::spread_gradients,
+};
 use crate::{
     Real,
-    rows::{has_shared, holds, require_narrow},
+    rows::{has_clusters, has_shared, holds, require_narrow},
     shape::{extent, require},
 };
 
@@ -138,22 +141,37 @@ where
         });
         let narrow = instances.find(|i| holds(i.N, shape));
         let wide = wide_sums::find(|i| i.T == ty && i.CENTRED == centred)?;
+        let mut spread = spread_gradients::instances()
+            .filter(|i| i.T == ty && i.CENTRED == centred && has_clusters(stream));
+        let spread = spread.find(|i| holds(i.N * i.P * i.C, shape));
+        let nothing = stream.empty([0, 0])?;
         let blocks = if let Some(instance) = narrow {
             let resident = scratch.multiprocessors * WARPS / extent(instance.W);
             rows.div_ceil(extent(instance.R)).min(resident.max(1))
+        } else if let Some(instance) = spread {
+            // Any number of parts does to ask how many clusters run at once.
+            let mut parts = parts_of(stream, &mut scratch.parts, [1, kinds, columns])?;
+            let dsum = dsum.unwrap_or(&nothing);
+            let resources = instance
+                .with(spread_gradients::Args { x, weight, dy, dsum, eps, dx, parts: &mut parts })
+                .resources(stream.device())?;
+            rows.min(resources.resident_blocks as usize / extent(instance.C))
         } else {
             let resident = scratch.multiprocessors * WARPS / extent(wide.W);
             let shares = resident.div_ceil(columns.div_ceil(extent(wide.N)));
             rows.div_ceil(extent(wide.R)).min(shares)
         };
-        grow(stream, &mut scratch.parts, blocks * kinds * columns)?;
-        let mut parts = scratch.parts.slice_mut(0, 0..blocks * kinds * columns)?;
-        let mut parts = parts.reshape_mut([blocks, kinds, columns])?;
+        let mut parts = parts_of(stream, &mut scratch.parts, [blocks, kinds, columns])?;
         if rows > 0 {
             let parts = &mut parts;
             if let Some(instance) = narrow {
                 instance
                     .with(gradients::Args { x, weight, dy, dsum, eps, dx, parts })
+                    .launch(stream)?;
+            } else if let Some(instance) = spread {
+                let dsum = dsum.unwrap_or(&nothing);
+                instance
+                    .with(spread_gradients::Args { x, weight, dy, dsum, eps, dx, parts })
                     .launch(stream)?;
             } else {
                 grow(stream, &mut scratch.scales, 2 * rows)?;
@@ -179,6 +197,17 @@ where
             .with(add_parts::Args { parts: &parts, dweight, dbias })
             .launch(stream)
     }
+}
+
+/// Scratch memory for the parts of blocks. Each begins at a multiple of 16 bytes.
+fn parts_of<'a>(
+    stream: &Stream,
+    scratch: &'a mut DeviceTensor<f32, 1>,
+    [blocks, kinds, columns]: [usize; 3],
+) -> Result<TensorViewMut<'a, f32, 3>> {
+    let pitch = columns.next_multiple_of(4);
+    grow(stream, scratch, blocks * kinds * pitch)?;
+    scratch.as_strided_mut([blocks, kinds, columns], [kinds * pitch, pitch, 1])
 }
 
 /// Makes scratch memory for at least so many numbers.

@@ -1,6 +1,6 @@
 //! The kernels of norms.
 
-pub(super) use kernels::{AddedArgs, long_norm, norm, spread_norm, wide_norm};
+pub(super) use kernels::{AddedArgs, OperandsArgs, long_norm, norm, spread_norm, wide_norm};
 
 #[kiln::kernel]
 mod kernels {
@@ -13,63 +13,65 @@ mod kernels {
         sum: TensorMut<T, 2>,
     }
 
-    /// `R` rows a block, each of which fits `N` columns. Layer norm is `CENTRED`, RMS norm is not.
-    ///
-    /// Of `x + residual` it is the rounded sum that is stored and normalised. Weight and bias are loaded before it is stored, because `ptxas`
-    /// moves no load of global memory over a store; where nothing is stored they are loaded late, and take no registers before.
-    #[kernel(target = sm_80, warps = W, grid = cdiv(x.dim(0), R),
-             instances(T = [bf16, f16, f32], CENTRED = [false, true],
-                       (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (2, 2048, 4), (1, 4096, 4), (1, 8192, 8)]))]
-    pub fn norm<T: Float, const CENTRED: bool, const R: i32, const N: i32, const W: i32>(
+    /// What a norm reads and writes.
+    #[derive(Clone, Copy)]
+    pub(in crate::rows) struct Operands<T> {
         x: Tensor<T, 2>,
         added: Option<Added<T>>,
         weight: Tensor<T, 1>,
         bias: Option<Tensor<T, 1>>,
         eps: f32,
         y: TensorMut<T, 2>,
+    }
+
+    /// `R` rows a block, each of which fits `N` columns. Layer norm is `CENTRED`, RMS norm is not.
+    ///
+    /// Of `x + residual` it is the rounded sum that is stored and normalised. Weight and bias are loaded before it is stored, because `ptxas`
+    /// moves no load of global memory over a store; where nothing is stored they are loaded late, and take no registers before.
+    #[kernel(target = sm_80, warps = W, grid = cdiv(of.x.dim(0), R),
+             instances(T = [bf16, f16, f32], CENTRED = [false, true],
+                       (R, N, W) = [(32, 64, 4), (8, 256, 4), (4, 1024, 4), (2, 2048, 4), (1, 4096, 4), (1, 8192, 8)]))]
+    pub fn norm<T: Float, const CENTRED: bool, const R: i32, const N: i32, const W: i32>(
+        of: Operands<T>,
     ) {
         let row = block_id(0) * R;
-        let count = x.dim(1) as f32;
-        let mut v = x.tile([row, 0], [R, N]).load(); // zero outside the row
-        if let Some(added) = added {
+        let count = of.x.dim(1) as f32;
+        let mut v = of.x.tile([row, 0], [R, N]).load(); // zero outside the row
+        if let Some(added) = of.added {
             let other = added.residual.tile([row, 0], [R, N]).load();
             v = (v.cast::<f32>() + other.cast::<f32>()).cast::<T>();
         }
         let (mut w, mut b) = (zeros::<T>([N]), zeros::<T>([N]));
-        if added.is_some() {
-            w = weight.tile([0], [N]).load();
-            if let Some(bias) = bias {
+        if of.added.is_some() {
+            w = of.weight.tile([0], [N]).load();
+            if let Some(bias) = of.bias {
                 b = bias.tile([0], [N]).load();
             }
         }
-        if let Some(added) = added {
+        if let Some(added) = of.added {
             added.sum.tile([row, 0], [R, N]).store(v);
         }
         let mut v = v.cast::<f32>();
         if CENTRED {
-            let inside = arange(0, N).lt(x.dim(1)).expand(0);
+            let inside = arange(0, N).lt(of.x.dim(1)).expand(0);
             let mean = (v.sum(1) / count).expand(1);
             v = select(inside, v - mean, 0.0);
         }
         let variance = (v * v).sum(1) / count;
-        let scale = (variance + eps).rsqrt().expand(1);
-        if added.is_none() {
-            w = weight.tile([0], [N]).load();
-            if let Some(bias) = bias {
+        let scale = (variance + of.eps).rsqrt().expand(1);
+        if of.added.is_none() {
+            w = of.weight.tile([0], [N]).load();
+            if let Some(bias) = of.bias {
                 b = bias.tile([0], [N]).load();
             }
         }
         let (w, b) = (w.cast::<f32>().expand(0), b.cast::<f32>().expand(0));
-        y.tile([row, 0], [R, N]).store((v * scale * w + b).cast::<T>());
+        of.y.tile([row, 0], [R, N]).store((v * scale * w + b).cast::<T>());
     }
 
     /// The part of a row that a block keeps in shared memory: `P` parts of `N` columns from `first` on.
     struct Part<T: Float, const N: i32, const P: i32> {
-        x: Tensor<T, 2>,
-        added: Option<Added<T>>,
-        weight: Tensor<T, 1>,
-        bias: Option<Tensor<T, 1>>,
-        y: TensorMut<T, 2>,
+        of: Operands<T>,
         row: i32,
         first: i32,
         parts: Shared<T>,
@@ -82,14 +84,14 @@ mod kernels {
 
         /// All parts are in flight at once, unless they are sums, of which a part is loaded while the one before it is stored.
         fn fetch(&self) {
-            if let Some(added) = self.added {
-                let mut v = self.x.tile([self.row, self.columns(0)], [1, N]).load(); // zero outside the row
+            if let Some(added) = self.of.added {
+                let mut v = self.of.x.tile([self.row, self.columns(0)], [1, N]).load(); // zero outside the row
                 let mut other = added.residual.tile([self.row, self.columns(0)], [1, N]).load();
                 for i in unroll(0..P) {
                     let sum = (v.cast::<f32>() + other.cast::<f32>()).cast::<T>();
                     if i + 1 < P {
                         let next = [self.row, self.columns(i + 1)];
-                        v = self.x.tile(next, [1, N]).load();
+                        v = self.of.x.tile(next, [1, N]).load();
                         other = added.residual.tile(next, [1, N]).load();
                     }
                     self.parts[i].store(sum);
@@ -99,18 +101,18 @@ mod kernels {
             } else {
                 for i in unroll(0..P) {
                     // Zero outside the row.
-                    copy_async(self.x.tile([self.row, self.columns(i)], [1, N]), self.parts[i]);
+                    copy_async(self.of.x.tile([self.row, self.columns(i)], [1, N]), self.parts[i]);
                     copy_async_commit();
                 }
             }
         }
 
         fn weight(&self, i: i32) -> Tile<T> {
-            self.weight.tile([self.columns(i)], [N]).load()
+            self.of.weight.tile([self.columns(i)], [N]).load()
         }
 
         fn bias(&self, i: i32) -> Tile<T> {
-            match self.bias {
+            match self.of.bias {
                 Some(bias) => bias.tile([self.columns(i)], [N]).load(),
                 None => zeros::<T>([N]),
             }
@@ -120,7 +122,7 @@ mod kernels {
         fn sum<const CENTRED: bool>(&self) -> f32 {
             let mut sums = zeros::<f32>([1, N]);
             for i in unroll(0..P) {
-                if self.added.is_none() {
+                if self.of.added.is_none() {
                     copy_async_wait(P - 1 - i); // the first i + 1 parts are there
                     sync();
                 }
@@ -134,7 +136,7 @@ mod kernels {
         fn squares(&self, mean: f32) -> f32 {
             let mut sums = zeros::<f32>([1, N]);
             for i in unroll(0..P) {
-                let inside = (self.columns(i) + arange(0, N)).lt(self.x.dim(1)).expand(0);
+                let inside = (self.columns(i) + arange(0, N)).lt(self.of.x.dim(1)).expand(0);
                 let centred = select(inside, self.parts[i].load().cast::<f32>() - mean, 0.0);
                 sums += centred * centred;
             }
@@ -152,28 +154,23 @@ mod kernels {
                     w = self.weight(i + 1);
                     b = self.bias(i + 1);
                 }
-                self.y.tile([self.row, self.columns(i)], [1, N]).store(result.cast::<T>());
+                self.of.y.tile([self.row, self.columns(i)], [1, N]).store(result.cast::<T>());
             }
         }
     }
 
     /// One block a row.
-    #[kernel(target = sm_80, warps = W, grid = x.dim(0),
+    #[kernel(target = sm_80, warps = W, grid = of.x.dim(0),
              instances((T, N, P, W) = [(bf16, 4096, 4, 8), (bf16, 8192, 4, 16), (bf16, 16384, 4, 32),
                                        (f16, 4096, 4, 8), (f16, 8192, 4, 16), (f16, 16384, 4, 32),
                                        (f32, 4096, 4, 8), (f32, 8192, 4, 16)],
                        CENTRED = [false, true]))]
     pub fn long_norm<T: Float, const N: i32, const P: i32, const W: i32, const CENTRED: bool>(
-        x: Tensor<T, 2>,
-        added: Option<Added<T>>,
-        weight: Tensor<T, 1>,
-        bias: Option<Tensor<T, 1>>,
-        eps: f32,
-        y: TensorMut<T, 2>,
+        of: Operands<T>,
     ) {
-        let count = x.dim(1) as f32;
+        let count = of.x.dim(1) as f32;
         let (row, first, parts) = (block_id(0), 0, shared::<T>([P, 1, N]));
-        let part = Part::<T, N, P> { x, added, weight, bias, y, row, first, parts };
+        let part = Part::<T, N, P> { of, row, first, parts };
         part.fetch();
         let (w, b) = (part.weight(0), part.bias(0));
         let mut mean = 0.0;
@@ -182,26 +179,21 @@ mod kernels {
             mean = squares / count;
             squares = part.squares(mean);
         }
-        let scale = full([1], squares / count + eps).rsqrt().item();
+        let scale = full([1], squares / count + of.eps).rsqrt().item();
         part.store(mean, scale, w, b);
     }
 
     /// One cluster of `C` blocks a row, which tell each other their sums.
-    #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * x.dim(0),
+    #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * of.x.dim(0),
              instances((T, N, C) = [(bf16, 8192, 4), (f16, 8192, 4), (f32, 4096, 4), (f32, 4096, 8)],
                        P = [4], CENTRED = [false, true]))]
     pub fn spread_norm<T: Float, const N: i32, const C: i32, const P: i32, const CENTRED: bool>(
-        x: Tensor<T, 2>,
-        added: Option<Added<T>>,
-        weight: Tensor<T, 1>,
-        bias: Option<Tensor<T, 1>>,
-        eps: f32,
-        y: TensorMut<T, 2>,
+        of: Operands<T>,
     ) {
-        let count = x.dim(1) as f32;
+        let count = of.x.dim(1) as f32;
         let (row, first) = (block_id(0) / C, cluster::rank() * (P * N));
         let parts = shared::<T>([P, 1, N]);
-        let part = Part::<T, N, P> { x, added, weight, bias, y, row, first, parts };
+        let part = Part::<T, N, P> { of, row, first, parts };
         let of_blocks = shared::<f32>([2, 1]);
         part.fetch();
         let (w, b) = (part.weight(0), part.bias(0));
@@ -211,7 +203,7 @@ mod kernels {
             mean = squares / count;
             squares = of_cluster::<C>(of_blocks[1], part.squares(mean));
         }
-        let scale = full([1], squares / count + eps).rsqrt().item();
+        let scale = full([1], squares / count + of.eps).rsqrt().item();
         part.store(mean, scale, w, b);
     }
 
@@ -231,24 +223,17 @@ mod kernels {
     ///
     /// The sums of layer norm are those of distances from the mean of the first `N` columns. The variance is their mean square less the
     /// square of their mean, which is at most `columns / N` times the variance: little cancels.
-    #[kernel(target = sm_80, warps = 8, grid = x.dim(0),
+    #[kernel(target = sm_80, warps = 8, grid = of.x.dim(0),
              instances((T, G, N) = [(bf16, 8, 8192), (f16, 8, 8192), (f32, 4, 4096)], CENTRED = [false, true]))]
-    pub fn wide_norm<T: Float, const G: i32, const N: i32, const CENTRED: bool>(
-        x: Tensor<T, 2>,
-        added: Option<Added<T>>,
-        weight: Tensor<T, 1>,
-        bias: Option<Tensor<T, 1>>,
-        eps: f32,
-        y: TensorMut<T, 2>,
-    ) {
+    pub fn wide_norm<T: Float, const G: i32, const N: i32, const CENTRED: bool>(of: Operands<T>) {
         let row = block_id(0);
-        let count = x.dim(1) as f32;
+        let count = of.x.dim(1) as f32;
         let mut near = zeros::<f32>([1]);
         let mut distances = zeros::<f32>([N / G]);
         let mut squares = zeros::<f32>([N / G]);
-        for at in range(0, x.dim(1), N) {
-            let mut v = x.tile([row, at], [1, N]).load();
-            if let Some(added) = added {
+        for at in range(0, of.x.dim(1), N) {
+            let mut v = of.x.tile([row, at], [1, N]).load();
+            if let Some(added) = of.added {
                 let other = added.residual.tile([row, at], [1, N]).load();
                 v = (v.cast::<f32>() + other.cast::<f32>()).cast::<T>();
                 added.sum.tile([row, at], [1, N]).store(v);
@@ -258,7 +243,7 @@ mod kernels {
                 if at == 0 {
                     near = v.sum(1) / minimum(full([1], count), N as f32);
                 }
-                let inside = (at + arange(0, N)).lt(x.dim(1)).expand(0);
+                let inside = (at + arange(0, N)).lt(of.x.dim(1)).expand(0);
                 v = select(inside, v - near.expand(1), 0.0);
             }
             let v = v.reshape([N / G, G]);
@@ -268,19 +253,19 @@ mod kernels {
             squares += (v * v).sum(1);
         }
         let distance = distances.sum(0) / count;
-        let scale = (squares.sum(0) / count - distance * distance + eps).rsqrt();
+        let scale = (squares.sum(0) / count - distance * distance + of.eps).rsqrt();
         let mean = near.expand(1) + distance;
-        for at in range(0, x.dim(1), N) {
-            let v = match added {
+        for at in range(0, of.x.dim(1), N) {
+            let v = match of.added {
                 Some(added) => added.sum.tile([row, at], [1, N]).load(),
-                None => x.tile([row, at], [1, N]).load(),
+                None => of.x.tile([row, at], [1, N]).load(),
             };
-            let w = weight.tile([at], [N]).load().cast::<f32>().expand(0);
+            let w = of.weight.tile([at], [N]).load().cast::<f32>().expand(0);
             let mut result = (v.cast::<f32>() - mean) * scale * w;
-            if let Some(bias) = bias {
+            if let Some(bias) = of.bias {
                 result += bias.tile([at], [N]).load().cast::<f32>().expand(0);
             }
-            y.tile([row, at], [1, N]).store(result.cast::<T>());
+            of.y.tile([row, at], [1, N]).store(result.cast::<T>());
         }
     }
 }

@@ -10,11 +10,11 @@ use kiln_kernels::rows::{
 use super::{ADDITIONS, ROUNDING, SHAPES, assert_near, values, within};
 use crate::support::{Number, device, devices, numbers};
 
-const PLAIN: CrossEntropy = CrossEntropy { ignore: -100, smoothing: 0.0 };
-const SMOOTH: CrossEntropy = CrossEntropy { ignore: 2, smoothing: 0.125 };
+pub(crate) const PLAIN: CrossEntropy = CrossEntropy { ignore: -100, smoothing: 0.0 };
+pub(crate) const SMOOTH: CrossEntropy = CrossEntropy { ignore: 2, smoothing: 0.125 };
 
 /// Classes for the rows: first, last, any; and some that are ignored.
-fn targets(rows: usize, classes: usize, options: CrossEntropy) -> Vec<i32> {
+pub(crate) fn targets(rows: usize, classes: usize, options: CrossEntropy) -> Vec<i32> {
     let class = |class: usize| i32::try_from(class).expect("there are few classes");
     (0..rows)
         .map(|row| match row % 5 {
@@ -40,6 +40,51 @@ fn loss(row: &[f64], target: i32, options: CrossEntropy) -> (f64, f64, f64) {
     (top, ln, loss)
 }
 
+/// Losses of rows of up to 16 in size, what is stored of them, and gradients, each with how far it may be off.
+pub(crate) struct Required {
+    pub(crate) losses: Vec<(f64, f64)>,
+    pub(crate) log_sums: Vec<(f64, f64)>,
+    pub(crate) gradients: Vec<(f64, f64)>,
+}
+
+impl Required {
+    pub(crate) fn new(
+        logits: &[f64],
+        n: usize,
+        classes: &[i32],
+        by: &[f32],
+        options: CrossEntropy,
+    ) -> Required {
+        let (mut losses, mut log_sums, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
+        for (row, (&target, by)) in logits.chunks(n).zip(classes.iter().zip(by)) {
+            let (top, ln, loss) = loss(row, target, options);
+            // Powers of distances d are off by (2 + 1.25 d) units and the rounding of d. As shares of the sum these are below 4 units. Then
+            // come the additions and the logarithm, and sums and products of distances up to 16, of which those of all classes have a mean.
+            let power = ADDITIONS + 16.0;
+            let off = (power + 4.0 * ln + 16.0 * (ADDITIONS + 8.0)) * ROUNDING;
+            losses.push((loss, off));
+            let known = target != options.ignore;
+            log_sums.push(if known {
+                (top + ln, (power + 4.0 * ln + top.abs()) * ROUNDING)
+            } else {
+                (0.0, 0.0)
+            });
+            let smoothing = f64::from(options.smoothing);
+            for (class, x) in row.iter().enumerate() {
+                let p = (x - top - ln).exp();
+                let hit = i32::try_from(class).is_ok_and(|class| class == target);
+                let label = if hit { 1.0 - smoothing } else { 0.0 } + smoothing / n as f64;
+                let (value, size) = ((p - label) * by.value(), by.value().abs());
+                // The power has the error of the logarithm of the sum, whose rounding counts by its size.
+                let off = p * (power + 4.0 * ln + (top + ln).abs() + (x - top - ln).abs() + 8.0);
+                let off = (off + 4.0 * label + 2.0 * (p - label).abs()) * size * ROUNDING;
+                gradients.push(if known { (value, off) } else { (0.0, 0.0) });
+            }
+        }
+        Required { losses, log_sums, gradients }
+    }
+}
+
 fn every_shape<T: Number + Real>() -> Result<()> {
     for device in devices(rows::TARGETS)? {
         let stream = device.stream()?;
@@ -60,32 +105,8 @@ fn case<T: Number + Real>(
     let host: Vec<T> = numbers::<T>(m * n, 1).into_iter().map(|x| T::of(x.value() * 8.0)).collect();
     let classes = targets(m, n, options);
     let by = numbers::<f32>(m, 2);
-    let (mut losses, mut log_sums, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
-    for (row, (&target, by)) in values(&host).chunks(n).zip(classes.iter().zip(&by)) {
-        let (top, ln, loss) = loss(row, target, options);
-        // Powers of distances d are off by (2 + 1.25 d) units and the rounding of d. As shares of the sum these are below 4 units. Then
-        // come the additions and the logarithm, and sums and products of distances up to 16, of which those of all classes have a mean.
-        let power = ADDITIONS + 16.0;
-        let off = (power + 4.0 * ln + 16.0 * (ADDITIONS + 8.0)) * ROUNDING;
-        losses.push((loss, off));
-        let known = target != options.ignore;
-        log_sums.push(if known {
-            (top + ln, (power + 4.0 * ln + top.abs()) * ROUNDING)
-        } else {
-            (0.0, 0.0)
-        });
-        let smoothing = f64::from(options.smoothing);
-        for (class, x) in row.iter().enumerate() {
-            let p = (x - top - ln).exp();
-            let hit = i32::try_from(class).is_ok_and(|class| class == target);
-            let label = if hit { 1.0 - smoothing } else { 0.0 } + smoothing / n as f64;
-            let (value, size) = ((p - label) * by.value(), by.value().abs());
-            // The power has the error of the logarithm of the sum, whose rounding counts by its size.
-            let off = p * (power + 4.0 * ln + (top + ln).abs() + (x - top - ln).abs() + 8.0);
-            let off = (off + 4.0 * label + 2.0 * (p - label).abs()) * size * ROUNDING;
-            gradients.push(if known { (value, off) } else { (0.0, 0.0) });
-        }
-    }
+    let Required { losses, log_sums, gradients } =
+        Required::new(&values(&host), n, &classes, &by, options);
     let what = format!("cross_entropy of {m}x{n}, {options:?}");
     let mut logits = stream.upload(&host, [m, n])?;
     let (classes, by) = (stream.upload(&classes, [m])?, stream.upload(&by, [m])?);
