@@ -57,8 +57,6 @@ pub(crate) mod kernels {
             let mut more = walk.seek(tile, BM, columns);
             while more || waits {
                 let (mut steps, mut first, mut column) = (0, 0, 0);
-                // In registers: copies to shared memory stand between reads of it.
-                let mut sources = [0; 32];
                 if more {
                     let (row, place) = walk.place(tile, BM, columns);
                     first = walk.begin + row * BM + Q * (BM / WARPS);
@@ -67,9 +65,6 @@ pub(crate) mod kernels {
                     sync(); // the numbers before have been read
                     mine.store(self.lists.sources(first, BM / WARPS));
                     sync();
-                    for i in unroll(0..BM / WARPS) {
-                        sources[i as usize] = mine.tile([i], [1]).load().item();
-                    }
                 } else {
                     copy_async_wait(0);
                     fence_async();
@@ -84,9 +79,19 @@ pub(crate) mod kernels {
                             let at = if ALONG_K { [i, column, k] } else { [i, k, column] };
                             tma::load(self.b, at, full[ring.slot], rights[ring.slot]);
                         }
-                        for i in unroll(0..BM / WARPS) {
-                            let to = lefts[ring.slot].tile([Q * (BM / WARPS) + i, 0], [1, 64]);
-                            copy_async(self.a.tile([sources[i as usize], k], [1, 64]), to);
+                        // Several numbers at a time: a copy to shared memory would stand between reads of it.
+                        let height = (BM / WARPS).min(8);
+                        for part in range(0, BM / WARPS / height, 1) {
+                            let mine = mine.reshape([BM / WARPS / height, height])[part];
+                            let first = (Q * (BM / WARPS / height) + part) * height;
+                            let mut sources = [0; 8];
+                            for i in unroll(0..height) {
+                                sources[i as usize] = mine.tile([i], [1]).load().item();
+                            }
+                            for i in unroll(0..height) {
+                                let to = lefts[ring.slot].tile([first + i, 0], [1, 64]);
+                                copy_async(self.a.tile([sources[i as usize], k], [1, 64]), to);
+                            }
                         }
                         copy_async_commit();
                         if before >= 0 {

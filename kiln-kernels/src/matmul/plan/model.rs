@@ -27,63 +27,63 @@ macro_rules! model {
 
 model! {
     /// A launch behind another one: the blocks have started and read the tensor maps.
-    launch_us: 2.269,
+    launch_us: 1.186,
     /// The same, more for clusters of several blocks.
-    cluster_us: 0.3546,
+    cluster_us: 0.4277,
     /// What one multiprocessor reads at most from the second-level cache.
-    cache_rate_of_one: 279.3,
+    cache_rate_of_one: 253.4,
     /// What it reads from memory.
-    memory_rate_of_one: 34.4,
+    memory_rate_of_one: 35.2,
     /// What all multiprocessors together read from the second-level cache.
-    cache_rate: 15_860.0,
+    cache_rate: 15_982.0,
     /// What all together read from memory.
-    memory_rate: 4023.0,
+    memory_rate: 4146.0,
     /// The same for matrices that the second-level cache keeps from one product to the next.
-    resident_rate: 8087.0,
+    resident_rate: 6912.0,
     /// The bytes of matrices that it keeps.
-    resident_bytes: 38.6e6,
+    resident_bytes: 39.6e6,
     /// From the start of a copy out of memory until its buffer is full: a ring of buffers is that late.
-    latency_us: 1.5,
+    latency_us: 1.536,
     /// The same out of the second-level cache.
-    cache_latency_us: 0.9,
+    cache_latency_us: 1.517,
     /// Operations of one multiprocessor in very large tiles.
     operations: 7900.0,
     /// The elements of a tile of which the tensor cores lose half of their rate.
-    lost_of_tile: 2812.0,
+    lost_of_tile: 2928.0,
     /// A wait at the barriers of a step.
-    step_us: 0.03763,
+    step_us: 0.04232,
     /// The same, more for each further block of a cluster.
-    step_of_cluster_us: 0.02187,
+    step_of_cluster_us: 0.0154,
     /// Rows that do not begin at multiples of 128 bytes lie on one more line each.
-    ragged: 2.568,
+    ragged: 2.323,
     /// Multiprocessors that wait for others leave some of the memory's bandwidth unused.
-    uneven: 0.2537,
+    uneven: 0.3847,
     /// How much of what shares read more than once comes from memory: their steps are far apart, so that the second-level cache has lost it.
-    apart: 0.01779,
+    apart: 0.02315,
     /// The same of shares beside whole tiles: all blocks read other steps at once.
-    scattered: 0.5116,
+    scattered: 0.7254,
     /// How much of `b` comes from memory a second time where several rows of tiles read it.
-    again: 0.4057,
+    again: 0.3568,
     /// How sharply the slower of memory and multiprocessors hides the other.
-    sharpness: 5.406,
+    sharpness: 5.796,
     /// Rounding and storing a tile.
-    tile_us: 0.07002,
+    tile_us: 0.01908,
     /// The same, more for each element.
-    number_us: 6.058e-5,
+    number_us: 8.117e-5,
     /// How much of it does not hide behind the next tile.
-    shown: 0.3323,
+    shown: 0.4997,
     /// Passing sums of parts of a tile on through memory.
-    shared_us: 1.248,
+    shared_us: 0.9292,
     /// The same, more for each further block of a cluster.
-    shared_of_cluster_us: 0.1251,
+    shared_of_cluster_us: 0.03131,
     /// The same, more for each element of each part.
-    shared_number_us: 8.351e-5,
+    shared_number_us: 0.0001068,
     /// The same, more if parts begin within tiles.
-    spread_us: 1.137,
+    spread_us: 1.129,
     /// Passing sums on to the other blocks of a cluster.
-    exchange_us: 0.8,
+    exchange_us: 0.7897,
     /// The same, more for each element of a tile.
-    exchange_number_us: 2e-5,
+    exchange_number_us: 5.001e-6,
 }
 
 impl Plan {
