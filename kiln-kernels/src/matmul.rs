@@ -36,7 +36,10 @@ use crate::{
     shape::{extent, require},
 };
 
+mod blackwell;
+mod epilogue;
 mod kernel;
+mod plain;
 mod plan;
 
 use kernel::shared_steps::{of_nothing, product};
@@ -72,6 +75,20 @@ impl<T> Default for Epilogue<'_, T> {
     }
 }
 
+/// Which kernels a card has beside those that all cards run.
+#[derive(Clone, Copy, Debug)]
+enum Kernels {
+    /// Those with `wgmma`.
+    Hopper,
+    /// Those with `tcgen05`.
+    Blackwell,
+    /// None.
+    OfAll,
+}
+
+/// How many rows the smallest tile has.
+const FEW_ROWS: usize = 16;
+
 /// What a plan is chosen by: the element type, the extents, and how the operands lie in memory.
 type Planned = (&'static str, [usize; 4], [Major; 2]);
 
@@ -82,6 +99,7 @@ type Planned = (&'static str, [usize; 4], [Major; 2]);
 /// [`capture`](kiln::Device::capture), which cannot allocate.
 #[derive(Debug)]
 pub struct Matmul {
+    kernels: Kernels,
     multiprocessors: usize,
     scratch: Scratch,
     /// The plans of extents that have been multiplied, by the name of the element type.
@@ -90,15 +108,32 @@ pub struct Matmul {
 
 impl Matmul {
     /// What the kernels are compiled for.
-    pub const TARGETS: &[Target] = product::TARGETS;
+    pub const TARGETS: &[Target] = &[Target::Sm80, Target::Sm90a, Target::Sm100f];
 
     /// Products on the device of a stream.
     ///
     /// # Errors
     /// Those of the device.
     pub fn new(stream: &Stream) -> Result<Matmul> {
+        Matmul::on(stream, stream.device().properties().multiprocessors as usize)
+    }
+
+    /// Products for a part of the device's multiprocessors: the others have other work. Tiles, and shares of `k`, are chosen by their
+    /// number.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn on(stream: &Stream, multiprocessors: usize) -> Result<Matmul> {
+        let runs = |target| stream.device().runs(target);
         Ok(Matmul {
-            multiprocessors: stream.device().properties().multiprocessors as usize,
+            kernels: if runs(Target::Sm90a) {
+                Kernels::Hopper
+            } else if runs(Target::Sm100f) {
+                Kernels::Blackwell
+            } else {
+                Kernels::OfAll
+            },
+            multiprocessors,
             scratch: Scratch::new(stream)?,
             plans: HashMap::new(),
         })
@@ -180,6 +215,17 @@ impl Matmul {
             c = c.into_permute([0, 2, 1])?;
         }
         let (shape, majors) = (job.shape, job.majors());
+        if plan.is_none() && !shape.contains(&0) {
+            match self.kernels {
+                Kernels::Hopper if job.is_for_tma(&c) => {}
+                Kernels::Blackwell if shape[1] > FEW_ROWS && job.is_for_tma(&c) => {
+                    return self.blackwell(stream, job, c);
+                }
+                Kernels::Hopper | Kernels::Blackwell | Kernels::OfAll => {
+                    return self.plain(stream, job, c);
+                }
+            }
+        }
         let multiprocessors = self.multiprocessors;
         let choose = || Plan::choose::<T>(shape, majors, multiprocessors);
         let plan = match plan {
@@ -305,6 +351,13 @@ fn across([_, down, across]: [usize; 3]) -> bool {
     across != 1 && down == 1
 }
 
+/// Whether TMA takes a tensor of elements of 16 bits: rows are contiguous, and begin at multiples of 16 bytes.
+fn is_for_tma<T>(tensor: &DeviceTensor<T, 3>) -> bool {
+    let (shape, strides) = (tensor.shape(), tensor.strides());
+    let aligned = (0..2).all(|axis| shape[axis] == 1 || strides[axis].is_multiple_of(8));
+    aligned && (strides[2] == 1 || shape[2] == 1) && tensor.address().is_multiple_of(16)
+}
+
 impl<'a, T: Half> Job<'a, T> {
     #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     fn new<const R: usize>(
@@ -322,6 +375,13 @@ impl<'a, T: Half> Job<'a, T> {
 
     fn majors(&self) -> [Major; 2] {
         [self.operands[0].major, self.operands[1].major]
+    }
+
+    /// Whether TMA loads the operands and stores the result.
+    fn is_for_tma(&self, c: &DeviceTensor<T, 3>) -> bool {
+        let operands = self.operands.iter().all(|operand| is_for_tma(&operand.matrix));
+        // A store writes whole pieces of 16 bytes.
+        operands && is_for_tma(c) && c.shape()[2].is_multiple_of(8)
     }
 
     /// What is left of a product without `k`.
