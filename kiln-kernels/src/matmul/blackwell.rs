@@ -36,13 +36,13 @@ impl Matmul {
         let clusters = (tiles * shares).min(multiprocessors / cluster).max(1);
         let shared = if shares > 1 { tiles } else { 0 };
         let (clusters, of_tile) = (count(clusters)?, count(shares)?);
-        let Job { operands: [a, b], epilogue, turned, .. } = job;
+        let Job { operands: [left, right], epilogue, turned, .. } = job;
         let none = stream.empty([0])?;
         self.scratch.launch(stream, shared * shares * 128 * columns, shared, |parts, arrived| {
             instance
                 .with(product::Args {
-                    a: &a.matrix,
-                    b: &b.matrix,
+                    a: &left.matrix,
+                    b: &right.matrix,
                     c: &mut c,
                     parts: &mut parts.into_reshape([shared, shares, 128, columns])?,
                     arrived,

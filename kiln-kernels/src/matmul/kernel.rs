@@ -4,7 +4,6 @@
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::bool_to_int_with_if,
-    clippy::float_cmp,
     reason = "device code has neither `From` between numbers nor numbers of booleans"
 )]
 

@@ -37,18 +37,22 @@ impl Matmul {
         let instance = product::find(|i| (i.T, i.BM, [i.LEFT_K, i.RIGHT_K]) == key)?;
         let [bm, bn] = [instance.BM, instance.BN].map(extent);
         let tiles = tiles([bm, bn]);
-        // Many large tiles take long enough for all multiprocessors to have some.
-        let shares =
-            if height == 128 { 1 } else { shares(tiles, 2 * k, self.multiprocessors.max(1)) };
+        // Many tiles keep all multiprocessors busy as they are.
+        let multiprocessors = self.multiprocessors.max(1);
+        let shares = if height == 128 || tiles >= 2 * multiprocessors {
+            1
+        } else {
+            shares(tiles, 2 * k, multiprocessors)
+        };
         let shared = if shares > 1 { tiles } else { 0 };
         let of_tile = count(shares)?;
-        let Job { operands: [a, b], epilogue, turned, .. } = job;
+        let Job { operands: [left, right], epilogue, turned, .. } = job;
         let none = stream.empty([0])?;
         self.scratch.launch(stream, shared * shares * bm * bn, shared, |parts, arrived| {
             instance
                 .with(product::Args {
-                    a: &a.matrix,
-                    b: &b.matrix,
+                    a: &left.matrix,
+                    b: &right.matrix,
                     c: &mut c,
                     parts: &mut parts.into_reshape([shared, shares, bm, bn])?,
                     arrived,

@@ -156,9 +156,9 @@ const MANY_ROWS: usize = 257;
 impl QuantizedMatmul {
     /// `c = a · bᵀ` for `a` of shape `[m, k]`, weights `b` of shape `[n, k]` and `c` of shape `[m, n]`.
     ///
-    /// The products of a group are summed in f32 and then multiplied by its scale; sums are rounded once. From 257 rows of `a` on, a GPU
-    /// with `wgmma` first makes numbers of the weights, rounded to bf16, in `2 n k` bytes of scratch memory, if rows of `a` and `c` are
-    /// contiguous and begin at multiples of 16 bytes.
+    /// The products of a group are summed in f32 and then multiplied by its scale; sums are rounded once. From 257 rows of `a` on,
+    /// weights are first made numbers, rounded to bf16, in `2 n k` bytes of scratch memory, if rows of `a` and `c` are contiguous and begin
+    /// at multiples of 16 bytes.
     ///
     /// The gradient of `a` is the product of that of `c` by the weights as numbers: `Matmul::product` of it and of the transpose of what
     /// [`dequantize`](Int4Weights::dequantize) gives.

@@ -8,7 +8,7 @@
 )]
 
 use half::{bf16, f16};
-use kiln::prelude::{DeviceTensor, Error, Result, Stream, Target};
+use kiln::prelude::{Device, DeviceTensor, Error, Result, Stream, Target};
 use kiln_kernels::{
     Activation, Half,
     matmul::{Epilogue, Major, Matmul, Plan},
@@ -26,7 +26,7 @@ fn hopper() -> Result<Stream> {
 
 /// A stream of each card that has kernels of its own.
 fn streams() -> Result<Vec<Stream>> {
-    devices(Matmul::TARGETS)?.iter().map(|device| device.stream()).collect()
+    devices(Matmul::TARGETS)?.iter().map(Device::stream).collect()
 }
 
 /// Those of the cards that do not run plans.
@@ -46,14 +46,17 @@ struct Case<T> {
 
 /// Each sum of a product, and how far it may be off before it is rounded.
 fn sums<T: Number>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> Vec<(f64, f64)> {
+    let [a, b] = [a, b].map(|x| x.iter().map(|x| x.value()).collect::<Vec<f64>>());
     let mut sums = Vec::new();
     for row in 0..m {
         for column in 0..n {
-            let (x, y) = (&a[row * k..][..k], &b[column * k..][..k]);
-            let terms = || x.iter().zip(y).map(|(x, y)| x.value() * y.value());
-            let size: f64 = terms().map(f64::abs).sum();
-            // Products are exact in f32; each of k sums rounds by 2^-24 of a sum below `size`, and Hopper cuts off twice that.
-            sums.push((terms().sum(), k as f64 * 2f64.powi(-23) * size));
+            let (mut sum, mut size) = (0.0, 0.0);
+            for (x, y) in a[row * k..][..k].iter().zip(&b[column * k..][..k]) {
+                sum += x * y;
+                size += (x * y).abs();
+            }
+            // Products are exact in f32; each of k sums rounds by 2^-24 of a sum below `size`, and tensor cores cut off twice that.
+            sums.push((sum, k as f64 * 2f64.powi(-23) * size));
         }
     }
     sums

@@ -73,16 +73,15 @@ pub(crate) mod tensor_memory {
                     let at_a = if LEFT_K { [batch, row, k] } else { [batch, k, row] };
                     let at_b = if RIGHT_K { [batch, column, k] } else { [batch, k, column] };
                     self.empty[ring.slot].wait(ring.phase);
+                    if rank::<C>() == 0 {
+                        self.full[ring.slot].expect(C * bytes);
+                    }
                     if C == 1 {
                         let full = self.full[ring.slot];
-                        full.expect(bytes);
                         tma::load(self.a, at_a, full, self.lefts[ring.slot]);
                         tma::load(self.b, at_b, full, self.rights[ring.slot]);
                     } else {
                         let full = self.full[ring.slot].of_block(0);
-                        if cluster::rank() == 0 {
-                            self.full[ring.slot].expect(2 * bytes);
-                        }
                         tma::load(self.a, at_a, full, self.lefts[ring.slot]);
                         tma::load(self.b, at_b, full, self.rights[ring.slot]);
                     }
@@ -134,13 +133,11 @@ pub(crate) mod tensor_memory {
                 let acc = self.accs[sums.slot];
                 self.done[sums.slot].wait(sums.phase);
                 let mut complete = true;
-                if C == 1 {
-                    if self.shares > 1 {
-                        for part in range(0, bn / WIDTH, 1) {
-                            share.store(Self::part(acc, part), part * WIDTH, self.parts);
-                        }
-                        complete = share.count(self.arrived);
+                if C == 1 && self.shares > 1 {
+                    for part in range(0, bn / WIDTH, 1) {
+                        share.store(Self::part(acc, part), part * WIDTH, self.parts);
                     }
+                    complete = share.count(self.arrived);
                 }
                 if complete {
                     tma::store_wait(0); // the tile before this one has left `staged`
@@ -153,10 +150,8 @@ pub(crate) mod tensor_memory {
                     for part in range(0, bn / WIDTH, 1) {
                         let at = part * WIDTH;
                         let mut all = Self::part(acc, part);
-                        if C == 1 {
-                            if self.shares > 1 {
-                                all = share.sums([128, WIDTH], at, self.parts);
-                            }
+                        if C == 1 && self.shares > 1 {
+                            all = share.sums([128, WIDTH], at, self.parts);
                         }
                         let mut y = self.epilogue.value(all, row, column + at);
                         let to = self.staged.tile([0, at], [128, WIDTH]);
@@ -270,8 +265,5 @@ pub(crate) mod tensor_memory {
                 partition(1).registers(40).run(|| p.load::<C, LEFT_K, RIGHT_K>()),
             ],
         );
-        if C > 1 {
-            cluster::sync(); // until then other blocks arrive at this one's barriers
-        }
     }
 }

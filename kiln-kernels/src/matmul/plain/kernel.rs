@@ -73,13 +73,11 @@ pub(crate) mod pipelined {
                 (if LEFT_K { sa } else { sa.t() }, if RIGHT_K { sb.t() } else { sb });
             acc = dot(left, right, acc);
         }
-        if BM < 128 {
-            if shares > 1 {
-                if !share.put(acc, parts, arrived) {
-                    return;
-                }
-                acc = share.all([BM, BN], parts);
+        if BM < 128 && shares > 1 {
+            if !share.put(acc, parts, arrived) {
+                return;
             }
+            acc = share.all([BM, BN], parts);
         }
         if epilogue.is_plain() {
             c.tile([batch, row, column], [1, BM, BN]).store(acc.cast::<T>().reshape([1, BM, BN]));
