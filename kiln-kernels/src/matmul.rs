@@ -1,41 +1,42 @@
 //! Products of matrices in bf16 and f16.
 //!
 //! [`Matmul::product`] computes `c = a · bᵀ`: `a` has `m` rows and `b` has `n` rows of `k` numbers, as the weights of a layer are stored
-//! (`[out, in]`). Tensors of three axes are batches of matrices, whose tiles are computed as if they were of one product. Sums are computed in f32 and rounded once.
+//! (`[out, in]`). Tensors of three axes are batches of matrices, whose tiles are computed as if they were of one product. Sums are
+//! computed in f32 and rounded once.
 //!
 //! # Idea
 //!
-//! A tile of the result is the product of some rows of the left operand and some of the right one, in steps along `k`. Three kernels compute
-//! tiles:
+//! A tile of the result is the product of some rows of the left operand and some of the right one, in steps along `k`. Three kernels
+//! compute tiles:
 //!
-//! | cards | products | kernel |
+//! | cards | products | by |
 //! |---|---|---|
 //! | H100, H200 | matrices that TMA takes | `wgmma`, by [`Plan`] |
 //! | B200, B300 | matrices that TMA takes, more than 16 rows of `c` | `tcgen05`, with accumulators in tensor memory |
 //! | from Ampere on | all others | `mma.sync` |
 //!
-//! *Hopper.* One kernel serves every shape. `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right one. So
-//! a product with few rows is computed transposed, with the weights on the left: the time is that of reading the weights. Blocks are
-//! persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, they share the steps
-//! of those tiles evenly ("Stream-K" by Osama et al., 2023).
+//! *Hopper.* One kernel serves every shape. `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right
+//! one. So a product with few rows is computed transposed, with the weights on the left: the time is that of reading the weights. Blocks
+//! are persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, they share
+//! the steps of those tiles evenly ("Stream-K" by Osama et al., 2023).
 //!
-//! *Others.* If large tiles are enough for all multiprocessors, they read least: 128 by 128, and on Blackwell 256 by 256 for a pair of blocks.
-//! Else there are smaller ones, of 64 by 64 (on Blackwell of 128 by 128), and of 16 by 64 for up to 16 rows. If these are few, blocks share
-//! `k` in equal parts.
+//! *Others.* If large tiles are enough for all multiprocessors, they read least: 128 by 128, and on Blackwell 256 by 256 for a pair of
+//! blocks. Else there are smaller ones, of 64 by 64 (on Blackwell of 128 by 128), and of 16 by 64 for up to 16 rows. If these are few,
+//! blocks share `k` in equal parts.
 //!
 //! A block that shares a tile stores its sums to scratch memory. The last block to do so adds up all parts in the order of their steps:
 //! results are the same in every run.
 //!
 //! # Schedule
 //!
-//! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left operand
-//! multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four, blocks
-//! compute adjacent rows of tiles, and one multicast copy loads the right operand for all. [`launch_dependents`] lets a
-//! next kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
+//! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left
+//! operand multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four,
+//! blocks compute adjacent rows of tiles, and one multicast copy loads the right operand for all. [`launch_dependents`] lets a next
+//! kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
 //!
-//! *Blackwell.* The same, but one warp starts the products of all steps without waiting for any, and a warpgroup reads the accumulator of the
-//! tile before from tensor memory, 16 columns at a time, while the next tile is multiplied into the other one. The tensor cores of a pair of
-//! blocks multiply together: each loads half of both operands.
+//! *Blackwell.* The same, but one warp starts the products of all steps without waiting for any, and a warpgroup reads the accumulator of
+//! the tile before from tensor memory, 16 columns at a time, while the next tile is multiplied into the other one. The tensor cores of a
+//! pair of blocks multiply together: each loads half of both operands.
 //!
 //! *Others.* Four warps copy asynchronously, two or three steps ahead of the products, and as many blocks as fit share a multiprocessor.
 //! Matrices whose rows do not begin at multiples of 16 bytes are copied by single elements, which is several times slower.
@@ -43,8 +44,8 @@
 //! # Floor
 //!
 //! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
-//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Times beside cuBLASLt are in `benches/results/products.md`.
-//! The kernels of other cards than Hopper have been tested on the emulator and have not been timed.
+//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Times beside cuBLASLt are in
+//! `benches/results/products.md`: those of Hopper.
 
 use std::collections::HashMap;
 
@@ -164,8 +165,9 @@ impl Matmul {
     /// `[batch, n, k]` and `[batch, m, n]`.
     ///
     /// Each tensor is contiguous along one of its last two axes: the weights of a layer that are stored as `[in, out]` are the view
-    /// `b.transpose()`. Fast are those that TMA takes: rows, or columns where those are contiguous, begin at multiples of 16 bytes, and those
-    /// of `c` end there. Of contiguous tensors `k` and `n` are then multiples of 8. The matrices of a batch begin there as well.
+    /// `b.transpose()`. Fast are those that TMA takes: rows, or columns where those are contiguous, begin at multiples of 16 bytes, and
+    /// those of `c` end there. Of contiguous tensors `k` and `n` are then multiples of 8. The matrices of a batch begin there as well.
+    ///
     /// Extents may be 0: without `k` every sum is 0. NaN and infinities spread as the sums say.
     ///
     /// # Errors
@@ -203,7 +205,7 @@ impl Matmul {
     }
 
     /// [`product`](Matmul::product) by a plan of the caller's choice, one of [`Plan::candidates`] for these extents. If columns of `c` are
-    /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`. Plans are for Hopper, and for matrices that TMA takes.
+    /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`. Plans are for Hopper, and matrices that TMA takes.
     ///
     /// # Errors
     /// [`Error::Shape`] for a plan that was made for other extents, [`Error::TargetNotRunnable`] on another card than Hopper,

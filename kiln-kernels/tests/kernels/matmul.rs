@@ -546,6 +546,42 @@ fn products_of_a_batch_are_computed_at_once() -> Result<()> {
     Ok(())
 }
 
+/// The transposes of matrices of so many rows and columns, one after the other.
+fn each_transposed<T: Copy>(x: &[T], [rows, columns]: [usize; 2]) -> Vec<T> {
+    let of = |matrix: &[T]| -> Vec<T> {
+        (0..rows * columns).map(|at| matrix[at % rows * columns + at / rows]).collect()
+    };
+    x.chunks(rows * columns).flat_map(of).collect()
+}
+
+#[test]
+fn matrices_of_a_batch_are_contiguous_along_either_axis() -> Result<()> {
+    let (batches, m, n, k) = (2, 24, 72, 136);
+    let (a, b) = (numbers::<f16>(batches * m * k, 1), numbers::<f16>(batches * n * k, 2));
+    let required: Vec<(f64, f64)> =
+        a.chunks(m * k).zip(b.chunks(n * k)).flat_map(|(a, b)| sums(a, b, [m, n, k])).collect();
+    for stream in streams()? {
+        let turned_a = stream.upload(&each_transposed(&a, [m, k]), [batches, k, m])?;
+        let turned_b = stream.upload(&each_transposed(&b, [n, k]), [batches, k, n])?;
+        let (turned_a, turned_b) = (turned_a.permute([0, 2, 1])?, turned_b.permute([0, 2, 1])?);
+        let a = stream.upload(&a, [batches, m, k])?;
+        let b = stream.upload(&b, [batches, n, k])?;
+        for multiprocessors in [1, 30] {
+            let mut matmul = Matmul::on(&stream, multiprocessors)?;
+            for (a, b) in [(&turned_a, &b.view()), (&a.view(), &turned_b), (&turned_a, &turned_b)] {
+                let mut c = stream.full([batches, m, n], f16::NAN)?;
+                matmul.product(&stream, a, b, &mut c)?;
+                assert_close("rows of c", n, &c.to_vec(&stream)?, &required);
+                let mut c = stream.full([batches, n, m], f16::NAN)?;
+                matmul.product(&stream, a, b, &mut c.permute_mut([0, 2, 1])?)?;
+                let c = each_transposed(&c.to_vec(&stream)?, [n, m]);
+                assert_close("columns of c", n, &c, &required);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The columns of `c` are contiguous: the product is that of `b` and `a`.
 #[test]
 fn the_result_is_contiguous_along_either_axis() -> Result<()> {

@@ -13,8 +13,8 @@ pub(crate) mod pipelined {
         shares::items::Share,
     };
 
-    /// A block computes a share of the steps along `k` of a tile of `BM` by `BN`. Blocks with one share store the tile; of several, the last one
-    /// adds the sums of all in their order.
+    /// A block computes a share of the steps along `k` of a tile of `BM` by `BN`. A block without sharers stores the tile; of several, the
+    /// last one adds the sums of all in their order.
     ///
     /// `LEFT_K` and `RIGHT_K` say whether operands are contiguous along `k`; others are given as their transpose, `[k, rows]`.
     /// Operands and result have the products of a batch along their first axis.
