@@ -35,7 +35,7 @@
 //! kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
 //!
 //! *Blackwell.* The same, but one warp starts the products of all steps without waiting for any, and a warpgroup reads the accumulator of
-//! the tile before from tensor memory, 16 columns at a time, while the next tile is multiplied into the other one. The tensor cores of a
+//! the tile before from tensor memory, some columns at a time, while the next tile is multiplied into the other one. The tensor cores of a
 //! pair of blocks multiply together: each loads half of both operands.
 //!
 //! *Others.* Four warps copy asynchronously, two or three steps ahead of the products, and as many blocks as fit share a multiprocessor.

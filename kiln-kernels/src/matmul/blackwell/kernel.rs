@@ -13,7 +13,7 @@ pub(crate) mod tensor_memory {
     use super::super::super::epilogue::items::Epilogue;
     use crate::shares::items::Share;
 
-    /// Columns of sums that are read from tensor memory at a time, one in each register of a thread.
+    /// Columns of sums whose numbers are computed at a time, one in each register of a thread.
     const WIDTH: i32 = 16;
 
     struct Product<T: Float> {
@@ -35,7 +35,7 @@ pub(crate) mod tensor_memory {
         /// The old elements of `c` are there.
         old: Barrier,
         /// Tiles of one product of a batch; those of a pair of blocks have 256 rows.
-        order: Grouped<16>,
+        order: Grouped<8>,
         steps: i32,
         shares: i32,
         /// Shares of all tiles.
@@ -147,19 +147,26 @@ pub(crate) mod tensor_memory {
                         self.old.wait(phase);
                         phase ^= 1;
                     }
-                    for part in range(0, bn / WIDTH, 1) {
-                        let at = part * WIDTH;
-                        let mut all = Self::part(acc, part);
-                        if C == 1 && self.shares > 1 {
-                            all = share.sums([128, WIDTH], at, self.parts);
+                    if self.epilogue.is_plain() && self.shares == 1 {
+                        for part in unroll(0..bn / 64) {
+                            let sums = acc.tile([0, part * 64], [128, 64]).load();
+                            self.staged.tile([0, part * 64], [128, 64]).store(sums.cast());
                         }
-                        let mut y = self.epilogue.value(all, row, column + at);
-                        let to = self.staged.tile([0, at], [128, WIDTH]);
-                        if self.epilogue.accumulate {
-                            y += to.load().cast::<f32>();
-                            sync();
+                    } else {
+                        for part in range(0, bn / WIDTH, 1) {
+                            let at = part * WIDTH;
+                            let mut all = Self::part(acc, part);
+                            if C == 1 && self.shares > 1 {
+                                all = share.sums([128, WIDTH], at, self.parts);
+                            }
+                            let mut y = self.epilogue.value(all, row, column + at);
+                            let to = self.staged.tile([0, at], [128, WIDTH]);
+                            if self.epilogue.accumulate {
+                                y += to.load().cast::<f32>();
+                                sync();
+                            }
+                            to.store(y.cast());
                         }
-                        to.store(y.cast());
                     }
                 }
                 if C == 1 {
@@ -225,7 +232,7 @@ pub(crate) mod tensor_memory {
         accumulate: bool,
     ) {
         launch_dependents();
-        let order = Grouped::<16>::new(cdiv(c.dim(1), 128 * C), cdiv(c.dim(2), BN));
+        let order = Grouped::<8>::new(cdiv(c.dim(1), 128 * C), cdiv(c.dim(2), BN));
         let p = Product {
             a,
             b,
