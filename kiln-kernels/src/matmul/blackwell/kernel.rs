@@ -183,12 +183,17 @@ pub(crate) mod tensor_memory {
             tma::store_wait(0);
         }
 
-        /// Part `part` of sums, a number known only at run time: the code for all parts is there once.
+        /// Part `part` of sums, a number known only at run time: the code for all parts is there once. A choice among fours, and then among
+        /// the parts of one, takes few branches.
         fn part(acc: Tmem<f32>, part: i32) -> Tile<f32> {
-            let mut sums = acc.tile([0, 0], [128, WIDTH]).load();
-            for i in unroll(1..acc.dim(1) / WIDTH) {
-                if part == i {
-                    sums = acc.tile([0, i * WIDTH], [128, WIDTH]).load();
+            let mut sums = zeros::<f32>([128, WIDTH]);
+            for four in unroll(0..acc.dim(1) / (4 * WIDTH)) {
+                if part / 4 == four {
+                    for i in unroll(0..4) {
+                        if part % 4 == i {
+                            sums = acc.tile([0, (4 * four + i) * WIDTH], [128, WIDTH]).load();
+                        }
+                    }
                 }
             }
             sums
