@@ -7,12 +7,16 @@ use crate::{
     Half,
     activation::number_of,
     shape::{count, extent},
-    shares::shares,
 };
 
 mod kernel;
 
 use kernel::tensor_memory::product;
+
+/// Shares of `k` are no shorter than so many steps.
+const SHORTEST: usize = 4;
+/// There are no more shares than so many: their sums are written and read again.
+const MOST: usize = 8;
 
 impl Matmul {
     /// A product by the tensor cores that accumulate in tensor memory. TMA takes the operands and the result.
@@ -32,7 +36,9 @@ impl Matmul {
         let instance = product::find(|i| (i.T, i.C, [i.LEFT_K, i.RIGHT_K]) == key)?;
         let (cluster, columns) = (extent(instance.C), extent(instance.BN));
         let tiles = tiles([128 * cluster, columns]);
-        let shares = if pairs { 1 } else { shares(tiles, 2 * k, multiprocessors) };
+        // Multiprocessors without a tile take a share of one.
+        let most = (k.div_ceil(64) / SHORTEST).clamp(1, MOST);
+        let shares = if pairs { 1 } else { (multiprocessors / tiles).clamp(1, most) };
         let clusters = (tiles * shares).min(multiprocessors / cluster).max(1);
         let shared = if shares > 1 { tiles } else { 0 };
         let (clusters, of_tile) = (count(clusters)?, count(shares)?);

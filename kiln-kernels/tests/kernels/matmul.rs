@@ -297,7 +297,7 @@ fn plans_are_for_hopper() -> Result<()> {
 fn a_product_that_has_run_can_be_recorded() -> Result<()> {
     for stream in streams()? {
         for m in [9, 24] {
-            let case = Case::<f16>::new(&stream, [m, 72, 320])?;
+            let case = Case::<f16>::new(&stream, [m, 72, 520])?;
             let mut matmul = Matmul::new(&stream)?;
             let mut c = case.unwritten()?;
             matmul.product(&stream, &case.a, &case.b, &mut c)?;
@@ -349,7 +349,7 @@ fn turned(
 #[test]
 fn operands_are_contiguous_along_either_axis_on_every_card() -> Result<()> {
     for stream in streams_without_plans()? {
-        for (shape, multiprocessors) in [([24, 72, 136], 1), ([24, 72, 264], 30)] {
+        for (shape, multiprocessors) in [([24, 72, 136], 1), ([24, 72, 520], 30)] {
             let case = Case::<bf16>::new(&stream, shape)?;
             let [m, n, _] = shape;
             let (turned_a, turned_b) = (turned(&stream, &case.a, m)?, turned(&stream, &case.b, n)?);
@@ -440,7 +440,7 @@ fn epilogues_scale_add_and_activate() -> Result<()> {
         if !stream.device().runs(Target::Sm90a) {
             // In large tiles, and with shares of `k`.
             every_epilogue(&mut Matmul::on(&stream, 1)?, &stream, [24, 136, 72])?;
-            every_epilogue(&mut Matmul::on(&stream, 30)?, &stream, [24, 72, 264])?;
+            every_epilogue(&mut Matmul::on(&stream, 30)?, &stream, [24, 72, 520])?;
         }
     }
     Ok(())
