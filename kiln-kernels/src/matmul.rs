@@ -39,7 +39,8 @@
 //! pair of blocks multiply together: each loads half of both operands.
 //!
 //! *Others.* Four warps copy asynchronously, two or three steps ahead of the products, and as many blocks as fit share a multiprocessor.
-//! Matrices whose rows do not begin at multiples of 16 bytes are copied by single elements, which is several times slower.
+//! Operands whose rows do not begin at multiples of 16 bytes are copied by single elements, which is several times slower. If only those
+//! of `c` do not, tiles are of 64 by 64.
 //!
 //! # Floor
 //!
@@ -164,14 +165,15 @@ impl Matmul {
     /// `c = a · bᵀ` for `a` of shape `[m, k]`, `b` of shape `[n, k]` and `c` of shape `[m, n]`; or the products of a batch, `[batch, m, k]`,
     /// `[batch, n, k]` and `[batch, m, n]`.
     ///
-    /// Each tensor is contiguous along one of its last two axes: the weights of a layer that are stored as `[in, out]` are the view
-    /// `b.transpose()`. Fast are those that TMA takes: rows, or columns where those are contiguous, begin at multiples of 16 bytes, and
-    /// those of `c` end there. Of contiguous tensors `k` and `n` are then multiples of 8. The matrices of a batch begin there as well.
+    /// `a` and `b` are contiguous along one of their last two axes: the weights of a layer that are stored as `[in, out]` are the view
+    /// `b.transpose()`. `c` may have any strides. Fast are the tensors that TMA takes: rows, or columns where those are contiguous, begin at
+    /// multiples of 16 bytes, and those of `c` end there. Of contiguous tensors `k` and `n` are then multiples of 8. The matrices of a batch
+    /// begin there as well.
     ///
     /// Extents may be 0: without `k` every sum is 0. NaN and infinities spread as the sums say.
     ///
     /// # Errors
-    /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for matrices that are contiguous along neither axis,
+    /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for an operand that is contiguous along neither axis,
     /// those of allocations and launches.
     pub fn product<T: Half, const R: usize>(
         &mut self,
@@ -368,6 +370,12 @@ impl<'a, T: Half> Rows<'a, T> {
             Rows { matrix, major: Major::K }
         })
     }
+}
+
+/// A bias as a column.
+fn in_a_column<T>(bias: &DeviceTensor<T, 1>) -> Result<TensorView<'_, T, 2>> {
+    let ([length], [stride]) = (bias.shape(), bias.strides());
+    bias.as_strided([length, 1], [stride, 1])
 }
 
 /// Whether a matrix is contiguous along its columns, and not along its rows.

@@ -2,7 +2,7 @@
 
 use kiln::prelude::*;
 
-use super::{Job, Major, Matmul};
+use super::{Job, Major, Matmul, in_a_column};
 use crate::{
     Half,
     activation::number_of,
@@ -44,6 +44,7 @@ impl Matmul {
         let (clusters, of_tile) = (count(clusters)?, count(shares)?);
         let Job { operands: [left, right], epilogue, turned, .. } = job;
         let none = stream.empty([0])?;
+        let bias = in_a_column(epilogue.bias.unwrap_or(&none))?;
         self.scratch.launch(stream, shared * shares * 128 * columns, shared, |parts, arrived| {
             instance
                 .with(product::Args {
@@ -55,7 +56,7 @@ impl Matmul {
                     clusters,
                     shares: of_tile,
                     scale: epilogue.scale,
-                    bias: epilogue.bias.unwrap_or(&none),
+                    bias: &bias,
                     bias_of_left: turned,
                     activation: number_of(epilogue.activation),
                     accumulate: epilogue.accumulate,

@@ -2,7 +2,7 @@
 
 use kiln::prelude::*;
 
-use super::{FEW_ROWS, Job, Major, Matmul};
+use super::{FEW_ROWS, Job, Major, Matmul, in_a_column};
 use crate::{
     Half,
     activation::number_of,
@@ -24,7 +24,7 @@ impl Matmul {
     ) -> Result<()> {
         let [batches, m, n, k] = job.shape;
         let majors = job.majors();
-        let aligned = job.is_for_tma(&c); // 16 bytes are copied at a time
+        let aligned = job.is_for_tma(&c); // 16 bytes are stored at a time
         let tiles = |[rows, columns]: [usize; 2]| batches * m.div_ceil(rows) * n.div_ceil(columns);
         let height = if m <= FEW_ROWS && majors[0] == Major::K {
             16
@@ -48,6 +48,13 @@ impl Matmul {
         let of_tile = count(shares)?;
         let Job { operands: [left, right], epilogue, turned, .. } = job;
         let none = stream.empty([0])?;
+        let bias = in_a_column(epilogue.bias.unwrap_or(&none))?;
+        // Elements that are stored together are along an axis of their own.
+        let together = if height == 128 { 8 } else { 1 };
+        let [of_batch, of_row, of_column] = c.strides();
+        let (shape, strides) =
+            ([batches, m, n / together, together], [of_batch, of_row, together * of_column, 1]);
+        let mut c = c.as_strided_mut(shape, strides)?;
         self.scratch.launch(stream, shared * shares * bm * bn, shared, |parts, arrived| {
             instance
                 .with(product::Args {
@@ -58,7 +65,7 @@ impl Matmul {
                     arrived,
                     shares: of_tile,
                     scale: epilogue.scale,
-                    bias: epilogue.bias.unwrap_or(&none),
+                    bias: &bias,
                     bias_of_left: turned,
                     activation: number_of(epilogue.activation),
                     accumulate: epilogue.accumulate,

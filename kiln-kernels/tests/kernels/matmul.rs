@@ -223,6 +223,14 @@ fn views_are_multiplied_in_place() -> Result<()> {
             let mut beside = all.chunks(48).flat_map(|row| row[..at].iter().chain(&row[at + 16..]));
             assert!(beside.all(|x| x.is_nan()), "stored beside the view");
         }
+        let case = Case::<bf16>::new(&stream, [5, 16, 64])?;
+        let mut wide = stream.full([5, 32], bf16::NAN)?;
+        let mut every_second = wide.as_strided_mut([5, 16], [32, 2])?;
+        Matmul::new(&stream)?.product(&stream, &case.a, &case.b, &mut every_second)?;
+        let (stored, beside): (Vec<_>, Vec<_>) =
+            wide.to_vec(&stream)?.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+        case.check("every second column", &stream.upload(&stored, [5, 16])?)?;
+        assert!(beside.iter().all(|x| x.is_nan()), "stored between the columns");
     }
     Ok(())
 }
@@ -433,8 +441,8 @@ fn value(activation: Activation, x: f64) -> f64 {
 #[test]
 fn epilogues_scale_add_and_activate() -> Result<()> {
     for stream in streams()? {
-        // Few rows, and more; and no steps at all.
-        for shape in [[5, 136, 72], [130, 72, 136], [5, 136, 0]] {
+        // Few rows, and more; no steps at all; and rows of `c` that begin anywhere.
+        for shape in [[5, 136, 72], [130, 72, 136], [5, 136, 0], [18, 33, 72]] {
             every_epilogue(&mut Matmul::new(&stream)?, &stream, shape)?;
         }
         if !stream.device().runs(Target::Sm90a) {

@@ -10,7 +10,7 @@ pub(crate) mod tensor_memory {
         sched::{Grouped, Schedule},
     };
 
-    use super::super::super::epilogue::items::Epilogue;
+    use super::super::super::epilogue::items::EpilogueOfAny;
     use crate::shares::items::Share;
 
     /// Columns of sums whose numbers are computed at a time, one in each register of a thread.
@@ -20,7 +20,7 @@ pub(crate) mod tensor_memory {
         a: TensorMap<T, 3>,
         b: TensorMap<T, 3>,
         c: TensorMapMut<T, 3>,
-        epilogue: Epilogue<T>,
+        epilogue: EpilogueOfAny<T>,
         parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
         lefts: Shared<T>,
@@ -231,7 +231,7 @@ pub(crate) mod tensor_memory {
         clusters: i32,
         shares: i32,
         scale: f32,
-        bias: Tensor<T, 1>,
+        bias: Tensor<T, 2>,
         bias_of_left: bool,
         activation: i32,
         accumulate: bool,
@@ -242,7 +242,7 @@ pub(crate) mod tensor_memory {
             a,
             b,
             c,
-            epilogue: Epilogue { scale, bias, bias_of_left, activation, accumulate },
+            epilogue: EpilogueOfAny { scale, bias, bias_of_left, activation, accumulate },
             parts,
             arrived,
             lefts: if LEFT_K { shared([STAGES, 128, 64]) } else { shared([STAGES, 64, 128]) },
