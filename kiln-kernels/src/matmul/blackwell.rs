@@ -29,8 +29,8 @@ impl Matmul {
         let [batches, m, n, k] = job.shape;
         let multiprocessors = self.multiprocessors.max(1);
         let tiles = |[rows, columns]: [usize; 2]| batches * m.div_ceil(rows) * n.div_ceil(columns);
-        // Two blocks compute a large tile together.
-        let pairs = 2 * tiles([256, 256]) >= multiprocessors;
+        // Two blocks compute a large tile together, if the result has more than a half of its rows and columns.
+        let pairs = m.min(n) > 128 && 2 * tiles([256, 256]) >= multiprocessors;
         let along_k = job.majors().map(|major| major == Major::K);
         let key = (Dtype::of::<T>(), if pairs { 2 } else { 1 }, along_k);
         let instance = product::find(|i| (i.T, i.C, [i.LEFT_K, i.RIGHT_K]) == key)?;
