@@ -124,4 +124,21 @@ pub(crate) mod by_number {
         }
         y
     }
+
+    /// Columns of sums whose numbers are computed at a time.
+    pub(crate) fn width_at_once(sums: Tile<f32>) -> i32 {
+        sums.dim(1).min(32)
+    }
+
+    /// Part `part` of sums, a number known only at run time: the code for all parts is there once.
+    pub(crate) fn part_of(sums: Tile<f32>, part: i32) -> Tile<f32> {
+        let width = width_at_once(sums);
+        let mut chosen = sums.slice((.., 0..width));
+        for i in unroll(1..sums.dim(1) / width) {
+            if part == i {
+                chosen = sums.slice((.., i * width..(i + 1) * width));
+            }
+        }
+        chosen
+    }
 }

@@ -45,7 +45,7 @@ use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 use crate::{
     Activation, Half,
     activation::number_of,
-    shape::{extent, require},
+    shape::{count, extent, require},
 };
 
 mod gathered;
@@ -445,13 +445,4 @@ fn fits<T, const R: usize>(tensor: &DeviceTensor<T, R>) -> bool {
     let strides = tensor.strides();
     let aligned = strides[..R - 1].iter().all(|stride| stride.is_multiple_of(8));
     !tensor.is_empty() && strides[R - 1] == 1 && aligned && tensor.address().is_multiple_of(16)
-}
-
-/// A number as kernels take it.
-fn count(value: usize) -> Result<i32> {
-    i32::try_from(value).map_err(|_| Error::Shape {
-        operation: "a number of rows or blocks, at most",
-        required: vec![i32::MAX as usize],
-        actual: vec![value],
-    })
 }

@@ -11,6 +11,8 @@ mod order;
 #[cfg(feature = "matmul")]
 mod scratch;
 mod shape;
+#[cfg(feature = "matmul")]
+mod shares;
 
 #[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 pub use activation::Activation;

@@ -1,29 +1,52 @@
 //! Products of matrices in bf16 and f16.
 //!
 //! [`Matmul::product`] computes `c = a · bᵀ`: `a` has `m` rows and `b` has `n` rows of `k` numbers, as the weights of a layer are stored
-//! (`[out, in]`). Tensors of three axes are batches of matrices, whose tiles are computed as if they were of one product. Sums are computed in f32 and rounded once.
+//! (`[out, in]`). Tensors of three axes are batches of matrices, whose tiles are computed as if they were of one product. Sums are
+//! computed in f32 and rounded once.
 //!
 //! # Idea
 //!
-//! One kernel serves every shape. A tile of the result is the product of `BL` rows of the left operand and `BR` rows of the right one, in
-//! steps of 64 elements along `k`. `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right one. So a
-//! product with few rows is computed transposed, with the weights on the left: the time is that of reading the weights.
+//! A tile of the result is the product of some rows of the left operand and some of the right one, in steps along `k`. Three kernels
+//! compute tiles:
 //!
-//! Blocks are persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, they
-//! share the steps of those tiles evenly ("Stream-K" by Osama et al., 2023). A block stores the sums of its part of a tile to scratch
-//! memory. The last block to do so adds up all parts in the order of their steps: results are the same in every run.
+//! | cards | products | by |
+//! |---|---|---|
+//! | H100, H200 | matrices that TMA takes | `wgmma`, by [`Plan`] |
+//! | B200, B300 | matrices that TMA takes, more than 16 rows of `c` | `tcgen05`, with accumulators in tensor memory |
+//! | from Ampere on | all others | `mma.sync` |
+//!
+//! *Hopper.* One kernel serves every shape. `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right
+//! one. So a product with few rows is computed transposed, with the weights on the left: the time is that of reading the weights. Blocks
+//! are persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, they share
+//! the steps of those tiles evenly ("Stream-K" by Osama et al., 2023).
+//!
+//! *Others.* If large tiles are enough for all multiprocessors, they read least: 128 by 128, and on Blackwell 256 by 256 for a pair of
+//! blocks. Else there are smaller ones, of 64 by 64 (on Blackwell of 128 by 128), and of 16 by 64 for up to 16 rows. If these are few,
+//! blocks share `k` in equal parts.
+//!
+//! A block that shares a tile stores its sums to scratch memory. The last block to do so adds up all parts in the order of their steps:
+//! results are the same in every run.
 //!
 //! # Schedule
 //!
-//! One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left operand
-//! multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four, blocks
-//! compute adjacent rows of tiles, and one multicast copy loads the right operand for all. [`launch_dependents`] lets a
-//! next kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
+//! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left
+//! operand multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four,
+//! blocks compute adjacent rows of tiles, and one multicast copy loads the right operand for all. [`launch_dependents`] lets a next
+//! kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
+//!
+//! *Blackwell.* The same, but one warp starts the products of all steps without waiting for any, and a warpgroup reads the accumulator of
+//! the tile before from tensor memory, some columns at a time, while the next tile is multiplied into the other one. The tensor cores of a
+//! pair of blocks multiply together: each loads half of both operands.
+//!
+//! *Others.* Four warps copy asynchronously, two or three steps ahead of the products, and as many blocks as fit share a multiprocessor.
+//! Operands whose rows do not begin at multiples of 16 bytes are copied by single elements, which is several times slower. If only those
+//! of `c` do not, tiles are of 64 by 64.
 //!
 //! # Floor
 //!
 //! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
-//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Times beside cuBLASLt are in `benches/results/products.md`.
+//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Times beside cuBLASLt are in
+//! `benches/results/products.md`: those of Hopper.
 
 use std::collections::HashMap;
 
@@ -31,7 +54,10 @@ use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use crate::{Activation, Half, activation::number_of, scratch::Scratch, shape::require};
 
+mod blackwell;
+mod epilogue;
 mod kernel;
+mod plain;
 mod plan;
 
 use kernel::shared_steps::{of_nothing, product, split};
@@ -68,6 +94,20 @@ impl<T> Default for Epilogue<'_, T> {
     }
 }
 
+/// Which kernels a card has beside those that all cards run.
+#[derive(Clone, Copy, Debug)]
+enum Kernels {
+    /// Those with `wgmma`.
+    Hopper,
+    /// Those with `tcgen05`.
+    Blackwell,
+    /// None.
+    OfAll,
+}
+
+/// How many rows the smallest tile has.
+const FEW_ROWS: usize = 16;
+
 /// What a plan is chosen by: the element type, the extents, and how the operands lie in memory.
 type Planned = (&'static str, [usize; 4], [Major; 2]);
 
@@ -78,6 +118,7 @@ type Planned = (&'static str, [usize; 4], [Major; 2]);
 /// [`capture`](kiln::Device::capture), which cannot allocate.
 #[derive(Debug)]
 pub struct Matmul {
+    kernels: Kernels,
     multiprocessors: usize,
     scratch: Scratch,
     /// The plans of extents that have been multiplied, by the name of the element type.
@@ -86,15 +127,32 @@ pub struct Matmul {
 
 impl Matmul {
     /// What the kernels are compiled for.
-    pub const TARGETS: &[Target] = product::TARGETS;
+    pub const TARGETS: &[Target] = &[Target::Sm80, Target::Sm90a, Target::Sm100f];
 
     /// Products on the device of a stream.
     ///
     /// # Errors
     /// Those of the device.
     pub fn new(stream: &Stream) -> Result<Matmul> {
+        Matmul::on(stream, stream.device().properties().multiprocessors as usize)
+    }
+
+    /// Products for a part of the device's multiprocessors: the others have other work. Tiles, and shares of `k`, are chosen by their
+    /// number.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn on(stream: &Stream, multiprocessors: usize) -> Result<Matmul> {
+        let runs = |target| stream.device().runs(target);
         Ok(Matmul {
-            multiprocessors: stream.device().properties().multiprocessors as usize,
+            kernels: if runs(Target::Sm90a) {
+                Kernels::Hopper
+            } else if runs(Target::Sm100f) {
+                Kernels::Blackwell
+            } else {
+                Kernels::OfAll
+            },
+            multiprocessors,
             scratch: Scratch::new(stream)?,
             plans: HashMap::new(),
         })
@@ -103,13 +161,15 @@ impl Matmul {
     /// `c = a · bᵀ` for `a` of shape `[m, k]`, `b` of shape `[n, k]` and `c` of shape `[m, n]`; or the products of a batch, `[batch, m, k]`,
     /// `[batch, n, k]` and `[batch, m, n]`.
     ///
-    /// Each tensor is contiguous along one of its last two axes: the weights of a layer that are stored as `[in, out]` are the view
-    /// `b.transpose()`. Rows, or columns where those are contiguous, begin at multiples of 16 bytes, as TMA asks for, and those of `c` end
-    /// there: of contiguous tensors `k` and `n` are multiples of 8. The matrices of a batch begin there as well.
+    /// `a` and `b` are contiguous along one of their last two axes: the weights of a layer that are stored as `[in, out]` are the view
+    /// `b.transpose()`. `c` may have any strides. Fast are the tensors that TMA takes: rows, or columns where those are contiguous, begin at
+    /// multiples of 16 bytes, and those of `c` end there. Of contiguous tensors `k` and `n` are then multiples of 8. The matrices of a batch
+    /// begin there as well.
+    ///
     /// Extents may be 0: without `k` every sum is 0. NaN and infinities spread as the sums say.
     ///
     /// # Errors
-    /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes,
+    /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for an operand that is contiguous along neither axis,
     /// those of allocations and launches.
     pub fn product<T: Half, const R: usize>(
         &mut self,
@@ -143,10 +203,11 @@ impl Matmul {
     }
 
     /// [`product`](Matmul::product) by a plan of the caller's choice, one of [`Plan::candidates`] for these extents. If columns of `c` are
-    /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`.
+    /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`. Plans are for Hopper, and matrices that TMA takes.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a plan that was made for other extents; those of [`product`](Matmul::product).
+    /// [`Error::Shape`] for a plan that was made for other extents, [`Error::TargetNotRunnable`] on another card than Hopper,
+    /// [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes; those of [`product`](Matmul::product).
     pub fn product_by<T: Half, const R: usize>(
         &mut self,
         stream: &Stream,
@@ -176,6 +237,17 @@ impl Matmul {
             c = c.into_permute([0, 2, 1])?;
         }
         let (shape, majors) = (job.shape, job.majors());
+        if plan.is_none() && !shape.contains(&0) {
+            match self.kernels {
+                Kernels::Hopper if job.is_for_tma(&c) => {}
+                Kernels::Blackwell if shape[1] > FEW_ROWS && job.is_for_tma(&c) => {
+                    return self.blackwell(stream, job, c);
+                }
+                Kernels::Hopper | Kernels::Blackwell | Kernels::OfAll => {
+                    return self.plain(stream, job, c);
+                }
+            }
+        }
         let multiprocessors = self.multiprocessors;
         let choose = || Plan::choose::<T>(shape, majors, multiprocessors);
         let plan = match plan {
@@ -325,9 +397,22 @@ impl<'a, T: Half> Rows<'a, T> {
     }
 }
 
+/// A bias as a column.
+fn in_a_column<T>(bias: &DeviceTensor<T, 1>) -> Result<TensorView<'_, T, 2>> {
+    let ([length], [stride]) = (bias.shape(), bias.strides());
+    bias.as_strided([length, 1], [stride, 1])
+}
+
 /// Whether a matrix is contiguous along its columns, and not along its rows.
 fn across([_, down, across]: [usize; 3]) -> bool {
     across != 1 && down == 1
+}
+
+/// Whether TMA takes a tensor of elements of 16 bits: rows are contiguous, and begin at multiples of 16 bytes.
+fn is_for_tma<T>(tensor: &DeviceTensor<T, 3>) -> bool {
+    let (shape, strides) = (tensor.shape(), tensor.strides());
+    let aligned = (0..2).all(|axis| shape[axis] == 1 || strides[axis].is_multiple_of(8));
+    aligned && (strides[2] == 1 || shape[2] == 1) && tensor.address().is_multiple_of(16)
 }
 
 impl<'a, T: Half> Job<'a, T> {
@@ -347,6 +432,13 @@ impl<'a, T: Half> Job<'a, T> {
 
     fn majors(&self) -> [Major; 2] {
         [self.operands[0].major, self.operands[1].major]
+    }
+
+    /// Whether TMA loads the operands and stores the result.
+    fn is_for_tma(&self, c: &DeviceTensor<T, 3>) -> bool {
+        let operands = self.operands.iter().all(|operand| is_for_tma(&operand.matrix));
+        // A store writes whole pieces of 16 bytes.
+        operands && is_for_tma(c) && c.shape()[2].is_multiple_of(8)
     }
 
     /// What is left of a product without `k`.

@@ -54,8 +54,9 @@ pub use int4::{Int4Weights, ZeroPoint};
 #[derive(Debug)]
 pub struct QuantizedMatmul {
     scratch: Scratch,
-    /// Products of numbers, on GPUs that have `wgmma`.
-    dense: Option<Matmul>,
+    /// Products of numbers.
+    dense: Matmul,
+    hopper: bool,
     /// Weights as numbers.
     numbers: DeviceTensor<bf16, 1>,
     multiprocessors: usize,
@@ -83,7 +84,8 @@ impl QuantizedMatmul {
         let device = stream.device();
         Ok(QuantizedMatmul {
             scratch: Scratch::new(stream)?,
-            dense: if device.runs(Target::Sm90a) { Some(Matmul::new(stream)?) } else { None },
+            dense: Matmul::on(stream, multiprocessors)?,
+            hopper: device.runs(Target::Sm90a),
             numbers: stream.empty([0])?,
             multiprocessors,
         })
@@ -94,13 +96,4 @@ impl QuantizedMatmul {
 fn begin_at_pieces<T>(x: &DeviceTensor<T, 2>) -> bool {
     let [rows, columns] = x.strides();
     columns == 1 && (rows * size_of::<T>()).is_multiple_of(16) && x.address().is_multiple_of(16)
-}
-
-/// A number as kernels count.
-fn count(number: usize) -> Result<i32> {
-    i32::try_from(number).map_err(|_| Error::Shape {
-        operation: "an extent, at most",
-        required: vec![i32::MAX.unsigned_abs() as usize],
-        actual: vec![number],
-    })
 }

@@ -19,3 +19,13 @@ pub(crate) fn require<const R: usize>(
 pub(crate) fn extent(constant: i32) -> usize {
     constant.unsigned_abs() as usize
 }
+
+/// A number of rows, blocks or the like, as kernels count.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+pub(crate) fn count(number: usize) -> Result<i32> {
+    i32::try_from(number).map_err(|_| Error::Shape {
+        operation: "a number that kernels count to, at most",
+        required: vec![i32::MAX.unsigned_abs() as usize],
+        actual: vec![number],
+    })
+}

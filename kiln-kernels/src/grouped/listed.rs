@@ -3,6 +3,7 @@
 #[kiln::kernel]
 pub(crate) mod kernels {
     use super::super::tiles::items::{Epilogue, Lists, Walk};
+    use crate::activation::by_number::{part_of, width_at_once};
     use kiln::prelude::*;
 
     const STAGES: i32 = 3;
@@ -84,9 +85,9 @@ pub(crate) mod kernels {
                 acc = dot(p.lefts[step % STAGES], if ALONG_K { right.t() } else { right }, acc);
             }
             copy_async_wait_all();
-            let width = Epilogue::<T>::width(acc);
+            let width = width_at_once(acc);
             for part in range(0, 128 / width, 1) {
-                let (sums, at) = (Epilogue::<T>::part(acc, part), part * width);
+                let (sums, at) = (part_of(acc, part), part * width);
                 let y = epilogue.value::<false>(sums, walk.expert, row, column + at);
                 staged.tile([0, at], [64, width]).store(y.cast());
             }

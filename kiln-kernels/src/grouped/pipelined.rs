@@ -3,6 +3,7 @@
 #[kiln::kernel]
 pub(crate) mod kernels {
     use super::super::tiles::items::{Epilogue, TilesOfAll, Walk};
+    use crate::activation::by_number::{part_of, width_at_once};
     use kiln::prelude::*;
 
     /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns.
@@ -44,9 +45,9 @@ pub(crate) mod kernels {
             if epilogue.is_plain() {
                 c.tile([row, column], [BM, BN]).store(acc.cast());
             } else {
-                let width = Epilogue::<T>::width(acc);
+                let width = width_at_once(acc);
                 for part in range(0, BN / width, 1) {
-                    let (sums, column) = (Epilogue::<T>::part(acc, part), column + part * width);
+                    let (sums, column) = (part_of(acc, part), column + part * width);
                     let y = epilogue.value::<false>(sums, walk.expert, row, column);
                     c.tile([row, column], [BM, width]).store(y.cast());
                 }

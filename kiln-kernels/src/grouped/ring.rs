@@ -10,6 +10,7 @@ pub(crate) mod items {
     };
 
     use super::super::tiles::items::Epilogue;
+    use crate::activation::by_number::{part_of, width_at_once};
 
     /// The operands of several steps, which other warps load.
     #[derive(Clone, Copy)]
@@ -73,10 +74,10 @@ pub(crate) mod items {
         if epilogue.is_plain() {
             staged.store(if SWAP { sums.permute([1, 0]).cast() } else { sums.cast() });
         } else {
-            let width = Epilogue::<T>::width(sums);
+            let width = width_at_once(sums);
             let height = sums.dim(0);
             for part in range(0, sums.dim(1) / width, 1) {
-                let (sums, at) = (Epilogue::<T>::part(sums, part), part * width);
+                let (sums, at) = (part_of(sums, part), part * width);
                 if SWAP {
                     let y = epilogue.value::<true>(sums, expert, row + at, column);
                     staged.tile([at, 0], [width, height]).store(y.permute([1, 0]).cast());

@@ -7,7 +7,7 @@ use kiln::prelude::*;
 #[device]
 pub(crate) mod items {
     use kiln::{
-        lang::{Float, Tensor, Tile, arange, cdiv, select, unroll},
+        lang::{Float, Tensor, Tile, arange, cdiv, select},
         sched::{Grouped, Schedule},
     };
 
@@ -149,23 +149,6 @@ pub(crate) mod items {
         pub(crate) fn is_plain(self) -> bool {
             let no_factors = self.weights.dim(0) == 0 && self.scale == 1.0;
             no_factors && self.bias.dim(0) == 0 && self.activation < 0
-        }
-
-        /// Columns of sums whose numbers are computed at a time.
-        pub(crate) fn width(sums: Tile<f32>) -> i32 {
-            sums.dim(1).min(32)
-        }
-
-        /// Part `part` of sums, a number known only at run time: the code for all parts is there once.
-        pub(crate) fn part(sums: Tile<f32>, part: i32) -> Tile<f32> {
-            let width = Self::width(sums);
-            let mut chosen = sums.slice((.., 0..width));
-            for i in unroll(1..sums.dim(1) / width) {
-                if part == i {
-                    chosen = sums.slice((.., i * width..(i + 1) * width));
-                }
-            }
-            chosen
         }
 
         /// The numbers of a tile whose corner is at a row and a column. With `SWAP` the tile is the transpose.

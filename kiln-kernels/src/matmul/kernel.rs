@@ -5,7 +5,6 @@
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::bool_to_int_with_if,
-    clippy::float_cmp,
     reason = "device code has neither `From` between numbers nor numbers of booleans"
 )]
 
@@ -23,7 +22,7 @@ pub(crate) mod shared_steps {
         sched::{Grouped, Schedule},
     };
 
-    use crate::activation::by_number::chosen;
+    use super::super::epilogue::items::Epilogue;
 
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     ///
@@ -121,40 +120,9 @@ pub(crate) mod shared_steps {
         }
     }
 
-    impl<R: Float> Epilogue<R> {
-        /// Whether sums are stored as they are.
-        fn is_plain(&self) -> bool {
-            let no_terms = self.bias.dim(0) == 0 && !self.accumulate;
-            no_terms && self.activation < 0 && self.scale == 1.0
-        }
-
-        fn value(&self, sums: Tile<f32>, row: i32, column: i32) -> Tile<f32> {
-            let mut y = sums * self.scale;
-            if self.bias.dim(0) > 0 {
-                let [rows, columns] = [sums.dim(0), sums.dim(1)];
-                if self.bias_of_left {
-                    y += self.bias.tile([row], [rows]).load().cast::<f32>().expand(1);
-                } else {
-                    y += self.bias.tile([column], [columns]).load().cast::<f32>().expand(0);
-                }
-            }
-            chosen::<R>(y, self.activation)
-        }
-    }
-
     /// The position of this block in its cluster.
     fn rank<const C: i32>() -> i32 {
         if C > 1 { cluster::rank() } else { 0 }
-    }
-
-    /// What is done with sums before they are stored: `c = activation(scale * sums + bias)`, and `c` is added where it accumulates.
-    struct Epilogue<R: Float> {
-        scale: f32,
-        /// One number for each row of the left operand, or of the right one; none is as good as zeros.
-        bias: Tensor<R, 1>,
-        bias_of_left: bool,
-        activation: i32,
-        accumulate: bool,
     }
 
     /// The operands of a block, and the ring of buffers through which they come.

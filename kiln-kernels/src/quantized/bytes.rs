@@ -214,7 +214,7 @@ impl QuantizedMatmul {
         c: &DeviceTensor<R, 2>,
     ) -> bool {
         let [rows, k] = a.shape();
-        let many = self.dense.is_some() && rows >= MANY_ROWS && k > 0;
+        let many = self.hopper && rows >= MANY_ROWS && k > 0;
         many && begin_at_pieces(a) && begin_at_pieces(b) && begin_at_pieces(c)
     }
 }

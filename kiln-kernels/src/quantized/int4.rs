@@ -4,8 +4,8 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use super::{QuantizedMatmul, begin_at_pieces, count};
-use crate::shape::{extent, require};
+use super::{QuantizedMatmul, begin_at_pieces};
+use crate::shape::{count, extent, require};
 
 mod kernel;
 
@@ -150,15 +150,15 @@ fn groups(k: usize, group: usize) -> Result<usize> {
     Ok(k / group)
 }
 
-/// From so many rows of activations on, GPUs with `wgmma` multiply by weights that they have made numbers of first.
+/// From so many rows of activations on, weights are first made numbers.
 const MANY_ROWS: usize = 257;
 
 impl QuantizedMatmul {
     /// `c = a · bᵀ` for `a` of shape `[m, k]`, weights `b` of shape `[n, k]` and `c` of shape `[m, n]`.
     ///
-    /// The products of a group are summed in f32 and then multiplied by its scale; sums are rounded once. From 257 rows of `a` on, a GPU
-    /// with `wgmma` first makes numbers of the weights, rounded to bf16, in `2 n k` bytes of scratch memory, if rows of `a` and `c` are
-    /// contiguous and begin at multiples of 16 bytes.
+    /// The products of a group are summed in f32 and then multiplied by its scale; sums are rounded once. From 257 rows of `a` on,
+    /// weights are first made numbers, rounded to bf16, in `2 n k` bytes of scratch memory, if rows of `a` and `c` are contiguous and begin
+    /// at multiples of 16 bytes.
     ///
     /// The gradient of `a` is the product of that of `c` by the weights as numbers: `Matmul::product` of it and of the transpose of what
     /// [`dequantize`](Int4Weights::dequantize) gives.
@@ -202,17 +202,16 @@ impl QuantizedMatmul {
             let c = c.tensor_mut()?;
             begin_at_pieces(&a) && begin_at_pieces(&c)
         };
-        match &mut self.dense {
-            Some(dense) if m >= MANY_ROWS && k > 0 && fits => {
-                if self.numbers.len() < n * k {
-                    self.numbers = stream.empty([n * k])?;
-                }
-                let mut numbers = self.numbers.slice_mut(0, 0..n * k)?;
-                let mut numbers = numbers.reshape_mut([n, k])?;
-                b.dequantize(stream, &mut numbers)?;
-                dense.product(stream, &a, &numbers, c)
+        if m >= MANY_ROWS && k > 0 && fits {
+            if self.numbers.len() < n * k {
+                self.numbers = stream.empty([n * k])?;
             }
-            _ => self.few_int4(stream, &a, b, c),
+            let mut numbers = self.numbers.slice_mut(0, 0..n * k)?;
+            let mut numbers = numbers.reshape_mut([n, k])?;
+            b.dequantize(stream, &mut numbers)?;
+            self.dense.product(stream, &a, &numbers, c)
+        } else {
+            self.few_int4(stream, &a, b, c)
         }
     }
 

@@ -4,7 +4,7 @@
 /// 128 numbers along `k`.
 #[kiln::kernel]
 pub(crate) mod pipelined {
-    use super::super::super::shares::items::Share;
+    use crate::shares::items::Share;
     use kiln::prelude::*;
 
     /// Numbers of FP8, as f16 has all of them.

@@ -3,7 +3,7 @@
 /// Codes of four bits, two in a byte, and what a group of them along `k` has in common.
 #[kiln::kernel]
 pub(crate) mod packed {
-    use super::super::super::shares::items::Share;
+    use crate::shares::items::Share;
     use kiln::prelude::*;
 
     /// The codes in the low and in the high halves of bytes, less the zero points of their rows.
