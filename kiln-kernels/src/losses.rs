@@ -120,7 +120,7 @@ impl<T> fmt::Debug for WeightGradient<'_, T> {
 ///
 /// `hidden` is `[tokens, d]`, `weight` is `[vocabulary, d]`, as the weights of a layer are stored, and `targets` has an element for each
 /// token. There may be no tokens and no words, and `vocabulary` is any number. Matrices are views as [`Matmul::product`] takes them: their
-/// rows or their columns are contiguous and begin at multiples of 16 bytes, and those of gradients end there. So `d` is a multiple of 8. Results
+/// rows or their columns are contiguous. Fast are those that begin at multiples of 16 bytes, where those of gradients also end: so `d` is a multiple of 8. Results
 /// do not change from run to run.
 #[derive(Debug)]
 pub struct LinearCrossEntropy<T: Half> {
@@ -134,7 +134,7 @@ pub struct LinearCrossEntropy<T: Half> {
 
 impl<T: Half> LinearCrossEntropy<T> {
     /// What the kernels are compiled for.
-    pub const TARGETS: &[Target] = Matmul::TARGETS;
+    pub const TARGETS: &[Target] = &[Target::Sm90a];
 
     /// Losses on the device of a stream, in chunks of [`CHUNK_BYTES`].
     ///
@@ -166,7 +166,7 @@ impl<T: Half> LinearCrossEntropy<T> {
     /// The loss of each token: [`cross_entropy`] of `hidden · weightᵀ`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes,
+    /// [`Error::Shape`] for extents that do not fit together, [`Error::FactBroken`] for operands that are contiguous along neither axis,
     /// those of allocations and launches.
     pub fn loss(
         &mut self,

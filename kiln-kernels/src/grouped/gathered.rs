@@ -80,11 +80,11 @@ pub(crate) mod kernels {
                             tma::load(self.b, at, full[ring.slot], rights[ring.slot]);
                         }
                         // Several numbers at a time: a copy to shared memory would stand between reads of it.
-                        let height = (BM / WARPS).min(8);
+                        let height = (BM / WARPS).min(16);
                         for part in range(0, BM / WARPS / height, 1) {
                             let mine = mine.reshape([BM / WARPS / height, height])[part];
                             let first = (Q * (BM / WARPS / height) + part) * height;
-                            let mut sources = [0; 8];
+                            let mut sources = [0; 16];
                             for i in unroll(0..height) {
                                 sources[i as usize] = mine.tile([i], [1]).load().item();
                             }
@@ -219,10 +219,10 @@ pub(crate) mod kernels {
         warp_specialize(
             || p.multiply::<BM, BN, SWAP, ALONG_K>(),
             [
-                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 0>()),
-                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 1>()),
-                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 2>()),
-                partition(1).registers(72).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 3>()),
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 0>()),
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 1>()),
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 2>()),
+                partition(1).registers(104).run(|| p.gather::<BM, BN, STAGES, ALONG_K, 3>()),
             ],
         );
     }

@@ -68,9 +68,14 @@ pub fn rotate<T: Real>(
 ) -> Result<()> {
     require("a rotation, of x", out.tensor_mut()?.shape(), x.tensor()?.shape())?;
     let sign = check(rotation, positions, [cos, sin], out)?;
-    let heads = x.tensor()?.shape()[1];
-    find::<T>(rotation, heads)?
-        .with(rotary::Args { x: Some(x), out, positions, cos, sin, sign })
+    let x = x.tensor()?;
+    let (shape, strides) = parts(rotation, &x);
+    let x = x.as_strided(shape, strides)?;
+    let mut out = out.tensor_mut()?.into_view();
+    let (shape, strides) = parts(rotation, &out);
+    let out = &mut out.as_strided_mut(shape, strides)?;
+    find::<T>(rotation, shape[1])?
+        .with(rotary::Args { x: Some(&x), out, positions, cos, sin, sign })
         .launch(stream)
 }
 
@@ -87,10 +92,24 @@ pub fn rotate_in_place<T: Real>(
     x: &mut impl TensorArgumentMut<T, 3>,
 ) -> Result<()> {
     let sign = check(rotation, positions, [cos, sin], x)?;
-    let heads = x.tensor_mut()?.shape()[1];
-    find::<T>(rotation, heads)?
-        .with(rotary::Args { x: None, out: x, positions, cos, sin, sign })
+    let mut out = x.tensor_mut()?.into_view();
+    let (shape, strides) = parts(rotation, &out);
+    let out = &mut out.as_strided_mut(shape, strides)?;
+    find::<T>(rotation, shape[1])?
+        .with(rotary::Args { x: None, out, positions, cos, sin, sign })
         .launch(stream)
+}
+
+/// The extents and strides of heads as `[tokens, heads, 2, dim / 2]` where pairs are of both halves, else `[tokens, heads, 1, dim]`: so the
+/// compiler knows how the second half is aligned.
+fn parts<T>(rotation: Rotation, x: &DeviceTensor<T, 3>) -> ([usize; 4], [usize; 4]) {
+    let ([tokens, heads, dim], [token, head, one]) = (x.shape(), x.strides());
+    let parts = match rotation.pairs {
+        Pairs::Halves => 2,
+        Pairs::Neighbours => 1,
+    };
+    let len = dim / parts;
+    ([tokens, heads, parts, len], [token, head, len * one, one])
 }
 
 /// The instance for so many heads: few leave no more than half of a tile empty.
@@ -119,13 +138,18 @@ fn check<T: Real>(
     })
 }
 
+/// 16 bytes a thread, of the first numbers of pairs and of the second ones.
+const EIGHT: Layout = blocked([1, 1, 1, 8], [1, 4, 1, 8], [1, 4, 1, 1], [3, 2, 1, 0]);
+/// The same of four bytes each.
+const FOUR: Layout = blocked([1, 1, 1, 4], [1, 2, 1, 16], [1, 4, 1, 1], [3, 2, 1, 0]);
+
 /// A block rotates `H` heads of a token, 64 pairs at a time. It waits for the position of the token, and then for its cosines and sines, while
 /// the heads are read.
 #[kernel(target = sm_80, warps = 4, grid = [out.dim(0), cdiv(out.dim(1), H)],
          instances(T = [bf16, f16, f32], NEIGHBOURS = [false, true], H = [16, 32]))]
 pub(super) fn rotary<T: Float, const NEIGHBOURS: bool, const H: i32>(
-    x: Option<Tensor<T, 3>>,
-    out: TensorMut<T, 3>,
+    x: Option<Tensor<T, 4>>,
+    out: TensorMut<T, 4>,
     positions: Tensor<i32, 1>,
     cos: Tensor<f32, 2>,
     sin: Tensor<f32, 2>,
@@ -133,33 +157,38 @@ pub(super) fn rotary<T: Float, const NEIGHBOURS: bool, const H: i32>(
 ) {
     let (token, head, half) = (block_id(0), block_id(1) * H, cos.dim(1));
     for pair in range(0, half, 64) {
-        let at = [token, head, 2 * pair];
-        let (first, second) = ([token, head, pair], [token, head, half + pair]);
+        let at = [token, head, 0, 2 * pair];
+        let (first, second) = ([token, head, 0, pair], [token, head, 1, pair]);
         let (a, b) = if NEIGHBOURS {
             let both = match x {
-                Some(x) => x.tile(at, [1, H, 128]).load(),
-                None => out.tile(at, [1, H, 128]).load(),
+                Some(x) => x.tile(at, [1, H, 1, 128]).load(),
+                None => out.tile(at, [1, H, 1, 128]).load(),
             };
-            both.reshape([1, H, 64, 2]).split()
+            both.reshape([1, H, 1, 64, 2]).split()
         } else {
             match x {
-                Some(x) => (x.tile(first, [1, H, 64]).load(), x.tile(second, [1, H, 64]).load()),
-                None => (out.tile(first, [1, H, 64]).load(), out.tile(second, [1, H, 64]).load()),
+                Some(x) => (x.tile(first, [1, H, 1, 64]).load(), x.tile(second, [1, H, 1, 64]).load()),
+                None => (out.tile(first, [1, H, 1, 64]).load(), out.tile(second, [1, H, 1, 64]).load()),
             }
         };
         let position = positions.tile([token], [1]).load().item();
-        let c = cos.tile([position, pair], [1, 64]).load().expand(0);
-        let s = sin.tile([position, pair], [1, 64]).load().expand(0) * sign;
+        let c = cos.tile([position, pair], [1, 64]).load().reshape([1, 1, 1, 64]);
+        let s = sin.tile([position, pair], [1, 64]).load().reshape([1, 1, 1, 64]) * sign;
+        let (a, b) = if NEIGHBOURS {
+            (a, b)
+        } else if T::BITS == 32 {
+            (a.to_layout(FOUR), b.to_layout(FOUR))
+        } else {
+            (a.to_layout(EIGHT), b.to_layout(EIGHT))
+        };
         let (a, b) = (a.cast::<f32>(), b.cast::<f32>());
         let (a, b) = (a * c - b * s, b * c + a * s);
         if NEIGHBOURS {
-            let rotated = join(a, b).reshape([1, H, 128]);
-            out.tile(at, [1, H, 128]).store(rotated.cast::<T>());
+            let rotated = join(a, b).reshape([1, H, 1, 128]);
+            out.tile(at, [1, H, 1, 128]).store(rotated.cast::<T>());
         } else {
-            // The window of the first half ends where the second one begins.
-            let halves = out.slice((.., .., 0..half));
-            halves.tile(first, [1, H, 64]).store(a.cast::<T>());
-            out.tile(second, [1, H, 64]).store(b.cast::<T>());
+            out.tile(first, [1, H, 1, 64]).store(a.cast::<T>());
+            out.tile(second, [1, H, 1, 64]).store(b.cast::<T>());
         }
     }
 }

@@ -252,6 +252,7 @@ const WHOLE: (usize, usize) = (1 << 20, usize::MAX / (1 << 20));
 fn losses_of_products_and_their_gradients_are_those_of_f64() -> Result<()> {
     case::<bf16>([1, 8, 3], PLAIN, WHOLE)?;
     case::<bf16>([21, 72, 200], SMOOTH, WHOLE)?;
+    case::<bf16>([9, 12, 20], PLAIN, WHOLE)?; // rows of 24 bytes
     case::<f16>([35, 24, 77], SMOOTH, WHOLE)
 }
 
@@ -442,7 +443,5 @@ fn without_tokens_or_words_gradients_are_zeros_and_other_shapes_are_refused() ->
     ] {
         assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
     }
-    let refused = run([3, 12], [5, 12], [3; 3], [3, 12, 5, 12]);
-    assert!(matches!(refused, Err(Error::FactBroken { .. })), "{refused:?}");
     Ok(())
 }
