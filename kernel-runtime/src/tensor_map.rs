@@ -33,6 +33,20 @@ pub(crate) struct Encoding {
     pub(crate) fill: u32,
 }
 
+impl Encoding {
+    /// A promotion as far as all rows begin at multiples of it: 64, 128 or 256 bytes, or 0 for none.
+    ///
+    /// Other rows end in a piece of so many bytes that they share with the next row, and the second-level cache would read all of it: on an
+    /// H200 products of rows of 8208 bytes took up to 12% longer with a promotion to 256 bytes than with none.
+    pub(crate) fn useful_promotion(&self, bytes: u32) -> u32 {
+        let dims = self.extents.iter().zip(&self.strides_bytes).take(self.rank).skip(1);
+        let strides = dims.filter(|(extent, _)| **extent > 1).map(|(_, stride)| stride);
+        let begins = strides.fold(self.address, |begins, stride| begins | stride);
+        let divides = |least: &u32| begins.is_multiple_of(u64::from(*least));
+        [256, 128, 64].into_iter().filter(|least| *least <= bytes).find(divides).unwrap_or(0)
+    }
+}
+
 /// The arguments that only `cuTensorMapEncodeIm2col` has: corners innermost first, with zeros after the rank. The extent of the box in dimension 0 is
 /// its `channelsPerPixel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +139,30 @@ mod tests {
             swizzle: 3,
             l2_promotion: 2,
             fill: 0,
+        }
+    }
+
+    #[test]
+    fn a_promotion_is_no_larger_than_what_rows_begin_at_multiples_of() {
+        let rows = |address, strides_bytes, extents| Encoding {
+            rank: 3,
+            extents,
+            strides_bytes,
+            ..at(address)
+        };
+        let many = [64, 8, 4, 0, 0];
+        for (required, encoding, asked) in [
+            (256, rows(0x100, [2, 8192, 65536, 0, 0], many), 256),
+            (128, rows(0x100, [2, 8192, 65536, 0, 0], many), 128),
+            (0, rows(0x100, [2, 8192, 65536, 0, 0], many), 0),
+            (128, rows(0x80, [2, 8192, 65536, 0, 0], many), 256),
+            (64, rows(0x100, [2, 8192 + 64, 65536, 0, 0], many), 256),
+            (0, rows(0x100, [2, 8208, 65536, 0, 0], many), 256),
+            (0, rows(0x110, [2, 8192, 65536, 0, 0], many), 128),
+            // Nothing is ever a step away along an axis of one element.
+            (256, rows(0x100, [2, 8192, 16, 0, 0], [64, 8, 1, 0, 0]), 256),
+        ] {
+            assert_eq!(encoding.useful_promotion(asked), required, "{encoding}, {asked} bytes");
         }
     }
 

@@ -15,23 +15,24 @@
 //! | B200, B300 | matrices that TMA takes, more than 16 rows of `c` | `tcgen05`, with accumulators in tensor memory |
 //! | from Ampere on | all others | `mma.sync` |
 //!
-//! *Hopper.* One kernel serves every shape. `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right
-//! one. So a product with few rows is computed transposed, with the weights on the left: the time is that of reading the weights. Blocks
-//! are persistent. If there are fewer tiles than multiprocessors, or if a last wave of tiles would leave most of them idle, they share
-//! the steps of those tiles evenly ("Stream-K" by Osama et al., 2023).
+//! *Hopper.* `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right one. So a product with few rows is
+//! computed transposed, with the weights on the left: the time is that of reading the weights. If all tiles run at once and leave most
+//! multiprocessors idle, the two or four blocks of a cluster share the steps of each tile, and pass their sums on in shared memory. Else blocks
+//! are persistent, and if a last wave of tiles would leave most multiprocessors idle, they share the steps of those tiles evenly ("Stream-K"
+//! by Osama et al., 2023).
 //!
 //! *Others.* If large tiles are enough for all multiprocessors, they read least: 128 by 128, and on Blackwell 256 by 256 for a pair of
 //! blocks. Else there are smaller ones, of 64 by 64 (on Blackwell of 128 by 128), and of 16 by 64 for up to 16 rows. If these are few,
 //! blocks share `k` in equal parts.
 //!
-//! A block that shares a tile stores its sums to scratch memory. The last block to do so adds up all parts in the order of their steps:
+//! Any other block that shares a tile stores its sums to scratch memory. The last block to do so adds up all parts in the order of their steps:
 //! results are the same in every run.
 //!
 //! # Schedule
 //!
 //! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left
 //! operand multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four,
-//! blocks compute adjacent rows of tiles, and one multicast copy loads the right operand for all. [`launch_dependents`] lets a next
+//! blocks compute adjacent rows of tiles, and each loads a part of the right operand for all, by multicast copies. [`launch_dependents`] lets a next
 //! kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.
 //!
 //! *Blackwell.* The same, but one warp starts the products of all steps without waiting for any, and a warpgroup reads the accumulator of
@@ -45,7 +46,8 @@
 //! # Floor
 //!
 //! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
-//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Times beside cuBLASLt are in
+//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of 128 by 128 are bound by shared memory: two warpgroups
+//! read 96 bytes a clock, and 64 arrive, of 128 that it gives. Times beside cuBLASLt are in
 //! `benches/results/products.md`: those of Hopper.
 
 use std::collections::HashMap;

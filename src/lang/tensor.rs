@@ -52,7 +52,7 @@ pub struct TensorMut<T, const R: usize>(PhantomData<T>);
 /// |---|---|---|
 /// | `swizzle = 64` | tiles in shared memory have this swizzle: 0, 32, 64 or 128 bytes; a tile pinned to another one is K0409 | the map follows the tile |
 /// | `fill = nan` | a load fills elements outside the tensor with NaN; for float types of 16 bits and more | `zero` |
-/// | `l2_promotion = 128` | a load brings at least this many bytes into the second-level cache: 0, 64, 128 or 256 | 256 |
+/// | `l2_promotion = 128` | a load brings at least this many bytes into the second-level cache, as far as rows begin at multiples of it: 0, 64, 128 or 256 | 256 |
 /// | `element_strides = [2, 1]` | a load takes every second row: steps of 1 to 8 along each axis, 1 along the last | every element |
 /// | `filter = [3, 3]` | a load goes over the [places of a filter](#filters) with these taps | boxes of the tensor |
 /// | `stride = [2, 2]` | the elements from one place of the filter to the next, 1 to 8 | 1 |

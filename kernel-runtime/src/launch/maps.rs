@@ -176,7 +176,7 @@ fn encoding(info: &MapInfo, tensor: &TensorValue<'_>) -> Result<Encoding, Broken
         encoding.element_strides[index] = dim.element_stride;
     }
     encoding.address = tensor.address.wrapping_sub(bytes_before(info, &encoding));
-    encoding.l2_promotion = l2_promotion(promoted(info.l2_promotion_bytes, &encoding))?;
+    encoding.l2_promotion = l2_promotion(encoding.useful_promotion(info.l2_promotion_bytes))?;
     // Seen on an H200 with rows of u8, i16, f16, bf16 and f32: the bytes behind a row that ends within a piece of 16 were overwritten.
     let row_bytes = encoding.extents[0].saturating_mul(dtype.bytes);
     if info.written && !row_bytes.is_multiple_of(ALIGNMENT) {
@@ -280,16 +280,6 @@ fn swizzle(bytes: u32) -> Result<u32, Broken> {
         128 => Ok(3),
         _ => Err((MapRule::Swizzle, Actual::Bytes(bytes.into()))),
     }
-}
-
-/// The promotion as far as all rows begin at multiples of it. Others touch one piece of so many bytes more than they have, which the
-/// second-level cache would read and pass on for nothing: products of rows of 8208 bytes took 1.6 times as long on an H200.
-fn promoted(bytes: u32, encoding: &Encoding) -> u32 {
-    let dims = encoding.extents.iter().zip(&encoding.strides_bytes).take(encoding.rank).skip(1);
-    let places =
-        dims.filter(|(extent, _)| **extent > 1).fold(encoding.address, |all, (_, at)| all | at);
-    let aligned = |bytes: &u32| *bytes == 0 || places.is_multiple_of(u64::from(*bytes));
-    [bytes, 128, 64, 0].into_iter().filter(|least| *least <= bytes).find(aligned).unwrap_or(0)
 }
 
 fn l2_promotion(bytes: u32) -> Result<u32, Broken> {

@@ -1,5 +1,10 @@
 //! The kernel of rows that are gathered and scattered, for Hopper: four warps copy rows, two warpgroups multiply.
 
+#![expect(
+    clippy::cast_sign_loss,
+    reason = "arrays in device code are indexed by `usize`, and ranges are of `i32`"
+)]
+
 #[kiln::kernel]
 pub(crate) mod kernels {
     use super::super::{

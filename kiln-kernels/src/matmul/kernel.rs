@@ -1,12 +1,7 @@
 //! The kernels: persistent clusters, which compute whole tiles first and share the steps of the tiles that are left; and clusters whose
 //! blocks share the steps of one tile.
 
-#![expect(
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::bool_to_int_with_if,
-    reason = "device code has neither `From` between numbers nor numbers of booleans"
-)]
+#![expect(clippy::bool_to_int_with_if, reason = "device code has no numbers of booleans")]
 
 /// Products by persistent clusters: each computes whole tiles, and then an equal share of the steps along `k` of the tiles that are left. A
 /// single block is a cluster of one.

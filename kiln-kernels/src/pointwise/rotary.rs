@@ -167,8 +167,12 @@ pub(super) fn rotary<T: Float, const NEIGHBOURS: bool, const H: i32>(
             both.reshape([1, H, 1, 64, 2]).split()
         } else {
             match x {
-                Some(x) => (x.tile(first, [1, H, 1, 64]).load(), x.tile(second, [1, H, 1, 64]).load()),
-                None => (out.tile(first, [1, H, 1, 64]).load(), out.tile(second, [1, H, 1, 64]).load()),
+                Some(x) => {
+                    (x.tile(first, [1, H, 1, 64]).load(), x.tile(second, [1, H, 1, 64]).load())
+                }
+                None => {
+                    (out.tile(first, [1, H, 1, 64]).load(), out.tile(second, [1, H, 1, 64]).load())
+                }
             }
         };
         let position = positions.tile([token], [1]).load().item();

@@ -106,6 +106,38 @@ fn every_plan<T: Number + Half>(shape: [usize; 3]) -> Result<()> {
     Ok(())
 }
 
+/// What clusters that share steps of a tile store in parts, and tiles of 192 columns in blocks of 64: with a bias, added to what is there.
+#[test]
+fn parts_of_tiles_have_their_own_epilogue() -> Result<()> {
+    for shape in [[150, 264, 328], [14, 200, 456]] {
+        let [m, n, _] = shape;
+        let case = Case::<bf16>::new(&hopper()?, shape)?;
+        let (bias, old) = (numbers::<bf16>(n, 3), numbers::<bf16>(m * n, 4));
+        let on_device = case.stream.upload(&bias, [n])?;
+        let sums = case.sums.iter().enumerate().map(|(at, &(sum, off))| {
+            let terms = [0.5 * sum, bias[at % n].value(), old[at].value()];
+            let size: f64 = terms.iter().map(|term| term.abs()).sum();
+            // Two additions and a product in f32.
+            (terms.iter().sum(), 0.5 * off + 3.0 * 2f64.powi(-24) * size)
+        });
+        let sums: Vec<(f64, f64)> = sums.collect();
+        let mut matmul = Matmul::new(&case.stream)?;
+        let plans = Plan::candidates::<bf16>(of_one(shape), [Major::K; 2], 132);
+        let in_parts = |plan: &String| plan.contains("split") || plan.contains("x192");
+        let plans = plans.into_iter().map(|plan| (plan, plan.to_string()));
+        let plans: Vec<(Plan, String)> = plans.filter(|(_, name)| in_parts(name)).collect();
+        assert!(plans.len() > 3, "{plans:?}");
+        for (plan, name) in plans {
+            let epilogue =
+                Epilogue { scale: 0.5, bias: Some(&on_device), activation: None, accumulate: true };
+            let mut c = case.stream.upload(&old, [m, n])?;
+            matmul.product_by(&case.stream, plan, &case.a, &case.b, &mut c, epilogue)?;
+            assert_close(&name, n, &c.to_vec(&case.stream)?, &sums);
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn every_plan_multiplies_few_rows() -> Result<()> {
     every_plan::<bf16>([1, 200, 456])?;

@@ -77,7 +77,7 @@ model! {
     /// The same, more for each further block of a cluster.
     shared_of_cluster_us: 0.03131,
     /// The same, more for each element of each part.
-    shared_number_us: 0.0001068,
+    shared_number_us: 1.068e-4,
     /// The same, more if parts begin within tiles.
     spread_us: 1.129,
     /// Passing sums on to the other blocks of a cluster.
@@ -118,10 +118,10 @@ impl Plan {
         let pace = ((operations / pace).max(bytes / rate) * 1e-3 + behind).max(late);
         let multiplying = steps * pace;
 
-        let (all, one) = if !resident {
-            (model.memory_rate, model.memory_rate_of_one)
-        } else {
+        let (all, one) = if resident {
             (model.resident_rate, model.cache_rate_of_one)
+        } else {
+            (model.memory_rate, model.memory_rate_of_one)
         };
         let uneven = (steps * busy / cluster / (tiles * depth) as f64).max(1.0) - 1.0;
         let of_shares = shared as f64 * bytes / ragged * cluster;
