@@ -54,7 +54,12 @@ use std::collections::HashMap;
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use crate::{Activation, Half, activation::number_of, scratch::Scratch, shape::require};
+use crate::{
+    Activation, Half,
+    activation::number_of,
+    scratch::Scratch,
+    shape::{count, require},
+};
 
 mod blackwell;
 mod epilogue;
@@ -298,10 +303,10 @@ impl Matmul {
                             c: &mut c,
                             parts: &mut parts.into_reshape([places * bl / 16, br / 8, 16, 8])?,
                             arrived,
-                            clusters: small(clusters),
-                            waves: small(plan.waves),
-                            share: small(steps / clusters),
-                            rest: small(steps % clusters),
+                            clusters: count(clusters)?,
+                            waves: count(plan.waves)?,
+                            share: count(steps / clusters)?,
+                            rest: count(steps % clusters)?,
                             scale,
                             bias,
                             bias_of_left,
@@ -312,14 +317,14 @@ impl Matmul {
                 })
             }
             Instance::Split(instance) => {
-                let [rows, columns] = plan.rows_and_columns().map(small);
+                let [rows, columns] = plan.rows_and_columns();
                 instance
                     .with(split::Args {
                         left: &left.matrix,
                         right: &right.matrix,
                         c: &mut c,
-                        rows,
-                        columns,
+                        rows: count(rows)?,
+                        columns: count(columns)?,
                         scale,
                         bias,
                         bias_of_left,
@@ -330,11 +335,6 @@ impl Matmul {
             }
         }
     }
-}
-
-/// A number of tiles, or of steps of a cluster.
-fn small(value: usize) -> i32 {
-    i32::try_from(value).expect("tiles and the steps of a cluster are counted in i32")
 }
 
 /// The extents and strides of a matrix, or of a batch of them, as `[batch, rows, columns]`.

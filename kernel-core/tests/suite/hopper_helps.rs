@@ -1,9 +1,6 @@
 //! What a message about Hopper's operations tells to write is written: with it the kernel compiles.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// The messages of a kernel with this body, as text.
 fn messages(body: &str) -> Vec<String> {

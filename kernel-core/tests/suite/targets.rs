@@ -1,9 +1,6 @@
 //! What is said of a target that lacks something names what it lacks, the targets that have it, and one to take.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// What is said of a function whose attribute names a target.
 fn said(target: &str, source: &str) -> String {

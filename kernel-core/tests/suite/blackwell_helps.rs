@@ -1,9 +1,6 @@
 //! What a message about tensor memory, and what the tensor cores do there, tells to write is written: with it the kernel compiles.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// The messages of a kernel with this body, whose clusters have so many blocks.
 fn messages(body: &str, cluster: u32) -> Vec<String> {

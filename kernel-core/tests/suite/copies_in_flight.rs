@@ -1,9 +1,6 @@
 //! Copies in flight: kernels that use shared memory which a copy still writes or reads, beside their twins that wait.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// What every body finds.
 const MADE: &str = "

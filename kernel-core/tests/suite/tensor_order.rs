@@ -1,9 +1,6 @@
 //! The order of what the tensor cores do: kernels that do not wait, beside their twins that do.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// What every body finds.
 const MADE: &str = "

@@ -1,11 +1,8 @@
 //! How large a `match` may be.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
 use std::thread;
 
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// As much stack as rustc gives the thread that runs procedural macros.
 const STACK_BYTES: usize = 8 << 20;

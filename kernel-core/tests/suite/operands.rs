@@ -1,9 +1,6 @@
 //! Every operation on every kind of operand compiles or is a message: the compiler never blames itself.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// One of each kind: addresses and tiles of them, tiles, scalars, literals, shared memory, tensors, closures, layouts.
 const OPERANDS: [&str; 16] = [

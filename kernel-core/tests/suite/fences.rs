@@ -1,9 +1,6 @@
 //! Barriers and proxy fences that the compiler puts between accesses, counted in the PTX.
 
-#[path = "support/fragment.rs"]
-mod fragment;
-
-use fragment::Fragment;
+use crate::fragment::Fragment;
 
 /// The PTX of a kernel, for tensors of any alignment.
 #[track_caller]

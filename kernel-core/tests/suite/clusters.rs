@@ -1,9 +1,6 @@
 //! Kernels that reach other blocks, in PTX: where the blocks meet, in which state space they access, what they fence.
 
-#[path = "support/fragment.rs"]
-mod fragment;
-
-use fragment::Fragment;
+use crate::fragment::Fragment;
 
 /// The PTX of the last variant of a kernel with four blocks in a cluster and this body.
 #[track_caller]

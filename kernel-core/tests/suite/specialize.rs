@@ -1,10 +1,7 @@
 //! What is said of partitions that cannot be.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
+use crate::rendered::rendered;
 use expect_test::{Expect, expect};
-use rendered::rendered;
 
 /// The messages of a kernel with this body, for a target that has budgets of registers.
 #[track_caller]

@@ -1,9 +1,6 @@
 //! TMA stores that begin before their tensor: refused where they may run, and nowhere else.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// The messages of a kernel that stores in this way.
 fn messages(stores: &str) -> Vec<String> {

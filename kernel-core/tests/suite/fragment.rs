@@ -1,8 +1,6 @@
 //! Compiling kernels that are fragments: nothing is said of their order as a whole.
 
-#[path = "of_order.rs"]
-mod of_order;
-
+use crate::of_order::is_of_order;
 use kernel_core::{
     Options,
     compile::compile_unit,
@@ -10,7 +8,6 @@ use kernel_core::{
     loc::Locations,
     syntax,
 };
-use of_order::is_of_order;
 use proc_macro2::TokenStream;
 
 /// What the compiler makes of a fragment.

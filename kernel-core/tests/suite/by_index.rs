@@ -1,9 +1,6 @@
 //! The code of shared memory by index: which indices are checked, and what the instructions are.
 
-#[path = "support/fragment.rs"]
-mod fragment;
-
-use fragment::Fragment;
+use crate::fragment::Fragment;
 
 /// The PTX of a kernel of one warp that ends with these statements.
 fn ptx(body: &str) -> String {

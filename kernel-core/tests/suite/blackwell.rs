@@ -1,10 +1,7 @@
 //! Blackwell's tensor cores: messages, and the fences of tensor memory that are put between what threads and tensor cores do.
 
-#[path = "support/fragment.rs"]
-mod fragment;
-
+use crate::fragment::Fragment;
 use expect_test::{Expect, expect};
-use fragment::Fragment;
 
 /// A kernel with this body, over factors in shared memory, sums in tensor memory, and barriers.
 fn kernel(body: &str) -> syn::ItemFn {

@@ -1,8 +1,6 @@
 //! What authors write by habit, and the answer: the code of the first message and its fix.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
+use crate::rendered::rendered;
 use kernel_core::{
     check,
     diag::Problems,
@@ -11,7 +9,6 @@ use kernel_core::{
     loc::Locations,
     syntax,
 };
-use rendered::rendered;
 
 /// The messages of a kernel over `x`, `y`, `p` and `n` with this body, as text.
 fn messages(body: &str) -> Vec<String> {

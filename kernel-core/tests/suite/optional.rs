@@ -1,12 +1,9 @@
 //! Parameters that may be absent: what is compiled for each choice of them, and what is said of their wrong use.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
+use crate::rendered::rendered;
 use kernel_core::{
     Options, compile::compile_unit, diag::Problems, host::Image, loc::Locations, syntax,
 };
-use rendered::rendered;
 
 /// The images of a kernel.
 #[track_caller]

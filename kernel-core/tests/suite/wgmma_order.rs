@@ -1,9 +1,6 @@
 //! What `wgmma` has in flight: kernels that overwrite its operands or end before it is done, beside their twins that wait.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
-use rendered::rendered;
+use crate::rendered::rendered;
 
 /// What every body finds.
 const MADE: &str = "

@@ -1,11 +1,8 @@
 //! Pipelined loops: what is said of copies by tensor map in them and of those that complete nowhere, and when indices are loaded.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
+use crate::rendered::rendered;
 use expect_test::{Expect, expect};
 use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
-use rendered::rendered;
 
 /// The only message of a kernel over two tensor maps with this body.
 fn message(body: &str, expect: &Expect) {

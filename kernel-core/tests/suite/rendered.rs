@@ -1,8 +1,6 @@
 //! Compiling a kernel for its messages, but for those about the order of a whole kernel: most are fragments.
 
-#[path = "of_order.rs"]
-mod of_order;
-
+use crate::of_order::is_of_order;
 use kernel_core::{
     Options,
     compile::compile_unit,
@@ -10,7 +8,6 @@ use kernel_core::{
     loc::Locations,
     syntax,
 };
-use of_order::is_of_order;
 use proc_macro2::TokenStream;
 
 /// The messages of a kernel function with these arguments of `#[kernel]`, warnings behind the errors, as text.

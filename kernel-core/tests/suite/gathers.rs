@@ -1,10 +1,7 @@
 //! Gathers and scatters: what is refused, in which words, and which instructions they become.
 
-#[path = "support/rendered.rs"]
-mod rendered;
-
+use crate::rendered::rendered;
 use proc_macro2::TokenStream;
-use rendered::rendered;
 
 const ATTR: &str = "target = sm_100a, warps = 4, grid = 1";
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use kernel_core::{Options, compile::compile_unit, diag::Problems, loc::Locations, syntax};
 
-const PAGE: &str = include_str!("../../docs/conversions.md");
+const PAGE: &str = include_str!("../../../docs/conversions.md");
 
 const HEAD: &str = "# What conversions cost
 

@@ -1,9 +1,6 @@
 //! Which indices of shared memory are proven to be in range, and which ones a kernel checks: a check is a `trap`.
 
-#[path = "support/fragment.rs"]
-mod fragment;
-
-use fragment::Fragment;
+use crate::fragment::Fragment;
 
 /// How many traps a kernel has that begins with these statements; `ring` has four tiles.
 fn traps(body: &str) -> usize {
