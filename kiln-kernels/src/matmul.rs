@@ -46,8 +46,8 @@
 //! # Floor
 //!
 //! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
-//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of 128 by 128 are bound by shared memory: two warpgroups
-//! read 96 bytes a clock, and 64 arrive, of 128 that it gives. Times beside cuBLASLt are in
+//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of 128 by 128 are bound by shared memory: at the
+//! full rate of the tensor cores two warpgroups would read 96 bytes a clock from it, and 64 would arrive, where it gives 128. Times beside cuBLASLt are in
 //! `benches/results/products.md`: those of Hopper.
 
 use std::collections::HashMap;

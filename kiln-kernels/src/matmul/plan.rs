@@ -123,11 +123,7 @@ impl Plan {
             if !fits || 4 * rows < m.min(512) {
                 continue;
             }
-            let most = match cluster {
-                4 => CLUSTERS_OF_FOUR.min(multiprocessors / 4),
-                _ => multiprocessors / cluster,
-            }
-            .max(1);
+            let most = clusters_at_once(cluster, multiprocessors);
             let tiles = plan.tiles();
             if plan.form.split > 1 {
                 // A cluster computes one tile, and all clusters run at once.
@@ -185,12 +181,7 @@ impl Plan {
         let Form { left, right, stages, split, .. } = self.form;
         let bytes = stages * (left + right) * 2 * STEP + left * right * 4;
         let resident = (SHARED_BYTES / bytes).max(1);
-        match split {
-            4 => CLUSTERS_OF_FOUR.min(multiprocessors / 4),
-            _ => multiprocessors / split,
-        }
-        .max(1)
-            * resident
+        clusters_at_once(split, multiprocessors) * resident
     }
 
     /// The number of tiles.
@@ -215,6 +206,12 @@ impl Plan {
     pub(super) fn shared_tiles(&self) -> usize {
         self.tiles().saturating_sub(self.waves * self.clusters)
     }
+}
+
+/// The clusters of so many blocks, one on a multiprocessor, that run at once.
+fn clusters_at_once(blocks: usize, multiprocessors: usize) -> usize {
+    let all = multiprocessors / blocks;
+    if blocks == 4 { all.min(CLUSTERS_OF_FOUR) } else { all }.max(1)
 }
 
 impl fmt::Display for Plan {

@@ -147,10 +147,11 @@ impl Plan {
         let stores =
             model.tile_us + model.number_us * bl * br * (model.shown * own as f64).max(1.0);
         let alike = shared.is_multiple_of(clusters);
-        let mut passing = model.passing(depth as f64, share, alike, bl * br, cluster);
-        if split > 1.0 {
-            passing = model.exchange_us + model.exchange_number_us * bl * br;
-        }
+        let passing = if split > 1.0 {
+            model.exchange_us + model.exchange_number_us * bl * br
+        } else {
+            model.passing(depth as f64, share, alike, bl * br, cluster)
+        };
         let in_clusters = cluster > 1.0 || split > 1.0;
         let launch = model.launch_us + if in_clusters { model.cluster_us } else { 0.0 };
         launch + main + stores + passing

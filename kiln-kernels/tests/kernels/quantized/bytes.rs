@@ -134,6 +134,8 @@ fn many_rows_of_float8_are_multiplied() -> Result<()> {
         let stream = device.stream()?;
         of_blocks(&stream, 132, [70, 24, 272])?;
         of_rows(&stream, 132, [70, 136, 16])?;
+        // Steps by fours, more of them than a ring has buffers, and two that are left.
+        of_blocks(&stream, 132, [66, 24, 1216])?;
         // Large tiles, of which a block computes several.
         of_blocks(&stream, 1, [140, 136, 144])?;
         float8(&stream, 1, [65, 8, 400], Float8Scales::Rows, [[1, ALL], [ALL, ALL]])?;
