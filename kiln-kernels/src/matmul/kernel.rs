@@ -482,18 +482,15 @@ pub(crate) mod shared_steps {
     /// the steps of all other tiles each cluster has `share`, and the first `rest` clusters one more.
     #[kernel(target = sm_90a, warps = W, grid = clusters * C, cluster = C,
              instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, X, STAGES, SWAP, W, C, LEFT_K, RIGHT_K) = [
-                 (64, 8, 0, 10, true, 4, 1, true, true), (64, 16, 0, 18, true, 4, 1, true, true),
-                 (128, 16, 0, 10, true, 8, 1, true, true), (64, 16, 0, 10, true, 4, 1, true, true),
-                 (64, 32, 0, 8, true, 4, 1, true, true), (64, 64, 0, 12, true, 4, 1, true, true), (128, 8, 0, 6, true, 8, 1, true, true),
-                 (128, 16, 0, 6, true, 8, 1, true, true), (128, 32, 0, 8, true, 8, 1, true, true),
-                 (128, 64, 0, 8, true, 8, 1, true, true), (128, 128, 0, 6, true, 8, 1, true, true),
-                 (64, 128, 0, 8, true, 4, 1, true, true), (64, 64, 0, 12, true, 4, 2, true, true),
-                 (64, 128, 0, 8, true, 4, 2, true, true), (128, 128, 0, 6, true, 8, 2, true, true),
-                 (128, 64, 0, 8, true, 8, 2, true, true), (128, 64, 0, 8, true, 8, 4, true, true),
-                 (128, 128, 0, 6, true, 8, 4, true, true), (64, 64, 0, 12, false, 4, 1, true, true),
-                 (64, 128, 0, 8, false, 4, 1, true, true), (128, 64, 0, 8, false, 8, 1, true, true),
+                 (64, 8, 0, 10, true, 4, 1, true, true), (64, 16, 0, 10, true, 4, 1, true, true),
+                 (64, 32, 0, 8, true, 4, 1, true, true), (64, 64, 0, 12, true, 4, 1, true, true),
+                 (64, 128, 0, 8, true, 4, 1, true, true), (128, 8, 0, 6, true, 8, 1, true, true),
+                 (128, 16, 0, 10, true, 8, 1, true, true), (64, 64, 0, 12, true, 4, 2, true, true),
+                 (64, 128, 0, 8, true, 4, 2, true, true), (128, 128, 0, 6, true, 8, 4, true, true),
+                 (64, 64, 0, 12, false, 4, 1, true, true), (128, 64, 0, 8, false, 8, 1, true, true),
                  (128, 128, 0, 6, false, 8, 1, true, true), (128, 256, 0, 3, false, 8, 1, true, true),
                  (128, 128, 0, 6, false, 8, 2, true, true), (128, 256, 0, 3, false, 8, 2, true, true),
+                 (128, 128, 64, 4, false, 8, 1, true, true), (128, 128, 64, 4, false, 8, 2, true, true),
                  (64, 16, 0, 10, true, 4, 1, false, true), (64, 64, 0, 12, true, 4, 1, false, true),
                  (128, 128, 0, 6, true, 8, 1, false, true), (64, 64, 0, 12, false, 4, 1, true, false),
                  (128, 128, 0, 6, false, 8, 1, true, false), (128, 256, 0, 3, false, 8, 1, true, false),
@@ -501,8 +498,7 @@ pub(crate) mod shared_steps {
                  (128, 128, 0, 6, false, 8, 1, false, true), (128, 256, 0, 3, false, 8, 1, false, true),
                  (128, 256, 0, 3, false, 8, 2, false, true), (64, 64, 0, 12, false, 4, 1, false, false),
                  (128, 128, 0, 6, false, 8, 1, false, false), (128, 256, 0, 3, false, 8, 1, false, false),
-                 (128, 256, 0, 3, false, 8, 2, false, false), (128, 128, 64, 4, false, 8, 1, true, true),
-                 (128, 128, 64, 4, false, 8, 2, true, true),
+                 (128, 256, 0, 3, false, 8, 2, false, false),
              ]))]
     pub fn product<
         T: Scalar,
@@ -591,7 +587,7 @@ pub(crate) mod shared_steps {
              instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, N, STAGES, SWAP, W, S) = [
                  (64, 8, 8, 10, true, 4, 2), (64, 8, 8, 10, true, 4, 4), (64, 16, 8, 10, true, 4, 2), (64, 16, 8, 10, true, 4, 4),
                  (64, 32, 16, 8, true, 4, 2), (64, 64, 32, 11, true, 4, 2), (64, 64, 16, 11, true, 4, 4), (128, 64, 32, 7, true, 8, 2),
-                 (64, 128, 64, 7, true, 4, 2), (128, 128, 64, 4, true, 8, 2), (128, 128, 64, 4, false, 8, 2),
+                 (64, 128, 64, 7, true, 4, 2), (128, 128, 64, 4, true, 8, 2),
              ]))]
     pub fn split<
         T: Scalar,
