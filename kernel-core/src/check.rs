@@ -20,6 +20,7 @@ mod pairs;
 mod per_thread;
 mod pipelined;
 mod read_only;
+mod registers;
 mod relaxed_arrivals;
 mod scattered_rows;
 mod shared_memory;
@@ -52,6 +53,7 @@ fn check(Built { kernel, written, .. }: &mut Built, before: usize, problems: &mu
         .chain(pipelined::check(kernel, written, copies))
         .chain(cluster_meetings::check(kernel))
         .chain(relaxed_arrivals::check(kernel))
+        .chain(registers::check(kernel))
         .chain(per_thread::check(kernel, written))
         .chain(store_corners::check(kernel, written))
         .chain(filter_taps::check(kernel, written));

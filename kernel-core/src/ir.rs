@@ -73,6 +73,7 @@ pub use op::{
     Funnel, MemoryOp, MemoryOrder, Op, Ordered, ProductOp, Rounding, Scope, SourceOp, SyncOp,
     TileOp, Transcendental, Unary, WindowOp, scan_source,
 };
+pub(crate) use partition::registers_at_entry;
 pub use partition::{Crews, Partition, Placement, PlacementProblem, Specialized};
 pub(crate) use pipelined::stage;
 pub use pipelined::{Copier, Roots, Staged, filled, slice};

@@ -312,7 +312,7 @@ impl Lower<'_> {
     fn source(&mut self, op: &SourceOp, result: Value) -> Data {
         Data::Scalar(match op {
             SourceOp::Const(value) => self.constant(*value, result),
-            SourceOp::ParamPtr(param) => self.param_pointer(*param),
+            SourceOp::ParamPtr(param) | SourceOp::TensorPtr(param) => self.param_pointer(*param),
             SourceOp::ParamDim(param, axis) => self.param_dim(*param, *axis),
             SourceOp::ParamStride(param, axis) => self.stride(*param, *axis),
             SourceOp::ParamScalar(param) => self.param_scalar(*param),

@@ -389,9 +389,15 @@ impl<T: Half> Job<'_, T> {
         scatter: &DeviceTensor<i32, 1>,
         c: &mut impl TensorArgumentMut<T, 2>,
     ) -> Result<()> {
-        let height = if self.mean() <= 16 { 16 } else { 128 };
-        let key = (Dtype::of::<T>(), height, self.along_k);
-        let instance = gathered::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
+        let [height, width] = if self.mean() <= 16 {
+            [16, 128]
+        } else if 2 * self.tiles(128, 256) < self.multiprocessors {
+            [128, 64]
+        } else {
+            [128, 256]
+        };
+        let key = (Dtype::of::<T>(), height, width, self.along_k);
+        let instance = gathered::kernels::product::find(|i| (i.T, i.BM, i.BN, i.ALONG_K) == key)?;
         let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
         let blocks = self.blocks(self.tiles(instance.BM, instance.BN), 1)?;
         instance

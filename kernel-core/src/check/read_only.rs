@@ -16,7 +16,7 @@ pub(super) fn check(kernel: &Kernel, written: &Written) -> Vec<Diagnostic> {
         &kernel.body,
         &mut |stmt| {
             let StmtKind::Op {
-                op: Op::Source(SourceOp::ParamPtr(param)),
+                op: Op::Source(SourceOp::ParamPtr(param) | SourceOp::TensorPtr(param)),
                 result: Some(result),
                 ..
             } = &stmt.kind

@@ -12,6 +12,7 @@ pub(crate) mod gather;
 pub(crate) mod indexed;
 pub(crate) mod map_options;
 pub(crate) mod remote;
+mod rows;
 pub(crate) mod slices;
 pub(crate) mod tma;
 mod views;

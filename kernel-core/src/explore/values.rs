@@ -179,6 +179,7 @@ impl Place<'_> {
             SourceOp::BlockId(axis) => Some(self.in_grid(axis)),
             SourceOp::Const(Const::Float(_))
             | SourceOp::ParamPtr(_)
+            | SourceOp::TensorPtr(_)
             | SourceOp::ParamStride(..)
             | SourceOp::Arange(_) => None,
         }

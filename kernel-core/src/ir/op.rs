@@ -455,6 +455,8 @@ pub enum SourceOp {
     Const(Const),
     /// The address of a tensor's first element, or the value of a pointer parameter.
     ParamPtr(u32),
+    /// The address of a tensor's first element, for accesses within its extents alone.
+    TensorPtr(u32),
     /// An extent of a tensor parameter: `i32`.
     ParamDim(u32, u32),
     /// A stride of a tensor parameter, in elements: `i64`.

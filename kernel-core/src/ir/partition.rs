@@ -187,7 +187,7 @@ fn is_taken(taken: &[bool], warp: u32) -> bool {
 }
 
 /// A thread's share of the register file, in a block of this many warps.
-fn registers_at_entry(warps: u32) -> u32 {
+pub(crate) fn registers_at_entry(warps: u32) -> u32 {
     let share = kernel_ptx::Target::REGISTERS / (warps * LANES);
     (share / REGISTER_STEP * REGISTER_STEP).min(MOST_AT_ENTRY)
 }

@@ -436,7 +436,7 @@ impl Kernel {
         let is_pointer = |value: &Value| matches!(self.ty(*value).elem(), Some(Elem::Ptr(_)));
         self.body.each_op(&mut |op, args, result, _| {
             let Some(result) = result.filter(is_pointer) else { return };
-            if let Op::Source(SourceOp::ParamPtr(param)) = op {
+            if let Op::Source(SourceOp::ParamPtr(param) | SourceOp::TensorPtr(param)) = op {
                 origins.insert(result, *param);
                 return;
             }

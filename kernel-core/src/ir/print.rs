@@ -416,6 +416,7 @@ impl<'a> Printer<'a> {
         match op {
             SourceOp::Const(value) => format!("const {value}"),
             SourceOp::ParamPtr(param) => format!("param_ptr {}", self.param(*param)),
+            SourceOp::TensorPtr(param) => format!("tensor_ptr {}", self.param(*param)),
             SourceOp::ParamDim(param, axis) => {
                 format!("param_dim {} {axis}", self.param(*param))
             }

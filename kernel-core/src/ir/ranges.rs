@@ -443,6 +443,7 @@ fn source(op: &SourceOp) -> Option<Range> {
         }
         SourceOp::Const(Const::Float(_))
         | SourceOp::ParamPtr(_)
+        | SourceOp::TensorPtr(_)
         | SourceOp::ParamStride(..)
         | SourceOp::ParamScalar(_)
         | SourceOp::Arange(_) => None,

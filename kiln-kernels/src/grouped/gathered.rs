@@ -1,10 +1,5 @@
 //! The kernel of rows that are gathered and scattered, for Hopper: four warps copy rows, two warpgroups multiply.
 
-#![expect(
-    clippy::cast_sign_loss,
-    reason = "arrays in device code are indexed by `usize`, and ranges are of `i32`"
-)]
-
 #[kiln::kernel]
 pub(crate) mod kernels {
     use super::super::{
@@ -26,9 +21,6 @@ pub(crate) mod kernels {
         epilogue: Epilogue<T>,
         operands: Operands<T>,
         staged: Shared<T>,
-        /// The rows of `a` that each warp gathers, and the rows of `c` that it scatters to.
-        numbers: Shared<i32>,
-        targets: Shared<i32>,
         /// `staged` has the rows of a tile, and they have been scattered.
         filled: Barrier,
         scattered: Barrier,
@@ -38,7 +30,8 @@ pub(crate) mod kernels {
         /// The part of a warp, number `Q`: it gathers as many rows of `a` as the other warps, and scatters as many rows of `c`.
         ///
         /// While the rows of a step are in flight it starts the copies of the next step; then it signals that they are there. The rows of a
-        /// tile are scattered when `STAGES` steps of the next tile are in flight, which keep the tensor cores busy meanwhile.
+        /// tile are scattered after the first `STAGES` steps of the next tile, some of them after each step, so that the tensor cores stay
+        /// busy meanwhile.
         fn gather<
             const BM: i32,
             const BN: i32,
@@ -51,7 +44,10 @@ pub(crate) mod kernels {
             let (lefts, rights) = (self.operands.lefts, self.operands.rights);
             let (full, empty) = (self.operands.full, self.operands.empty);
             let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
-            let mine = self.numbers[Q];
+            let height = BM / WARPS;
+            // Rows that are scattered at a time: 4 KB of them.
+            let part = height.min(2048 / BN);
+            let parts = height / part;
             let mut walk = Walk::new(self.offsets, self.b.dim(0), self.rows);
             let mut ring = Ring::writer(STAGES);
             let mut before = -1;
@@ -64,18 +60,16 @@ pub(crate) mod kernels {
                 let (mut steps, mut first, mut column) = (0, 0, 0);
                 if more {
                     let (row, place) = walk.place(tile, BM, columns);
-                    first = walk.begin + row * BM + Q * (BM / WARPS);
+                    first = walk.begin + row * BM + Q * height;
                     column = place * BN;
                     steps = depth;
-                    sync(); // the numbers before have been read
-                    mine.store(self.lists.sources(first, BM / WARPS));
-                    sync();
                 } else {
                     copy_async_wait(0);
                     fence_async();
                     full[before].arrive();
                 }
-                for step in range(0, steps.max(STAGES + 1), 1) {
+                let rows = self.lists.sources(first, height);
+                for step in range(0, steps.max(STAGES + parts), 1) {
                     if step < steps {
                         let (k, i) = (step * 64, walk.expert);
                         empty[ring.slot].wait(ring.phase);
@@ -84,20 +78,8 @@ pub(crate) mod kernels {
                             let at = if ALONG_K { [i, column, k] } else { [i, k, column] };
                             tma::load(self.b, at, full[ring.slot], rights[ring.slot]);
                         }
-                        // Several numbers at a time: a copy to shared memory would stand between reads of it.
-                        let height = (BM / WARPS).min(16);
-                        for part in range(0, BM / WARPS / height, 1) {
-                            let mine = mine.reshape([BM / WARPS / height, height])[part];
-                            let first = (Q * (BM / WARPS / height) + part) * height;
-                            let mut sources = [0; 16];
-                            for i in unroll(0..height) {
-                                sources[i as usize] = mine.tile([i], [1]).load().item();
-                            }
-                            for i in unroll(0..height) {
-                                let to = lefts[ring.slot].tile([first + i, 0], [1, 64]);
-                                copy_async(self.a.tile([sources[i as usize], k], [1, 64]), to);
-                            }
-                        }
+                        let to = lefts[ring.slot].tile([Q * height, 0], [height, 64]);
+                        copy_async(self.a.tile_rows(rows, [0, k], [height, 64]), to);
                         copy_async_commit();
                         if before >= 0 {
                             copy_async_wait(1);
@@ -107,11 +89,18 @@ pub(crate) mod kernels {
                         before = ring.slot;
                         ring.advance();
                     }
-                    if step == STAGES && waits {
-                        self.filled.wait(phase);
-                        phase ^= 1;
-                        self.scatter::<BM, BN, Q>(from, end, at);
-                        self.scattered.arrive();
+                    let now = step - STAGES;
+                    if waits && now >= 0 && now < parts {
+                        if now == 0 {
+                            self.filled.wait(phase);
+                            phase ^= 1;
+                        }
+                        let to = self.lists.targets(from + now * part, end, part);
+                        let staged = self.staged.tile([Q * height + now * part, 0], [part, BN]);
+                        self.c.tile_rows(to, [0, at], [part, BN]).store(staged.load());
+                        if now == parts - 1 {
+                            self.scattered.arrive();
+                        }
                     }
                 }
                 (waits, from, end, at) = (more, first, walk.end, column);
@@ -120,30 +109,6 @@ pub(crate) mod kernels {
                     more = walk.seek(tile, BM, columns);
                 }
             }
-        }
-
-        /// Stores the rows of warp `Q` to where they are listed, several at a time.
-        fn scatter<const BM: i32, const BN: i32, const Q: i32>(
-            &self,
-            from: i32,
-            end: i32,
-            column: i32,
-        ) {
-            let height = (BM / WARPS).min(4);
-            let parts = BM / WARPS / height;
-            let targets = self.targets[Q];
-            targets.store(self.lists.targets(from, end, BM / WARPS));
-            sync();
-            for part in range(0, parts, 1) {
-                let targets = targets.reshape([parts, height])[part];
-                let staged = self.staged.reshape([BM / height, height, BN])[Q * parts + part];
-                for i in unroll(0..height) {
-                    let target = targets.tile([i], [1]).load().item();
-                    let numbers = staged.tile([i, 0], [1, BN]).load();
-                    self.c.tile([target, column], [1, BN]).store(numbers);
-                }
-            }
-            sync(); // the targets have been read
         }
 
         /// Multiplies, and leaves rows to the other warps.
@@ -169,7 +134,7 @@ pub(crate) mod kernels {
     /// Persistent blocks compute tiles of `BM` rows of an expert and `BN` columns. `SWAP` and `ALONG_K` are those of
     /// `specialized::product`; there are as many as `rows`.
     #[kernel(target = sm_90a, warps = 8, grid = blocks,
-             instances(T = [bf16, f16], (BM, BN, STAGES, SWAP) = [(16, 128, 8, true), (128, 256, 3, false)], ALONG_K = [true, false]))]
+             instances(T = [bf16, f16], (BM, BN, STAGES, SWAP) = [(16, 128, 8, true), (128, 64, 6, false), (128, 256, 3, false)], ALONG_K = [true, false]))]
     pub fn product<
         T: Float,
         const BM: i32,
@@ -215,8 +180,6 @@ pub(crate) mod kernels {
             },
             // Pieces of 16 bytes are contiguous, whatever the strides of `c` are.
             staged: shared::<T>([BM, BN]).with_layout(swizzled(8, 1, 8, [1, 0])),
-            numbers: shared::<i32>([WARPS, BM / WARPS]),
-            targets: shared::<i32>([WARPS, BM / WARPS]),
             filled: barrier(1),
             scattered: barrier(WARPS),
         };

@@ -428,7 +428,10 @@ fn few_rows_are_gathered_and_scattered() -> Result<()> {
 fn many_rows_are_gathered_and_scattered() -> Result<()> {
     // More steps than there are buffers, and fewer.
     lists::<f16>([152, 24, 264], &[2, 145], [true, true])?;
-    lists::<bf16>([152, 24, 24], &[2, 20, 145], [true, true])
+    lists::<bf16>([152, 24, 24], &[2, 20, 145], [true, true])?;
+    // Tiles of 256 columns, which are taken where they are enough for all multiprocessors.
+    let offsets: Vec<i32> = (0..=40).map(|expert| 17 * expert).collect();
+    lists::<bf16>([690, 264, 24], &offsets, [true, true])
 }
 
 #[test]

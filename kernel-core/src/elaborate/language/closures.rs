@@ -161,7 +161,9 @@ pub(crate) fn straight(stmts: Vec<Stmt>) -> Result<Vec<Stmt>, Loc> {
 /// What can be done between registers, of scalars as of tiles.
 fn is_arithmetic(op: &Op) -> bool {
     match op {
-        Op::Source(op) => !matches!(op, SourceOp::ParamPtr(_) | SourceOp::Arange(_)),
+        Op::Source(op) => {
+            !matches!(op, SourceOp::ParamPtr(_) | SourceOp::TensorPtr(_) | SourceOp::Arange(_))
+        }
         Op::Elementwise(_) => true,
         Op::Tile(_)
         | Op::Memory(_)

@@ -333,7 +333,7 @@ impl SliceVal {
 #[derive(Debug, Clone)]
 pub(crate) struct ViewVal {
     pub(crate) param: u32,
-    /// The corner, and of a window of a slice its bounds: run-time values, which are joined where paths meet.
+    /// The corner, and of a window of a slice its bounds; or what [`Part::Rows`] has: run-time values, which are joined where paths meet.
     pub(crate) at: Vec<Val>,
     /// Where each coordinate stands.
     pub(crate) places: Vec<Loc>,
@@ -355,12 +355,22 @@ pub(crate) enum Part {
     Tile,
     /// `map.at(at)`: a block of a tensor map.
     Block,
+    /// `tensor.tile_rows(rows, at, shape)`: in place of positions it has the tile of addresses, and the mask of those within the tensor.
+    Rows,
 }
 
 impl ViewVal {
-    /// The positions of an operation, see [`Corner`](crate::ir::Corner); none if one was reported.
+    /// The positions of an operation, see [`Corner`](crate::ir::Corner), or what [`Part::Rows`] has; none if one was reported.
     pub(crate) fn corner(&self) -> Option<Vec<Value>> {
         self.at.iter().map(Val::value).collect()
+    }
+
+    /// The addresses of a window of rows, and the mask of those within the tensor; none of another window.
+    pub(crate) fn listed(&self) -> Option<(Value, Value)> {
+        match (self.part, &self.at[..]) {
+            (Part::Rows, [at, mask]) => Some((at.value()?, mask.value()?)),
+            _ => None,
+        }
     }
 
     /// Whether both are of one tensor, or of slices of it, and have the same extents: the positions alone differ.

@@ -42,15 +42,39 @@ fn buffers(axes: usize) -> String {
 impl Builder<'_> {
     /// `tensor.tile(at, shape)`
     pub(crate) fn window(&mut self, given: &Given<'_>) -> Option<Val> {
-        let (param, shape) = (given.tensor(), given.shape(1));
+        let (mut at, places, shape) = self.corner_and_extents(0, given)?;
+        if let Val::Slice(slice) = &given.of {
+            at = self.corner_in_slice(slice, &at, given.loc)?;
+        }
+        let param = given.tensor();
+        Some(Val::View(Rc::new(ViewVal {
+            param,
+            at,
+            places,
+            shape,
+            part: Part::Tile,
+            evict: Evict::Normal,
+            order: None,
+            scope: None,
+        })))
+    }
+
+    /// The corner of a window, where each coordinate stands, and its extents: the arguments from `first` on.
+    pub(super) fn corner_and_extents(
+        &mut self,
+        first: usize,
+        given: &Given<'_>,
+    ) -> Option<(Vec<Val>, Vec<Loc>, Vec<u32>)> {
+        let (param, shape) = (given.tensor(), given.shape(first + 1));
         let rank = self.params[param as usize].kind.rank();
-        let Val::Array(parts) = given.val(0) else {
+        let Val::Array(parts) = given.val(first) else {
             let headline = "the corner of a window is an array, one coordinate for each axis";
-            return self.refuse_kind(headline, "an array such as `[i, j]`", given.arg(0));
+            return self.refuse_kind(headline, "an array such as `[i, j]`", given.arg(first));
         };
-        for (what, have, loc) in
-            [("coordinates", parts.len(), given.at(0)), ("extents", shape.len(), given.at(1))]
-        {
+        for (what, have, loc) in [
+            ("coordinates", parts.len(), given.at(first)),
+            ("extents", shape.len(), given.at(first + 1)),
+        ] {
             if have != rank as usize {
                 let headline =
                     "a window has one coordinate and one extent for each axis of its tensor";
@@ -64,7 +88,7 @@ impl Builder<'_> {
         }
         let (mut at, mut places) = (Vec::new(), Vec::new());
         for (index, part) in parts.iter().enumerate() {
-            let loc = given.args[0].part(index);
+            let loc = given.args[first].part(index);
             let value = self.value(part, loc)?;
             self.wants_scalar(value, "the coordinates of a window are scalars", loc)?;
             if !self.is_scalar(value)
@@ -77,32 +101,23 @@ impl Builder<'_> {
                         .compare("", "a scalar (i32)", self.describe(part))
                         .why("coordinates count elements along an axis, as its extent does, which is an `i32`")
                         .help_if(
-                            written_at(given.args, index).map(|text| format!("{text} as i32")),
+                            written_at(&given.args[first..], index).map(|text| format!("{text} as i32")),
                         ),
                 );
             }
             at.push(Val::Value(value));
             places.push(loc);
         }
-        if let Val::Slice(slice) = &given.of {
-            at = self.corner_in_slice(slice, &at, given.loc)?;
-        }
-        Some(Val::View(Rc::new(ViewVal {
-            param,
-            at,
-            places,
-            shape,
-            part: Part::Tile,
-            evict: Evict::Normal,
-            order: None,
-            scope: None,
-        })))
+        Some((at, places, shape))
     }
 
     /// `view.load()`
     pub(crate) fn load_tensor(&mut self, given: &Given<'_>) -> Option<Val> {
         let (view, loc) = (given.view(), given.loc);
         self.unordered(view, "load", given)?;
+        if let Some(listed) = view.listed() {
+            return self.load_rows(view, listed, loc);
+        }
         let dtype = self.params[view.param as usize].kind.dtype();
         let corner = view.corner()?;
         if view.part == Part::Block {
@@ -161,6 +176,10 @@ impl Builder<'_> {
             Some(of) => self.addresses_to_store(value, of, &view.shape, value_loc)?,
             None => self.tile_to_store(value, dtype, &view.shape, value_loc)?,
         };
+        if let Some((at, mask)) = view.listed() {
+            self.note_write(at);
+            return self.does(MemoryOp::StorePtr { masked: true }, vec![at, tile, mask], given);
+        }
         let mut args = view.corner()?;
         self.note_corner(view, given.loc);
         args.push(tile);
@@ -596,6 +615,7 @@ impl Builder<'_> {
             && self.shared_window(from).is_some()
             && self.is_written(view.param)
             && self.target.has(Capability::Tma)
+            && view.part != Part::Rows
         {
             return self.store_window(view, given);
         }
@@ -612,6 +632,9 @@ impl Builder<'_> {
             return self.no_copy(given);
         };
         let at = given.at(1);
+        if let Some(listed) = view.listed() {
+            return self.copy_rows(view, listed, (window, &shared), given);
+        }
         if view.part == Part::Block && self.target.has(Capability::Tma) {
             let positions = view.corner()?;
             self.note_corner(view, loc);

@@ -21,6 +21,7 @@ impl Builder<'_> {
     pub(crate) fn atomic_tensor(&mut self, op: Atomic, given: &Given<'_>) -> Option<Val> {
         let view = given.view();
         let dtype = self.writable(view, "an atomic on", given.loc)?;
+        self.neighbouring_rows(view, "an atomic operation", given)?;
         self.wants_atomic(op, dtype, given)?;
         let (mut args, ty) = (view.corner()?, Type::Tile(Elem::Number(dtype), view.shape.clone()));
         self.note_corner(view, given.loc);

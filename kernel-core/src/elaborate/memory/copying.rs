@@ -294,6 +294,7 @@ impl Builder<'_> {
     pub(crate) fn prefetch_tensor(&mut self, given: &Given<'_>) -> Option<()> {
         let view = given.view();
         self.unordered(view, "prefetch", given)?;
+        self.neighbouring_rows(view, "a prefetch", given)?;
         let (param, evict, corner) = (view.param, view.evict, view.corner()?);
         self.note_corner(view, given.loc);
         if view.part == Part::Block && self.target.has(Capability::Tma) {

@@ -139,7 +139,20 @@ impl Builder<'_> {
 
     /// The numbers of the rows, and how many there are.
     fn row_numbers(&mut self, val: &Val, loc: Loc) -> Option<(Value, u32)> {
-        let what = "a gather or a scatter needs a tile of row numbers";
+        let (value, rows) =
+            self.row_tile(val, "a gather or a scatter needs a tile of row numbers", loc)?;
+        if rows >= LEAST_ROWS {
+            return Some((value, rows));
+        }
+        self.refuse(
+            Code::ByRows.at(loc, "a gather or a scatter moves 8 rows or more")
+                .compare("rows", format!("at least {LEAST_ROWS}"), rows)
+                .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle takes; a gather gives zeros for numbers outside of the tensor, and a scatter drops rows after its end"),
+        )
+    }
+
+    /// A tile of row numbers, and how many there are; `what` needs it.
+    pub(super) fn row_tile(&mut self, val: &Val, what: &str, loc: Loc) -> Option<(Value, u32)> {
         let value = self.value(val, loc)?;
         if *self.ty(value) == Type::Error {
             return None;
@@ -162,10 +175,6 @@ impl Builder<'_> {
                 .at(loc, "the numbers of rows are `i32`")
                 .compare("element type", "i32", actual)
                 .help(self.applied(value, ".cast::<i32>()"))
-        } else if shape[0] < LEAST_ROWS {
-            Code::ByRows.at(loc, "a gather or a scatter moves 8 rows or more")
-                .compare("rows", format!("at least {LEAST_ROWS}"), shape[0])
-                .why("with rows of 32 bytes, 8 of them are the smallest tile that a swizzle takes; a gather gives zeros for numbers outside of the tensor, and a scatter drops rows after its end")
         } else {
             return Some((value, shape[0]));
         };

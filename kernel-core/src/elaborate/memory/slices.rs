@@ -219,8 +219,14 @@ impl Builder<'_> {
                     .exemplified(),
             );
         }
+        self.origin_by(SourceOp::ParamPtr(param), given)
+    }
+
+    /// The address of the element at the origin of a tensor or of a slice, from that of the tensor's first element.
+    pub(super) fn origin_by(&mut self, first: SourceOp, given: &Given<'_>) -> Val {
+        let (param, loc) = (given.tensor(), given.loc);
         let ty = Type::Scalar(Elem::Ptr(self.params[param as usize].kind.dtype()));
-        let start = self.emit(SourceOp::ParamPtr(param), Vec::new(), ty, loc);
+        let start = self.emit(first, Vec::new(), ty, loc);
         let Val::Slice(slice) = &given.of else { return Val::Value(start) };
         let mut address = Val::Value(start);
         for axis in 0..self.params[param as usize].kind.rank() {

@@ -390,6 +390,9 @@ impl Builder<'_> {
                 }
                 format!(".tile([{}], {shape})", vec!["0"; parts.len()].join(", "))
             }
+            ("tile_rows", [at, shape]) if matches!(given.vals[0], Val::Array(_)) => {
+                format!(".tile({at}, {shape})")
+            }
             _ => return None,
         })
     }

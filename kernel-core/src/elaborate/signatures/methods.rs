@@ -466,6 +466,15 @@ pub(super) const TENSOR: &[Signature] = &[
         ],
         |b, g| b.window(g),
     ),
+    gives(
+        "tile_rows",
+        &[
+            param("rows", Kind::Any).text("rows"),
+            param("at", Kind::Any).by(|b, of| each_axis(b, of, "0")),
+            param("shape", Kind::Shape).by(|b, of| each_axis(b, of, "64")),
+        ],
+        |b, g| b.window_of_rows(g),
+    ),
     gives("slice", &[param("ranges", Kind::Any).by(|b, of| each_axis(b, of, "0..n"))], |b, g| {
         b.tensor_slice(g)
     }),

@@ -49,7 +49,7 @@ impl Machine<'_> {
             SourceOp::Const(value) => {
                 Data::Scalar(arith::number(self.dtype(result), arith::constant(*value)))
             }
-            SourceOp::ParamPtr(param) => {
+            SourceOp::ParamPtr(param) | SourceOp::TensorPtr(param) => {
                 Data::Scalar(Element::Pointer(memory::base(self.world.args, *param as usize)))
             }
             SourceOp::ParamDim(param, axis) => {

@@ -77,6 +77,7 @@ fn source(kernel: &Kernel, op: &SourceOp, args: &[&Type], result: Option<&Type>)
     match op {
         SourceOp::Const(value) => constant(*value, args, result),
         SourceOp::ParamPtr(_)
+        | SourceOp::TensorPtr(_)
         | SourceOp::ParamDim(..)
         | SourceOp::ParamStride(..)
         | SourceOp::ParamScalar(_) => {
@@ -462,6 +463,7 @@ fn param(kernel: &Kernel, index: u32) -> Result<&ParamKind, String> {
 
 fn param_type(kernel: &Kernel, op: &SourceOp) -> Result<Type, String> {
     let (SourceOp::ParamPtr(index)
+    | SourceOp::TensorPtr(index)
     | SourceOp::ParamDim(index, _)
     | SourceOp::ParamStride(index, _)
     | SourceOp::ParamScalar(index)) = op
@@ -471,6 +473,9 @@ fn param_type(kernel: &Kernel, op: &SourceOp) -> Result<Type, String> {
     let kind = param(kernel, *index)?;
     let ty = match (op, kind) {
         (SourceOp::ParamPtr(_), ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype)) => {
+            Type::Scalar(Elem::Ptr(*dtype))
+        }
+        (SourceOp::TensorPtr(_), ParamKind::Tensor { dtype, .. }) => {
             Type::Scalar(Elem::Ptr(*dtype))
         }
         (SourceOp::ParamDim(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {

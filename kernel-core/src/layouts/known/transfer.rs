@@ -37,12 +37,14 @@ impl Analysis<'_> {
         match *op {
             SourceOp::Const(Const::Int(value)) => Info::constant(value),
             SourceOp::Const(Const::Bool(_) | Const::Float(_)) => unknown,
-            SourceOp::ParamPtr(param) => match self.kernel.params[param as usize].kind {
-                ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype) => {
-                    Info::scalar(log2_alignment(self.kernel, param, dtype))
+            SourceOp::ParamPtr(param) | SourceOp::TensorPtr(param) => {
+                match self.kernel.params[param as usize].kind {
+                    ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype) => {
+                        Info::scalar(log2_alignment(self.kernel, param, dtype))
+                    }
+                    ParamKind::Scalar(_) => unknown,
                 }
-                ParamKind::Scalar(_) => unknown,
-            },
+            }
             SourceOp::ParamDim(param, axis) => Info {
                 natural: true,
                 ..Info::scalar(log2_fact(self.kernel, Subject::Dim(param, axis)))

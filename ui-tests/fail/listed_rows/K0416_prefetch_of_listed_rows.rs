@@ -1,0 +1,11 @@
+//! Rows that are brought into the cache.
+use kiln::prelude::*;
+
+#[kernel(target = sm_80, warps = 4, grid = 1)]
+pub fn rows(x: Tensor<f32, 2>, list: Tensor<i32, 1>, y: TensorMut<f32, 2>) {
+    let rows = list.tile([0], [16]).load();
+    x.tile_rows(rows, [0, 0], [16, 64]).prefetch();
+    y.tile([0, 0], [16, 64]).store(x.tile_rows(rows, [0, 0], [16, 64]).load());
+}
+
+fn main() {}
