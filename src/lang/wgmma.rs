@@ -40,7 +40,8 @@ use super::tile::Tile;
 /// # Errors
 /// K0502 on other targets, K0206 for a right operand in registers, K0402 for a window of another block, K0210 for
 /// extents, K0204 for element types, K0302 for an operand that no descriptor describes, K0503 for a number of warps
-/// that is not a multiple of 4, K0203 for operands of types that do not fit together, K0410 if the accumulator is used
+/// that is not a multiple of 4, K0506 for one that leaves a thread too few registers for an instruction, K0203 for operands
+/// of types that do not fit together, K0410 if the accumulator is used
 /// too early or an operand is overwritten too early, K0417 for an operand that a copy in flight may still write.
 ///
 /// ```no_run
