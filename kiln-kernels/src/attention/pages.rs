@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Half,
+    scratch::grow,
     shape::{extent, require},
 };
 
@@ -248,13 +249,8 @@ impl Attention {
     /// Makes room for parts of a shape `[tasks, splits, rows, dim]`.
     fn reserve(&mut self, stream: &Stream, [tasks, splits, rows, dim]: [usize; 4]) -> Result<()> {
         let (sums, tops) = (tasks * splits * rows * dim, 2 * tasks * rows * pitch(splits));
-        if self.parts.len() < sums {
-            self.parts = stream.empty([sums])?;
-        }
-        if self.tops.len() < tops {
-            self.tops = stream.empty([tops])?;
-        }
-        Ok(())
+        grow(stream, &mut self.parts, sums)?;
+        grow(stream, &mut self.tops, tops)
     }
 }
 
