@@ -228,8 +228,8 @@ impl QuantizedMatmul {
             .min_by_key(|one| one.BM)
             .expect("there is an instance for 32 rows");
         let [bm, bn] = [instance.BM, instance.BN].map(extent);
-        let (tiles, group) = (m.div_ceil(bm) * n.div_ceil(bn), count(b.group)?);
-        self.share(stream, tiles, [bn, bm], k / 2, |mut sharing| {
+        let group = count(b.group)?;
+        self.share(stream, [n, m], [bn, bm], k / 2, |mut sharing| {
             instance
                 .with(packed::product::Args {
                     a,
