@@ -66,9 +66,8 @@ fn main() -> Result<()> {
         lengths: &stream.upload(&lengths_given, [sequences])?,
     };
     let mut attention = Attention::new(&stream)?;
-    let mut decode = || {
-        attention.decode(&stream, &q, &keys, &values, pages_given, &mut out, Options::default())
-    };
+    let mut decode =
+        || attention.decode(&stream, &q, &keys, &values, pages_given, &mut out, Options::default());
     decode()?;
     let ms = report::median_ms(&stream, decode)?;
 
@@ -89,7 +88,12 @@ fn main() -> Result<()> {
     let mut table =
         report::Table::new(&["sequences", "longest", "keys", "rel. error", "ms", "GB/s"]);
     let keys = lengths.iter().sum::<usize>();
-    table.row(&[&sequences, &longest, &keys], error, ms, (2 * keys * row * size_of::<bf16>()) as f64);
+    table.row(
+        &[&sequences, &longest, &keys],
+        error,
+        ms,
+        (2 * keys * row * size_of::<bf16>()) as f64,
+    );
     table.print();
     Ok(())
 }

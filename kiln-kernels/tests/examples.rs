@@ -9,10 +9,13 @@ fn run(name: &str, sizes: &[&str]) -> String {
     path.pop();
     path.pop();
     path.extend(["examples", &format!("{name}{}", std::env::consts::EXE_SUFFIX)]);
-    let output =
-        Command::new(path).args(sizes).env("KILN_DEVICE", "emulator").output().unwrap_or_else(
-            |error| panic!("the example {name} cannot be started, see `cargo build --examples`: {error}"),
-        );
+    let output = Command::new(path)
+        .args(sizes)
+        .env("KILN_DEVICE", "emulator")
+        .output()
+        .unwrap_or_else(|error| {
+            panic!("the example {name} cannot be started, see `cargo build --examples`: {error}")
+        });
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name} failed:\n{text}\n{errors}");

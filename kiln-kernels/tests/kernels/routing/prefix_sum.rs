@@ -99,9 +99,8 @@ fn one_scratch_serves_every_shape_and_a_recording() -> Result<()> {
         let mut x = stream.zeros::<i32, 2>(shape)?;
         let mut out = stream.zeros(shape)?;
         sums.sum(&stream, Part::Inclusive, &x, &mut out)?;
-        let graph = stream
-            .device()
-            .capture(|stream| sums.sum(stream, Part::Inclusive, &x, &mut out))?;
+        let graph =
+            stream.device().capture(|stream| sums.sum(stream, Part::Inclusive, &x, &mut out))?;
         for step in [1, 7] {
             let host: Vec<i32> = (0..(rows * columns) as i32).map(|i| i % 100 * step).collect();
             stream.write(&mut x, &host)?;
