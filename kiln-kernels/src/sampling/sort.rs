@@ -47,6 +47,24 @@ pub fn sort<T: Real>(
 /// One `Sorter` serves any number of shapes, types and streams of its device. Sorts of rows of more than 4096 columns wait for those before,
 /// because they share the scratch memory; one of the same extents has to have run before it is recorded in a
 /// [`capture`](kiln::Device::capture), which cannot allocate.
+///
+/// ```
+/// use kiln::prelude::*;
+/// use kiln_kernels::sampling::{self, Order, Sorter};
+///
+/// let device = Device::best_for(sampling::TARGETS)?;
+/// let stream = device.stream()?;
+/// let mut x = stream.zeros::<f32, 2>([1, 3])?;
+/// let (mut values, mut indices) = (stream.zeros([1, 3])?, stream.zeros([1, 3])?);
+/// let mut sorter = Sorter::new(&stream)?;
+/// let mut sort = |stream: &Stream| sorter.sort(stream, Order::Ascending, &x, &mut values, &mut indices);
+/// sort(&stream)?;
+/// let graph = device.capture(sort)?;
+/// stream.write(&mut x, &[3.0, 1.0, 2.0])?;
+/// graph.launch(&stream)?;
+/// assert_eq!(indices.to_vec(&stream)?, [1, 2, 0]);
+/// # Ok::<(), kiln::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Sorter {
     /// Words of all rows, and what they are merged to.
