@@ -78,7 +78,7 @@ fn every_example_is_run() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 30);
+    assert_eq!(examples, 27);
 }
 
 #[test]
@@ -107,18 +107,6 @@ fn softmax() {
     }
     assert_eq!(text.lines().count(), 2 + 3 * 6, "{text}");
     run_unaligned_rows("softmax", &["201", "1001", "4095", "8191", "16383", "20001"]);
-}
-
-#[test]
-fn rms_norm() {
-    let text = run("rms_norm");
-    for dtype in ["bf16", "f16"] {
-        for columns in ["1000", "4096", "8000", "16384", "20000"] {
-            assert_eq!(lines(&text, dtype, columns), 1, "{dtype}, {columns}:\n{text}");
-        }
-    }
-    assert_eq!(text.lines().count(), 2 + 2 * 5, "{text}");
-    run_unaligned_rows("rms_norm", &["1001", "4095", "8191", "16383", "20001"]);
 }
 
 #[test]
@@ -229,7 +217,7 @@ fn sizes_that_are_none_are_refused() {
         &["64", "0", "8"],
         &["--large", "8", "8"],
     ] {
-        let output = Command::new(example("split_k"))
+        let output = Command::new(example("matmul_accumulate"))
             .args(sizes)
             .env("KILN_DEVICE", "emulator")
             .output()
@@ -250,28 +238,10 @@ fn matmul_accumulate() {
     assert_eq!(text.matches("stages").count(), 2, "two instances:\n{text}");
 }
 
-/// Blocks write 64 x 128 sums in f32, 64 elements an access.
-#[test]
-fn split_k() {
-    let text = fragments_wait_twice("split_k", &[12 * 64 * 128 / 64, 4 * 64 * 128 / 64]);
-    assert_eq!(text.matches("a block").count(), 2, "two instances:\n{text}");
-}
-
 #[test]
 fn flash_attention() {
     let text = run("flash_attention");
     assert_eq!(text.matches("head ").count(), 12, "twelve instances:\n{text}");
-}
-
-/// Sequences that end within a page, one without tokens; then one sequence that is shorter than the pipeline.
-#[test]
-fn attention_paged() {
-    for sizes in [&[][..], &["1", "17"]] {
-        let (text, _) = run_with("attention_paged", sizes);
-        for name in ["f16 pages of 16", "f16 pages of 64"] {
-            assert_eq!(text.matches(name).count(), 4, "{name}, of both types:\n{text}");
-        }
-    }
 }
 
 /// Every choice of the contiguous indices, a narrower tile, `f16`, and FP8; blocks that take tiles over.

@@ -60,7 +60,7 @@ const RUN: [Set; 4] = [
 
 /// Files of `tests/kernels` and kernels of the examples, which are assembled only.
 const ASSEMBLED: [Set; 3] = [
-    (None, &["matmul_pipelined/", "softmax/", "rms_norm/", "layer_norm/"]),
+    (None, &["matmul_pipelined/", "softmax/", "layer_norm/"]),
     (Some(Capability::Tma), &["flash_attention/attention"]),
     (
         Some(Capability::Tcgen05),

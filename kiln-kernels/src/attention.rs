@@ -91,6 +91,7 @@ mod pages;
 mod parts;
 mod plain;
 mod seen;
+mod softmax;
 
 pub use backward::{Given, Gradients, Sums};
 use hopper::specialized;

@@ -8,7 +8,13 @@ mod element;
 mod extreme;
 #[cfg(any(feature = "routing", feature = "sampling"))]
 mod order;
-#[cfg(feature = "matmul")]
+#[cfg(any(
+    feature = "attention",
+    feature = "matmul",
+    feature = "routing",
+    feature = "rows",
+    feature = "sampling"
+))]
 mod scratch;
 mod shape;
 #[cfg(feature = "matmul")]

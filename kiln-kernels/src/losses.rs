@@ -79,6 +79,7 @@ use crate::{
     Half,
     matmul::{Epilogue, Matmul},
     rows::{CrossEntropy, cross_entropy, holds, require_narrow},
+    scratch::grow,
     shape::require,
 };
 
@@ -298,9 +299,7 @@ impl<'a, T: Half> Words<'a, T> {
         let [vocabulary, d] = weight.shape();
         let whole = vocabulary / WORDS * WORDS;
         let rows = if whole < vocabulary { WORDS } else { 0 };
-        if scratch.len() < rows * d {
-            *scratch = stream.empty([rows * d])?;
-        }
+        grow(stream, scratch, rows * d)?;
         if rows * d > 0 {
             let first = i32::try_from(whole).expect("rows of logits are not too wide");
             let to = &mut scratch.as_strided_mut([rows, d], [d, 1])?;
@@ -358,11 +357,7 @@ impl Chunks {
 
     /// Makes scratch memory for the logits of a chunk.
     fn allocate<T: Half>(&self, stream: &Stream, logits: &mut DeviceTensor<T, 1>) -> Result<()> {
-        let required = self.chunk * self.pitch;
-        if logits.len() < required {
-            *logits = stream.empty([required])?;
-        }
-        Ok(())
+        grow(stream, logits, self.chunk * self.pitch)
     }
 
     /// The logits of so many tokens, as many as end at a multiple of 16 bytes.

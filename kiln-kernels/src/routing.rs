@@ -3,7 +3,7 @@
 //!
 //! [`top_k`] chooses experts by scores, and gives their weights. [`Permutation`] counts the tokens of each expert and gives every choice a
 //! row, so that the rows of an expert are adjacent. [`permute`] brings the rows of tokens there, and [`unpermute`] adds what the experts
-//! make of them. All of it stays on the device, and nothing waits for the host.
+//! make of them. All of it stays on the device, and nothing waits for the host. [`PrefixSums`] keep the memory that long running sums take.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -61,7 +61,7 @@ mod top_k;
 pub use crate::extreme::{argmax, argmin};
 pub use histogram::histogram;
 pub use permutation::Permutation;
-pub use prefix_sum::{Part, Summand, prefix_sum};
+pub use prefix_sum::{Part, PrefixSums, Summand, prefix_sum};
 pub use rows::{permute, unpermute, unpermute_backward};
 pub use top_k::{TopK, Weights, top_k, top_k_backward};
 

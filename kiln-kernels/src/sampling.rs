@@ -1,7 +1,7 @@
 //! Tokens from scores of a vocabulary, and sorted rows.
 //!
 //! [`greedy`] takes the greatest score of each row, and [`sample`] draws by the softmax of the scores, cut off by [`Cut`].
-//! [`sort`] puts whole rows in order.
+//! [`sort`] puts whole rows in order; a [`Sorter`] keeps the memory that long rows take.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -52,7 +52,7 @@ mod sort;
 
 pub use crate::extreme::argmax as greedy;
 pub use draw::{Cut, Cuts, Seed, sample, sample_rows};
-pub use sort::{Order, sort};
+pub use sort::{Order, Sorter, sort};
 
 /// What the kernels are compiled for.
 pub const TARGETS: &[Target] = &[Target::Sm80];

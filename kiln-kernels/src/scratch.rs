@@ -1,8 +1,32 @@
-//! Scratch memory of products whose steps along `k` are shared by blocks.
+//! Scratch memory that is kept from one call to the next, so that later calls of the same extents do not allocate.
 
 use kiln::prelude::*;
 
-/// Sums of parts of tiles, and how many there are of each tile. It is kept from one product to the next.
+/// Scratch memory of a shape: the first elements of `memory`, which grows if it has fewer.
+pub(crate) fn shaped<'a, T: Element, const R: usize>(
+    stream: &Stream,
+    memory: &'a mut DeviceTensor<T, 1>,
+    shape: [usize; R],
+) -> Result<TensorViewMut<'a, T, R>> {
+    let len = shape.iter().product();
+    grow(stream, memory, len)?;
+    memory.view_mut().into_slice(0, 0..len)?.into_reshape(shape)
+}
+
+/// Makes scratch memory for at least so many elements. What was there is lost if it grows.
+pub(crate) fn grow<T: Element>(
+    stream: &Stream,
+    memory: &mut DeviceTensor<T, 1>,
+    len: usize,
+) -> Result<()> {
+    if memory.len() < len {
+        *memory = stream.empty([len])?;
+    }
+    Ok(())
+}
+
+/// Memory of products whose steps along `k` are shared by blocks: sums of parts of tiles, and how many there are of each tile.
+#[cfg(feature = "matmul")]
 #[derive(Debug)]
 pub(crate) struct Scratch {
     /// Sums, of 32 bits each.
@@ -13,6 +37,7 @@ pub(crate) struct Scratch {
     spoilt: bool,
 }
 
+#[cfg(feature = "matmul")]
 impl Scratch {
     pub(crate) fn new(stream: &Stream) -> Result<Scratch> {
         Ok(Scratch { parts: stream.empty([0])?, arrived: stream.zeros([0])?, spoilt: false })
@@ -26,14 +51,12 @@ impl Scratch {
         tiles: usize,
         launch: impl FnOnce(TensorViewMut<'_, f32, 1>, &mut DeviceTensor<i32, 1>) -> Result<()>,
     ) -> Result<()> {
-        if self.parts.len() < sums {
-            self.parts = stream.empty([sums])?;
-        }
+        let parts = shaped(stream, &mut self.parts, [sums])?;
         if self.arrived.len() < tiles || self.spoilt {
             self.arrived = stream.zeros([tiles])?;
             self.spoilt = false;
         }
-        let launched = launch(self.parts.slice_mut(0, 0..sums)?, &mut self.arrived);
+        let launched = launch(parts, &mut self.arrived);
         if launched.is_err() {
             // What was stopped may have counted parts that nobody will add.
             self.spoilt = true;

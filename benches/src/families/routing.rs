@@ -3,7 +3,7 @@
 use anyhow::Result;
 use kiln::prelude::*;
 use kiln_kernels::routing::{
-    Part, Permutation, TopK, Weights, histogram, permute, prefix_sum, top_k, unpermute,
+    Part, Permutation, PrefixSums, TopK, Weights, histogram, permute, top_k, unpermute,
 };
 
 use super::{Bench, HALF, Peers, Timed, Work};
@@ -84,6 +84,7 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
             .by("torch", "torch.histc(values, 4096, 0, 4095)")
             .gives(&["counts"]),
     })?;
+    let mut sums = PrefixSums::new(&bench.stream)?;
     for shape in [[8192, 4096], [1, 1 << 25]] {
         let x = bench.normal(shape, 3)?;
         let mut out = bench.stream.zeros::<bf16, 2>(shape)?;
@@ -91,7 +92,7 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
         bench.time(Timed {
             name: format!("routing: prefix_sum of {}x{}", shape[0], shape[1]),
             work: Work::Bytes(2 * HALF * shape[0] * shape[1]),
-            launch: Box::new(|stream| Ok(prefix_sum(stream, Part::Inclusive, &x, &mut out)?)),
+            launch: Box::new(|stream| Ok(sums.sum(stream, Part::Inclusive, &x, &mut out)?)),
             peers: Peers::of(&given).by("torch", "torch.cumsum(x, -1)"),
         })?;
     }

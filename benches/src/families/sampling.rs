@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use kiln::prelude::*;
-use kiln_kernels::sampling::{Cut, Order, Seed, greedy, sample, sort};
+use kiln_kernels::sampling::{Cut, Order, Seed, Sorter, greedy, sample};
 
 use super::{Bench, HALF, Peers, Timed, Work};
 use crate::peers::Given;
@@ -46,8 +46,8 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
             })?;
         }
     }
-    // Longer rows, which are merged, need scratch memory, which a recording cannot have.
-    for shape in [[16384, 512], [1024, 4096]] {
+    let mut sorter = Sorter::new(&bench.stream)?;
+    for shape in [[16384, 512], [1024, 4096], [16, 1 << 17]] {
         let [rows, columns] = shape;
         let x = bench.normal(shape, 2)?;
         let mut values = bench.stream.zeros::<bf16, 2>(shape)?;
@@ -58,7 +58,7 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
             name: format!("sampling: sort of {rows}x{columns}"),
             work: Work::Bytes((2 * HALF + 4) * rows * columns),
             launch: Box::new(|stream| {
-                Ok(sort(stream, Order::Descending, &x, &mut values, &mut indices)?)
+                Ok(sorter.sort(stream, Order::Descending, &x, &mut values, &mut indices)?)
             }),
             peers: Peers::of(&given)
                 .by("torch", "torch.sort(x, stable=True, dim=-1, descending=True)")

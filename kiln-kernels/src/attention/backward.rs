@@ -5,6 +5,7 @@ use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 use super::{Attention, Factors, Options, Ragged, count};
 use crate::{
     Half,
+    scratch::shaped,
     shape::{extent, require},
 };
 
@@ -179,8 +180,8 @@ impl Attention {
         };
         let rows = lengths.pieces(queries, ROWS) * extent(ROWS);
         let shape = if atomic { [batch, heads, rows, dim] } else { [0; 4] };
-        let mut sums = scratch(stream, &mut self.tops, [2, batch, heads, rows])?;
-        let mut dq_sums = scratch(stream, &mut self.parts, shape)?;
+        let mut sums = shaped(stream, &mut self.tops, [2, batch, heads, rows])?;
+        let mut dq_sums = shaped(stream, &mut self.parts, shape)?;
         let longest = count(lengths.longest)?;
         let blocks = count(rows / extent(of_results::R))?;
         if queries > 0 && heads > 0 {
@@ -327,17 +328,4 @@ impl Lengths {
     fn pieces(&self, rows: usize, of: i32) -> usize {
         if self.ragged { rows / extent(of) + self.sequences } else { rows.div_ceil(extent(of)) }
     }
-}
-
-/// Scratch memory of a shape.
-fn scratch<'a>(
-    stream: &Stream,
-    memory: &'a mut DeviceTensor<f32, 1>,
-    shape: [usize; 4],
-) -> Result<TensorViewMut<'a, f32, 4>> {
-    let len = shape.iter().product();
-    if memory.len() < len {
-        *memory = stream.empty([len])?;
-    }
-    memory.view_mut().into_slice(0, 0..len)?.into_reshape(shape)
 }

@@ -2,8 +2,9 @@
 
 #[kiln::kernel]
 pub(crate) mod paged {
-    use super::super::parts::items::{combined, shared_tiles};
-    use super::super::seen::items::{Change, LEAST, LN_2, Seen};
+    use super::super::parts::items::{combined, leave, shared_tiles};
+    use super::super::seen::items::{Change, LN_2, Seen};
+    use super::super::softmax::items::Totals;
     use kiln::prelude::*;
 
     /// The rows of a product: queries that see one head of keys, of each query one row after the other for its heads.
@@ -111,8 +112,7 @@ pub(crate) mod paged {
         sync();
         let change = Change { inner, sloped, slope: of_rows.load() };
         let (ks, vs) = (shared::<T>([KEYS, D]), shared::<T>([KEYS, D]));
-        let mut top = full::<f32>([ROWS], LEAST);
-        let mut total = zeros::<f32>([ROWS]);
+        let mut totals = Totals::none::<ROWS>();
         let mut acc = zeros::<f32>([ROWS, D]);
         let from = seen.share::<KEYS>(split, task.sharers);
         let to = seen.share::<KEYS>(split + 1, task.sharers);
@@ -133,18 +133,12 @@ pub(crate) mod paged {
             if !seen.all::<KEYS>(at) {
                 s = seen.mask::<KEYS>(s, places, at);
             }
-            let new_top = maximum(top, s.max(1));
-            let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2_approx();
-            let shrink = ((top - new_top) * scale).exp2_approx();
-            total = total * shrink + weights.sum(1);
+            let (weights, shrink) = totals.weigh(s, scale);
             acc = dot(weights.cast::<T>(), vs, acc * shrink.expand(1));
-            top = new_top;
         }
         if task.sharers == 1 {
-            // A query that sees no key has a total of 0, and sums of 0.
-            let share = select(total.eq(0.0), 1.0, 1.0 / total);
-            qs.store((acc * share.expand(1)).cast::<T>());
-            of_rows.store((total.log2() + top * scale) * LN_2);
+            qs.store((acc * totals.share().expand(1)).cast::<T>());
+            of_rows.store(totals.log2(scale) * LN_2);
             sync();
             for row in unroll(0..ROWS) {
                 let (query, head) = task.of_row(row);
@@ -156,9 +150,7 @@ pub(crate) mod paged {
                     .store(logarithm.reshape([1, 1, 1]));
             }
         } else {
-            parts.tile([index, split, 0, 0], [1, 1, ROWS, D]).store(acc.reshape([1, 1, ROWS, D]));
-            tops.tile([index, 0, 0, split], [1, 1, ROWS, 1]).store(top.reshape([1, 1, ROWS, 1]));
-            tops.tile([index, 1, 0, split], [1, 1, ROWS, 1]).store(total.reshape([1, 1, ROWS, 1]));
+            leave::<ROWS, D>(acc, totals, parts, tops, [index, split]);
         }
     }
 

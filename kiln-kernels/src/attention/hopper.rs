@@ -3,6 +3,7 @@
 #[kiln::kernel]
 pub(crate) mod specialized {
     use super::super::seen::items::{Change, LEAST, LN_2, Seen, part};
+    use super::super::softmax::items::Totals;
     use kiln::{Ring, prelude::*};
 
     /// One block computes 128 queries of one head: a warp copies keys and values, two warpgroups hold 64 queries each, and start the
@@ -75,9 +76,9 @@ pub(crate) mod specialized {
                 let at = N * (end - 1);
                 let s = if CHANGED { change.apply::<N>(s, places, at) } else { s };
                 let s = seen.mask::<N>(s, places, at);
-                let mut top = maximum(s.max(1), LEAST);
+                let top = maximum(s.max(1), LEAST);
                 let weights = fma(s, scale, (top * -scale).expand(1)).exp2_approx();
-                let mut total = weights.sum(1);
+                let mut totals = Totals { top, total: weights.sum(1) };
                 let mut p = weights.cast::<T>();
                 let mut acc = zeros::<f32>([128, V]);
                 // Where the next keys are, and the values of those before them.
@@ -103,11 +104,7 @@ pub(crate) mod specialized {
                     if !seen.all::<N>(at) {
                         s = seen.mask::<N>(s, places, at);
                     }
-                    let new_top = maximum(top, s.max(1));
-                    let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2_approx();
-                    let shrink = ((top - new_top) * scale).exp2_approx();
-                    total = total * shrink + weights.sum(1);
-                    top = new_top;
+                    let (weights, shrink) = totals.weigh(s, scale);
                     next.advance();
                     // Between the weights and the wait for the sums: what is computed before a wait in turns stays there, and runs while
                     // the tensor cores do.
@@ -123,12 +120,10 @@ pub(crate) mod specialized {
                 v_filled[last.slot].wait(last.phase);
                 acc = wgmma::mma(p, vs[last.slot], acc);
                 acc = wgmma::wait(0, acc);
-                // A query that sees no key has a total of 0, and sums of 0.
-                let share = select(total.eq(0.0), 1.0, 1.0 / total);
-                let result = (acc * share.expand(1)).cast::<T>();
+                let result = (acc * totals.share().expand(1)).cast::<T>();
                 // Windows end where the sequence does.
                 let lse = lse.slice((.., .., from..to));
-                let logarithm = total.log2() + top * scale;
+                let logarithm = totals.log2(scale);
                 lse.tile([plane, head, start], [1, 1, 128])
                     .store((logarithm * LN_2).reshape([1, 1, 128]));
                 sync(); // both groups have read their queries

@@ -2,8 +2,9 @@
 
 #[kiln::kernel]
 pub(crate) mod joined {
-    use super::super::parts::items::{combined, shared_tiles};
-    use super::super::seen::items::{Change, LEAST, LN_2, Seen};
+    use super::super::parts::items::{combined, leave, shared_tiles};
+    use super::super::seen::items::{Change, LN_2, Seen};
+    use super::super::softmax::items::Totals;
     use kiln::prelude::*;
 
     /// What a block computes: heads of one query.
@@ -62,51 +63,19 @@ pub(crate) mod joined {
         unit: f32,
     }
 
-    /// What a block has of each row so far.
-    #[derive(Clone, Copy)]
-    struct Sums {
-        top: Tile<f32>,
-        total: Tile<f32>,
-        acc: Tile<f32>,
-    }
-
-    impl Sums {
-        /// Of no keys, for `M` rows.
-        fn none<const M: i32>() -> Sums {
-            Sums { top: full([M], LEAST), total: zeros([M]), acc: zeros([M, 512]) }
-        }
-
-        /// The weights of products, by which the values are multiplied that `acc` takes next. It has shrunk to fit them.
-        fn weigh(&mut self, s: Tile<f32>, scale: f32) -> Tile<f32> {
-            let new_top = maximum(self.top, s.max(1));
-            let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2_approx();
-            let shrink = ((self.top - new_top) * scale).exp2_approx();
-            self.total = self.total * shrink + weights.sum(1);
-            self.acc *= shrink.expand(1);
-            self.top = new_top;
-            weights
-        }
-    }
-
     impl<T: Float> Common<T> {
         /// Stores results, or a part of them.
-        fn finish<const M: i32>(&self, task: Task, sums: Sums) {
-            let (top, total, acc) = (sums.top, sums.total, sums.acc);
+        fn finish<const M: i32>(&self, task: Task, acc: Tile<f32>, totals: Totals) {
             let (index, split) = (block_id(0) / self.splits, block_id(0) % self.splits);
             if task.sharers == 1 {
-                // A query that sees no key has a total of 0, and sums of 0.
-                let share = select(total.eq(0.0), 1.0, 1.0 / total);
-                let result = (acc * share.expand(1)).cast::<T>();
-                let logarithm = (total.log2() + top * self.scale) * LN_2;
+                let result = (acc * totals.share().expand(1)).cast::<T>();
+                let logarithm = totals.log2(self.scale) * LN_2;
                 let out = self.out.tile([task.sequence, task.query, task.head, 0], [1, 1, M, 512]);
                 out.store(result.reshape([1, 1, M, 512]));
                 let lse = self.lse.tile([task.sequence, task.head, task.query], [1, M, 1]);
                 lse.store(logarithm.reshape([1, M, 1]));
             } else {
-                let (parts, tops) = (self.parts, self.tops);
-                parts.tile([index, split, 0, 0], [1, 1, M, 512]).store(acc.reshape([1, 1, M, 512]));
-                tops.tile([index, 0, 0, split], [1, 1, M, 1]).store(top.reshape([1, 1, M, 1]));
-                tops.tile([index, 1, 0, split], [1, 1, M, 1]).store(total.reshape([1, 1, M, 1]));
+                leave::<M, 512>(acc, totals, self.parts, self.tops, [index, split]);
             }
         }
     }
@@ -140,7 +109,8 @@ pub(crate) mod joined {
         let places = full::<i32>([64], seen.place);
         let (ks, kr) = (shared::<T>([64, 512]), shared::<T>([64, 64]));
         let ps = shared::<T>([64, 64]);
-        let mut sums = Sums::none::<64>();
+        let mut totals = Totals::none::<64>();
+        let mut acc = zeros::<f32>([64, 512]);
         let from = seen.share::<64>(split, task.sharers);
         let to = seen.share::<64>(split + 1, task.sharers);
         for tile in pipeline(from..to, 2) {
@@ -155,12 +125,14 @@ pub(crate) mod joined {
             if !seen.all::<64>(at) {
                 s = seen.mask::<64>(s, places, at);
             }
+            let (weights, shrink) = totals.weigh(s, scale);
+            acc *= shrink.expand(1);
             // Each warpgroup has half of the keys of a row here, and needs all weights.
-            ps.store(sums.weigh(s, scale).cast::<T>());
+            ps.store(weights.cast::<T>());
             sync();
-            sums.acc = dot(ps, ks, sums.acc);
+            acc = dot(ps, ks, acc);
         }
-        common.finish::<64>(task, sums);
+        common.finish::<64>(task, acc, totals);
     }
 
     /// The same of 16 heads, for GPUs from Ampere on.
@@ -187,7 +159,8 @@ pub(crate) mod joined {
         let places = full::<i32>([16], seen.place);
         let (ks, kr) = (shared::<T>([32, 512]), shared::<T>([32, 64]));
         let ps = shared::<T>([16, 32]);
-        let mut sums = Sums::none::<16>();
+        let mut totals = Totals::none::<16>();
+        let mut acc = zeros::<f32>([16, 512]);
         let from = seen.share::<32>(split, task.sharers);
         let to = seen.share::<32>(split + 1, task.sharers);
         for tile in pipeline(from..to, 2) {
@@ -201,11 +174,13 @@ pub(crate) mod joined {
             if !seen.all::<32>(at) {
                 s = seen.mask::<32>(s, places, at);
             }
-            ps.store(sums.weigh(s, scale).cast::<T>());
+            let (weights, shrink) = totals.weigh(s, scale);
+            acc *= shrink.expand(1);
+            ps.store(weights.cast::<T>());
             sync();
-            sums.acc = dot(ps, ks, sums.acc);
+            acc = dot(ps, ks, acc);
         }
-        common.finish::<16>(task, sums);
+        common.finish::<16>(task, acc, totals);
     }
 
     /// One block adds the parts of one row, of blocks with `M` heads and `N` keys at a time.

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Half,
+    scratch::shaped,
     shape::{extent, require},
 };
 
@@ -80,8 +81,7 @@ impl Attention {
         let splits =
             (BLOCKS * self.multiprocessors / tasks).min(most / extent(paged::KEYS * FEWEST)).max(1);
         let shape = [tasks, if splits == 1 { 0 } else { splits }, rows, value_dim];
-        self.reserve(stream, shape)?;
-        let (mut parts, mut tops) = scratch(&mut self.parts, &mut self.tops, shape)?;
+        let (mut parts, mut tops) = scratch(stream, &mut self.parts, &mut self.tops, shape)?;
         let slopes = options.slopes.unwrap_or(&self.no_slopes);
         let lse = options.lse.unwrap_or(&mut self.no_lse);
         let (tasks, splits, rows) = (count(tasks)?, count(splits)?, count(rows)?);
@@ -188,8 +188,7 @@ impl Attention {
         let most = width.saturating_mul(page);
         let splits = (self.multiprocessors / tasks).min(most / (keys * extent(FEWEST))).max(1);
         let shape = [tasks, if splits == 1 { 0 } else { splits }, rows, 512];
-        self.reserve(stream, shape)?;
-        let (mut parts, mut tops) = scratch(&mut self.parts, &mut self.tops, shape)?;
+        let (mut parts, mut tops) = scratch(stream, &mut self.parts, &mut self.tops, shape)?;
         let slopes = options.slopes.unwrap_or(&self.no_slopes);
         let lse = options.lse.unwrap_or(&mut self.no_lse);
         let (tasks, count_of_splits, rows) = (count(tasks)?, count(splits)?, count(rows)?);
@@ -244,33 +243,19 @@ impl Attention {
             })
             .launch(stream)
     }
-
-    /// Makes room for parts of a shape `[tasks, splits, rows, dim]`.
-    fn reserve(&mut self, stream: &Stream, [tasks, splits, rows, dim]: [usize; 4]) -> Result<()> {
-        let (sums, tops) = (tasks * splits * rows * dim, 2 * tasks * rows * pitch(splits));
-        if self.parts.len() < sums {
-            self.parts = stream.empty([sums])?;
-        }
-        if self.tops.len() < tops {
-            self.tops = stream.empty([tops])?;
-        }
-        Ok(())
-    }
 }
 
 type Scratch<'a> = (TensorViewMut<'a, f32, 4>, TensorViewMut<'a, f32, 4>);
 
-/// The sums of parts of a shape `[tasks, splits, rows, dim]`, and their largest scores and totals.
+/// Scratch memory for the sums of parts of a shape `[tasks, splits, rows, dim]`, and for their largest scores and totals.
 fn scratch<'a>(
+    stream: &Stream,
     parts: &'a mut DeviceTensor<f32, 1>,
     tops: &'a mut DeviceTensor<f32, 1>,
-    [tasks, splits, rows, dim]: [usize; 4],
+    shape @ [tasks, splits, rows, _]: [usize; 4],
 ) -> Result<Scratch<'a>> {
-    let pitch = pitch(splits);
-    let parts = parts.view_mut().into_slice(0, 0..tasks * splits * rows * dim)?;
-    let tops = tops.view_mut().into_slice(0, 0..2 * tasks * rows * pitch)?;
-    let parts = parts.into_reshape([tasks, splits, rows, dim])?;
-    Ok((parts, tops.into_reshape([tasks, 2, rows, pitch])?))
+    let of_tops = [tasks, 2, rows, pitch(splits)];
+    Ok((shaped(stream, parts, shape)?, shaped(stream, tops, of_tops)?))
 }
 
 /// How far rows of so many numbers in f32 are apart: they begin at multiples of 16 bytes, without which the kernels' copies of keys would be

@@ -5,7 +5,8 @@ use kiln::prelude::*;
 #[device]
 pub(crate) mod items {
     use super::super::seen::items::{LEAST, LN_2, Seen};
-    use kiln::lang::{Tensor, Tile, arange, range, select, zeros};
+    use super::super::softmax::items::Totals;
+    use kiln::lang::{Tensor, TensorMut, Tile, arange, range, select, zeros};
 
     /// Tiles of keys that are worth a block of their own.
     pub(crate) const FEWEST: i32 = 16;
@@ -13,6 +14,20 @@ pub(crate) mod items {
     /// How many of `splits` blocks share the tiles of `N` keys.
     pub(crate) fn shared_tiles<const N: i32>(seen: Seen, splits: i32) -> i32 {
         ((seen.end::<N>() - seen.first::<N>()) / FEWEST).max(1).min(splits)
+    }
+
+    /// Stores the part of block `split` of the sums of `M` rows of `D` columns.
+    pub(crate) fn leave<const M: i32, const D: i32>(
+        sums: Tile<f32>,
+        totals: Totals,
+        parts: TensorMut<f32, 4>,
+        tops: TensorMut<f32, 4>,
+        [index, split]: [i32; 2],
+    ) {
+        parts.tile([index, split, 0, 0], [1, 1, M, D]).store(sums.reshape([1, 1, M, D]));
+        let (top, total) = (totals.top, totals.total);
+        tops.tile([index, 0, 0, split], [1, 1, M, 1]).store(top.reshape([1, 1, M, 1]));
+        tops.tile([index, 1, 0, split], [1, 1, M, 1]).store(total.reshape([1, 1, M, 1]));
     }
 
     /// The sums of the parts of a row, and the logarithm of its total, `N` parts at a time in the order of the keys.

@@ -2,7 +2,8 @@
 
 #[kiln::kernel]
 pub(crate) mod pipelined {
-    use super::super::seen::items::{Change, LEAST, LN_2, Seen, part};
+    use super::super::seen::items::{Change, LN_2, Seen, part};
+    use super::super::softmax::items::Totals;
     use kiln::prelude::*;
 
     /// One block computes 64 queries of one head, while the next keys and values are copied.
@@ -58,8 +59,7 @@ pub(crate) mod pipelined {
         copy_async_wait_all();
         sync();
         let (ks, vs) = (shared::<T>([N, D]), shared::<T>([N, V]));
-        let mut top = full::<f32>([64], LEAST);
-        let mut total = zeros::<f32>([64]);
+        let mut totals = Totals::none::<64>();
         let mut acc = zeros::<f32>([64, V]);
         for tile in pipeline(seen.first::<N>()..seen.end::<N>(), 2) {
             let at = N * tile;
@@ -70,18 +70,12 @@ pub(crate) mod pipelined {
             if !seen.all::<N>(at) {
                 s = seen.mask::<N>(s, places, at);
             }
-            let new_top = maximum(top, s.max(1));
-            let weights = fma(s, scale, (new_top * -scale).expand(1)).exp2_approx();
-            let shrink = ((top - new_top) * scale).exp2_approx();
-            total = total * shrink + weights.sum(1);
+            let (weights, shrink) = totals.weigh(s, scale);
             acc = dot(weights.cast::<T>(), vs, acc * shrink.expand(1));
-            top = new_top;
         }
-        // A query that sees no key has a total of 0, and sums of 0.
-        let share = select(total.eq(0.0), 1.0, 1.0 / total);
-        let result = (acc * share.expand(1)).cast::<T>();
+        let result = (acc * totals.share().expand(1)).cast::<T>();
         out.tile([plane, start, head, 0], [1, 64, 1, V]).store(result.reshape([1, 64, 1, V]));
-        let logarithm = (total.log2() + top * scale) * LN_2;
+        let logarithm = totals.log2(scale) * LN_2;
         lse.tile([plane, head, start], [1, 1, 64]).store(logarithm.reshape([1, 1, 64]));
     }
 }

@@ -34,6 +34,17 @@ mod sealed {
     impl Sealed for i8 {}
 }
 
+/// Launches the kernel of a format: one for `e4m3`, or one for `i8`.
+macro_rules! launch {
+    ($stream:expr, $Q:ty, $e4m3:ident | $i8:ident, |$i:ident| $fits:expr, $args:tt) => {
+        if Dtype::of::<$Q>() == Dtype::E4m3 {
+            scaled::$e4m3::find(|$i| $fits)?.with(scaled::$e4m3::Args $args).launch($stream)
+        } else {
+            scaled::$i8::find(|$i| $fits)?.with(scaled::$i8::Args $args).launch($stream)
+        }
+    };
+}
+
 /// Which elements share a scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaling {
@@ -94,8 +105,7 @@ pub fn quantize<T: Real, Q: Quantized>(
     let shape = x.tensor()?.shape();
     require("quantisation, of out", shape, out.tensor_mut()?.shape())?;
     require("quantisation, of scales", scaling.scales(shape), scales.tensor_mut()?.shape())?;
-    let (of_x, of_out) = (Dtype::of::<T>(), Dtype::of::<Q>());
-    let float = of_out == Dtype::E4m3;
+    let of_x = Dtype::of::<T>();
     match (scaling, shape[1]) {
         (Scaling::Rows, columns @ 0..=16384) => {
             let width = match columns {
@@ -106,35 +116,14 @@ pub fn quantize<T: Real, Q: Quantized>(
                 4097..=8192 => 8192,
                 _ => 16384,
             };
-            if float {
-                scaled::rows_to_e4m3::find(|i| (i.T, i.N) == (of_x, width))?
-                    .with(scaled::rows_to_e4m3::Args { x, out, scales })
-                    .launch(stream)
-            } else {
-                scaled::rows_to_i8::find(|i| (i.T, i.N) == (of_x, width))?
-                    .with(scaled::rows_to_i8::Args { x, out, scales })
-                    .launch(stream)
-            }
+            launch!(stream, Q, rows_to_e4m3 | rows_to_i8, |i| (i.T, i.N) == (of_x, width), { x, out, scales })
         }
-        (Scaling::Rows, _) if float => scaled::long_rows_to_e4m3::Values { T: of_x, Q: of_out }
-            .find()?
-            .with(scaled::long_rows_to_e4m3::Args { x, out, scales })
-            .launch(stream),
-        (Scaling::Rows, _) => scaled::long_rows_to_i8::Values { T: of_x, Q: of_out }
-            .find()?
-            .with(scaled::long_rows_to_i8::Args { x, out, scales })
-            .launch(stream),
+        (Scaling::Rows, _) => {
+            launch!(stream, Q, long_rows_to_e4m3 | long_rows_to_i8, |i| i.T == of_x, { x, out, scales })
+        }
         (Scaling::RowBlocks | Scaling::Squares, _) => {
             let rows = if scaling == Scaling::Squares { 128 } else { 1 };
-            if float {
-                scaled::blocks_to_e4m3::find(|i| (i.T, i.ROWS) == (of_x, rows))?
-                    .with(scaled::blocks_to_e4m3::Args { x, out, scales })
-                    .launch(stream)
-            } else {
-                scaled::blocks_to_i8::find(|i| (i.T, i.ROWS) == (of_x, rows))?
-                    .with(scaled::blocks_to_i8::Args { x, out, scales })
-                    .launch(stream)
-            }
+            launch!(stream, Q, blocks_to_e4m3 | blocks_to_i8, |i| (i.T, i.ROWS) == (of_x, rows), { x, out, scales })
         }
     }
 }
@@ -153,22 +142,12 @@ pub fn dequantize<Q: Quantized, T: Real>(
     let shape = x.tensor()?.shape();
     require("dequantisation, of out", shape, out.tensor_mut()?.shape())?;
     require("dequantisation, of scales", scaling.scales(shape), scales.tensor()?.shape())?;
-    let (of_x, of_out) = (Dtype::of::<Q>(), Dtype::of::<T>());
+    let of_out = Dtype::of::<T>();
     // How many rows of a tile of 16 have scales of their own, how many rows share one, and how many columns do.
     let (own, shared_rows, shared_columns) = match scaling {
         Scaling::Rows => (16, 1, i32::MAX),
         Scaling::RowBlocks => (16, 1, 128),
         Scaling::Squares => (1, 128, 128),
     };
-    if of_x == Dtype::E4m3 {
-        scaled::from_e4m3::Values { Q: of_x, T: of_out, OWN: own }
-            .find()?
-            .with(scaled::from_e4m3::Args { x, scales, out, shared_rows, shared_columns })
-            .launch(stream)
-    } else {
-        scaled::from_i8::Values { Q: of_x, T: of_out, OWN: own }
-            .find()?
-            .with(scaled::from_i8::Args { x, scales, out, shared_rows, shared_columns })
-            .launch(stream)
-    }
+    launch!(stream, Q, from_e4m3 | from_i8, |i| (i.T, i.OWN) == (of_out, own), { x, scales, out, shared_rows, shared_columns })
 }

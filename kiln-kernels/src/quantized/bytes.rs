@@ -103,16 +103,13 @@ impl QuantizedMatmul {
         let (a, b, a_scales, b_scales) = (a.numbers, b.numbers, &a_scales, &b_scales);
         let fits = self.fits(a, b, &*c.tensor_mut()?);
         if fits {
-            let large = m.div_ceil(128) * n.div_ceil(128) >= self.multiprocessors;
-            let bm = if large { 128 } else { 64 };
+            let bm = self.rows_of_tile(m, n);
             return specialized::float8::find(|one| one.BM == bm)?
                 .with(specialized::float8::Args { a, b, a_scales, b_scales, c, blocks })
                 .launch(stream);
         }
         let instance = pipelined::float8::find(|one| extent(one.BM) >= m.min(32))?;
-        let tile = [FEW_TILE, extent(instance.BM)];
-        let tiles = n.div_ceil(tile[0]) * m.div_ceil(tile[1]);
-        self.share(stream, tiles, tile, k, |mut sharing| {
+        self.share(stream, [n, m], [FEW_TILE, extent(instance.BM)], k, |mut sharing| {
             let (parts, arrived) = (&mut sharing.parts, sharing.arrived);
             let shares = sharing.shares;
             instance
@@ -188,22 +185,25 @@ impl QuantizedMatmul {
         }
         let result = Dtype::of::<R>();
         if self.fits(a, b, &*c.tensor_mut()?) {
-            let large = m.div_ceil(128) * n.div_ceil(128) >= self.multiprocessors;
-            let bm = if large { 128 } else { 64 };
+            let bm = self.rows_of_tile(m, n);
             return specialized::int8::find(|one| (one.R, one.BM) == (result, bm))?
                 .with(specialized::int8::Args { a, b, a_scales, b_scales, c })
                 .launch(stream);
         }
         let instance = pipelined::int8::find(|one| one.R == result && extent(one.BM) >= m.min(32))?;
-        let tile = [FEW_TILE, extent(instance.BM)];
-        let tiles = n.div_ceil(tile[0]) * m.div_ceil(tile[1]);
-        self.share(stream, tiles, tile, k, |mut sharing| {
+        self.share(stream, [n, m], [FEW_TILE, extent(instance.BM)], k, |mut sharing| {
             let parts = &mut sharing.parts.reinterpret_mut()?;
             let (arrived, shares) = (sharing.arrived, sharing.shares);
             instance
                 .with(pipelined::int8::Args { a, b, a_scales, b_scales, c, parts, arrived, shares })
                 .launch(stream)
         })
+    }
+
+    /// The rows of `a` of a tile, if `wgmma` multiplies: fewer if there were not enough tiles for all multiprocessors.
+    fn rows_of_tile(&self, m: usize, n: usize) -> i32 {
+        let many = m.div_ceil(128) * n.div_ceil(128) >= self.multiprocessors;
+        if many { 128 } else { 64 }
     }
 
     /// Whether `wgmma` multiplies: for many rows, which TMA can copy.

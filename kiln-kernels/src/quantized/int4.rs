@@ -5,7 +5,10 @@
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{QuantizedMatmul, begin_at_pieces};
-use crate::shape::{count, extent, require};
+use crate::{
+    scratch::shaped,
+    shape::{count, extent, require},
+};
 
 mod kernel;
 
@@ -203,11 +206,7 @@ impl QuantizedMatmul {
             begin_at_pieces(&a) && begin_at_pieces(&c)
         };
         if m >= MANY_ROWS && k > 0 && fits {
-            if self.numbers.len() < n * k {
-                self.numbers = stream.empty([n * k])?;
-            }
-            let mut numbers = self.numbers.slice_mut(0, 0..n * k)?;
-            let mut numbers = numbers.reshape_mut([n, k])?;
+            let mut numbers = shaped(stream, &mut self.numbers, [n, k])?;
             b.dequantize(stream, &mut numbers)?;
             self.dense.product(stream, &a, &numbers, c)
         } else {
@@ -229,8 +228,8 @@ impl QuantizedMatmul {
             .min_by_key(|one| one.BM)
             .expect("there is an instance for 32 rows");
         let [bm, bn] = [instance.BM, instance.BN].map(extent);
-        let (tiles, group) = (m.div_ceil(bm) * n.div_ceil(bn), count(b.group)?);
-        self.share(stream, tiles, [bn, bm], k / 2, |mut sharing| {
+        let group = count(b.group)?;
+        self.share(stream, [n, m], [bn, bm], k / 2, |mut sharing| {
             instance
                 .with(packed::product::Args {
                     a,

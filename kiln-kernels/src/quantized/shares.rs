@@ -13,15 +13,16 @@ pub(super) struct Sharing<'a> {
 }
 
 impl QuantizedMatmul {
-    /// Launches a kernel of so many tiles of `[rows, columns]` sums, of weights with so many bytes in a row.
+    /// Launches a kernel of `[n, m]` sums in tiles, by weights with so many bytes in a row.
     pub(super) fn share(
         &mut self,
         stream: &Stream,
-        tiles: usize,
+        [n, m]: [usize; 2],
         [rows, columns]: [usize; 2],
         bytes: usize,
         launch: impl FnOnce(Sharing<'_>) -> Result<()>,
     ) -> Result<()> {
+        let tiles = n.div_ceil(rows) * m.div_ceil(columns);
         let shares = shares(tiles, bytes, self.multiprocessors.max(1));
         let tiles = if shares > 1 { tiles } else { 0 };
         let sums = tiles * shares * rows * columns;

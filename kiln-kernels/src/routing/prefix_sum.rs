@@ -2,7 +2,10 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
-use crate::shape::{extent, require};
+use crate::{
+    scratch::shaped,
+    shape::{extent, require},
+};
 
 /// Whether a running sum has the element itself in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,25 +26,34 @@ impl Summand for f32 {}
 impl Summand for i32 {}
 
 mod sealed {
-    use kiln::prelude::{Element, bf16, f16};
+    use kiln::prelude::{DeviceTensor, Element, bf16, f16};
+
+    use super::PrefixSums;
 
     /// The kernels are compiled for these types alone.
     pub trait Sealed {
         /// The type of the sums.
         type Sum: Element;
+        /// Where they are kept.
+        fn sums(memory: &mut PrefixSums) -> &mut DeviceTensor<Self::Sum, 1>;
     }
 
-    impl Sealed for bf16 {
-        type Sum = f32;
+    macro_rules! sealed {
+        ($($T:ty: $Sum:ty, $field:ident;)*) => {$(
+            impl Sealed for $T {
+                type Sum = $Sum;
+
+                fn sums(memory: &mut PrefixSums) -> &mut DeviceTensor<$Sum, 1> {
+                    &mut memory.$field
+                }
+            }
+        )*};
     }
-    impl Sealed for f16 {
-        type Sum = f32;
-    }
-    impl Sealed for f32 {
-        type Sum = f32;
-    }
-    impl Sealed for i32 {
-        type Sum = i32;
+    sealed! {
+        bf16: f32, numbers;
+        f16: f32, numbers;
+        f32: f32, numbers;
+        i32: i32, integers;
     }
 }
 
@@ -49,7 +61,7 @@ mod sealed {
 ///
 /// A vector is one row. The order of additions depends on the shape alone, so that the sums are the same in every run. Fewer than 128 rows
 /// of more than 4096 columns are summed by several blocks each: that allocates memory for their sums, which a
-/// [`capture`](kiln::Device::capture) refuses.
+/// [`capture`](kiln::Device::capture) refuses. [`PrefixSums`] keep it from one call to the next.
 ///
 /// # Errors
 /// [`Error::Shape`] for different extents and for more than 2^30 columns, those of the allocation and of launches.
@@ -60,30 +72,67 @@ pub fn prefix_sum<T: Summand>(
     x: &impl TensorArgument<T, 2>,
     out: &mut impl TensorArgumentMut<T, 2>,
 ) -> Result<()> {
-    let shape @ [rows, columns] = x.tensor()?.shape();
-    require("prefix_sum, of x", [rows, columns.min(1 << 30)], shape)?;
-    require("prefix_sum, of out", shape, out.tensor_mut()?.shape())?;
-    if shape.contains(&0) {
-        return Ok(());
+    PrefixSums::new(stream)?.sum(stream, part, x, out)
+}
+
+/// Computes running sums of rows, and keeps scratch memory from one [`sum`](PrefixSums::sum) to the next.
+///
+/// `PrefixSums` serve any number of shapes, types and streams of their device. Sums of fewer than 128 rows of more than 4096 columns wait for
+/// those before, because they share the scratch memory; one of the same extents has to have run before it is recorded in a
+/// [`capture`](kiln::Device::capture), which cannot allocate.
+#[derive(Debug)]
+pub struct PrefixSums {
+    /// Sums of parts of rows, of floating-point numbers and of integers.
+    numbers: DeviceTensor<f32, 1>,
+    integers: DeviceTensor<i32, 1>,
+}
+
+impl PrefixSums {
+    /// Running sums on the device of a stream.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(stream: &Stream) -> Result<PrefixSums> {
+        Ok(PrefixSums { numbers: stream.empty([0])?, integers: stream.empty([0])? })
     }
-    let (ty, inclusive) = (Dtype::of::<T>(), i32::from(part == Part::Inclusive));
-    if let Some(short) = sums::short::instances().find(|i| i.T == ty && columns <= extent(i.N)) {
-        return short.with(sums::short::Args { x, inclusive, out }).launch(stream);
+
+    /// The running sums of each row, as of [`prefix_sum`].
+    ///
+    /// # Errors
+    /// Those of [`prefix_sum`].
+    pub fn sum<T: Summand>(
+        &mut self,
+        stream: &Stream,
+        part: Part,
+        x: &impl TensorArgument<T, 2>,
+        out: &mut impl TensorArgumentMut<T, 2>,
+    ) -> Result<()> {
+        let shape @ [rows, columns] = x.tensor()?.shape();
+        require("prefix_sum, of x", [rows, columns.min(1 << 30)], shape)?;
+        require("prefix_sum, of out", shape, out.tensor_mut()?.shape())?;
+        if shape.contains(&0) {
+            return Ok(());
+        }
+        let (ty, inclusive) = (Dtype::of::<T>(), i32::from(part == Part::Inclusive));
+        let mut instances = sums::short::instances();
+        if let Some(short) = instances.find(|i| i.T == ty && columns <= extent(i.N)) {
+            return short.with(sums::short::Args { x, inclusive, out }).launch(stream);
+        }
+        // Parts of whole tiles, which together are up to 1024 blocks.
+        let tile = extent(sums::N);
+        let parts = if rows < 128 { columns.div_ceil(tile).min(1024 / rows) } else { 1 };
+        let columns_of_part = columns.div_ceil(parts).next_multiple_of(tile);
+        let length = i32::try_from(columns_of_part).expect("at most 2^30 columns");
+        // A single part has none before it, and sums outside of the tensor are zeros.
+        let of_parts = if parts == 1 { 0 } else { columns.div_ceil(columns_of_part) };
+        let mut of_parts = shaped(stream, T::sums(self), [rows, of_parts])?;
+        sums::totals::find(|i| i.T == ty)?
+            .with(sums::totals::Args { x, length, sums: &mut of_parts })
+            .launch(stream)?;
+        sums::long::find(|i| i.T == ty)?
+            .with(sums::long::Args { x, sums: &of_parts, length, inclusive, out })
+            .launch(stream)
     }
-    // Parts of whole tiles, which together are up to 1024 blocks.
-    let tile = extent(sums::N);
-    let parts = if rows < 128 { columns.div_ceil(tile).min(1024 / rows) } else { 1 };
-    let columns_of_part = columns.div_ceil(parts).next_multiple_of(tile);
-    let length = i32::try_from(columns_of_part).expect("at most 2^30 columns");
-    // A single part has none before it, and sums outside of the tensor are zeros.
-    let of_parts = if parts == 1 { 0 } else { columns.div_ceil(columns_of_part) };
-    let mut of_parts = stream.empty::<T::Sum, 2>([rows, of_parts])?;
-    sums::totals::find(|i| i.T == ty)?
-        .with(sums::totals::Args { x, length, sums: &mut of_parts })
-        .launch(stream)?;
-    sums::long::find(|i| i.T == ty)?
-        .with(sums::long::Args { x, sums: &of_parts, length, inclusive, out })
-        .launch(stream)
 }
 
 /// Sums of rows and of their parts.

@@ -192,6 +192,26 @@ struct Uploaded<T> {
     by: DeviceTensor<f32, 1>,
 }
 
+impl<T: Number + Half> Uploaded<T> {
+    /// The losses, the gradients of the hidden states, and those of the weights.
+    fn gradients(
+        &self,
+        linear: &mut LinearCrossEntropy<T>,
+        stream: &Stream,
+        options: CrossEntropy,
+        d_weight: WeightGradient<'_, T>,
+    ) -> Result<(Vec<f32>, Vec<T>)> {
+        let Uploaded { hidden, weight, targets, by } = self;
+        let mut loss = stream.full(targets.shape(), f32::NAN)?;
+        let mut d_hidden = stream.full(hidden.shape(), T::of(f64::NAN))?;
+        let (loss_given, d_given) = (&mut loss, &mut d_hidden);
+        linear.gradients(
+            stream, hidden, weight, targets, options, by, loss_given, d_given, d_weight,
+        )?;
+        Ok((loss.to_vec(stream)?, d_hidden.to_vec(stream)?))
+    }
+}
+
 /// `chunk` is how many tokens `chunk_bytes` are.
 fn case<T: Number + Half>(
     shape: [usize; 3],
@@ -202,46 +222,22 @@ fn case<T: Number + Half>(
     let case = Case::<T>::new(shape, options);
     let [tokens, d, vocabulary] = shape;
     let [losses, d_hiddens, d_weights] = case.required(chunk, options);
-    let Uploaded { hidden, weight, targets, by } = case.upload(&stream)?;
+    let given = case.upload(&stream)?;
     let mut linear = LinearCrossEntropy::<T>::in_chunks_of(chunk_bytes, &stream)?;
-    let nan = || stream.full([tokens], f32::NAN);
-    let (mut loss, mut alone) = (nan()?, nan()?);
-    let mut d_hidden = stream.full([tokens, d], T::of(f64::NAN))?;
     let mut d_weight = stream.full([vocabulary, d], T::of(f64::NAN))?;
     let gradient = WeightGradient::Replaced(&mut d_weight);
-    linear.gradients(
-        &stream,
-        &hidden,
-        &weight,
-        &targets,
-        options,
-        &by,
-        &mut loss,
-        &mut d_hidden,
-        gradient,
-    )?;
+    let (loss, d_hidden) = given.gradients(&mut linear, &stream, options, gradient)?;
     let what = format!("{shape:?}, {options:?}");
-    assert_near(&format!("loss of {what}"), 1, &loss.to_vec(&stream)?, &losses);
-    let d_hidden = d_hidden.to_vec(&stream)?;
+    assert_near(&format!("loss of {what}"), 1, &loss, &losses);
     assert_near(&format!("hidden states of {what}"), d, &d_hidden, &d_hiddens);
     assert_near(&format!("weights of {what}"), d, &d_weight.to_vec(&stream)?, &d_weights);
 
-    linear.loss(&stream, &hidden, &weight, &targets, options, &mut alone)?;
+    let mut alone = stream.full([tokens], f32::NAN)?;
+    let Uploaded { hidden, weight, targets, .. } = &given;
+    linear.loss(&stream, hidden, weight, targets, options, &mut alone)?;
     assert_near(&format!("loss alone of {what}"), 1, &alone.to_vec(&stream)?, &losses);
-    let mut without = stream.full([tokens, d], T::of(f64::NAN))?;
-    let (gradient, d_hidden_again) = (WeightGradient::Unwanted, &mut without);
-    linear.gradients(
-        &stream,
-        &hidden,
-        &weight,
-        &targets,
-        options,
-        &by,
-        &mut loss,
-        d_hidden_again,
-        gradient,
-    )?;
-    assert_eq!(values(&without.to_vec(&stream)?), values(&d_hidden), "{what}, without weights");
+    let (_, without) = given.gradients(&mut linear, &stream, options, WeightGradient::Unwanted)?;
+    assert_eq!(values(&without), values(&d_hidden), "{what}, without weights");
     Ok(())
 }
 
@@ -323,22 +319,11 @@ fn views_and_recordings_give_the_same() -> Result<()> {
     let stream = stream()?;
     let (tokens, d, vocabulary) = (9, 24, 50);
     let case = Case::<bf16>::new([tokens, d, vocabulary], PLAIN);
-    let Uploaded { hidden, weight, targets, by } = case.upload(&stream)?;
+    let given = case.upload(&stream)?;
     let mut linear = LinearCrossEntropy::new(&stream)?;
-    let mut loss = stream.zeros([tokens])?;
-    let (mut d_hidden, mut d_weight) = (stream.zeros([tokens, d])?, stream.zeros([vocabulary, d])?);
+    let mut d_weight = stream.zeros([vocabulary, d])?;
     let gradient = WeightGradient::Replaced(&mut d_weight);
-    linear.gradients(
-        &stream,
-        &hidden,
-        &weight,
-        &targets,
-        PLAIN,
-        &by,
-        &mut loss,
-        &mut d_hidden,
-        gradient,
-    )?;
+    let (loss, d_hidden) = given.gradients(&mut linear, &stream, PLAIN, gradient)?;
 
     let wide_hidden = stream.upload(&within(&case.hidden, d, 8), [tokens, 64])?;
     let wide_weight = stream.upload(&within(&case.weight, d, 16), [vocabulary, 64])?;
@@ -353,14 +338,22 @@ fn views_and_recordings_give_the_same() -> Result<()> {
         let gradient = WeightGradient::Replaced(&mut d_weight_part);
         let d_hidden = &mut d_hidden_part;
         linear.gradients(
-            stream, &hidden, &weight, &targets, PLAIN, &by, &mut again, d_hidden, gradient,
+            stream,
+            &hidden,
+            &weight,
+            &given.targets,
+            PLAIN,
+            &given.by,
+            &mut again,
+            d_hidden,
+            gradient,
         )
     })?;
     graph.launch(&stream)?;
-    assert_eq!(again.to_vec(&stream)?, loss.to_vec(&stream)?);
+    assert_eq!(again.to_vec(&stream)?, loss);
     // NaN equals nothing.
     let bits = |of: Vec<bf16>| of.into_iter().map(bf16::to_bits).collect::<Vec<_>>();
-    let required = within(&d_hidden.to_vec(&stream)?, d, 8);
+    let required = within(&d_hidden, d, 8);
     assert_eq!(bits(all_hidden.to_vec(&stream)?), bits(required));
     let required = within(&d_weight.to_vec(&stream)?, d, 16);
     assert_eq!(bits(all_weight.to_vec(&stream)?), bits(required));

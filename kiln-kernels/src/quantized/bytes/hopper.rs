@@ -27,6 +27,30 @@ pub(crate) mod specialized {
     }
 
     impl<T: Scalar, R: Cast> Product<T, R> {
+        /// The product of a block, whose ring has `STAGES` pairs of operands.
+        fn new<const BM: i32, const BN: i32, const STAGES: i32>(
+            a: TensorMap<T, 2>,
+            b: TensorMap<T, 2>,
+            a_scales: Tensor<f32, 2>,
+            b_scales: Tensor<f32, 2>,
+            c: TensorMapMut<R, 2>,
+        ) -> Product<T, R> {
+            Product {
+                a,
+                b,
+                a_scales,
+                b_scales,
+                c,
+                lefts: shared([STAGES, BM, 128]),
+                rights: shared([STAGES, BN, 128]),
+                staged: shared([BM, BN]),
+                full: barriers(STAGES, 1),
+                empty: barriers(STAGES, 1),
+                tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)),
+                steps: cdiv(a.dim(1), 128),
+            }
+        }
+
         /// Fills the ring, tile after tile.
         fn load(&self) {
             let [bm, bn] = self.c.block();
@@ -179,20 +203,7 @@ pub(crate) mod specialized {
         #[block(BM, BN)] c: TensorMapMut<R, 2>,
         blocks: bool,
     ) {
-        let p = Product {
-            a,
-            b,
-            a_scales,
-            b_scales,
-            c,
-            lefts: shared([STAGES, BM, 128]),
-            rights: shared([STAGES, BN, 128]),
-            staged: shared([BM, BN]),
-            full: barriers(STAGES, 1),
-            empty: barriers(STAGES, 1),
-            tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)),
-            steps: cdiv(a.dim(1), 128),
-        };
+        let p = Product::new::<BM, BN, STAGES>(a, b, a_scales, b_scales, c);
         warp_specialize(
             || p.multiply_float8(blocks),
             [partition(1).registers(40).run(|| p.load())],
@@ -220,20 +231,7 @@ pub(crate) mod specialized {
         b_scales: Tensor<f32, 2>,
         #[block(BM, BN)] c: TensorMapMut<R, 2>,
     ) {
-        let p = Product {
-            a,
-            b,
-            a_scales,
-            b_scales,
-            c,
-            lefts: shared([STAGES, BM, 128]),
-            rights: shared([STAGES, BN, 128]),
-            staged: shared([BM, BN]),
-            full: barriers(STAGES, 1),
-            empty: barriers(STAGES, 1),
-            tiles: Persistent::<Grouped<16>>::new(cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)),
-            steps: cdiv(a.dim(1), 128),
-        };
+        let p = Product::new::<BM, BN, STAGES>(a, b, a_scales, b_scales, c);
         warp_specialize(
             || p.multiply_int8::<SCALED>(),
             [partition(1).registers(40).run(|| p.load())],

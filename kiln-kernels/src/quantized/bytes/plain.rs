@@ -41,6 +41,17 @@ pub(crate) mod pipelined {
         scales
     }
 
+    /// Sums, of rows of `b`, times the scales of their rows and columns.
+    fn scaled<S: Cast, const BM: i32>(
+        sums: Tile<S>,
+        a_scales: Tensor<f32, 2>,
+        b_scales: Tensor<f32, 2>,
+        [row, column]: [i32; 2],
+    ) -> Tile<f32> {
+        let of_a = a_scales.tile([row, 0], [BM, 1]).load().reshape([1, BM]);
+        sums.cast::<f32>() * b_scales.tile([column, 0], [128, 1]).load() * of_a
+    }
+
     /// FP8 numbers become f16 in registers.
     #[kernel(target = [sm_80, sm_89], warps = 8, grid = [cdiv(b.dim(0), 128), shares, cdiv(a.dim(0), BM)],
              instances(R = [bf16], BM = [8, 32]))]
@@ -82,8 +93,7 @@ pub(crate) mod pipelined {
             sums = share.all([128, BM], parts);
         }
         if !blocks {
-            let of_a = a_scales.tile([row, 0], [BM, 1]).load().reshape([1, BM]);
-            sums = sums * b_scales.tile([column, 0], [128, 1]).load() * of_a;
+            sums = scaled::<f32, BM>(sums, a_scales, b_scales, [row, column]);
         }
         c.tile([row, column], [BM, 128]).store(sums.t().cast::<R>());
     }
@@ -122,8 +132,7 @@ pub(crate) mod pipelined {
         }
         let window = c.tile([row, column], [BM, 128]);
         if SCALED {
-            let of_a = a_scales.tile([row, 0], [BM, 1]).load().reshape([1, BM]);
-            let y = sums.cast::<f32>() * b_scales.tile([column, 0], [128, 1]).load() * of_a;
+            let y = scaled::<i32, BM>(sums, a_scales, b_scales, [row, column]);
             window.store(y.t().cast::<R>());
         } else {
             window.store(sums.t().cast::<R>());

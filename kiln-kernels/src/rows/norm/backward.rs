@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Real,
     rows::{has_clusters, has_shared, holds, require_narrow},
+    scratch::{grow, shaped},
     shape::{extent, require},
 };
 
@@ -174,9 +175,7 @@ where
                     .with(spread_gradients::Args { x, weight, dy, dsum, eps, dx, parts })
                     .launch(stream)?;
             } else {
-                grow(stream, &mut scratch.scales, 2 * rows)?;
-                let mut scales = scratch.scales.slice_mut(0, 0..2 * rows)?;
-                let mut scales = scales.reshape_mut([rows, 2])?;
+                let mut scales = shaped(stream, &mut scratch.scales, [rows, 2])?;
                 wide_gradients::find(|i| i.T == ty && i.CENTRED == centred)?
                     .with(wide_gradients::Args {
                         x,
@@ -208,12 +207,4 @@ fn parts_of<'a>(
     let pitch = columns.next_multiple_of(4);
     grow(stream, scratch, blocks * kinds * pitch)?;
     scratch.as_strided_mut([blocks, kinds, columns], [kinds * pitch, pitch, 1])
-}
-
-/// Makes scratch memory for at least so many numbers.
-fn grow(stream: &Stream, scratch: &mut DeviceTensor<f32, 1>, len: usize) -> Result<()> {
-    if scratch.len() < len {
-        *scratch = stream.empty([len])?;
-    }
-    Ok(())
 }

@@ -53,8 +53,8 @@ mod kernels {
         }
         let mut v = v.cast::<f32>();
         if CENTRED {
-            let inside = arange(0, N).lt(of.x.dim(1)).expand(0);
             let mean = (v.sum(1) / count).expand(1);
+            let inside = arange(0, N).lt(of.x.dim(1)).expand(0); // after the sum: 32 of them would take registers before
             v = select(inside, v - mean, 0.0);
         }
         let variance = (v * v).sum(1) / count;

@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use kiln::prelude::{Error, Result};
 use kiln_kernels::{
     Real,
-    routing::{Part, Summand, TARGETS, prefix_sum},
+    routing::{Part, PrefixSums, Summand, TARGETS, prefix_sum},
 };
 
 use super::ROUNDING;
@@ -87,6 +87,33 @@ fn sums_of_small_numbers_stay_before_a_large_one_and_an_infinite_one() -> Result
         assert_eq!(out[..3], [0.0, 1.0, 1e30]);
         assert!(out[3].is_finite() && out[4..].iter().all(|&x| x == f32::INFINITY));
     }
+    Ok(())
+}
+
+/// Scratch memory that other sums have left, and a graph that uses it.
+#[test]
+fn one_scratch_serves_every_shape_and_a_recording() -> Result<()> {
+    let stream = device(TARGETS)?.stream()?;
+    let mut sums = PrefixSums::new(&stream)?;
+    for shape @ [rows, columns] in [[2, 13_000], [3, 10], [1, 9000], [2, 13_000]] {
+        let mut x = stream.zeros::<i32, 2>(shape)?;
+        let mut out = stream.zeros(shape)?;
+        sums.sum(&stream, Part::Inclusive, &x, &mut out)?;
+        let graph =
+            stream.device().capture(|stream| sums.sum(stream, Part::Inclusive, &x, &mut out))?;
+        for step in [1, 7] {
+            let host: Vec<i32> = (0..(rows * columns) as i32).map(|i| i % 100 * step).collect();
+            stream.write(&mut x, &host)?;
+            graph.launch(&stream)?;
+            let mut of_call = stream.zeros(shape)?;
+            prefix_sum(&stream, Part::Inclusive, &x, &mut of_call)?;
+            assert_eq!(out.to_vec(&stream)?, of_call.to_vec(&stream)?, "{shape:?}, recorded");
+        }
+    }
+    // Of other types in the same memory.
+    let mut out = stream.zeros([1, 4100])?;
+    sums.sum(&stream, Part::Exclusive, &stream.full([1, 4100], 1.0f32)?, &mut out)?;
+    assert_eq!(out.to_vec(&stream)?[4099..], [4099.0]);
     Ok(())
 }
 

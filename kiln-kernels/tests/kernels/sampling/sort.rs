@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use kiln::prelude::{Error, Result};
 use kiln_kernels::{
     Real,
-    sampling::{Order, TARGETS, sort},
+    sampling::{Order, Sorter, TARGETS, sort},
 };
 
 use crate::support::{Number, device, devices, numbers};
@@ -85,6 +85,32 @@ fn nan_infinities_and_zeros_of_both_signs_are_in_order() -> Result<()> {
             ];
             x[..9].copy_from_slice(&special);
         })?;
+    }
+    Ok(())
+}
+
+/// Scratch memory that other sorts have left, and a graph that uses it.
+#[test]
+fn one_scratch_serves_every_shape_and_a_recording() -> Result<()> {
+    let stream = device(TARGETS)?.stream()?;
+    let mut sorter = Sorter::new(&stream)?;
+    for shape @ [rows, columns] in [[2, 8193], [3, 10], [1, 4200], [2, 8193]] {
+        let mut x = stream.zeros::<f32, 2>(shape)?;
+        let (mut values, mut indices) = (stream.zeros(shape)?, stream.zeros(shape)?);
+        let order = Order::Descending;
+        sorter.sort(&stream, order, &x, &mut values, &mut indices)?;
+        let graph = stream
+            .device()
+            .capture(|stream| sorter.sort(stream, order, &x, &mut values, &mut indices))?;
+        for seed in [1, 2] {
+            let host = numbers::<f32>(rows * columns, seed);
+            stream.write(&mut x, &host)?;
+            graph.launch(&stream)?;
+            let (mut of_call, mut from) = (stream.zeros(shape)?, stream.zeros(shape)?);
+            sort(&stream, order, &x, &mut of_call, &mut from)?;
+            assert_eq!(values.to_vec(&stream)?, of_call.to_vec(&stream)?, "{shape:?}, recorded");
+            assert_eq!(indices.to_vec(&stream)?, from.to_vec(&stream)?, "{shape:?}, recorded");
+        }
     }
     Ok(())
 }
