@@ -21,11 +21,21 @@ pub(crate) fn extent(constant: i32) -> usize {
 }
 
 /// A number of rows, blocks or the like, as kernels count.
-#[cfg(any(feature = "grouped", feature = "matmul"))]
+#[cfg(any(feature = "grouped", feature = "matmul", feature = "rows"))]
 pub(crate) fn count(number: usize) -> Result<i32> {
     i32::try_from(number).map_err(|_| Error::Shape {
         operation: "a number that kernels count to, at most",
         required: vec![i32::MAX.unsigned_abs() as usize],
         actual: vec![number],
     })
+}
+
+/// The clusters of so many blocks, one on a multiprocessor, that run at once.
+#[cfg(any(feature = "matmul", feature = "rows"))]
+pub(crate) fn clusters_at_once(blocks: usize, multiprocessors: usize) -> usize {
+    /// Of four, where 33 would take all of an H200 (`cuOccupancyMaxActiveClusters`): four does not divide the number of multiprocessors in
+    /// each of its groups.
+    const OF_FOUR: usize = 30;
+    let all = multiprocessors / blocks;
+    if blocks == 4 { all.min(OF_FOUR) } else { all }.max(1)
 }

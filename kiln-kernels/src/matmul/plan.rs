@@ -8,7 +8,7 @@ use super::{
     Half, Major,
     kernel::shared_steps::{product, split},
 };
-use crate::shape::extent;
+use crate::shape::{clusters_at_once, extent};
 
 mod model;
 
@@ -72,9 +72,6 @@ impl Form {
     }
 }
 
-/// Clusters of four that an H200 of 132 multiprocessors runs at once (`cuOccupancyMaxActiveClusters`), where 33 would take all of them: four
-/// does not divide the number of multiprocessors in each of its groups.
-const CLUSTERS_OF_FOUR: usize = 30;
 /// Shared memory of a multiprocessor of Hopper.
 const SHARED_BYTES: usize = 227 * 1024;
 /// Up to so many blocks for a tile every number is tried; above it, powers of two and the largest.
@@ -206,12 +203,6 @@ impl Plan {
     pub(super) fn shared_tiles(&self) -> usize {
         self.tiles().saturating_sub(self.waves * self.clusters)
     }
-}
-
-/// The clusters of so many blocks, one on a multiprocessor, that run at once.
-fn clusters_at_once(blocks: usize, multiprocessors: usize) -> usize {
-    let all = multiprocessors / blocks;
-    if blocks == 4 { all.min(CLUSTERS_OF_FOUR) } else { all }.max(1)
 }
 
 impl fmt::Display for Plan {

@@ -3,14 +3,20 @@
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{has_clusters, has_shared, holds, is_empty, require_narrow};
-use crate::{Real, shape::require};
+use crate::{
+    Real,
+    shape::{clusters_at_once, count, extent, require},
+};
 
 mod backward;
 mod forward;
 mod gradient;
+mod persistent;
 mod resident;
 
 pub use backward::NormGradients;
+
+use persistent::persistent_norm;
 
 use forward::{AddedArgs, OperandsArgs, long_norm, norm, spread_norm, wide_norm};
 
@@ -130,8 +136,22 @@ impl<T: Real, X: TensorArgument<T, 2>, W: TensorArgument<T, 1>> Forward<'_, T, X
             (Some(residual), Some(sum)) => Some(AddedArgs { residual, sum: sum as _ }),
             _ => None,
         };
-        let of = OperandsArgs { x, added, weight, bias, eps, y };
         let ty = Dtype::of::<T>();
+        // A cluster reads weight and bias once for all of its rows.
+        let mut persistent = persistent_norm::instances()
+            .filter(|i| i.T == ty && i.CENTRED == centred && has_clusters(stream));
+        if let Some(instance) = persistent.find(|i| holds(i.N * i.C, shape))
+            && !holds(instance.N * instance.C / 2, shape)
+            && columns.is_multiple_of(16 / T::BYTES)
+            && added.is_none()
+        {
+            let multiprocessors = stream.device().properties().multiprocessors as usize;
+            let clusters =
+                count(shape[0].min(clusters_at_once(extent(instance.C), multiprocessors)))?;
+            let args = persistent_norm::Args { x, weight, bias, eps, y, clusters };
+            return instance.with(args).launch(stream);
+        }
+        let of = OperandsArgs { x, added, weight, bias, eps, y };
         let mut short = norm::instances().filter(|i| i.T == ty && i.CENTRED == centred);
         let mut long = long_norm::instances()
             .filter(|i| i.T == ty && i.CENTRED == centred && has_shared::<T>(stream, i.N * i.P));

@@ -1,0 +1,125 @@
+//! Norms of many long rows on Hopper, whose weight and bias the threads keep in registers.
+
+pub(super) use kernels::persistent_norm;
+
+#[kiln::kernel]
+mod kernels {
+    use kiln::{Ring, prelude::*};
+
+    use crate::rows::blocks::{meet, of_block, rank};
+
+    /// Rows that are in shared memory at a time.
+    const ROWS: i32 = 3;
+    /// Parts of a row that are computed with one after the other.
+    const PARTS: i32 = 8;
+
+    /// How many columns of a row of `count` the block `rank` has.
+    fn columns<const N: i32>(rank: i32, count: i32) -> f32 {
+        (count - rank * N).max(0).min(N) as f32
+    }
+
+    /// A part of the columns of a block.
+    fn part_of<const N: i32, T: Float>(row: Shared<T>, part: i32) -> Tile<f32> {
+        row.tile([0, part * (N / PARTS)], [1, N / PARTS]).load().cast::<f32>()
+    }
+
+    /// The mean of a row, and the sum of the squares of distances from it, from those of each block.
+    fn of_row<const N: i32, const C: i32>(
+        of_blocks: Shared<f32>,
+        mean: f32,
+        squares: f32,
+        count: i32,
+    ) -> (f32, f32) {
+        of_blocks[0].store(full([1], mean));
+        of_blocks[1].store(full([1], squares));
+        meet::<C>();
+        let (mut all_mean, mut all_squares) = (0.0, 0.0);
+        for other in unroll(0..C) {
+            let there = of_block::<C>(of_blocks, other);
+            all_mean += there[0].load().item() * columns::<N>(other, count);
+            all_squares += there[1].load().item();
+        }
+        all_mean /= count as f32;
+        for other in unroll(0..C) {
+            let distance = of_block::<C>(of_blocks, other)[0].load().item() - all_mean;
+            all_squares += distance * distance * columns::<N>(other, count);
+        }
+        (all_mean, all_squares)
+    }
+
+    /// Persistent clusters of `C` blocks: each normalises one row after the other, and a block `N` of its columns. The next rows are in flight
+    /// meanwhile.
+    ///
+    /// Blocks tell each other the mean of their columns and the squares of distances from it, which are combined without cancellation
+    /// (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
+    #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * clusters,
+             instances((T, N, C) = [(bf16, 32768, 1), (bf16, 32768, 4), (f16, 32768, 1), (f16, 32768, 4), (f32, 16384, 8)],
+                       CENTRED = [false, true]))]
+    pub fn persistent_norm<T: Float, const N: i32, const C: i32, const CENTRED: bool>(
+        x: Tensor<T, 2>,
+        weight: Tensor<T, 1>,
+        bias: Option<Tensor<T, 1>>,
+        eps: f32,
+        y: TensorMut<T, 2>,
+        clusters: i32,
+    ) {
+        let rows = shared::<T>([ROWS, 1, N]);
+        // What a block knows of this row, and of the one before, which other blocks may still read.
+        let of_blocks = shared::<f32>([2, 2, 1]);
+        let (row, first, count) = (block_id(0) / C, rank::<C>() * N, x.dim(1));
+        let (mut ahead, mut here) = (Ring::writer(ROWS), Ring::reader(ROWS));
+        for i in unroll(0..ROWS - 1) {
+            // Zero outside the tensor.
+            copy_async(x.tile([row + i * clusters, first], [1, N]), rows[ahead.slot]);
+            copy_async_commit();
+            ahead.advance();
+        }
+        let w = weight.tile([first], [N]).load();
+        let b = match bias {
+            Some(bias) => bias.tile([first], [N]).load(),
+            None => zeros::<T>([N]),
+        };
+        let mut turn = 0;
+        for at in range(row, x.dim(0), clusters) {
+            copy_async_wait(ROWS - 2);
+            sync(); // the row is there, and nobody reads the one before it
+            copy_async(x.tile([at + (ROWS - 1) * clusters, first], [1, N]), rows[ahead.slot]);
+            copy_async_commit();
+            ahead.advance();
+            let held = rows[here.slot];
+            let mut sums = zeros::<f32>([1, N / PARTS]);
+            for part in unroll(0..PARTS) {
+                let v = part_of::<N, T>(held, part);
+                sums += if CENTRED { v } else { v * v };
+            }
+            let (mut mean, mut sum) = (0.0, sums.sum(1).item());
+            if CENTRED {
+                mean = sum / columns::<N>(rank::<C>(), count).max(1.0);
+                let mut squares = zeros::<f32>([1, N / PARTS]);
+                for part in unroll(0..PARTS) {
+                    let inside =
+                        (first + part * (N / PARTS) + arange(0, N / PARTS)).lt(count).expand(0);
+                    let distance = select(inside, part_of::<N, T>(held, part) - mean, 0.0);
+                    squares += distance * distance;
+                }
+                sum = squares.sum(1).item();
+            }
+            if C > 1 {
+                (mean, sum) = of_row::<N, C>(of_blocks[turn], mean, sum, count);
+                turn ^= 1;
+            }
+            let scale = full([1], sum / count as f32 + eps).rsqrt().item();
+            for part in unroll(0..PARTS) {
+                let (from, to) = (part * (N / PARTS), (part + 1) * (N / PARTS));
+                let w = w.slice(from..to).cast::<f32>().expand(0);
+                let b = b.slice(from..to).cast::<f32>().expand(0);
+                let value = (part_of::<N, T>(held, part) - mean) * scale * w + b;
+                y.tile([at, first + from], [1, N / PARTS]).store(value.cast::<T>());
+            }
+            here.advance();
+        }
+        if C > 1 {
+            cluster::sync(); // until then other blocks read this one's sums
+        }
+    }
+}
