@@ -11,7 +11,7 @@ use crate::{
 /// What `ptxas` 13.5 needs beside the sums of a `wgmma`, for descriptors and for itself: it refuses blocks whose threads begin with less
 /// (C7602), also where partitions get more by `setmaxnreg`.
 const BESIDE_SUMS: u32 = 26;
-/// The registers of a left operand that is in registers (PTX ISA, "wgmma.mma_async").
+/// The registers of a left operand that is in registers (PTX ISA, "`wgmma.mma_async`").
 const LEFT_OPERAND: u32 = 4;
 
 /// Products whose instructions take more registers than a thread begins with.

@@ -12,6 +12,7 @@ use crate::{
         tiles::arith::{LEFT, RIGHT},
     },
     ir::{Binary, Compare, Const, Dtype, Op, SourceOp, Type, Value},
+    loc::Loc,
     syntax::{Expr, GenericArg, Segment},
 };
 
@@ -252,14 +253,18 @@ impl Builder<'_> {
     pub(crate) fn zeros(&mut self, given: &Given<'_>) -> Option<Val> {
         let (num, shape) = (self.element_arg(given.name, given.env)?, given.shape(0));
         self.check_budget(&shape, num, given.loc)?;
-        // The zero of a type that is not known yet is an integer or a float by what the type becomes.
+        let scalar = self.zero(num, given.loc);
+        Some(Val::Value(self.splat(scalar, &shape, given.loc)))
+    }
+
+    /// The zero of a type; of one that is not known yet, an integer or a float by what the type becomes.
+    pub(crate) fn zero(&mut self, num: Num, loc: Loc) -> Value {
         let zero = match self.cells.known(num) {
             Some(Dtype::Bool) => Const::Bool(false),
             _ if self.cells.is_float(num) => Const::Float(0.0),
             _ => Const::Int(0),
         };
-        let scalar = self.constant(zero, num, given.loc);
-        Some(Val::Value(self.splat(scalar, &shape, given.loc)))
+        self.constant(zero, num, loc)
     }
 
     /// `full(shape, value)`

@@ -116,7 +116,7 @@ impl Builder<'_> {
         let (view, loc) = (given.view(), given.loc);
         self.unordered(view, "load", given)?;
         if let Some(listed) = view.listed() {
-            return self.load_rows(view, listed, loc);
+            return Some(self.load_rows(view, listed, loc));
         }
         let dtype = self.params[view.param as usize].kind.dtype();
         let corner = view.corner()?;

@@ -16,7 +16,7 @@ use crate::{
         signatures::Given,
     },
     ir::{
-        Binary, Compare, Const, Copied, CopyOp, Dtype, Elem, Evict, MemoryOp, SharedType, SourceOp,
+        Binary, Compare, Copied, CopyOp, Dtype, Elem, Evict, MemoryOp, SharedType, SourceOp,
         TileOp, Type, Value,
     },
     loc::Loc,
@@ -138,30 +138,20 @@ impl Builder<'_> {
         Some(self.binary(Binary::And, &from, &to, loc))
     }
 
-    /// The zero of an element type.
-    fn zero_of(&mut self, dtype: Dtype, loc: Loc) -> Value {
-        let zero = match dtype {
-            Dtype::Bool => Const::Bool(false),
-            dtype if dtype.is_float() => Const::Float(0.0),
-            _ => Const::Int(0),
-        };
-        self.constant(zero, Num::Known(dtype), loc)
-    }
-
     /// `view.load()`
     pub(super) fn load_rows(
         &mut self,
         view: &ViewVal,
         (at, mask): (Value, Value),
         loc: Loc,
-    ) -> Option<Val> {
+    ) -> Val {
         let dtype = self.params[view.param as usize].kind.dtype();
-        let zero = self.zero_of(dtype, loc);
+        let zero = self.zero(Num::Known(dtype), loc);
         let zero = self.splat(zero, &view.shape, loc);
         let ty = Type::Tile(Elem::Number(dtype), view.shape.clone());
         let tile = self.emit(MemoryOp::LoadPtr { masked: true }, vec![at, mask, zero], ty, loc);
         self.mark_of_param(view.param, tile);
-        Some(Val::Value(tile))
+        Val::Value(tile)
     }
 
     /// `copy_async(view, to)`
@@ -177,7 +167,7 @@ impl Builder<'_> {
         self.own_window(shared, "a copy from a tensor", place)?;
         self.same_elements_in_order(&shared.shape, &view.shape, given.loc)?;
         self.copied_dtype(dtype, (window, shared), place)?;
-        let zero = self.zero_of(dtype, given.loc);
+        let zero = self.zero(Num::Known(dtype), given.loc);
         let copied = Copied::Addresses { masked: true };
         self.does(CopyOp::Async(copied, Evict::Normal), vec![at, mask, zero, window], given)
     }

@@ -472,12 +472,8 @@ fn param_type(kernel: &Kernel, op: &SourceOp) -> Result<Type, String> {
     };
     let kind = param(kernel, *index)?;
     let ty = match (op, kind) {
-        (SourceOp::ParamPtr(_), ParamKind::Tensor { dtype, .. } | ParamKind::Pointer(dtype)) => {
-            Type::Scalar(Elem::Ptr(*dtype))
-        }
-        (SourceOp::TensorPtr(_), ParamKind::Tensor { dtype, .. }) => {
-            Type::Scalar(Elem::Ptr(*dtype))
-        }
+        (SourceOp::ParamPtr(_) | SourceOp::TensorPtr(_), ParamKind::Tensor { dtype, .. })
+        | (SourceOp::ParamPtr(_), ParamKind::Pointer(dtype)) => Type::Scalar(Elem::Ptr(*dtype)),
         (SourceOp::ParamDim(_, axis), ParamKind::Tensor { rank, .. }) if axis < rank => {
             Type::scalar(Dtype::I32)
         }
