@@ -16,7 +16,7 @@ mod shares;
 
 #[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 pub use activation::Activation;
-pub use element::{Half, Real};
+pub use element::{Half, Operand, Real};
 
 #[cfg(feature = "attention")]
 pub mod attention;
