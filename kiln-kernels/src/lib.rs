@@ -8,6 +8,8 @@ mod element;
 mod extreme;
 #[cfg(any(feature = "routing", feature = "sampling"))]
 mod order;
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+mod promoted;
 #[cfg(feature = "matmul")]
 mod scratch;
 mod shape;

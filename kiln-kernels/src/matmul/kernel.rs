@@ -18,6 +18,7 @@ pub(crate) mod shared_steps {
     };
 
     use super::super::epilogue::items::Epilogue;
+    use crate::promoted::items::Steps;
 
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     ///
@@ -225,7 +226,9 @@ pub(crate) mod shared_steps {
             let mut acc = zeros::<f32>([bl, br]);
             let mut others = zeros::<f32>([bl, if X > 0 { X } else { 8 }]);
             if T::BITS == 8 {
-                acc = self.multiply_float8::<C>(ring, [begin, end], acc);
+                let (lefts, rights) = (self.lefts, self.rights);
+                let steps = Steps { lefts, rights, full: self.full, empty: self.empty };
+                acc = steps.add::<C>(ring, end - begin, acc);
             } else {
                 let mut before = ring.slot;
                 for step in range(begin, end, 1) {
@@ -255,47 +258,6 @@ pub(crate) mod shared_steps {
                 }
             }
             (acc, others)
-        }
-
-        /// The same for FP8, added to `acc`. A product keeps 14 bits of sums: those of each step are added in f32. Of four steps all but the
-        /// last are added while the product of the next one is computed.
-        fn multiply_float8<const C: i32>(
-            &self,
-            ring: &mut Ring,
-            [begin, end]: [i32; 2],
-            acc: Tile<f32>,
-        ) -> Tile<f32> {
-            let mut sums = acc;
-            let fours = begin + (end - begin) / 4 * 4;
-            for _ in range(begin, fours, 4) {
-                let (slot, first) = self.start(ring, sums);
-                let (after, second) = self.start(ring, sums);
-                sums += wgmma::wait(1, first);
-                self.release::<C>(slot);
-                let (slot, third) = self.start(ring, sums);
-                sums += wgmma::wait(1, second);
-                self.release::<C>(after);
-                let (after, fourth) = self.start(ring, sums);
-                sums += wgmma::wait(1, third);
-                self.release::<C>(slot);
-                sums += wgmma::wait(0, fourth);
-                self.release::<C>(after);
-            }
-            for _ in range(fours, end, 1) {
-                let (slot, part) = self.start(ring, sums);
-                sums += wgmma::wait(0, part);
-                self.release::<C>(slot);
-            }
-            sums
-        }
-
-        /// The product of the next step, as large as `sums`, which is in flight, and where its operands are.
-        fn start(&self, ring: &mut Ring, sums: Tile<f32>) -> (i32, Tile<f32>) {
-            let slot = ring.slot;
-            self.full[slot].wait(ring.phase);
-            ring.advance();
-            let none = zeros::<f32>([sums.dim(0), sums.dim(1)]);
-            (slot, wgmma::mma(self.lefts[slot], self.rights[slot].t(), none))
         }
     }
 

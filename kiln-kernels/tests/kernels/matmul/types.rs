@@ -13,7 +13,7 @@ use kiln_kernels::{
 };
 
 use super::{MULTIPROCESSORS, activated, each_transposed, hopper, of_one, sums};
-use crate::support::{Number, assert_close, devices, numbers};
+use crate::support::{Number, assert_close, devices, float8_numbers, float8_sum, numbers};
 
 /// Types of operands and results.
 trait Kind {
@@ -77,33 +77,12 @@ where
     const TARGETS: &[Target] = Matmul::FLOAT8_TARGETS;
 
     fn numbers(len: usize, seed: u64) -> (Vec<e4m3>, Vec<f64>) {
-        let of = |x: f32| e4m3::from_f32(x * x * x * 8.0);
-        let numbers: Vec<e4m3> = numbers(len, seed).into_iter().map(of).collect();
-        let values = numbers.iter().map(|x| x.to_f32().into()).collect();
-        (numbers, values)
+        float8_numbers(len, seed)
     }
 
     fn sums(a: &[f64], b: &[f64], [m, n, k]: [usize; 3]) -> Vec<(f64, f64)> {
-        let mut sums = Vec::new();
-        for (row, column) in (0..m * n).map(|at| (at / n, at % n)) {
-            let terms: Vec<f64> = (0..k).map(|at| a[row * k + at] * b[column * k + at]).collect();
-            let (mut sum, mut size, mut off) = (0.0, 0.0, 0.0);
-            for step in terms.chunks(128) {
-                let mut part = 0.0f64;
-                for terms in step.chunks(32) {
-                    // `wgmma` cuts each of 32 products and the sum so far, and then the new sum, to 13 bits below the highest of the
-                    // largest of them. Other products are more exact.
-                    let largest = terms.iter().map(|x| x.abs()).fold(part.abs(), f64::max);
-                    off += 34.0 * 2f64.powi(-13) * largest;
-                    size += terms.iter().map(|x| x.abs()).sum::<f64>();
-                    part += terms.iter().sum::<f64>();
-                }
-                sum += part;
-            }
-            // A sum of each step of 64 or 128, cut off at worst, of what was cut already.
-            sums.push((sum, (off + k.div_ceil(64) as f64 * 2f64.powi(-23) * size) * 1.001));
-        }
-        sums
+        let at = |at| float8_sum(&a[at / n * k..][..k], &b[at % n * k..][..k]);
+        (0..m * n).map(at).collect()
     }
 
     fn product<const R: usize>(
