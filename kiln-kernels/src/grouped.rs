@@ -1,7 +1,8 @@
-//! Products of the rows of each expert with its weights, in bf16 and f16, where only the device knows how many rows each expert has.
+//! Products of the rows of each expert with its weights, in bf16, f16 and FP8, where only the device knows how many rows each expert has.
 //!
 //! The rows of expert `e` are `offsets[e]..offsets[e + 1]` of a matrix, as after sorting tokens by experts. [`Grouped::product`] computes
 //! `c[row] = a[row] · b[e]ᵀ` for them, with weights `[out, in]` for each expert. Sums are computed in f32 and rounded once.
+//! [`Grouped::product_float8`] multiplies `e4m3` numbers with scales.
 //!
 //! ```
 //! use kiln::prelude::*;

@@ -1,8 +1,16 @@
-//! Products of matrices in bf16 and f16.
+//! Products of matrices in bf16, f16, TF32 and FP8.
 //!
 //! [`Matmul::product`] computes `c = a · bᵀ`: `a` has `m` rows and `b` has `n` rows of `k` numbers, as the weights of a layer are stored
 //! (`[out, in]`). Tensors of three axes are batches of matrices, whose tiles are computed as if they were of one product. Sums are
 //! computed in f32 and rounded once.
+//!
+//! | operands | result | method, and the same with an [`Epilogue`] | contiguous along |
+//! |---|---|---|---|
+//! | bf16, f16 | the same | [`product`](Matmul::product) | either axis |
+//! | f32, of which TF32 are multiplied | f32 | [`product_tf32`](Matmul::product_tf32) | either axis, fast along `k` |
+//! | `e4m3` | bf16, f16 | [`product_float8`](Matmul::product_float8) | `k` |
+//!
+//! FP8 numbers with scales of rows or of blocks are multiplied by `QuantizedMatmul::float8`.
 //!
 //! # Idea
 //!
@@ -13,7 +21,7 @@
 //! |---|---|---|
 //! | H100, H200 | matrices that TMA takes | `wgmma`, by [`Plan`] |
 //! | B200, B300 | matrices that TMA takes, more than 16 rows of `c` | `tcgen05`, with accumulators in tensor memory |
-//! | from Ampere on | all others | `mma.sync` |
+//! | from Ampere on, of FP8 from `sm_89` on | all others | `mma.sync` |
 //!
 //! *Hopper.* `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right one. So a product with few rows is
 //! computed transposed, with the weights on the left: the time is that of reading the weights. If all tiles run at once and leave most
@@ -30,6 +38,10 @@
 //!
 //! # Schedule
 //!
+//! A step is 128 bytes of a row of an operand, whatever the type is. Where the tensor cores keep fewer bits of sums of FP8 products than
+//! f32 has, those of each step are added in f32 while the next one's product is computed. That takes registers for two tiles, so that
+//! tiles of FP8 are of 128 by 128 at most. Large results of f32 leave in parts of 32 columns through two buffers.
+//!
 //! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left
 //! operand multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four,
 //! blocks compute adjacent rows of tiles, and each loads a part of the right operand for all, by multicast copies. [`launch_dependents`] lets a next
@@ -45,10 +57,11 @@
 //!
 //! # Floor
 //!
-//! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
-//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of 128 by 128 are bound by shared memory: at the
-//! full rate of the tensor cores two warpgroups would read 96 bytes a clock from it, and 64 would arrive, where it gives 128. Times beside cuBLASLt are in
-//! `benches/results/products.md`: those of Hopper.
+//! The larger of `2 m n k` operations at the rate of the tensor cores and of the bytes of `a`, `b` and `c`, which are `2 (m k + n k + m
+//! n)` in bf16, at the bandwidth of the memory. [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of
+//! 128 by 128 are bound by shared memory: at the full rate of the tensor cores two warpgroups would read 96 bytes a clock from it, and 64
+//! would arrive, where it gives 128. Times beside cuBLASLt are in `benches/results/products.md`: those of bf16 on Hopper. Those of TF32
+//! and FP8 have not been measured; the model takes them by their bytes.
 
 use std::collections::HashMap;
 
@@ -212,11 +225,13 @@ impl Matmul {
         )
     }
 
-    /// `c = a · bᵀ` of matrices of `f32`, by products of TF32: of the 23 bits of each fraction the tensor cores multiply ten. Sums are those of
-    /// f32. Shapes and strides are those of [`product`](Matmul::product); rows of multiples of 4 numbers begin at multiples of 16 bytes.
+    /// `c = a · bᵀ` of matrices of `f32`, by products of TF32: of the 23 bits of each fraction the tensor cores multiply ten. Sums are
+    /// those of f32. Shapes and strides are those of [`product`](Matmul::product); rows of multiples of 4 numbers begin at multiples of 16
+    /// bytes.
     ///
     /// The kernel of all cards rounds operands to the nearest number with ten bits, which is off by 2⁻¹¹ of a number at most. That with
-    /// `wgmma`, for operands that TMA takes and that are contiguous along `k`, cuts the other bits off: by less than 2⁻¹⁰.
+    /// `wgmma`, for operands that TMA takes and that are contiguous along `k`, cuts the other bits off: by less than 2⁻¹⁰. A
+    /// NaN without any of the ten bits becomes infinite then.
     ///
     /// ```
     /// use kiln::prelude::*;
@@ -258,8 +273,8 @@ impl Matmul {
         self.any(stream, None, [&*a.tensor()?, &*b.tensor()?], c, epilogue)
     }
 
-    /// `c = a · bᵀ` of matrices of [`e4m3`] numbers, rounded to [`bf16`] or [`struct@f16`], and what an [`Epilogue`] does with the sums: the
-    /// scales of both tensors are its factor.
+    /// `c = a · bᵀ` of matrices of [`e4m3`] numbers, rounded to [`bf16`] or [`struct@f16`], and what an [`Epilogue`] does with the sums:
+    /// the scales of both tensors are its factor.
     ///
     /// `a` and `b` are contiguous along `k`, and `c` is as that of [`product`](Matmul::product); rows of multiples of 16 numbers begin at
     /// multiples of 16 bytes. `wgmma` keeps 14 bits of the sums of 32 products; those of each 128 are added in f32, and no others are cut.
@@ -282,8 +297,8 @@ impl Matmul {
     /// ```
     ///
     /// # Errors
-    /// [`Error::TargetNotRunnable`] on a GPU without FP8, before `sm_89`, unless an extent is 0; [`Error::FactBroken`] for operands that are not
-    /// contiguous along `k`; those of [`product_with`](Matmul::product_with).
+    /// [`Error::TargetNotRunnable`] on a GPU without FP8, before `sm_89`, unless an extent is 0; [`Error::FactBroken`] for operands that
+    /// are not contiguous along `k`; those of [`product_with`](Matmul::product_with).
     pub fn product_float8<O: Half, const R: usize>(
         &mut self,
         stream: &Stream,

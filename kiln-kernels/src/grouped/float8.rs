@@ -10,7 +10,7 @@ mod kernel;
 use kernel::{pipelined, specialized};
 
 /// A tensor of [`e4m3`] numbers, and by what they are multiplied.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Scaled<'a, const R: usize> {
     /// The numbers, with `k` along the last axis.
     pub numbers: &'a DeviceTensor<e4m3, R>,
@@ -18,20 +18,12 @@ pub struct Scaled<'a, const R: usize> {
     pub scales: &'a DeviceTensor<f32, R>,
 }
 
-impl<const R: usize> Clone for Scaled<'_, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<const R: usize> Copy for Scaled<'_, R> {}
-
 impl Grouped {
     /// [`product`](Grouped::product) of FP8 numbers, with a scale for each row of `a` and of the weights:
     /// `c[row] = scale[row] · scales[e] · (a[row] · b[e]ᵀ)` for the rows of each expert `e`.
     ///
-    /// `a` has the shape `[rows, k]`, with scales `[rows, 1]`; `b` has `[experts, n, k]`, with scales `[experts, n, 1]`. An axis of scales may
-    /// also be 1: `[1, 1]` are those of an `a` with one scale, and `[experts, 1, 1]` those of weights with one for each expert.
+    /// `a` has the shape `[rows, k]`, with scales `[rows, 1]`; `b` has `[experts, n, k]`, with scales `[experts, n, 1]`. An axis of scales
+    /// may also be 1: `[1, 1]` are those of an `a` with one scale, and `[experts, 1, 1]` those of weights with one for each expert.
     /// `pointwise::quantize` makes such numbers of rows. Of other scales, experts are multiplied one by one by `QuantizedMatmul::float8`.
     ///
     /// Any strides are possible. Fast are those that TMA takes: `a` and `b` contiguous along `k` and `c` along `n`, with rows that begin at
@@ -60,6 +52,7 @@ impl Grouped {
     ///
     /// # Errors
     /// [`Error::TargetNotRunnable`] on a GPU without FP8, before `sm_89`; those of [`product`](Grouped::product).
+    #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     pub fn product_float8(
         &self,
         stream: &Stream,

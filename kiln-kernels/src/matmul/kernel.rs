@@ -18,7 +18,7 @@ pub(crate) mod shared_steps {
     };
 
     use super::super::epilogue::items::Epilogue;
-    use crate::promoted::items::Steps;
+    use crate::{activation::by_number::part_of, promoted::items::Steps};
 
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     ///
@@ -321,12 +321,22 @@ pub(crate) mod shared_steps {
             [batch, row, column]: [i32; 3],
             phase: i32,
         ) -> i32 {
-            tma::store_wait(0); // the tile before this one has left `staged`
             let mut next = phase;
-            if X == 0 {
+            if X == 0 && !SWAP && acc.dim(1) > self.staged.dim(2) {
+                // Of two buffers one is stored while the other is filled.
+                let width = self.staged.dim(2);
+                for part in range(0, acc.dim(1) / width, 1) {
+                    tma::store_wait(1);
+                    let at = [batch, row, column + part * width];
+                    self.store::<SWAP>(self.staged[part % 2], part_of(acc, part), at, next);
+                    next ^= 1;
+                }
+            } else if X == 0 {
+                tma::store_wait(0); // the tile before this one has left `staged`
                 self.store::<SWAP>(self.staged[0], acc, [batch, row, column], next);
                 next ^= 1;
             } else {
+                tma::store_wait(0);
                 for part in unroll(0..acc.dim(1) / X) {
                     let sums = acc.slice((.., part * X..(part + 1) * X));
                     let at = [batch, row, column + part * X];
@@ -532,8 +542,8 @@ pub(crate) mod shared_steps {
                  (f32, f32, 64, 8, 0, 10, true, 4, 1, true, true), (f32, f32, 64, 16, 0, 10, true, 4, 1, true, true),
                  (f32, f32, 64, 32, 0, 8, true, 4, 1, true, true), (f32, f32, 64, 64, 0, 10, true, 4, 1, true, true),
                  (f32, f32, 64, 128, 0, 7, true, 4, 1, true, true), (f32, f32, 64, 64, 0, 10, false, 4, 1, true, true),
-                 (f32, f32, 128, 128, 0, 5, false, 8, 1, true, true), (f32, f32, 128, 128, 0, 5, false, 8, 2, true, true),
-                 (f32, f32, 128, 128, 64, 3, false, 8, 1, true, true), (f32, f32, 128, 128, 64, 3, false, 8, 2, true, true),
+                 (f32, f32, 128, 128, 0, 6, false, 8, 1, true, true), (f32, f32, 128, 128, 0, 5, false, 8, 2, true, true),
+                 (f32, f32, 128, 256, 0, 4, false, 8, 1, true, true), (f32, f32, 128, 256, 0, 4, false, 8, 2, true, true),
                  (e4m3, bf16, 64, 8, 0, 10, true, 4, 1, true, true), (e4m3, bf16, 64, 16, 0, 10, true, 4, 1, true, true),
                  (e4m3, bf16, 64, 32, 0, 8, true, 4, 1, true, true), (e4m3, bf16, 64, 64, 0, 12, true, 4, 1, true, true),
                  (e4m3, bf16, 64, 128, 0, 8, true, 4, 1, true, true), (e4m3, bf16, 64, 64, 0, 12, false, 4, 1, true, true),
@@ -560,7 +570,8 @@ pub(crate) mod shared_steps {
         left: TensorMap<T, 3>,
         #[block(1, if X > 0 { X } else if RIGHT_K { BR / C } else { 64 }, if RIGHT_K { 128 / T::BYTES } else { BR })]
         right: TensorMap<T, 3>,
-        #[block(1, if !SWAP { BL } else if X > 0 { X } else { BR }, if SWAP { BL } else if X > 0 { X } else { BR })]
+        #[block(1, if !SWAP { BL } else if X > 0 { X } else { BR },
+                if SWAP { BL } else if X > 0 { X } else if R::BITS == 32 && BR > 64 { 32 } else { BR })]
         c: TensorMapMut<R, 3>,
         #[stride(16 * (BR + X), 128, 8, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
@@ -593,7 +604,9 @@ pub(crate) mod shared_steps {
             output: Output {
                 c,
                 epilogue: Epilogue { scale, bias, bias_of_left, activation, accumulate },
-                staged: if X == 0 {
+                staged: if R::BITS == 32 && !SWAP && BR > 64 {
+                    shared([2, BL, 32]) // the whole tile would leave little room for operands
+                } else if X == 0 {
                     if SWAP { shared([1, BR, BL]) } else { shared([1, BL, BR]) }
                 } else {
                     if SWAP { shared([BR / X + 1, X, BL]) } else { shared([BR / X + 1, BL, X]) }

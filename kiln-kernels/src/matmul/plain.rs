@@ -63,14 +63,14 @@ impl Matmul {
         let mut c = c.as_strided_mut(shape, strides)?;
         self.scratch.launch(stream, shared * shares * bm * bn, shared, |parts, arrived| {
             let parts = &mut parts.into_reshape([shared, shares, bm, bn])?;
-            let (a, b, c, bias) = (&left.matrix, &right.matrix, &mut c, &bias);
+            let (left, right, c, bias) = (&left.matrix, &right.matrix, &mut c, &bias);
             let Epilogue { scale, accumulate, .. } = epilogue;
             let activation = number_of(epilogue.activation);
             match instance {
                 Instance::Product(instance) => instance
                     .with(product::Args {
-                        a,
-                        b,
+                        a: left,
+                        b: right,
                         c,
                         parts,
                         arrived,
@@ -84,8 +84,8 @@ impl Matmul {
                     .launch(stream),
                 Instance::Float8(instance) => instance
                     .with(float8::Args {
-                        a,
-                        b,
+                        a: left,
+                        b: right,
                         c,
                         parts,
                         arrived,

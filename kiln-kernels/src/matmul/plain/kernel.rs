@@ -133,17 +133,20 @@ pub(crate) mod pipelined {
     /// stored by single elements, to `[batch, m, n, 1]`: then only the alignment of operands decides how these are copied.
     #[kernel(target = sm_80, warps = 4, grid = c.dim(0) * cdiv(c.dim(1), BM) * cdiv(b.dim(if RIGHT_K { 1 } else { 2 }), BN) * shares,
              instances((T, R, BM, BN, BK, STAGES, LEFT_K, RIGHT_K) = [
-                 (bf16, bf16, 16, 64, 64, 4, true, true), (bf16, bf16, 16, 64, 64, 4, true, false), (bf16, bf16, 64, 64, 64, 3, true, true),
-                 (bf16, bf16, 64, 64, 64, 3, true, false), (bf16, bf16, 64, 64, 64, 3, false, true), (bf16, bf16, 64, 64, 64, 3, false, false),
-                 (bf16, bf16, 128, 128, 32, 3, true, true), (bf16, bf16, 128, 128, 32, 3, true, false), (bf16, bf16, 128, 128, 32, 3, false, true),
-                 (bf16, bf16, 128, 128, 32, 3, false, false),
+                 (bf16, bf16, 16, 64, 64, 4, true, true), (bf16, bf16, 16, 64, 64, 4, true, false),
+                 (bf16, bf16, 64, 64, 64, 3, true, true), (bf16, bf16, 64, 64, 64, 3, true, false),
+                 (bf16, bf16, 64, 64, 64, 3, false, true), (bf16, bf16, 64, 64, 64, 3, false, false),
+                 (bf16, bf16, 128, 128, 32, 3, true, true), (bf16, bf16, 128, 128, 32, 3, true, false),
+                 (bf16, bf16, 128, 128, 32, 3, false, true), (bf16, bf16, 128, 128, 32, 3, false, false),
                  (f16, f16, 16, 64, 64, 4, true, true), (f16, f16, 16, 64, 64, 4, true, false), (f16, f16, 64, 64, 64, 3, true, true),
-                 (f16, f16, 64, 64, 64, 3, true, false), (f16, f16, 64, 64, 64, 3, false, true), (f16, f16, 64, 64, 64, 3, false, false),
-                 (f16, f16, 128, 128, 32, 3, true, true), (f16, f16, 128, 128, 32, 3, true, false), (f16, f16, 128, 128, 32, 3, false, true),
+                 (f16, f16, 64, 64, 64, 3, true, false), (f16, f16, 64, 64, 64, 3, false, true),
+                 (f16, f16, 64, 64, 64, 3, false, false), (f16, f16, 128, 128, 32, 3, true, true),
+                 (f16, f16, 128, 128, 32, 3, true, false), (f16, f16, 128, 128, 32, 3, false, true),
                  (f16, f16, 128, 128, 32, 3, false, false),
                  (f32, f32, 16, 64, 32, 4, true, true), (f32, f32, 16, 64, 32, 4, true, false), (f32, f32, 64, 64, 32, 3, true, true),
-                 (f32, f32, 64, 64, 32, 3, true, false), (f32, f32, 64, 64, 32, 3, false, true), (f32, f32, 64, 64, 32, 3, false, false),
-                 (f32, f32, 128, 64, 32, 3, true, true), (f32, f32, 128, 64, 32, 3, true, false), (f32, f32, 128, 64, 32, 3, false, true),
+                 (f32, f32, 64, 64, 32, 3, true, false), (f32, f32, 64, 64, 32, 3, false, true),
+                 (f32, f32, 64, 64, 32, 3, false, false), (f32, f32, 128, 64, 32, 3, true, true),
+                 (f32, f32, 128, 64, 32, 3, true, false), (f32, f32, 128, 64, 32, 3, false, true),
                  (f32, f32, 128, 64, 32, 3, false, false),
              ]))]
     pub fn product<

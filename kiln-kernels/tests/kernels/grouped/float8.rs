@@ -1,5 +1,7 @@
 //! Products of FP8 numbers with scales.
 
+#![expect(clippy::float_cmp, reason = "those that are compared are exact")]
+
 use half::bf16;
 use kiln::prelude::{Device, Error, Result, Target, e4m3};
 use kiln_kernels::grouped::{Grouped, Scaled};
