@@ -318,8 +318,9 @@ impl Matmul {
     /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`. Plans are for Hopper, and matrices that TMA takes.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a plan that was made for other extents or types, [`Error::TargetNotRunnable`] on another card than Hopper,
-    /// [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes; those of [`product`](Matmul::product).
+    /// [`Error::Shape`] for a plan that was made for other extents, [`Error::InstanceArgument`] for one that was made for other types,
+    /// [`Error::TargetNotRunnable`] on another card than Hopper, [`Error::FactBroken`] for rows that do not begin at multiples of 16
+    /// bytes; those of [`product`](Matmul::product).
     pub fn product_by<T: Operand<O>, O: Real, const R: usize>(
         &mut self,
         stream: &Stream,
@@ -365,7 +366,7 @@ impl Matmul {
         let multiprocessors = self.multiprocessors;
         let choose = || Plan::choose::<T, O>(shape, majors, multiprocessors);
         let plan = match plan {
-            Some(plan) if (plan.shape, plan.majors) != (shape, majors) || !plan.is_of::<T, O>() => {
+            Some(plan) if (plan.shape, plan.majors) != (shape, majors) => {
                 let operation = "a plan for products [batch, m, n, k]";
                 let (required, actual) = (plan.shape.to_vec(), shape.to_vec());
                 return Err(Error::Shape { operation, required, actual });
@@ -376,7 +377,8 @@ impl Matmul {
         match plan {
             Some(plan) => self.launch(stream, plan, job, c),
             None if shape[..3].contains(&0) => Ok(()),
-            None => job.without_sums(stream, c),
+            None if shape[3] == 0 => job.without_sums(stream, c),
+            None => self.plain(stream, job, c),
         }
     }
 

@@ -203,11 +203,6 @@ impl Plan {
         self.shared_tiles() * self.depth()
     }
 
-    /// Whether it is for operands of `T` and results of `O`.
-    pub(super) fn is_of<T: Operand<O>, O: Real>(&self) -> bool {
-        self.form.dtypes == [Dtype::of::<T>(), Dtype::of::<O>()]
-    }
-
     /// The steps of a tile along `k`.
     fn depth(&self) -> usize {
         (self.shape[3] * self.form.dtypes[0].bytes()).div_ceil(STEP)
