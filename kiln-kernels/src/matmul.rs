@@ -277,7 +277,7 @@ impl Matmul {
     /// the scales of both tensors are its factor.
     ///
     /// `a` and `b` are contiguous along `k`, and `c` is as that of [`product`](Matmul::product); rows of multiples of 16 numbers begin at
-    /// multiples of 16 bytes. `wgmma` keeps 14 bits of the sums of 32 products; those of each 128 are added in f32, and no others are cut.
+    /// multiples of 16 bytes. `wgmma` keeps 14 bits of the sums of 32 products; those of each 128 are added in f32.
     ///
     /// If rows or blocks of numbers have scales of their own, take `QuantizedMatmul::float8`. For one scale of each tensor this method has
     /// more tiles to choose from, batches, and an epilogue; the other one also runs on GPUs without FP8.

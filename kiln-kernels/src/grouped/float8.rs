@@ -24,7 +24,8 @@ impl Grouped {
     ///
     /// `a` has the shape `[rows, k]`, with scales `[rows, 1]`; `b` has `[experts, n, k]`, with scales `[experts, n, 1]`. An axis of scales
     /// may also be 1: `[1, 1]` are those of an `a` with one scale, and `[experts, 1, 1]` those of weights with one for each expert.
-    /// `pointwise::quantize` makes such numbers of rows. Of other scales, experts are multiplied one by one by `QuantizedMatmul::float8`.
+    /// `pointwise::quantize` makes such numbers of rows, and a router's weights of rows may be part of their scales. Of other scales, experts
+    /// are multiplied one by one by `QuantizedMatmul::float8`.
     ///
     /// Any strides are possible. Fast are those that TMA takes: `a` and `b` contiguous along `k` and `c` along `n`, with rows that begin at
     /// multiples of 16 bytes; so `k` of contiguous tensors is a multiple of 16, and `n` of 8. `wgmma` keeps 14 bits of the sums of 32
