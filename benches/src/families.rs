@@ -27,6 +27,7 @@ mod embedding;
 mod grouped;
 mod losses;
 mod pointwise;
+mod products;
 mod quantized;
 mod routing;
 mod rows;
@@ -240,6 +241,7 @@ pub fn all(asked: &Asked, call: Option<Call>) -> Result<()> {
         ("attention", attention::time),
         ("grouped", grouped::time),
         ("losses", losses::time),
+        ("products", products::time),
         ("quantized", quantized::time),
         ("routing", routing::time),
         ("sampling", sampling::time),

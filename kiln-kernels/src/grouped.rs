@@ -1,7 +1,8 @@
-//! Products of the rows of each expert with its weights, in bf16 and f16, where only the device knows how many rows each expert has.
+//! Products of the rows of each expert with its weights, in bf16, f16 and FP8, where only the device knows how many rows each expert has.
 //!
 //! The rows of expert `e` are `offsets[e]..offsets[e + 1]` of a matrix, as after sorting tokens by experts. [`Grouped::product`] computes
 //! `c[row] = a[row] · b[e]ᵀ` for them, with weights `[out, in]` for each expert. Sums are computed in f32 and rounded once.
+//! [`Grouped::product_float8`] multiplies `e4m3` numbers with scales.
 //!
 //! ```
 //! use kiln::prelude::*;
@@ -48,12 +49,15 @@ use crate::{
     shape::{count, extent, require},
 };
 
+mod float8;
 mod gathered;
 mod listed;
 mod pipelined;
 mod ring;
 mod specialized;
 mod tiles;
+
+pub use float8::Scaled;
 
 /// Which rows are multiplied, and what is done with the sums before they are rounded.
 ///
@@ -117,6 +121,9 @@ pub struct Grouped {
 impl Grouped {
     /// What the kernels are compiled for.
     pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80];
+
+    /// What those of FP8 are compiled for: GPUs that multiply such numbers.
+    pub const FLOAT8_TARGETS: &[Target] = &[Target::Sm90a, Target::Sm89];
 
     /// Products on the device of a stream.
     ///
@@ -204,8 +211,7 @@ impl Grouped {
         let b = if along_k { b.view() } else { b.permute([0, 2, 1])? };
         let no_bias = stream.empty([0, 0])?;
         let job = Job {
-            multiprocessors: self.multiprocessors,
-            shape: [experts, rows, n],
+            extents: Extents { multiprocessors: self.multiprocessors, shape: [experts, rows, n] },
             a: &a,
             b: &b,
             along_k,
@@ -303,9 +309,7 @@ impl Grouped {
 
 /// A product whose shapes fit together, as the kernels take it.
 struct Job<'a, T: Half> {
-    multiprocessors: usize,
-    /// The experts, all rows, and the columns of the result.
-    shape: [usize; 3],
+    extents: Extents,
     a: &'a DeviceTensor<T, 2>,
     b: &'a TensorView<'a, T, 3>,
     along_k: bool,
@@ -316,7 +320,15 @@ struct Job<'a, T: Half> {
     weights: &'a DeviceTensor<f32, 1>,
 }
 
-impl<T: Half> Job<'_, T> {
+/// What tiles are chosen by.
+#[derive(Clone, Copy)]
+struct Extents {
+    multiprocessors: usize,
+    /// The experts, all rows, and the columns of the result.
+    shape: [usize; 3],
+}
+
+impl Extents {
     /// The mean number of rows of an expert, by which tiles are chosen.
     fn mean(&self) -> usize {
         let [experts, rows, _] = self.shape;
@@ -329,23 +341,30 @@ impl<T: Half> Job<'_, T> {
         (rows / extent(height) + experts).min(rows) * columns.div_ceil(extent(width))
     }
 
+    /// The rows of a tile on Hopper, where the widest tiles have `width` columns.
+    fn height(&self, width: i32) -> i32 {
+        if self.mean() <= 16 {
+            16
+        } else if self.mean() <= 64 || self.tiles(128, width) < self.multiprocessors {
+            64
+        } else {
+            128
+        }
+    }
+
     /// The number of persistent blocks for so many tiles, at most `each` for a multiprocessor.
     fn blocks(&self, tiles: usize, each: usize) -> Result<i32> {
         count(tiles.min(each * self.multiprocessors))
     }
+}
 
+impl<T: Half> Job<'_, T> {
     fn specialized(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
-        let height = if self.mean() <= 16 {
-            16
-        } else if self.mean() <= 64 || self.tiles(128, 256) < self.multiprocessors {
-            64
-        } else {
-            128
-        };
+        let height = self.extents.height(256);
         let key = (Dtype::of::<T>(), height, self.along_k);
         let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
         let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
-        let blocks = self.blocks(self.tiles(instance.BM, instance.BN), 1)?;
+        let blocks = self.extents.blocks(self.extents.tiles(instance.BM, instance.BN), 1)?;
         instance
             .with(specialized::kernels::product::Args {
                 a,
@@ -362,11 +381,11 @@ impl<T: Half> Job<'_, T> {
     }
 
     fn pipelined(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
-        let height = if self.mean() <= 16 { 16 } else { 128 };
+        let height = if self.extents.mean() <= 16 { 16 } else { 128 };
         let key = (Dtype::of::<T>(), height, self.along_k);
         let instance = pipelined::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
         let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
-        let blocks = self.blocks(self.tiles(instance.BM, instance.BN), 2)?;
+        let blocks = self.extents.blocks(self.extents.tiles(instance.BM, instance.BN), 2)?;
         instance
             .with(pipelined::kernels::product::Args {
                 a,
@@ -389,9 +408,9 @@ impl<T: Half> Job<'_, T> {
         scatter: &DeviceTensor<i32, 1>,
         c: &mut impl TensorArgumentMut<T, 2>,
     ) -> Result<()> {
-        let [height, width] = if self.mean() <= 16 {
+        let [height, width] = if self.extents.mean() <= 16 {
             [16, 128]
-        } else if 2 * self.tiles(128, 256) < self.multiprocessors {
+        } else if 2 * self.extents.tiles(128, 256) < self.extents.multiprocessors {
             [128, 64]
         } else {
             [128, 256]
@@ -399,7 +418,7 @@ impl<T: Half> Job<'_, T> {
         let key = (Dtype::of::<T>(), height, width, self.along_k);
         let instance = gathered::kernels::product::find(|i| (i.T, i.BM, i.BN, i.ALONG_K) == key)?;
         let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
-        let blocks = self.blocks(self.tiles(instance.BM, instance.BN), 1)?;
+        let blocks = self.extents.blocks(self.extents.tiles(instance.BM, instance.BN), 1)?;
         instance
             .with(gathered::kernels::product::Args {
                 a,
@@ -408,7 +427,7 @@ impl<T: Half> Job<'_, T> {
                 c,
                 gather,
                 scatter,
-                rows: count(self.shape[1])?,
+                rows: count(self.extents.shape[1])?,
                 blocks,
                 scale,
                 bias,
@@ -435,8 +454,8 @@ impl<T: Half> Job<'_, T> {
                 c,
                 gather,
                 scatter,
-                rows: count(self.shape[1])?,
-                blocks: self.blocks(self.tiles(64, 128), 2)?,
+                rows: count(self.extents.shape[1])?,
+                blocks: self.extents.blocks(self.extents.tiles(64, 128), 2)?,
                 scale,
                 bias,
                 activation,
@@ -449,6 +468,7 @@ impl<T: Half> Job<'_, T> {
 /// Whether TMA takes a tensor: none without elements.
 fn fits<T, const R: usize>(tensor: &DeviceTensor<T, R>) -> bool {
     let strides = tensor.strides();
-    let aligned = strides[..R - 1].iter().all(|stride| stride.is_multiple_of(8));
+    let begins = |stride: &usize| (stride * size_of::<T>()).is_multiple_of(16);
+    let aligned = strides[..R - 1].iter().all(begins);
     !tensor.is_empty() && strides[R - 1] == 1 && aligned && tensor.address().is_multiple_of(16)
 }

@@ -8,6 +8,8 @@ mod element;
 mod extreme;
 #[cfg(any(feature = "routing", feature = "sampling"))]
 mod order;
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+mod promoted;
 #[cfg(any(
     feature = "attention",
     feature = "matmul",
@@ -22,7 +24,7 @@ mod shares;
 
 #[cfg(any(feature = "grouped", feature = "matmul", feature = "pointwise"))]
 pub use activation::Activation;
-pub use element::{Half, Real};
+pub use element::{Half, Operand, Real};
 
 #[cfg(feature = "attention")]
 pub mod attention;

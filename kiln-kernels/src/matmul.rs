@@ -1,8 +1,16 @@
-//! Products of matrices in bf16 and f16.
+//! Products of matrices in bf16, f16, TF32 and FP8.
 //!
 //! [`Matmul::product`] computes `c = a · bᵀ`: `a` has `m` rows and `b` has `n` rows of `k` numbers, as the weights of a layer are stored
 //! (`[out, in]`). Tensors of three axes are batches of matrices, whose tiles are computed as if they were of one product. Sums are
 //! computed in f32 and rounded once.
+//!
+//! | operands | result | method, and the same with an [`Epilogue`] | contiguous along |
+//! |---|---|---|---|
+//! | bf16, f16 | the same | [`product`](Matmul::product) | either axis |
+//! | f32, of which TF32 are multiplied | f32 | [`product_tf32`](Matmul::product_tf32) | either axis, fast along `k` |
+//! | `e4m3` | bf16, f16 | [`product_float8`](Matmul::product_float8) | `k` |
+//!
+//! FP8 numbers with scales of rows or of blocks are multiplied by `QuantizedMatmul::float8`.
 //!
 //! # Idea
 //!
@@ -13,7 +21,7 @@
 //! |---|---|---|
 //! | H100, H200 | matrices that TMA takes | `wgmma`, by [`Plan`] |
 //! | B200, B300 | matrices that TMA takes, more than 16 rows of `c` | `tcgen05`, with accumulators in tensor memory |
-//! | from Ampere on | all others | `mma.sync` |
+//! | from Ampere on, of FP8 from `sm_89` on | all others | `mma.sync` |
 //!
 //! *Hopper.* `wgmma` takes 64 rows of its left operand for each warpgroup, but as few as 8 of its right one. So a product with few rows is
 //! computed transposed, with the weights on the left: the time is that of reading the weights. If all tiles run at once and leave most
@@ -30,6 +38,10 @@
 //!
 //! # Schedule
 //!
+//! A step is 128 bytes of a row of an operand, whatever the type is. Where the tensor cores keep fewer bits of sums of FP8 products than
+//! f32 has, those of each step are added in f32 while the next one's product is computed. That takes registers for two tiles, so that
+//! tiles of FP8 are of 128 by 128 at most. Large results of f32 leave in parts of 32 columns through two buffers.
+//!
 //! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left
 //! operand multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four,
 //! blocks compute adjacent rows of tiles, and each loads a part of the right operand for all, by multicast copies. [`launch_dependents`] lets a next
@@ -45,17 +57,18 @@
 //!
 //! # Floor
 //!
-//! The larger of `2 m n k` operations at the rate of the tensor cores and of `2 (m k + n k + m n)` bytes at the bandwidth of the memory.
-//! [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of 128 by 128 are bound by shared memory: at the
-//! full rate of the tensor cores two warpgroups would read 96 bytes a clock from it, and 64 would arrive, where it gives 128. Times beside cuBLASLt are in
-//! `benches/results/products.md`: those of Hopper.
+//! The larger of `2 m n k` operations at the rate of the tensor cores and of the bytes of `a`, `b` and `c`, which are `2 (m k + n k + m
+//! n)` in bf16, at the bandwidth of the memory. [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of
+//! 128 by 128 are bound by shared memory: at the full rate of the tensor cores two warpgroups would read 96 bytes a clock from it, and 64
+//! would arrive, where it gives 128. Times beside cuBLASLt are in `benches/results/products.md`: those of bf16 on Hopper. Those of TF32
+//! and FP8 have not been measured; the model takes them by their bytes.
 
 use std::collections::HashMap;
 
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use crate::{
-    Activation, Half,
+    Activation, Half, Operand, Real,
     activation::number_of,
     scratch::Scratch,
     shape::{count, require},
@@ -115,8 +128,8 @@ enum Kernels {
 /// How many rows the smallest tile has.
 const FEW_ROWS: usize = 16;
 
-/// What a plan is chosen by: the element type, the extents, and how the operands lie in memory.
-type Planned = (&'static str, [usize; 4], [Major; 2]);
+/// What a plan is chosen by: the types of operands and result, the extents, and how the operands lie in memory.
+type Planned = ([&'static str; 2], [usize; 4], [Major; 2]);
 
 /// Multiplies matrices, and keeps scratch memory from one product to the next.
 ///
@@ -128,13 +141,16 @@ pub struct Matmul {
     kernels: Kernels,
     multiprocessors: usize,
     scratch: Scratch,
-    /// The plans of extents that have been multiplied, by the name of the element type.
+    /// The plans of extents that have been multiplied, by the names of the element types.
     plans: HashMap<Planned, Option<Plan>>,
 }
 
 impl Matmul {
     /// What the kernels are compiled for.
     pub const TARGETS: &[Target] = &[Target::Sm80, Target::Sm90a, Target::Sm100f];
+
+    /// What those of FP8 are compiled for: GPUs that multiply such numbers.
+    pub const FLOAT8_TARGETS: &[Target] = &[Target::Sm89, Target::Sm90a, Target::Sm100f];
 
     /// Products on the device of a stream.
     ///
@@ -209,32 +225,122 @@ impl Matmul {
         )
     }
 
+    /// `c = a · bᵀ` of matrices of `f32`, by products of TF32: of the 23 bits of each fraction the tensor cores multiply ten. Sums are
+    /// those of f32. Shapes and strides are those of [`product`](Matmul::product); rows of multiples of 4 numbers begin at multiples of 16
+    /// bytes.
+    ///
+    /// The kernel of all cards rounds operands to the nearest number with ten bits, which is off by 2⁻¹¹ of a number at most. That with
+    /// `wgmma`, for operands that TMA takes and that are contiguous along `k`, cuts the other bits off: by less than 2⁻¹⁰. A
+    /// NaN without any of the ten bits becomes infinite then.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    /// use kiln_kernels::matmul::Matmul;
+    ///
+    /// let stream = Device::best_for(Matmul::TARGETS)?.stream()?;
+    /// let (a, b) = (stream.full([2, 16], 0.5)?, stream.full([24, 16], 3.0)?);
+    /// let mut c = stream.zeros::<f32, 2>([2, 24])?;
+    /// Matmul::new(&stream)?.product_tf32(&stream, &a, &b, &mut c)?;
+    /// assert!(c.to_vec(&stream)?.iter().all(|&x| x == 24.0));
+    /// # Ok::<(), kiln::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`product`](Matmul::product).
+    pub fn product_tf32<const R: usize>(
+        &mut self,
+        stream: &Stream,
+        a: &impl TensorArgument<f32, R>,
+        b: &impl TensorArgument<f32, R>,
+        c: &mut impl TensorArgumentMut<f32, R>,
+    ) -> Result<()> {
+        self.product_tf32_with(stream, a, b, c, Epilogue::default())
+    }
+
+    /// [`product_tf32`](Matmul::product_tf32), and what an [`Epilogue`] does with the sums.
+    ///
+    /// # Errors
+    /// Those of [`product_with`](Matmul::product_with).
+    pub fn product_tf32_with<const R: usize>(
+        &mut self,
+        stream: &Stream,
+        a: &impl TensorArgument<f32, R>,
+        b: &impl TensorArgument<f32, R>,
+        c: &mut impl TensorArgumentMut<f32, R>,
+        epilogue: Epilogue<'_, f32>,
+    ) -> Result<()> {
+        let c = c.tensor_mut()?.into_view();
+        self.any(stream, None, [&*a.tensor()?, &*b.tensor()?], c, epilogue)
+    }
+
+    /// `c = a · bᵀ` of matrices of [`e4m3`] numbers, rounded to [`bf16`] or [`struct@f16`], and what an [`Epilogue`] does with the sums:
+    /// the scales of both tensors are its factor.
+    ///
+    /// `a` and `b` are contiguous along `k`, and `c` is as that of [`product`](Matmul::product); rows of multiples of 16 numbers begin at
+    /// multiples of 16 bytes. `wgmma` keeps 14 bits of the sums of 32 products; those of each 128 are added in f32.
+    ///
+    /// If rows or blocks of numbers have scales of their own, take `QuantizedMatmul::float8`. For one scale of each tensor this method has
+    /// more tiles to choose from, batches, and an epilogue; the other one also runs on GPUs without FP8.
+    ///
+    /// ```
+    /// use kiln::prelude::*;
+    /// use kiln_kernels::matmul::{Epilogue, Matmul};
+    ///
+    /// let stream = Device::best_for(Matmul::FLOAT8_TARGETS)?.stream()?;
+    /// let a = stream.full([2, 32], e4m3::from_f32(1.5))?;
+    /// let b = stream.full([24, 32], e4m3::from_f32(2.0))?;
+    /// let mut c = stream.zeros::<bf16, 2>([2, 24])?;
+    /// let scales = Epilogue { scale: 0.5, ..Epilogue::default() };
+    /// Matmul::new(&stream)?.product_float8(&stream, &a, &b, &mut c, scales)?;
+    /// assert!(c.to_vec(&stream)?.iter().all(|x| x.to_f32() == 48.0));
+    /// # Ok::<(), kiln::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TargetNotRunnable`] on a GPU without FP8, before `sm_89`, unless an extent is 0; [`Error::FactBroken`] for operands that
+    /// are not contiguous along `k`; those of [`product_with`](Matmul::product_with).
+    pub fn product_float8<O: Half, const R: usize>(
+        &mut self,
+        stream: &Stream,
+        a: &impl TensorArgument<e4m3, R>,
+        b: &impl TensorArgument<e4m3, R>,
+        c: &mut impl TensorArgumentMut<O, R>,
+        epilogue: Epilogue<'_, O>,
+    ) -> Result<()>
+    where
+        e4m3: Operand<O>,
+    {
+        let c = c.tensor_mut()?.into_view();
+        self.any(stream, None, [&*a.tensor()?, &*b.tensor()?], c, epilogue)
+    }
+
     /// [`product`](Matmul::product) by a plan of the caller's choice, one of [`Plan::candidates`] for these extents. If columns of `c` are
     /// contiguous and not its rows, the plan is for `cᵀ`, the product of `b` and `a`. Plans are for Hopper, and matrices that TMA takes.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a plan that was made for other extents, [`Error::TargetNotRunnable`] on another card than Hopper,
-    /// [`Error::FactBroken`] for rows that do not begin at multiples of 16 bytes; those of [`product`](Matmul::product).
-    pub fn product_by<T: Half, const R: usize>(
+    /// [`Error::Shape`] for a plan that was made for other extents, [`Error::InstanceArgument`] for one that was made for other types,
+    /// [`Error::TargetNotRunnable`] on another card than Hopper, [`Error::FactBroken`] for rows that do not begin at multiples of 16
+    /// bytes; those of [`product`](Matmul::product).
+    pub fn product_by<T: Operand<O>, O: Real, const R: usize>(
         &mut self,
         stream: &Stream,
         plan: Plan,
         a: &impl TensorArgument<T, R>,
         b: &impl TensorArgument<T, R>,
-        c: &mut impl TensorArgumentMut<T, R>,
-        epilogue: Epilogue<'_, T>,
+        c: &mut impl TensorArgumentMut<O, R>,
+        epilogue: Epilogue<'_, O>,
     ) -> Result<()> {
         let c = c.tensor_mut()?.into_view();
         self.any(stream, Some(plan), [&*a.tensor()?, &*b.tensor()?], c, epilogue)
     }
 
-    fn any<T: Half, const R: usize>(
+    fn any<T: Operand<O>, O: Real, const R: usize>(
         &mut self,
         stream: &Stream,
         plan: Option<Plan>,
         [a, b]: [&DeviceTensor<T, R>; 2],
-        mut c: TensorViewMut<'_, T, R>,
-        epilogue: Epilogue<'_, T>,
+        mut c: TensorViewMut<'_, O, R>,
+        epilogue: Epilogue<'_, O>,
     ) -> Result<()> {
         fit(a, b, &c, &epilogue)?;
         let (shape, strides) = matrices(&c);
@@ -244,10 +350,12 @@ impl Matmul {
             c = c.into_permute([0, 2, 1])?;
         }
         let (shape, majors) = (job.shape, job.majors());
+        // Of types without 16 bits, the tensor cores of these cards take only operands that are contiguous along `k`.
+        let for_tma = job.is_for_tma(&c) && (size_of::<T>() == 2 || majors == [Major::K; 2]);
         if plan.is_none() && !shape.contains(&0) {
             match self.kernels {
-                Kernels::Hopper if job.is_for_tma(&c) => {}
-                Kernels::Blackwell if shape[1] > FEW_ROWS && job.is_for_tma(&c) => {
+                Kernels::Hopper if for_tma => {}
+                Kernels::Blackwell if for_tma && shape[1] > FEW_ROWS => {
                     return self.blackwell(stream, job, c);
                 }
                 Kernels::Hopper | Kernels::Blackwell | Kernels::OfAll => {
@@ -256,7 +364,7 @@ impl Matmul {
             }
         }
         let multiprocessors = self.multiprocessors;
-        let choose = || Plan::choose::<T>(shape, majors, multiprocessors);
+        let choose = || Plan::choose::<T, O>(shape, majors, multiprocessors);
         let plan = match plan {
             Some(plan) if (plan.shape, plan.majors) != (shape, majors) => {
                 let operation = "a plan for products [batch, m, n, k]";
@@ -264,21 +372,22 @@ impl Matmul {
                 return Err(Error::Shape { operation, required, actual });
             }
             Some(plan) => Some(plan),
-            None => *self.plans.entry((T::DTYPE, shape, majors)).or_insert_with(choose),
+            None => *self.plans.entry(([T::DTYPE, O::DTYPE], shape, majors)).or_insert_with(choose),
         };
         match plan {
             Some(plan) => self.launch(stream, plan, job, c),
             None if shape[..3].contains(&0) => Ok(()),
-            None => job.without_sums(stream, c),
+            None if shape[3] == 0 => job.without_sums(stream, c),
+            None => self.plain(stream, job, c),
         }
     }
 
-    fn launch<T: Half>(
+    fn launch<T: Operand<O>, O: Real>(
         &mut self,
         stream: &Stream,
         plan: Plan,
-        job: Job<'_, T>,
-        mut c: TensorViewMut<'_, T, 3>,
+        job: Job<'_, T, O>,
+        mut c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let Job { operands: [a, b], epilogue, turned, .. } = job;
         let (left, right) = if plan.form.swap { (b, a) } else { (a, b) };
@@ -352,11 +461,11 @@ fn matrices<T, const R: usize>(tensor: &DeviceTensor<T, R>) -> ([usize; 3], [usi
 }
 
 /// Whether the extents of a product fit together.
-fn fit<T: Half, const R: usize>(
+fn fit<T: Operand<O>, O: Real, const R: usize>(
     a: &DeviceTensor<T, R>,
     b: &DeviceTensor<T, R>,
-    c: &DeviceTensor<T, R>,
-    epilogue: &Epilogue<'_, T>,
+    c: &DeviceTensor<O, R>,
+    epilogue: &Epilogue<'_, O>,
 ) -> Result<()> {
     let (mut of_b, mut of_c) = (a.shape(), a.shape());
     let n = b.shape()[R - 2];
@@ -371,11 +480,11 @@ fn fit<T: Half, const R: usize>(
 }
 
 /// Products as the kernel takes them: rows of `c` are contiguous.
-struct Job<'a, T: Half> {
+struct Job<'a, T, O> {
     /// `[batch, m, n, k]`.
     shape: [usize; 4],
     operands: [Rows<'a, T>; 2],
-    epilogue: Epilogue<'a, T>,
+    epilogue: Epilogue<'a, O>,
     /// It is the transposed product, since the columns of `c` are contiguous.
     turned: bool,
 }
@@ -386,12 +495,13 @@ struct Rows<'a, T> {
     major: Major,
 }
 
-impl<'a, T: Half> Rows<'a, T> {
+impl<'a, T: Element> Rows<'a, T> {
     fn new<const R: usize>(operand: &'a DeviceTensor<T, R>) -> Result<Rows<'a, T>> {
         let (shape, strides) = matrices(operand);
         let matrix = operand.as_strided(shape, strides)?;
-        // A launch says what is wrong with a matrix that is contiguous along neither axis.
-        Ok(if across(strides) {
+        // A launch says what is wrong with a matrix that is contiguous along neither axis, or with one of FP8 that is not along `k`: the
+        // tensor cores multiply no others.
+        Ok(if across(strides) && size_of::<T>() > 1 {
             Rows { matrix: matrix.permute([0, 2, 1])?, major: Major::Rows }
         } else {
             Rows { matrix, major: Major::K }
@@ -410,21 +520,22 @@ fn across([_, down, across]: [usize; 3]) -> bool {
     across != 1 && down == 1
 }
 
-/// Whether TMA takes a tensor of elements of 16 bits: rows are contiguous, and begin at multiples of 16 bytes.
+/// Whether TMA takes a tensor: rows are contiguous, and begin at multiples of 16 bytes.
 fn is_for_tma<T>(tensor: &DeviceTensor<T, 3>) -> bool {
     let (shape, strides) = (tensor.shape(), tensor.strides());
-    let aligned = (0..2).all(|axis| shape[axis] == 1 || strides[axis].is_multiple_of(8));
+    let begins = |stride: usize| (stride * size_of::<T>()).is_multiple_of(16);
+    let aligned = (0..2).all(|axis| shape[axis] == 1 || begins(strides[axis]));
     aligned && (strides[2] == 1 || shape[2] == 1) && tensor.address().is_multiple_of(16)
 }
 
-impl<'a, T: Half> Job<'a, T> {
+impl<'a, T: Operand<O>, O: Real> Job<'a, T, O> {
     #[expect(clippy::many_single_char_names, reason = "the letters of a product")]
     fn new<const R: usize>(
         a: &'a DeviceTensor<T, R>,
         b: &'a DeviceTensor<T, R>,
         strides_of_c: [usize; 3],
-        epilogue: Epilogue<'a, T>,
-    ) -> Result<Job<'a, T>> {
+        epilogue: Epilogue<'a, O>,
+    ) -> Result<Job<'a, T, O>> {
         let turned = across(strides_of_c);
         let [a, b] = if turned { [b, a] } else { [a, b] };
         let (([batches, m, k], _), ([_, n, _], _)) = (matrices(a), matrices(b));
@@ -437,18 +548,18 @@ impl<'a, T: Half> Job<'a, T> {
     }
 
     /// Whether TMA loads the operands and stores the result.
-    fn is_for_tma(&self, c: &DeviceTensor<T, 3>) -> bool {
+    fn is_for_tma(&self, c: &DeviceTensor<O, 3>) -> bool {
         let operands = self.operands.iter().all(|operand| is_for_tma(&operand.matrix));
         // A store writes whole pieces of 16 bytes.
-        operands && is_for_tma(c) && c.shape()[2].is_multiple_of(8)
+        operands && is_for_tma(c) && (c.shape()[2] * size_of::<O>()).is_multiple_of(16)
     }
 
     /// What is left of a product without `k`.
-    fn without_sums(&self, stream: &Stream, mut c: TensorViewMut<'_, T, 3>) -> Result<()> {
+    fn without_sums(&self, stream: &Stream, mut c: TensorViewMut<'_, O, 3>) -> Result<()> {
         let none = stream.empty([0])?;
         let Epilogue { bias, activation, accumulate, .. } = self.epilogue;
         let (bias, activation) = (bias.unwrap_or(&none), number_of(activation));
-        of_nothing::Values { R: Dtype::of::<T>() }
+        of_nothing::Values { R: Dtype::of::<O>() }
             .find()?
             .with(of_nothing::Args {
                 c: &mut c,

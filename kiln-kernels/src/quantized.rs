@@ -9,6 +9,9 @@
 //! | [`int8`](QuantizedMatmul::int8) | `i8` | `i8` | of rows | `bf16`, `f16`, `f32` |
 //! | [`int8_sums`](QuantizedMatmul::int8_sums) | `i8` | `i8` | none | `i32` |
 //!
+//! FP8 tensors with one scale each are multiplied by [`Matmul::product_float8`] too, which has more tiles to choose from, batches and an
+//! epilogue, and takes GPUs with FP8. The rows of experts are multiplied by `Grouped::product_float8`.
+//!
 //! # Idea
 //!
 //! Few rows take the time in which memory delivers the weights. So weights stay as they are until they are in registers, and become bf16

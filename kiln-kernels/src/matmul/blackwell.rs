@@ -4,7 +4,7 @@ use kiln::prelude::*;
 
 use super::{Job, Major, Matmul, in_a_column};
 use crate::{
-    Half,
+    Operand, Real,
     activation::number_of,
     shape::{count, extent},
 };
@@ -20,11 +20,11 @@ const MOST: usize = 8;
 
 impl Matmul {
     /// A product by the tensor cores that accumulate in tensor memory. TMA takes the operands and the result.
-    pub(super) fn blackwell<T: Half>(
+    pub(super) fn blackwell<T: Operand<O>, O: Real>(
         &mut self,
         stream: &Stream,
-        job: Job<'_, T>,
-        mut c: TensorViewMut<'_, T, 3>,
+        job: Job<'_, T, O>,
+        mut c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let [batches, m, n, k] = job.shape;
         let multiprocessors = self.multiprocessors.max(1);
@@ -32,12 +32,12 @@ impl Matmul {
         // Two blocks compute a large tile together, if the result has more than a half of its rows and columns.
         let pairs = m.min(n) > 128 && 2 * tiles([256, 256]) >= multiprocessors;
         let along_k = job.majors().map(|major| major == Major::K);
-        let key = (Dtype::of::<T>(), if pairs { 2 } else { 1 }, along_k);
-        let instance = product::find(|i| (i.T, i.C, [i.LEFT_K, i.RIGHT_K]) == key)?;
+        let key = ([Dtype::of::<T>(), Dtype::of::<O>()], if pairs { 2 } else { 1 }, along_k);
+        let instance = product::find(|i| ([i.T, i.R], i.C, [i.LEFT_K, i.RIGHT_K]) == key)?;
         let (cluster, columns) = (extent(instance.C), extent(instance.BN));
         let tiles = tiles([128 * cluster, columns]);
         // Multiprocessors without a tile take a share of one.
-        let most = (k.div_ceil(64) / SHORTEST).clamp(1, MOST);
+        let most = ((size_of::<T>() * k).div_ceil(128) / SHORTEST).clamp(1, MOST);
         let shares = if pairs { 1 } else { (multiprocessors / tiles).clamp(1, most) };
         let clusters = (tiles * shares).min(multiprocessors / cluster).max(1);
         let shared = if shares > 1 { tiles } else { 0 };

@@ -18,6 +18,7 @@ pub(crate) mod shared_steps {
     };
 
     use super::super::epilogue::items::Epilogue;
+    use crate::{activation::by_number::part_of, promoted::items::Steps};
 
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     ///
@@ -120,6 +121,11 @@ pub(crate) mod shared_steps {
         if C > 1 { cluster::rank() } else { 0 }
     }
 
+    /// Elements along `k` of a step: 128 bytes, the widest row of a swizzle.
+    fn step_of<T: Scalar>() -> i32 {
+        128 / T::BYTES
+    }
+
     /// The operands of a block, and the ring of buffers through which they come.
     struct Operands<T: Scalar> {
         left: TensorMap<T, 3>,
@@ -152,14 +158,15 @@ pub(crate) mod shared_steps {
                     1
                 };
                 full.expect(self.left.block_bytes() + parts * self.right.block_bytes());
-                let k = step * 64;
+                let width = step_of::<T>();
+                let k = step * width;
                 let from = if LEFT_K { [batch, row, k] } else { [batch, k, row] };
                 tma::load(self.left, from, full, self.lefts[ring.slot]);
                 let at = if RIGHT_K { [batch, column, k] } else { [batch, k, column] };
                 let right = self.rights[ring.slot];
                 if X > 0 {
                     for part in unroll(0..parts - 1) {
-                        let to = right.tile([part * X, 0], [X, 64]);
+                        let to = right.tile([part * X, 0], [X, width]);
                         self.load_right::<C>(step, [batch, column + part * X, k], full, to);
                     }
                     let at = [batch, column + (parts - 1) * X, k];
@@ -168,7 +175,7 @@ pub(crate) mod shared_steps {
                     // Each block of a cluster loads an equal part for all.
                     let rows = self.right_rows::<0, RIGHT_K>() / C;
                     let at = [batch, column + cluster::rank() * rows, k];
-                    let to = right.tile([cluster::rank() * rows, 0], [rows, 64]);
+                    let to = right.tile([cluster::rank() * rows, 0], [rows, width]);
                     tma::load(self.right, at, full, to).multicast((1 << C) - 1);
                 } else {
                     self.load_right::<C>(step, at, full, right);
@@ -218,31 +225,37 @@ pub(crate) mod shared_steps {
             let (bl, br) = (self.left_rows::<LEFT_K>(), self.right_rows::<0, RIGHT_K>());
             let mut acc = zeros::<f32>([bl, br]);
             let mut others = zeros::<f32>([bl, if X > 0 { X } else { 8 }]);
-            let mut before = ring.slot;
-            for step in range(begin, end, 1) {
-                self.full[ring.slot].wait(ring.phase);
-                let (left, right) = (self.lefts[ring.slot], self.rights[ring.slot]);
-                let left = if LEFT_K { left } else { left.t() };
-                acc = wgmma::mma(left, if RIGHT_K { right.t() } else { right }, acc);
-                if X > 0 {
-                    others = wgmma::mma(left, self.others[ring.slot].t(), others);
-                    others = wgmma::wait(2, others);
-                    acc = wgmma::wait(2, acc);
-                } else {
-                    acc = wgmma::wait(1, acc);
+            if T::BITS == 8 {
+                let (lefts, rights) = (self.lefts, self.rights);
+                let steps = Steps { lefts, rights, full: self.full, empty: self.empty };
+                acc = steps.add::<C>(ring, end - begin, acc);
+            } else {
+                let mut before = ring.slot;
+                for step in range(begin, end, 1) {
+                    self.full[ring.slot].wait(ring.phase);
+                    let (left, right) = (self.lefts[ring.slot], self.rights[ring.slot]);
+                    let left = if LEFT_K { left } else { left.t() };
+                    acc = wgmma::mma(left, if RIGHT_K { right.t() } else { right }, acc);
+                    if X > 0 {
+                        others = wgmma::mma(left, self.others[ring.slot].t(), others);
+                        others = wgmma::wait(2, others);
+                        acc = wgmma::wait(2, acc);
+                    } else {
+                        acc = wgmma::wait(1, acc);
+                    }
+                    if step > begin {
+                        self.release::<C>(before);
+                    }
+                    before = ring.slot;
+                    ring.advance();
                 }
-                if step > begin {
+                acc = wgmma::wait(0, acc);
+                if X > 0 {
+                    others = wgmma::wait(0, others);
+                }
+                if end > begin {
                     self.release::<C>(before);
                 }
-                before = ring.slot;
-                ring.advance();
-            }
-            acc = wgmma::wait(0, acc);
-            if X > 0 {
-                others = wgmma::wait(0, others);
-            }
-            if end > begin {
-                self.release::<C>(before);
             }
             (acc, others)
         }
@@ -308,12 +321,22 @@ pub(crate) mod shared_steps {
             [batch, row, column]: [i32; 3],
             phase: i32,
         ) -> i32 {
-            tma::store_wait(0); // the tile before this one has left `staged`
             let mut next = phase;
-            if X == 0 {
+            if X == 0 && !SWAP && acc.dim(1) > self.staged.dim(2) {
+                // Of two buffers one is stored while the other is filled.
+                let width = self.staged.dim(2);
+                for part in range(0, acc.dim(1) / width, 1) {
+                    tma::store_wait(1);
+                    let at = [batch, row, column + part * width];
+                    self.store::<SWAP>(self.staged[part % 2], part_of(acc, part), at, next);
+                    next ^= 1;
+                }
+            } else if X == 0 {
+                tma::store_wait(0); // the tile before this one has left `staged`
                 self.store::<SWAP>(self.staged[0], acc, [batch, row, column], next);
                 next ^= 1;
             } else {
+                tma::store_wait(0);
                 for part in unroll(0..acc.dim(1) / X) {
                     let sums = acc.slice((.., part * X..(part + 1) * X));
                     let at = [batch, row, column + part * X];
@@ -453,7 +476,7 @@ pub(crate) mod shared_steps {
     }
 
     /// A product without steps: of zeros.
-    #[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(1), 16), cdiv(c.dim(2), 128), c.dim(0)], instances(R = [bf16, f16]))]
+    #[kernel(target = sm_80, warps = 4, grid = [cdiv(c.dim(1), 16), cdiv(c.dim(2), 128), c.dim(0)], instances(R = [bf16, f16, f32]))]
     pub fn of_nothing<R: Float>(
         c: TensorMut<R, 3>,
         bias: Tensor<R, 1>,
@@ -481,24 +504,54 @@ pub(crate) mod shared_steps {
     /// Operands and result have the products of a batch along their first axis. There are `clusters` clusters, and each computes `waves` whole tiles, as far as there are tiles. Of
     /// the steps of all other tiles each cluster has `share`, and the first `rest` clusters one more.
     #[kernel(target = sm_90a, warps = W, grid = clusters * C, cluster = C,
-             instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, X, STAGES, SWAP, W, C, LEFT_K, RIGHT_K) = [
-                 (64, 8, 0, 10, true, 4, 1, true, true), (64, 16, 0, 10, true, 4, 1, true, true),
-                 (64, 32, 0, 8, true, 4, 1, true, true), (64, 64, 0, 12, true, 4, 1, true, true),
-                 (64, 128, 0, 8, true, 4, 1, true, true), (128, 8, 0, 6, true, 8, 1, true, true),
-                 (128, 16, 0, 10, true, 8, 1, true, true), (64, 64, 0, 12, true, 4, 2, true, true),
-                 (64, 128, 0, 8, true, 4, 2, true, true), (128, 128, 0, 6, true, 8, 4, true, true),
-                 (64, 64, 0, 12, false, 4, 1, true, true), (128, 64, 0, 8, false, 8, 1, true, true),
-                 (128, 128, 0, 6, false, 8, 1, true, true), (128, 256, 0, 3, false, 8, 1, true, true),
-                 (128, 128, 0, 6, false, 8, 2, true, true), (128, 256, 0, 3, false, 8, 2, true, true),
-                 (128, 128, 64, 4, false, 8, 1, true, true), (128, 128, 64, 4, false, 8, 2, true, true),
-                 (64, 16, 0, 10, true, 4, 1, false, true), (64, 64, 0, 12, true, 4, 1, false, true),
-                 (128, 128, 0, 6, true, 8, 1, false, true), (64, 64, 0, 12, false, 4, 1, true, false),
-                 (128, 128, 0, 6, false, 8, 1, true, false), (128, 256, 0, 3, false, 8, 1, true, false),
-                 (128, 256, 0, 3, false, 8, 2, true, false), (64, 64, 0, 12, false, 4, 1, false, true),
-                 (128, 128, 0, 6, false, 8, 1, false, true), (128, 256, 0, 3, false, 8, 1, false, true),
-                 (128, 256, 0, 3, false, 8, 2, false, true), (64, 64, 0, 12, false, 4, 1, false, false),
-                 (128, 128, 0, 6, false, 8, 1, false, false), (128, 256, 0, 3, false, 8, 1, false, false),
-                 (128, 256, 0, 3, false, 8, 2, false, false),
+             instances((T, R, BL, BR, X, STAGES, SWAP, W, C, LEFT_K, RIGHT_K) = [
+                 (bf16, bf16, 64, 8, 0, 10, true, 4, 1, true, true), (bf16, bf16, 64, 16, 0, 10, true, 4, 1, true, true),
+                 (bf16, bf16, 64, 32, 0, 8, true, 4, 1, true, true), (bf16, bf16, 64, 64, 0, 12, true, 4, 1, true, true),
+                 (bf16, bf16, 64, 128, 0, 8, true, 4, 1, true, true), (bf16, bf16, 128, 8, 0, 6, true, 8, 1, true, true),
+                 (bf16, bf16, 128, 16, 0, 10, true, 8, 1, true, true), (bf16, bf16, 64, 64, 0, 12, true, 4, 2, true, true),
+                 (bf16, bf16, 64, 128, 0, 8, true, 4, 2, true, true), (bf16, bf16, 128, 128, 0, 6, true, 8, 4, true, true),
+                 (bf16, bf16, 64, 64, 0, 12, false, 4, 1, true, true), (bf16, bf16, 128, 64, 0, 8, false, 8, 1, true, true),
+                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, true, true), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, true, true),
+                 (bf16, bf16, 128, 128, 0, 6, false, 8, 2, true, true), (bf16, bf16, 128, 256, 0, 3, false, 8, 2, true, true),
+                 (bf16, bf16, 128, 128, 64, 4, false, 8, 1, true, true), (bf16, bf16, 128, 128, 64, 4, false, 8, 2, true, true),
+                 (bf16, bf16, 64, 16, 0, 10, true, 4, 1, false, true), (bf16, bf16, 64, 64, 0, 12, true, 4, 1, false, true),
+                 (bf16, bf16, 128, 128, 0, 6, true, 8, 1, false, true), (bf16, bf16, 64, 64, 0, 12, false, 4, 1, true, false),
+                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, true, false), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, true, false),
+                 (bf16, bf16, 128, 256, 0, 3, false, 8, 2, true, false), (bf16, bf16, 64, 64, 0, 12, false, 4, 1, false, true),
+                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, false, true), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, false, true),
+                 (bf16, bf16, 128, 256, 0, 3, false, 8, 2, false, true), (bf16, bf16, 64, 64, 0, 12, false, 4, 1, false, false),
+                 (bf16, bf16, 128, 128, 0, 6, false, 8, 1, false, false), (bf16, bf16, 128, 256, 0, 3, false, 8, 1, false, false),
+                 (bf16, bf16, 128, 256, 0, 3, false, 8, 2, false, false),
+                 (f16, f16, 64, 8, 0, 10, true, 4, 1, true, true), (f16, f16, 64, 16, 0, 10, true, 4, 1, true, true),
+                 (f16, f16, 64, 32, 0, 8, true, 4, 1, true, true), (f16, f16, 64, 64, 0, 12, true, 4, 1, true, true),
+                 (f16, f16, 64, 128, 0, 8, true, 4, 1, true, true), (f16, f16, 128, 8, 0, 6, true, 8, 1, true, true),
+                 (f16, f16, 128, 16, 0, 10, true, 8, 1, true, true), (f16, f16, 64, 64, 0, 12, true, 4, 2, true, true),
+                 (f16, f16, 64, 128, 0, 8, true, 4, 2, true, true), (f16, f16, 128, 128, 0, 6, true, 8, 4, true, true),
+                 (f16, f16, 64, 64, 0, 12, false, 4, 1, true, true), (f16, f16, 128, 64, 0, 8, false, 8, 1, true, true),
+                 (f16, f16, 128, 128, 0, 6, false, 8, 1, true, true), (f16, f16, 128, 256, 0, 3, false, 8, 1, true, true),
+                 (f16, f16, 128, 128, 0, 6, false, 8, 2, true, true), (f16, f16, 128, 256, 0, 3, false, 8, 2, true, true),
+                 (f16, f16, 128, 128, 64, 4, false, 8, 1, true, true), (f16, f16, 128, 128, 64, 4, false, 8, 2, true, true),
+                 (f16, f16, 64, 16, 0, 10, true, 4, 1, false, true), (f16, f16, 64, 64, 0, 12, true, 4, 1, false, true),
+                 (f16, f16, 128, 128, 0, 6, true, 8, 1, false, true), (f16, f16, 64, 64, 0, 12, false, 4, 1, true, false),
+                 (f16, f16, 128, 128, 0, 6, false, 8, 1, true, false), (f16, f16, 128, 256, 0, 3, false, 8, 1, true, false),
+                 (f16, f16, 128, 256, 0, 3, false, 8, 2, true, false), (f16, f16, 64, 64, 0, 12, false, 4, 1, false, true),
+                 (f16, f16, 128, 128, 0, 6, false, 8, 1, false, true), (f16, f16, 128, 256, 0, 3, false, 8, 1, false, true),
+                 (f16, f16, 128, 256, 0, 3, false, 8, 2, false, true), (f16, f16, 64, 64, 0, 12, false, 4, 1, false, false),
+                 (f16, f16, 128, 128, 0, 6, false, 8, 1, false, false), (f16, f16, 128, 256, 0, 3, false, 8, 1, false, false),
+                 (f16, f16, 128, 256, 0, 3, false, 8, 2, false, false),
+                 (f32, f32, 64, 8, 0, 10, true, 4, 1, true, true), (f32, f32, 64, 16, 0, 10, true, 4, 1, true, true),
+                 (f32, f32, 64, 32, 0, 8, true, 4, 1, true, true), (f32, f32, 64, 64, 0, 10, true, 4, 1, true, true),
+                 (f32, f32, 64, 128, 0, 7, true, 4, 1, true, true), (f32, f32, 64, 64, 0, 10, false, 4, 1, true, true),
+                 (f32, f32, 128, 128, 0, 6, false, 8, 1, true, true), (f32, f32, 128, 128, 0, 5, false, 8, 2, true, true),
+                 (f32, f32, 128, 256, 0, 4, false, 8, 1, true, true), (f32, f32, 128, 256, 0, 4, false, 8, 2, true, true),
+                 (e4m3, bf16, 64, 8, 0, 10, true, 4, 1, true, true), (e4m3, bf16, 64, 16, 0, 10, true, 4, 1, true, true),
+                 (e4m3, bf16, 64, 32, 0, 8, true, 4, 1, true, true), (e4m3, bf16, 64, 64, 0, 12, true, 4, 1, true, true),
+                 (e4m3, bf16, 64, 128, 0, 8, true, 4, 1, true, true), (e4m3, bf16, 64, 64, 0, 12, false, 4, 1, true, true),
+                 (e4m3, bf16, 128, 128, 0, 6, false, 8, 1, true, true), (e4m3, bf16, 128, 128, 0, 6, false, 8, 2, true, true),
+                 (e4m3, f16, 64, 8, 0, 10, true, 4, 1, true, true), (e4m3, f16, 64, 16, 0, 10, true, 4, 1, true, true),
+                 (e4m3, f16, 64, 32, 0, 8, true, 4, 1, true, true), (e4m3, f16, 64, 64, 0, 12, true, 4, 1, true, true),
+                 (e4m3, f16, 64, 128, 0, 8, true, 4, 1, true, true), (e4m3, f16, 64, 64, 0, 12, false, 4, 1, true, true),
+                 (e4m3, f16, 128, 128, 0, 6, false, 8, 1, true, true), (e4m3, f16, 128, 128, 0, 6, false, 8, 2, true, true),
              ]))]
     pub fn product<
         T: Scalar,
@@ -513,13 +566,12 @@ pub(crate) mod shared_steps {
         const LEFT_K: bool,
         const RIGHT_K: bool,
     >(
-        #[block(1, if LEFT_K { BL } else { 64 }, if LEFT_K { 64 } else { BL })] left: TensorMap<
-            T,
-            3,
-        >,
-        #[block(1, if X > 0 { X } else if RIGHT_K { BR / C } else { 64 }, if RIGHT_K { 64 } else { BR })]
+        #[block(1, if LEFT_K { BL } else { 64 }, if LEFT_K { 128 / T::BYTES } else { BL })]
+        left: TensorMap<T, 3>,
+        #[block(1, if X > 0 { X } else if RIGHT_K { BR / C } else { 64 }, if RIGHT_K { 128 / T::BYTES } else { BR })]
         right: TensorMap<T, 3>,
-        #[block(1, if !SWAP { BL } else if X > 0 { X } else { BR }, if SWAP { BL } else if X > 0 { X } else { BR })]
+        #[block(1, if !SWAP { BL } else if X > 0 { X } else { BR },
+                if SWAP { BL } else if X > 0 { X } else if R::BITS == 32 && BR > 64 { 32 } else { BR })]
         c: TensorMapMut<R, 3>,
         #[stride(16 * (BR + X), 128, 8, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
@@ -534,24 +586,27 @@ pub(crate) mod shared_steps {
         accumulate: bool,
     ) {
         launch_dependents();
-        let depth = cdiv(left.dim(if LEFT_K { 2 } else { 1 }), 64);
+        let width = step_of::<T>();
+        let depth = cdiv(left.dim(if LEFT_K { 2 } else { 1 }), width);
         let rows = cdiv(left.dim(if LEFT_K { 1 } else { 2 }), BL * C);
         let columns = cdiv(right.dim(if RIGHT_K { 1 } else { 2 }), BR + X);
-        let rights = if RIGHT_K { shared([STAGES, BR, 64]) } else { shared([STAGES, 64, BR]) };
+        let rights = if RIGHT_K { shared([STAGES, BR, width]) } else { shared([STAGES, 64, BR]) };
         let p = Product {
             operands: Operands {
                 left,
                 right,
-                lefts: if LEFT_K { shared([STAGES, BL, 64]) } else { shared([STAGES, 64, BL]) },
+                lefts: if LEFT_K { shared([STAGES, BL, width]) } else { shared([STAGES, 64, BL]) },
                 rights,
-                others: if X > 0 { shared([STAGES, X, 64]) } else { rights },
+                others: if X > 0 { shared([STAGES, X, width]) } else { rights },
                 full: barriers(STAGES, 1),
                 empty: barriers(STAGES, C), // the readers of each block arrive
             },
             output: Output {
                 c,
                 epilogue: Epilogue { scale, bias, bias_of_left, activation, accumulate },
-                staged: if X == 0 {
+                staged: if R::BITS == 32 && !SWAP && BR > 64 {
+                    shared([2, BL, 32]) // the whole tile would leave little room for operands
+                } else if X == 0 {
                     if SWAP { shared([1, BR, BL]) } else { shared([1, BL, BR]) }
                 } else {
                     if SWAP { shared([BR / X + 1, X, BL]) } else { shared([BR / X + 1, BL, X]) }
@@ -584,10 +639,21 @@ pub(crate) mod shared_steps {
     ///
     /// There are `rows` by `columns` tiles for each product of a batch, and a cluster for each of them.
     #[kernel(target = sm_90a, warps = W, grid = [columns * S, rows, c.dim(0)], cluster = S,
-             instances((T, R) = [(bf16, bf16), (f16, f16)], (BL, BR, N, STAGES, SWAP, W, S) = [
-                 (64, 8, 8, 10, true, 4, 2), (64, 8, 8, 10, true, 4, 4), (64, 16, 8, 10, true, 4, 2), (64, 16, 8, 10, true, 4, 4),
-                 (64, 32, 16, 8, true, 4, 2), (64, 64, 32, 11, true, 4, 2), (64, 64, 16, 11, true, 4, 4), (128, 64, 32, 7, true, 8, 2),
-                 (64, 128, 64, 7, true, 4, 2), (128, 128, 64, 4, true, 8, 2),
+             instances((T, R, BL, BR, N, STAGES, SWAP, W, S) = [
+                 (bf16, bf16, 64, 8, 8, 10, true, 4, 2), (bf16, bf16, 64, 8, 8, 10, true, 4, 4),
+                 (bf16, bf16, 64, 16, 8, 10, true, 4, 2), (bf16, bf16, 64, 16, 8, 10, true, 4, 4),
+                 (bf16, bf16, 64, 32, 16, 8, true, 4, 2), (bf16, bf16, 64, 64, 32, 11, true, 4, 2),
+                 (bf16, bf16, 64, 64, 16, 11, true, 4, 4), (bf16, bf16, 128, 64, 32, 7, true, 8, 2),
+                 (bf16, bf16, 64, 128, 64, 7, true, 4, 2), (bf16, bf16, 128, 128, 64, 4, true, 8, 2),
+                 (f16, f16, 64, 8, 8, 10, true, 4, 2), (f16, f16, 64, 8, 8, 10, true, 4, 4), (f16, f16, 64, 16, 8, 10, true, 4, 2),
+                 (f16, f16, 64, 16, 8, 10, true, 4, 4), (f16, f16, 64, 32, 16, 8, true, 4, 2), (f16, f16, 64, 64, 32, 11, true, 4, 2),
+                 (f16, f16, 64, 64, 16, 11, true, 4, 4), (f16, f16, 128, 64, 32, 7, true, 8, 2),
+                 (f16, f16, 64, 128, 64, 7, true, 4, 2), (f16, f16, 128, 128, 64, 4, true, 8, 2),
+                 (f32, f32, 64, 8, 8, 10, true, 4, 4), (f32, f32, 64, 16, 8, 10, true, 4, 4), (f32, f32, 64, 64, 32, 10, true, 4, 2),
+                 (e4m3, bf16, 64, 8, 8, 10, true, 4, 4), (e4m3, bf16, 64, 16, 8, 10, true, 4, 4),
+                 (e4m3, bf16, 64, 64, 32, 10, true, 4, 2),
+                 (e4m3, f16, 64, 8, 8, 10, true, 4, 4), (e4m3, f16, 64, 16, 8, 10, true, 4, 4),
+                 (e4m3, f16, 64, 64, 32, 10, true, 4, 2),
              ]))]
     pub fn split<
         T: Scalar,
@@ -600,8 +666,8 @@ pub(crate) mod shared_steps {
         const W: i32,
         const S: i32,
     >(
-        #[block(1, BL, 64)] left: TensorMap<T, 3>,
-        #[block(1, BR, 64)] right: TensorMap<T, 3>,
+        #[block(1, BL, 128 / T::BYTES)] left: TensorMap<T, 3>,
+        #[block(1, BR, 128 / T::BYTES)] right: TensorMap<T, 3>,
         #[block(1, if SWAP { N } else { BL }, if SWAP { BL } else { N })] c: TensorMapMut<R, 3>,
         rows: i32,
         columns: i32,
@@ -613,14 +679,15 @@ pub(crate) mod shared_steps {
     ) {
         launch_dependents();
         let rank = cluster::rank();
-        let depth = cdiv(left.dim(2), 64);
+        let width = step_of::<T>();
+        let depth = cdiv(left.dim(2), width);
         let steps = [depth * rank / S, depth * (rank + 1) / S];
         let (batch, row, column) = (block_id(2), block_id(1) * BL, block_id(0) / S * BR);
-        let rights = shared([STAGES, BR, 64]);
+        let rights = shared([STAGES, BR, width]);
         let operands = Operands {
             left,
             right,
-            lefts: shared([STAGES, BL, 64]),
+            lefts: shared([STAGES, BL, width]),
             rights,
             others: rights,
             full: barriers(STAGES, 1),

@@ -2,9 +2,9 @@
 
 use kiln::prelude::*;
 
-use super::{FEW_ROWS, Job, Major, Matmul, in_a_column};
+use super::{Epilogue, FEW_ROWS, Job, Major, Matmul, in_a_column};
 use crate::{
-    Half,
+    Operand, Real,
     activation::number_of,
     shape::{count, extent},
     shares::shares,
@@ -12,15 +12,15 @@ use crate::{
 
 mod kernel;
 
-use kernel::pipelined::product;
+use kernel::pipelined::{float8, product};
 
 impl Matmul {
     /// A product of any strides, by the kernel that all cards run.
-    pub(super) fn plain<T: Half>(
+    pub(super) fn plain<T: Operand<O>, O: Real>(
         &mut self,
         stream: &Stream,
-        job: Job<'_, T>,
-        mut c: TensorViewMut<'_, T, 3>,
+        job: Job<'_, T, O>,
+        mut c: TensorViewMut<'_, O, 3>,
     ) -> Result<()> {
         let [batches, m, n, k] = job.shape;
         let majors = job.majors();
@@ -33,16 +33,22 @@ impl Matmul {
         } else {
             64
         };
-        let key = (Dtype::of::<T>(), height, majors.map(|major| major == Major::K));
-        let instance = product::find(|i| (i.T, i.BM, [i.LEFT_K, i.RIGHT_K]) == key)?;
-        let [bm, bn] = [instance.BM, instance.BN].map(extent);
+        let types = [Dtype::of::<T>(), Dtype::of::<O>()];
+        let along_k = majors.map(|major| major == Major::K);
+        let instance = if size_of::<T>() == 1 {
+            Instance::Float8(float8::find(|i| ([i.T, i.R], i.BM) == (types, height))?)
+        } else {
+            let key = (types, height, along_k);
+            Instance::Product(product::find(|i| ([i.T, i.R], i.BM, [i.LEFT_K, i.RIGHT_K]) == key)?)
+        };
+        let [bm, bn] = instance.tile();
         let tiles = tiles([bm, bn]);
         // Many tiles keep all multiprocessors busy as they are.
         let multiprocessors = self.multiprocessors.max(1);
         let shares = if height == 128 || tiles >= 2 * multiprocessors {
             1
         } else {
-            shares(tiles, 2 * k, multiprocessors)
+            shares(tiles, size_of::<T>() * k, multiprocessors)
         };
         let shared = if shares > 1 { tiles } else { 0 };
         let of_tile = count(shares)?;
@@ -50,27 +56,67 @@ impl Matmul {
         let none = stream.empty([0])?;
         let bias = in_a_column(epilogue.bias.unwrap_or(&none))?;
         // Elements that are stored together are along an axis of their own.
-        let together = if height == 128 { 8 } else { 1 };
+        let together = if height == 128 { 16 / size_of::<O>() } else { 1 };
         let [of_batch, of_row, of_column] = c.strides();
         let (shape, strides) =
             ([batches, m, n / together, together], [of_batch, of_row, together * of_column, 1]);
         let mut c = c.as_strided_mut(shape, strides)?;
         self.scratch.launch(stream, shared * shares * bm * bn, shared, |parts, arrived| {
-            instance
-                .with(product::Args {
-                    a: &left.matrix,
-                    b: &right.matrix,
-                    c: &mut c,
-                    parts: &mut parts.into_reshape([shared, shares, bm, bn])?,
-                    arrived,
-                    shares: of_tile,
-                    scale: epilogue.scale,
-                    bias: &bias,
-                    bias_of_left: turned,
-                    activation: number_of(epilogue.activation),
-                    accumulate: epilogue.accumulate,
-                })
-                .launch(stream)
+            let parts = &mut parts.into_reshape([shared, shares, bm, bn])?;
+            let (left, right, c, bias) = (&left.matrix, &right.matrix, &mut c, &bias);
+            let Epilogue { scale, accumulate, .. } = epilogue;
+            let activation = number_of(epilogue.activation);
+            match instance {
+                Instance::Product(instance) => instance
+                    .with(product::Args {
+                        a: left,
+                        b: right,
+                        c,
+                        parts,
+                        arrived,
+                        shares: of_tile,
+                        scale,
+                        bias,
+                        bias_of_left: turned,
+                        activation,
+                        accumulate,
+                    })
+                    .launch(stream),
+                Instance::Float8(instance) => instance
+                    .with(float8::Args {
+                        a: left,
+                        b: right,
+                        c,
+                        parts,
+                        arrived,
+                        shares: of_tile,
+                        scale,
+                        bias,
+                        bias_of_left: turned,
+                        activation,
+                        accumulate,
+                    })
+                    .launch(stream),
+            }
         })
+    }
+}
+
+/// A kernel for a tile.
+#[derive(Clone, Copy)]
+enum Instance {
+    Product(product::Instance),
+    /// Of FP8.
+    Float8(float8::Instance),
+}
+
+impl Instance {
+    /// Rows and columns of a tile.
+    fn tile(self) -> [usize; 2] {
+        match self {
+            Instance::Product(instance) => [instance.BM, instance.BN],
+            Instance::Float8(instance) => [instance.BM, instance.BN],
+        }
+        .map(extent)
     }
 }

@@ -5,17 +5,20 @@ use std::fmt;
 use kiln::prelude::*;
 
 use super::{
-    Half, Major,
+    Major,
     kernel::shared_steps::{product, split},
 };
-use crate::shape::{clusters_at_once, extent};
+use crate::{
+    Operand, Real,
+    shape::{clusters_at_once, extent},
+};
 
 mod model;
 
 pub use model::Model;
 
-/// Elements along `k` of a step: 128 bytes, the widest row of a swizzle.
-const STEP: usize = 64;
+/// Bytes of a row of an operand in a step, the widest row of a swizzle.
+const STEP: usize = 128;
 
 /// How a product is computed: the tile, the cluster, the number of clusters and of whole tiles that each of them computes.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +46,8 @@ pub(super) enum Instance {
 /// What an instance computes at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    dtype: Dtype,
+    /// The types of the operands and of the result.
+    dtypes: [Dtype; 2],
     /// Rows of the left operand and of the right one in the tile of a block.
     pub(super) left: usize,
     pub(super) right: usize,
@@ -62,13 +66,13 @@ impl Form {
     fn of_shares(i: product::Instance) -> Form {
         let majors = [i.LEFT_K, i.RIGHT_K].map(|k| if k { Major::K } else { Major::Rows });
         let [left, right, stages, cluster] = [i.BL, i.BR + i.X, i.STAGES, i.C].map(extent);
-        Form { dtype: i.T, left, right, stages, swap: i.SWAP, cluster, split: 1, majors }
+        Form { dtypes: [i.T, i.R], left, right, stages, swap: i.SWAP, cluster, split: 1, majors }
     }
 
     fn of_split(i: split::Instance) -> Form {
         let [left, right, stages, split] = [i.BL, i.BR, i.STAGES, i.S].map(extent);
         let majors = [Major::K; 2];
-        Form { dtype: i.T, left, right, stages, swap: i.SWAP, cluster: 1, split, majors }
+        Form { dtypes: [i.T, i.R], left, right, stages, swap: i.SWAP, cluster: 1, split, majors }
     }
 }
 
@@ -79,12 +83,12 @@ const SHARES: usize = 4;
 
 impl Plan {
     /// The plan for `c = a · bᵀ` of extents `[batch, m, n, k]` that takes the least time by [`Model::H200`]; none for an extent of 0.
-    pub fn choose<T: Half>(
+    pub fn choose<T: Operand<O>, O: Real>(
         shape: [usize; 4],
         majors: [Major; 2],
         multiprocessors: usize,
     ) -> Option<Plan> {
-        Plan::candidates::<T>(shape, majors, multiprocessors)
+        Plan::candidates::<T, O>(shape, majors, multiprocessors)
             .into_iter()
             .map(|plan| (plan.microseconds(&Model::H200, multiprocessors), plan))
             .min_by(|(one, _), (other, _)| one.total_cmp(other))
@@ -92,13 +96,13 @@ impl Plan {
     }
 
     /// The plans that may be best for extents `[batch, m, n, k]`, with a batch of 1 for single matrices; none for an extent of 0. `majors` are those of `a` and `b`.
-    pub fn candidates<T: Half>(
+    pub fn candidates<T: Operand<O>, O: Real>(
         shape: [usize; 4],
         majors: [Major; 2],
         multiprocessors: usize,
     ) -> Vec<Plan> {
         let [_, m, n, k] = shape;
-        let steps = k.div_ceil(STEP);
+        let steps = (k * size_of::<T>()).div_ceil(STEP);
         let mut plans = Vec::new();
         if shape.contains(&0) {
             return plans;
@@ -106,7 +110,7 @@ impl Plan {
         let shares = product::instances().map(|i| (Instance::Shares(i), Form::of_shares(i)));
         let split = split::instances().map(|i| (Instance::Split(i), Form::of_split(i)));
         let usable: Vec<Plan> = (shares.chain(split))
-            .filter(|(_, form)| form.dtype == Dtype::of::<T>())
+            .filter(|(_, form)| form.dtypes == [Dtype::of::<T>(), Dtype::of::<O>()])
             .map(|(instance, form)| Plan { instance, form, shape, majors, clusters: 1, waves: 0 })
             .filter(|plan| plan.of_operands() == majors)
             .collect();
@@ -176,7 +180,7 @@ impl Plan {
     /// The clusters that share the steps of tiles, of which all run at once.
     fn most_split(&self, multiprocessors: usize) -> usize {
         let Form { left, right, stages, split, .. } = self.form;
-        let bytes = stages * (left + right) * 2 * STEP + left * right * 4;
+        let bytes = stages * (left + right) * STEP + left * right * 4;
         let resident = (SHARED_BYTES / bytes).max(1);
         clusters_at_once(split, multiprocessors) * resident
     }
@@ -196,7 +200,12 @@ impl Plan {
 
     /// The steps of the tiles whose steps are shared.
     pub(super) fn shared_steps(&self) -> usize {
-        self.shared_tiles() * self.shape[3].div_ceil(STEP)
+        self.shared_tiles() * self.depth()
+    }
+
+    /// The steps of a tile along `k`.
+    fn depth(&self) -> usize {
+        (self.shape[3] * self.form.dtypes[0].bytes()).div_ceil(STEP)
     }
 
     /// The number of tiles whose steps are shared.

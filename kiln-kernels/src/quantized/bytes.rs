@@ -60,6 +60,8 @@ impl QuantizedMatmul {
     /// Any extents will do, and may be 0: without `k` all sums are 0. If rows do not begin at multiples of 16 bytes, products are slower:
     /// of contiguous tensors, `k` should be a multiple of 16 and `n` of 8.
     ///
+    /// For one scale of each tensor on a GPU with FP8, take [`Matmul::product_float8`](crate::matmul::Matmul::product_float8).
+    ///
     /// ```
     /// use kiln::prelude::*;
     /// use kiln_kernels::quantized::{Float8Scales, QuantizedMatmul, Scaled};

@@ -11,6 +11,8 @@ use kiln_kernels::{
 
 use crate::support::{Number, assert_close, devices, numbers};
 
+mod float8;
+
 /// What a tensor holds before it is written: rows of no expert keep it.
 const BEFORE: f64 = 7.0;
 

@@ -16,6 +16,8 @@ use kiln_kernels::{
 
 use crate::support::{Number, assert_close, device, devices, numbers};
 
+mod types;
+
 /// A multiprocessor count for which shares begin within tiles.
 const MULTIPROCESSORS: usize = 7;
 
@@ -90,7 +92,7 @@ fn of_one([m, n, k]: [usize; 3]) -> [usize; 4] {
 fn every_plan<T: Number + Half>(shape: [usize; 3]) -> Result<()> {
     let case = Case::<T>::new(&hopper()?, shape)?;
     let mut matmul = Matmul::new(&case.stream)?;
-    let plans = Plan::candidates::<T>(of_one(shape), [Major::K; 2], MULTIPROCESSORS);
+    let plans = Plan::candidates::<T, T>(of_one(shape), [Major::K; 2], MULTIPROCESSORS);
     assert!(!plans.is_empty(), "{shape:?}");
     for plan in &plans {
         let mut bits = Vec::new();
@@ -122,7 +124,7 @@ fn parts_of_tiles_have_their_own_epilogue() -> Result<()> {
         });
         let sums: Vec<(f64, f64)> = sums.collect();
         let mut matmul = Matmul::new(&case.stream)?;
-        let plans = Plan::candidates::<bf16>(of_one(shape), [Major::K; 2], 132);
+        let plans = Plan::candidates::<bf16, bf16>(of_one(shape), [Major::K; 2], 132);
         let in_parts = |plan: &String| plan.contains("split") || plan.contains("x192");
         let plans = plans.into_iter().map(|plan| (plan, plan.to_string()));
         let plans: Vec<(Plan, String)> = plans.filter(|(_, name)| in_parts(name)).collect();
@@ -301,7 +303,7 @@ fn rows_may_begin_anywhere() -> Result<()> {
 fn a_plan_for_other_extents_is_refused() -> Result<()> {
     let case = Case::<bf16>::new(&hopper()?, [16, 64, 64])?;
     let mut matmul = Matmul::new(&case.stream)?;
-    for plan in Plan::candidates::<bf16>([1, 16, 64, 128], [Major::K; 2], MULTIPROCESSORS) {
+    for plan in Plan::candidates::<bf16, bf16>([1, 16, 64, 128], [Major::K; 2], MULTIPROCESSORS) {
         let refused = matmul.product_by(
             &case.stream,
             plan,
@@ -319,7 +321,7 @@ fn a_plan_for_other_extents_is_refused() -> Result<()> {
 fn plans_are_for_hopper() -> Result<()> {
     for stream in streams_without_plans()? {
         let case = Case::<bf16>::new(&stream, [16, 64, 64])?;
-        let plans = Plan::candidates::<bf16>([1, 16, 64, 64], [Major::K; 2], MULTIPROCESSORS);
+        let plans = Plan::candidates::<bf16, bf16>([1, 16, 64, 64], [Major::K; 2], MULTIPROCESSORS);
         let refused = Matmul::new(&stream)?.product_by(
             &stream,
             plans[0],
@@ -427,7 +429,7 @@ fn operands_are_contiguous_along_either_axis() -> Result<()> {
         let mut matmul = Matmul::new(&case.stream)?;
         let (along, across) = (Major::K, Major::Rows);
         for majors in [[across, along], [along, across], [across, across]] {
-            let plans = Plan::candidates::<bf16>(of_one(shape), majors, MULTIPROCESSORS);
+            let plans = Plan::candidates::<bf16, bf16>(of_one(shape), majors, MULTIPROCESSORS);
             assert!(!plans.is_empty(), "{majors:?}");
             for plan in plans {
                 let mut c = case.unwritten()?;
@@ -565,7 +567,7 @@ fn products_of_a_batch_are_computed_at_once() -> Result<()> {
         }
         let mut matmul = Matmul::new(&stream)?;
         let mut plans =
-            Plan::candidates::<bf16>([batches, m, n, k], [Major::K; 2], MULTIPROCESSORS);
+            Plan::candidates::<bf16, bf16>([batches, m, n, k], [Major::K; 2], MULTIPROCESSORS);
         assert!(!plans.is_empty());
         if !stream.device().runs(Target::Sm90a) {
             plans.clear();

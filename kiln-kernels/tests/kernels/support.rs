@@ -1,6 +1,8 @@
 //! Numbers, devices and comparisons of the tests.
 
 use half::{bf16, f16};
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+use kiln::prelude::e4m3;
 use kiln::prelude::{Device, Element, Result, Target};
 
 /// The device of a test that one target is enough for: what `KILN_DEVICE` names, else the emulator.
@@ -79,6 +81,37 @@ pub(crate) fn numbers<T: Number>(len: usize, seed: u64) -> Vec<T> {
         T::of((state >> 40) as f64 / f64::from(1u32 << 23) - 1.0)
     };
     std::iter::repeat_with(next).take(len).collect()
+}
+
+/// Numbers of FP8 and their values.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+pub(crate) fn float8_numbers(len: usize, seed: u64) -> (Vec<e4m3>, Vec<f64>) {
+    let of = |x: f32| e4m3::from_f32(x * x * x * 8.0);
+    let numbers: Vec<e4m3> = numbers(len, seed).into_iter().map(of).collect();
+    let values = numbers.iter().map(|x| x.to_f32().into()).collect();
+    (numbers, values)
+}
+
+/// The sum of products of FP8 numbers, and how far it may be off before it is scaled or rounded.
+#[cfg(any(feature = "grouped", feature = "matmul"))]
+#[expect(clippy::cast_precision_loss, reason = "there are few terms")]
+pub(crate) fn float8_sum(a: &[f64], b: &[f64]) -> (f64, f64) {
+    let terms: Vec<f64> = a.iter().zip(b).map(|(x, y)| x * y).collect();
+    let (mut sum, mut size, mut off) = (0.0, 0.0, 0.0);
+    for step in terms.chunks(128) {
+        let mut part = 0.0f64;
+        for terms in step.chunks(32) {
+            // `wgmma` cuts each of 32 products and the sum so far, and then the new sum, to 13 bits below the highest of the largest of
+            // them. Other products are more exact.
+            let largest = terms.iter().map(|x| x.abs()).fold(part.abs(), f64::max);
+            off += 34.0 * 2f64.powi(-13) * largest;
+            size += terms.iter().map(|x| x.abs()).sum::<f64>();
+            part += terms.iter().sum::<f64>();
+        }
+        sum += part;
+    }
+    // A sum of each step of 64 or 128, cut off at worst, of what was cut already.
+    (sum, (off + terms.len().div_ceil(64) as f64 * 2f64.powi(-23) * size) * 1.001)
 }
 
 /// Compares a result of rows of `columns` with values and how far each may be off before it is rounded to the element type.

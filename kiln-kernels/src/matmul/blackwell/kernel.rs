@@ -16,16 +16,16 @@ pub(crate) mod tensor_memory {
     /// Columns of sums whose numbers are computed at a time, one in each register of a thread.
     const WIDTH: i32 = 16;
 
-    struct Product<T: Float> {
+    struct Product<T: Scalar, R: Float> {
         a: TensorMap<T, 3>,
         b: TensorMap<T, 3>,
-        c: TensorMapMut<T, 3>,
-        epilogue: EpilogueOfAny<T>,
+        c: TensorMapMut<R, 3>,
+        epilogue: EpilogueOfAny<R>,
         parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
         lefts: Shared<T>,
         rights: Shared<T>,
-        staged: Shared<T>,
+        staged: Shared<R>,
         /// Two accumulators: one receives products, the other is stored.
         accs: Tmem<f32>,
         full: Barriers,
@@ -45,7 +45,7 @@ pub(crate) mod tensor_memory {
         clusters: i32,
     }
 
-    impl<T: Float> Product<T> {
+    impl<T: Scalar, R: Float> Product<T, R> {
         fn share(&self, piece: i32) -> Share {
             Share { tile: piece / self.shares, at: piece % self.shares, shares: self.shares }
         }
@@ -69,7 +69,7 @@ pub(crate) mod tensor_memory {
                     ((row * C + rank::<C>()) * 128, column * bn + rank::<C>() * (bn / C));
                 let (from, to) = share.steps(self.steps);
                 for step in range(from, to, 1) {
-                    let k = step * 64;
+                    let k = step * (128 / T::BYTES);
                     let at_a = if LEFT_K { [batch, row, k] } else { [batch, k, row] };
                     let at_b = if RIGHT_K { [batch, column, k] } else { [batch, k, column] };
                     self.empty[ring.slot].wait(ring.phase);
@@ -208,30 +208,40 @@ pub(crate) mod tensor_memory {
     /// `a · bᵀ`. `LEFT_K` and `RIGHT_K` say whether operands are contiguous along `k`; others are given as their transpose, `[k, rows]`.
     /// Operands and result have the products of a batch along their first axis.
     ///
+    /// A step is 128 bytes along `k`.
+    ///
     /// With `C` of two, pairs of blocks multiply together: each has 128 rows of both operands and half of the rows of the tile.
     #[kernel(target = sm_100f, warps = 4, grid = clusters * C, cluster = C,
-             instances(T = [bf16, f16], (BN, STAGES, C) = [(128, 6, 1), (256, 5, 2)], LEFT_K = [true, false], RIGHT_K = [true, false]))]
+             instances((T, R, BN, STAGES, C, LEFT_K, RIGHT_K) = [
+                 (bf16, bf16, 128, 6, 1, true, true), (bf16, bf16, 128, 6, 1, true, false), (bf16, bf16, 128, 6, 1, false, true),
+                 (bf16, bf16, 128, 6, 1, false, false), (bf16, bf16, 256, 5, 2, true, true), (bf16, bf16, 256, 5, 2, true, false),
+                 (bf16, bf16, 256, 5, 2, false, true), (bf16, bf16, 256, 5, 2, false, false), (f16, f16, 128, 6, 1, true, true),
+                 (f16, f16, 128, 6, 1, true, false), (f16, f16, 128, 6, 1, false, true), (f16, f16, 128, 6, 1, false, false),
+                 (f16, f16, 256, 5, 2, true, true), (f16, f16, 256, 5, 2, true, false), (f16, f16, 256, 5, 2, false, true),
+                 (f16, f16, 256, 5, 2, false, false), (f32, f32, 128, 4, 1, true, true), (f32, f32, 256, 3, 2, true, true),
+                 (e4m3, bf16, 128, 6, 1, true, true), (e4m3, bf16, 256, 5, 2, true, true), (e4m3, f16, 128, 6, 1, true, true),
+                 (e4m3, f16, 256, 5, 2, true, true),
+             ]))]
     pub fn product<
-        T: Float,
+        T: Scalar,
+        R: Float,
         const BN: i32,
         const STAGES: i32,
         const C: i32,
         const LEFT_K: bool,
         const RIGHT_K: bool,
     >(
-        #[block(1, if LEFT_K { 128 } else { 64 }, if LEFT_K { 64 } else { 128 })] a: TensorMap<
-            T,
-            3,
-        >,
-        #[block(1, if RIGHT_K { BN / C } else { 64 }, if RIGHT_K { 64 } else { BN / C })]
+        #[block(1, if LEFT_K { 128 } else { 64 }, if LEFT_K { 128 / T::BYTES } else { 128 })]
+        a: TensorMap<T, 3>,
+        #[block(1, if RIGHT_K { BN / C } else { 64 }, if RIGHT_K { 128 / T::BYTES } else { BN / C })]
         b: TensorMap<T, 3>,
-        #[block(1, 128, BN)] c: TensorMapMut<T, 3>,
+        #[block(1, 128, BN)] c: TensorMapMut<R, 3>,
         #[stride(_, 128 * BN, BN, 1)] parts: TensorMut<f32, 4>,
         arrived: TensorMut<i32, 1>,
         clusters: i32,
         shares: i32,
         scale: f32,
-        bias: Tensor<T, 2>,
+        bias: Tensor<R, 2>,
         bias_of_left: bool,
         activation: i32,
         accumulate: bool,
@@ -245,9 +255,13 @@ pub(crate) mod tensor_memory {
             epilogue: EpilogueOfAny { scale, bias, bias_of_left, activation, accumulate },
             parts,
             arrived,
-            lefts: if LEFT_K { shared([STAGES, 128, 64]) } else { shared([STAGES, 64, 128]) },
+            lefts: if LEFT_K {
+                shared([STAGES, 128, 128 / T::BYTES])
+            } else {
+                shared([STAGES, 64, 128])
+            },
             rights: if RIGHT_K {
-                shared([STAGES, BN / C, 64])
+                shared([STAGES, BN / C, 128 / T::BYTES])
             } else {
                 shared([STAGES, 64, BN / C])
             },
@@ -259,7 +273,7 @@ pub(crate) mod tensor_memory {
             free: barriers(2, C), // the readers of each block arrive
             old: barrier(1),
             order,
-            steps: cdiv(a.dim(if LEFT_K { 2 } else { 1 }), 64),
+            steps: cdiv(a.dim(if LEFT_K { 2 } else { 1 }), 128 / T::BYTES),
             shares,
             pieces: c.dim(0) * order.count() * shares,
             at: block_id(0) / C,

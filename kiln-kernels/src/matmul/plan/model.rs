@@ -1,5 +1,7 @@
 //! The time of a plan, by its bytes, operations and waits.
 
+use kiln::prelude::Dtype;
+
 use super::{Plan, STEP};
 
 macro_rules! model {
@@ -95,7 +97,7 @@ impl Plan {
         let split = form.split as f64;
         let of_all = clusters as f64 * split;
         let busy = (of_all * cluster).min(multiprocessors as f64);
-        let (tiles, depth) = (self.tiles(), k.div_ceil(STEP));
+        let (tiles, depth) = (self.tiles(), self.depth());
         let own = (tiles - self.shared_tiles()).div_ceil(clusters);
         let shared = self.shared_tiles() * depth;
         let share = shared as f64 / of_all;
@@ -105,12 +107,14 @@ impl Plan {
             steps = (steps / split).ceil() * (of_all / multiprocessors as f64).ceil();
         }
 
-        let once = 2.0 * (batches * (m * k + n * k + m * n)) as f64;
+        let [of_operands, of_result] = form.dtypes.map(Dtype::bytes);
+        let once = (batches * (of_operands * (m * k + n * k) + of_result * m * n)) as f64;
         let resident = once <= model.resident_bytes;
-        let ragged = if k.is_multiple_of(STEP) { 1.0 } else { model.ragged };
-        let bytes = (bl + br / cluster) * 2.0 * STEP as f64 * ragged;
+        let ragged = if (k * of_operands).is_multiple_of(STEP) { 1.0 } else { model.ragged };
+        let bytes = (bl + br / cluster) * STEP as f64 * ragged;
         let rate = model.cache_rate_of_one.min(model.cache_rate / busy);
-        let operations = 2.0 * bl * br * STEP as f64;
+        // The tensor cores take as long for 128 bytes of any type: these are the operations of bf16.
+        let operations = bl * br * STEP as f64;
         let pace = model.operations * bl * br / (bl * br + model.lost_of_tile);
         let behind = model.step_us + model.step_of_cluster_us * (cluster - 1.0);
         let late = if resident { model.cache_latency_us } else { model.latency_us };
@@ -128,7 +132,7 @@ impl Plan {
         let mut reading = once / all.min(one * busy) * (1.0 + model.uneven * uneven)
             + model.apart * (of_shares - once).max(0.0) / all;
         if self.tile()[0] < m {
-            reading += model.again * 2.0 * (batches * n * k) as f64 / all;
+            reading += model.again * (of_operands * batches * n * k) as f64 / all;
         }
 
         let sharpness = model.sharpness;

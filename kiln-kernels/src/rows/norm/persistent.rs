@@ -1,5 +1,7 @@
 //! Norms of many long rows on Hopper, whose weight and bias the threads keep in registers.
 
+#![expect(clippy::cast_precision_loss, reason = "a number of columns may be rounded")]
+
 pub(super) use kernels::persistent_norm;
 
 #[kiln::kernel]

@@ -1,0 +1,174 @@
+//! Products of FP8 numbers with scales.
+
+#![expect(clippy::float_cmp, reason = "those that are compared are exact")]
+
+use half::bf16;
+use kiln::prelude::{Device, Error, Result, Target, e4m3};
+use kiln_kernels::grouped::{Grouped, Scaled};
+
+use super::{BEFORE, MULTIPROCESSORS};
+use crate::support::{Number, assert_close, devices, float8_numbers, float8_sum, numbers};
+
+/// Rows of experts, with a scale for each row of both operands, or for each expert and all of `a`.
+fn product([rows, n, k]: [usize; 3], offsets: &[i32], each: bool) -> Result<()> {
+    let experts = offsets.len() - 1;
+    let ((a, of_a), (b, of_b)) = (float8_numbers(rows * k, 1), float8_numbers(experts * n * k, 2));
+    let [down, across] = if each { [rows, n] } else { [1, 1] };
+    let (row_scales, column_scales) =
+        (numbers::<f32>(down, 3), numbers::<f32>(experts * across, 4));
+    let at = |row| i32::try_from(row).expect("rows are few");
+    let of = |row| offsets.windows(2).position(|range| (range[0]..range[1]).contains(&at(row)));
+    let required: Vec<(f64, f64)> = (0..rows * n)
+        .map(|at| {
+            let (row, column) = (at / n, at % n);
+            let Some(expert) = of(row) else { return (BEFORE, 0.0) };
+            let (sum, off) =
+                float8_sum(&of_a[row * k..][..k], &of_b[(expert * n + column) * k..][..k]);
+            let scale = row_scales[row % down].value()
+                * column_scales[expert * across + column % across].value();
+            // Two products in f32.
+            (sum * scale, (off + 2f64.powi(-23) * sum.abs()) * scale.abs() * 1.001)
+        })
+        .collect();
+    for device in devices(Grouped::FLOAT8_TARGETS)? {
+        let stream = device.stream()?;
+        let grouped = Grouped::new(&stream)?.with_multiprocessors(MULTIPROCESSORS);
+        let (a, b) = (stream.upload(&a, [rows, k])?, stream.upload(&b, [experts, n, k])?);
+        let row_scales = stream.upload(&row_scales, [down, 1])?;
+        let column_scales = stream.upload(&column_scales, [experts, across, 1])?;
+        let on_device = stream.upload(offsets, [experts + 1])?;
+        let mut c = stream.full([rows, n], bf16::of(BEFORE))?;
+        let a = Scaled { numbers: &a, scales: &row_scales };
+        let b = Scaled { numbers: &b, scales: &column_scales };
+        grouped.product_float8(&stream, a, b, &on_device, &mut c)?;
+        let what = format!("{rows} {n} {k} {offsets:?}");
+        assert_close(&what, n, &c.to_vec(&stream)?, &required);
+    }
+    Ok(())
+}
+
+#[test]
+fn experts_with_few_rows() -> Result<()> {
+    product([30, 136, 784], &[0, 3, 3, 20, 28], true)?;
+    product([30, 24, 16], &[2, 3, 30], false)
+}
+
+#[test]
+fn experts_with_more_rows() -> Result<()> {
+    product([70, 72, 144], &[0, 66, 70], true)
+}
+
+#[test]
+fn experts_with_many_rows() -> Result<()> {
+    product([150, 264, 160], &[0, 5, 147], true)
+}
+
+/// Extents that TMA does not take, and offsets that lead out of the rows.
+#[test]
+fn odd_extents() -> Result<()> {
+    product([19, 13, 37], &[0, 4, 19], true)?;
+    product([140, 13, 150], &[0, 140], false)
+}
+
+#[test]
+fn views_and_transposed_weights() -> Result<()> {
+    let (of_a, of_b) = (float8_numbers(4 * 32, 1), float8_numbers(32 * 8, 2));
+    for device in devices(Grouped::FLOAT8_TARGETS)? {
+        let stream = device.stream()?;
+        let (a, b) = (stream.upload(&of_a.0, [4, 32])?, stream.upload(&of_b.0, [1, 32, 8])?);
+        let one = (stream.full([1, 1], 1.0)?, stream.full([1, 1, 1], 1.0)?);
+        let offsets = stream.upload(&[0, 9], [2])?;
+        let mut wide = stream.full([4, 11], bf16::of(BEFORE))?;
+        let (turned, mut c) = (b.permute([0, 2, 1])?, wide.slice_mut(1, 3..11)?);
+        let a = Scaled { numbers: &a, scales: &one.0 };
+        let b = Scaled { numbers: &turned, scales: &one.1 };
+        Grouped::new(&stream)?.product_float8(&stream, a, b, &offsets, &mut c)?;
+        let all = wide.to_vec(&stream)?;
+        let required: Vec<(f64, f64)> = (0..44usize)
+            .map(|at| {
+                let (row, column) = (at / 11, at % 11);
+                let Some(column) = column.checked_sub(3) else { return (BEFORE, 0.0) };
+                let of_column: Vec<f64> = (0..32).map(|k| of_b.1[k * 8 + column]).collect();
+                float8_sum(&of_a.1[row * 32..][..32], &of_column)
+            })
+            .collect();
+        assert_close("a view", 11, &all, &required);
+    }
+    Ok(())
+}
+
+#[test]
+fn nothing_and_what_does_not_fit() -> Result<()> {
+    for device in devices(Grouped::FLOAT8_TARGETS)? {
+        let stream = device.stream()?;
+        let grouped = Grouped::new(&stream)?;
+        let run = |[experts, rows, n, k]: [usize; 4], depth, row_scales, column_scales| {
+            let (a, b) = (stream.zeros([rows, k])?, stream.zeros([experts, n, depth])?);
+            let (of_a, of_b) = (stream.full(row_scales, 1.0)?, stream.full(column_scales, 1.0)?);
+            let ends = vec![i32::try_from(rows).expect("rows are few"); experts];
+            let offsets = stream.upload(&[vec![0], ends].concat(), [experts + 1])?;
+            let mut c = stream.full([rows, n], bf16::of(BEFORE))?;
+            let a = Scaled { numbers: &a, scales: &of_a };
+            let b = Scaled { numbers: &b, scales: &of_b };
+            grouped.product_float8(&stream, a, b, &offsets, &mut c)?;
+            c.to_vec(&stream)
+        };
+        for shape @ [experts, rows, n, k] in
+            [[0, 4, 8, 16], [2, 0, 8, 16], [2, 4, 0, 16], [2, 4, 8, 0]]
+        {
+            let c = run(shape, k, [rows, 1], [experts, n, 1])?;
+            // Without experts no row is stored.
+            let required = if experts == 0 { BEFORE } else { 0.0 };
+            assert!(c.into_iter().all(|x| x.value() == required), "{shape:?}");
+        }
+        let shape = [2, 4, 8, 16];
+        for refused in [
+            run(shape, 32, [4, 1], [2, 8, 1]),
+            run(shape, 16, [5, 1], [2, 8, 1]),
+            run(shape, 16, [4, 1], [2, 7, 1]),
+            run(shape, 16, [4, 2], [2, 8, 1]),
+        ] {
+            assert!(matches!(refused, Err(Error::Shape { .. })), "{refused:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_nan_stays_in_its_row() -> Result<()> {
+    for device in devices(Grouped::FLOAT8_TARGETS)? {
+        let stream = device.stream()?;
+        let mut a = vec![e4m3::from_f32(1.0); 10 * 32];
+        // The first row of the second expert, which the tiles of the first one reach.
+        a[5 * 32 + 3] = e4m3::from_f32(f32::NAN);
+        let (a, b) = (stream.upload(&a, [10, 32])?, stream.full([2, 16, 32], e4m3::from_f32(2.0))?);
+        let one = (stream.full([1, 1], 1.0)?, stream.full([1, 1, 1], 1.0)?);
+        let offsets = stream.upload(&[0, 5, 10], [3])?;
+        let mut c = stream.zeros::<bf16, 2>([10, 16])?;
+        let a = Scaled { numbers: &a, scales: &one.0 };
+        let b = Scaled { numbers: &b, scales: &one.1 };
+        Grouped::new(&stream)?.product_float8(&stream, a, b, &offsets, &mut c)?;
+        for (at, x) in c.to_vec(&stream)?.into_iter().enumerate() {
+            let right = if at / 16 == 5 { x.is_nan() } else { x.value() == 64.0 };
+            assert!(right, "{at}: {x}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_gpu_without_float8_refuses_it() -> Result<()> {
+    if std::env::var_os("KILN_DEVICE").is_some() {
+        return Ok(()); // it has FP8
+    }
+    let stream = Device::emulator(Target::Sm80)?.stream()?;
+    let (a, b) = (stream.zeros::<e4m3, 2>([2, 16])?, stream.zeros::<e4m3, 3>([1, 8, 16])?);
+    let one = (stream.full([1, 1], 1.0)?, stream.full([1, 1, 1], 1.0)?);
+    let offsets = stream.upload(&[0, 2], [2])?;
+    let mut c = stream.zeros::<bf16, 2>([2, 8])?;
+    let a = Scaled { numbers: &a, scales: &one.0 };
+    let b = Scaled { numbers: &b, scales: &one.1 };
+    let refused = Grouped::new(&stream)?.product_float8(&stream, a, b, &offsets, &mut c);
+    assert!(matches!(refused, Err(Error::TargetNotRunnable { .. })), "{refused:?}");
+    Ok(())
+}
