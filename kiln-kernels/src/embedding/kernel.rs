@@ -14,13 +14,8 @@ pub(super) mod rows {
         out: TensorMut<T, 2>,
     ) {
         let (first, column) = (block_id(0) * K, block_id(1) * C);
-        let rows = array(K, |i| {
-            let token = tokens.tile([first + i], [1]).load().item();
-            table.tile([token, column], [1, C]).load()
-        });
-        for i in unroll(0..K) {
-            out.tile([first + i, column], [1, C]).store(rows[i]);
-        }
+        let rows = tokens.tile([first], [K]).load();
+        out.tile([first, column], [K, C]).store(table.tile_rows(rows, [0, column], [K, C]).load());
     }
 
     /// A block finds the sorted places of eight tokens: it counts the pairs of token and position that are less.
@@ -36,15 +31,10 @@ pub(super) mod rows {
             let before = other.lt(mine) | (other.eq(mine) & of_other.lt(at));
             less += (before & of_other.lt(count)).cast::<i32>();
         }
-        let places = less.sum(1);
-        for i in unroll(0..8) {
-            if first + i < count {
-                let place = select(arange(0, 8).eq(i), places, 0).sum(0).item();
-                let token = tokens.tile([first + i], [1]).load();
-                sorted.tile([place], [1]).store(token);
-                order.tile([place], [1]).store(full([1], first + i));
-            }
-        }
+        let own = first + arange(0, 8);
+        let places = select(own.lt(count), less.sum(1), -1);
+        sorted.tile_rows(places, [0], [8]).store(tokens.tile([first], [8]).load());
+        order.tile_rows(places, [0], [8]).store(own);
     }
 
     /// How many rows are in flight at once.

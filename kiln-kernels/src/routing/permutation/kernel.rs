@@ -82,13 +82,8 @@ pub(super) mod places {
     /// The choice of each row.
     #[kernel(target = sm_80, warps = 1, grid = cdiv(rows.dim(0), 32))]
     pub fn invert(rows: Tensor<i32, 1>, sources: TensorMut<i32, 1>) {
-        let at = block_id(0) * 32;
-        let found = array(32, |i| {
-            let row = rows.tile([at + i], [1]).load().item();
-            if at + i < rows.dim(0) { row } else { -1 }
-        });
-        for i in unroll(0..32) {
-            sources.tile([found[i]], [1]).store(full([1], at + i));
-        }
+        let at = block_id(0) * 32 + arange(0, 32);
+        let row = rows.tile([block_id(0) * 32], [32]).load();
+        sources.tile_rows(select(at.lt(rows.dim(0)), row, -1), [0], [32]).store(at);
     }
 }
