@@ -84,6 +84,7 @@ use crate::{
 };
 
 mod backward;
+mod blackwell;
 mod decode;
 mod hopper;
 mod latent;
@@ -94,6 +95,7 @@ mod seen;
 mod softmax;
 
 pub use backward::{Given, Gradients, Sums};
+use blackwell::tensor_memory;
 use hopper::specialized;
 pub use pages::Pages;
 use plain::pipelined;
@@ -176,6 +178,7 @@ pub struct Options<'a> {
 #[derive(Debug)]
 pub struct Attention {
     hopper: bool,
+    blackwell: bool,
     multiprocessors: usize,
     /// Sums, and largest scores and totals, of parts of the keys. Gradients have the sums of their queries here.
     parts: DeviceTensor<f32, 1>,
@@ -188,7 +191,7 @@ pub struct Attention {
 
 impl Attention {
     /// What the kernels are compiled for.
-    pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80];
+    pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80, Target::Sm100f];
 
     /// Attention on the device of a stream.
     ///
@@ -197,6 +200,7 @@ impl Attention {
     pub fn new(stream: &Stream) -> Result<Attention> {
         Ok(Attention {
             hopper: stream.device().runs(Target::Sm90a),
+            blackwell: stream.device().runs(Target::Sm100f),
             multiprocessors: stream.device().properties().multiprocessors as usize,
             parts: stream.empty([0])?,
             tops: stream.empty([0])?,
@@ -328,6 +332,9 @@ impl Attention {
         }
         if self.hopper {
             launch!(specialized, 128, |one: &specialized::forward::Instance| one.CHANGED == changed)
+        } else if self.blackwell && dim.max(value_dim) <= 128 {
+            launch!(tensor_memory, 256, |one: &tensor_memory::forward::Instance| one.CHANGED
+                == changed)
         } else {
             launch!(pipelined, 64, |_| true)
         }
