@@ -170,6 +170,17 @@ pub struct Options<'a> {
     pub lse: Option<&'a mut DeviceTensor<f32, 3>>,
 }
 
+/// Which kernels of one architecture there are, beside those for all GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernels {
+    /// Those with `wgmma`.
+    Hopper,
+    /// Those with `tcgen05`.
+    Blackwell,
+    /// None.
+    OfAll,
+}
+
 /// Computes attention, and keeps scratch memory from one [`decode`](Attention::decode) or [`backward`](Attention::backward) to the next.
 ///
 /// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` and `backward` on two streams at once take an
@@ -177,8 +188,7 @@ pub struct Options<'a> {
 /// cannot allocate.
 #[derive(Debug)]
 pub struct Attention {
-    hopper: bool,
-    blackwell: bool,
+    kernels: Kernels,
     multiprocessors: usize,
     /// Sums, and largest scores and totals, of parts of the keys. Gradients have the sums of their queries here.
     parts: DeviceTensor<f32, 1>,
@@ -198,9 +208,15 @@ impl Attention {
     /// # Errors
     /// Those of the device.
     pub fn new(stream: &Stream) -> Result<Attention> {
+        let runs = |target| stream.device().runs(target);
         Ok(Attention {
-            hopper: stream.device().runs(Target::Sm90a),
-            blackwell: stream.device().runs(Target::Sm100f),
+            kernels: if runs(Target::Sm90a) {
+                Kernels::Hopper
+            } else if runs(Target::Sm100f) {
+                Kernels::Blackwell
+            } else {
+                Kernels::OfAll
+            },
             multiprocessors: stream.device().properties().multiprocessors as usize,
             parts: stream.empty([0])?,
             tops: stream.empty([0])?,
@@ -330,13 +346,16 @@ impl Attention {
                     .launch(stream)
             }};
         }
-        if self.hopper {
-            launch!(specialized, 128, |one: &specialized::forward::Instance| one.CHANGED == changed)
-        } else if self.blackwell && dim.max(value_dim) <= 128 {
-            launch!(tensor_memory, 256, |one: &tensor_memory::forward::Instance| one.CHANGED
-                == changed)
-        } else {
-            launch!(pipelined, 64, |_| true)
+        match self.kernels {
+            Kernels::Hopper => {
+                launch!(specialized, 128, |one: &specialized::forward::Instance| one.CHANGED
+                    == changed)
+            }
+            Kernels::Blackwell if dim.max(value_dim) <= 128 => {
+                launch!(tensor_memory, 256, |one: &tensor_memory::forward::Instance| one.CHANGED
+                    == changed)
+            }
+            _ => launch!(pipelined, 64, |_| true),
         }
     }
 }

@@ -27,12 +27,10 @@ pub(crate) mod tensor_memory {
         /// Where the sequence begins in its tensors.
         from: i32,
         key_from: i32,
-        /// The first query.
+        /// The first query, and how many there are from it on.
         start: i32,
-        /// Tiles of 128 queries, and of keys from the last to the first.
-        tiles: i32,
-        end: i32,
-        count: i32,
+        queries: i32,
+        /// What the queries of the block see.
         seen: Seen,
         /// Queries and keys are in pieces of 64 columns.
         qs: Shared<T>,
@@ -53,10 +51,32 @@ pub(crate) mod tensor_memory {
     }
 
     impl<T: Float> Block<T> {
+        /// What a tile of queries sees.
+        fn seen(&self, tile: i32) -> Seen {
+            let mut seen = self.seen;
+            seen.place += 128 * tile;
+            seen.rows = 128;
+            seen
+        }
+
+        /// The tiles of keys of a tile of queries: one past the last, and how many. None without queries.
+        fn keys(&self, tile: i32) -> (i32, i32) {
+            let seen = self.seen(tile);
+            let end = seen.end::<N>();
+            let count = if 128 * tile < self.queries { end - seen.first::<N>() } else { 0 };
+            (end, count)
+        }
+
+        /// The same of all queries.
+        fn all_keys(&self) -> (i32, i32) {
+            let end = self.seen.end::<N>();
+            (end, end - self.seen.first::<N>())
+        }
+
         /// Fills the rings, from the last keys to the first.
         fn load<const D: i32>(&self) {
             for tile in unroll(0..2) {
-                if tile < self.tiles {
+                if 128 * tile < self.queries {
                     let filled = self.q_filled[tile];
                     filled.expect(self.q.block_bytes() * (D / 64));
                     for c in unroll(0..D / 64) {
@@ -67,8 +87,9 @@ pub(crate) mod tensor_memory {
                 }
             }
             let mut ring = Ring::writer(2);
-            for i in 0..self.count {
-                let at = N * (self.end - 1 - i);
+            let (end, count) = self.all_keys();
+            for i in 0..count {
+                let at = N * (end - 1 - i);
                 let (k_filled, v_filled) = (self.k_filled[ring.slot], self.v_filled[ring.slot]);
                 self.k_free[ring.slot].wait(ring.phase);
                 k_filled.expect(self.k.block_bytes() * (D / 64));
@@ -83,54 +104,50 @@ pub(crate) mod tensor_memory {
             }
         }
 
-        /// Starts the products. Weights lie where scores did, so the next scores wait until these weights are in the sums; meanwhile the
-        /// other tile's weights are computed.
+        /// Starts the products: in each turn those of weights and values, and those of the next keys. Weights lie where scores did, so the
+        /// next scores wait until these weights are in the sums; meanwhile the other tile's weights are computed.
         fn multiply<const D: i32>(&self) {
             let (mut keys, mut values) = (Ring::reader(2), Ring::reader(2));
-            self.k_filled[keys.slot].wait(keys.phase);
-            for tile in unroll(0..2) {
-                if tile < self.tiles {
-                    self.q_filled[tile].wait(0);
-                    self.score::<D>(tile, keys.slot);
-                }
-            }
-            tcgen05::commit(self.k_free[keys.slot]);
-            keys.advance();
-            for i in 0..self.count {
-                let more = i + 1 < self.count;
+            let (end, count) = self.all_keys();
+            for i in -1..count {
+                let more = i + 1 < count;
                 if more {
                     self.k_filled[keys.slot].wait(keys.phase);
                 }
-                self.v_filled[values.slot].wait(values.phase);
+                if i >= 0 {
+                    self.v_filled[values.slot].wait(values.phase);
+                }
                 for tile in unroll(0..2) {
-                    if tile < self.tiles {
-                        self.weighed[tile].wait(i & 1);
+                    // The same tiles of keys, counted by this tile of queries.
+                    let (my_end, my_count) = self.keys(tile);
+                    let mine = i - (end - my_end);
+                    if mine >= 0 && mine < my_count {
+                        self.weighed[tile].wait(mine & 1);
                         let weights = self.scores[tile].view::<T>([128, N]);
                         tcgen05::mma(weights, self.vs[values.slot], self.sums[tile])
-                            .accumulate(i > 0);
+                            .accumulate(mine > 0);
                         tcgen05::commit(self.summed[tile]);
-                        self.summed[tile].wait(i & 1);
-                        if more {
-                            self.score::<D>(tile, keys.slot);
+                        self.summed[tile].wait(mine & 1);
+                    }
+                    if mine + 1 >= 0 && mine + 1 < my_count {
+                        self.q_filled[tile].wait(0);
+                        for c in unroll(0..D / 64) {
+                            let queries = self.qs[tile * (D / 64) + c];
+                            let keys = self.ks[keys.slot * (D / 64) + c];
+                            tcgen05::mma(queries, keys.t(), self.scores[tile]).accumulate(c > 0);
                         }
+                        tcgen05::commit(self.scored[tile]);
                     }
                 }
-                tcgen05::commit(self.v_free[values.slot]);
-                values.advance();
+                if i >= 0 {
+                    tcgen05::commit(self.v_free[values.slot]);
+                    values.advance();
+                }
                 if more {
                     tcgen05::commit(self.k_free[keys.slot]);
                     keys.advance();
                 }
             }
-        }
-
-        /// The products of a tile of queries with keys.
-        fn score<const D: i32>(&self, tile: i32, slot: i32) {
-            for c in unroll(0..D / 64) {
-                let (queries, keys) = (self.qs[tile * (D / 64) + c], self.ks[slot * (D / 64) + c]);
-                tcgen05::mma(queries, keys.t(), self.scores[tile]).accumulate(c > 0);
-            }
-            tcgen05::commit(self.scored[tile]);
         }
 
         /// Computes the weights of a tile of queries, and stores the result.
@@ -140,20 +157,19 @@ pub(crate) mod tensor_memory {
             inner: f32,
             unit: f32,
         ) {
-            if TILE >= self.tiles {
+            let seen = self.seen(TILE);
+            let (end, count) = self.keys(TILE);
+            if count == 0 {
                 return;
             }
-            let mut seen = self.seen;
-            seen.place += 128 * TILE;
-            seen.rows = 128;
             let places = seen.place + arange(0, 128);
             let sloped = self.slopes.dim(0) > 0;
             let slope = self.slopes.tile([self.head], [1]).load().item() * unit;
             let change = Change { inner, sloped, slope: full([128], slope) };
             let (scores, sums) = (self.scores[TILE], self.sums[TILE]);
             let mut totals = Totals::none::<128>();
-            for i in 0..self.count {
-                let at = N * (self.end - 1 - i);
+            for i in 0..count {
+                let at = N * (end - 1 - i);
                 self.scored[TILE].wait(i & 1);
                 let mut s = scores.load();
                 if CHANGED {
@@ -178,7 +194,7 @@ pub(crate) mod tensor_memory {
                 scores.view::<T>([128, N]).store(weights.cast::<T>());
                 self.weighed[TILE].arrive();
             }
-            self.summed[TILE].wait((self.count - 1) & 1);
+            self.summed[TILE].wait((count - 1) & 1);
             let start = self.start + 128 * TILE;
             self.lse
                 .tile([self.plane, self.head, start], [1, 1, 128])
@@ -239,9 +255,9 @@ pub(crate) mod tensor_memory {
         if start >= queries {
             return;
         }
-        let tiles = cdiv(queries - start, 128).min(2);
-        let seen = Seen { place: start + keys - queries, rows: 128 * tiles, keys, left, right };
-        let (first, end) = (seen.first::<N>(), seen.end::<N>());
+        let place = start + keys - queries;
+        let queries = queries - start;
+        let seen = Seen { place, rows: cdiv(queries, 128).min(2) * 128, keys, left, right };
         let block = Block {
             q,
             k,
@@ -256,9 +272,7 @@ pub(crate) mod tensor_memory {
             from,
             key_from,
             start,
-            tiles,
-            end,
-            count: end - first,
+            queries,
             seen,
             qs: shared([2 * (D / 64), 128, 64]),
             ks: shared([2 * (D / 64), N, 64]),

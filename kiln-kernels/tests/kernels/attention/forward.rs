@@ -107,6 +107,18 @@ fn heads_of_every_extent() -> Result<()> {
 }
 
 #[test]
+fn queries_and_keys_of_several_tiles() -> Result<()> {
+    let wide = Case { dim: 128, value_dim: 128, ..Case::default() };
+    let case = Case { queries: 270, keys: 300, mask: Mask::Causal, ..wide.clone() };
+    case.check::<bf16>()?;
+    // The largest score grows by hundreds, up to the first keys, which come last.
+    Case { queries: 130, keys: 300, scale: Some(2.0), ..wide }.check::<f16>()?;
+    // Tiles of queries of one block that see other tiles of keys.
+    let mask = Mask::Window { left: 20, right: 0 };
+    Case { queries: 260, keys: 400, mask, ..Case::default() }.check::<f16>()
+}
+
+#[test]
 fn windows() -> Result<()> {
     for (left, right) in [(0, 0), (3, 0), (0, 70), (66, 1), (usize::MAX, 5)] {
         let mask = Mask::Window { left, right };
