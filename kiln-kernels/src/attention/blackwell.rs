@@ -8,7 +8,7 @@ pub(crate) mod tensor_memory {
 
     /// Keys of a tile.
     const N: i32 = 128;
-    /// Sums are corrected so many columns at a time.
+    /// Sums are corrected, and scores changed, so many columns at a time.
     const WIDTH: i32 = 32;
     /// By how much the largest score may grow, in powers of two, before sums are corrected: weights are at most 256 then, which f16 holds.
     const RISE: f32 = 8.0;
@@ -150,6 +150,25 @@ pub(crate) mod tensor_memory {
             }
         }
 
+        /// Changes scores where they lie, some columns at a time: the code for all of them is there once. Which these are is known only at
+        /// run time, so there is a choice of columns of which each is known.
+        fn change(change: Change, scores: Tmem<f32>, places: Tile<i32>, at: i32) {
+            for part in range(0, N / WIDTH, 1) {
+                let mut s = zeros::<f32>([128, WIDTH]);
+                for i in unroll(0..N / WIDTH) {
+                    if part == i {
+                        s = scores.tile([0, WIDTH * i], [128, WIDTH]).load();
+                    }
+                }
+                s = change.apply::<WIDTH>(s, places, at + WIDTH * part);
+                for i in unroll(0..N / WIDTH) {
+                    if part == i {
+                        scores.tile([0, WIDTH * i], [128, WIDTH]).store(s);
+                    }
+                }
+            }
+        }
+
         /// Computes the weights of a tile of queries, and stores the result.
         fn weigh<const D: i32, const V: i32, const CHANGED: bool, const TILE: i32>(
             &self,
@@ -171,10 +190,10 @@ pub(crate) mod tensor_memory {
             for i in 0..count {
                 let at = N * (end - 1 - i);
                 self.scored[TILE].wait(i & 1);
-                let mut s = scores.load();
                 if CHANGED {
-                    s = change.apply::<N>(s, places, at);
+                    Self::change(change, scores, places, at);
                 }
+                let mut s = scores.load();
                 if !seen.all::<N>(at) {
                     s = seen.mask::<N>(s, places, at);
                 }
