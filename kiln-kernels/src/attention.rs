@@ -54,10 +54,10 @@
 //! 64 queries each: they start the products of the next keys and the sums of the last values, and compute weights while the tensor cores
 //! run ("`FlashAttention`-3" by Shah et al., 2024). On data-centre Blackwell, with heads of up to 128, a block has two tiles of 128 queries,
 //! whose scores and sums are in tensor memory. One warp loads as on Hopper, one starts all products, and a warpgroup for each tile computes
-//! weights, which it writes over the scores: while it does, the tensor cores work on the other tile. Exponentials take the most time, so
-//! sums shrink only where the largest score grows by more than a factor of 256 of weights. On other GPUs, and for wider heads there, a
-//! block has 64 queries, and copies keys and values one iteration ahead. Blocks with the last queries, which see most keys of causal
-//! attention, come first. Heads narrower than those of an instance are filled up with zeros by the copies.
+//! weights, which it writes over the scores: while it does, the tensor cores work on the other tile. It has no time to spare, so sums shrink
+//! only when weights would come to more than 256 ("`FlashAttention`-4" by Dao et al.). On other GPUs, and for wider heads there, a block has
+//! 64 queries, and copies keys and values one iteration ahead. Blocks with the last queries, which see most keys of causal attention, come
+//! first. Heads narrower than those of an instance are filled up with zeros by the copies.
 //!
 //! `backward` computes `delta` first. In a second kernel, a block has some keys and values, and goes through the queries that see them, of
 //! all heads that share the keys; keys are along the rows of its products, so that weights need no exchange before they are multiplied with
@@ -78,8 +78,8 @@
 //! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of
 //! `backward`: `8 dim + 6 value dim` operations for each pair. Of
 //! `decode`: the bytes of keys and values at the bandwidth of the memory. Measured shares are in `benches/results/families.md`, of Hopper;
-//! on Blackwell nothing has been measured. There the floor of `forward` with heads of up to 128 is rather one `exp2` for each pair, at 16
-//! in each cycle of a multiprocessor: twice the time of its products with heads of 128.
+//! on Blackwell nothing has been measured. There an `exp2` for each pair, of which a multiprocessor computes 16 in a cycle, takes as long as
+//! the products of heads of 128, and twice as long as those of heads of 64.
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 

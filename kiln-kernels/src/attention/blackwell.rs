@@ -44,7 +44,7 @@ pub(crate) mod tensor_memory {
         k_free: Barriers,
         v_filled: Barriers,
         v_free: Barriers,
-        /// Scores are there; their weights are; the weights are in the sums.
+        /// Scores are there; the two halves of their weights are; the weights are in the sums.
         scored: Barriers,
         weighed: Barriers,
         summed: Barriers,
@@ -57,6 +57,11 @@ pub(crate) mod tensor_memory {
             seen.place += 128 * tile;
             seen.rows = 128;
             seen
+        }
+
+        /// The weights of a tile of queries, in the first columns of its scores.
+        fn weights(&self, tile: i32) -> Tmem<T> {
+            self.scores[tile].view::<T>([128, N])
         }
 
         /// The tiles of keys of a tile of queries: one past the last, and how many. None without queries.
@@ -106,7 +111,7 @@ pub(crate) mod tensor_memory {
 
         /// Starts the products: in each turn those of weights and values, and those of the next keys. Weights lie where scores did, so the
         /// next scores wait until these weights are in the sums; meanwhile the other tile's weights are computed.
-        fn multiply<const D: i32>(&self) {
+        fn multiply<const D: i32, const V: i32>(&self) {
             let (mut keys, mut values) = (Ring::reader(2), Ring::reader(2));
             let (end, count) = self.all_keys();
             for i in -1..count {
@@ -122,10 +127,14 @@ pub(crate) mod tensor_memory {
                     let (my_end, my_count) = self.keys(tile);
                     let mine = i - (end - my_end);
                     if mine >= 0 && mine < my_count {
-                        self.weighed[tile].wait(mine & 1);
-                        let weights = self.scores[tile].view::<T>([128, N]);
-                        tcgen05::mma(weights, self.vs[values.slot], self.sums[tile])
-                            .accumulate(mine > 0);
+                        let (weights, values) = (self.weights(tile), self.vs[values.slot]);
+                        for half in unroll(0..2) {
+                            self.weighed[2 * tile + half].wait(mine & 1);
+                            let weights = weights.tile([0, half * N / 2], [128, N / 2]);
+                            let values = values.tile([half * N / 2, 0], [N / 2, V]);
+                            tcgen05::mma(weights, values, self.sums[tile])
+                                .accumulate(mine > 0 || half > 0);
+                        }
                         tcgen05::commit(self.summed[tile]);
                         self.summed[tile].wait(mine & 1);
                     }
@@ -209,9 +218,14 @@ pub(crate) mod tensor_memory {
                         }
                     }
                 }
-                let weights = totals.add(s, scale);
-                scores.view::<T>([128, N]).store(weights.cast::<T>());
-                self.weighed[TILE].arrive();
+                // The products of the first half begin while the second is computed.
+                for half in unroll(0..2) {
+                    let (from, to) = (half * N / 2, (half + 1) * N / 2);
+                    let weights = totals.add(s.slice((.., from..to)), scale);
+                    let place = self.weights(TILE).tile([0, from], [128, N / 2]);
+                    place.store(weights.cast::<T>());
+                    self.weighed[2 * TILE + half].arrive();
+                }
             }
             self.summed[TILE].wait((count - 1) & 1);
             let start = self.start + 128 * TILE;
@@ -304,7 +318,7 @@ pub(crate) mod tensor_memory {
             v_filled: barriers(2, 1),
             v_free: barriers(2, 1),
             scored: barriers(2, 1),
-            weighed: barriers(2, 1),
+            weighed: barriers(4, 1),
             summed: barriers(2, 1),
         };
         warp_specialize(
@@ -313,7 +327,7 @@ pub(crate) mod tensor_memory {
                 partition(4)
                     .registers(232)
                     .run(|| block.weigh::<D, V, CHANGED, 1>(scale, inner, unit)),
-                partition(1).registers(40).run(|| block.multiply::<D>()),
+                partition(1).registers(40).run(|| block.multiply::<D, V>()),
                 partition(1).registers(40).run(|| block.load::<D>()),
             ],
         );
