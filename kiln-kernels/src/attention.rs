@@ -360,7 +360,7 @@ impl Attention {
                 launch!(tensor_memory, 256, |one: &tensor_memory::forward::Instance| one.CHANGED
                     == changed)
             }
-            _ => launch!(pipelined, 64, |_| true),
+            Kernels::Blackwell | Kernels::OfAll => launch!(pipelined, 64, |_| true),
         }
     }
 }

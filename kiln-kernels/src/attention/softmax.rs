@@ -33,7 +33,7 @@ pub(crate) mod items {
         /// Makes `top` the largest scores: the factor by which sums shrink that have been weighed before.
         pub(crate) fn raise(&mut self, top: Tile<f32>, scale: f32) -> Tile<f32> {
             let shrink = ((self.top - top) * scale).exp2_approx();
-            self.total = self.total * shrink;
+            self.total *= shrink;
             self.top = top;
             shrink
         }
@@ -41,7 +41,7 @@ pub(crate) mod items {
         /// The weights of more scores, beside the largest ones as they are.
         pub(crate) fn add(&mut self, s: Tile<f32>, scale: f32) -> Tile<f32> {
             let weights = fma(s, scale, (self.top * -scale).expand(1)).exp2_approx();
-            self.total = self.total + weights.sum(1);
+            self.total += weights.sum(1);
             weights
         }
 
