@@ -55,7 +55,7 @@
 //! run ("`FlashAttention`-3" by Shah et al., 2024). On data-centre Blackwell, with heads of up to 128, a block has two tiles of 128 queries,
 //! whose scores and sums are in tensor memory. One warp loads as on Hopper, one starts all products, and a warpgroup for each tile computes
 //! weights, which it writes over the scores: while it does, the tensor cores work on the other tile. It has no time to spare, so sums shrink
-//! only when weights would come to more than 256 ("`FlashAttention`-4" by Dao et al.). On other GPUs, and for wider heads there, a block has
+//! only when weights would come to more than 256 (as in "`FlashAttention`-4"). On other GPUs, and for wider heads there, a block has
 //! 64 queries, and copies keys and values one iteration ahead. Blocks with the last queries, which see most keys of causal attention, come
 //! first. Heads narrower than those of an instance are filled up with zeros by the copies.
 //!

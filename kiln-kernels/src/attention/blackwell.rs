@@ -207,7 +207,7 @@ pub(crate) mod tensor_memory {
                     s = seen.mask::<N>(s, places, at);
                 }
                 let top = maximum(totals.top, s.max(1));
-                // If a number is none, the other rows cannot stay either.
+                // Not a number is not below it: whatever one row has, the others may have grown.
                 let stays = ((top - totals.top) * scale).max(0).item() <= RISE;
                 if !stays {
                     let shrink = totals.raise(top, scale);
