@@ -52,9 +52,12 @@
 //!
 //! On Hopper, a block of `forward` has 128 queries. One warp loads tiles of keys and values by TMA into rings of two. Two warpgroups hold
 //! 64 queries each: they start the products of the next keys and the sums of the last values, and compute weights while the tensor cores
-//! run ("`FlashAttention`-3" by Shah et al., 2024). On other GPUs a block has 64 queries, and copies keys and values one iteration ahead.
-//! Blocks with the last queries, which see most keys of causal attention, come first. Heads narrower than those of an instance are filled
-//! up with zeros by the copies.
+//! run ("`FlashAttention`-3" by Shah et al., 2024). On data-centre Blackwell, with heads of up to 128, a block has two tiles of 128 queries,
+//! whose scores and sums are in tensor memory. One warp loads as on Hopper, one starts all products, and a warpgroup for each tile computes
+//! weights, which it writes over the scores: while it does, the tensor cores work on the other tile. It has no time to spare, so sums shrink
+//! only when weights would come to more than 256 (as in "`FlashAttention`-4"). On other GPUs, and for wider heads there, a block has
+//! 64 queries, and copies keys and values one iteration ahead. Blocks with the last queries, which see most keys of causal attention, come
+//! first. Heads narrower than those of an instance are filled up with zeros by the copies.
 //!
 //! `backward` computes `delta` first. In a second kernel, a block has some keys and values, and goes through the queries that see them, of
 //! all heads that share the keys; keys are along the rows of its products, so that weights need no exchange before they are multiplied with
@@ -74,7 +77,9 @@
 //!
 //! Of `forward`: `2 (dim + value dim)` operations for each pair of a query and a key that it sees, at the rate of the tensor cores. Of
 //! `backward`: `8 dim + 6 value dim` operations for each pair. Of
-//! `decode`: the bytes of keys and values at the bandwidth of the memory. Measured shares are in `benches/results/families.md`.
+//! `decode`: the bytes of keys and values at the bandwidth of the memory. Measured shares are in `benches/results/families.md`, of Hopper;
+//! on Blackwell nothing has been measured. There an `exp2` for each pair, of which a multiprocessor computes 16 in a cycle, takes as long as
+//! the products of heads of 128, and twice as long as those of heads of 64.
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
@@ -84,6 +89,7 @@ use crate::{
 };
 
 mod backward;
+mod blackwell;
 mod decode;
 mod hopper;
 mod latent;
@@ -94,6 +100,7 @@ mod seen;
 mod softmax;
 
 pub use backward::{Given, Gradients, Sums};
+use blackwell::tensor_memory;
 use hopper::specialized;
 pub use pages::Pages;
 use plain::pipelined;
@@ -168,6 +175,17 @@ pub struct Options<'a> {
     pub lse: Option<&'a mut DeviceTensor<f32, 3>>,
 }
 
+/// Which kernels of one architecture there are, beside those for all GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kernels {
+    /// Those with `wgmma`.
+    Hopper,
+    /// Those with `tcgen05`.
+    Blackwell,
+    /// None.
+    OfAll,
+}
+
 /// Computes attention, and keeps scratch memory from one [`decode`](Attention::decode) or [`backward`](Attention::backward) to the next.
 ///
 /// One `Attention` serves any number of shapes and streams of its device. Calls of `decode` and `backward` on two streams at once take an
@@ -175,7 +193,7 @@ pub struct Options<'a> {
 /// cannot allocate.
 #[derive(Debug)]
 pub struct Attention {
-    hopper: bool,
+    kernels: Kernels,
     multiprocessors: usize,
     /// Sums, and largest scores and totals, of parts of the keys. Gradients have the sums of their queries here.
     parts: DeviceTensor<f32, 1>,
@@ -188,15 +206,22 @@ pub struct Attention {
 
 impl Attention {
     /// What the kernels are compiled for.
-    pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80];
+    pub const TARGETS: &[Target] = &[Target::Sm90a, Target::Sm80, Target::Sm100f];
 
     /// Attention on the device of a stream.
     ///
     /// # Errors
     /// Those of the device.
     pub fn new(stream: &Stream) -> Result<Attention> {
+        let runs = |target| stream.device().runs(target);
         Ok(Attention {
-            hopper: stream.device().runs(Target::Sm90a),
+            kernels: if runs(Target::Sm90a) {
+                Kernels::Hopper
+            } else if runs(Target::Sm100f) {
+                Kernels::Blackwell
+            } else {
+                Kernels::OfAll
+            },
             multiprocessors: stream.device().properties().multiprocessors as usize,
             parts: stream.empty([0])?,
             tops: stream.empty([0])?,
@@ -217,12 +242,12 @@ impl Attention {
     ///
     /// `heads` is a multiple of `key heads`: with a quotient of `g`, heads `g i` to `g i + g - 1` of queries see head `i` of keys. `dim`
     /// and `value dim` are at most 256. Those of 64, 128 and 256, and 192 beside 128, waste nothing on Hopper; others cost as much as the
-    /// next larger ones.
+    /// next larger ones. On data-centre Blackwell, both are at most 128 for the kernel that uses its tensor memory.
     ///
     /// Strides are any that TMA takes: the last axis is contiguous, and all other strides are multiples of 16 bytes. So `dim` and `value
     /// dim` of contiguous tensors are multiples of 8; a tensor `[batch, heads, sequence, dim]` is passed by
-    /// [`permute`](DeviceTensor::permute), and parts of one tensor by [`slice`](DeviceTensor::slice). GPUs without a kernel for TMA take
-    /// all strides, and are slower with others.
+    /// [`permute`](DeviceTensor::permute), and parts of one tensor by [`slice`](DeviceTensor::slice). Where there is no kernel for TMA, all
+    /// strides are taken, and others are slower.
     ///
     /// Extents may be 0. A query that sees no key has the result 0, as has one whose scores are all below -10³⁰, before the scale.
     /// NaN and infinities spread as the formula says; an infinite or NaN value of a key that is not seen may give NaN, because its weight
@@ -326,10 +351,16 @@ impl Attention {
                     .launch(stream)
             }};
         }
-        if self.hopper {
-            launch!(specialized, 128, |one: &specialized::forward::Instance| one.CHANGED == changed)
-        } else {
-            launch!(pipelined, 64, |_| true)
+        match self.kernels {
+            Kernels::Hopper => {
+                launch!(specialized, 128, |one: &specialized::forward::Instance| one.CHANGED
+                    == changed)
+            }
+            Kernels::Blackwell if dim.max(value_dim) <= 128 => {
+                launch!(tensor_memory, 256, |one: &tensor_memory::forward::Instance| one.CHANGED
+                    == changed)
+            }
+            Kernels::Blackwell | Kernels::OfAll => launch!(pipelined, 64, |_| true),
         }
     }
 }

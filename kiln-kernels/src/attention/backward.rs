@@ -2,7 +2,7 @@
 
 use kiln::{TensorArgument, TensorArgumentMut, TensorRef, prelude::*};
 
-use super::{Attention, Factors, Options, Ragged, count};
+use super::{Attention, Factors, Kernels, Options, Ragged, count};
 use crate::{
     Half,
     scratch::shaped,
@@ -171,7 +171,7 @@ impl Attention {
         let changed = options.soft_cap.is_some() || options.slopes.is_some();
         let widest = dim.max(v.shape()[3]);
         // The largest extent that the kernels for Hopper have.
-        let specialized = self.hopper && widest <= 128;
+        let specialized = self.kernels == Kernels::Hopper && widest <= 128;
         let atomic = specialized && !changed && order == Sums::Atomic;
         let t = Dtype::of::<T>();
         let (offsets, key_offsets) = match ragged {

@@ -3,7 +3,8 @@
 use kiln::{TensorArgument, TensorArgumentMut, prelude::*};
 
 use super::{
-    Attention, Factors, Options, count, decode::paged, latent::joined, parts::items::FEWEST,
+    Attention, Factors, Kernels, Options, count, decode::paged, latent::joined,
+    parts::items::FEWEST,
 };
 use crate::{
     Half,
@@ -182,7 +183,7 @@ impl Attention {
         let [left, right] = options.mask.reach();
 
         // Heads and keys of a block, and its share of a multiprocessor.
-        let (together, keys) = if self.hopper { (64, 64) } else { (16, 32) };
+        let (together, keys) = if self.kernels == Kernels::Hopper { (64, 64) } else { (16, 32) };
         let rows = heads.min(together);
         let tasks = batch * queries * heads.div_ceil(together);
         let most = width.saturating_mul(page);
@@ -211,7 +212,7 @@ impl Attention {
             inner,
             unit,
         };
-        if self.hopper {
+        if self.kernels == Kernels::Hopper {
             joined::decode_wide::Values { T: Dtype::of::<T>() }
                 .find()?
                 .with(joined::decode_wide::Args { common, cache, rest: cache })

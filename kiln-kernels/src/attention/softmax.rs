@@ -30,6 +30,21 @@ pub(crate) mod items {
             (weights, shrink)
         }
 
+        /// Makes `top` the largest scores: the factor by which sums shrink that have been weighed before.
+        pub(crate) fn raise(&mut self, top: Tile<f32>, scale: f32) -> Tile<f32> {
+            let shrink = ((self.top - top) * scale).exp2_approx();
+            self.total *= shrink;
+            self.top = top;
+            shrink
+        }
+
+        /// The weights of more scores, beside the largest ones as they are.
+        pub(crate) fn add(&mut self, s: Tile<f32>, scale: f32) -> Tile<f32> {
+            let weights = fma(s, scale, (self.top * -scale).expand(1)).exp2_approx();
+            self.total += weights.sum(1);
+            weights
+        }
+
         /// By what the sums of a row are multiplied at last. A query that sees no key has a total of 0, and sums of 0.
         pub(crate) fn share(self) -> Tile<f32> {
             select(self.total.eq(0.0), 1.0, 1.0 / self.total)

@@ -9,7 +9,7 @@
 )]
 
 use half::f16;
-use kiln::prelude::{DeviceTensor, Result, Stream};
+use kiln::prelude::{DeviceTensor, Result, Stream, Target};
 use kiln_kernels::attention::Mask;
 
 use crate::support::Number;
@@ -17,6 +17,9 @@ use crate::support::Number;
 mod backward;
 mod forward;
 mod pages;
+
+/// The targets of what has no kernels of its own for Blackwell.
+const OTHERS: &[Target] = &[Target::Sm90a, Target::Sm80];
 
 /// Extents, and the options of a test.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use kiln_kernels::{
     attention::{Attention, Given, Gradients, Mask, Options, Ragged, Sums},
 };
 
-use super::{Case, ones};
+use super::{Case, OTHERS, ones};
 use crate::support::{Number, assert_close, devices, numbers};
 
 /// Values, and how far each may be off before it is rounded.
@@ -137,7 +137,7 @@ impl Case {
     fn check_sums<T: Number + Half>(&self, sums: Sums) -> Result<()> {
         let inputs = self.inputs::<T>();
         let required = self.gradients(&inputs);
-        for device in devices(Attention::TARGETS)? {
+        for device in devices(OTHERS)? {
             let actual = self.run(&device.stream()?, &inputs, sums)?;
             for ((name, actual), required) in ["dq", "dk", "dv"].iter().zip(actual).zip(&required) {
                 let columns = if *name == "dv" { self.value_dim } else { self.dim };
@@ -311,7 +311,7 @@ fn the_reference_is_the_slope_of_attention() {
 
 #[test]
 fn gradients_of_a_sequence_do_not_depend_on_others() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         // The first sequence is of ones, the second is not a number.
         let half = |columns: usize| -> Result<_> {
@@ -409,7 +409,7 @@ impl Ones {
 
 #[test]
 fn gradients_with_offsets_outside_of_the_tensors() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         let mut all = Ones::new(&stream, [[1, 6, 1, 64]; 3])?;
         // Sequences of 2, 4, 0 and 0 queries and keys: the totals are those of 6 keys.
@@ -429,7 +429,7 @@ fn gradients_with_offsets_outside_of_the_tensors() -> Result<()> {
 
 #[test]
 fn queries_past_the_longest_are_left_out() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         let mut all = Ones::new(&stream, [[1, 140, 1, 16]; 3])?;
         let offsets = stream.upload(&[0, 140], [2])?;
@@ -451,7 +451,7 @@ fn gradients_of_heads_before_sequences_and_of_parts_of_one_tensor() -> Result<()
     let inputs = case.inputs::<bf16>();
     let required = case.gradients(&inputs);
     let (shape, dim) = ([case.batch, case.queries, case.heads, case.dim], case.dim);
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         // Queries, keys and values of a head one after the other.
         let [batch, length, heads, _] = shape;
@@ -495,7 +495,7 @@ fn gradients_of_heads_before_sequences_and_of_parts_of_one_tensor() -> Result<()
 
 #[test]
 fn gradients_of_empty_extents_are_nothing_or_zeros() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         for [batch, queries, keys, heads, dim, value_dim] in [
             [0, 3, 3, 1, 64, 64],
@@ -524,7 +524,7 @@ fn gradients_of_empty_extents_are_nothing_or_zeros() -> Result<()> {
 
 #[test]
 fn gradients_are_nan_for_scales_and_caps_that_are_not_positive() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         for (scale, soft_cap) in [(Some(-1.0), Some(2.0)), (Some(0.0), None), (None, Some(0.0))] {
             let mut all = Ones::new(&stream, [[1, 3, 1, 16]; 3])?;
@@ -538,7 +538,7 @@ fn gradients_are_nan_for_scales_and_caps_that_are_not_positive() -> Result<()> {
 
 #[test]
 fn nan_of_a_query_reaches_the_gradients_of_the_keys_that_it_sees() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         let mut all = Ones::new(&stream, [[1, 140, 1, 16]; 3])?;
         let mut values = vec![f16::ONE; 140 * 16];
@@ -566,7 +566,7 @@ fn nan_of_a_query_reaches_the_gradients_of_the_keys_that_it_sees() -> Result<()>
 
 #[test]
 fn gradients_that_do_not_fit_are_refused() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         let good = [[2, 3, 4, 64], [2, 5, 2, 64], [2, 5, 2, 32]];
         let refused = |change: &dyn Fn(&mut Ones) -> Result<()>| -> Result<()> {

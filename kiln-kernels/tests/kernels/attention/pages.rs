@@ -7,7 +7,7 @@ use kiln_kernels::{
     attention::{Attention, Mask, Options, Pages},
 };
 
-use super::{Case, ones};
+use super::{Case, OTHERS, ones};
 use crate::support::{Number, assert_close, devices, numbers};
 
 /// The extent of keys of latent attention, whose first 512 numbers are values.
@@ -66,7 +66,7 @@ impl Paged<'_> {
             first += length;
         }
         let lengths: Vec<i32> = lengths.iter().map(|&length| length as i32).collect();
-        for device in devices(Attention::TARGETS)? {
+        for device in devices(OTHERS)? {
             let stream = &device.stream()?;
             let what = format!("{case:?}, pages of {page}, {lengths:?} on {device}");
             let q = stream.upload(&q, [batch, queries, heads, dim])?;
@@ -203,7 +203,7 @@ impl Ones {
 
 #[test]
 fn lengths_and_pages_that_there_are_not() -> Result<()> {
-    let stream = devices(Attention::TARGETS)?[0].stream()?;
+    let stream = devices(OTHERS)?[0].stream()?;
     let is = |out: Vec<f16>, value: f16| assert!(out.iter().all(|&x| x == value), "{out:?}");
     let mut all = Ones::new(&stream)?;
     is(all.decode(&stream)?, f16::ONE);
@@ -239,7 +239,7 @@ fn lengths_and_pages_that_there_are_not() -> Result<()> {
 
 #[test]
 fn pages_that_do_not_fit_are_refused() -> Result<()> {
-    let stream = devices(Attention::TARGETS)?[0].stream()?;
+    let stream = devices(OTHERS)?[0].stream()?;
     for change in 0..7 {
         let mut all = Ones::new(&stream)?;
         match change {
@@ -259,7 +259,7 @@ fn pages_that_do_not_fit_are_refused() -> Result<()> {
 
 #[test]
 fn latent_caches_that_do_not_fit_are_refused() -> Result<()> {
-    for device in devices(Attention::TARGETS)? {
+    for device in devices(OTHERS)? {
         let stream = device.stream()?;
         let (table, lengths) = (stream.zeros([2, 1])?, stream.full([2], 9)?);
         let pages = Pages { table: &table, lengths: &lengths };
@@ -289,7 +289,7 @@ fn latent_caches_that_do_not_fit_are_refused() -> Result<()> {
 
 #[test]
 fn what_has_run_can_be_recorded_and_gives_the_same_bits() -> Result<()> {
-    let stream = devices(Attention::TARGETS)?[0].stream()?;
+    let stream = devices(OTHERS)?[0].stream()?;
     let (heads, length, dim) = (2, 1000, 64);
     let random = |len, seed| numbers::<bf16>(len, seed);
     let q = stream.upload(&random(heads * dim, 1), [1, 1, heads, dim])?;
