@@ -8,8 +8,6 @@ pub(super) use kernels::persistent_norm;
 mod kernels {
     use kiln::{Ring, prelude::*};
 
-    use crate::rows::blocks::{meet, of_block, rank};
-
     /// Rows that are in shared memory at a time.
     const ROWS: i32 = 3;
     /// Parts of a row that are computed with one after the other.
@@ -34,16 +32,16 @@ mod kernels {
     ) -> (f32, f32) {
         of_blocks[0].store(full([1], mean));
         of_blocks[1].store(full([1], squares));
-        meet::<C>();
+        cluster::sync();
         let (mut all_mean, mut all_squares) = (0.0, 0.0);
         for other in unroll(0..C) {
-            let there = of_block::<C>(of_blocks, other);
+            let there = of_blocks.of_block(other);
             all_mean += there[0].load().item() * columns::<N>(other, count);
             all_squares += there[1].load().item();
         }
         all_mean /= count as f32;
         for other in unroll(0..C) {
-            let distance = of_block::<C>(of_blocks, other)[0].load().item() - all_mean;
+            let distance = of_blocks.of_block(other)[0].load().item() - all_mean;
             all_squares += distance * distance * columns::<N>(other, count);
         }
         (all_mean, all_squares)
@@ -55,7 +53,7 @@ mod kernels {
     /// Blocks tell each other the mean of their columns and the squares of distances from it, which are combined without cancellation
     /// (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
     #[kernel(target = sm_90a, warps = 16, cluster = C, grid = C * clusters,
-             instances((T, N, C) = [(bf16, 32768, 1), (bf16, 32768, 4), (f16, 32768, 1), (f16, 32768, 4), (f32, 16384, 8)],
+             instances((T, N, C) = [(bf16, 32768, 4), (f16, 32768, 4), (f32, 16384, 8)],
                        CENTRED = [false, true]))]
     pub fn persistent_norm<T: Float, const N: i32, const C: i32, const CENTRED: bool>(
         x: Tensor<T, 2>,
@@ -68,7 +66,7 @@ mod kernels {
         let rows = shared::<T>([ROWS, 1, N]);
         // What a block knows of this row, and of the one before, which other blocks may still read.
         let of_blocks = shared::<f32>([2, 2, 1]);
-        let (row, first, count) = (block_id(0) / C, rank::<C>() * N, x.dim(1));
+        let (row, first, count) = (block_id(0) / C, cluster::rank() * N, x.dim(1));
         let (mut ahead, mut here) = (Ring::writer(ROWS), Ring::reader(ROWS));
         for i in unroll(0..ROWS - 1) {
             // Zero outside the tensor.
@@ -96,7 +94,7 @@ mod kernels {
             }
             let (mut mean, mut sum) = (0.0, sums.sum(1).item());
             if CENTRED {
-                mean = sum / columns::<N>(rank::<C>(), count).max(1.0);
+                mean = sum / columns::<N>(cluster::rank(), count).max(1.0);
                 let mut squares = zeros::<f32>([1, N / PARTS]);
                 for part in unroll(0..PARTS) {
                     let inside =
@@ -106,10 +104,8 @@ mod kernels {
                 }
                 sum = squares.sum(1).item();
             }
-            if C > 1 {
-                (mean, sum) = of_row::<N, C>(of_blocks[turn], mean, sum, count);
-                turn ^= 1;
-            }
+            (mean, sum) = of_row::<N, C>(of_blocks[turn], mean, sum, count);
+            turn ^= 1;
             let scale = full([1], sum / count as f32 + eps).rsqrt().item();
             for part in unroll(0..PARTS) {
                 let (from, to) = (part * (N / PARTS), (part + 1) * (N / PARTS));
@@ -120,8 +116,6 @@ mod kernels {
             }
             here.advance();
         }
-        if C > 1 {
-            cluster::sync(); // until then other blocks read this one's sums
-        }
+        cluster::sync(); // until then other blocks read this one's sums
     }
 }
