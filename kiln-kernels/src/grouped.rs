@@ -361,8 +361,10 @@ impl Extents {
 impl<T: Half> Job<'_, T> {
     fn specialized(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
         let height = self.extents.height(256);
-        let key = (Dtype::of::<T>(), height, self.along_k);
-        let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
+        let paired =
+            height == 128 && self.extents.mean() >= 256 && self.extents.multiprocessors > 1;
+        let key = (Dtype::of::<T>(), height, if paired { 2 } else { 1 }, self.along_k);
+        let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.C, i.ALONG_K) == key)?;
         let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
         let blocks = self.extents.blocks(self.extents.tiles(instance.BM, instance.BN), 1)?;
         instance
@@ -371,7 +373,7 @@ impl<T: Half> Job<'_, T> {
                 b,
                 offsets,
                 c,
-                blocks,
+                clusters: blocks / instance.C,
                 scale,
                 bias,
                 activation,

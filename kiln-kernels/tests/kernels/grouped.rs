@@ -444,3 +444,9 @@ fn rows_are_gathered_or_scattered() -> Result<()> {
     lists::<f16>([140, 24, 24], &[0, 130], [false, false])?;
     lists::<bf16>([30, 23, 21], &[0, 19, 30], [true, true])
 }
+
+/// Experts with so many rows that pairs of blocks share weights.
+#[test]
+fn experts_of_pairs_of_blocks() -> Result<()> {
+    products::<bf16>([560, 264, 40], &[3, 134, 550])
+}
