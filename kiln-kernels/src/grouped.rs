@@ -294,8 +294,19 @@ impl Grouped {
             // The wider tile reads less, if that does not leave multiprocessors idle.
             let width = if tiles([128, 256]) < self.multiprocessors { 128 } else { 256 };
             let blocks = count(tiles([128, width]).min(self.multiprocessors))?;
-            specialized::kernels::gradient::find(|i| (i.T, i.BN) == (Dtype::of::<T>(), width))?
-                .with(specialized::kernels::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
+            // Pairs of blocks read `a` once, if each of them has a tile.
+            let paired = width == 256 && n.div_ceil(128).is_multiple_of(2) && blocks > 1;
+            let key = (Dtype::of::<T>(), width, if paired { 2 } else { 1 });
+            let instance = specialized::kernels::gradient::find(|i| (i.T, i.BN, i.C) == key)?;
+            let clusters = blocks / instance.C;
+            instance
+                .with(specialized::kernels::gradient::Args {
+                    dc: &dc,
+                    a: &a,
+                    offsets,
+                    db,
+                    clusters,
+                })
                 .launch(stream)
         } else {
             let blocks = count(tiles([128, 128]).min(2 * self.multiprocessors))?;

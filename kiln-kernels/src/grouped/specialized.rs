@@ -183,14 +183,16 @@ pub(crate) mod kernels {
     }
 
     impl<T: Float> Gradient<T> {
-        /// Fills the ring with the rows of each step; after the last row of an expert, with zeros.
-        fn load<const BM: i32, const BN: i32>(&self) {
+        /// Fills the ring with the rows of each step; after the last row of an expert, with zeros. Blocks of a cluster take turns to load
+        /// the columns of `a`, which all of them read.
+        fn load<const BM: i32, const BN: i32, const C: i32>(&self) {
             let (lefts, rights) = (self.operands.lefts, self.operands.rights);
             let (full, empty) = (self.operands.full, self.operands.empty);
             let mut walk = Walk::new(self.offsets, self.db.dim(0), self.a.dim(0));
             let mut ring = Ring::writer(full.len());
-            for tile in range(block_id(0), self.tiles.count(), num_blocks(0)) {
-                let (expert, row, column) = self.tiles.place(tile);
+            let mut turn = 0;
+            for tile in range(cluster_id::<C>(), self.tiles.count(), num_blocks(0) / C) {
+                let (expert, row, column) = self.tiles.place_of::<C>(tile);
                 walk.reach(expert);
                 let (dc, a) = (self.dc.slice((..walk.end, ..)), self.a.slice((..walk.end, ..)));
                 for at in range(walk.begin, walk.end, 64) {
@@ -198,22 +200,30 @@ pub(crate) mod kernels {
                     empty[ring.slot].wait(ring.phase);
                     full.expect(self.dc.block_bytes() + self.a.block_bytes());
                     tma::load(dc, [at, row * BM], full, lefts[ring.slot]);
-                    tma::load(a, [at, column * BN], full, rights[ring.slot]);
+                    let (from, to) = ([at, column * BN], rights[ring.slot]);
+                    if C == 1 {
+                        tma::load(a, from, full, to);
+                    } else {
+                        tma::load(a, from, full, to)
+                            .when(cluster::rank() == turn)
+                            .multicast((1 << C) - 1);
+                        turn = (turn + 1) % C;
+                    }
                     ring.advance();
                 }
             }
         }
 
         /// Multiplies and stores, zeros for an expert without rows.
-        fn multiply<const BM: i32, const BN: i32>(&self) {
+        fn multiply<const BM: i32, const BN: i32, const C: i32>(&self) {
             let mut walk = Walk::new(self.offsets, self.db.dim(0), self.a.dim(0));
             let mut ring = Ring::reader(self.operands.full.len());
-            for tile in range(block_id(0), self.tiles.count(), num_blocks(0)) {
-                let (expert, row, column) = self.tiles.place(tile);
+            for tile in range(cluster_id::<C>(), self.tiles.count(), num_blocks(0) / C) {
+                let (expert, row, column) = self.tiles.place_of::<C>(tile);
                 walk.reach(expert);
                 let steps = cdiv(walk.end - walk.begin, 64);
                 let acc =
-                    self.operands.multiply::<1, BM, BN, false, false, false>(&mut ring, steps);
+                    self.operands.multiply::<C, BM, BN, false, false, false>(&mut ring, steps);
                 tma::store_wait(0); // the tile before this one has left `staged`
                 self.staged.store(acc.cast());
                 fence_async();
@@ -223,15 +233,15 @@ pub(crate) mod kernels {
         }
     }
 
-    /// `db[e] = dcᵀ · a` of the rows of each expert `e`, by persistent blocks.
-    #[kernel(target = sm_90a, warps = 8, grid = blocks,
-             instances(T = [bf16, f16], (BM, BN, STAGES) = [(128, 128, 5), (128, 256, 3)]))]
-    pub fn gradient<T: Float, const BM: i32, const BN: i32, const STAGES: i32>(
+    /// `db[e] = dcᵀ · a` of the rows of each expert `e`, by persistent clusters of `C` blocks, whose tiles are below one another.
+    #[kernel(target = sm_90a, warps = 8, grid = clusters * C, cluster = C,
+             instances(T = [bf16, f16], (BM, BN, STAGES, C) = [(128, 128, 5, 1), (128, 256, 3, 1), (128, 256, 3, 2)]))]
+    pub fn gradient<T: Float, const BM: i32, const BN: i32, const STAGES: i32, const C: i32>(
         #[block(64, BM)] dc: TensorMap<T, 2>,
         #[block(64, BN)] a: TensorMap<T, 2>,
         offsets: Tensor<i32, 1>,
         #[block(1, BM, BN)] db: TensorMapMut<T, 3>,
-        blocks: i32,
+        clusters: i32,
     ) {
         launch_dependents();
         let p = Gradient {
@@ -243,15 +253,18 @@ pub(crate) mod kernels {
                 lefts: shared::<T>([STAGES, 64, BM]),
                 rights: shared::<T>([STAGES, 64, BN]),
                 full: barriers(STAGES, 1),
-                empty: barriers(STAGES, 1),
+                empty: barriers(STAGES, C),
             },
             staged: shared::<T>([BM, BN]),
-            tiles: TilesOfAll::new(db.dim(0), cdiv(db.dim(1), BM), cdiv(db.dim(2), BN)),
+            tiles: TilesOfAll::new(db.dim(0), cdiv(db.dim(1), BM * C), cdiv(db.dim(2), BN)),
         };
         grid_dependency_wait();
         warp_specialize(
-            || p.multiply::<BM, BN>(),
-            [partition(1).registers(40).run(|| p.load::<BM, BN>())],
+            || p.multiply::<BM, BN, C>(),
+            [partition(1).registers(40).run(|| p.load::<BM, BN, C>())],
         );
+        if C > 1 {
+            cluster::sync(); // until then other blocks arrive at this one's barriers
+        }
     }
 }

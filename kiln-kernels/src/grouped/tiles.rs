@@ -173,6 +173,15 @@ pub(crate) mod items {
             let (row, column) = order.tile(tile - expert * self.rows * self.columns);
             (expert, row, column)
         }
+
+        /// [`place`] for a block of a cluster of `C`, whose tiles are below one another.
+        pub(crate) fn place_of<const C: i32>(&self, tile: i32) -> (i32, i32, i32) {
+            let (expert, mut row, column) = self.place(tile);
+            if C > 1 {
+                row = row * C + cluster::rank();
+            }
+            (expert, row, column)
+        }
     }
 
     /// What is done with sums before they are rounded: `weight · activation(scale · sum + bias)`.
