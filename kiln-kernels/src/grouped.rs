@@ -36,6 +36,11 @@
 //! warps, by asynchronous copies of 16 bytes. Two warpgroups multiply, with one product in flight while they wait for the next operands,
 //! and store by TMA, whose slice of the result ends with the rows of the expert. Other GPUs copy asynchronously, three steps ahead.
 //!
+//! From 256 rows of an expert on, on average, two blocks of a cluster on Hopper have tiles below one another: each loads half of the
+//! weights for both by multicast, or they take turns, and so both read a third less. An odd row of tiles at the end of an expert is
+//! computed in pairs of neighbouring columns, whose blocks load their own weights: there are no more rows of tiles than for single blocks.
+//! Gradients of weights are computed by pairs in the same way, where there is an even number of rows of tiles.
+//!
 //! # Floor
 //!
 //! That of one product of all rows, if experts have whole tiles of rows; a tile that is filled in part costs as much as
@@ -372,6 +377,7 @@ impl Extents {
 impl<T: Half> Job<'_, T> {
     fn specialized(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
         let height = self.extents.height(256);
+        // With fewer rows most tiles would be in odd rows, which share nothing.
         let paired =
             height == 128 && self.extents.mean() >= 256 && self.extents.multiprocessors > 1;
         let key = (Dtype::of::<T>(), height, if paired { 2 } else { 1 }, self.along_k);
