@@ -36,6 +36,11 @@
 //! warps, by asynchronous copies of 16 bytes. Two warpgroups multiply, with one product in flight while they wait for the next operands,
 //! and store by TMA, whose slice of the result ends with the rows of the expert. Other GPUs copy asynchronously, three steps ahead.
 //!
+//! From 256 rows of an expert on, on average, two blocks of a cluster on Hopper have tiles below one another: each loads half of the
+//! weights for both by multicast, or they take turns, and so both read a third less. An odd row of tiles at the end of an expert is
+//! computed in pairs of neighbouring columns, whose blocks load their own weights: there are no more rows of tiles than for single blocks.
+//! Gradients of weights are computed by pairs in the same way, where there is an even number of rows of tiles.
+//!
 //! # Floor
 //!
 //! That of one product of all rows, if experts have whole tiles of rows; a tile that is filled in part costs as much as
@@ -294,8 +299,19 @@ impl Grouped {
             // The wider tile reads less, if that does not leave multiprocessors idle.
             let width = if tiles([128, 256]) < self.multiprocessors { 128 } else { 256 };
             let blocks = count(tiles([128, width]).min(self.multiprocessors))?;
-            specialized::kernels::gradient::find(|i| (i.T, i.BN) == (Dtype::of::<T>(), width))?
-                .with(specialized::kernels::gradient::Args { dc: &dc, a: &a, offsets, db, blocks })
+            // Pairs of blocks read `a` once, if each of them has a tile.
+            let paired = width == 256 && n.div_ceil(128).is_multiple_of(2) && blocks > 1;
+            let key = (Dtype::of::<T>(), width, if paired { 2 } else { 1 });
+            let instance = specialized::kernels::gradient::find(|i| (i.T, i.BN, i.C) == key)?;
+            let clusters = blocks / instance.C;
+            instance
+                .with(specialized::kernels::gradient::Args {
+                    dc: &dc,
+                    a: &a,
+                    offsets,
+                    db,
+                    clusters,
+                })
                 .launch(stream)
         } else {
             let blocks = count(tiles([128, 128]).min(2 * self.multiprocessors))?;
@@ -361,8 +377,11 @@ impl Extents {
 impl<T: Half> Job<'_, T> {
     fn specialized(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
         let height = self.extents.height(256);
-        let key = (Dtype::of::<T>(), height, self.along_k);
-        let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
+        // With fewer rows most tiles would be in odd rows, which share nothing.
+        let paired =
+            height == 128 && self.extents.mean() >= 256 && self.extents.multiprocessors > 1;
+        let key = (Dtype::of::<T>(), height, if paired { 2 } else { 1 }, self.along_k);
+        let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.C, i.ALONG_K) == key)?;
         let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
         let blocks = self.extents.blocks(self.extents.tiles(instance.BM, instance.BN), 1)?;
         instance
@@ -371,7 +390,7 @@ impl<T: Half> Job<'_, T> {
                 b,
                 offsets,
                 c,
-                blocks,
+                clusters: blocks / instance.C,
                 scale,
                 bias,
                 activation,

@@ -121,7 +121,8 @@ pub(crate) mod kernels {
             while walk.seek(tile, BM, columns) {
                 let (row, column) = walk.place(tile, BM, columns);
                 let (row, column) = (walk.begin + row * BM, column * BN);
-                let acc = self.operands.multiply::<BM, BN, true, ALONG_K, SWAP>(&mut ring, depth);
+                let acc =
+                    self.operands.multiply::<1, BM, BN, true, ALONG_K, SWAP>(&mut ring, depth);
                 self.scattered.wait(phase); // the tile before this one has left `staged`
                 phase ^= 1;
                 stage::<T, SWAP>(self.epilogue, acc, [walk.expert, row, column], self.staged);

@@ -6,7 +6,7 @@ use kiln::prelude::*;
 pub(crate) mod items {
     use kiln::{
         Ring,
-        lang::{Barriers, Float, Shared, Tile, range, wgmma, zeros},
+        lang::{Barriers, Float, Shared, Tile, range, unroll, wgmma, zeros},
     };
 
     use super::super::tiles::items::Epilogue;
@@ -18,6 +18,7 @@ pub(crate) mod items {
         pub(crate) lefts: Shared<T>,
         pub(crate) rights: Shared<T>,
         pub(crate) full: Barriers,
+        /// In a cluster of several blocks, what each releases frees the buffers of all.
         pub(crate) empty: Barriers,
     }
 
@@ -25,8 +26,9 @@ pub(crate) mod items {
         /// The sums of the next `steps`, of `[M, N]`, with one product in flight during the wait for the operands of the next.
         ///
         /// `LEFT_K` and `RIGHT_K` say whether buffers are `[M, 64]` and `[N, 64]`, or their transposes. With `SWAP` the right operand is on
-        /// the left.
+        /// the left. In a cluster of `C` blocks each frees the buffers of all.
         pub(crate) fn multiply<
+            const C: i32,
             const M: i32,
             const N: i32,
             const LEFT_K: bool,
@@ -51,16 +53,27 @@ pub(crate) mod items {
                 }
                 acc = wgmma::wait(1, acc);
                 if step > 0 {
-                    self.empty[before].arrive();
+                    self.release::<C>(before);
                 }
                 before = ring.slot;
                 ring.advance();
             }
             acc = wgmma::wait(0, acc);
             if steps > 0 {
-                self.empty[before].arrive();
+                self.release::<C>(before);
             }
             acc
+        }
+
+        /// Signals that the operands of a step are no longer needed, to all blocks that load them.
+        fn release<const C: i32>(self, slot: i32) {
+            if C == 1 {
+                self.empty[slot].arrive();
+            } else {
+                for rank in unroll(0..C) {
+                    self.empty[slot].of_block(rank).arrive_relaxed();
+                }
+            }
         }
     }
 
