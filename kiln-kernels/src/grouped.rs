@@ -36,10 +36,8 @@
 //! warps, by asynchronous copies of 16 bytes. Two warpgroups multiply, with one product in flight while they wait for the next operands,
 //! and store by TMA, whose slice of the result ends with the rows of the expert. Other GPUs copy asynchronously, three steps ahead.
 //!
-//! From 256 rows of an expert on, on average, two blocks of a cluster on Hopper have tiles below one another: each loads half of the
-//! weights for both by multicast, or they take turns, and so both read a third less. An odd row of tiles at the end of an expert is
-//! computed in pairs of neighbouring columns, whose blocks load their own weights: there are no more rows of tiles than for single blocks.
-//! Gradients of weights are computed by pairs in the same way, where there is an even number of rows of tiles.
+//! Gradients of weights are computed by pairs of blocks on Hopper, whose tiles are below one another, where there is an even number of rows
+//! of tiles: the blocks take turns to load the rows of `a` for both by multicast, and so read a third less.
 //!
 //! # Floor
 //!
@@ -377,11 +375,8 @@ impl Extents {
 impl<T: Half> Job<'_, T> {
     fn specialized(&self, stream: &Stream, c: &mut impl TensorArgumentMut<T, 2>) -> Result<()> {
         let height = self.extents.height(256);
-        // With fewer rows most tiles would be in odd rows, which share nothing.
-        let paired =
-            height == 128 && self.extents.mean() >= 256 && self.extents.multiprocessors > 1;
-        let key = (Dtype::of::<T>(), height, if paired { 2 } else { 1 }, self.along_k);
-        let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.C, i.ALONG_K) == key)?;
+        let key = (Dtype::of::<T>(), height, self.along_k);
+        let instance = specialized::kernels::product::find(|i| (i.T, i.BM, i.ALONG_K) == key)?;
         let &Job { a, b, offsets, scale, bias, activation, weights, .. } = self;
         let blocks = self.extents.blocks(self.extents.tiles(instance.BM, instance.BN), 1)?;
         instance
@@ -390,7 +385,7 @@ impl<T: Half> Job<'_, T> {
                 b,
                 offsets,
                 c,
-                clusters: blocks / instance.C,
+                blocks,
                 scale,
                 bias,
                 activation,

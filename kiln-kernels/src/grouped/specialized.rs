@@ -18,91 +18,48 @@ pub(crate) mod kernels {
         staged: Shared<T>,
     }
 
-    /// Which of the clusters of `C` blocks this is.
-    fn cluster_id<const C: i32>() -> i32 {
-        block_id(0) / C
-    }
-
-    /// In how many parts the weights of a step come.
-    fn parts<const ALONG_K: bool, const C: i32>() -> i32 {
-        if ALONG_K { C } else { 1 }
-    }
-
     impl<T: Float> Product<T> {
-        /// Fills the ring with the operands of each step. Blocks of a cluster whose tiles have the same column load its weights together.
-        fn load<const BM: i32, const BN: i32, const ALONG_K: bool, const C: i32>(&self) {
+        /// Fills the ring with the operands of each step.
+        fn load<const BM: i32, const BN: i32, const ALONG_K: bool>(&self) {
             let (lefts, rights) = (self.operands.lefts, self.operands.rights);
             let (full, empty) = (self.operands.full, self.operands.empty);
             let columns = cdiv(self.c.dim(1), BN);
             let mut walk = Walk::new(self.offsets, self.b.dim(0), self.a.dim(0));
             let mut ring = Ring::writer(full.len());
-            let mut tile = cluster_id::<C>();
-            while walk.seek_of::<C>(tile, BM, columns) {
-                let (row, column, same) = walk.place_of::<C>(tile, BM, columns);
+            let mut tile = block_id(0);
+            while walk.seek(tile, BM, columns) {
+                let (row, column) = walk.place(tile, BM, columns);
                 for k in range(0, self.a.dim(1), 64) {
                     let full = full[ring.slot];
                     empty[ring.slot].wait(ring.phase);
-                    full.expect(
-                        self.a.block_bytes() + parts::<ALONG_K, C>() * self.b.block_bytes(),
-                    );
+                    full.expect(self.a.block_bytes() + self.b.block_bytes());
                     // Rows of the next expert may come along; they are not stored.
                     tma::load(self.a, [walk.begin + row * BM, k], full, lefts[ring.slot]);
                     let (j, i) = (column * BN, walk.expert);
-                    let to = rights[ring.slot];
-                    if C == 1 {
-                        let at = if ALONG_K { [i, j, k] } else { [i, k, j] };
-                        tma::load(self.b, at, full, to);
-                    } else if ALONG_K {
-                        let height = BN / C;
-                        if same {
-                            let from = cluster::rank() * height;
-                            let to = to.tile([from, 0], [height, 64]);
-                            tma::load(self.b, [i, j + from, k], full, to).multicast((1 << C) - 1);
-                        } else {
-                            for part in unroll(0..C) {
-                                let from = part * height;
-                                let to = to.tile([from, 0], [height, 64]);
-                                tma::load(self.b, [i, j + from, k], full, to);
-                            }
-                        }
-                    } else if same {
-                        // The blocks take turns.
-                        tma::load(self.b, [i, k, j], full, to)
-                            .when(cluster::rank() == k / 64 % C)
-                            .multicast((1 << C) - 1);
-                    } else {
-                        tma::load(self.b, [i, k, j], full, to);
-                    }
+                    let at = if ALONG_K { [i, j, k] } else { [i, k, j] };
+                    tma::load(self.b, at, full, rights[ring.slot]);
                     ring.advance();
                 }
-                tile += num_blocks(0) / C;
+                tile += num_blocks(0);
             }
         }
 
         /// Multiplies and stores.
-        fn multiply<
-            const BM: i32,
-            const BN: i32,
-            const SWAP: bool,
-            const ALONG_K: bool,
-            const C: i32,
-        >(
-            &self,
-        ) {
+        fn multiply<const BM: i32, const BN: i32, const SWAP: bool, const ALONG_K: bool>(&self) {
             let (columns, depth) = (cdiv(self.c.dim(1), BN), cdiv(self.a.dim(1), 64));
             let mut walk = Walk::new(self.offsets, self.b.dim(0), self.a.dim(0));
             let mut ring = Ring::reader(self.operands.full.len());
-            let mut tile = cluster_id::<C>();
-            while walk.seek_of::<C>(tile, BM, columns) {
-                let (row, column, _) = walk.place_of::<C>(tile, BM, columns);
+            let mut tile = block_id(0);
+            while walk.seek(tile, BM, columns) {
+                let (row, column) = walk.place(tile, BM, columns);
                 let (row, column) = ((walk.begin + row * BM).max(0), column * BN);
                 let acc =
-                    self.operands.multiply::<C, BM, BN, true, ALONG_K, SWAP>(&mut ring, depth);
+                    self.operands.multiply::<1, BM, BN, true, ALONG_K, SWAP>(&mut ring, depth);
                 tma::store_wait(0); // the tile before this one has left `staged`
                 stage::<T, SWAP>(self.epilogue, acc, [walk.expert, row, column], self.staged);
                 fence_async();
                 tma::store(self.c.slice((..walk.end, ..)), [row, column], self.staged);
-                tile += num_blocks(0) / C;
+                tile += num_blocks(0);
             }
             tma::store_wait(0);
         }
@@ -113,12 +70,9 @@ pub(crate) mod kernels {
     ///
     /// `ALONG_K` says whether weights are contiguous along `k`; others are given as their transpose, `[experts, k, n]`. Tensors without
     /// elements stand for what is absent.
-    ///
-    /// Blocks of a cluster of `C` have tiles below one another, and each loads a part of their weights for both. The tiles of an odd last
-    /// row lie beside one another, and have weights of their own: so no block is without rows.
-    #[kernel(target = sm_90a, warps = 8, grid = clusters * C, cluster = C,
-             instances(T = [bf16, f16], (BM, BN, STAGES, SWAP, C) = [
-                 (16, 128, 8, true, 1), (64, 128, 6, true, 1), (128, 256, 3, false, 1), (128, 256, 3, false, 2),
+    #[kernel(target = sm_90a, warps = 8, grid = blocks,
+             instances(T = [bf16, f16], (BM, BN, STAGES, SWAP) = [
+                 (16, 128, 8, true), (64, 128, 6, true), (128, 256, 3, false),
              ], ALONG_K = [true, false]))]
     pub fn product<
         T: Float,
@@ -126,17 +80,16 @@ pub(crate) mod kernels {
         const BN: i32,
         const STAGES: i32,
         const SWAP: bool,
-        const C: i32,
         const ALONG_K: bool,
     >(
         #[block(BM, 64)] a: TensorMap<T, 2>,
-        #[block(1, if ALONG_K { BN / C } else { 64 }, if ALONG_K { 64 } else { BN })] b: TensorMap<
+        #[block(1, if ALONG_K { BN } else { 64 }, if ALONG_K { 64 } else { BN })] b: TensorMap<
             T,
             3,
         >,
         offsets: Tensor<i32, 1>,
         #[block(BM, BN)] c: TensorMapMut<T, 2>,
-        clusters: i32,
+        blocks: i32,
         scale: f32,
         bias: Tensor<T, 2>,
         activation: i32,
@@ -157,18 +110,20 @@ pub(crate) mod kernels {
                     shared::<T>([STAGES, 64, BN])
                 },
                 full: barriers(STAGES, 1),
-                empty: barriers(STAGES, C), // the readers of each block arrive
+                empty: barriers(STAGES, 1),
             },
             staged: shared::<T>([BM, BN]),
         };
         grid_dependency_wait();
         warp_specialize(
-            || p.multiply::<BM, BN, SWAP, ALONG_K, C>(),
-            [partition(1).registers(40).run(|| p.load::<BM, BN, ALONG_K, C>())],
+            || p.multiply::<BM, BN, SWAP, ALONG_K>(),
+            [partition(1).registers(40).run(|| p.load::<BM, BN, ALONG_K>())],
         );
-        if C > 1 {
-            cluster::sync(); // until then other blocks arrive at this one's barriers
-        }
+    }
+
+    /// Which of the clusters of `C` blocks this is.
+    fn cluster_id<const C: i32>() -> i32 {
+        block_id(0) / C
     }
 
     /// Gradients of weights: the product along the rows of each expert.

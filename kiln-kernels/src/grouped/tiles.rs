@@ -63,61 +63,19 @@ pub(crate) mod items {
         /// Goes on to the expert of a tile, which is not before the tile of the call before. Tiles have `height` rows, and there are
         /// `columns` beside one another. It says whether there is such a tile.
         pub(crate) fn seek(&mut self, tile: i32, height: i32, columns: i32) -> bool {
-            self.seek_of::<1>(tile, height, columns)
-        }
-
-        /// [`seek`] for the tiles that the `C` blocks of a cluster compute together.
-        pub(crate) fn seek_of<const C: i32>(
-            &mut self,
-            tile: i32,
-            height: i32,
-            columns: i32,
-        ) -> bool {
-            let mut tiles = self.tiles::<C>(height, columns);
+            let mut tiles = cdiv(self.end - self.begin, height) * columns;
             while self.is_at_expert() && tile >= self.before + tiles {
                 self.before += tiles;
                 self.advance();
-                tiles = self.tiles::<C>(height, columns);
+                tiles = cdiv(self.end - self.begin, height) * columns;
             }
             self.is_at_expert()
-        }
-
-        /// How many tiles the expert has, or pairs of tiles with `C = 2`: of one column, and in an odd last row of neighbouring columns.
-        fn tiles<const C: i32>(&self, height: i32, columns: i32) -> i32 {
-            let rows = cdiv(self.end - self.begin, height);
-            if C == 1 { rows * columns } else { rows / 2 * columns + rows % 2 * cdiv(columns, 2) }
         }
 
         /// The row and the column of a tile among those of its expert. Blocks that run at once read few rows of weights.
         pub(crate) fn place(&self, tile: i32, height: i32, columns: i32) -> (i32, i32) {
             let order = Grouped::<16>::new(cdiv(self.end - self.begin, height), columns);
             order.tile(tile - self.before)
-        }
-
-        /// [`place`] for a block of a cluster of `C`, and whether the blocks of the cluster have the same column. Of an odd last row and an
-        /// odd number of columns the last pair has a second tile that is behind all columns.
-        pub(crate) fn place_of<const C: i32>(
-            &self,
-            tile: i32,
-            height: i32,
-            columns: i32,
-        ) -> (i32, i32, bool) {
-            if C == 1 {
-                let (row, column) = self.place(tile, height, columns);
-                (row, column, true)
-            } else {
-                let rows = cdiv(self.end - self.begin, height);
-                let at = tile - self.before;
-                let pairs = rows / 2 * columns;
-                let same = at < pairs;
-                let (mut row, mut column) = (rows - 1, (at - pairs) * 2 + cluster::rank());
-                if same {
-                    let (pair, place) = Grouped::<16>::new(rows / 2, columns).tile(at);
-                    row = pair * 2 + cluster::rank();
-                    column = place;
-                }
-                (row, column, same)
-            }
         }
     }
 
