@@ -60,8 +60,8 @@
 //! The larger of `2 m n k` operations at the rate of the tensor cores and of the bytes of `a`, `b` and `c`, which are `2 (m k + n k + m
 //! n)` in bf16, at the bandwidth of the memory. [`Plan`] has a model of the card that chooses tile, cluster, blocks and waves. Tiles of
 //! 128 by 128 are bound by shared memory: at the full rate of the tensor cores two warpgroups would read 96 bytes a clock from it, and 64
-//! would arrive, where it gives 128. Times beside cuBLASLt are in `benches/results/products.md`: those of bf16 on Hopper. Those of TF32
-//! and FP8 have not been measured; the model takes them by their bytes.
+//! would arrive, where it gives 128. Times beside cuBLASLt are in `benches/results/products.md` for
+//! bf16 on Hopper, those of TF32 and FP8 in `families.md` beside it; the model takes these types by their bytes.
 
 use std::collections::HashMap;
 

@@ -131,8 +131,13 @@ impl Kernel {
     /// Otherwise it only signals that the own shared memory has been read, by operations with waits.
     pub fn orders_others(&self) -> bool {
         self.orders_shared_of_others() || {
-            let Touched { tensors, addresses, .. } = self.touched();
+            let Touched { tensors, addresses, anywhere, .. } = self.touched();
+            // An address that may be of any tensor meets whatever is accessed the other way.
+            let meets =
+                |one: usize| anywhere[one] && (addresses[1 - one] || !tensors[1 - one].is_empty());
             addresses == [true; 2]
+                || meets(0)
+                || meets(1)
                 || !tensors[0].is_disjoint(&tensors[1])
                 || self.body.any_stmt(&mut |stmt| matches!(stmt.kind, StmtKind::Ptx { .. }))
         }
@@ -147,6 +152,7 @@ impl Kernel {
     fn touched(&self) -> Touched {
         let mut at_once = Touched::default();
         let pair = self.cta_group() == CtaGroup::Pair;
+        let origins = self.origins();
         self.body.each_op(&mut |op, args, result, _| {
             let reaches = self.reaches(op, args);
             for access in self.effects(op, args, result).accesses {
@@ -155,8 +161,14 @@ impl Kernel {
                     (Memory::Tensor(param), By::Threads | By::CpAsync) => {
                         at_once.tensors[usize::from(is_write)].insert(param);
                     }
-                    (Memory::Address(_), By::Threads) => {
+                    (Memory::Address(address), By::Threads | By::CpAsync) => {
                         at_once.addresses[usize::from(is_write)] = true;
+                        match origins.get(address) {
+                            Some(&param) => {
+                                at_once.tensors[usize::from(is_write)].insert(param);
+                            }
+                            None => at_once.anywhere[usize::from(is_write)] = true,
+                        }
                     }
                     (Memory::Shared(window), by) => {
                         let Some(window) = self.ty(window).shared() else { continue };
@@ -223,8 +235,12 @@ impl Kernel {
 /// block's barrier counts.
 #[derive(Default)]
 struct Touched {
+    /// What is read, and what is written, by windows or by addresses of known tensors.
     tensors: [BTreeSet<u32>; 2],
+    /// Whether addresses are.
     addresses: [bool; 2],
+    /// Whether addresses are whose tensor is not known.
+    anywhere: [bool; 2],
     shared: [BTreeSet<Shared>; 2],
     multiplied: BTreeSet<Shared>,
     counted: BTreeSet<Shared>,

@@ -38,6 +38,7 @@ impl Kernel {
         })
     }
 
+    /// [`SourceOp::TensorPtr`] is not among them: only windows of listed rows have it, which mask what is outside the tensor.
     fn takes_address(&self, op: &Op) -> bool {
         let Op::Source(SourceOp::ParamPtr(param)) = op else { return false };
         matches!(self.params[*param as usize].kind, ParamKind::Tensor { .. })

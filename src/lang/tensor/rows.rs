@@ -6,14 +6,15 @@ use crate::lang::stub;
 use crate::lang::tile::Tile;
 
 impl<T: Scalar, const R: usize> Tensor<T, R> {
-    /// The window of the rows that `rows` lists: its row `i` is row `at[0] + rows[i]` of the tensor. On the other axes it begins at `at`.
+    /// The window of the rows that `rows` lists: its row `i` is row `at[0] + rows[i]` of the tensor, a sum that wraps in 32 bits. On the
+    /// other axes it begins at `at`.
     ///
     /// A row is what an index on the first axis names: a line of a matrix, a page of a cache. `rows` has any order, and may be loaded from
     /// a list in memory; `shape[0]` is its length. What lies outside the tensor, on any axis, reads as zero and accesses no memory: so -1
-    /// stands for a row of zeros. The launch is as safe as that of a kernel with windows of neighbouring rows alone.
+    /// stands for a row of zeros. The launch is as safe as that of a kernel with windows of adjacent rows alone.
     ///
     /// The window is loaded, and copied into shared memory by [`copy_async`](crate::lang::copy_async). In a loop along the columns, load `rows`
-    /// before it. On Blackwell [`tma::gather`](crate::lang::tma::gather) copies listed rows by TMA.
+    /// before it. On Blackwell [`tma::gather`](crate::lang::tma::gather) gathers rows by TMA copies.
     ///
     /// # Layout
     /// `rows` is brought to the layout of the window's first axis.
@@ -42,8 +43,8 @@ impl<T: Scalar, const R: usize> Tensor<T, R> {
 impl<T: Scalar, const R: usize> TensorMut<T, R> {
     /// The window of the rows that `rows` lists: its row `i` is row `at[0] + rows[i]` of the tensor. On the other axes it begins at `at`.
     ///
-    /// Like [`Tensor::tile_rows`]; what is written outside the tensor is dropped. Of a row that is listed twice in a store, each element is one of
-    /// the two that are written. It has no atomic operations (K0416).
+    /// Like [`Tensor::tile_rows`]; what is written outside the tensor is dropped. If a store lists a row more than once, each of its elements is
+    /// one of those written. The window has no atomic operations, no prefetch and no priority in the cache (K0416).
     ///
     /// # PTX
     /// None: [`load`](ViewMut::load), [`store`](ViewMut::store) and [`copy_async`](crate::lang::copy_async) access the addresses where a mask holds.

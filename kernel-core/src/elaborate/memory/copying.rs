@@ -284,6 +284,7 @@ impl Builder<'_> {
     /// `view.evict_first()`, `view.evict_last()`
     pub(crate) fn evict_window(&mut self, evict: Evict, given: &Given<'_>) -> Option<Val> {
         let view = given.view();
+        self.neighbouring_rows(view, "a priority in the cache", given)?;
         if let Some(first) = view.evict.method() {
             return self.evicted_twice(first, given.signature.name, ("access", None), given.loc);
         }

@@ -30,7 +30,7 @@ const METHODS: &[(&[&[Signature]], &[&str])] = &[
     (&[methods::BARRIER], &["Barrier"]),
     (&[methods::BARRIERS], &["Barriers"]),
     (&[methods::NAMED], &["NamedBarrier"]),
-    (&[methods::TENSOR, methods::MAP], &["Tensor", "TensorMut", "tensor.rs"]),
+    (&[methods::TENSOR, methods::MAP], &["Tensor", "TensorMut", "tensor.rs", "rows.rs"]),
     (&[methods::VIEW], &["View", "ViewMut"]),
     (&[methods::STARTED], &["Copying", "Committing", "Multiplying"]),
     (&[methods::PARTITION], &["PartitionBuilder"]),
