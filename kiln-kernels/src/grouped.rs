@@ -36,8 +36,8 @@
 //! warps, by asynchronous copies of 16 bytes. Two warpgroups multiply, with one product in flight while they wait for the next operands,
 //! and store by TMA, whose slice of the result ends with the rows of the expert. Other GPUs copy asynchronously, three steps ahead.
 //!
-//! Gradients of weights are computed by pairs of blocks on Hopper, whose tiles are below one another, where there is an even number of rows
-//! of tiles: the blocks take turns to load the rows of `a` for both by multicast, and so read a third less.
+//! On Hopper, if tiles are 256 columns wide and their rows are even in number, pairs of blocks compute gradients of weights. The tiles of a
+//! pair are one below the other; its blocks take turns to load the rows of `a` for both by multicast, and so read a third less.
 //!
 //! # Floor
 //!

@@ -38,11 +38,10 @@
 //!
 //! # Schedule
 //!
-//! A step is 128 bytes of a row of an operand, whatever the type is. Where the tensor cores keep fewer bits of sums of FP8 products than
-//! f32 has, those of each step are added in f32 while the next one's product is computed. That takes registers for two tiles, so that
-//! tiles of FP8 are of 128 by 128 at most. Large results of f32 leave in parts of 32 columns through two buffers.
-//!
-//! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows. One warpgroup for each 64 rows of the left
+//! *Hopper.* One warp loads both operands by TMA through a ring of buffers of 128-byte rows: of operands that are contiguous along `k`, a
+//! step is 128 bytes of each row, whatever the type is. The tensor cores keep 14 bits of sums of FP8 products, so those of each step are
+//! added in f32 while the next one's product is computed; that takes registers for two tiles, and such tiles are of 128 by 128 at most. Large results of f32
+//! leave in parts of 32 columns through two buffers. One warpgroup for each 64 rows of the left
 //! operand multiplies, with one product in flight while it waits for the next operands, and stores by TMA. In clusters of two or four,
 //! blocks compute adjacent rows of tiles, and each loads a part of the right operand for all, by multicast copies. [`launch_dependents`] lets a next
 //! kernel that waits for this one by [`grid_dependency_wait`] start while the last blocks finish.

@@ -30,7 +30,7 @@ pub(crate) fn count(number: usize) -> Result<i32> {
     })
 }
 
-/// The clusters of so many blocks, one on a multiprocessor, that run at once.
+/// The clusters of so many blocks, one on a multiprocessor, that run at once. If fewer do, the rest run after them.
 #[cfg(any(feature = "matmul", feature = "rows"))]
 pub(crate) fn clusters_at_once(blocks: usize, multiprocessors: usize) -> usize {
     /// Of four, where 33 would take all of an H200 (`cuOccupancyMaxActiveClusters`): four does not divide the number of multiprocessors in

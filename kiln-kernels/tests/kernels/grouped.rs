@@ -196,7 +196,7 @@ fn experts_of_many_tiles() -> Result<()> {
         case.grouped = pairs(Grouped::new(&case.stream)?);
         case.check_all()?;
     }
-    // A column behind all columns has no bias.
+    // One tile of columns, and an odd number of rows of tiles.
     lists::<bf16>([530, 8, 8], &[0, 3, 530], [false, false])
 }
 
