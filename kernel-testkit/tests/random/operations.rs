@@ -29,24 +29,7 @@ pub(crate) fn load_of(program: &mut Program, dtype: Dtype, shape: &[i32]) -> Til
     let ty = format!("Tensor<{}, {}>", dtype.name(), shape.len());
     program.param(&name, &ty, &format!("{}{extents:?} {words}{layout}", dtype.name()));
     let offsets = offsets.join(", ");
-    if program.chance(20) {
-        let rows = rows_of(program, shape[0]);
-        let window = format!("{name}.tile_rows({rows}, [{offsets}], {shape:?})");
-        return program.bind(&format!("{window}.load()"), dtype, shape);
-    }
     program.bind(&format!("{name}.tile([{offsets}], {shape:?}).load()"), dtype, shape)
-}
-
-/// Row numbers of a window of so many rows, some of them outside of its tensor.
-fn rows_of(program: &mut Program, count: i32) -> String {
-    match program.below(3) {
-        0 => {
-            let (step, from) = (program.one_of(&[1, -1, 3, 0]), program.from(-3..=count));
-            format!("(arange(0, {count}) * {step} + {from})")
-        }
-        1 => format!("({} % {count})", tile_of(program, Dtype::I32, &[count]).name),
-        _ => tile_of(program, Dtype::I32, &[count]).name.clone(),
-    }
 }
 
 /// Words of the header about how a tensor lies in memory: mostly dense, else with gaps, by columns, off the start.
