@@ -1,4 +1,4 @@
-//! Sums of FP8 products on Hopper, whose tensor cores keep 14 bits of a sum.
+//! Steps of products on Hopper: sums of FP8 products, of which the tensor cores keep 14 bits, and the release of buffers.
 
 #[kiln::device]
 pub(crate) mod items {
@@ -29,20 +29,20 @@ pub(crate) mod items {
                 let (slot, first) = self.start(ring, sums);
                 let (after, second) = self.start(ring, sums);
                 sums += wgmma::wait(1, first);
-                self.release::<C>(slot);
+                release::<C>(self.empty, slot);
                 let (slot, third) = self.start(ring, sums);
                 sums += wgmma::wait(1, second);
-                self.release::<C>(after);
+                release::<C>(self.empty, after);
                 let (after, fourth) = self.start(ring, sums);
                 sums += wgmma::wait(1, third);
-                self.release::<C>(slot);
+                release::<C>(self.empty, slot);
                 sums += wgmma::wait(0, fourth);
-                self.release::<C>(after);
+                release::<C>(self.empty, after);
             }
             for _ in range(fours, steps, 1) {
                 let (slot, part) = self.start(ring, sums);
                 sums += wgmma::wait(0, part);
-                self.release::<C>(slot);
+                release::<C>(self.empty, slot);
             }
             sums
         }
@@ -55,15 +55,15 @@ pub(crate) mod items {
             let none = zeros::<f32>([sums.dim(0), sums.dim(1)]);
             (slot, wgmma::mma(self.lefts[slot], self.rights[slot].t(), none))
         }
+    }
 
-        /// Signals that the operands of a step are no longer needed, to all blocks that load them.
-        pub(crate) fn release<const C: i32>(self, slot: i32) {
-            if C == 1 {
-                self.empty[slot].arrive();
-            } else {
-                for rank in unroll(0..C) {
-                    self.empty[slot].of_block(rank).arrive_relaxed();
-                }
+    /// Signals that the operands of a step, which are in buffer `slot`, are no longer needed, to all `C` blocks of a cluster that load them.
+    pub(crate) fn release<const C: i32>(empty: Barriers, slot: i32) {
+        if C == 1 {
+            empty[slot].arrive();
+        } else {
+            for rank in unroll(0..C) {
+                empty[slot].of_block(rank).arrive_relaxed();
             }
         }
     }

@@ -6,11 +6,12 @@ use kiln::prelude::*;
 pub(crate) mod items {
     use kiln::{
         Ring,
-        lang::{Barriers, Float, Shared, Tile, range, unroll, wgmma, zeros},
+        lang::{Barriers, Float, Shared, Tile, range, wgmma, zeros},
     };
 
     use super::super::tiles::items::Epilogue;
     use crate::activation::by_number::{part_of, width_at_once};
+    use crate::promoted::items::release;
 
     /// The operands of several steps, which other warps load.
     #[derive(Clone, Copy)]
@@ -53,27 +54,16 @@ pub(crate) mod items {
                 }
                 acc = wgmma::wait(1, acc);
                 if step > 0 {
-                    self.release::<C>(before);
+                    release::<C>(self.empty, before);
                 }
                 before = ring.slot;
                 ring.advance();
             }
             acc = wgmma::wait(0, acc);
             if steps > 0 {
-                self.release::<C>(before);
+                release::<C>(self.empty, before);
             }
             acc
-        }
-
-        /// Signals that the operands of a step are no longer needed, to all blocks that load them.
-        fn release<const C: i32>(self, slot: i32) {
-            if C == 1 {
-                self.empty[slot].arrive();
-            } else {
-                for rank in unroll(0..C) {
-                    self.empty[slot].of_block(rank).arrive_relaxed();
-                }
-            }
         }
     }
 

@@ -18,7 +18,10 @@ pub(crate) mod shared_steps {
     };
 
     use super::super::epilogue::items::Epilogue;
-    use crate::{activation::by_number::part_of, promoted::items::Steps};
+    use crate::{
+        activation::by_number::part_of,
+        promoted::items::{Steps, release},
+    };
 
     /// The tiles of a product, and the part of this cluster. Tiles are those of a cluster: they have as many rows as the tiles of its blocks together.
     ///
@@ -205,17 +208,6 @@ pub(crate) mod shared_steps {
             self.rights.dim(if RIGHT_K { 1 } else { 2 }) + X
         }
 
-        /// Signals that the operands of a step are no longer needed, to all blocks that load them.
-        fn release<const C: i32>(&self, slot: i32) {
-            if C == 1 {
-                self.empty[slot].arrive();
-            } else {
-                for rank in unroll(0..C) {
-                    self.empty[slot].of_block(rank).arrive_relaxed();
-                }
-            }
-        }
-
         /// The sums of some steps of a tile, with one product in flight during the wait for the operands of the next.
         fn multiply<const X: i32, const C: i32, const LEFT_K: bool, const RIGHT_K: bool>(
             &self,
@@ -244,7 +236,7 @@ pub(crate) mod shared_steps {
                         acc = wgmma::wait(1, acc);
                     }
                     if step > begin {
-                        self.release::<C>(before);
+                        release::<C>(self.empty, before);
                     }
                     before = ring.slot;
                     ring.advance();
@@ -254,7 +246,7 @@ pub(crate) mod shared_steps {
                     others = wgmma::wait(0, others);
                 }
                 if end > begin {
-                    self.release::<C>(before);
+                    release::<C>(self.empty, before);
                 }
             }
             (acc, others)
