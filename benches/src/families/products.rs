@@ -33,11 +33,9 @@ pub(super) fn time(bench: &mut Bench<'_>) -> Result<()> {
             name: name("tf32"),
             work: work(4 * (m * k + n * k + m * n)),
             launch: Box::new(|stream| Ok(matmul.product_tf32(stream, &a, &b, &mut c)?)),
-            peers: Peers::of(&given).after(
-                "torch.backends.cuda.matmul.allow_tf32 = True",
-                "torch",
-                "a @ b.T",
-            ),
+            peers: Peers::of(&given)
+                .after("torch.backends.cuda.matmul.allow_tf32 = True", "torch", "a @ b.T")
+                .gives(&["c"]),
         })?;
         let float8 = |rows: usize, seed| data::normal(rows * k, seed, e4m3::from_f32);
         let a = bench.stream.upload(&float8(m, 1), [m, k])?;

@@ -119,3 +119,43 @@ mod kernels {
         cluster::sync(); // until then other blocks read this one's sums
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kiln::prelude::*;
+
+    use super::persistent_norm;
+
+    /// A cluster that takes five rows one after the other, so that the ring of rows turns, gives what five clusters give that take one each;
+    /// those are compared with f64 in `tests/kernels`.
+    #[test]
+    fn one_cluster_normalises_all_rows_as_a_cluster_for_each_does() -> Result<()> {
+        const ROWS: usize = 5;
+        const COLUMNS: usize = 65_544;
+        let stream = Device::emulator(Target::Sm90a)?.stream()?;
+        let numbers = |len: usize, step: usize| -> Vec<bf16> {
+            (0..len).map(|i| bf16::from_f64((i * step % 61) as f64 / 8.0 - 3.0)).collect()
+        };
+        let x = stream.upload(&numbers(ROWS * COLUMNS, 7), [ROWS, COLUMNS])?;
+        let weight = stream.upload(&numbers(COLUMNS, 5), [COLUMNS])?;
+        let bias = stream.upload(&numbers(COLUMNS, 3), [COLUMNS])?;
+        let normalised = |clusters| -> Result<Vec<bf16>> {
+            let mut y = stream.full([ROWS, COLUMNS], bf16::NAN)?;
+            persistent_norm::find(|i| (i.T, i.CENTRED) == (Dtype::of::<bf16>(), true))?
+                .with(persistent_norm::Args {
+                    x: &x,
+                    weight: &weight,
+                    bias: Some(&bias),
+                    eps: 1e-5,
+                    y: &mut y,
+                    clusters,
+                })
+                .launch(&stream)?;
+            y.to_vec(&stream)
+        };
+        let each = normalised(5)?;
+        assert!(each.iter().all(|y| y.is_finite()));
+        assert!(normalised(1)? == each, "rows that one cluster takes differ");
+        Ok(())
+    }
+}
