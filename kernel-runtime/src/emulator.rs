@@ -22,6 +22,7 @@ use std::{
     collections::HashMap,
     fmt,
     io::Write as _,
+    num::NonZeroUsize,
     sync::{
         Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
@@ -40,6 +41,8 @@ pub(crate) struct Machine {
     instructions: AtomicU64,
     /// Warp instructions that one launch may run.
     max_instructions: u64,
+    /// Host threads of a launch, where it is said.
+    threads: Option<NonZeroUsize>,
     statistics: Statistics,
 }
 
@@ -98,6 +101,17 @@ fn limit(variable: Option<&str>) -> Result<u64> {
     text.trim().parse().map_err(|_| Error::LimitVariable { actual: text.to_owned() })
 }
 
+/// Sets the number of host threads of a launch. With one, the blocks run one after another, and a fault is the same in each run.
+const THREADS_VARIABLE: &str = "KILN_EMULATOR_THREADS";
+
+/// The number in the variable; `None` leaves it to the emulator.
+fn threads(variable: Option<&str>) -> Result<Option<NonZeroUsize>> {
+    let number = |text: &str| {
+        text.trim().parse().map_err(|_| Error::ThreadsVariable { actual: text.to_owned() })
+    };
+    variable.map(number).transpose()
+}
+
 /// A stream of an emulated GPU; all work on it is done.
 pub(crate) struct Queue {
     machine: Arc<Machine>,
@@ -140,10 +154,10 @@ impl Drop for Zeros {
 }
 
 impl Machine {
-    /// A new machine, with the limit and the statistics that the environment sets.
+    /// A new machine, with the limit, the threads and the statistics that the environment sets.
     ///
     /// # Errors
-    /// [`Error::LimitVariable`] when the variable is not a number.
+    /// [`Error::LimitVariable`] and [`Error::ThreadsVariable`] when the variable is not a number.
     pub(crate) fn new(target: Target) -> Result<Self> {
         Ok(Self {
             target,
@@ -152,6 +166,7 @@ impl Machine {
             report: Mutex::new(None),
             instructions: AtomicU64::new(0),
             max_instructions: limit(variable(LIMIT_VARIABLE).as_deref())?,
+            threads: threads(variable(THREADS_VARIABLE).as_deref())?,
             statistics: Statistics::asked(variable(STATISTICS_VARIABLE).as_deref()),
         })
     }
@@ -497,6 +512,10 @@ impl Queue {
             .with_check_init_fences(true)
             .with_target(machine.target.name())
             .with_max_instructions(machine.max_instructions);
+        let options = match machine.threads {
+            Some(threads) => options.with_threads(threads.get()),
+            None => options,
+        };
         let start = Instant::now();
         let result = program.launch(&machine.memory, variant.entry, &config, &params, &options);
         if let Some(text) = slow::NOTICE.after(image.kernel, start.elapsed()) {
@@ -612,6 +631,16 @@ mod tests {
         for nonsense in ["many", "-1", "1e9", ""] {
             let error = limit(Some(nonsense)).expect_err(nonsense);
             assert!(matches!(&error, Error::LimitVariable { actual } if actual == nonsense));
+        }
+    }
+
+    #[test]
+    fn the_number_of_host_threads_is_the_variables_or_the_emulators_own() {
+        assert_eq!(threads(Some("2")).ok(), Some(NonZeroUsize::new(2)));
+        assert_eq!(threads(None).ok(), Some(None));
+        for nonsense in ["all", "0", "-1", ""] {
+            let error = threads(Some(nonsense)).expect_err(nonsense);
+            assert!(matches!(&error, Error::ThreadsVariable { actual } if actual == nonsense));
         }
     }
 

@@ -66,6 +66,14 @@ pub enum Error {
         /// Its value.
         actual: String,
     },
+    /// The environment variable `KILN_EMULATOR_THREADS` is not a positive number.
+    #[error(
+        "KILN_EMULATOR_THREADS is `{actual}`; it takes how many host threads may run a launch on the emulator, such as 1"
+    )]
+    ThreadsVariable {
+        /// Its value.
+        actual: String,
+    },
     /// The environment variable `KILN_DEVICE` does not name a device.
     #[error("KILN_DEVICE is `{actual}`; it takes `gpu`, `cuda:0`, `emulator` or `emulator:sm_90a`")]
     DeviceVariable {

@@ -1,0 +1,57 @@
+//! Runs a listing of the book by its name: `cargo run -p book -- start/first_kernel`. Without a name, lists all.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the programs show results")]
+#![cfg_attr(test, allow(clippy::cast_precision_loss, reason = "hosts make small whole numbers"))]
+#![expect(
+    unused_qualifications,
+    unreachable_pub,
+    reason = "a listing is written as it stands in a user's `main.rs`"
+)]
+
+mod start;
+
+use std::process::ExitCode;
+
+/// A program that a page shows.
+#[derive(Clone, Copy, Debug)]
+struct Listing {
+    /// The part of the book and the file: `start/first_kernel`.
+    name: &'static str,
+    main: fn() -> kiln::Result<()>,
+}
+
+/// Declares the modules of a part of the book, and lists them as `LISTINGS`.
+macro_rules! listings {
+    ($part:literal: $($name:ident),+ $(,)?) => {
+        $(mod $name;)+
+
+        /// The programs of this part.
+        pub(crate) const LISTINGS: &[$crate::Listing] = &[
+            $($crate::Listing { name: concat!($part, "/", stringify!($name)), main: $name::main },)+
+        ];
+    };
+}
+pub(crate) use listings;
+
+/// The programs of each part of the book.
+const PARTS: &[&[Listing]] = &[start::LISTINGS];
+
+fn main() -> ExitCode {
+    let Some(wanted) = std::env::args().nth(1) else {
+        for listing in PARTS.iter().copied().flatten() {
+            println!("{}", listing.name);
+        }
+        return ExitCode::SUCCESS;
+    };
+    let Some(listing) = PARTS.iter().copied().flatten().find(|listing| listing.name == wanted)
+    else {
+        eprintln!("no listing has the name {wanted}; without a name, all are listed");
+        return ExitCode::FAILURE;
+    };
+    match (listing.main)() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{wanted}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

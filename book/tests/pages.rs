@@ -1,0 +1,206 @@
+//! What the pages show is in files that tests compile and run; every file that they name is there, and every link leads somewhere.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The repository's root.
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("this package is in it")
+}
+
+/// All files below a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the repository can be read") {
+            let path = entry.expect("a folder of the repository can be read").path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A page of the book.
+struct Page {
+    path: PathBuf,
+    text: String,
+}
+
+impl Page {
+    /// A path that the page names, from its own folder.
+    fn beside(&self, named: &str) -> PathBuf {
+        self.path.parent().expect("a page is in a folder").join(named)
+    }
+
+    fn at(&self, what: &str) -> String {
+        let shown = self.path.strip_prefix(repository()).unwrap_or(&self.path);
+        format!("{}: {what}", shown.display())
+    }
+
+    /// What stands between `{{#include ` and `}}`.
+    fn includes(&self) -> impl Iterator<Item = &str> {
+        self.text.split("{{#include ").skip(1).map(|rest| {
+            let end = rest.find("}}").expect("an include has an end");
+            &rest[..end]
+        })
+    }
+}
+
+fn pages() -> Vec<Page> {
+    let root = repository().join("book/pages");
+    let markdown =
+        files(&root).into_iter().filter(|file| file.extension().is_some_and(|e| e == "md"));
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a page is a text");
+        Page { path, text }
+    };
+    markdown.map(read).collect()
+}
+
+/// An include, as a file and the part of it that is shown.
+fn parts(include: &str) -> (&str, Option<&str>) {
+    include.split_once(':').map_or((include, None), |(file, part)| (file, Some(part)))
+}
+
+#[test]
+fn what_the_pages_include_is_there() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for include in page.includes() {
+            let (file, part) = parts(include);
+            let Ok(text) = fs::read_to_string(page.beside(file)) else {
+                wrong.push(page.at(&format!("{file} is not there")));
+                continue;
+            };
+            let Some(part) = part else { continue };
+            let lines = |words: String| {
+                text.lines().filter(|line| line.trim_end().ends_with(&words)).count()
+            };
+            let is_named =
+                lines(format!("ANCHOR: {part}")) == 1 && lines(format!("ANCHOR_END: {part}")) == 1;
+            if !is_named {
+                wrong.push(page.at(&format!("{file} has no part {part}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Commands and settings of Cargo stand in the page; Rust, PTX and what programs print do not.
+#[test]
+fn the_pages_have_no_program_and_no_result_of_their_own() {
+    const FREE: [&str; 2] = ["sh", "toml"];
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let mut opened: Option<&str> = None;
+        for line in page.text.lines() {
+            let Some(word) = line.trim_start().strip_prefix("```") else {
+                if opened.is_some_and(|language| !FREE.contains(&language))
+                    && !line.trim().starts_with("{{#include ")
+                {
+                    wrong.push(page.at(&format!("is not from a file: {line}")));
+                }
+                continue;
+            };
+            opened =
+                if opened.is_some() { None } else { Some(word.split(',').next().unwrap_or(word)) };
+        }
+        assert!(opened.is_none(), "{}", page.at("a block without an end"));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A listing that no page shows has lost its page, and a result that no page shows is no longer written either.
+#[test]
+fn every_listing_and_every_result_is_on_a_page() {
+    let root = repository().join("book");
+    let mut shown: BTreeSet<PathBuf> = BTreeSet::new();
+    for page in pages() {
+        let named = page.includes().map(|include| parts(include).0);
+        let images = links(&page.text).into_iter().filter(|link| is_picture(link));
+        shown.extend(named.chain(images).filter_map(|file| page.beside(file).canonicalize().ok()));
+    }
+    // The program that runs the listings, and the lists of the parts, are in the folder itself.
+    let listings = root.join("listings");
+    let mut lost: Vec<PathBuf> = files(&listings);
+    lost.retain(|file| file.parent() != Some(&listings));
+    lost.extend(files(&root.join("output")));
+    // Programs that print nothing show nothing.
+    lost.retain(|file| {
+        !shown.contains(file) && fs::metadata(file).is_ok_and(|file| file.len() > 0)
+    });
+    assert!(lost.is_empty(), "no page shows {lost:#?}");
+}
+
+fn is_picture(link: &str) -> bool {
+    Path::new(link).extension().is_some_and(|ending| ending == "svg")
+}
+
+/// The targets of links and pictures outside of code blocks: `[text](target)`.
+fn links(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut in_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        let ends = line.match_indices("](");
+        found.extend(ends.filter_map(|(at, _)| line[at + 2..].split(')').next()));
+    }
+    found
+}
+
+/// The names by which the headings of a page are linked to, as mdBook makes them.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let name = |heading: &str| {
+        let words = heading.trim_start_matches('#').trim();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+    };
+    headings.map(name).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for link in links(&page.text) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            let (file, anchor) =
+                link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+            let target = if file.is_empty() { page.path.clone() } else { page.beside(file) };
+            if !target.is_file() {
+                wrong.push(page.at(&format!("{link} leads nowhere")));
+            } else if let Some(anchor) = anchor {
+                let text = fs::read_to_string(&target).expect("a page is a text");
+                if !anchors(&text).iter().any(|name| name == anchor) {
+                    wrong.push(page.at(&format!("{link}: the page has no such heading")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let root = repository().join("book/pages");
+    let summary = fs::read_to_string(root.join("SUMMARY.md")).expect("the book has a summary");
+    let listed: BTreeSet<PathBuf> =
+        links(&summary).into_iter().map(|link| root.join(link)).collect();
+    let unlisted: Vec<PathBuf> = pages()
+        .into_iter()
+        .map(|page| page.path)
+        .filter(|path| !path.ends_with("SUMMARY.md") && !listed.contains(path))
+        .collect();
+    assert!(unlisted.is_empty(), "the summary does not name {unlisted:#?}");
+}
