@@ -1,4 +1,5 @@
 //! Runs a listing of the book by its name: `cargo run -p book -- start/first_kernel`. Without a name, lists all.
+#![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the programs show results")]
 #![cfg_attr(test, allow(clippy::cast_precision_loss, reason = "hosts make small whole numbers"))]
 #![expect(
