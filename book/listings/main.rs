@@ -9,6 +9,7 @@
 )]
 
 mod start;
+mod using;
 
 use std::process::ExitCode;
 
@@ -34,7 +35,7 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[start::LISTINGS];
+const PARTS: &[&[Listing]] = &[start::LISTINGS, using::LISTINGS];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
