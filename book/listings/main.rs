@@ -9,6 +9,7 @@
 )]
 
 mod layouts;
+mod order;
 mod start;
 
 use std::process::ExitCode;
@@ -35,7 +36,7 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[start::LISTINGS, layouts::LISTINGS];
+const PARTS: &[&[Listing]] = &[start::LISTINGS, layouts::LISTINGS, order::LISTINGS];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
