@@ -8,6 +8,7 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
+mod correctness;
 mod layouts;
 mod order;
 mod start;
@@ -36,7 +37,8 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[start::LISTINGS, layouts::LISTINGS, order::LISTINGS];
+const PARTS: &[&[Listing]] =
+    &[start::LISTINGS, correctness::LISTINGS, layouts::LISTINGS, order::LISTINGS];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
