@@ -17,7 +17,8 @@ pub fn row_sums(x: Tensor<i32, 2>, out: TensorMut<i32, 1>) {
 pub fn main() -> kiln::Result<()> {
     let stream = Device::emulator(Target::Sm80)?.stream()?;
     for columns in [0, 1, 127, 128, 129, 256, 300] {
-        let host: Vec<i32> = (0..3 * columns as i32).map(|i| i * 37 % 101 - 50).collect();
+        let numbers = (0..).map(|i| i * 37 % 101 - 50);
+        let host: Vec<i32> = numbers.take(3 * columns).collect();
         let x = stream.upload(&host, [3, columns])?;
         let mut out = stream.full([3], i32::MIN)?;
         row_sums(row_sums::Args { x: &x, out: &mut out }).launch(&stream)?;

@@ -24,8 +24,9 @@ pub fn row_products<const SKIP: i32>(
 /// 2^-24 of the sum of the sizes.
 fn required(a: &[f32], b: &[f32]) -> (f64, f64) {
     let products = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b));
-    let (sum, sizes) = products.fold((0.0, 0.0), |(sum, sizes), p| (sum + p, sizes + p.abs()));
-    (sum, a.len() as f64 * sizes * 2f64.powi(-24))
+    let (sum, sizes, n) = products
+        .fold((0.0, 0.0, 0.0), |(sum, sizes, n), p| (sum + p, sizes + p.abs(), n + 1.0));
+    (sum, n * sizes * 2f64.powi(-24))
 }
 // ANCHOR_END: bound
 
@@ -34,9 +35,9 @@ pub fn main() -> kiln::Result<()> {
     const COLUMNS: usize = 1000;
     let stream = Device::emulator(Target::Sm80)?.stream()?;
     // Numbers between 0 and 1, the same in each run.
-    let number = |i: usize, prime: usize| (i * prime % 65536) as f32 / 65536.0;
-    let a_host: Vec<f32> = (0..ROWS * COLUMNS).map(|i| number(i, 40503)).collect();
-    let b_host: Vec<f32> = (0..ROWS * COLUMNS).map(|i| number(i, 25717)).collect();
+    let number = |i: u16, prime| f32::from(i.wrapping_mul(prime)) / 65536.0;
+    let a_host: Vec<f32> = (0..16000).map(|i| number(i, 40503)).collect();
+    let b_host: Vec<f32> = (0..16000).map(|i| number(i, 25717)).collect();
     let (a, b) = (stream.upload(&a_host, [ROWS, COLUMNS])?, stream.upload(&b_host, [ROWS, COLUMNS])?);
     let mut out = stream.zeros([ROWS])?;
     for instance in row_products::instances() {

@@ -1,4 +1,5 @@
 //! The layout `blocked([1, 2], [4, 8], [1, 1], [1, 0])` of a tile of 8 rows and 16 columns, by hand.
+#![expect(clippy::unnecessary_wraps, reason = "a listing's `main` returns what launches return")]
 
 // ANCHOR: program
 /// The element that a bit of the register number, or of the lane number, moves to: rows down, columns to the right.

@@ -19,7 +19,8 @@ pub fn main() -> kiln::Result<()> {
     let mut out = stream.zeros([64, 64])?;
     turned(turned::Args { x: &x, out: &mut out }).launch(&stream)?;
     let out = out.to_vec(&stream)?;
-    assert!((0..64 * 64).all(|at| out[at] == host[at % 64 * 64 + at / 64]));
+    let required: Vec<f32> = (0..64 * 64).map(|at| host[at % 64 * 64 + at / 64]).collect();
+    assert_eq!(out, required);
     println!("the first row is 0, 64, 128: {:?}", &out[..3]);
     Ok(())
 }

@@ -35,11 +35,11 @@ pub fn column_sums(#[block(1, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 1>)
 
 pub fn main() -> kiln::Result<()> {
     let stream = Device::emulator(Target::Sm90a)?.stream()?;
-    for rows in [0, 1, 3, 4, 5, 100] {
-        let x = stream.full([rows, 64], 0.5f32)?;
+    for rows in [0u8, 1, 3, 4, 5, 100] {
+        let x = stream.full([usize::from(rows), 64], 0.5f32)?;
         let mut out = stream.zeros([64])?;
         column_sums(column_sums::Args { x: &x, out: &mut out }).launch(&stream)?;
-        assert_eq!(out.to_vec(&stream)?, [rows as f32 * 0.5; 64]);
+        assert_eq!(out.to_vec(&stream)?, [f32::from(rows) * 0.5; 64]);
     }
     println!("the sums of 0, 1, 3, 4, 5 and 100 rows are right");
     Ok(())
