@@ -2,7 +2,7 @@ use kiln::prelude::*;
 
 // ANCHOR: kernel
 /// Divides each row by its sum.
-#[kernel(target = sm_80, warps = 4, grid = x.dim(0))]
+#[kernel(target = sm_80, warps = 4, grid = x.dim(0), debug = always)]
 pub fn normalize(x: TensorMut<f32, 2>) {
     let window = x.tile([block_id(0), 0], [1, 128]);
     let row = window.load();

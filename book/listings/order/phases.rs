@@ -2,7 +2,7 @@ use kiln::prelude::*;
 
 // ANCHOR: kernel
 /// Prints whether waits for the two parities would return, as a barrier goes through its phases.
-#[kernel(target = sm_90a, warps = 4, grid = 1)]
+#[kernel(target = sm_90a, warps = 4, grid = 1, debug = always)]
 pub fn phases(#[block(64, 32)] x: TensorMap<f32, 2>, y: TensorMut<f32, 2>) {
     let (tile, full) = (shared::<f32>([64, 32]), barrier(1));
     println!("at the start: {} {}", full.try_wait(0), full.try_wait(1));
