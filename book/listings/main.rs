@@ -8,6 +8,9 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
+mod correctness;
+mod layouts;
+mod order;
 mod start;
 mod using;
 
@@ -35,7 +38,13 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[start::LISTINGS, using::LISTINGS];
+const PARTS: &[&[Listing]] = &[
+    start::LISTINGS,
+    layouts::LISTINGS,
+    order::LISTINGS,
+    correctness::LISTINGS,
+    using::LISTINGS,
+];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
