@@ -28,7 +28,7 @@ pub fn main() -> kiln::Result<()> {
         let tiles = (extent / 128) * (extent / 256);
         let rounds = (tiles + BLOCKS - 1) / BLOCKS;
         let busy = 100 * tiles / (rounds * BLOCKS);
-        println!("{extent}: {tiles} tiles in {rounds} rounds, multiprocessors busy {busy}%");
+        println!("{extent}: {tiles} tiles, rounds: {rounds}, multiprocessors busy: {busy}%");
     }
     // ANCHOR_END: rounds
     Ok(())

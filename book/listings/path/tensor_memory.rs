@@ -29,7 +29,7 @@ pub fn main() -> kiln::Result<()> {
     let b = stream.full([64, 128], bf16::from_f32(0.25))?;
     let mut c = stream.zeros([128, 128])?;
     product(product::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;
-    assert_eq!(c.to_vec(&stream)?, [8.0; 128 * 128]);
+    assert_eq!(c.to_vec(&stream)?, vec![8.0; 128 * 128]);
     println!("{} sums of 64 products, each 8", 128 * 128);
     Ok(())
 }
