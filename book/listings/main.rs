@@ -8,9 +8,18 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
+const PARTS: &[&[Listing]] = &[
+    start::LISTINGS,
+    path::LISTINGS,
+    layouts::LISTINGS,
+    order::LISTINGS,
+    correctness::LISTINGS,
+    using::LISTINGS,
+];
 mod correctness;
 mod layouts;
 mod order;
+mod path;
 mod start;
 mod using;
 
@@ -38,13 +47,7 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[
-    start::LISTINGS,
-    layouts::LISTINGS,
-    order::LISTINGS,
-    correctness::LISTINGS,
-    using::LISTINGS,
-];
+@@P@@
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
