@@ -47,7 +47,14 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-@@P@@
+const PARTS: &[&[Listing]] = &[
+    start::LISTINGS,
+    path::LISTINGS,
+    layouts::LISTINGS,
+    order::LISTINGS,
+    correctness::LISTINGS,
+    using::LISTINGS,
+];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
