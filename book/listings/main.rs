@@ -8,14 +8,6 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
-const PARTS: &[&[Listing]] = &[
-    start::LISTINGS,
-    path::LISTINGS,
-    layouts::LISTINGS,
-    order::LISTINGS,
-    correctness::LISTINGS,
-    using::LISTINGS,
-];
 mod correctness;
 mod layouts;
 mod order;
