@@ -22,6 +22,7 @@ mod product;
 mod report;
 
 use product::Major;
+
 // ANCHOR: kernel
 /// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`.
 #[kernel(target = sm_80, warps = W, grid = [cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)],
@@ -46,6 +47,7 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const W: i32>(
     c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
 }
 // ANCHOR_END: kernel
+
 /// The instance for a product of this size: the fastest on this device, whose results agree with all others. It comes
 /// from the cache or is measured now, unless `KILN_TUNE` and `KILN_TUNE_CACHE` change that.
 fn tune(stream: &Stream, [m, n, k]: [usize; 3]) -> kiln_tune::Result<Tuned<matmul::Instance>> {

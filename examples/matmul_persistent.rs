@@ -51,8 +51,9 @@ pub mod gemm {
         tiles: S,
         depth: i32,
     }
-    // ANCHOR: load
+
     impl<S: Schedule> Gemm<S> {
+        // ANCHOR: load
         /// Fills the buffers, tile after tile, and does not wait until a tile is stored, only until buffers are empty.
         fn load<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
@@ -88,6 +89,7 @@ pub mod gemm {
             }
         }
         // ANCHOR_END: load
+
         /// Multiplies, with one product in flight during the wait for the operands of the next, and stores.
         fn multiply<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());

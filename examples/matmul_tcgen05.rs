@@ -84,6 +84,7 @@ pub mod gemm {
                 bk: BK,
             }
         }
+
         // ANCHOR: parts
         /// Fills the ring with operands for one tile.
         fn load<const A_K: bool, const B_K: bool>(&self, at: (i32, i32), from: Ring) -> Ring {
@@ -132,8 +133,9 @@ pub mod gemm {
             fence_async();
             tma::store(self.c, [at.0 * bm, at.1 * bn], self.staged);
         }
+        // ANCHOR_END: parts
     }
-    // ANCHOR_END: parts
+
     /// The work of the partitions for a tile of persistent blocks.
     impl<T: Scalar, C: Float> Gemm<T, C> {
         fn load_all<const A_K: bool, const B_K: bool>(&self, tiles: Persistent<Grouped<16>>) {

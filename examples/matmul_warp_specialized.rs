@@ -64,6 +64,7 @@ pub mod gemm {
                 }
             }
         }
+
         // ANCHOR: multiply
         /// Multiplies, with one product in flight during the wait for the operands of the next, and stores.
         fn multiply<const A_K: bool, const B_K: bool>(&self) {
@@ -95,8 +96,9 @@ pub mod gemm {
             }
             tma::store_wait(0);
         }
+        // ANCHOR_END: multiply
     }
-    // ANCHOR_END: multiply
+
     /// A step along `k`, `BK`, is 128 bytes wide, as rows of the widest swizzle. `A_K` and `B_K` say whether `k` is contiguous in `a`, which then is of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
     /// `[n, k]`, else `[k, n]`.
     #[kernel(target = sm_90a, warps = 8, grid = persistent(cdiv(c.dim(0), 128) * cdiv(c.dim(1), BN)),

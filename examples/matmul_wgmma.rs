@@ -29,6 +29,7 @@ mod product;
 mod report;
 
 use product::Major;
+
 // ANCHOR: kernel
 /// One block of two warpgroups computes a tile of 128 × 128, in steps of 64 of the depth, with `STAGES` pairs of buffers.
 ///
@@ -83,6 +84,7 @@ pub fn matmul<T: Float, const A_K: bool, const B_K: bool, const STAGES: i32>(
     tma::store_wait(0);
 }
 // ANCHOR_END: kernel
+
 /// Runs the instances of an element type.
 macro_rules! instances {
     ($table:ident, $stream:ident, $size:ident, $t:ty, [$(($name:literal, $a:ident, $b:ident)),*]) => {

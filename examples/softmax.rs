@@ -15,6 +15,7 @@ use kiln::prelude::*;
 mod report;
 #[path = "support/rows.rs"]
 mod rows;
+
 // ANCHOR: kernel
 /// One block a row; the row fits a tile of `N`.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
@@ -29,6 +30,7 @@ pub fn softmax<T: Float, const N: i32, const W: i32>(x: Tensor<T, 2>, out: Tenso
     out.tile([row, 0], [1, N]).store((p * scale.expand(1)).cast::<T>());
 }
 // ANCHOR_END: kernel
+
 /// One block a row of any width, `N` elements at a time: the sum is rescaled when the maximum grows.
 #[kernel(target = sm_80, warps = 8, grid = x.dim(0), instances(T = [bf16, f16, f32], N = [8192]))]
 pub fn softmax_wide<T: Float, const N: i32>(x: Tensor<T, 2>, out: TensorMut<T, 2>) {
