@@ -95,7 +95,8 @@ pub fn compile_function(
         Some(_) => TokenStream::new(),
         None => host::kernel_items(item, &unit.kernels[0], &locations, outcomes[0]),
     };
-    left.output(quote!(#errors #warnings #items), &locations)
+    // Items first: rust-analyzer looks for the tokens of the source in this order.
+    left.output(quote!(#items #warnings #errors), &locations)
 }
 
 /// What is reported about `#[kernel]` before what is neither a function nor a module; `#[device]` stands before other items as
@@ -167,7 +168,8 @@ pub fn compile_module(
     let items = host::module_items(item, &unit, &locations, &outcomes);
     let errors = diag::compile_errors(&left.problems, &locations);
     let warnings = diag::compile_warnings(&left.problems, &locations, &item.attrs);
-    left.output(quote!(#errors #warnings #items), &locations)
+    // Items first: rust-analyzer looks for the tokens of the source in this order.
+    left.output(quote!(#items #warnings #errors), &locations)
 }
 
 /// What the attribute of a module says of `kiln` holds for each kernel that says nothing itself.
@@ -329,11 +331,17 @@ pub fn kernel_finish(input: TokenStream, options: Options) -> Output {
             host::rooted(quote!({ #warnings #twin #table }), crate_path.as_ref())
         }
         _ => {
-            let twin = if keeps_twin(&left.problems) { twin } else { stand_in(&waiting) };
+            let twin = if keeps_twin(&left.problems) {
+                twin
+            } else {
+                let stands_in = stand_in(&waiting);
+                let typed = twin.as_ref().map(host::in_editors);
+                Some(quote!(#typed #stands_in))
+            };
             left.problems.retain(|problem| !waiting.said.contains(&key_of(problem, &locations)));
             let errors = diag::compile_errors(&left.problems, &locations);
             // Statements, so that all of them are shown, and an array that fits whatever length is asked for.
-            quote!({ #errors #twin [&[]; _] })
+            quote!({ #twin #errors [&[]; _] })
         }
     };
     left.output(tokens, &locations)

@@ -103,8 +103,9 @@ fn items_beside(
             quote!(const _: () = { #[allow(dead_code)] fn refused() { let _: [&[()]; 0] = #table; } };)
         }
         Outcome::Compiled(_) | Outcome::Refused { twin: true, .. } => twin(item, grid.as_ref()),
+        Outcome::Refused { twin: false, .. } => in_editors(&twin(item, grid.as_ref())),
         // It comes with the device items.
-        Outcome::Awaited(_) | Outcome::Refused { twin: false, .. } => TokenStream::new(),
+        Outcome::Awaited(_) => TokenStream::new(),
     };
     let crate_path = kernel.attr.crate_path.map(|path| locations.tokens(path));
     rooted(quote!(#host #rest), crate_path.as_ref())
@@ -118,7 +119,7 @@ pub fn module_items(
     outcomes: &[Outcome<'_>],
 ) -> TokenStream {
     let Some((_, content)) = &item.content else { return TokenStream::new() };
-    // What is wrong in a helper has been said: rustc would say it again.
+    // What is wrong in a helper has been said: rustc would say it again. An editor says nothing, and needs the bodies.
     let refused = outcomes.iter().any(|one| matches!(one, Outcome::Refused { twin: false, .. }));
     let mut cut = Vec::new();
     let content = if refused {
@@ -155,14 +156,22 @@ pub fn module_items(
             inner.extend(items_beside(&function, kernel, locations, *outcome, structs));
         } else if refused {
             let helper = passed::without_facts(without_bodies(entry.clone()));
-            inner.extend(quote!(#[allow(unused)] #helper));
+            let whole = passed::without_facts(entry.clone());
+            inner.extend(quote! {
+                #[cfg(not(rust_analyzer))]
+                #[allow(unused)]
+                #helper
+                #[cfg(rust_analyzer)]
+                #whole
+            });
         } else {
             let entry = passed::without_facts(entry.clone());
             inner.extend(quote!(#[allow(dead_code)] #entry));
         }
     }
     let (attrs, vis, name) = (&item.attrs, &item.vis, &item.ident);
-    quote!(#(#attrs)* #vis mod #name { #inner })
+    let allowed = refused.then(|| quote!(#[allow(unexpected_cfgs)]));
+    quote!(#allowed #(#attrs)* #vis mod #name { #inner })
 }
 
 /// The item with `unreachable!()` for the bodies of its functions. `impl Trait` as a result needs a body that gives one,
@@ -219,6 +228,18 @@ pub(crate) fn twin(item: &syn::ItemFn, grid: Option<&TokenStream>) -> TokenStrea
         const _: () = {
             #allowed
             #function
+        };
+    }
+}
+
+/// Items that only rust-analyzer sees, which sets the configuration `rust_analyzer` for the packages of a workspace: a kernel whose names or
+/// types are wrong, as one that is being typed, has completion, hover and types of its variables too.
+pub(crate) fn in_editors(items: &TokenStream) -> TokenStream {
+    quote! {
+        #[allow(unexpected_cfgs)]
+        const _: () = {
+            #[cfg(rust_analyzer)]
+            #items
         };
     }
 }
