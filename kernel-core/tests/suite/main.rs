@@ -12,6 +12,7 @@ mod by_index;
 mod clusters;
 mod conversions;
 mod copies_in_flight;
+mod documented;
 mod facts;
 mod fences;
 mod gathers;
