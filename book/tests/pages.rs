@@ -214,3 +214,63 @@ fn every_code_has_its_page() {
     };
     assert_eq!(names("book/pages/reference/errors"), names("kernel-core/docs/errors"));
 }
+
+/// The words in quotes that begin with `KILN_`, in a program.
+fn variables(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').filter(|word| {
+        word.strip_prefix("KILN_").is_some_and(|rest| {
+            !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        })
+    })
+}
+
+#[test]
+fn every_environment_variable_is_on_its_page() {
+    let page = fs::read_to_string(repository().join("book/pages/reference/variables.md"));
+    let page = page.expect("the page can be read");
+    let mut read = BTreeSet::new();
+    for entry in fs::read_dir(repository()).expect("the repository can be read") {
+        let folder = entry.expect("the repository can be read").path();
+        let is_package = folder.join("Cargo.toml").is_file();
+        // What benches and xtask read is said where their commands are.
+        let is_own = folder.ends_with("benches") || folder.ends_with("xtask");
+        for part in ["src", "tests"] {
+            let sources = folder.join(part);
+            if !is_package || is_own || !sources.is_dir() {
+                continue;
+            }
+            for file in files(&sources).iter().filter(|file| is_rust(file)) {
+                let text = fs::read_to_string(file).expect("a source is a text");
+                read.extend(variables(&text).map(str::to_owned));
+            }
+        }
+    }
+    assert!(read.contains("KILN_DEVICE"), "{read:?}");
+    // Tests set these for the programs that they start.
+    read.retain(|name| !name.contains("_TEST_"));
+    read.retain(|name| {
+        !page.contains(&format!("`{name}`")) && !page.contains(&format!("`{name}="))
+    });
+    assert!(read.is_empty(), "not on the page: {read:?}");
+}
+
+fn is_rust(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "rs")
+}
+
+#[test]
+fn every_example_is_on_its_page() {
+    let page = fs::read_to_string(repository().join("book/pages/reference/examples.md"));
+    let page = page.expect("the page can be read");
+    let mut absent = Vec::new();
+    for folder in ["examples", "kiln-kernels/examples"] {
+        for entry in fs::read_dir(repository().join(folder)).expect("examples can be read") {
+            let file = entry.expect("examples can be read").path();
+            let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            if is_rust(&file) && !page.contains(&format!("`{name}`")) {
+                absent.push(file);
+            }
+        }
+    }
+    assert!(absent.is_empty(), "not on the page: {absent:?}");
+}
