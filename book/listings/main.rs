@@ -8,6 +8,7 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
+mod model;
 mod start;
 
 use std::process::ExitCode;
@@ -34,7 +35,7 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[start::LISTINGS];
+const PARTS: &[&[Listing]] = &[start::LISTINGS, model::LISTINGS];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
