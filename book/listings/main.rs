@@ -8,6 +8,7 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
+mod coming;
 mod model;
 mod start;
 
@@ -35,7 +36,7 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[start::LISTINGS, model::LISTINGS];
+const PARTS: &[&[Listing]] = &[start::LISTINGS, model::LISTINGS, coming::LISTINGS];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {
