@@ -69,6 +69,7 @@ pub fn attention<T: Float, const BM: i32, const BN: i32, const D: i32, const CAU
     out.tile([head, start, 0], [1, BM, D]).store(result.reshape([1, BM, D]));
 }
 
+// ANCHOR: specialized
 /// One block computes 128 rows of one head: a warp copies keys and values, two warpgroups hold 64 queries each, and start the scores
 /// of the next 128 keys before they look at those of these.
 ///
@@ -167,6 +168,7 @@ pub fn attention_specialized<const D: i32, const STAGES: i32, const CAUSAL: bool
         })],
     );
 }
+// ANCHOR_END: specialized
 
 /// The arguments of both kernels.
 struct Heads<'a, T> {

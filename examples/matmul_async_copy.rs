@@ -23,6 +23,7 @@ mod report;
 
 use product::Major;
 
+// ANCHOR: kernel
 /// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`.
 #[kernel(target = sm_80, warps = W, grid = [cdiv(c.dim(0), BM), cdiv(c.dim(1), BN)],
          instances((BM, BN) = [(128, 128), (128, 64), (64, 128)], BK = [16, 32], W = [4, 8]))]
@@ -45,6 +46,7 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const W: i32>(
     }
     c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
 }
+// ANCHOR_END: kernel
 
 // ANCHOR: tune
 /// The instance for a product of this size: the fastest on this device, whose results agree with all others. It comes

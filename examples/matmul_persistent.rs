@@ -53,6 +53,7 @@ pub mod gemm {
     }
 
     impl<S: Schedule> Gemm<S> {
+        // ANCHOR: load
         /// Fills the buffers, tile after tile, and does not wait until a tile is stored, only until buffers are empty.
         fn load<const C: i32>(&self) {
             let ([bm, bk], [_, bn]) = (self.a.block(), self.b.block());
@@ -87,6 +88,7 @@ pub mod gemm {
                 }
             }
         }
+        // ANCHOR_END: load
 
         /// Multiplies, with one product in flight during the wait for the operands of the next, and stores.
         fn multiply<const C: i32>(&self) {

@@ -21,6 +21,7 @@ mod report;
 
 use product::Major;
 
+// ANCHOR: kernel
 /// One block computes a `BM` × `BN` tile of `c`, in steps of `BK`, with the copies of `STAGES - 1` steps in flight, or of fewer where the
 /// target has not as much shared memory.
 #[kernel(target = sm_80, warps = W, grid = cdiv(c.dim(0), BM) * cdiv(c.dim(1), BN),
@@ -51,6 +52,7 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const STAGES: i32, co
     }
     c.tile([off_m, off_n], [BM, BN]).store(acc.cast::<f16>());
 }
+// ANCHOR_END: kernel
 
 fn main() -> Result<()> {
     let device = Device::best_for(matmul::TARGETS)?;

@@ -85,6 +85,7 @@ pub mod gemm {
             }
         }
 
+        // ANCHOR: parts
         /// Fills the ring with operands for one tile.
         fn load<const A_K: bool, const B_K: bool>(&self, at: (i32, i32), from: Ring) -> Ring {
             let [bm, bn] = self.c.block();
@@ -132,6 +133,7 @@ pub mod gemm {
             fence_async();
             tma::store(self.c, [at.0 * bm, at.1 * bn], self.staged);
         }
+        // ANCHOR_END: parts
     }
 
     /// The work of the partitions for a tile of persistent blocks.

@@ -65,6 +65,7 @@ pub mod gemm {
             }
         }
 
+        // ANCHOR: multiply
         /// Multiplies, with one product in flight during the wait for the operands of the next, and stores.
         fn multiply<const A_K: bool, const B_K: bool>(&self) {
             let [bm, bn] = self.c.block();
@@ -95,6 +96,7 @@ pub mod gemm {
             }
             tma::store_wait(0);
         }
+        // ANCHOR_END: multiply
     }
 
     /// A step along `k`, `BK`, is 128 bytes wide, as rows of the widest swizzle. `A_K` and `B_K` say whether `k` is contiguous in `a`, which then is of shape `[m, k]`, else `[k, m]`, and in `b`, of shape

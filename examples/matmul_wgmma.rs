@@ -30,6 +30,7 @@ mod report;
 
 use product::Major;
 
+// ANCHOR: kernel
 /// One block of two warpgroups computes a tile of 128 × 128, in steps of 64 of the depth, with `STAGES` pairs of buffers.
 ///
 /// `A_K` and `B_K` say whether `k` is contiguous in `a`, which then is of shape `[m, k]`, else `[k, m]`, and in `b`, of shape
@@ -82,6 +83,7 @@ pub fn matmul<T: Float, const A_K: bool, const B_K: bool, const STAGES: i32>(
     tma::store(c, [m, n], staged);
     tma::store_wait(0);
 }
+// ANCHOR_END: kernel
 
 /// Runs the instances of an element type.
 macro_rules! instances {

@@ -16,6 +16,7 @@ mod report;
 #[path = "support/rows.rs"]
 mod rows;
 
+// ANCHOR: kernel
 /// One block a row; the row fits a tile of `N`.
 #[kernel(target = sm_80, warps = W, grid = x.dim(0),
          instances(T = [bf16, f16, f32], (N, W) = [(256, 1), (1024, 4), (4096, 4), (8192, 8), (16384, 16)]))]
@@ -28,6 +29,7 @@ pub fn softmax<T: Float, const N: i32, const W: i32>(x: Tensor<T, 2>, out: Tenso
     let scale = 1.0 / p.sum(1); // one division a row
     out.tile([row, 0], [1, N]).store((p * scale.expand(1)).cast::<T>());
 }
+// ANCHOR_END: kernel
 
 /// One block a row of any width, `N` elements at a time: the sum is rescaled when the maximum grows.
 #[kernel(target = sm_80, warps = 8, grid = x.dim(0), instances(T = [bf16, f16, f32], N = [8192]))]

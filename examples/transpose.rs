@@ -14,6 +14,7 @@ use kiln::prelude::*;
 #[path = "support/report.rs"]
 mod report;
 
+// ANCHOR: kernels
 /// One block a tile of `N` × `N`. What is read along rows is held along columns when it is stored: the compiler sees
 /// that the layouts differ, and converts through shared memory. Neighbouring blocks write neighbouring columns, so that
 /// the stores, which nobody waits for, fill whole pages of memory.
@@ -37,6 +38,7 @@ pub fn transpose_shared<T: Number, const N: i32, const W: i32>(
     sync();
     out.tile([column, row], [N, N]).store(tile.t().load());
 }
+// ANCHOR_END: kernels
 
 /// The launch of an instance.
 type Make<T> = for<'a> fn(&'a DeviceTensor<T, 2>, &'a mut DeviceTensor<T, 2>) -> Launch<'a>;

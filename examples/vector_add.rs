@@ -10,12 +10,14 @@
 
 use kiln::prelude::*;
 
+// ANCHOR: kernel
 /// Adds `N` elements in each block.
 #[kernel(target = sm_80, warps = 4, grid = cdiv(out.dim(0), N), instances(N = [1024]))]
 pub fn vector_add<const N: i32>(a: Tensor<f32, 1>, b: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
     let at = [block_id(0) * N];
     out.tile(at, [N]).store(a.tile(at, [N]).load() + b.tile(at, [N]).load());
 }
+// ANCHOR_END: kernel
 
 fn main() -> Result<()> {
     let device = Device::best_for(vector_add::TARGETS)?;

@@ -9,8 +9,13 @@
 )]
 
 mod coming;
+mod correctness;
+mod layouts;
 mod model;
+mod order;
+mod path;
 mod start;
+mod using;
 
 use std::process::ExitCode;
 
@@ -36,7 +41,16 @@ macro_rules! listings {
 pub(crate) use listings;
 
 /// The programs of each part of the book.
-const PARTS: &[&[Listing]] = &[start::LISTINGS, model::LISTINGS, coming::LISTINGS];
+const PARTS: &[&[Listing]] = &[
+    start::LISTINGS,
+    model::LISTINGS,
+    path::LISTINGS,
+    layouts::LISTINGS,
+    order::LISTINGS,
+    correctness::LISTINGS,
+    using::LISTINGS,
+    coming::LISTINGS,
+];
 
 fn main() -> ExitCode {
     let Some(wanted) = std::env::args().nth(1) else {

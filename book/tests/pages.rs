@@ -204,3 +204,13 @@ fn every_page_is_in_the_summary() {
         .collect();
     assert!(unlisted.is_empty(), "the summary does not name {unlisted:#?}");
 }
+
+#[test]
+fn every_code_has_its_page() {
+    let names = |folder: &str| -> BTreeSet<String> {
+        let name =
+            |file: &PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
+        files(&repository().join(folder)).iter().filter_map(name).collect()
+    };
+    assert_eq!(names("book/pages/reference/errors"), names("kernel-core/docs/errors"));
+}

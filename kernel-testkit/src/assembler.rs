@@ -1,6 +1,7 @@
 //! NVIDIA's assembler, where there is one, and what it says of a kernel.
 
 use std::{
+    fmt,
     path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
@@ -22,6 +23,47 @@ pub struct Assembled {
     pub spilled_bytes: u32,
     /// Shared memory that the text declares with its size; a launch may ask for more.
     pub shared_bytes: u32,
+}
+
+/// What a text takes of a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Of each thread.
+    pub registers: u32,
+    /// What a thread stores because there are no more registers.
+    pub spilled_bytes: u32,
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} registers, {} bytes spilled", self.registers, self.spilled_bytes)
+    }
+}
+
+/// What can say what a text costs.
+pub trait Assemble: Sync {
+    /// What a text costs that is called `name` meanwhile.
+    ///
+    /// # Errors
+    /// What the assembler says, also where it ignores something that the text asks for.
+    fn cost(&self, name: &str, ptx: &str, target: &str) -> Result<Cost, String>;
+
+    /// The version of ptxas.
+    ///
+    /// # Errors
+    /// An assembler that cannot be run.
+    fn version(&self) -> Result<String, String>;
+}
+
+impl Assemble for Assembler {
+    fn cost(&self, name: &str, ptx: &str, target: &str) -> Result<Cost, String> {
+        let Assembled { registers, spilled_bytes, .. } = self.assemble(name, ptx, target)?;
+        Ok(Cost { registers, spilled_bytes })
+    }
+
+    fn version(&self) -> Result<String, String> {
+        Assembler::version(self)
+    }
 }
 
 impl Assembler {

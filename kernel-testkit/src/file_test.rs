@@ -6,7 +6,9 @@ use std::{
 };
 
 use crate::{
-    Assembler, arguments, compare,
+    arguments,
+    assembler::Assemble,
+    compare,
     data::{Argument, Buffer, Number, Random, encode},
     directives::{Case, Directives, Executor},
     executors,
@@ -299,26 +301,22 @@ impl FileTest {
         Ok(&self.loaded()?.prepared.builds)
     }
 
-    /// Assembles every PTX text, and what `sm_80` runs of an instance first also for Hopper. Gives a line for each that spills registers.
+    /// Asks what every PTX text costs, on each architecture that it is assembled for. Gives a line for each that spills registers.
     ///
     /// # Errors
     /// What the assembler says; spilled registers where the header forbids them.
-    pub fn assemble(&self, assembler: &Assembler) -> Result<Vec<String>, String> {
+    pub fn assemble(&self, assembler: &impl Assemble) -> Result<Vec<String>, String> {
         let loaded = self.loaded()?;
         let mut spills = Vec::new();
         for build in &loaded.prepared.builds {
             for (index, variant) in build.variants.iter().enumerate() {
-                let targets: &[&str] = match build.target.as_str() {
-                    "sm_80" if index == 0 => &["sm_80", "sm_90a"],
-                    other => &[other],
-                };
-                for target in targets {
+                for target in build.assembled_for(index) {
                     let what = format!("[{}] {}, -arch={target}", build.label, variant.name);
-                    let assembled = assembler
-                        .assemble(&self.name, &variant.ptx, target)
+                    let cost = assembler
+                        .cost(&self.name, &variant.ptx, target)
                         .map_err(|error| format!("{what}: {error}"))?;
-                    if assembled.spilled_bytes > 0 {
-                        let bytes = assembled.spilled_bytes;
+                    if cost.spilled_bytes > 0 {
+                        let bytes = cost.spilled_bytes;
                         spills.push(format!("{}: {what}: {bytes} bytes", self.name));
                     }
                 }

@@ -10,8 +10,9 @@
 //!
 //! All of them agree; what a kernel has to write has been written, and nothing else has.
 //!
-//! [`record`] holds on to the PTX of all of them, and to what is known of their order, while the compiler changes. What compiled kernels cost is asked of their text: [`instructions`] counts, [`ideal`] says how few would do, and [`assembler`]
-//! has NVIDIA's assembler find the registers.
+//! [`record`] holds on to the PTX of all of them, to what ptxas makes of it, and to what is known of their order, while the compiler changes.
+//! What compiled kernels cost is asked of their text: [`instructions`] counts, [`ideal`] says how few would do, and [`assembler`] has
+//! NVIDIA's assembler find the registers. [`targets`] compiles some of them for targets that they do not name.
 
 pub mod arguments;
 pub mod assembler;
@@ -27,6 +28,7 @@ pub mod instructions;
 pub mod mutate;
 pub mod prepare;
 pub mod record;
+pub mod targets;
 
 pub use assembler::Assembler;
 pub use file_test::{FileTest, Reference, gpu};

@@ -46,6 +46,14 @@ pub struct Build {
 }
 
 impl Build {
+    /// The architectures that a variant is assembled for: its target, and for what `sm_80` runs of an instance first also Hopper.
+    pub fn assembled_for(&self, variant: usize) -> Vec<&str> {
+        match self.target.as_str() {
+            "sm_80" if variant == 0 => vec!["sm_80", "sm_90a"],
+            other => vec![other],
+        }
+    }
+
     /// The names of the parameters for which nothing is passed.
     pub fn absent(&self) -> impl Iterator<Item = &str> {
         let params = self.kernel.params.iter().filter(|param| param.absent);

@@ -1,5 +1,5 @@
 //! What the kernels of the examples cost: each fits the registers of a multiprocessor, none for Blackwell spills, and the loops of
-//! products repeat no more than those of another compiler. Assembled where `KILN_PTXAS` names an assembler.
+//! products repeat no more than those of another compiler. Assembled where `KILN_PTXAS` names an assembler and the record has no numbers.
 #![expect(clippy::print_stderr, reason = "what is left out has to be said")]
 
 use std::{
@@ -10,6 +10,7 @@ use std::{
 
 use kernel_testkit::{
     Assembler,
+    assembler::Assemble,
     examples::{self, Example},
     ideal,
     instructions::{Counts, Part},
@@ -96,6 +97,10 @@ fn main() -> ExitCode {
         let record = Record::committed(subject, &package.join(".."));
         (kind, Arc::new(record.expect("it is part of the repository")))
     });
+    let recorded = assembler.map(|assembler| {
+        let [(_, digest), _] = &records;
+        Arc::new(digest.spare(assembler).expect("KILN_PTXAS names a program that runs"))
+    });
     let mut trials = Vec::new();
     for example in &examples {
         if example.needs_library() {
@@ -110,8 +115,8 @@ fn main() -> ExitCode {
         if example.names(BLACKWELL) && !example.multiplies_in_registers() {
             trials.push(trial("ideal", example, starts_no_more_than_its_shapes_need));
         }
-        if let Some(assembler) = assembler.clone() {
-            trials.push(trial("ptxas", example, move |example| fits(example, &assembler)));
+        if let Some(recorded) = recorded.clone() {
+            trials.push(trial("ptxas", example, move |example| fits(example, &*recorded)));
         }
         for peer in PEERS.iter().filter(|peer| peer.example == example.example) {
             trials.push(trial("loop", example, |example| repeats_no_more_than(example, peer)));
@@ -126,7 +131,11 @@ fn main() -> ExitCode {
             }));
         }
     }
-    libtest_mimic::run(&args, trials).exit_code()
+    let conclusion = libtest_mimic::run(&args, trials);
+    if let Some(recorded) = recorded.filter(|_| !args.list) {
+        eprintln!("{}", recorded.summary());
+    }
+    conclusion.exit_code()
 }
 
 fn trial(
@@ -149,27 +158,32 @@ fn same(actual: Part, required: Part) -> Result<(), String> {
 /// The registers that a multiprocessor has for all threads of its blocks; a warp is given them by eights for each thread.
 const REGISTERS: u32 = 65536;
 
-/// Assembles every variant. Those for Blackwell keep everything in registers; of others, what they spill is said.
-fn fits(example: &Example, assembler: &Assembler) -> Result<(), String> {
+/// Asks what every variant costs. Those for Blackwell keep everything in registers; of others, what they spill is said.
+fn fits(example: &Example, assembler: &impl Assemble) -> Result<(), String> {
     for build in example.compiled().builds()? {
-        for variant in &build.variants {
-            let what = format!("{} [{}] {}", example.name(), build.label, variant.name);
-            let assembled = assembler
-                .assemble(&what, &variant.ptx, &build.target)
-                .map_err(|error| format!("{what}: {error}"))?;
-            let threads = threads(&variant.ptx).ok_or(format!("{what}: no number of threads"))?;
-            let taken = assembled.registers.next_multiple_of(8) * threads;
-            if taken > REGISTERS {
-                return Err(format!(
-                    "{what}: required at most {REGISTERS} registers for {threads} threads, actual {taken}"
-                ));
-            }
-            match assembled.spilled_bytes {
-                0 => {}
-                bytes if build.target == BLACKWELL && !example.multiplies_in_registers() => {
-                    return Err(format!("{what}: {bytes} bytes of registers are spilled"));
+        for (place, variant) in build.variants.iter().enumerate() {
+            let threads = threads(&variant.ptx).ok_or_else(|| {
+                format!("{} [{}]: no number of threads", example.name(), build.label)
+            })?;
+            for target in build.assembled_for(place) {
+                let what =
+                    format!("{} [{}] {} {target}", example.name(), build.label, variant.name);
+                let cost = assembler
+                    .cost(&what, &variant.ptx, target)
+                    .map_err(|error| format!("{what}: {error}"))?;
+                let taken = cost.registers.next_multiple_of(8) * threads;
+                if taken > REGISTERS {
+                    return Err(format!(
+                        "{what}: required at most {REGISTERS} registers for {threads} threads, actual {taken}"
+                    ));
                 }
-                bytes => eprintln!("spill: {what}: {bytes} bytes"),
+                match cost.spilled_bytes {
+                    0 => {}
+                    bytes if target == BLACKWELL && !example.multiplies_in_registers() => {
+                        return Err(format!("{what}: {bytes} bytes of registers are spilled"));
+                    }
+                    bytes => eprintln!("spill: {what}: {bytes} bytes"),
+                }
             }
         }
     }

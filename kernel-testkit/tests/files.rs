@@ -1,5 +1,5 @@
 //! Runs the file tests of `tests/kernels`: each file by every executor that it names, compiled twice, and
-//! assembled where `KILN_PTXAS` names an assembler.
+//! assembled where `KILN_PTXAS` names an assembler and the record has no numbers.
 #![expect(clippy::print_stderr, reason = "what is left out has to be said")]
 
 use std::{
@@ -40,6 +40,10 @@ fn main() -> ExitCode {
         (kind, Arc::new(record.expect("it is part of the repository")))
     });
     let mut trials = Vec::new();
+    let recorded = assembler.clone().map(|assembler| {
+        let [(_, digest), _] = &records;
+        Arc::new(digest.spare(assembler).expect("KILN_PTXAS names a program that runs"))
+    });
     for file in &files {
         trials.push(trial("run", file, FileTest::run));
         trials.push(trial("deterministic", file, FileTest::deterministic));
@@ -52,9 +56,9 @@ fn main() -> ExitCode {
         {
             trials.push(trial("mutants", file, move |file| mutants_assemble(file, &assembler)));
         }
-        if let Some(assembler) = assembler.clone() {
+        if let Some(recorded) = recorded.clone() {
             trials.push(trial("ptxas", file, move |file| {
-                let spills = file.assemble(&assembler)?;
+                let spills = file.assemble(&*recorded)?;
                 for line in spills {
                     eprintln!("spill: {line}");
                 }
@@ -72,7 +76,11 @@ fn main() -> ExitCode {
             record.names_only(&names).map_err(Failed::from)
         }));
     }
-    libtest_mimic::run(&args, trials).exit_code()
+    let conclusion = libtest_mimic::run(&args, trials);
+    if let Some(recorded) = recorded.filter(|_| !args.list) {
+        eprintln!("{}", recorded.summary());
+    }
+    conclusion.exit_code()
 }
 
 /// Kernels with most of the classes of synchronising instructions between them: their mutants are assembled.

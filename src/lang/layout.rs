@@ -107,9 +107,9 @@ pub const fn slice(axis: usize, parent: Layout) -> Layout {
 ///
 /// `bytes` is the span within which pieces are exchanged: 32, 64 or 128. The bits of a byte address from 4 up are
 /// combined by XOR with the bits from 7 up: one bit for 32, two for 64, three for 128. So if rows are `bytes` long,
-/// piece `p` of row `r` is at `p ^ (r % 8)` for 128, at `p ^ (r / 2 % 4)` for 64 and at `p ^ (r / 4 % 2)` for 32. Rows
-/// of another length follow each other without gaps, and their addresses are combined in the same way. TMA and the
-/// tensor cores use this layout.
+/// piece `p` of row `r` is at `p ^ (r % 8)` for 128, at `p ^ (r / 2 % 4)` for 64 and at `p ^ (r / 4 % 2)` for 32. Longer
+/// rows are cut into spans: the first spans of all rows come first, then the second ones. Shorter rows are refused. TMA and
+/// the tensor cores use this layout.
 ///
 /// PTX and errors: [of layouts](Layout#ptx-and-errors). A span other than 32, 64 and 128 (and 0, for none) is refused
 /// where it is written.

@@ -28,7 +28,9 @@ cargo xtask COMMAND
   ptxas     assemble an example of every row of the instruction table with the ptxas that KILN_PTXAS names
   loops     print what the kernels of the examples cost on Blackwell, or those of PTX files: registers, instructions of loops
   order     write tests/order.txt anew: what is known of the order of every kernel of the tests and examples before it runs
-  ptx-digest [FOLDER]  write tests/ptx-digest.txt anew: a hash of the PTX of every kernel of the tests and examples; and the PTX into the folder
+  ptx-digest [FOLDER]  write tests/ptx-digest.txt and tests/ptx-targets.txt anew: a hash of the PTX of every kernel of the tests and examples,
+            and the registers and spilled bytes that the ptxas named by KILN_PTXAS gives it; and the PTX into the folder. Texts with numbers
+            of this ptxas are not assembled again; without KILN_PTXAS, new ones have `-` for numbers
   mutate [OPTIONS] [KERNEL]..  leave out or weaken each synchronising instruction of the kernels of the file tests, and say which of these
             mutants the emulator does not stop; `cargo xtask mutate --help` has the options
   launches [KERNEL]..  print how much longer the launches of the file tests take on the emulator, optimised, with its checks than without
