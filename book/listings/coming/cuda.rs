@@ -6,7 +6,8 @@ use kiln::prelude::*;
 pub fn saxpy(a: f32, x: Tensor<f32, 1>, y: TensorMut<f32, 1>) {
     let at = [block_id(0) * 1024];
     let window = y.tile(at, [1024]);
-    window.store(fma(x.tile(at, [1024]).load(), a, window.load()));
+    let (x, y) = (x.tile(at, [1024]).load(), window.load());
+    window.store(fma(x, a, y));
 }
 // ANCHOR_END: saxpy
 
@@ -138,12 +139,13 @@ pub fn tables(x: TensorMut<f32, 2>) {
 pub fn power(x: TensorMut<f32, 1>) {
     let window = x.tile([block_id(0) * 512], [512]);
     grid_dependency_wait(); // cudaGridDependencySynchronize()
-    window.store(window.load().exp_approx()); // __expf
+    let x = window.load();
+    window.store(x.exp_approx()); // __expf
 }
 // ANCHOR_END: early
 
 // ANCHOR: device
-/// A device function, a constant of a template, and what runs in debug builds.
+/// A device function, and a constant of a template.
 #[device]
 fn clamped<const LIMIT: i32>(x: Tile<f32>) -> Tile<f32> {
     x.clamp(0.0, LIMIT as f32)
@@ -151,11 +153,18 @@ fn clamped<const LIMIT: i32>(x: Tile<f32>) -> Tile<f32> {
 
 #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 512), instances(LIMIT = [1, 6]))]
 pub fn relu<const LIMIT: i32>(x: TensorMut<f32, 1>) {
-    assert!(x.dim(0) > 0, "nothing to do");
+    assert!(x.dim(0) > 0, "nothing to do"); // in debug builds
     let window = x.tile([block_id(0) * 512], [512]);
-    let exponent = window.load().bitcast::<i32>() >> 23; // __float_as_int
-    let lane = ptx!("mov.u32 {out}, %laneid;" => i32); // asm volatile
-    window.store(clamped::<LIMIT>(window.load()) + ((exponent + lane) * 0).cast::<f32>());
+    window.store(clamped::<LIMIT>(window.load()));
+}
+
+/// Bits: exponents of floats, and an instruction that the language does not have.
+#[kernel(target = sm_80, warps = 1, grid = 1)]
+pub fn bits(x: Tensor<f32, 1>, exponents: TensorMut<i32, 1>, swapped: TensorMut<i32, 1>) {
+    let x = x.tile([0], [32]).load();
+    let word = x.bitcast::<i32>(); // __float_as_int
+    exponents.tile([0], [32]).store((word >> 23) - 127);
+    swapped.tile([0], [32]).store(ptx!("prmt.b32 {out}, {w}, 0, 0x0123;", w = word => i32)); // asm
 }
 // ANCHOR_END: device
 
@@ -209,6 +218,12 @@ pub fn main() -> kiln::Result<()> {
     let mut x = stream.upload(&[-3.0, 0.5, 9.0f32], [3])?;
     relu::<6>(relu::Args { x: &mut x }).launch(&stream)?;
     assert_eq!(x.to_vec(&stream)?, [0.0, 0.5, 6.0]);
+
+    let x = stream.full([32], 8.0f32)?; // 0x41000000
+    let (mut exponents, mut swapped) = (stream.zeros([32])?, stream.zeros([32])?);
+    bits(bits::Args { x: &x, exponents: &mut exponents, swapped: &mut swapped }).launch(&stream)?;
+    assert_eq!(exponents.to_vec(&stream)?, [3; 32]);
+    assert_eq!(swapped.to_vec(&stream)?, [0x41; 32]);
 
     let mut x = stream.upload(&(0u8..64).map(f32::from).collect::<Vec<f32>>(), [8, 8])?;
     tables(tables::Args { x: &mut x }).launch(&stream)?;

@@ -143,8 +143,10 @@ pub fn hopper(
     tma::load(a, [0, 0], full, sa);
     tma::load(b, [0, 0], full, sb);
     full.wait(0);
-    let acc = wgmma::mma(sa, sb, zeros::<f32>([64, 64]));
-    c.tile([0, 0], [64, 64]).store(wgmma::wait(0, acc));
+    let mut acc = zeros::<f32>([64, 64]);
+    acc = wgmma::mma(sa, sb, acc);
+    acc = wgmma::wait(0, acc);
+    c.tile([0, 0], [64, 64]).store(acc);
 }
 // ANCHOR_END: wgmma
 
@@ -216,10 +218,11 @@ pub fn gather(
     out: TensorMut<f16, 2>,
 ) {
     let at = block_id(0) * 32;
+    let rows = rows.tile([at], [32]).load();
     let staged = shared::<f16>([32, 64]);
     let full = barrier(1);
     full.expect(32 * x.block_bytes());
-    tma::gather(x, rows.tile([at], [32]).load(), 0, full, staged);
+    tma::gather(x, rows, 0, full, staged);
     full.wait(0);
     out.tile([at, 0], [32, 64]).store(staged.load());
 }

@@ -30,22 +30,27 @@ pub fn matmul<const W: i32, const BM: i32, const BN: i32, const BK: i32>(
 // ANCHOR_END: matmul
 
 // ANCHOR: registers
-/// Register tiles: made, combined, reduced, scanned.
+/// Register tiles: made, combined, reduced, scanned. Each matrix of `out` has one result.
 #[kernel(target = sm_80, warps = 4, grid = cdiv(x.dim(0), 4), instances(N = [128]))]
-pub fn registers<const N: i32>(x: TensorMut<f32, 2>, #[multiple_of(8)] columns: i32, seed: u64) {
+pub fn registers<const N: i32>(
+    x: Tensor<f32, 2>,
+    #[multiple_of(8)] columns: i32,
+    seed: u64,
+    out: TensorMut<f32, 3>,
+) {
     let row = block_id(0) * 4;
-    let window = x.tile([row, 0], [4, N]);
-    let x = window.load();
     let inside = arange(0, N).lt(columns).expand(0);
-    let total = select(inside, x, 0.0).sum(1).expand(1); // keepdim
-    let before = x.cumsum(1) - x;
-    let bits = x.bitcast::<u32>() & 0;
+    let x = select(inside, x.tile([row, 0], [4, N]).load(), 0.0);
+    let total = x.sum(1).expand(1); // keepdim=True
+    let pairs = x.reshape([2, 2, N]).sum(1).expand(1).broadcast([2, 2, N]);
+    let signs = (x.bitcast::<u32>() >> 31).cast::<f32>();
     let places = (row + arange(0, 4)).expand(1) * N + arange(0, N).expand(0);
-    let most = x.max([0, 1]).item();
-    println!("{most}");
     let noise = Philox::new(seed).uniform(places.cast::<u64>());
-    let zero = bits.cast::<f32>() + select(noise.lt(1.0), full([4, N], 0.0), 1.0);
-    window.store(total + before - before + zero.reshape([2, 2, N]).reshape([4, N]));
+    println!("rows {row}..{}: the least is {}", row + 4, x.min([0, 1]).item());
+    let results = [full([4, N], 0.0) + total, x.cumsum(1), pairs.reshape([4, N]), signs, noise];
+    for i in unroll(0..5) {
+        out.tile([i, row, 0], [1, 4, N]).store(results[i as usize].expand(0));
+    }
 }
 // ANCHOR_END: registers
 
@@ -111,6 +116,33 @@ pub fn groups(#[block(64, 64)] x: TensorMap<f32, 2>, out: TensorMut<f32, 2>) {
 }
 // ANCHOR_END: groups
 
+// ANCHOR: dynamic
+/// Blocks that take over the work of blocks that have not begun: a partition asks the hardware for the next tile.
+#[kernel]
+mod dynamic {
+    use kiln::prelude::*;
+    use kiln::sched::{Dynamic, Linear};
+
+    #[kernel(target = sm_100f, warps = 4, grid = cdiv(x.dim(0), 64) * cdiv(x.dim(1), 64))]
+    pub fn double(x: TensorMut<f32, 2>) {
+        let tiles = Dynamic::<Linear>::new(cdiv(x.dim(0), 64), cdiv(x.dim(1), 64), 1);
+        warp_specialize(
+            || {
+                let mut claim = tiles.first();
+                while claim.more {
+                    let (row, column) = tiles.tile(claim);
+                    let window = x.tile([row * 64, column * 64], [64, 64]);
+                    window.store(window.load() * 2.0);
+                    claim = tiles.next(claim);
+                }
+            },
+            [partition(1).run(|| tiles.ask())], // clc.try_cancel
+        );
+    }
+}
+use dynamic::double;
+// ANCHOR_END: dynamic
+
 pub fn main() -> kiln::Result<()> {
     let stream = Device::best_for(matmul::TARGETS)?.stream()?;
     let half = |x| f16::from_f32(x);
@@ -122,9 +154,14 @@ pub fn main() -> kiln::Result<()> {
     }
     println!("{} instances", matmul::instances().count());
 
-    let mut x = stream.full([6, 128], 0.5f32)?;
-    registers::<128>(registers::Args { x: &mut x, columns: 96, seed: 1 }).launch(&stream)?;
-    assert_eq!(x.to_vec(&stream)?, [48.0; 6 * 128]);
+    let x = stream.full([8, 128], -0.5f32)?;
+    let mut out = stream.zeros([5, 8, 128])?;
+    registers::<128>(registers::Args { x: &x, columns: 96, seed: 1, out: &mut out })
+        .launch(&stream)?;
+    let out = out.to_vec(&stream)?;
+    let ends = out.chunks(1024).map(|rows| rows[1023]).collect::<Vec<f32>>();
+    assert_eq!(ends, [-48.0, -48.0, 0.0, 0.0, Philox::new(1).uniform_at(1023)]);
+    assert_eq!([out[2048], out[3072]], [-1.0, 1.0]);
 
     let packed = stream.full([20, 32], 0x97u8)?;
     let scales = stream.full([20], half(0.5))?;
@@ -151,5 +188,10 @@ pub fn main() -> kiln::Result<()> {
     let mut out = stream.zeros([100, 64])?;
     groups(groups::Args { x: &x, out: &mut out }).launch(&stream)?;
     assert_eq!(out.to_vec(&stream)?, [0.5; 6400]);
+
+    let stream = Device::best_for(double::TARGETS)?.stream()?;
+    let mut x = stream.full([200, 200], 0.5f32)?;
+    double(double::Args { x: &mut x }).launch(&stream)?;
+    assert_eq!(x.to_vec(&stream)?, [1.0; 40000]);
     Ok(())
 }

@@ -58,15 +58,18 @@ pub fn copies(x: Tensor<f16, 2>, y: TensorMut<f16, 2>) {
 /// From shared to tensor memory, 32 rows for all four warps: `32x128b.warpx4`.
 #[kernel(target = sm_100f, warps = 4, grid = 1)]
 pub fn replicate(x: Tensor<u8, 2>, out: TensorMut<u8, 2>) {
+    const REPLICATED: Layout = layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]);
     let staged = shared::<u8>([32, 16]);
-    let held = tmem::<u8>([32, 16])
-        .with_layout(layout!(S[(32, 16) : (1 @ TLane, 1 @ TCol)] + R[4 : 32 @ TLane]));
+    let held = tmem::<u8>([32, 16]).with_layout(REPLICATED);
+    let same = tmem::<u8>([32, 16]).with_layout(REPLICATED);
     let copied = barrier(1);
     staged.store(x.tile([0, 0], [32, 16]).load());
-    copy_async(staged, held); // or tcgen05::copy(staged, held)
+    copy_async(staged, held);
+    tcgen05::copy(staged, same); // the same instruction
     tcgen05::commit(copied);
     copied.wait(0);
     out.tile([0, 0], [32, 16]).store(held.load());
+    out.tile([32, 0], [32, 16]).store(same.load());
 }
 // ANCHOR_END: cp
 
@@ -141,9 +144,9 @@ pub fn main() -> kiln::Result<()> {
     let stream = Device::best_for(gemm::TARGETS)?.stream()?;
     let host: Vec<u8> = (0..512u16).map(|i| (i % 251) as u8).collect();
     let x = stream.upload(&host, [32, 16])?;
-    let mut out = stream.zeros([32, 16])?;
+    let mut out = stream.zeros([64, 16])?;
     replicate(replicate::Args { x: &x, out: &mut out }).launch(&stream)?;
-    assert_eq!(out.to_vec(&stream)?, host);
+    assert_eq!(out.to_vec(&stream)?, host.repeat(2));
     let (a, b) = (stream.full([128, 64], half(0.5))?, stream.full([64, 64], half(2.0))?);
     let mut c = stream.zeros([128, 64])?;
     gemm(gemm::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;

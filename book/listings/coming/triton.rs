@@ -5,7 +5,8 @@ use kiln::random::Philox;
 #[kernel(target = sm_80, warps = 4, grid = cdiv(out.dim(0), BLOCK), instances(BLOCK = [256, 1024]))]
 pub fn add<const BLOCK: i32>(x: Tensor<f32, 1>, y: Tensor<f32, 1>, out: TensorMut<f32, 1>) {
     let at = [block_id(0) * BLOCK];
-    out.tile(at, [BLOCK]).store(x.tile(at, [BLOCK]).load() + y.tile(at, [BLOCK]).load());
+    let sum = x.tile(at, [BLOCK]).load() + y.tile(at, [BLOCK]).load();
+    out.tile(at, [BLOCK]).store(sum);
 }
 // ANCHOR_END: add
 
@@ -50,12 +51,11 @@ pub fn matmul(a: Tensor<f16, 2>, b: Tensor<f16, 2>, c: TensorMut<f16, 2>) {
 // ANCHOR: products
 /// Products of f32: rounded to tf32 for tensor cores, and by multiply-add.
 #[kernel(target = sm_80, warps = 4, grid = 1)]
-pub fn products(a: Tensor<f32, 2>, b: Tensor<f32, 2>, c: TensorMut<f32, 2>) {
+pub fn products(a: Tensor<f32, 2>, b: Tensor<f32, 2>, c: TensorMut<f32, 2>, exact: TensorMut<f32, 2>) {
     let (a, b) = (a.tile([0, 0], [32, 32]).load(), b.tile([0, 0], [32, 32]).load());
-    let acc = dot_tf32(a, b, zeros::<f32>([32, 32]));
-    let acc = dot(a, b, acc);
-    println!("the sum of all is {}", acc.sum([0, 1]).item());
-    c.tile([0, 0], [32, 32]).store(acc);
+    let acc = zeros::<f32>([32, 32]);
+    c.tile([0, 0], [32, 32]).store(dot_tf32(a, b, acc));
+    exact.tile([0, 0], [32, 32]).store(dot(a, b, acc));
 }
 
 /// MXFP8: a scale for each 32 numbers of a row of `a`, and of a column of `b`.
@@ -76,44 +76,51 @@ pub fn scaled(
 // ANCHOR_END: products
 
 // ANCHOR: tiles
-/// Making, comparing and reshaping tiles.
+/// Making, comparing and reshaping tiles. Each matrix of `out` has one result.
 #[kernel(target = sm_80, warps = 1, grid = 1)]
-pub fn shapes(out: TensorMut<i32, 2>) {
-    let (rows, columns) = (arange(0, 8), arange(0, 16));
-    let x = rows.expand(1) * 16 + columns.expand(0); // x[:, None], y[None, :]
-    let lower = select(columns.expand(0).le(rows.expand(1)), x, 0);
-    let both = join(x, lower); // [8, 16, 2]
-    let (first, second) = both.split();
-    let interleaved = both.reshape([8, 32]);
-    let again = interleaved.reshape([8, 16, 2]).permute([2, 0, 1]); // [2, 8, 16]
-    let wide = x.sum(1).expand(1).broadcast([8, 16]);
-    let bits = x.cast::<f32>().bitcast::<i32>() & 0;
-    let all = first - x + (second - lower) + (again.sum(0) - x - lower) + wide - wide + bits;
-    out.tile([0, 0], [8, 16]).store(all + x.t().t());
+pub fn shapes(out: TensorMut<i32, 3>) {
+    let (rows, columns) = (arange(0, 4), arange(0, 4));
+    let (a, b) = (columns.expand(0), rows.expand(1)); // y[None, :], x[:, None]
+    let x = b * 10 + a; // 0, 1, 2, 3, 10, 11, ..
+    let y = select(a.le(b), x, 7); // tl.where(a <= b, x, 7)
+    let both = join(x, y); // [4, 4, 2]
+    let (_, again) = both.split();
+    let results = [
+        x.t(),
+        again,
+        maximum(x, y),
+        a.broadcast([4, 4]),
+        both.reshape([4, 8]).slice((.., 0..4)), // the first half of tl.interleave(x, y)
+        both.permute([2, 0, 1]).sum(0),
+        x.cast::<f32>().bitcast::<i32>() >> 23, // the exponents of floats
+    ];
+    for i in unroll(0..7) {
+        out.tile([i, 0, 0], [1, 4, 4]).store(results[i as usize].expand(0));
+    }
 }
 // ANCHOR_END: tiles
 
 // ANCHOR: along
-/// Reductions, scans, order and counts.
+/// Reductions, scans, order and counts. Each row of `out` has one result.
 #[kernel(target = sm_80, warps = 1, grid = 1)]
 pub fn along(out: TensorMut<i32, 2>) {
-    let x = (arange(0, 16) * 7) & 15; // 0, 7, 14, 5, ..
-    let rows = [
+    let x = (arange(0, 8) * 3 + 1) & 7; // 1, 4, 7, 2, ..
+    let results = [
+        x,
         x.cumsum(0),
-        x.scan_reverse(0, |a, b| a + b), // associative_scan with reverse=True
+        x.scan_reverse(0, |a, b| a + b),
         x.sort(0),
         x.gather(0, x.argsort(0)),
-        x.histogram(16),
-        x.top_k(16, 0).0,
+        x.top_k(8, 0).0,
         x.flip(0),
+        (x & 3).histogram(8),
     ];
-    for i in unroll(0..7) {
-        out.tile([i, 0], [1, 16]).store(rows[i as usize].expand(0));
+    for i in unroll(0..8) {
+        out.tile([i, 0], [1, 8]).store(results[i as usize].expand(0));
     }
     let greatest = (x.max(0), x.argmax(0));
     let total = x.reduce(0, |a, b| a + b);
-    out.tile([7, 0], [1, 2]).store(join(greatest.0, greatest.1).expand(0));
-    out.tile([7, 2], [1, 1]).store(total.expand(0).expand(0));
+    println!("max {}, argmax {}, total {}", greatest.0.item(), greatest.1.item(), total.item());
 }
 // ANCHOR_END: along
 
@@ -123,7 +130,7 @@ pub fn along(out: TensorMut<i32, 2>) {
 pub fn bins(labels: Tensor<i32, 1>, weights: Tensor<f32, 1>, counts: TensorMut<i32, 1>, sums: TensorMut<f32, 1>) {
     let labels = labels.tile([0], [256]).load();
     counts.tile([0], [16]).store(labels.histogram(16));
-    // By a one-hot matrix, as for values that are not counts:
+    // By a one-hot matrix, for sums that are not counts:
     let hot = labels.expand(1).eq(arange(0, 16).expand(0)); // [256, 16]
     let weights = weights.tile([0], [256]).load().expand(1);
     sums.tile([0], [16]).store(select(hot, weights, 0.0).sum(0));
@@ -144,20 +151,20 @@ pub fn add_up(x: Tensor<f32, 2>, sums: TensorMut<f32, 1>, tickets: TensorMut<i32
 // ANCHOR_END: atomics
 
 // ANCHOR: rest
-/// A loop with positions in the place of pointers, constants, assertions, random numbers and inline PTX.
-#[kernel(target = sm_80, warps = 4, grid = num, instances(N = [128]))]
-pub fn rest<const N: i32>(x: TensorMut<f32, 1>, num: i32, seed: u64) {
+/// Dropout of 2^x, with positions in the place of pointers, constants, assertions, random numbers and inline PTX.
+#[kernel(target = sm_80, warps = 4, grid = persistent(cdiv(x.dim(0), N)), instances(N = [128]))]
+pub fn dropout<const N: i32>(x: TensorMut<f32, 1>, seed: u64) {
     const {
         assert!(N % 32 == 0, "whole warps");
     }
     for tile in range(block_id(0), cdiv(x.dim(0), N), num_blocks(0)) {
         let window = x.tile([tile * N], [N]);
-        let at = (tile * N + arange(0, N)).cast::<u64>();
-        let noise = Philox::new(seed).uniform(at);
-        device_assert(noise.lt(1.0));
         let old = window.evict_first().load();
+        device_assert(old.lt(100.0));
         let power = ptx!("ex2.approx.ftz.f32 {out}, {e};", e = old => f32);
-        window.store(if N > 64 { select(noise.ge(0.0), power, old) } else { old });
+        let at = (tile * N + arange(0, N)).cast::<u64>();
+        let keep = Philox::new(seed).uniform(at).lt(0.5);
+        window.store(if N > 64 { select(keep, power * 2.0, 0.0) } else { power });
     }
 }
 // ANCHOR_END: rest
@@ -183,18 +190,23 @@ pub fn main() -> kiln::Result<()> {
     assert_eq!(c.to_vec(&stream)?, [half(40.0); 70 * 90]);
 
     let (a, b) = (stream.full([32, 32], 0.5f32)?, stream.full([32, 32], 2.0f32)?);
-    let mut c = stream.zeros([32, 32])?;
-    products(products::Args { a: &a, b: &b, c: &mut c }).launch(&stream)?;
-    assert_eq!(c.to_vec(&stream)?, [64.0; 1024]);
+    let (mut c, mut exact) = (stream.zeros([32, 32])?, stream.zeros([32, 32])?);
+    products(products::Args { a: &a, b: &b, c: &mut c, exact: &mut exact }).launch(&stream)?;
+    assert_eq!(c.to_vec(&stream)?, [32.0; 1024]);
+    assert_eq!(exact.to_vec(&stream)?, [32.0; 1024]);
 
-    let mut out = stream.zeros([8, 16])?;
+    let mut out = stream.zeros([7, 4, 4])?;
     shapes(shapes::Args { out: &mut out }).launch(&stream)?;
-    assert_eq!(out.to_vec(&stream)?, (0..128).collect::<Vec<i32>>());
+    let names = ["t", "select", "maximum", "broadcast", "interleave", "sum", "bitcast"];
+    for (name, rows) in names.iter().zip(out.to_vec(&stream)?.chunks(16)) {
+        println!("{name:<12} {rows:?}");
+    }
 
-    let mut out = stream.zeros([8, 16])?;
+    let mut out = stream.zeros([8, 8])?;
     along(along::Args { out: &mut out }).launch(&stream)?;
-    for row in out.to_vec(&stream)?.chunks(16) {
-        println!("{row:?}");
+    let names = ["x", "cumsum", "scan_reverse", "sort", "gather", "top_k", "flip", "histogram"];
+    for (name, row) in names.iter().zip(out.to_vec(&stream)?.chunks(8)) {
+        println!("{name:<12} {row:?}");
     }
 
     let labels: Vec<i32> = (0..256).map(|i| i % 3).collect();
@@ -215,8 +227,10 @@ pub fn main() -> kiln::Result<()> {
     assert_eq!(tickets, [4, 1, 2, 3, 4]);
 
     let mut x = stream.full([1000], 3.0f32)?;
-    rest::<128>(rest::Args { x: &mut x, num: 3, seed: 7 }).launch(&stream)?;
-    assert_eq!(x.to_vec(&stream)?, [8.0; 1000]);
+    dropout::<128>(dropout::Args { x: &mut x, seed: 7 }).launch(&stream)?;
+    let keeps = (0..1000).map(|at| Philox::new(7).uniform_at(at) < 0.5);
+    let required: Vec<f32> = keeps.map(|keep| if keep { 16.0 } else { 0.0 }).collect();
+    assert_eq!(x.to_vec(&stream)?, required);
 
     let stream = Device::best_for(scaled::TARGETS)?.stream()?;
     let ones = stream.full([64, 64], e4m3::from_f32(1.0))?;
