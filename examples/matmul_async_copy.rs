@@ -48,6 +48,7 @@ pub fn matmul<const BM: i32, const BN: i32, const BK: i32, const W: i32>(
 }
 // ANCHOR_END: kernel
 
+// ANCHOR: tune
 /// The instance for a product of this size: the fastest on this device, whose results agree with all others. It comes
 /// from the cache or is measured now, unless `KILN_TUNE` and `KILN_TUNE_CACHE` change that.
 fn tune(stream: &Stream, [m, n, k]: [usize; 3]) -> kiln_tune::Result<Tuned<matmul::Instance>> {
@@ -61,6 +62,7 @@ fn tune(stream: &Stream, [m, n, k]: [usize; 3]) -> kiln_tune::Result<Tuned<matmu
         instance.with(matmul::Args { a: &a, b: &b, c }).launch(stream)
     })
 }
+// ANCHOR_END: tune
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::best_for(matmul::TARGETS)?;

@@ -8,8 +8,10 @@
     reason = "a listing is written as it stands in a user's `main.rs`"
 )]
 
+mod coming;
 mod correctness;
 mod layouts;
+mod model;
 mod order;
 mod path;
 mod start;
@@ -41,11 +43,13 @@ pub(crate) use listings;
 /// The programs of each part of the book.
 const PARTS: &[&[Listing]] = &[
     start::LISTINGS,
+    model::LISTINGS,
     path::LISTINGS,
     layouts::LISTINGS,
     order::LISTINGS,
     correctness::LISTINGS,
     using::LISTINGS,
+    coming::LISTINGS,
 ];
 
 fn main() -> ExitCode {

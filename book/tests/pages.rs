@@ -139,7 +139,7 @@ fn is_picture(link: &str) -> bool {
     Path::new(link).extension().is_some_and(|ending| ending == "svg")
 }
 
-/// The targets of links and pictures outside of code blocks: `[text](target)`.
+/// The targets of links and pictures outside of code: `[text](target)`.
 fn links(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut in_code = false;
@@ -150,7 +150,8 @@ fn links(text: &str) -> Vec<&str> {
         if in_code {
             continue;
         }
-        let ends = line.match_indices("](");
+        let is_code = |at: usize| line[..at].matches('`').count() % 2 == 1;
+        let ends = line.match_indices("](").filter(|&(at, _)| !is_code(at));
         found.extend(ends.filter_map(|(at, _)| line[at + 2..].split(')').next()));
     }
     found
