@@ -10,7 +10,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use kernel_emulator::Hazards;
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use kiln_cli::init::Package;
-use kiln_cli::{inspect, tune};
+use kiln_cli::inspect::{self, Inspect, Shown, Told, View};
+use kiln_cli::tune;
 
 /// Begins packages with kernels, runs PTX on the CPU, shows layouts, and explains the codes of messages.
 #[derive(Parser)]
@@ -112,21 +113,21 @@ enum Command {
         #[arg(last = true, value_name = "CARGO ARGUMENTS")]
         cargo: Vec<OsString>,
     },
-    /// Show what a dump says: with `--layouts` each tile's layout and what each conversion costs, by line of the source; with `--order`
-    /// what is known of the order of threads, blocks and copies before the kernel runs: proven, or left to the emulator, and why.
+    /// Show what kernels became: a table of registers, spills, shared memory, occupancy, instructions, order and layout conversions.
     ///
-    /// Layouts are chosen while cargo builds: `KILN_DUMP=DIR cargo build` writes what it chose to DIR, for all that it compiles.
-    #[command(group(clap::ArgGroup::new("shown").required(true).args(["layouts", "order"])))]
+    /// `KILN_DUMP=DIR cargo build` writes every stage of every kernel that it compiles to DIR. Registers and spills come from ptxas, which
+    /// `KILN_PTXAS` names, or which is in CUDA_HOME, CUDA_PATH or PATH.
+    #[command(group(clap::ArgGroup::new("shown").args(["layouts", "order"])))]
     Inspect {
-        /// Show layouts, from files that end in `.layouts`.
+        /// Show each tile's layout and what each conversion costs, by line of the source.
         #[arg(long)]
         layouts: bool,
-        /// Show the verdict on the order of each kernel, from files that end in `.order`.
+        /// Show what is known of the order of threads, blocks and copies before the kernel runs: proven, or left to the emulator, and why.
         #[arg(long)]
         order: bool,
-        /// A folder that `KILN_DUMP` named, or one file of it.
-        #[arg(value_name = "DIR|FILE")]
-        path: PathBuf,
+        /// Folders that `KILN_DUMP` named, or files of them.
+        #[arg(required = true, value_name = "DIR|FILE")]
+        paths: Vec<PathBuf>,
     },
 }
 
@@ -148,21 +149,6 @@ fn saved(page: LayoutPage, svg: Option<&Path>) -> Result<String, String> {
     Ok(page.text)
 }
 
-/// What a dump says, file by file.
-fn inspected(path: &Path, what: inspect::Shown) -> Result<String, String> {
-    let files = inspect::files(path, what)?;
-    let shown = files.iter().map(|file| {
-        let place = file.display();
-        let dump = std::fs::read_to_string(file).map_err(|error| format!("{place}: {error}"))?;
-        let shown = what.tell(&dump).map_err(|error| format!("{place}: {error}"))?;
-        Ok(match what {
-            inspect::Shown::Layouts => format!("{place}: {shown}\n"),
-            inspect::Shown::Order => format!("{place}: {shown}"),
-        })
-    });
-    shown.collect()
-}
-
 /// What becomes of hazards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OnHazard {
@@ -182,6 +168,19 @@ impl From<OnHazard> for Hazards {
             OnHazard::Off => Hazards::Off,
         }
     }
+}
+
+/// Prints what was found, then what went wrong; whether nothing did.
+fn told(found: Result<Told, String>, output: &mut dyn Write) -> io::Result<bool> {
+    let Told { text, problems } = found.unwrap_or_else(|problem| Told {
+        text: String::new(),
+        problems: vec![problem],
+    });
+    output.write_all(text.as_bytes())?;
+    for problem in &problems {
+        writeln!(io::stderr(), "{problem}")?;
+    }
+    Ok(problems.is_empty())
 }
 
 fn main() -> ExitCode {
@@ -226,13 +225,14 @@ fn main() -> ExitCode {
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }
-        Command::Inspect { layouts: _, order, path } => match inspected(
-            &path,
-            if order { inspect::Shown::Order } else { inspect::Shown::Layouts },
-        ) {
-            Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
-            Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
-        },
+        Command::Inspect { layouts, order, paths } => {
+            let view = match (layouts, order) {
+                (true, _) => View::Files(Shown::Layouts),
+                (_, true) => View::Files(Shown::Order),
+                (false, false) => View::Table,
+            };
+            told(inspect::run(&Inspect { paths, view }), &mut output)
+        }
     };
     match status {
         Ok(true) => ExitCode::SUCCESS,
