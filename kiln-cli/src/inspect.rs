@@ -1,22 +1,35 @@
 //! `kiln inspect`: what the compiler and the assembler made of kernels, from what `KILN_DUMP` wrote.
 //!
 //! [`dump`] reads the files. [`kernel`] has the figures that the PTX shows, [`ptxas`] those of the assembler, [`occupancy`] what a
-//! multiprocessor holds. [`report`] puts them together, and [`text`] tells them. [`layouts`](mod@layouts) tells what a dump says of layouts.
+//! multiprocessor holds, [`loops`] what instructions of loops do, [`source`] and [`sass`] code by the lines it comes from. [`report`] puts
+//! them together; [`text`], [`code`], [`json`] and [`html`] tell them. [`layouts`](mod@layouts) tells what a dump says of layouts.
 
 use std::path::{Path, PathBuf};
 
 pub mod bases;
+pub mod class;
+pub mod code;
 pub mod dump;
+pub mod html;
+pub mod json;
 pub mod kernel;
 pub mod layouts;
+pub mod loops;
 pub mod occupancy;
+pub mod products;
 pub mod ptxas;
 pub mod report;
+pub mod sass;
 pub mod shared;
+pub mod source;
 pub mod text;
 pub mod tools;
 
+pub use code::Language;
 pub use layouts::layouts;
+
+use report::{MachineCode, Ways};
+use tools::Tools;
 
 /// What of a dump is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +113,16 @@ pub struct Inspect {
     pub paths: Vec<PathBuf>,
     /// What is printed.
     pub view: View,
+    /// Only kernels whose line of names contains all of these texts.
+    pub only: Vec<String>,
+    /// A folder that paths of source files start from.
+    pub source: Option<PathBuf>,
+    /// Where what is known is written as JSON.
+    pub json: Option<PathBuf>,
+    /// Where it is written as a page.
+    pub html: Option<PathBuf>,
+    /// The programs.
+    pub tools: Tools,
 }
 
 /// What `kiln inspect` prints.
@@ -107,6 +130,10 @@ pub struct Inspect {
 pub enum View {
     /// A row for each kernel.
     Table,
+    /// What the instructions of loops do.
+    Loops,
+    /// Code by lines of the source.
+    Code(Language),
     /// What files of a stage say, one after the other.
     Files(Shown),
 }
@@ -123,11 +150,41 @@ pub struct Told {
 /// Looks at dumps.
 ///
 /// # Errors
-/// When a path cannot be read or has no dump.
+/// When a path cannot be read or has no dump, no kernel has the names that are required, or a file cannot be written.
 pub fn run(command: &Inspect) -> Result<Told, String> {
     if let View::Files(shown) = command.view {
         return shown.tell_all(&command.paths).map(|text| Told { text, problems: Vec::new() });
     }
-    let report = report::of(&dump::read(&command.paths)?, tools::Tools::found());
-    Ok(Told { text: text::table(&report), problems: report.problems })
+    let mut dumps = dump::read(&command.paths)?;
+    dumps.retain(|dump| dump.is_named(&command.only));
+    if dumps.is_empty() {
+        let only = command.only.join(" ");
+        return Err(format!("required a kernel whose names contain `{only}`, actual none"));
+    }
+    let shows_code = command.view == View::Code(Language::Sass)
+        || command.html.is_some()
+        || command.json.is_some();
+    let ways = Ways {
+        tools: command.tools.clone(),
+        machine_code: if shows_code { MachineCode::Shown } else { MachineCode::LeftOut },
+        source: command.source.clone(),
+    };
+    let report = report::of(&dumps, ways);
+    let written = |file: &Path, text: String| {
+        std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+    };
+    if let Some(file) = &command.json {
+        written(file, format!("{:#}\n", json::document(&report)))?;
+    }
+    if let Some(file) = &command.html {
+        for (file, text) in html::pages(&report, file)? {
+            written(&file, text)?;
+        }
+    }
+    let text = match command.view {
+        View::Loops => code::loops(&report),
+        View::Code(language) => code::listing(&report, language),
+        View::Table | View::Files(_) => text::table(&report),
+    };
+    Ok(Told { text, problems: report.problems })
 }

@@ -10,7 +10,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use kernel_emulator::Hazards;
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use kiln_cli::init::Package;
-use kiln_cli::inspect::{self, Inspect, Shown, Told, View};
+use kiln_cli::inspect::tools::Tools;
+use kiln_cli::inspect::{self, Inspect, Language, Shown, Told, View};
 use kiln_cli::tune;
 
 /// Begins packages with kernels, runs PTX on the CPU, shows layouts, and explains the codes of messages.
@@ -117,14 +118,36 @@ enum Command {
     ///
     /// `KILN_DUMP=DIR cargo build` writes every stage of every kernel that it compiles to DIR. Registers and spills come from ptxas, which
     /// `KILN_PTXAS` names, or which is in CUDA_HOME, CUDA_PATH or PATH.
-    #[command(group(clap::ArgGroup::new("shown").args(["layouts", "order"])))]
+    #[command(group(clap::ArgGroup::new("shown").args(["layouts", "order", "loops", "ptx", "sass"])))]
     Inspect {
+        /// Show what the instructions of each loop do, in classes, and how many there are for each tensor-core instruction.
+        #[arg(long)]
+        loops: bool,
+        /// Show the PTX below the lines of the source that it comes from.
+        #[arg(long)]
+        ptx: bool,
+        /// Show the machine code below the lines of the source that it comes from; it takes ptxas and nvdisasm.
+        #[arg(long)]
+        sass: bool,
         /// Show each tile's layout and what each conversion costs, by line of the source.
         #[arg(long)]
         layouts: bool,
         /// Show what is known of the order of threads, blocks and copies before the kernel runs: proven, or left to the emulator, and why.
         #[arg(long)]
         order: bool,
+        /// Only what has this text in its file's name; of several texts, all of them: `--only sm_90a --only aligned`.
+        #[arg(long, value_name = "TEXT", conflicts_with_all = ["layouts", "order"])]
+        only: Vec<String>,
+        /// The folder that paths of source files start from; the current folder, and those around it and the dump without it.
+        #[arg(long, value_name = "DIR")]
+        source: Option<PathBuf>,
+        /// Save what is known of each kernel as JSON.
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["layouts", "order"])]
+        json: Option<PathBuf>,
+        /// Save a page to look at: source beside PTX, machine code and layouts, loops, and pictures of layouts. If it would be large, each kernel
+        /// has a page of its own in a folder beside FILE.
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["layouts", "order"])]
+        html: Option<PathBuf>,
         /// Folders that `KILN_DUMP` named, or files of them.
         #[arg(required = true, value_name = "DIR|FILE")]
         paths: Vec<PathBuf>,
@@ -225,13 +248,18 @@ fn main() -> ExitCode {
                 Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
             }
         }
-        Command::Inspect { layouts, order, paths } => {
-            let view = match (layouts, order) {
-                (true, _) => View::Files(Shown::Layouts),
-                (_, true) => View::Files(Shown::Order),
-                (false, false) => View::Table,
-            };
-            told(inspect::run(&Inspect { paths, view }), &mut output)
+        Command::Inspect { loops, ptx, sass, layouts, order, only, source, json, html, paths } => {
+            let views = [
+                (loops, View::Loops),
+                (ptx, View::Code(Language::Ptx)),
+                (sass, View::Code(Language::Sass)),
+                (layouts, View::Files(Shown::Layouts)),
+                (order, View::Files(Shown::Order)),
+            ];
+            let view = views.into_iter().find(|(chosen, _)| *chosen).map_or(View::Table, |(_, view)| view);
+            let tools = Tools::found();
+            let command = Inspect { paths, view, only, source, json, html, tools };
+            told(inspect::run(&command), &mut output)
         }
     };
     match status {

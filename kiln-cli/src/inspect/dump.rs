@@ -21,6 +21,14 @@ pub struct Dump {
     pub order: Option<String>,
 }
 
+impl Dump {
+    /// Whether its name contains all of these texts.
+    pub fn is_named(&self, texts: &[String]) -> bool {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        texts.iter().all(|text| name.contains(text.as_str()))
+    }
+}
+
 /// What the name of a file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {

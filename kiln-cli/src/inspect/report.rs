@@ -1,5 +1,6 @@
 //! All that is known of the kernels of a dump.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,8 +10,11 @@ use kernel_ptx::{Function, Module, parse};
 use super::dump::{Dump, Label};
 use super::kernel::Figures;
 use super::layouts::Dumped;
+use super::loops::{self, Loop};
 use super::occupancy::{self, Block, Occupancy};
-use super::ptxas::{self, Usage};
+use super::ptxas::{self, Assembled, Usage};
+use super::sass;
+use super::source::{self, Listing, Roots, Source};
 use super::tools::Tools;
 
 /// The kernels, and what could not be read.
@@ -22,6 +26,28 @@ pub struct Report {
     pub problems: Vec<String>,
     /// The programs that were used.
     pub tools: Tools,
+    /// The source files that the kernels name, in the order of their names.
+    pub sources: Vec<Source>,
+}
+
+/// Whether machine code is shown, which takes a disassembler and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MachineCode {
+    /// It is.
+    Shown,
+    /// It is not.
+    LeftOut,
+}
+
+/// How dumps are looked at.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    /// The programs.
+    pub tools: Tools,
+    /// Whether machine code is shown.
+    pub machine_code: MachineCode,
+    /// A folder that paths of source files start from; others are tried without.
+    pub source: Option<PathBuf>,
 }
 
 /// An instance of a kernel for a target, in a variant.
@@ -41,10 +67,18 @@ pub struct Kernel {
     pub layouts: Option<Dumped>,
     /// What is known of the order.
     pub order: Option<String>,
+    /// The loops.
+    pub loops: Vec<Loop>,
+    /// The PTX by lines of the source.
+    pub ptx: Listing,
+    /// The machine code by lines of the source; none without nvdisasm, or if it is left out.
+    pub sass: Option<Listing>,
+    /// The source files of the PTX: their numbers and paths.
+    pub files: Vec<(u32, String)>,
 }
 
 /// Looks at dumps, several at once.
-pub fn of(dumps: &[Dump], tools: Tools) -> Report {
+pub fn of(dumps: &[Dump], ways: Ways) -> Report {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(dumps.len());
@@ -55,7 +89,7 @@ pub fn of(dumps: &[Dump], tools: Tools) -> Report {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     dumps.get(index).map(|dump| (index, dump))
                 } {
-                    let found = one(dump, &tools);
+                    let found = one(dump, &ways);
                     done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, found));
                 }
             });
@@ -63,11 +97,16 @@ pub fn of(dumps: &[Dump], tools: Tools) -> Report {
     });
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
-    let mut report = Report { tools, ..Report::default() };
+    let roots = dumps.iter().filter_map(|dump| Some(dump.file.parent()?.to_owned()));
+    let roots = Roots::of(ways.source.as_deref(), &roots.collect::<BTreeSet<_>>());
+    let mut report = Report { tools: ways.tools, ..Report::default() };
     for (_, found) in done {
         report.kernels.extend(found.kernels);
         report.problems.extend(found.problems);
     }
+    let names = report.kernels.iter().flat_map(|kernel| &kernel.files).map(|(_, name)| name);
+    let names: BTreeSet<&String> = names.collect();
+    report.sources = names.into_iter().map(|name| Source::read(name, &roots)).collect();
     report
 }
 
@@ -78,7 +117,15 @@ struct Found {
     problems: Vec<String>,
 }
 
-fn one(dump: &Dump, tools: &Tools) -> Found {
+/// What programs made of a file.
+#[derive(Default)]
+struct Made {
+    layouts: Option<Dumped>,
+    assembled: Option<Assembled>,
+    disassembled: Option<String>,
+}
+
+fn one(dump: &Dump, ways: &Ways) -> Found {
     let mut found = Found::default();
     let place = dump.file.display();
     let module = match parse(&dump.ptx) {
@@ -88,27 +135,10 @@ fn one(dump: &Dump, tools: &Tools) -> Found {
             return found;
         }
     };
-    let layouts = dump.layouts.as_deref().and_then(|text| match Dumped::read(text) {
-        Ok(read) => Some(read),
-        Err(error) => {
-            found.problems.push(format!("{place}: the dump of layouts beside it: {error}"));
-            None
-        }
-    });
-    let architecture = module.target.first().cloned().unwrap_or_default();
-    let assembled = tools.ptxas.as_ref().and_then(|program| {
-        match ptxas::assemble(program, &dump.ptx, &architecture) {
-            Ok(assembled) => Some(assembled),
-            Err(error) => {
-                found.problems.push(format!("{place}: {error}"));
-                None
-            }
-        }
-    });
+    let made = made(dump, &module, ways, &mut found.problems);
     let entries = module.functions.iter().filter(|one| one.is_entry && one.body.is_some());
     for function in entries {
-        let usage = assembled.as_ref().and_then(|one| Usage::read(&one.said, &function.name));
-        match kernel(dump, &module, function, (layouts.clone(), usage)) {
+        match kernel(dump, &module, function, &made) {
             Ok(kernel) => found.kernels.push(kernel),
             Err(error) => found.problems.push(format!("{place}: {error}")),
         }
@@ -119,13 +149,41 @@ fn one(dump: &Dump, tools: &Tools) -> Found {
     found
 }
 
+fn made(dump: &Dump, module: &Module, ways: &Ways, problems: &mut Vec<String>) -> Made {
+    let mut made = Made::default();
+    let mut kept = |problem: &str| problems.push(format!("{}: {problem}", dump.file.display()));
+    match dump.layouts.as_deref().map(Dumped::read) {
+        Some(Ok(read)) => made.layouts = Some(read),
+        Some(Err(error)) => kept(&format!("the dump of layouts beside it: {error}")),
+        None => {}
+    }
+    let Some(ptxas) = &ways.tools.ptxas else { return made };
+    let architecture = module.target.first().map_or("", String::as_str);
+    match ptxas::assemble(ptxas, &dump.ptx, architecture) {
+        Ok(assembled) => made.assembled = Some(assembled),
+        Err(error) => kept(&error),
+    }
+    if ways.machine_code == MachineCode::Shown
+        && let Some(assembled) = &made.assembled
+        && let Some(nvdisasm) = &ways.tools.nvdisasm
+    {
+        match sass::disassemble(nvdisasm, &assembled.cubin) {
+            Ok(printed) => made.disassembled = Some(printed),
+            Err(error) => kept(&error),
+        }
+    }
+    made
+}
+
 fn kernel(
     dump: &Dump,
     module: &Module,
     function: &Function,
-    (layouts, usage): (Option<Dumped>, Option<Usage>),
+    made: &Made,
 ) -> Result<Kernel, String> {
-    let allocated = layouts.as_ref().map_or(0, Dumped::allocated);
+    let name = &function.name;
+    let usage = made.assembled.as_ref().and_then(|one| Usage::read(&one.said, name));
+    let allocated = made.layouts.as_ref().map_or(0, Dumped::allocated);
     let figures = Figures::of(module, function, allocated)?;
     let registers = usage.as_ref().map(|usage| usage.registers);
     let shared_bytes = figures.static_shared.saturating_add(figures.dynamic_shared);
@@ -136,13 +194,19 @@ fn kernel(
         gpus.map(move |gpu| (occupancy::name(gpu), occupancy::of(&block, gpu)))
     });
     let stem = dump.file.file_stem().unwrap_or_default().to_string_lossy();
+    let lines = super::kernel::instructions(function).map(|instruction| instruction.line);
+    let lines = lines.fold([u32::MAX, 0], |[first, last], line| [first.min(line), last.max(line)]);
     Ok(Kernel {
-        label: Label::read(&stem, &function.name),
+        label: Label::read(&stem, name),
         file: dump.file.clone(),
         occupancy: occupancy.collect(),
         figures,
         usage,
-        layouts,
+        layouts: made.layouts.clone(),
         order: dump.order.clone(),
+        loops: loops::of(function),
+        ptx: source::of_ptx(&dump.ptx, &module.files, lines),
+        sass: made.disassembled.as_ref().map(|printed| sass::of_entry(printed, name)),
+        files: module.files.clone(),
     })
 }

@@ -16,10 +16,18 @@ use super::kernel::instructions;
 enum Range {
     /// It is not followed.
     Unknown,
-    /// A number from the first to the last.
-    Number(i64, i64),
+    /// A number from the first to the last, a multiple of a power of two.
+    Number(i64, i64, Zeros),
     /// An address of dynamic shared memory: the bytes from its beginning.
     Shared(i64, i64),
+}
+
+/// How many of the lowest bits are zero.
+type Zeros = u32;
+
+/// A number that is known.
+fn exactly(number: i64) -> Range {
+    Range::Number(number, number, number.trailing_zeros())
 }
 
 /// The end of the last byte of dynamic shared memory that an instruction surely names; 0 if it names none.
@@ -145,17 +153,12 @@ impl Ranges<'_> {
     fn operand(&self, operand: Option<&Operand>) -> Range {
         match operand {
             Some(Operand::Reg(register)) => self.register(*register),
-            Some(Operand::Int(number)) => {
-                i64::try_from(*number).map_or(Range::Unknown, |number| Range::Number(number, number))
-            }
+            Some(Operand::Int(number)) => i64::try_from(*number).map_or(Range::Unknown, exactly),
             Some(Operand::Symbol(symbol, offset)) if (self.dynamic)(symbol) => {
                 Range::Shared(*offset, *offset)
             }
-            Some(Operand::Special(special)) => match special {
-                SpecialRegister::TidX => Range::Number(0, self.threads - 1),
-                SpecialRegister::Laneid => Range::Number(0, 31),
-                _ => Range::Unknown,
-            },
+            Some(Operand::Special(SpecialRegister::TidX)) => Range::Number(0, self.threads - 1, 0),
+            Some(Operand::Special(SpecialRegister::Laneid)) => Range::Number(0, 31, 0),
             _ => Range::Unknown,
         }
     }
@@ -164,42 +167,46 @@ impl Ranges<'_> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the results of others are not followed")]
     fn result(&self, instruction: &Instruction) -> Range {
         let at = |index: usize| self.operand(instruction.operands.get(index));
-        let is_wide = instruction.modifiers.contains(&Word::Hi.into());
+        let is_high = instruction.modifiers.contains(&Word::Hi.into());
         let (a, b) = (at(1), at(2));
         match instruction.opcode {
             Opcode::Mov | Opcode::Cvt | Opcode::Cvta => a,
             Opcode::Add => sum(a, b),
             Opcode::Sub => sum(a, negated(b)),
-            Opcode::Mul if !is_wide => product(a, b),
-            Opcode::Mad if !is_wide => sum(product(a, b), at(3)),
+            Opcode::Mul if !is_high => product(a, b),
+            Opcode::Mad if !is_high => sum(product(a, b), at(3)),
             Opcode::Shl => match b {
-                Range::Number(by, same) if by == same && (0..32).contains(&by) => {
-                    product(a, Range::Number(1 << by, 1 << by))
+                Range::Number(by, same, _) if by == same && (0..32).contains(&by) => {
+                    product(a, exactly(1 << by))
                 }
                 _ => Range::Unknown,
             },
             Opcode::Shr => match (a, b) {
-                (Range::Number(first, last), Range::Number(by, same))
-                    if first >= 0 && by == same && (0..64).contains(&by) =>
+                (Range::Number(first, last, zeros), Range::Number(by @ 0..64, same, _))
+                    if first >= 0 && by == same =>
                 {
-                    Range::Number(first >> by, last >> by)
+                    let by = u32::try_from(by).unwrap_or(0);
+                    Range::Number(first >> by, last >> by, zeros.saturating_sub(by))
                 }
                 _ => Range::Unknown,
             },
             Opcode::And => masked(a, b),
             Opcode::Or | Opcode::Xor => match (a, b) {
-                (Range::Number(first, last), Range::Number(other, end))
+                (Range::Number(first, last, zeros), Range::Number(other, end, others))
                     if first >= 0 && other >= 0 =>
                 {
-                    Range::Number(0, all_bits(last.max(end)))
+                    let zeros = zeros.min(others);
+                    Range::Number(0, without(all_bits(last.max(end)), zeros), zeros)
                 }
                 _ => Range::Unknown,
             },
-            Opcode::Rem => match b {
-                Range::Number(by, same) if by == same && by > 0 => match a {
-                    Range::Number(first, last) if first >= 0 => Range::Number(0, last.min(by - 1)),
-                    _ => Range::Unknown,
-                },
+            Opcode::Rem => match (a, b) {
+                (Range::Number(first, last, zeros), Range::Number(by, same, others))
+                    if first >= 0 && by == same && by > 0 =>
+                {
+                    let zeros = zeros.min(others);
+                    Range::Number(0, without(last.min(by - 1), zeros), zeros)
+                }
                 _ => Range::Unknown,
             },
             Opcode::Selp => either(a, b),
@@ -217,25 +224,36 @@ fn all_bits(last: i64) -> i64 {
     bits
 }
 
+/// The greatest number that is not above and whose lowest bits are zero.
+fn without(number: i64, zeros: Zeros) -> i64 {
+    number >> zeros.min(62) << zeros.min(62)
+}
+
 fn masked(a: Range, b: Range) -> Range {
-    match (a, b) {
-        (Range::Number(first, last), Range::Number(other, end)) if first >= 0 && other >= 0 => {
-            Range::Number(0, last.min(end))
+    let (range, mask, zeros) = match (a, b) {
+        (other, Range::Number(mask, same, zeros)) if mask == same => (other, mask, zeros),
+        (Range::Number(mask, same, zeros), other) if mask == same => (other, mask, zeros),
+        (Range::Unknown | Range::Number(..) | Range::Shared(..), _) => return Range::Unknown,
+    };
+    // A mask without a sign bounds whatever it is applied to.
+    if !(0..=i64::from(i32::MAX)).contains(&mask) {
+        return Range::Unknown;
+    }
+    match range {
+        Range::Number(first, last, others) if first >= 0 => {
+            let zeros = zeros.max(others);
+            Range::Number(0, without(last.min(mask), zeros), zeros)
         }
-        // A mask that is no sign bounds whatever it is applied to.
-        (Range::Unknown | Range::Number(..), Range::Number(mask, same))
-        | (Range::Number(mask, same), Range::Unknown)
-            if mask == same && (0..=i64::from(i32::MAX)).contains(&mask) =>
-        {
-            Range::Number(0, mask)
-        }
-        (Range::Unknown | Range::Number(..) | Range::Shared(..), _) => Range::Unknown,
+        Range::Unknown | Range::Number(..) => Range::Number(0, mask, zeros),
+        Range::Shared(..) => Range::Unknown,
     }
 }
 
 fn negated(range: Range) -> Range {
     match range {
-        Range::Number(first, last) => Range::Number(last.saturating_neg(), first.saturating_neg()),
+        Range::Number(first, last, zeros) => {
+            Range::Number(last.saturating_neg(), first.saturating_neg(), zeros)
+        }
         Range::Unknown | Range::Shared(..) => Range::Unknown,
     }
 }
@@ -243,10 +261,11 @@ fn negated(range: Range) -> Range {
 fn sum(a: Range, b: Range) -> Range {
     let plus = i64::saturating_add;
     match (a, b) {
-        (Range::Number(a, b), Range::Number(c, d)) => Range::Number(plus(a, c), plus(b, d)),
-        (Range::Shared(a, b), Range::Number(c, d)) | (Range::Number(a, b), Range::Shared(c, d)) => {
-            Range::Shared(plus(a, c), plus(b, d))
+        (Range::Number(a, b, zeros), Range::Number(c, d, others)) => {
+            Range::Number(plus(a, c), plus(b, d), zeros.min(others))
         }
+        (Range::Shared(a, b), Range::Number(c, d, _))
+        | (Range::Number(a, b, _), Range::Shared(c, d)) => Range::Shared(plus(a, c), plus(b, d)),
         // An index that a loop or data decides is 0 at least.
         (Range::Shared(a, _), Range::Unknown) | (Range::Unknown, Range::Shared(a, _)) => {
             Range::Shared(a, a)
@@ -259,10 +278,11 @@ fn sum(a: Range, b: Range) -> Range {
 
 fn product(a: Range, b: Range) -> Range {
     match (a, b) {
-        (Range::Number(a, b), Range::Number(c, d)) => {
+        (Range::Number(a, b, zeros), Range::Number(c, d, others)) => {
             let all = [a.saturating_mul(c), a.saturating_mul(d), b.saturating_mul(c), b.saturating_mul(d)];
             let first = all.into_iter().fold(i64::MAX, i64::min);
-            Range::Number(first, all.into_iter().fold(i64::MIN, i64::max))
+            let last = all.into_iter().fold(i64::MIN, i64::max);
+            Range::Number(first, last, zeros.saturating_add(others).min(62))
         }
         (Range::Unknown | Range::Number(..) | Range::Shared(..), _) => Range::Unknown,
     }
@@ -270,7 +290,9 @@ fn product(a: Range, b: Range) -> Range {
 
 fn either(a: Range, b: Range) -> Range {
     match (a, b) {
-        (Range::Number(a, b), Range::Number(c, d)) => Range::Number(a.min(c), b.max(d)),
+        (Range::Number(a, b, zeros), Range::Number(c, d, others)) => {
+            Range::Number(a.min(c), b.max(d), zeros.min(others))
+        }
         (Range::Shared(a, b), Range::Shared(c, d)) => Range::Shared(a.min(c), b.max(d)),
         (Range::Unknown | Range::Number(..) | Range::Shared(..), _) => Range::Unknown,
     }
@@ -299,10 +321,10 @@ mod tests {
 
     #[test]
     fn a_mask_and_a_swizzle_bound_an_address() {
-        // Lanes 0 to 31 at 64 bytes, and bits up to 2047 whatever is swapped: 2047 + 8 bytes.
+        // 31 · 64 is 1984, and with bits 4 and 5 it is 2032 at most: 8 bytes from there. Bits below 4 are zero.
         let body = "mov.u32 %r0, smem; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; shl.b32 %r3, %r2, 6;\n\
                     xor.b32 %r4, %r3, 48; add.s32 %r5, %r0, %r4; mbarrier.init.shared::cta.b64 [%r5], 1;";
-        assert_eq!(reached(body), 2047 + 8);
+        assert_eq!(reached(body), 2032 + 8);
     }
 
     #[test]
