@@ -161,9 +161,7 @@ pub fn run(command: &Inspect) -> Result<Told, String> {
         let only = command.only.join(" ");
         return Err(format!("required a kernel whose names contain `{only}`, actual none"));
     }
-    let shows_code = command.view == View::Code(Language::Sass)
-        || command.html.is_some()
-        || command.json.is_some();
+    let shows_code = command.view == View::Code(Language::Sass) || command.html.is_some();
     let ways = Ways {
         tools: command.tools.clone(),
         machine_code: if shows_code { MachineCode::Shown } else { MachineCode::LeftOut },

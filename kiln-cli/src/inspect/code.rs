@@ -42,7 +42,7 @@ pub fn loops(report: &Report) -> String {
 
 fn of_loop(one: &Loop, kernel: &Kernel) -> String {
     let indent = "  ".repeat(one.depth + 1);
-    let line = one.source.map_or(String::new(), |(_, line)| format!(", line {line}"));
+    let line = lines(one).map_or(String::new(), |lines| format!(", {lines}"));
     let mut text = format!("{indent}{}{line}: {} instructions: ", one.label, one.mix.all());
     let parts = one.mix.present().map(|(class, count)| format!("{count} {}", class.text()));
     text += &parts.collect::<Vec<_>>().join(", ");
@@ -51,6 +51,14 @@ fn of_loop(one: &Loop, kernel: &Kernel) -> String {
         writeln!(text, "{indent}  {facts}").expect(INFALLIBLE);
     }
     text
+}
+
+/// The lines of the source that a loop comes from.
+pub fn lines(one: &Loop) -> Option<String> {
+    one.lines.map(|[first, last]| match last - first {
+        0 => format!("line {first}"),
+        _ => format!("lines {first} to {last}"),
+    })
 }
 
 /// What a loop with products, copies or waits is measured by.

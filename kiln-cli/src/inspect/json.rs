@@ -12,11 +12,11 @@
 //! | `shared_static_bytes`, `shared_dynamic_bytes` | of the second, what addresses and tiles show: the launch may ask for more |
 //! | `tensor_memory_columns` | columns of tensor memory |
 //! | `occupancy` | for each GPU: `gpu`, `blocks`, `warps`, `most_warps`, `limits` (of `blocks`, `warps`, `registers`, `shared memory`, `tensor memory`) |
-//! | `ptx_instructions`, `sass_instructions` | instructions in the text; the second may be null |
+//! | `ptx_instructions`, `sass_instructions` | instructions in the text; the second is null unless `--sass` or `--html` is given |
 //! | `order` | the verdict on the order, or null |
 //! | `layouts` | null, or `conversions`, `reductions` (each `count`, `free`, `selected`, `shuffles`, `shared`, `shared_bytes`, `bank_conflicts`) and `accesses` (`count`, `bank_conflicts`) |
-//! | `loops` | `label`, `line`, `depth`, `instructions` (by class, without loops within it), `all_instructions` (with them), `waits`, `others_per_tensor_core`, `flop_per_byte`; the last two and the line may be null |
-//! | `lines` | for each line of the source: `file`, `line`, `ptx`, `sass` (instructions; the last may be null) |
+//! | `loops` | `label`, `first_line`, `last_line`, `depth`, `instructions` (by class, without loops within it), `all_instructions` (with them), `waits`, `others_per_tensor_core`, `flop_per_byte`; the last two and the lines may be null |
+//! | `lines` | for each line of the source: `file`, `line`, `ptx`, `sass` (instructions; the last is null as above) |
 //! | `warnings` | what ptxas warned of |
 
 use std::collections::BTreeMap;
@@ -102,7 +102,8 @@ fn of_loop(one: &Loop, threads: Option<u32>) -> Value {
         one.mix.present().map(|(class, count)| (class.name().to_owned(), count.into())).collect();
     json!({
         "label": one.label,
-        "line": one.source.map(|(_, line)| line),
+        "first_line": one.lines.map(|[first, _]| first),
+        "last_line": one.lines.map(|[_, last]| last),
         "depth": one.depth,
         "instructions": mix,
         "all_instructions": one.instructions,

@@ -3,6 +3,8 @@
 //! A loop begins at a label that a later branch jumps back to, and ends with the last such branch. A loop that does nothing but wait on a
 //! barrier is no loop of its own: its instructions count where it stands.
 
+use std::collections::BTreeMap;
+
 use kernel_ptx::{Function, Instruction, Label, Opcode, Operand, Statement, Word};
 
 use super::class::{self, Class, Mix, has};
@@ -15,8 +17,9 @@ use super::shared::access_bytes;
 pub struct Loop {
     /// The label at its beginning.
     pub label: String,
-    /// The line of the source that its last branch back comes from, and the number of the file.
-    pub source: Option<(u32, u32)>,
+    /// The first and the last line of the source that its instructions come from, without loops within it: of the file that most of them
+    /// come from.
+    pub lines: Option<[u32; 2]>,
     /// How many loops are around it.
     pub depth: usize,
     /// Its instructions without those of loops within it.
@@ -94,7 +97,7 @@ pub fn of(function: &Function) -> Vec<Loop> {
     for &span in &others {
         let mut found = Loop {
             label: label_at(function, body, span.first),
-            source: None,
+            lines: None,
             depth: others.iter().filter(|other| other.holds(span)).count(),
             mix: Mix::default(),
             instructions: 0,
@@ -106,15 +109,24 @@ pub fn of(function: &Function) -> Vec<Loop> {
                 bytes_of_block: Some(0),
             },
         };
-        found.source = location(body, span.last);
+        let mut places: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut place = location(body, span.first);
         for (at, statement) in body.iter().enumerate().take(span.last + 1).skip(span.first) {
+            if let Statement::Location { file, line, .. } = statement {
+                place = Some((*file, *line));
+            }
             let Statement::Instruction(instruction) = statement else { continue };
             found.instructions += 1;
             if around(at) == Some(span) {
+                if let Some((file, line)) = place {
+                    places.entry(file).or_default().push(line);
+                }
                 found.mix.add(class::of(instruction));
                 add(&mut found.work, instruction, &constants);
             }
         }
+        let most = places.into_values().max_by_key(Vec::len).unwrap_or_default();
+        found.lines = most.iter().min().zip(most.iter().max()).map(|(&first, &last)| [first, last]);
         loops.push(found);
     }
     loops
@@ -246,16 +258,16 @@ mod tests {
     #[test]
     fn instructions_count_in_the_innermost_loop() {
         let body = format!(
-            "OUTER: add.s32 %r8, %r8, 1;\n.loc 1 7 3\nINNER: {MMA} {MMA}\ncp.async.cg.shared.global [%r9], [%rd0], 16;\n\
+            ".loc 1 3 3\nOUTER: add.s32 %r8, %r8, 1;\n.loc 1 7 3\nINNER: {MMA} {MMA}\n.loc 1 8 3\ncp.async.cg.shared.global [%r9], [%rd0], 16;\n\
              ld.global.v2.b32 {{%r1, %r2}}, [%rd1];\nsetp.lt.s32 %p0, %r8, 9; @%p0 bra INNER;\n.loc 1 5 3\n\
              @%p1 bra OUTER;\n"
         );
         let found = loops(&body);
         assert_eq!(found.len(), 2);
         let [outer, inner] = &found[..] else { return };
-        assert_eq!((outer.label.as_str(), outer.depth, outer.source), ("OUTER", 0, Some((1, 5))));
+        assert_eq!((outer.label.as_str(), outer.depth, outer.lines), ("OUTER", 0, Some([3, 5])));
         assert_eq!((outer.mix.all(), outer.instructions), (2, 8));
-        assert_eq!((inner.label.as_str(), inner.depth, inner.source), ("INNER", 1, Some((1, 7))));
+        assert_eq!((inner.label.as_str(), inner.depth, inner.lines), ("INNER", 1, Some([7, 8])));
         let counts = [Class::Product, Class::Copy, Class::Load, Class::Integer, Class::Control];
         assert_eq!(counts.map(|class| inner.mix.of(class)), [2, 1, 1, 1, 1]);
         // Four instructions for two products. 2 · 2 · 16 · 8 · 16 operations of a warp, and 24 bytes of each of its 32 threads.

@@ -1,8 +1,9 @@
 //! How much dynamic shared memory a kernel needs, as far as its PTX shows it.
 //!
-//! PTX does not say how many bytes a launch asks for. The addresses say how far a kernel reaches: each register that is written once has
-//! a range, which follows from the indices of threads, numbers, and arithmetic on them. What depends on loops or data has no range, so
-//! the result is a least size. Kiln places barriers and scratch after tiles, and their addresses are plain.
+//! PTX does not say how many bytes a launch asks for. The addresses say how far a kernel reaches: what a register that is written once
+//! holds follows from the index of the thread, numbers, and arithmetic on them, and is computed for every thread of a block. What depends
+//! on loops or data is not known, so the result is a least size. Kiln places barriers and scratch after tiles, and their addresses are
+//! plain.
 
 use kernel_ptx::{
     Base, Function, Instruction, Modifier, Module, Opcode, Operand, Reg, SpecialRegister, Symbol, Word,
@@ -11,28 +12,49 @@ use kernel_ptx::{
 
 use super::kernel::instructions;
 
-/// What a register may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Range {
+/// What a register holds, thread by thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Held {
     /// It is not followed.
     Unknown,
-    /// A number from the first to the last, a multiple of a power of two.
-    Number(i64, i64, Zeros),
+    /// A number.
+    Number(Each),
     /// An address of dynamic shared memory: the bytes from its beginning.
-    Shared(i64, i64),
+    Shared(Each),
 }
 
-/// How many of the lowest bits are zero.
-type Zeros = u32;
-
-/// A number that is known.
-fn exactly(number: i64) -> Range {
-    Range::Number(number, number, number.trailing_zeros())
+/// A number of each thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Each {
+    /// The same in all threads.
+    Same(i64),
+    /// That of each thread, in order.
+    Own(Vec<i64>),
 }
 
-/// The end of the last byte of dynamic shared memory that an instruction surely names; 0 if it names none.
+impl Each {
+    fn of(self, other: &Each, act: impl Fn(i64, i64) -> i64) -> Each {
+        match (self, other) {
+            (Each::Same(a), Each::Same(b)) => Each::Same(act(a, *b)),
+            (Each::Same(a), Each::Own(b)) => Each::Own(b.iter().map(|&b| act(a, b)).collect()),
+            (Each::Own(a), Each::Same(b)) => Each::Own(a.iter().map(|&a| act(a, *b)).collect()),
+            (Each::Own(a), Each::Own(b)) => {
+                Each::Own(a.iter().zip(b).map(|(&a, &b)| act(a, b)).collect())
+            }
+        }
+    }
+
+    fn most(&self) -> i64 {
+        match self {
+            Each::Same(value) => *value,
+            Each::Own(values) => values.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+/// The end of the last byte of dynamic shared memory that an instruction names; 0 if it names none.
 ///
-/// `threads` are those of a block, the most that there can be without.
+/// `threads` are those of a block, the most that there can be without. All instructions count as if every thread ran them.
 pub fn extent(module: &Module, function: &Function, threads: Option<u32>) -> u64 {
     let dynamic = |symbol: &Symbol| {
         if let Symbol::Global(index) = symbol
@@ -43,7 +65,7 @@ pub fn extent(module: &Module, function: &Function, threads: Option<u32>) -> u64
             false
         }
     };
-    let threads = i64::from(threads.unwrap_or(1024).max(1));
+    let threads = threads.unwrap_or(1024).clamp(1, 1024);
     let mut written = vec![0_u32; function.registers.len()];
     for instruction in instructions(function) {
         each_result(instruction, function, &mut |register| {
@@ -52,22 +74,22 @@ pub fn extent(module: &Module, function: &Function, threads: Option<u32>) -> u64
             }
         });
     }
-    let mut ranges = Ranges { of: vec![Range::Unknown; written.len()], threads, dynamic: &dynamic };
+    let mut known = Known { of: vec![Held::Unknown; written.len()], threads, dynamic: &dynamic };
     let mut end = 0;
     for instruction in instructions(function) {
         for operand in &instruction.operands {
             if let Operand::Address { base, offset } = operand
-                && let Range::Shared(_, last) = ranges.base(base)
+                && let Held::Shared(bytes) = known.base(base)
             {
-                end = end.max(last.saturating_add(*offset).saturating_add(width(instruction)));
+                end = end.max(bytes.most().saturating_add(*offset).saturating_add(width(instruction)));
             }
         }
         if let Some(Operand::Reg(register)) = instruction.operands.first()
             && written.get(register.0 as usize) == Some(&1)
             && instruction.guard.is_none()
         {
-            let range = ranges.result(instruction);
-            ranges.of[register.0 as usize] = range;
+            let held = known.result(instruction);
+            known.of[register.0 as usize] = held;
         }
     }
     u64::try_from(end).unwrap_or(0)
@@ -129,172 +151,94 @@ pub(super) fn access_bytes(instruction: &Instruction) -> Option<u64> {
     }
 }
 
-/// The ranges found so far.
-struct Ranges<'a> {
-    of: Vec<Range>,
-    threads: i64,
+/// What is known of registers so far.
+struct Known<'a> {
+    of: Vec<Held>,
+    threads: u32,
     dynamic: &'a dyn Fn(&Symbol) -> bool,
 }
 
-impl Ranges<'_> {
-    fn register(&self, register: Reg) -> Range {
-        self.of.get(register.0 as usize).copied().unwrap_or(Range::Unknown)
+impl Known<'_> {
+    fn register(&self, register: Reg) -> Held {
+        self.of.get(register.0 as usize).cloned().unwrap_or(Held::Unknown)
     }
 
-    fn base(&self, base: &Base) -> Range {
+    fn base(&self, base: &Base) -> Held {
         match base {
             Base::Reg(register) => self.register(*register),
-            Base::Symbol(symbol) if (self.dynamic)(symbol) => Range::Shared(0, 0),
-            Base::Symbol(_) | Base::Absolute => Range::Unknown,
+            Base::Symbol(symbol) if (self.dynamic)(symbol) => Held::Shared(Each::Same(0)),
+            Base::Symbol(_) | Base::Absolute => Held::Unknown,
         }
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are no numbers that are followed")]
-    fn operand(&self, operand: Option<&Operand>) -> Range {
+    fn operand(&self, operand: Option<&Operand>) -> Held {
+        let own = |of: &dyn Fn(u32) -> u32| {
+            Held::Number(Each::Own((0..self.threads).map(|thread| of(thread).into()).collect()))
+        };
         match operand {
             Some(Operand::Reg(register)) => self.register(*register),
-            Some(Operand::Int(number)) => i64::try_from(*number).map_or(Range::Unknown, exactly),
+            Some(Operand::Int(number)) => i64::try_from(*number)
+                .map_or(Held::Unknown, |number| Held::Number(Each::Same(number))),
             Some(Operand::Symbol(symbol, offset)) if (self.dynamic)(symbol) => {
-                Range::Shared(*offset, *offset)
+                Held::Shared(Each::Same(*offset))
             }
-            Some(Operand::Special(SpecialRegister::TidX)) => Range::Number(0, self.threads - 1, 0),
-            Some(Operand::Special(SpecialRegister::Laneid)) => Range::Number(0, 31, 0),
-            _ => Range::Unknown,
+            Some(Operand::Special(SpecialRegister::TidX)) => own(&|thread| thread),
+            Some(Operand::Special(SpecialRegister::Laneid)) => own(&|thread| thread % 32),
+            _ => Held::Unknown,
         }
     }
 
     /// What the first operand of an instruction is afterwards.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the results of others are not followed")]
-    fn result(&self, instruction: &Instruction) -> Range {
+    fn result(&self, instruction: &Instruction) -> Held {
         let at = |index: usize| self.operand(instruction.operands.get(index));
         let is_high = instruction.modifiers.contains(&Word::Hi.into());
-        let (a, b) = (at(1), at(2));
+        let numbers = |act: &dyn Fn(i64, i64) -> i64| match (at(1), at(2)) {
+            (Held::Number(a), Held::Number(b)) => Held::Number(a.of(&b, act)),
+            (Held::Unknown | Held::Number(_) | Held::Shared(_), _) => Held::Unknown,
+        };
+        let shifted = |number: i64, by: i64| u32::try_from(by).ok().filter(|by| *by < 64).map_or(0, |by| number >> by);
         match instruction.opcode {
-            Opcode::Mov | Opcode::Cvt | Opcode::Cvta => a,
-            Opcode::Add => sum(a, b),
-            Opcode::Sub => sum(a, negated(b)),
-            Opcode::Mul if !is_high => product(a, b),
-            Opcode::Mad if !is_high => sum(product(a, b), at(3)),
-            Opcode::Shl => match b {
-                Range::Number(by, same, _) if by == same && (0..32).contains(&by) => {
-                    product(a, exactly(1 << by))
-                }
-                _ => Range::Unknown,
-            },
-            Opcode::Shr => match (a, b) {
-                (Range::Number(first, last, zeros), Range::Number(by @ 0..64, same, _))
-                    if first >= 0 && by == same =>
-                {
-                    let by = u32::try_from(by).unwrap_or(0);
-                    Range::Number(first >> by, last >> by, zeros.saturating_sub(by))
-                }
-                _ => Range::Unknown,
-            },
-            Opcode::And => masked(a, b),
-            Opcode::Or | Opcode::Xor => match (a, b) {
-                (Range::Number(first, last, zeros), Range::Number(other, end, others))
-                    if first >= 0 && other >= 0 =>
-                {
-                    let zeros = zeros.min(others);
-                    Range::Number(0, without(all_bits(last.max(end)), zeros), zeros)
-                }
-                _ => Range::Unknown,
-            },
-            Opcode::Rem => match (a, b) {
-                (Range::Number(first, last, zeros), Range::Number(by, same, others))
-                    if first >= 0 && by == same && by > 0 =>
-                {
-                    let zeros = zeros.min(others);
-                    Range::Number(0, without(last.min(by - 1), zeros), zeros)
-                }
-                _ => Range::Unknown,
-            },
-            Opcode::Selp => either(a, b),
-            _ => Range::Unknown,
+            Opcode::Mov | Opcode::Cvt | Opcode::Cvta => at(1),
+            Opcode::Add => sum(at(1), at(2)),
+            Opcode::Sub => sum(at(1), negated(at(2))),
+            Opcode::Mul if !is_high => numbers(&i64::saturating_mul),
+            Opcode::Mad if !is_high => sum(numbers(&i64::saturating_mul), at(3)),
+            Opcode::Shl => numbers(&|number, by| {
+                u32::try_from(by).ok().and_then(|by| 1_i64.checked_shl(by)).map_or(0, |by| number.saturating_mul(by))
+            }),
+            Opcode::Shr => numbers(&shifted),
+            Opcode::And => numbers(&|a, b| a & b),
+            Opcode::Or => numbers(&|a, b| a | b),
+            Opcode::Xor => numbers(&|a, b| a ^ b),
+            Opcode::Rem => numbers(&|a, b| a.checked_rem(b).unwrap_or(0)),
+            Opcode::Div => numbers(&|a, b| a.checked_div(b).unwrap_or(0)),
+            Opcode::Min => numbers(&i64::min),
+            Opcode::Max => numbers(&i64::max),
+            _ => Held::Unknown,
         }
     }
 }
 
-/// The least number of the form 2ⁿ-1 that is not below.
-fn all_bits(last: i64) -> i64 {
-    let mut bits = 0_i64;
-    while bits < last {
-        bits = bits << 1 | 1;
-    }
-    bits
-}
-
-/// The greatest number that is not above and whose lowest bits are zero.
-fn without(number: i64, zeros: Zeros) -> i64 {
-    number >> zeros.min(62) << zeros.min(62)
-}
-
-fn masked(a: Range, b: Range) -> Range {
-    let (range, mask, zeros) = match (a, b) {
-        (other, Range::Number(mask, same, zeros)) if mask == same => (other, mask, zeros),
-        (Range::Number(mask, same, zeros), other) if mask == same => (other, mask, zeros),
-        (Range::Unknown | Range::Number(..) | Range::Shared(..), _) => return Range::Unknown,
-    };
-    // A mask without a sign bounds whatever it is applied to.
-    if !(0..=i64::from(i32::MAX)).contains(&mask) {
-        return Range::Unknown;
-    }
-    match range {
-        Range::Number(first, last, others) if first >= 0 => {
-            let zeros = zeros.max(others);
-            Range::Number(0, without(last.min(mask), zeros), zeros)
-        }
-        Range::Unknown | Range::Number(..) => Range::Number(0, mask, zeros),
-        Range::Shared(..) => Range::Unknown,
+fn negated(held: Held) -> Held {
+    match held {
+        Held::Number(number) => Held::Number(number.of(&Each::Same(0), |a, _| a.saturating_neg())),
+        Held::Unknown | Held::Shared(_) => Held::Unknown,
     }
 }
 
-fn negated(range: Range) -> Range {
-    match range {
-        Range::Number(first, last, zeros) => {
-            Range::Number(last.saturating_neg(), first.saturating_neg(), zeros)
-        }
-        Range::Unknown | Range::Shared(..) => Range::Unknown,
-    }
-}
-
-fn sum(a: Range, b: Range) -> Range {
-    let plus = i64::saturating_add;
+fn sum(a: Held, b: Held) -> Held {
     match (a, b) {
-        (Range::Number(a, b, zeros), Range::Number(c, d, others)) => {
-            Range::Number(plus(a, c), plus(b, d), zeros.min(others))
+        (Held::Number(a), Held::Number(b)) => Held::Number(a.of(&b, i64::saturating_add)),
+        (Held::Shared(a), Held::Number(b)) | (Held::Number(a), Held::Shared(b)) => {
+            Held::Shared(a.of(&b, i64::saturating_add))
         }
-        (Range::Shared(a, b), Range::Number(c, d, _))
-        | (Range::Number(a, b, _), Range::Shared(c, d)) => Range::Shared(plus(a, c), plus(b, d)),
         // An index that a loop or data decides is 0 at least.
-        (Range::Shared(a, _), Range::Unknown) | (Range::Unknown, Range::Shared(a, _)) => {
-            Range::Shared(a, a)
-        }
-        (Range::Shared(..), Range::Shared(..))
-        | (Range::Unknown, Range::Unknown | Range::Number(..))
-        | (Range::Number(..), Range::Unknown) => Range::Unknown,
-    }
-}
-
-fn product(a: Range, b: Range) -> Range {
-    match (a, b) {
-        (Range::Number(a, b, zeros), Range::Number(c, d, others)) => {
-            let all = [a.saturating_mul(c), a.saturating_mul(d), b.saturating_mul(c), b.saturating_mul(d)];
-            let first = all.into_iter().fold(i64::MAX, i64::min);
-            let last = all.into_iter().fold(i64::MIN, i64::max);
-            Range::Number(first, last, zeros.saturating_add(others).min(62))
-        }
-        (Range::Unknown | Range::Number(..) | Range::Shared(..), _) => Range::Unknown,
-    }
-}
-
-fn either(a: Range, b: Range) -> Range {
-    match (a, b) {
-        (Range::Number(a, b, zeros), Range::Number(c, d, others)) => {
-            Range::Number(a.min(c), b.max(d), zeros.min(others))
-        }
-        (Range::Shared(a, b), Range::Shared(c, d)) => Range::Shared(a.min(c), b.max(d)),
-        (Range::Unknown | Range::Number(..) | Range::Shared(..), _) => Range::Unknown,
+        (Held::Shared(a), Held::Unknown) | (Held::Unknown, Held::Shared(a)) => Held::Shared(a),
+        (Held::Shared(_), Held::Shared(_))
+        | (Held::Unknown, Held::Unknown | Held::Number(_))
+        | (Held::Number(_), Held::Unknown) => Held::Unknown,
     }
 }
 
@@ -320,8 +264,8 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_and_a_swizzle_bound_an_address() {
-        // 31 · 64 is 1984, and with bits 4 and 5 it is 2032 at most: 8 bytes from there. Bits below 4 are zero.
+    fn masks_and_swizzles_are_computed() {
+        // 31 · 64 is 1984, and 2032 with bits 4 and 5: 8 bytes from there.
         let body = "mov.u32 %r0, smem; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; shl.b32 %r3, %r2, 6;\n\
                     xor.b32 %r4, %r3, 48; add.s32 %r5, %r0, %r4; mbarrier.init.shared::cta.b64 [%r5], 1;";
         assert_eq!(reached(body), 2032 + 8);
