@@ -6,8 +6,8 @@
 //! plain.
 
 use kernel_ptx::{
-    Base, Function, Instruction, Modifier, Module, Opcode, Operand, Reg, SpecialRegister, Symbol, Word,
-    results,
+    Base, Function, Guard, Instruction, Label, Modifier, Module, Opcode, Operand, Reg, SpecialRegister,
+    Statement, Symbol, Word, results,
 };
 
 use super::kernel::instructions;
@@ -44,17 +44,21 @@ impl Each {
         }
     }
 
-    fn most(&self) -> i64 {
+    fn at(&self, thread: usize) -> i64 {
         match self {
             Each::Same(value) => *value,
-            Each::Own(values) => values.iter().copied().max().unwrap_or(0),
+            Each::Own(values) => values.get(thread).copied().unwrap_or(0),
         }
     }
 }
 
+/// Threads of a block, by whether they are among those that are meant.
+type Threads = Vec<bool>;
+
 /// The end of the last byte of dynamic shared memory that an instruction names; 0 if it names none.
 ///
-/// `threads` are those of a block, the most that there can be without. All instructions count as if every thread ran them.
+/// `threads` are those of a block, the most that there can be without. Branches that the index of the thread decides are followed; at
+/// others every thread takes both ways.
 pub fn extent(module: &Module, function: &Function, threads: Option<u32>) -> u64 {
     let dynamic = |symbol: &Symbol| {
         if let Symbol::Global(index) = symbol
@@ -75,13 +79,30 @@ pub fn extent(module: &Module, function: &Function, threads: Option<u32>) -> u64
         });
     }
     let mut known = Known { of: vec![Held::Unknown; written.len()], threads, dynamic: &dynamic };
+    let mut paths = Paths {
+        here: vec![true; threads as usize],
+        at_labels: vec![vec![false; threads as usize]; function.labels.len()],
+    };
     let mut end = 0;
-    for instruction in instructions(function) {
+    for statement in function.body.iter().flatten() {
+        let instruction = match statement {
+            Statement::Label(label) => {
+                paths.arrive(*label);
+                continue;
+            }
+            Statement::Instruction(instruction) => instruction,
+            Statement::Location { .. } | Statement::Pragma(_) => continue,
+        };
+        let running = known.running(&paths.here, instruction);
+        paths.follow(instruction, &running, known.is_decided(instruction));
         for operand in &instruction.operands {
             if let Operand::Address { base, offset } = operand
                 && let Held::Shared(bytes) = known.base(base)
             {
-                end = end.max(bytes.most().saturating_add(*offset).saturating_add(width(instruction)));
+                let last = (0..running.len()).filter(|&thread| running[thread]);
+                let last = last.map(|thread| bytes.at(thread)).max();
+                let after = |last: i64| last.saturating_add(*offset).saturating_add(width(instruction));
+                end = end.max(last.map_or(0, after));
             }
         }
         if let Some(Operand::Reg(register)) = instruction.operands.first()
@@ -92,7 +113,44 @@ pub fn extent(module: &Module, function: &Function, threads: Option<u32>) -> u64
             known.of[register.0 as usize] = held;
         }
     }
-    u64::try_from(end).unwrap_or(0)
+    // The end is aligned, as barriers and scratch are.
+    u64::try_from(end).unwrap_or(0).next_multiple_of(16)
+}
+
+/// Which threads come where, in the order of the text. Jumps back bring no thread to where it has not been.
+struct Paths {
+    here: Threads,
+    at_labels: Vec<Threads>,
+}
+
+impl Paths {
+    fn arrive(&mut self, label: Label) {
+        if let Some(others) = self.at_labels.get(label.0 as usize) {
+            for (here, comes) in self.here.iter_mut().zip(others) {
+                *here |= *comes;
+            }
+        }
+    }
+
+    /// `running` are the threads that run the instruction; the others go on if that is decided.
+    fn follow(&mut self, instruction: &Instruction, running: &Threads, is_decided: bool) {
+        let ends = matches!(instruction.opcode, Opcode::Ret | Opcode::Exit | Opcode::Trap);
+        let jumps = instruction.opcode == Opcode::Bra;
+        for operand in &instruction.operands {
+            if let Operand::Label(label) = operand
+                && let Some(there) = self.at_labels.get_mut(label.0 as usize)
+            {
+                for (there, runs) in there.iter_mut().zip(running) {
+                    *there |= *runs;
+                }
+            }
+        }
+        if (ends || jumps) && is_decided {
+            for (here, runs) in self.here.iter_mut().zip(running) {
+                *here &= !*runs;
+            }
+        }
+    }
 }
 
 /// The registers that an instruction writes; of a form that the table lacks, its first operand.
@@ -171,6 +229,20 @@ impl Known<'_> {
         }
     }
 
+    /// Whether it is known which threads run an instruction.
+    fn is_decided(&self, instruction: &Instruction) -> bool {
+        let known = |guard: &Guard| matches!(self.register(guard.predicate), Held::Number(_));
+        instruction.guard.as_ref().is_none_or(known)
+    }
+
+    /// The threads that run an instruction, of those that come there; all of them if its predicate is not known.
+    fn running(&self, here: &Threads, instruction: &Instruction) -> Threads {
+        let Some(guard) = instruction.guard else { return here.clone() };
+        let Held::Number(value) = self.register(guard.predicate) else { return here.clone() };
+        let runs = |thread: usize| (value.at(thread) != 0) != guard.negated;
+        here.iter().enumerate().map(|(thread, here)| *here && runs(thread)).collect()
+    }
+
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are no numbers that are followed")]
     fn operand(&self, operand: Option<&Operand>) -> Held {
         let own = |of: &dyn Fn(u32) -> u32| {
@@ -214,11 +286,37 @@ impl Known<'_> {
             Opcode::Xor => numbers(&|a, b| a ^ b),
             Opcode::Rem => numbers(&|a, b| a.checked_rem(b).unwrap_or(0)),
             Opcode::Div => numbers(&|a, b| a.checked_div(b).unwrap_or(0)),
+            Opcode::Setp => match comparison(instruction) {
+                Some(holds) => numbers(&|a, b| i64::from(holds(a, b))),
+                None => Held::Unknown,
+            },
             Opcode::Min => numbers(&i64::min),
             Opcode::Max => numbers(&i64::max),
             _ => Held::Unknown,
         }
     }
+}
+
+/// The comparison of a `setp` without another predicate. Numbers that are followed are not negative, so unsigned comparisons are the same.
+fn comparison(instruction: &Instruction) -> Option<fn(i64, i64) -> bool> {
+    type Comparison = fn(i64, i64) -> bool;
+    let all: [(Word, Comparison); 10] = [
+        (Word::Eq, |a, b| a == b),
+        (Word::Ne, |a, b| a != b),
+        (Word::Lt, |a, b| a < b),
+        (Word::Lo, |a, b| a < b),
+        (Word::Le, |a, b| a <= b),
+        (Word::Ls, |a, b| a <= b),
+        (Word::Gt, |a, b| a > b),
+        (Word::Hi, |a, b| a > b),
+        (Word::Ge, |a, b| a >= b),
+        (Word::Hs, |a, b| a >= b),
+    ];
+    if instruction.operands.len() != 3 {
+        return None;
+    }
+    let has = |word: Word| instruction.modifiers.contains(&word.into());
+    all.into_iter().find(|(word, _)| has(*word)).map(|(_, holds)| holds)
 }
 
 fn negated(held: Held) -> Held {
@@ -268,14 +366,25 @@ mod tests {
         // 31 · 64 is 1984, and 2032 with bits 4 and 5: 8 bytes from there.
         let body = "mov.u32 %r0, smem; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; shl.b32 %r3, %r2, 6;\n\
                     xor.b32 %r4, %r3, 48; add.s32 %r5, %r0, %r4; mbarrier.init.shared::cta.b64 [%r5], 1;";
-        assert_eq!(reached(body), 2032 + 8);
+        assert_eq!(reached(body), 2048, "2032 + 8 bytes, in whole sixteens");
     }
 
     #[test]
     fn an_index_of_a_loop_counts_as_the_first() {
         let body = "mov.u32 %r0, smem; mov.u32 %r1, 0; add.s32 %r1, %r1, 8; add.s32 %r2, %r0, %r1;\n\
                     ld.shared.b32 %r3, [%r2+64];";
-        assert_eq!(reached(body), 64 + 4);
+        assert_eq!(reached(body), 80, "64 + 4 bytes, in whole sixteens");
+    }
+
+    #[test]
+    fn threads_that_branch_away_do_not_count() {
+        // Threads 0 to 63 store, 63 · 16 + 16 bytes; the others only thread 64, at 1024 and 8 bytes on.
+        let body = "mov.u32 %r0, smem; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 4; add.s32 %r3, %r0, %r2;\n\
+                    setp.ge.u32 %p0, %r1, 64; @%p0 bra OTHER; st.shared.v4.b32 [%r3], {%r1, %r1, %r1, %r1}; ret;\n\
+                    OTHER: setp.eq.u32 %p1, %r1, 64;";
+        assert_eq!(reached(body), 1024);
+        let more = format!("{body}\n@%p1 mbarrier.init.shared::cta.b64 [%r3+8], 1;");
+        assert_eq!(reached(&more), 1024 + 16);
     }
 
     #[test]
