@@ -2,6 +2,7 @@
 //!
 //! The table stands in the page; the rest is data that the page's script shows: [`data`] says which.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -22,8 +23,8 @@ const INFALLIBLE: &str = "a String takes everything";
 /// Data of more bytes are not in one page: each kernel has its own.
 const MOST_BYTES: usize = 6 << 20;
 
-/// The page, under the name of `file`; of many or large kernels a page with the table, and one for each kernel in a folder beside it. The
-/// folder is made.
+/// The page, under the name of `file`. For many or large kernels, it has the table alone; a folder beside it has a page for each kernel, and
+/// the pictures of layouts as files, because kernels share them. The folder is made.
 ///
 /// # Errors
 /// When the folder cannot be made.
@@ -45,12 +46,20 @@ pub fn pages(report: &Report, file: &Path) -> Result<Vec<(PathBuf, String)>, Str
     let links: Vec<String> = names.iter().map(|name| format!("{stem}-kernels/{name}")).collect();
     let mut pages = vec![(file.to_owned(), page("Kernels", &overview(report, &links), "null"))];
     let index = file.file_name().unwrap_or_default().to_string_lossy();
+    let files: BTreeMap<&String, String> = pictures
+        .drawn
+        .keys()
+        .enumerate()
+        .map(|(index, key)| (key, format!("picture-{index:03}.svg")))
+        .collect();
     for ((kernel, value), name) in report.kernels.iter().zip(kernels).zip(&names) {
-        let mut own = data::Pictures::default();
-        own.draw(kernel);
+        let keys = value["layout_list"].as_array().into_iter().flatten();
+        let keys = keys.filter_map(|layout| layout[2].as_str().map(str::to_owned));
+        let own: BTreeMap<String, &String> =
+            keys.filter_map(|key| files.get(&key).map(|file| (key, file))).collect();
         let data = json!({
             "sources": data::sources(report, std::slice::from_ref(kernel)),
-            "pictures": own.drawn,
+            "files": own,
             "kernels": [value],
         });
         let body = format!(
@@ -59,6 +68,9 @@ pub fn pages(report: &Report, file: &Path) -> Result<Vec<(PathBuf, String)>, Str
             place(0, kernel)
         );
         pages.push((folder.join(name), page(&heading(kernel), &body, &data.to_string())));
+    }
+    for (key, file) in &files {
+        pages.push((folder.join(file), pictures.drawn[*key].clone()));
     }
     Ok(pages)
 }

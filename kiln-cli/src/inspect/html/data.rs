@@ -1,6 +1,7 @@
 //! The data of a page, which its script shows.
 //!
-//! A page has `kernels`, `sources` (name, and lines from the first that any kernel needs) and `pictures` (SVG by key). A kernel is what
+//! A page has `kernels`, `sources` (name, and lines from the first that any kernel needs) and `pictures` (SVG by key) or `files` (files
+//! of pictures by key). A kernel is what
 //! [`json`](crate::inspect::json) says of it, and `title`, `heat` (for each file and line the instructions of PTX and machine code), `code` (`ptx`
 //! and `sass`, blocks of a file, a line and text), `tiles` (line, statement, cost), `layouts` (name, bases, key of the picture or null) and
 //! `memory` (lines about shared memory).

@@ -175,7 +175,9 @@
           text.append(/^L\d+$/.test(part)
             ? make("span", { class: "name", click: (event) => { event.stopPropagation(); openPicture(part); } }, part) : part);
         }
-        if (cost) text.append(make("span", { class: "cost" }, `  ← ${cost}`));
+        // What passes through shared memory or meets in a bank is what one looks for.
+        const dear = /shared memory|[1-9]\d* bank conflict/.test(cost);
+        if (cost) text.append(make("span", { class: dear ? "cost bad" : "cost" }, `  ← ${cost}`));
         right.append(make("div", { class: "block tile", "data-at": `${main[0]}:${line}`, click: () => mark(main[0], line, right) },
           make("span", {}, String(line)), text));
       }
@@ -190,15 +192,15 @@
     const box = make("div", { class: "pictures" });
     const found = {};
     for (const [name, bases, key] of kernel.layout_list || []) {
-      const svg = key === null ? null : data.pictures[key];
       const element = make("details", {}, make("summary", {}, make("b", {}, name), ` = ${bases}`));
       element.addEventListener("toggle", () => {
         if (!element.open || element.querySelector(".picture")) return;
         const picture = make("div", { class: "picture" });
+        if (data.files && data.files[key]) picture.append(make("img", { src: data.files[key], alt: `who holds each element of ${name}` }));
         // The picture is the compiler's, with texts escaped.
-        if (svg) picture.innerHTML = svg;
-        else picture.replaceWith(make("p", { class: "faint" }, "too large for a picture"));
-        element.append(svg ? picture : make("p", { class: "faint picture" }, "There is no picture of a layout of this size."));
+        else if (data.pictures && data.pictures[key]) picture.innerHTML = data.pictures[key];
+        else picture.append(make("p", { class: "empty" }, "There is no picture of a layout of this size."));
+        element.append(picture);
       });
       found[name] = element;
       box.append(element);
