@@ -16,6 +16,7 @@ pub mod kernel;
 pub mod layouts;
 pub mod loops;
 pub mod occupancy;
+pub mod order;
 pub mod products;
 pub mod ptxas;
 pub mod report;
@@ -56,33 +57,42 @@ impl Shown {
     pub fn tell(self, dump: &str) -> Result<String, String> {
         match self {
             Shown::Layouts => layouts(dump),
-            Shown::Order => Ok(format!("{}\n", dump.trim_end())),
+            Shown::Order => Ok(format!("{}\n", order::verdict(dump)?)),
         }
     }
 
     /// Tells the files of folders, and single files, one after the other.
-    fn tell_all(self, paths: &[PathBuf]) -> Result<String, String> {
-        let mut text = String::new();
+    fn tell_all(self, paths: &[PathBuf]) -> Result<Told, String> {
+        let mut told = Told::default();
+        let mut is_proven = false;
         for path in paths {
             for file in files(path, self)? {
-                let place = file.display();
-                let named = |error: &dyn std::fmt::Display| format!("{place}: {error}");
-                let dump = std::fs::read_to_string(&file).map_err(|error| named(&error))?;
-                text += &named(&self.tell(&dump).map_err(|error| named(&error))?);
-                text += match self {
-                    Shown::Layouts => "\n",
-                    Shown::Order => "",
-                };
+                let named = |text: &dyn std::fmt::Display| format!("{}: {text}", file.display());
+                let dump = std::fs::read_to_string(&file).map_err(|error| error.to_string());
+                match dump.and_then(|dump| self.tell(&dump)) {
+                    Ok(text) => {
+                        is_proven |= self == Shown::Order && order::is_proof(&text);
+                        told.text += &named(&text);
+                        told.text += match self {
+                            Shown::Layouts => "\n",
+                            Shown::Order => "",
+                        };
+                    }
+                    Err(problem) => told.problems.push(named(&problem)),
+                }
             }
         }
-        Ok(text)
+        if is_proven {
+            told.text += &format!("\n{}\n", order::COVERS);
+        }
+        Ok(told)
     }
 }
 
 /// The files of a folder that hold it, sorted, or the file itself.
 ///
 /// # Errors
-/// When the path cannot be read, or has no such file.
+/// When a folder cannot be read, or has no such file.
 pub fn files(path: &Path, shown: Shown) -> Result<Vec<PathBuf>, String> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -150,14 +160,14 @@ pub struct Told {
 /// Looks at dumps.
 ///
 /// # Errors
-/// When a path cannot be read or has no dump, no kernel has the names that are required, or a file cannot be written.
+/// When a path has no dump, or no kernel has the names that are required.
 pub fn run(command: &Inspect) -> Result<Told, String> {
     if let View::Files(shown) = command.view {
-        return shown.tell_all(&command.paths).map(|text| Told { text, problems: Vec::new() });
+        return shown.tell_all(&command.paths);
     }
-    let mut dumps = dump::read(&command.paths)?;
+    let (mut dumps, unread) = dump::read(&command.paths)?;
     dumps.retain(|dump| dump.is_named(&command.only));
-    if dumps.is_empty() {
+    if dumps.is_empty() && unread.is_empty() {
         let only = command.only.join(" ");
         return Err(format!("required a kernel whose names contain `{only}`, actual none"));
     }
@@ -168,21 +178,27 @@ pub fn run(command: &Inspect) -> Result<Told, String> {
         source: command.source.clone(),
     };
     let report = report::of(&dumps, ways);
-    let written = |file: &Path, text: String| {
-        std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
-    };
+    // What cannot be written is no reason to show nothing.
+    let mut unwritten = Vec::new();
     if let Some(file) = &command.json {
-        written(file, format!("{:#}\n", json::document(&report)))?;
+        unwritten.extend(written(file, &format!("{:#}\n", json::document(&report))).err());
     }
     if let Some(file) = &command.html {
-        for (file, text) in html::pages(&report, file)? {
-            written(&file, text)?;
-        }
+        let pages = html::pages(&report, file);
+        let all =
+            pages.and_then(|pages| pages.iter().try_for_each(|(file, text)| written(file, text)));
+        unwritten.extend(all.err());
     }
     let text = match command.view {
         View::Loops => code::loops(&report),
         View::Code(language) => code::listing(&report, language),
         View::Table | View::Files(_) => text::table(&report),
     };
-    Ok(Told { text, problems: report.problems })
+    let text = if report.kernels.is_empty() { String::new() } else { text };
+    Ok(Told { text, problems: [unread, report.problems, unwritten].concat() })
+}
+
+fn written(file: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(file, text)
+        .map_err(|error| format!("{} cannot be written: {error}", file.display()))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use kiln_cli::inspect::tools::Tools;
-use kiln_cli::inspect::{Inspect, Language, Told, View, run};
+use kiln_cli::inspect::{Inspect, Language, Shown, Told, View, run};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 
@@ -19,6 +19,9 @@ fn main() -> ExitCode {
         trial("json_has_the_documented_fields", json),
         trial("a_page_holds_source_code_and_layouts", html),
         trial("what_is_no_dump_is_refused", refused),
+        trial("a_proof_says_that_it_does_not_cover_global_memory", proof),
+        trial("parts_of_files_are_refused", parts),
+        trial("what_cannot_be_read_or_written_hides_nothing_else", others),
     ];
     if std::env::var_os("KILN_PTXAS").is_some() {
         trials.push(trial("ptxas_says_registers_and_spills", registers));
@@ -75,11 +78,14 @@ fn row(text: &str, words: &str) -> Result<Vec<String>, Failed> {
 
 fn table() -> Result<(), Failed> {
     let text = text(View::Table)?;
-    required(&text, &["row_sums  (sums-src.sums, line 4)\n", "there is no ptxas. KILN_PTXAS names it"])?;
+    required(
+        &text,
+        &["row_sums  (sums-src.sums, line 4)\n", "there is no ptxas. KILN_PTXAS names it"],
+    )?;
     // 128 floats are 512 bytes; 164 KiB hold more blocks of 1536 bytes with what is reserved than the 16 of 4 warps that there is room for.
     let gpus = ["<=16 64/64", "<=16 64/64", "<=16 64/64", "<=12 48/48"];
     let before = ["N=128 STEP=-1", "sm_80", "aligned", "128", "?", "?", "?", "0", "512"];
-    let after = ["warps", "29", "proven (4 iterations)", "1: 1 shared (512 B, 31 conflicts)"];
+    let after = ["warps", "30", "proven (4 iterations)", "1: 1 shared (512 B, 31 conflicts)"];
     let wanted = [&before[..], &gpus[..], &after[..]].concat();
     let actual = row(&text, "aligned")?;
     if actual != wanted {
@@ -110,7 +116,10 @@ fn chosen() -> Result<(), Failed> {
 
 fn loops() -> Result<(), Failed> {
     let text = text(View::Loops)?;
-    required(&text, &["  LOOP, lines 6 to 7: 6 instructions: 1 load, 1 float, 3 integer, 1 control\n"])
+    required(
+        &text,
+        &["  LOOP, lines 6 to 7: 6 instructions: 1 load, 1 float, 3 integer, 1 control\n"],
+    )
 }
 
 fn ptx() -> Result<(), Failed> {
@@ -146,7 +155,7 @@ fn json() -> Result<(), Failed> {
         (&kernel["threads"], 128.into()),
         (&kernel["registers"], Value::Null),
         (&kernel["shared_dynamic_bytes"], 512.into()),
-        (&kernel["ptx_instructions"], 29.into()),
+        (&kernel["ptx_instructions"], 30.into()),
         (&kernel["occupancy"][0]["gpu"], "A100".into()),
         (&kernel["occupancy"][0]["warps"], 64.into()),
         (&kernel["layouts"]["conversions"]["bank_conflicts"], 31.into()),
@@ -211,6 +220,87 @@ fn refused() -> Result<(), Failed> {
     required(&format!("{error:?}"), &["required the PTX of this variant beside it"])
 }
 
+fn proof() -> Result<(), Failed> {
+    const NOT_COVERED: &str =
+        "Global memory is not covered: two blocks that access the same elements\nmay race";
+    let text = text(View::Files(Shown::Order))?;
+    required(
+        &text,
+        &[
+            "aligned.order: proven for loops of up to 4 iterations\n\n`proven` is about shared memory",
+            NOT_COVERED,
+        ],
+    )?;
+    required(&self::text(View::Table)?, &[NOT_COVERED])?;
+    // Without a proof there is nothing to explain.
+    let folder = scratch("inspect-left")?;
+    let left = "left to the emulator: line 9: it depends on the argument `n`";
+    std::fs::write(folder.join("left.order"), left)?;
+    let told = run(&Inspect { paths: vec![folder], ..command(View::Files(Shown::Order)) })?;
+    if !told.problems.is_empty()
+        || told.text.contains("proven")
+        || !told.text.ends_with(&format!("{left}\n"))
+    {
+        return Err(format!("{told:?}").into());
+    }
+    Ok(())
+}
+
+/// A copy of the first variant of the dump in a folder of a test's own,
+fn copied(name: &str) -> Result<(PathBuf, PathBuf), Failed> {
+    const STEM: &str = "sums-src.sums-4-row_sums-N=128-STEP=-1-sm_80-aligned";
+    let folder = scratch(name)?;
+    for ending in ["ptx", "layouts", "order"] {
+        let file = format!("{STEM}.{ending}");
+        std::fs::copy(dump().join(&file), folder.join(file))?;
+    }
+    let stem = folder.join(STEM);
+    Ok((folder, stem))
+}
+
+fn parts() -> Result<(), Failed> {
+    let (folder, stem) = copied("inspect-parts")?;
+    let with = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
+    for (ending, shown, part) in [
+        ("layouts", Shown::Layouts, "required `}` as its last line"),
+        ("order", Shown::Order, "required `proven`, `refused` or"),
+    ] {
+        let whole = std::fs::read_to_string(with(ending))?;
+        std::fs::write(with(ending), &whole[..whole.len() / 2])?;
+        let told = run(&Inspect { paths: vec![folder.clone()], ..command(View::Files(shown)) })?;
+        required(&told.problems.join("\n"), &[&format!("aligned.{ending}: "), part])?;
+        // What the PTX says is shown all the same.
+        let told = run(&Inspect { paths: vec![folder.clone()], ..command(View::Table) })?;
+        required(&told.problems.join("\n"), &[part])?;
+        required(&told.text, &["N=128 STEP=-1"])?;
+        std::fs::write(with(ending), whole)?;
+    }
+    let ptx = std::fs::read_to_string(with("ptx"))?;
+    std::fs::write(with("ptx"), &ptx[..ptx.len() / 2])?;
+    let told = run(&Inspect { paths: vec![folder], ..command(View::Table) })?;
+    required(&told.problems.join("\n"), &["aligned.ptx: line "])?;
+    if told.text.is_empty() { Ok(()) } else { Err(told.text.into()) }
+}
+
+fn others() -> Result<(), Failed> {
+    let (folder, _) = copied("inspect-others")?;
+    std::fs::write(folder.join("noise.ptx"), [0xff, 0xfe, 0x80])?;
+    let file = folder.join("missing/dump.json");
+    let told = run(&Inspect {
+        paths: vec![folder.clone()],
+        json: Some(file),
+        html: Some(folder),
+        ..command(View::Table)
+    })?;
+    required(&told.text, &["N=128 STEP=-1"])?;
+    let problems = [
+        "noise.ptx: ",
+        "missing/dump.json cannot be written: ",
+        "inspect-others cannot be written: ",
+    ];
+    required(&told.problems.join("\n"), &problems)
+}
+
 fn with_tools(view: View) -> Inspect {
     Inspect { tools: Tools::found(), ..command(view) }
 }
@@ -231,7 +321,10 @@ fn registers() -> Result<(), Failed> {
 
 fn sass() -> Result<(), Failed> {
     let told = run(&with_tools(View::Code(Language::Sass)))?;
-    required(&told.text, &["src/sums.rs:7  sums = sums + load(x, at);\n    ", "LDG.E", "BAR.SYNC", "    EXIT\n"])?;
+    required(
+        &told.text,
+        &["src/sums.rs:7  sums = sums + load(x, at);\n    ", "LDG.E", "BAR.SYNC", "    EXIT\n"],
+    )?;
     if told.text.contains("    NOP\n") {
         return Err("instructions after the end are shown".into());
     }

@@ -45,15 +45,7 @@ pub fn layout(text: &str) -> Result<Layout, String> {
 }
 
 fn dim(name: &str) -> Option<Dim> {
-    let all = [
-        Dim::Register,
-        Dim::Lane,
-        Dim::Warp,
-        Dim::Block,
-        Dim::Offset,
-        Dim::Row,
-        Dim::Col,
-    ];
+    let all = [Dim::Register, Dim::Lane, Dim::Warp, Dim::Block, Dim::Offset, Dim::Row, Dim::Col];
     all.into_iter().find(|dim| dim.to_string() == name)
 }
 
@@ -83,7 +75,14 @@ mod tests {
 
     #[test]
     fn what_is_no_layout_is_refused() {
-        for text in ["", "register [0,1]", "lanes [1] -> [2]", "lane [1 -> [2]", "lane [x] -> [2]", "lane [4] -> [2]"] {
+        for text in [
+            "",
+            "register [0,1]",
+            "lanes [1] -> [2]",
+            "lane [1 -> [2]",
+            "lane [x] -> [2]",
+            "lane [4] -> [2]",
+        ] {
             assert!(layout(text).is_err(), "{text}");
         }
     }

@@ -121,7 +121,11 @@ pub fn of(instruction: &Instruction) -> Class {
     match instruction.opcode {
         Opcode::Mma | Opcode::Wmma => wmma(instruction),
         Opcode::Wgmma => {
-            if has(instruction, Word::MmaAsync) { Class::Product } else { Class::Barrier }
+            if has(instruction, Word::MmaAsync) {
+                Class::Product
+            } else {
+                Class::Barrier
+            }
         }
         Opcode::Tcgen05 => tcgen05(instruction),
         Opcode::Ld | Opcode::Ldu | Opcode::Multimem => load(instruction),
@@ -274,8 +278,8 @@ fn load(instruction: &Instruction) -> Class {
 /// Shared memory, or what it is elsewhere.
 fn memory(instruction: &Instruction, elsewhere: Class) -> Class {
     let shared = [Word::SharedCta, Word::SharedCluster];
-    let is_shared = is_in(instruction, Space::Shared)
-        || shared.into_iter().any(|word| has(instruction, word));
+    let is_shared =
+        is_in(instruction, Space::Shared) || shared.into_iter().any(|word| has(instruction, word));
     if is_shared { Class::Shared } else { elsewhere }
 }
 

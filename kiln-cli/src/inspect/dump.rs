@@ -17,7 +17,7 @@ pub struct Dump {
     pub ptx: String,
     /// The tile IR with layouts, if there is such a file.
     pub layouts: Option<String>,
-    /// What is known of the order, if there is such a file. It is written for the first variant alone and holds for all.
+    /// The file about the order, if there is one. It is written for the first variant alone and holds for all.
     pub order: Option<String>,
 }
 
@@ -111,11 +111,11 @@ fn spaced(arguments: &str) -> String {
     parts.join(" ")
 }
 
-/// The dumps of folders and files, in the order of their names; each once.
+/// The dumps of folders and files, in the order of their names, each once; and why others cannot be read.
 ///
 /// # Errors
-/// When a path cannot be read, or a folder has no PTX.
-pub fn read(paths: &[PathBuf]) -> Result<Vec<Dump>, String> {
+/// When a folder cannot be read or has no PTX, or the PTX of a file is missing.
+pub fn read(paths: &[PathBuf]) -> Result<(Vec<Dump>, Vec<String>), String> {
     let mut files = BTreeSet::new();
     for path in paths {
         if path.is_dir() {
@@ -124,7 +124,14 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Dump>, String> {
             files.insert(ptx_of(path)?);
         }
     }
-    files.into_iter().map(one).collect()
+    let (mut dumps, mut problems) = (Vec::new(), Vec::new());
+    for file in files {
+        match one(file) {
+            Ok(dump) => dumps.push(dump),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    Ok((dumps, problems))
 }
 
 /// The PTX files of a folder.
@@ -159,7 +166,11 @@ fn ptx_of(file: &Path) -> Result<PathBuf, String> {
     if ptx.is_file() {
         return Ok(ptx);
     }
-    Err(format!("{}: required the PTX of this variant beside it, {}", file.display(), ptx.display()))
+    Err(format!(
+        "{}: required the PTX of this variant beside it, {}",
+        file.display(),
+        ptx.display()
+    ))
 }
 
 fn with_ending(stem: &Path, ending: &str) -> PathBuf {
@@ -188,7 +199,6 @@ fn one(file: PathBuf) -> Result<Dump, String> {
             }
         }
     }
-    let order = order.map(|order| order.trim().to_owned());
     Ok(Dump { file, ptx, layouts, order })
 }
 
@@ -207,7 +217,10 @@ mod tests {
         assert_eq!(label.instance, "T=bf16 A_K=false");
         assert_eq!(label.variant, "divisible");
         let label = Label::read("app-src.main-7-scale-sm_80-reporting-general", "scale");
-        assert_eq!((label.instance.as_str(), label.variant.as_str()), ("", "general with messages"));
+        assert_eq!(
+            (label.instance.as_str(), label.variant.as_str()),
+            ("", "general with messages")
+        );
         assert_eq!(label.line, Some(7));
     }
 

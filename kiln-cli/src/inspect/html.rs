@@ -33,9 +33,11 @@ pub fn pages(report: &Report, file: &Path) -> Result<Vec<(PathBuf, String)>, Str
     let kernels: Vec<Value> =
         report.kernels.iter().map(|kernel| data::kernel(kernel, report, &mut pictures)).collect();
     let sources = data::sources(report, &report.kernels);
-    let whole = json!({ "kernels": kernels, "sources": sources, "pictures": pictures.drawn }).to_string();
+    let whole =
+        json!({ "kernels": kernels, "sources": sources, "pictures": pictures.drawn }).to_string();
     if whole.len() <= MOST_BYTES || report.kernels.len() == 1 {
-        let links: Vec<String> = (0..report.kernels.len()).map(|index| format!("#k{index}")).collect();
+        let links: Vec<String> =
+            (0..report.kernels.len()).map(|index| format!("#k{index}")).collect();
         let page = page("Kernels", &[overview(report, &links), places(report)].concat(), &whole);
         return Ok(vec![(file.to_owned(), page)]);
     }
@@ -160,7 +162,10 @@ fn overview(report: &Report, links: &[String]) -> String {
         ("spill", "bytes that a thread stores and loads because there are no more registers"),
         ("stack", "bytes of a thread"),
         ("static", "bytes of shared memory that the PTX declares"),
-        ("dynamic", "bytes of shared memory that the launch asks for, as far as addresses and tiles show them; it may be more"),
+        (
+            "dynamic",
+            "bytes of shared memory that the launch asks for, as far as addresses and tiles show them; it may be more",
+        ),
     ];
     let warps = "resident blocks, and their warps of those that a multiprocessor has room for";
     head.extend(gpus.iter().map(|gpu| (*gpu, warps)));
@@ -265,10 +270,12 @@ fn cells(kernel: &Kernel, gpus: &[&'static str]) -> Vec<Cell> {
                 f64::from(shared) * 1000.0 + f64::from(all)
             }),
             ..Cell::words(
-                kernel.layouts.as_ref().map_or("?".to_owned(), |dump| conversions(&dump.conversions)),
+                kernel
+                    .layouts
+                    .as_ref()
+                    .map_or("?".to_owned(), |dump| conversions(&dump.conversions)),
             )
         },
     ]);
     cells
 }
-

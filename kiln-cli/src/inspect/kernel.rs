@@ -1,7 +1,8 @@
 //! What the PTX of a kernel says without an assembler: threads, clusters, memory, instructions.
 
 use kernel_ptx::{
-    Directive, Function, Instruction, Module, Opcode, Operand, Space, Statement, Target, Variable, Word,
+    Directive, Function, Instruction, Module, Opcode, Operand, Space, Statement, Target, Variable,
+    Word,
 };
 
 use super::shared;
@@ -39,7 +40,8 @@ impl Figures {
         let target = Target::parse(target)
             .ok_or_else(|| format!("required a target such as sm_80, actual `{target}`"))?;
         let directives = &function.directives;
-        let product = |axes: &[u32; 3]| axes.iter().try_fold(1_u32, |all, &one| all.checked_mul(one));
+        let product =
+            |axes: &[u32; 3]| axes.iter().try_fold(1_u32, |all, &one| all.checked_mul(one));
         let find = |pick: &dyn Fn(&Directive) -> Option<u32>| directives.iter().find_map(pick);
         let required = find(&|directive| {
             let Directive::RequiredThreads(axes) = directive else { return None };
@@ -61,11 +63,8 @@ impl Figures {
         let shared = module.variables.iter().chain(&function.variables);
         let shared: Vec<&Variable> = shared.filter(|one| one.space == Space::Shared).collect();
         let is_dynamic = shared.iter().any(|variable| bytes(variable) == 0);
-        let dynamic_shared = if is_dynamic {
-            shared::extent(module, function, threads).max(allocated)
-        } else {
-            0
-        };
+        let dynamic_shared =
+            if is_dynamic { shared::extent(module, function, threads).max(allocated) } else { 0 };
         Ok(Figures {
             entry: function.name.clone(),
             target,

@@ -64,7 +64,8 @@ impl Tally {
                     0 => String::new(),
                     count => format!("{count} by selecting registers, "),
                 };
-                format!("{all} conversions: {free} free, {selected}{shuffles} by shuffles{through}")
+                let noun = if all == 1 { "conversion" } else { "conversions" };
+                format!("{all} {noun}: {free} free, {selected}{shuffles} by shuffles{through}")
             }
         }
     }
@@ -73,9 +74,12 @@ impl Tally {
     fn crossings(&self) -> String {
         match self.parts() {
             (0, ..) => String::new(),
-            (all, threads, lanes, through) => format!(
-                "  {all} reductions and scans: {threads} within threads, {lanes} between lanes{through}\n"
-            ),
+            (all, threads, lanes, through) => {
+                let noun = if all == 1 { "reduction or scan" } else { "reductions and scans" };
+                format!(
+                    "  {all} {noun}: {threads} within threads, {lanes} between lanes{through}\n"
+                )
+            }
         }
     }
 }
@@ -177,6 +181,12 @@ impl Dumped {
             }
         }
         read.kernel = kernel.ok_or("this is no dump of layouts: it has no line `kernel ..`")?;
+        let last = dump.trim_end().lines().next_back().unwrap_or_default();
+        if last != "}" {
+            return Err(format!(
+                "this is a part of a dump of layouts: required `}}` as its last line, actual `{last}`"
+            ));
+        }
         Ok(read)
     }
 
@@ -342,7 +352,21 @@ kernel k()
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_files_and_parts_of_dumps_are_refused() {
         assert!(layouts(".version 8.7\n").is_err());
+        assert!(layouts(&DUMP[..DUMP.len() - 3]).is_err());
+    }
+
+    #[test]
+    fn one_conversion_is_not_several() {
+        let conversion = "  %2 = to_layout %1 : f32[64, 64] in L1  // line 8: free";
+        let reduction = "  reduce 1 (%2) by (%3 : f32, %4 : f32) -> (%5 : f32[64] in L0) {  // line 9: between lanes";
+        let text =
+            layouts(&format!("kernel k()\n{conversion}\n{reduction}\n}}\n")).expect("a dump");
+        assert!(text.contains("  1 conversion: 1 free, 0 by shuffles\n"), "{text}");
+        assert!(
+            text.contains("  1 reduction or scan: 0 within threads, 1 between lanes\n"),
+            "{text}"
+        );
     }
 }

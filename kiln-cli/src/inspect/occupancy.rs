@@ -193,7 +193,10 @@ mod tests {
         let names = |target| gpus(target).iter().map(|row| row.model).collect::<Vec<_>>();
         assert_eq!(names(Target::SM_80), ["A100", "H200", "B200", "RTX 5090"]);
         assert_eq!(names(Target::SM_90A), ["H200"]);
-        assert_eq!(names(Target::parse("sm_89").expect("Ada")), ["RTX 4090", "H200", "B200", "RTX 5090"]);
+        assert_eq!(
+            names(Target::parse("sm_89").expect("Ada")),
+            ["RTX 4090", "H200", "B200", "RTX 5090"]
+        );
         assert_eq!(names(Target::parse("sm_103a").expect("Ultra")), ["B300"]);
     }
 }

@@ -50,18 +50,10 @@ fn shape(word: &str) -> Option<[u64; 3]> {
 /// The rows and columns are in the instruction descriptor (PTX ISA, "Instruction Descriptor"), which has to be a number in the text;
 /// `k` follows from the kind.
 fn tcgen05(instruction: &Instruction, constants: &Constants) -> Option<Product> {
-    let kinds = [
-        (Word::KindF16, 16),
-        (Word::KindTf32, 8),
-        (Word::KindF8f6f4, 32),
-        (Word::KindI8, 32),
-    ];
+    let kinds =
+        [(Word::KindF16, 16), (Word::KindTf32, 8), (Word::KindF8f6f4, 32), (Word::KindI8, 32)];
     // The descriptors of products with scales have their rows elsewhere, and 32 or 64 numbers along `k`.
-    let scaled = [
-        (Word::KindMxf8f6f4, 32),
-        (Word::KindMxf4, 64),
-        (Word::KindMxf4nvf4, 64),
-    ];
+    let scaled = [(Word::KindMxf8f6f4, 32), (Word::KindMxf4, 64), (Word::KindMxf4nvf4, 64)];
     let find = |kinds: &[(Word, u64)]| {
         kinds.iter().find(|(kind, _)| has(instruction, *kind)).map(|(_, k)| *k)
     };
@@ -104,7 +96,10 @@ mod tests {
         );
         let required = Product { flops: 2 * 128 * 256 * 16, by: By::Block };
         assert_eq!(product(&text), Some(required));
-        assert_eq!(product("tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;"), None);
+        assert_eq!(
+            product("tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;"),
+            None
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::kernel::Figures;
 use super::layouts::Dumped;
 use super::loops::{self, Loop};
 use super::occupancy::{self, Block, Occupancy};
+use super::order;
 use super::ptxas::{self, Assembled, Usage};
 use super::sass;
 use super::source::{self, Listing, Roots, Source};
@@ -90,7 +91,9 @@ pub fn of(dumps: &[Dump], ways: Ways) -> Report {
                     dumps.get(index).map(|dump| (index, dump))
                 } {
                     let found = one(dump, &ways);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, found));
+                    done.lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .push((index, found));
                 }
             });
         }
@@ -121,6 +124,7 @@ struct Found {
 #[derive(Default)]
 struct Made {
     layouts: Option<Dumped>,
+    order: Option<String>,
     assembled: Option<Assembled>,
     disassembled: Option<String>,
 }
@@ -144,7 +148,9 @@ fn one(dump: &Dump, ways: &Ways) -> Found {
         }
     }
     if found.kernels.is_empty() && found.problems.is_empty() {
-        found.problems.push(format!("{place}: required a kernel (`.entry` with a body), actual none"));
+        found
+            .problems
+            .push(format!("{place}: required a kernel (`.entry` with a body), actual none"));
     }
     found
 }
@@ -155,6 +161,11 @@ fn made(dump: &Dump, module: &Module, ways: &Ways, problems: &mut Vec<String>) -
     match dump.layouts.as_deref().map(Dumped::read) {
         Some(Ok(read)) => made.layouts = Some(read),
         Some(Err(error)) => kept(&format!("the dump of layouts beside it: {error}")),
+        None => {}
+    }
+    match dump.order.as_deref().map(order::verdict) {
+        Some(Ok(verdict)) => made.order = Some(verdict.to_owned()),
+        Some(Err(error)) => kept(&format!("the dump of the order beside it: {error}")),
         None => {}
     }
     let Some(ptxas) = &ways.tools.ptxas else { return made };
@@ -203,7 +214,7 @@ fn kernel(
         figures,
         usage,
         layouts: made.layouts.clone(),
-        order: dump.order.clone(),
+        order: made.order.clone(),
         loops: loops::of(function),
         ptx: source::of_ptx(&dump.ptx, &module.files, lines),
         sass: made.disassembled.as_ref().map(|printed| sass::of_entry(printed, name)),

@@ -6,8 +6,8 @@
 //! plain.
 
 use kernel_ptx::{
-    Base, Function, Guard, Instruction, Label, Modifier, Module, Opcode, Operand, Reg, SpecialRegister,
-    Statement, Symbol, Word, results,
+    Base, Function, Guard, Instruction, Label, Modifier, Module, Opcode, Operand, Reg,
+    SpecialRegister, Statement, Symbol, Word, results,
 };
 
 use super::kernel::instructions;
@@ -101,7 +101,8 @@ pub fn extent(module: &Module, function: &Function, threads: Option<u32>) -> u64
             {
                 let last = (0..running.len()).filter(|&thread| running[thread]);
                 let last = last.map(|thread| bytes.at(thread)).max();
-                let after = |last: i64| last.saturating_add(*offset).saturating_add(width(instruction));
+                let after =
+                    |last: i64| last.saturating_add(*offset).saturating_add(width(instruction));
                 end = end.max(last.map_or(0, after));
             }
         }
@@ -154,7 +155,11 @@ impl Paths {
 }
 
 /// The registers that an instruction writes; of a form that the table lacks, its first operand.
-pub(super) fn each_result(instruction: &Instruction, function: &Function, act: &mut dyn FnMut(Reg)) {
+pub(super) fn each_result(
+    instruction: &Instruction,
+    function: &Function,
+    act: &mut dyn FnMut(Reg),
+) {
     let count = results(instruction, &function.registers).unwrap_or(1);
     let mut open: Vec<&Operand> = instruction.operands.iter().take(count).collect();
     while let Some(operand) = open.pop() {
@@ -243,7 +248,10 @@ impl Known<'_> {
         here.iter().enumerate().map(|(thread, here)| *here && runs(thread)).collect()
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are no numbers that are followed")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the others are no numbers that are followed"
+    )]
     fn operand(&self, operand: Option<&Operand>) -> Held {
         let own = |of: &dyn Fn(u32) -> u32| {
             Held::Number(Each::Own((0..self.threads).map(|thread| of(thread).into()).collect()))
@@ -270,7 +278,9 @@ impl Known<'_> {
             (Held::Number(a), Held::Number(b)) => Held::Number(a.of(&b, act)),
             (Held::Unknown | Held::Number(_) | Held::Shared(_), _) => Held::Unknown,
         };
-        let shifted = |number: i64, by: i64| u32::try_from(by).ok().filter(|by| *by < 64).map_or(0, |by| number >> by);
+        let shifted = |number: i64, by: i64| {
+            u32::try_from(by).ok().filter(|by| *by < 64).map_or(0, |by| number >> by)
+        };
         match instruction.opcode {
             Opcode::Mov | Opcode::Cvt | Opcode::Cvta => at(1),
             Opcode::Add => sum(at(1), at(2)),
@@ -278,7 +288,10 @@ impl Known<'_> {
             Opcode::Mul if !is_high => numbers(&i64::saturating_mul),
             Opcode::Mad if !is_high => sum(numbers(&i64::saturating_mul), at(3)),
             Opcode::Shl => numbers(&|number, by| {
-                u32::try_from(by).ok().and_then(|by| 1_i64.checked_shl(by)).map_or(0, |by| number.saturating_mul(by))
+                u32::try_from(by)
+                    .ok()
+                    .and_then(|by| 1_i64.checked_shl(by))
+                    .map_or(0, |by| number.saturating_mul(by))
             }),
             Opcode::Shr => numbers(&shifted),
             Opcode::And => numbers(&|a, b| a & b),

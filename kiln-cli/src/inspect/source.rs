@@ -44,8 +44,11 @@ impl Roots {
     /// The first file of this name.
     fn find(&self, name: &str) -> Option<PathBuf> {
         let far = self.far.iter().filter(|_| name.contains('/'));
-        let mut places =
-            self.near.iter().chain(far).flat_map(|root| [root.join(name), root.join("src").join(name)]);
+        let mut places = self
+            .near
+            .iter()
+            .chain(far)
+            .flat_map(|root| [root.join(name), root.join("src").join(name)]);
         places.find(|place| place.is_file())
     }
 }

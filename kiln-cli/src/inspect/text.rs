@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::occupancy::Occupancy;
+use super::order;
 use super::report::{Kernel, Report};
 use super::tools::HOW;
 
@@ -11,10 +12,19 @@ const INFALLIBLE: &str = "a String takes everything";
 /// A row for each kernel, instance, target and variant, below a line for each kernel.
 pub fn table(report: &Report) -> String {
     let gpus = gpus(report);
-    let mut head: Vec<String> =
-        ["instance", "target", "variant", "threads", "regs", "spill st/ld", "stack", "static", "dynamic"]
-            .map(str::to_owned)
-            .into();
+    let mut head: Vec<String> = [
+        "instance",
+        "target",
+        "variant",
+        "threads",
+        "regs",
+        "spill st/ld",
+        "stack",
+        "static",
+        "dynamic",
+    ]
+    .map(str::to_owned)
+    .into();
     head.extend(gpus.iter().map(|gpu| (*gpu).to_owned()));
     head.extend(["limited by", "PTX", "order", "conversions"].map(str::to_owned));
     let rows: Vec<Vec<String>> = report.kernels.iter().map(|kernel| row(kernel, &gpus)).collect();
@@ -65,7 +75,11 @@ fn row(kernel: &Kernel, gpus: &[&'static str]) -> Vec<String> {
     let unknown = || "?".to_owned();
     let usage = kernel.usage.as_ref();
     let mut cells = vec![
-        if kernel.label.instance.is_empty() { "-".to_owned() } else { kernel.label.instance.clone() },
+        if kernel.label.instance.is_empty() {
+            "-".to_owned()
+        } else {
+            kernel.label.instance.clone()
+        },
         figures.target.to_string(),
         kernel.label.variant.clone(),
         figures.threads.map_or_else(unknown, |threads| match figures.cluster {
@@ -117,10 +131,13 @@ pub fn conversions(tally: &super::layouts::Tally) -> String {
     let all = tally.all();
     let mut parts = Vec::new();
     let kinds = [(tally.free, "free"), (tally.selected, "selected"), (tally.shuffles, "shuffled")];
-    parts.extend(kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")));
+    parts.extend(
+        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")),
+    );
     if tally.shared > 0 {
         let (shared, bytes, conflicts) = (tally.shared, tally.bytes, tally.conflicts);
-        parts.push(format!("{shared} shared ({bytes} B, {conflicts} conflicts)"));
+        let noun = if conflicts == 1 { "conflict" } else { "conflicts" };
+        parts.push(format!("{shared} shared ({bytes} B, {conflicts} {noun})"));
     }
     if all == 0 { "0".to_owned() } else { format!("{all}: {}", parts.join(", ")) }
 }
@@ -129,7 +146,8 @@ pub fn conversions(tally: &super::layouts::Tally) -> String {
 fn line(cells: &[String], widths: &[usize]) -> String {
     let mut text = String::new();
     for (index, (cell, &width)) in cells.iter().zip(widths).enumerate() {
-        let is_number = cell.starts_with(|first: char| first.is_ascii_digit() || "?<".contains(first));
+        let is_number =
+            cell.starts_with(|first: char| first.is_ascii_digit() || "?<".contains(first));
         let is_word = index < 3 || index + 2 >= cells.len();
         let padding = " ".repeat(width - cell.chars().count());
         if is_word || !is_number {
@@ -147,6 +165,10 @@ fn notes(report: &Report) -> String {
         "\nUnder each GPU: resident blocks, and their warps of those that a multiprocessor has room for.\n\
          dynamic: the bytes of shared memory that the launch asks for, as far as addresses and tiles show them; it may be more.\n",
     );
+    let mut orders = report.kernels.iter().filter_map(|kernel| kernel.order.as_deref());
+    if orders.any(order::is_proof) {
+        writeln!(text, "order: {}", order::COVERS).expect(INFALLIBLE);
+    }
     if report.tools.ptxas.is_none() {
         writeln!(
             text,

@@ -68,7 +68,8 @@ pub fn run(program: &Path, arguments: &[&OsStr]) -> Result<Output, String> {
         return Ok(output);
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let said = if said.trim().is_empty() { output.status.to_string() } else { said.trim().to_owned() };
+    let said =
+        if said.trim().is_empty() { output.status.to_string() } else { said.trim().to_owned() };
     Err(format!("{name}: {said}"))
 }
 

@@ -131,7 +131,9 @@ pub fn sources(report: &Report, kernels: &[Kernel]) -> Value {
     }
     let mut shown = Map::new();
     for (name, [first, last]) in spans {
-        let Some(source) = report.sources.iter().find(|source| source.name == name) else { continue };
+        let Some(source) = report.sources.iter().find(|source| source.name == name) else {
+            continue;
+        };
         let first = first.saturating_sub(AROUND).max(1);
         let lines: Vec<&str> =
             (first..=last.saturating_add(AROUND)).map_while(|line| source.line(line)).collect();
