@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::ideal::{self, Ideal};
 use super::loops::Loop;
 use super::report::{Kernel, Report};
 use super::source::{Code, Listing};
@@ -37,7 +38,10 @@ pub fn loops(report: &Report) -> String {
         text.push('\n');
     }
     text + "The instructions of a loop are those of its PTX, without loops within it. FLOP a byte: multiplications and additions of the tensor\n\
-            cores for each byte that comes from global memory, if all warps of the block run the loop and all its copies happen.\n"
+            cores for each byte that comes from global memory, if all warps of the block run the loop and all its copies happen.\n\
+            Least cycles: what the tensor cores need at their full rate, what the bandwidth of memory needs if no cache holds anything, and what\n\
+            four schedulers need to issue the PTX instructions, for a block that has a multiprocessor to itself. In an ideal loop, the tensor\n\
+            cores, or else global memory, take longest. There is time for other instructions while a tensor-core instruction runs.\n"
 }
 
 fn of_loop(one: &Loop, kernel: &Kernel) -> String {
@@ -64,10 +68,14 @@ pub fn lines(one: &Loop) -> Option<String> {
 /// What a loop with products, copies or waits is measured by.
 pub fn facts(one: &Loop, kernel: &Kernel) -> Option<String> {
     let mut parts = Vec::new();
-    if let Some(others) = one.others_of_product() {
-        parts.push(format!("{others:.1} other instructions for each tensor-core instruction"));
-    }
     let threads = kernel.figures.threads;
+    let ideal = ideal(one, kernel);
+    if let Some(others) = one.others_of_product() {
+        let room = ideal.and_then(|ideal| ideal.room(one));
+        let room = room.map_or(String::new(), |room| format!(" (there is time for {room:.0})"));
+        parts
+            .push(format!("{others:.1} other instructions for each tensor-core instruction{room}"));
+    }
     if let Some(flops) = threads.and_then(|threads| one.work.intensity(threads)) {
         parts.push(format!("{flops:.0} FLOP a byte"));
     }
@@ -76,7 +84,13 @@ pub fn facts(one: &Loop, kernel: &Kernel) -> Option<String> {
         1 => parts.push("1 wait on a barrier".to_owned()),
         waits => parts.push(format!("{waits} waits on barriers")),
     }
+    parts.extend(ideal.map(|ideal| ideal.text()));
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The least time of an iteration, on the GPU that the target is made for.
+pub fn ideal(one: &Loop, kernel: &Kernel) -> Option<Ideal> {
+    ideal::of(one, kernel.figures.threads?, kernel.figures.target.hardware())
 }
 
 /// Which code is shown.

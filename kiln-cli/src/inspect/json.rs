@@ -1,6 +1,7 @@
 //! What is known of kernels as JSON.
 //!
-//! `{"kiln_inspect": 1, "ptxas": PATH or null, "kernels": [..]}`; the number rises if a field changes its meaning. Each kernel has
+//! `{"kiln_inspect": 1, "ptxas": PATH or null, "order_covers": TEXT, "kernels": [..]}`, where the text says what a proof of the order is
+//! about; the number rises if a field changes its meaning. Each kernel has
 //!
 //! | field | value |
 //! |---|---|
@@ -9,13 +10,15 @@
 //! | `file` | the PTX file |
 //! | `threads`, `cluster_blocks`, `min_blocks` | threads of a block, blocks of a cluster, `.minnctapersm`; the first and the last may be null |
 //! | `registers`, `spill_store_bytes`, `spill_load_bytes`, `stack_bytes` | what ptxas says; null without it |
+//! | `ptxas_us` | how long ptxas took for the kernel, in microseconds; null if it does not say |
 //! | `shared_static_bytes`, `shared_dynamic_bytes` | of the second, what addresses and tiles show: the launch may ask for more |
 //! | `tensor_memory_columns` | columns of tensor memory |
 //! | `occupancy` | for each GPU: `gpu`, `blocks`, `warps`, `most_warps`, `limits` (of `blocks`, `warps`, `registers`, `shared memory`, `tensor memory`) |
 //! | `ptx_instructions`, `sass_instructions` | instructions in the text; the second is null unless `--sass` or `--html` is given |
 //! | `order` | the verdict on the order, or null |
-//! | `layouts` | null, or `conversions`, `reductions` (each `count`, `free`, `selected`, `shuffles`, `shared`, `shared_bytes`, `bank_conflicts`) and `accesses` (`count`, `bank_conflicts`) |
-//! | `loops` | `label`, `first_line`, `last_line`, `depth`, `instructions` (by class, without loops within it), `all_instructions` (with them), `waits`, `others_per_tensor_core`, `flop_per_byte`; the last two and the lines may be null |
+//! | `layouts` | null, or `conversions` and `reductions` (each `count`, `free`, `selected`, `shuffles`, `shared`, `shared_bytes`, `bank_conflicts`), `accesses` (`count`, `bank_conflicts`), `conversion_list` (each `line`, `tile`, `from`, `to`, `cost`; `from` may be null) and `legend` (the bases of each layout by its name) |
+//! | `loops` | `label`, `first_line`, `last_line`, `depth`, `instructions` (by class, without loops within it), `all_instructions` (with them), `waits`, `others_per_tensor_core`, `flop_per_byte`, `ideal`; the last three and the lines may be null |
+//! | `ideal` of a loop | the least cycles of an iteration of a block: `gpu`, `tensor_core_cycles`, `memory_cycles` (if no cache holds anything), `issue_cycles`; and `others_room`: for how many other instructions there is time while a tensor-core instruction runs. Those of the tensor cores, of memory, and the room may be null |
 //! | `lines` | for each line of the source: `file`, `line`, `ptx`, `sass` (instructions; the last is null as above) |
 //! | `warnings` | what ptxas warned of |
 
@@ -23,15 +26,20 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::code;
+use super::conversions;
+use super::ideal::Ideal;
 use super::layouts::{Dumped, Tally};
 use super::loops::Loop;
+use super::order;
 use super::report::{Kernel, Report};
 
 /// The document.
 pub fn document(report: &Report) -> Value {
     let kernels: Vec<Value> = report.kernels.iter().map(kernel).collect();
     let ptxas = report.tools.ptxas.as_ref().map(|path| path.display().to_string());
-    json!({ "kiln_inspect": 1, "ptxas": ptxas, "kernels": kernels })
+    let covers = order::COVERS.replace('\n', " ");
+    json!({ "kiln_inspect": 1, "ptxas": ptxas, "order_covers": covers, "kernels": kernels })
 }
 
 /// A kernel without its code.
@@ -47,7 +55,7 @@ pub fn kernel(kernel: &Kernel) -> Value {
             "limits": limits,
         })
     });
-    let loops = kernel.loops.iter().map(|one| of_loop(one, figures.threads));
+    let loops = kernel.loops.iter().map(|one| of_loop(one, kernel));
     json!({
         "kernel": figures.entry,
         "instance": label.instance,
@@ -63,6 +71,7 @@ pub fn kernel(kernel: &Kernel) -> Value {
         "spill_store_bytes": usage.map(|usage| usage.spill_stores),
         "spill_load_bytes": usage.map(|usage| usage.spill_loads),
         "stack_bytes": usage.map(|usage| usage.stack),
+        "ptxas_us": usage.and_then(|usage| usage.compile_us),
         "shared_static_bytes": figures.static_shared,
         "shared_dynamic_bytes": figures.dynamic_shared,
         "tensor_memory_columns": figures.tensor_columns,
@@ -78,9 +87,16 @@ pub fn kernel(kernel: &Kernel) -> Value {
 }
 
 fn layouts(dump: &Dumped) -> Value {
+    let conversions = conversions::of(dump).into_iter().map(|one| {
+        json!({ "line": one.line, "tile": one.tile, "from": one.from, "to": one.to, "cost": one.cost })
+    });
+    let legend =
+        dump.legend.iter().map(|(name, bases)| (name.clone(), Value::from(bases.as_str())));
     json!({
         "conversions": tally(&dump.conversions),
         "reductions": tally(&dump.crossings),
+        "conversion_list": conversions.collect::<Vec<_>>(),
+        "legend": legend.collect::<Map<_, _>>(),
         "accesses": { "count": dump.accesses.count, "bank_conflicts": dump.accesses.conflicts },
     })
 }
@@ -97,7 +113,8 @@ fn tally(tally: &Tally) -> Value {
     })
 }
 
-fn of_loop(one: &Loop, threads: Option<u32>) -> Value {
+fn of_loop(one: &Loop, kernel: &Kernel) -> Value {
+    let threads = kernel.figures.threads;
     let mix: Map<String, Value> =
         one.mix.present().map(|(class, count)| (class.name().to_owned(), count.into())).collect();
     json!({
@@ -109,7 +126,18 @@ fn of_loop(one: &Loop, threads: Option<u32>) -> Value {
         "all_instructions": one.instructions,
         "waits": one.waits,
         "others_per_tensor_core": one.others_of_product().map(rounded),
+        "ideal": code::ideal(one, kernel).map(|ideal| of_ideal(&ideal, one)),
         "flop_per_byte": threads.and_then(|threads| one.work.intensity(threads)).map(rounded),
+    })
+}
+
+fn of_ideal(ideal: &Ideal, one: &Loop) -> Value {
+    json!({
+        "gpu": ideal.gpu,
+        "tensor_core_cycles": ideal.tensor.map(rounded),
+        "memory_cycles": ideal.memory.map(rounded),
+        "issue_cycles": rounded(ideal.issue),
+        "others_room": ideal.room(one).map(rounded),
     })
 }
 

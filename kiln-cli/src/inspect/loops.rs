@@ -9,7 +9,7 @@ use kernel_ptx::{Function, Instruction, Label, Opcode, Operand, Statement, Word}
 
 use super::class::{self, Class, Mix, has};
 use super::kernel::Constants;
-use super::products;
+use super::products::{self, Operands};
 use super::shared::access_bytes;
 
 /// A loop.
@@ -39,6 +39,8 @@ pub struct Work {
     pub flops_of_warp: Option<u64>,
     /// The same of products that one thread starts for the block.
     pub flops_of_block: Option<u64>,
+    /// The operands of all products; none without products, or if they differ.
+    pub operands: Option<Operands>,
     /// Bytes that a thread loads from global memory, or copies from there with `cp.async`.
     pub bytes_of_thread: u64,
     /// Bytes that barriers expect from bulk copies (`mbarrier.expect_tx`), for a block; none if one is not in the text.
@@ -105,6 +107,7 @@ pub fn of(function: &Function) -> Vec<Loop> {
             work: Work {
                 flops_of_warp: Some(0),
                 flops_of_block: Some(0),
+                operands: None,
                 bytes_of_thread: 0,
                 bytes_of_block: Some(0),
             },
@@ -206,15 +209,7 @@ fn is_wait(statements: &[Statement]) -> bool {
 /// Adds what an instruction computes and loads.
 fn add(work: &mut Work, instruction: &Instruction, constants: &Constants) {
     match class::of(instruction) {
-        Class::Product => match products::of(instruction, constants) {
-            Some(products::Product { flops, by: products::By::Warp }) => {
-                work.flops_of_warp = work.flops_of_warp.map(|all| all + flops);
-            }
-            Some(products::Product { flops, by: products::By::Block }) => {
-                work.flops_of_block = work.flops_of_block.map(|all| all + flops);
-            }
-            None => (work.flops_of_warp, work.flops_of_block) = (None, None),
-        },
+        Class::Product => add_product(work, products::of(instruction, constants)),
         Class::Load => work.bytes_of_thread += access_bytes(instruction).unwrap_or(0),
         // What bulk copies bring is what their barriers expect.
         Class::Copy if !has(instruction, Word::Bulk) && instruction.opcode == Opcode::Cp => {
@@ -237,6 +232,21 @@ fn add(work: &mut Work, instruction: &Instruction, constants: &Constants) {
         | Class::Move
         | Class::Control => {}
     }
+}
+
+fn add_product(work: &mut Work, product: Option<products::Product>) {
+    let is_first = work.flops_of_warp == Some(0) && work.flops_of_block == Some(0);
+    let Some(products::Product { flops, by, operands }) = product else {
+        (work.flops_of_warp, work.flops_of_block, work.operands) = (None, None, None);
+        return;
+    };
+    let all = match by {
+        products::By::Warp => &mut work.flops_of_warp,
+        products::By::Block => &mut work.flops_of_block,
+    };
+    *all = all.map(|all| all + flops);
+    work.operands =
+        if is_first { Some(operands) } else { work.operands.filter(|one| *one == operands) };
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub struct Usage {
     pub stack: u32,
     /// Bytes of static shared memory.
     pub static_shared: u32,
+    /// How long ptxas took for it, in microseconds, if it said.
+    pub compile_us: Option<u64>,
     /// Warnings, such as that something was ignored.
     pub warnings: Vec<String>,
 }
@@ -82,12 +84,23 @@ impl Usage {
                 usage.registers = registers;
                 usage.static_shared = before(line, " bytes smem").unwrap_or(0);
                 found = true;
+            } else if let Some((_, time)) = line.split_once("Compile time = ") {
+                if compiled == entry {
+                    usage.compile_us = microseconds(time);
+                }
             } else if line.contains("warning") || line.contains("ignored") {
                 usage.warnings.push(line.trim().to_owned());
             }
         }
         found.then_some(usage)
     }
+}
+
+/// `1.345 ms` in microseconds.
+fn microseconds(time: &str) -> Option<u64> {
+    let (whole, fraction) = time.trim().strip_suffix(" ms")?.split_once('.')?;
+    let fraction: u64 = format!("{fraction:0<3}").get(..3)?.parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(fraction)
 }
 
 /// The number directly before words.
@@ -125,6 +138,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 104 bytes cumulative stack 
         let spills = (second.spill_stores, second.spill_loads);
         assert_eq!((second.registers, spills, second.stack), (255, (16, 20), 8));
         assert_eq!(second.static_shared, 512);
+        assert_eq!((first.compile_us, second.compile_us), (Some(1345), None));
     }
 
     #[test]

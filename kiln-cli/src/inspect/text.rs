@@ -176,6 +176,12 @@ fn notes(report: &Report) -> String {
         )
         .expect(INFALLIBLE);
     }
+    let times = report.kernels.iter().filter_map(|kernel| kernel.usage.as_ref()?.compile_us);
+    if let Some(most) = times.clone().max() {
+        let (all, most) = (times.sum::<u64>() / 1000, most / 1000);
+        writeln!(text, "ptxas took {all} ms for all of these, {most} ms at most for one.")
+            .expect(INFALLIBLE);
+    }
     for kernel in &report.kernels {
         for warning in kernel.usage.iter().flat_map(|usage| &usage.warnings) {
             writeln!(text, "{}: {warning}", kernel.file.display()).expect(INFALLIBLE);
