@@ -54,6 +54,9 @@ fn of_loop(one: &Loop, kernel: &Kernel) -> String {
     if let Some(facts) = facts(one, kernel) {
         writeln!(text, "{indent}  {facts}").expect(INFALLIBLE);
     }
+    if let Some(ideal) = ideal(one, kernel) {
+        writeln!(text, "{indent}  {}", ideal.text()).expect(INFALLIBLE);
+    }
     text
 }
 
@@ -84,7 +87,6 @@ pub fn facts(one: &Loop, kernel: &Kernel) -> Option<String> {
         1 => parts.push("1 wait on a barrier".to_owned()),
         waits => parts.push(format!("{waits} waits on barriers")),
     }
-    parts.extend(ideal.map(|ideal| ideal.text()));
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

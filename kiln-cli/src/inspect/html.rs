@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 const INFALLIBLE: &str = "a String takes everything";
 
 /// Data of more bytes are not in one page: each kernel has its own.
-const MOST_BYTES: usize = 6 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// The page, under the name of `file`. For many or large kernels, it has the table alone; a folder beside it has a page for each kernel, and
 /// the pictures of layouts as files, because kernels share them. The folder is made.
@@ -55,8 +55,11 @@ pub fn pages(report: &Report, file: &Path) -> Result<Vec<(PathBuf, String)>, Str
         .map(|(index, key)| (key, format!("picture-{index:03}.svg")))
         .collect();
     for ((kernel, value), name) in report.kernels.iter().zip(kernels).zip(&names) {
-        let keys = value["layout_list"].as_array().into_iter().flatten();
-        let keys = keys.filter_map(|layout| layout[2].as_str().map(str::to_owned));
+        let keys =
+            [("layout_list", 2), ("conversion_list", 5)].into_iter().flat_map(|(list, column)| {
+                let rows = value[list].as_array().into_iter().flatten();
+                rows.filter_map(move |row| row[column].as_str().map(str::to_owned))
+            });
         let own: BTreeMap<String, &String> =
             keys.filter_map(|key| files.get(&key).map(|file| (key, file))).collect();
         let data = json!({

@@ -3,7 +3,8 @@
 //! A page has `kernels`, `sources` (name, and lines from the first that any kernel needs) and `pictures` (SVG by key) or `files` (files
 //! of pictures by key). A kernel is what
 //! [`json`](crate::inspect::json) says of it, and `title`, `heat` (for each file and line the instructions of PTX and machine code), `code` (`ptx`
-//! and `sass`, blocks of a file, a line and text), `tiles` (line, statement, cost), `layouts` (name, bases, key of the picture or null) and
+//! and `sass`, blocks of a file, a line and text), `tiles` (line, statement, cost), `layout_list` (name, bases, key of the picture or null),
+//! `conversion_list` (line, tile, names of both layouts, cost, key) and
 //! `memory` (lines about shared memory).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +13,10 @@ use serde_json::{Map, Value, json};
 
 use crate::inspect::bases;
 use crate::inspect::code::{facts, heading, lines, why_none};
+use crate::inspect::conversions::{self, Conversion};
 use crate::inspect::json;
 use crate::inspect::layouts::{Dumped, element_bits};
+use crate::inspect::order;
 use crate::inspect::report::{Kernel, Report};
 use crate::inspect::source::{Listing, Place};
 use crate::layout_picture::picture;
@@ -22,7 +25,7 @@ use crate::layout_shown::Shown;
 /// Lines of a source that are shown before the first and after the last that code comes from.
 const AROUND: u32 = 3;
 /// A larger picture is left out, in bytes: it would show no more than its bases.
-const MOST_PICTURE: usize = 400_000;
+const MOST_PICTURE: usize = 700_000;
 
 /// Pictures of layouts, each once.
 #[derive(Debug, Default)]
@@ -37,20 +40,37 @@ impl Pictures {
     pub fn draw(&mut self, kernel: &Kernel) -> Vec<(String, String, Option<String>)> {
         let Some(dump) = &kernel.layouts else { return Vec::new() };
         let one = |(name, text): &(String, String)| {
-            let key = self.key(text, bits(dump, name));
+            let key = self.drawn(&[text.as_str()], bits(dump, name));
             (name.clone(), text.clone(), key)
         };
         dump.legend.iter().map(one).collect()
     }
 
-    fn key(&mut self, text: &str, bits: u32) -> Option<String> {
-        let key = format!("{text} of {bits} bits");
+    /// The conversions of a kernel: line, tile, names of both layouts, cost, and the key of the picture of both, if there is one.
+    fn conversions(&mut self, dump: &Dumped) -> Value {
+        let bases = |name: &str| dump.legend.iter().find(|(known, _)| known == name);
+        let one = |one: Conversion| {
+            let from = one.from.as_deref().and_then(bases).map(|(_, text)| text.as_str());
+            let to = bases(&one.to).map(|(_, text)| text.as_str());
+            let element = one.tile.split('[').next().unwrap_or_default();
+            let key = from.zip(to).and_then(|(from, to)| self.drawn(&[from, to], width(element)));
+            json!([one.line, one.tile, one.from, one.to, one.cost, key])
+        };
+        conversions::of(dump).into_iter().map(one).collect()
+    }
+
+    /// The key of the picture of these layouts beside each other, which is drawn if it is not yet there.
+    fn drawn(&mut self, layouts: &[&str], bits: u32) -> Option<String> {
+        let key = format!("{} of {bits} bits", layouts.join(" and "));
         if self.tried.insert(key.clone())
-            && let Ok(layout) = bases::layout(text)
-            && let Ok(svg) = picture(&[Shown::of_bases(text, layout, bits)])
-            && svg.len() <= MOST_PICTURE
+            && let Ok(read) =
+                layouts.iter().map(|text| bases::layout(text)).collect::<Result<Vec<_>, _>>()
         {
-            self.drawn.insert(key.clone(), svg);
+            let shown = layouts.iter().zip(read);
+            let shown: Vec<Shown> =
+                shown.map(|(text, layout)| Shown::of_bases(text, layout, bits)).collect();
+            let svg = picture(&shown).ok().filter(|svg| svg.len() <= shown.len() * MOST_PICTURE);
+            self.drawn.extend(svg.map(|svg| (key.clone(), svg)));
         }
         self.drawn.contains_key(&key).then_some(key)
     }
@@ -70,10 +90,15 @@ fn bits(dump: &Dumped, name: &str) -> u32 {
         let ty = head.rsplit([' ', '(']).find(|word| word.contains('[')).unwrap_or_default();
         let element = ty.split('[').next().unwrap_or_default();
         if !element.is_empty() {
-            return u32::try_from(element_bits(element)).unwrap_or(8).clamp(4, 64);
+            return width(element);
         }
     }
     32
+}
+
+/// The bits of an element by the name of its type.
+fn width(element: &str) -> u32 {
+    u32::try_from(element_bits(element)).unwrap_or(8).clamp(4, 64)
 }
 
 /// A kernel.
@@ -82,6 +107,7 @@ pub fn kernel(kernel: &Kernel, report: &Report, pictures: &mut Pictures) -> Valu
     let Some(fields) = value.as_object_mut() else { return value };
     fields.insert("title".to_owned(), heading(kernel).into());
     fields.insert("heat".to_owned(), heat(kernel));
+    fields.insert("order_covers".to_owned(), order::COVERS.into());
     let sass = kernel.sass.as_ref().map(blocks);
     fields.insert("code".to_owned(), json!({ "ptx": blocks(&kernel.ptx), "sass": sass }));
     if kernel.sass.is_none() {
@@ -93,6 +119,7 @@ pub fn kernel(kernel: &Kernel, report: &Report, pictures: &mut Pictures) -> Valu
         let rows = dump.rows.iter().map(|row| json!([row.line, row.statement, row.cost]));
         fields.insert("tiles".to_owned(), rows.collect::<Vec<_>>().into());
         fields.insert("layout_list".to_owned(), json!(pictures.draw(kernel)));
+        fields.insert("conversion_list".to_owned(), pictures.conversions(dump));
         fields.insert("memory".to_owned(), json!(dump.head));
         fields.insert("conversions".to_owned(), dump.conversions.conversions().into());
     }

@@ -38,9 +38,10 @@
     tensor_core: "tensor cores", tensor_memory: "tensor memory",
   };
   const title = (kind) => names[kind] || kind;
+  const kinds = ["tensor_core", "load", "store", "shared", "tensor_memory", "copy", "barrier", "shuffle", "convert", "float", "integer", "move", "control"];
 
-  function fact(name, text, extra, kind) {
-    return make("div", { class: "fact" }, make("b", {}, name), make("span", { class: kind || "" }, text), extra);
+  function fact(name, text, extra, kind, size) {
+    return make("div", { class: size ? `fact ${size}` : "fact" }, make("b", {}, name), make("span", { class: kind || "" }, text), extra);
   }
 
   function facts(kernel) {
@@ -61,8 +62,13 @@
         make("div", {}, make("div", { class: "bar" }, make("i", { style: `width:${share}%` })),
           make("span", { class: "faint" }, held.limits.join(", ")))));
     }
-    if (kernel.order !== null) box.append(fact("order", kernel.order, null, kernel.order.startsWith("proven") ? "good" : "bad"));
-    if (kernel.conversions) box.append(fact("layouts", kernel.conversions));
+    if (kernel.ptxas_us !== null) box.append(fact("time of ptxas", `${known(Math.round(kernel.ptxas_us / 1000))} ms`));
+    if (kernel.order !== null) {
+      const proven = kernel.order.startsWith("proven");
+      const covers = proven ? make("details", { class: "faint" }, make("summary", {}, "What this covers"), kernel.order_covers) : null;
+      box.append(fact("order", kernel.order, covers, proven ? "good" : "bad", "broad"));
+    }
+    if (kernel.conversions) box.append(fact("layouts", kernel.conversions, null, "", "broad"));
     return box;
   }
 
@@ -73,7 +79,7 @@
       const all = Object.values(one.instructions).reduce((sum, count) => sum + count, 0);
       const bar = make("div", { class: "bar" });
       const keys = make("div", { class: "keys" });
-      for (const kind of Object.keys(colours)) {
+      for (const kind of kinds) {
         const count = one.instructions[kind];
         if (!count) continue;
         bar.append(make("i", { style: `width:${100 * count / all}%;background:var(--${kind})`, title: `${count} ${title(kind)}` }));
@@ -81,13 +87,29 @@
       }
       box.append(make("div", { class: "loop", style: `margin-left:${one.depth * 18}px` },
         make("div", {}, make("b", {}, one.label), lines ? `, ${lines}` : "", `: ${all} instructions`), bar, keys,
-        told ? make("div", { class: "faint" }, told) : null));
+        told ? make("div", { class: "faint" }, told) : null, one.ideal ? ideal(one.ideal) : null));
     });
     if (!kernel.loops.length) box.append(make("p", { class: "faint" }, "There is no loop."));
     return box;
   }
-  const colours = Object.fromEntries(["tensor_core", "load", "store", "shared", "tensor_memory", "copy", "barrier", "shuffle", "convert", "float",
-    "integer", "move", "control"].map((kind) => [kind, true]));
+
+  // The least cycles of an iteration, by what takes them: the longest bar is what a loop cannot be faster than.
+  function ideal(least) {
+    const parts = [
+      ["tensor cores", least.tensor_core_cycles, "tensor_core"],
+      ["global memory, no cache", least.memory_cycles, "load"],
+      ["issue", least.issue_cycles, "float"],
+    ].filter(([, cycles]) => cycles);
+    const most = Math.max(...parts.map(([, cycles]) => cycles));
+    const box = make("div", { class: "ideal" },
+      make("div", { class: "faint" }, `least cycles of an iteration of a block, ${least.gpu}`));
+    for (const [name, cycles, kind] of parts) {
+      box.append(make("span", { class: "faint" }, name),
+        make("div", { class: "track" }, make("i", { style: `width:${100 * cycles / most}%;background:var(--${kind})` })),
+        make("span", { class: "n" }, Math.round(cycles).toLocaleString("en")));
+    }
+    return box;
+  }
 
   // Source on the left, what it became on the right. A click on either marks what belongs together.
   function panes(kernel, openPicture) {
@@ -176,8 +198,7 @@
             ? make("span", { class: "name", click: (event) => { event.stopPropagation(); openPicture(part); } }, part) : part);
         }
         // What passes through shared memory or meets in a bank is what one looks for.
-        const dear = /shared memory|[1-9]\d* bank conflict/.test(cost);
-        if (cost) text.append(make("span", { class: dear ? "cost bad" : "cost" }, `  ← ${cost}`));
+        if (cost) text.append(make("span", { class: isDear(cost) ? "cost bad" : "cost" }, `  ← ${cost}`));
         right.append(make("div", { class: "block tile", "data-at": `${main[0]}:${line}`, click: () => mark(main[0], line, right) },
           make("span", {}, String(line)), text));
       }
@@ -188,22 +209,41 @@
   }
   const weight = (heat) => Object.values(heat).reduce((sum, [ptx]) => sum + ptx, 0);
 
+  // A line that opens a picture.
+  function pictured(summary, key, about) {
+    const element = make("details", {}, summary);
+    element.addEventListener("toggle", () => {
+      if (!element.open || element.querySelector(".picture")) return;
+      const picture = make("div", { class: "picture", title: "click for its full size", click: () => picture.classList.toggle("full") });
+      if (data.files && data.files[key]) picture.append(make("img", { src: data.files[key], alt: about }));
+      // The picture is the compiler's, with texts escaped.
+      else if (data.pictures && data.pictures[key]) picture.innerHTML = data.pictures[key];
+      else picture.append(make("p", { class: "empty" }, "There is no picture of layouts of this size."));
+      element.append(picture);
+    });
+    return element;
+  }
+
+  const isDear = (cost) => /shared memory|[1-9]\d* bank conflict/.test(cost);
+
+  // Each conversion opens a picture of both layouts, with the elements outlined that move.
+  function conversions(kernel) {
+    const box = make("div", { class: "pictures" });
+    for (const [line, tile, from, to, cost, key] of kernel.conversion_list || []) {
+      const summary = make("summary", {}, make("span", { class: "faint" }, `line ${line}  `), make("b", {}, `${from || "?"} → ${to}`), `  ${tile}  `,
+        make("span", { class: isDear(cost) ? "bad" : "faint" }, cost));
+      box.append(pictured(summary, key, `who holds each element in ${from} and in ${to}`));
+    }
+    return box;
+  }
+
   function pictures(kernel) {
     const box = make("div", { class: "pictures" });
     const found = {};
     for (const [name, bases, key] of kernel.layout_list || []) {
-      const element = make("details", {}, make("summary", {}, make("b", {}, name), ` = ${bases}`));
-      element.addEventListener("toggle", () => {
-        if (!element.open || element.querySelector(".picture")) return;
-        const picture = make("div", { class: "picture" });
-        if (data.files && data.files[key]) picture.append(make("img", { src: data.files[key], alt: `who holds each element of ${name}` }));
-        // The picture is the compiler's, with texts escaped.
-        else if (data.pictures && data.pictures[key]) picture.innerHTML = data.pictures[key];
-        else picture.append(make("p", { class: "empty" }, "There is no picture of a layout of this size."));
-        element.append(picture);
-      });
-      found[name] = element;
-      box.append(element);
+      const summary = make("summary", {}, make("b", {}, name), ` = ${bases}`);
+      found[name] = pictured(summary, key, `who holds each element of ${name}`);
+      box.append(found[name]);
     }
     const open = (name) => {
       if (!found[name]) return;
@@ -220,6 +260,7 @@
     inside.append(facts(kernel));
     for (const warning of kernel.warnings) inside.append(make("p", { class: "bad" }, warning));
     inside.append(make("h2", {}, "Loops"), loops(kernel), make("h2", {}, "Source, and what it became"), panes(kernel, open));
+    if (kernel.conversion_list && kernel.conversion_list.length) inside.append(make("h2", {}, "Conversions"), conversions(kernel));
     if (kernel.layout_list && kernel.layout_list.length) {
       inside.append(make("h2", {}, "Layouts"), make("pre", { class: "memory" }, kernel.memory.join("\n")), drawn);
     }
