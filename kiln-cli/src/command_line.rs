@@ -120,8 +120,8 @@ enum Command {
     /// Show what the compiler made of kernels: registers, occupancy, loops, PTX, SASS, layouts, order.
     ///
     /// `KILN_DUMP=DIR cargo build` writes every stage of every kernel that it compiles to DIR. Without an option, a table has a row for each
-    /// kernel, instance, target and variant. Registers and spills come from ptxas, which `KILN_PTXAS` names, or which is in CUDA_HOME,
-    /// CUDA_PATH or PATH.
+    /// kernel, instance, target and variant. Registers and spills come from ptxas, which `KILN_PTXAS` names, or which is in `CUDA_HOME`,
+    /// `CUDA_PATH` or PATH.
     #[command(group(clap::ArgGroup::new("shown").args(["layouts", "order", "loops", "ptx", "sass"])))]
     Inspect {
         /// Show what the instructions of each loop do, in classes, and how many there are for each tensor-core instruction.

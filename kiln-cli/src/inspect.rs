@@ -86,7 +86,7 @@ impl Shown {
             }
         }
         if is_proven {
-            told.text += &format!("\n{}\n", order::COVERS);
+            told.text.extend(["\n", order::COVERS, "\n"]);
         }
         Ok(told)
     }

@@ -120,17 +120,10 @@ impl Mix {
 pub fn of(instruction: &Instruction) -> Class {
     match instruction.opcode {
         Opcode::Mma | Opcode::Wmma => wmma(instruction),
-        Opcode::Wgmma => {
-            if has(instruction, Word::MmaAsync) {
-                Class::Product
-            } else {
-                Class::Barrier
-            }
-        }
+        Opcode::Wgmma => wgmma(instruction),
         Opcode::Tcgen05 => tcgen05(instruction),
         Opcode::Ld | Opcode::Ldu | Opcode::Multimem => load(instruction),
-        Opcode::St => memory(instruction, Class::Store),
-        Opcode::Atom | Opcode::Red => memory(instruction, Class::Store),
+        Opcode::St | Opcode::Atom | Opcode::Red => memory(instruction, Class::Store),
         Opcode::Ldmatrix | Opcode::Stmatrix => Class::Shared,
         Opcode::Cp => copy(instruction),
         Opcode::Prefetch
@@ -241,6 +234,11 @@ fn wmma(instruction: &Instruction) -> Class {
     }
 }
 
+/// All but the products order and wait.
+fn wgmma(instruction: &Instruction) -> Class {
+    if has(instruction, Word::MmaAsync) { Class::Product } else { Class::Barrier }
+}
+
 fn tcgen05(instruction: &Instruction) -> Class {
     let is = |word| has(instruction, word);
     if is(Word::MmaWord) {
@@ -285,7 +283,7 @@ fn memory(instruction: &Instruction, elsewhere: Class) -> Class {
 
 /// Arithmetic by the last type, which is the one of the sources.
 fn by_type(instruction: &Instruction) -> Class {
-    let types = instruction.modifiers.iter().filter_map(|modifier| match modifier {
+    let mut types = instruction.modifiers.iter().filter_map(|modifier| match modifier {
         Modifier::Type(ty) => Some(*ty),
         Modifier::Space(_) | Modifier::Word(_) => None,
     });
@@ -299,7 +297,7 @@ fn by_type(instruction: &Instruction) -> Class {
         Type::Bf16x2,
         Type::Tf32,
     ];
-    match types.last() {
+    match types.next_back() {
         Some(ty) if floats.contains(&ty) => Class::Float,
         Some(_) | None => Class::Integer,
     }

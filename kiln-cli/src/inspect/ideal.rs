@@ -114,15 +114,11 @@ impl Ideal {
     /// The cycles in words.
     pub fn text(&self) -> String {
         let mut parts = Vec::new();
-        match self.tensor {
-            Some(cycles) if cycles > 0.0 => parts.push(format!("{cycles:.0} of the tensor cores")),
-            Some(_) | None => {}
+        if let Some(cycles) = self.tensor.filter(|cycles| *cycles > 0.0) {
+            parts.push(format!("{cycles:.0} of the tensor cores"));
         }
-        match self.memory {
-            Some(cycles) if cycles > 0.0 => {
-                parts.push(format!("{cycles:.0} of global memory without caches"))
-            }
-            Some(_) | None => {}
+        if let Some(cycles) = self.memory.filter(|cycles| *cycles > 0.0) {
+            parts.push(format!("{cycles:.0} of global memory without caches"));
         }
         parts.push(format!("{:.0} to issue instructions", self.issue));
         format!("least cycles of an iteration, {}: {}", self.gpu, parts.join(", "))
@@ -150,7 +146,7 @@ pub fn of(one: &Loop, threads: u32, hardware: &Hardware) -> Option<Ideal> {
     let issue = as_float(one.mix.all() as u64) * of_scheduler;
     let is_known =
         tensor.is_some_and(|cycles| cycles > 0.0) || memory.is_some_and(|cycles| cycles > 0.0);
-    is_known.then(|| Ideal { gpu: rates.model, tensor, memory, issue })
+    is_known.then_some(Ideal { gpu: rates.model, tensor, memory, issue })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a time is shown with three digits")]
@@ -220,17 +216,18 @@ mod tests {
     #[test]
     fn rates_are_those_of_data_sheets() {
         let sheets = [
-            ("A100", 312.0, 2039.0, 108.0, 1.41),
-            ("RTX 4090", 165.2, 1008.0, 128.0, 2.52),
-            ("H200", 989.4, 4800.0, 132.0, 1.83),
-            ("B200", 2250.0, 8000.0, 148.0, 1.856),
-            ("RTX 5090", 209.5, 1792.0, 170.0, 2.407),
+            ("A100", 312.0, 2039.0, 108, 1.41),
+            ("RTX 4090", 165.2, 1008.0, 128, 2.52),
+            ("H200", 989.4, 4800.0, 132, 1.83),
+            ("B200", 2250.0, 8000.0, 148, 1.856),
+            ("RTX 5090", 209.5, 1792.0, 170, 2.407),
         ];
         for (model, tera_flops, giga_bytes, multiprocessors, giga_hertz) in sheets {
+            let multiprocessors: u32 = multiprocessors;
             let rates = RATES.iter().find(|rates| rates.model == model).expect("a row");
             let row = Hardware::ROWS.iter().find(|row| row.model == model).expect("a GPU");
-            assert_eq!(f64::from(row.multiprocessors), multiprocessors);
-            let cycles = multiprocessors * giga_hertz;
+            assert_eq!(row.multiprocessors, multiprocessors);
+            let cycles = f64::from(multiprocessors) * giga_hertz;
             let flops = f64::from(rates.half) * cycles / 1e3;
             assert!((flops / tera_flops - 1.0).abs() < 0.01, "{model}: {flops}");
             assert!((rates.bytes * cycles / giga_bytes - 1.0).abs() < 0.02, "{model}");

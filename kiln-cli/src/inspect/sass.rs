@@ -104,14 +104,11 @@ scale:
     #[test]
     fn machine_code_follows_the_lines_of_the_source() {
         let listing = of_entry(PRINTED, "scale");
-        let told: Vec<(Option<(&str, u32)>, Vec<&str>)> = listing
-            .0
-            .iter()
-            .map(|block| {
-                let place = block.place.as_ref().map(|place| (place.file.as_str(), place.line));
-                (place, block.code.iter().map(Code::text).collect())
-            })
-            .collect();
+        let told = listing.0.iter().map(|block| {
+            let place = block.place.as_ref().map(|place| (place.file.as_str(), place.line));
+            (place, block.code.iter().map(Code::text).collect::<Vec<_>>())
+        });
+        let told: Vec<_> = told.collect();
         let required = [
             (Some(("src/a.rs", 3)), vec!["LDC R1, c[0x0][0x28]", "@!P0 S2R R0, SR_TID.X"]),
             (Some(("src/b.rs", 45)), vec!["EXIT"]),

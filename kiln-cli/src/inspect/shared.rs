@@ -248,10 +248,7 @@ impl Known<'_> {
         here.iter().enumerate().map(|(thread, here)| *here && runs(thread)).collect()
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the others are no numbers that are followed"
-    )]
+    /// What an operand is; only numbers, addresses of shared memory and the thread are followed.
     fn operand(&self, operand: Option<&Operand>) -> Held {
         let own = |of: &dyn Fn(u32) -> u32| {
             Held::Number(Each::Own((0..self.threads).map(|thread| of(thread).into()).collect()))
