@@ -112,6 +112,12 @@ impl Shown {
         Ok(Shown { title, shape, element_bits, what })
     }
 
+    /// A layout that is known by its bases, under a name.
+    pub fn of_bases(title: &str, layout: Layout, element_bits: u32) -> Shown {
+        let shape = layout.shape();
+        Shown { title: title.to_owned(), shape, element_bits, what: What::Linear(layout) }
+    }
+
     /// The number of elements.
     pub fn elements(&self) -> u64 {
         self.shape.iter().map(|&size| u64::from(size)).product()

@@ -3,7 +3,8 @@
 //! [`Launch::read`] takes in a launch description: a JSON file that names a PTX file, a kernel in it, its arguments and
 //! what it must compute. [`run()`] runs it on the emulator. [`layout_form`] reads a layout as it is
 //! written in kernels, [`layout_shown`] finds out who holds what, and [`layout_picture`] draws it with [`layout_svg`]. [`inspect`] tells
-//! what a dump of layouts says, [`init`] writes a new package, and [`tune`] runs programs that choose instances.
+//! what the compiler made of kernels, [`init`] writes a new package, and [`tune`] runs programs that choose instances. [`command_line`]
+//! has the subcommands, which the programs `kiln` and `cargo-kiln` run.
 #![forbid(unsafe_code)]
 
 mod field;
@@ -17,6 +18,7 @@ pub mod check;
 pub mod run;
 
 pub mod command;
+pub mod command_line;
 pub mod init;
 pub mod inspect;
 pub mod layout_form;
