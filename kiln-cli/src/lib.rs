@@ -3,7 +3,7 @@
 //! [`Launch::read`] takes in a launch description: a JSON file that names a PTX file, a kernel in it, its arguments and
 //! what it must compute. [`run()`] runs it on the emulator. [`layout_form`] reads a layout as it is
 //! written in kernels, [`layout_shown`] finds out who holds what, and [`layout_picture`] draws it with [`layout_svg`]. [`inspect`] tells
-//! what a dump of layouts says, [`init`] writes a new package, and [`tune`] runs programs that choose instances.
+//! what a dump of layouts says, [`init`] writes a new package, [`trace`] draws what a launch does when, and [`tune`] runs programs that choose instances.
 #![forbid(unsafe_code)]
 
 mod field;
@@ -23,6 +23,7 @@ pub mod layout_form;
 pub mod layout_picture;
 pub mod layout_shown;
 pub mod layout_svg;
+pub mod trace;
 pub mod tune;
 
 pub use field::FieldError;

@@ -10,9 +10,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 use kernel_emulator::Hazards;
 use kiln_cli::command::{self, LayoutPage, RunPtx, ShowLayout, Statistics};
 use kiln_cli::init::Package;
-use kiln_cli::{inspect, tune};
+use kiln_cli::{inspect, trace, tune};
 
-/// Begins packages with kernels, runs PTX on the CPU, shows layouts, and explains the codes of messages.
+/// Begins packages with kernels, runs and traces PTX on the CPU, shows layouts, and explains the codes of messages.
 #[derive(Parser)]
 #[command(name = "kiln", version)]
 struct Arguments {
@@ -63,6 +63,11 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         findings: Option<PathBuf>,
     },
+    /// Show what warps, copies and tensor cores of a launch do when, in modelled cycles.
+    ///
+    /// FILE is a launch description as for `run-ptx`, which runs and writes NAME.CASE.trace.json for Perfetto (ui.perfetto.dev); or such a trace, as
+    /// `KILN_TRACE=DIR cargo test` writes one for each launch on the emulator.
+    Trace(trace::Command),
     /// Explain a code of the compiler's messages, such as K0202: what it means, why, an example and its fix.
     Explain {
         /// The code; all codes are listed without one.
@@ -202,6 +207,10 @@ fn main() -> ExitCode {
             let command = RunPtx { files: launches, out, options, statistics, findings };
             command::run_ptx(&command, &mut output).map(|tally| tally.failed == 0)
         }
+        Command::Trace(command) => match command.run() {
+            Ok(told) => output.write_all(told.text.as_bytes()).map(|()| told.passed),
+            Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
+        },
         Command::Explain { code } => match command::explain(code.as_deref()) {
             Ok(text) => output.write_all(text.as_bytes()).map(|()| true),
             Err(problem) => writeln!(io::stderr(), "{problem}").map(|()| false),
