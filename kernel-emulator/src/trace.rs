@@ -39,8 +39,8 @@
 //! ```
 //!
 //! The model has no instruction cache, no conflicts in the register file and no power limit; the rates of a
-//! second-level cache that all blocks share are those of one multiprocessor's port. Registers are not allocated, so that occupancy counts threads, shared
-//! memory and `.maxnreg` alone. [`Model::cycles`] is for comparing instances of one kernel.
+//! second-level cache that all blocks share are those of one multiprocessor's port. How many registers a
+//! thread has is estimated from the values that are live at once, unless `.maxnreg` or `setmaxnreg` says. [`Model::cycles`] is for comparing instances of one kernel.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -59,6 +59,7 @@ mod facts;
 mod json;
 mod memory;
 mod model;
+mod pressure;
 mod record;
 mod time;
 

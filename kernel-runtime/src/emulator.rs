@@ -3,6 +3,7 @@
 mod collect;
 mod graph;
 mod slow;
+mod trace;
 
 use crate::{
     Element, Error, Grid, Image, MemoryUse, Properties, Resources, Result, Target, Variant,
@@ -15,7 +16,7 @@ use collect::Collect;
 pub(crate) use graph::Graph;
 use graph::{Step, Taken};
 use kernel_emulator::{
-    DeviceMemory, EntryInfo, Im2colMap, LaunchConfig, MemoryError, Options, ParamInfo, Program,
+    DeviceMemory, EntryInfo, Fault, Im2colMap, LaunchConfig, MemoryError, Options, ParamInfo, Program,
     Report,
 };
 use std::{
@@ -41,6 +42,7 @@ pub(crate) struct Machine {
     /// Warp instructions that one launch may run.
     max_instructions: u64,
     statistics: Statistics,
+    tracing: Option<trace::Tracing>,
 }
 
 /// Whether each launch writes a line about itself.
@@ -140,10 +142,10 @@ impl Drop for Zeros {
 }
 
 impl Machine {
-    /// A new machine, with the limit and the statistics that the environment sets.
+    /// A new machine, with the limit, the statistics and the traces that the environment sets.
     ///
     /// # Errors
-    /// [`Error::LimitVariable`] when the variable is not a number.
+    /// [`Error::LimitVariable`] when the variable is not a number, [`Error::TraceVariable`] when one of those about traces is wrong.
     pub(crate) fn new(target: Target) -> Result<Self> {
         Ok(Self {
             target,
@@ -153,6 +155,7 @@ impl Machine {
             instructions: AtomicU64::new(0),
             max_instructions: limit(variable(LIMIT_VARIABLE).as_deref())?,
             statistics: Statistics::asked(variable(STATISTICS_VARIABLE).as_deref()),
+            tracing: trace::Tracing::asked(variable)?,
         })
     }
 
@@ -301,6 +304,26 @@ impl Machine {
             blocks_per_multiprocessor: resident / hardware.multiprocessors,
             resident_blocks: resident,
         }
+    }
+
+    /// Runs a launch, and traces it if the environment asks for that.
+    fn run(
+        &self,
+        image: &'static Image,
+        program: &Program,
+        (entry, config): (&str, &LaunchConfig),
+        (params, options): (&[u8], &Options),
+    ) -> Result<Report, Box<Fault>> {
+        let Some(tracing) = &self.tracing else {
+            return program
+                .launch(&self.memory, entry, config, params, options)
+                .map_err(Box::new);
+        };
+        let traced = program.trace(&self.memory, (entry, config), params, options, &tracing.options);
+        if let Some(timeline) = traced.1 {
+            tracing.save(image, timeline);
+        }
+        traced.0
     }
 
     fn load_error(&self, image: &'static Image, variant: &'static Variant, cause: &str) -> Error {
@@ -498,13 +521,13 @@ impl Queue {
             .with_target(machine.target.name())
             .with_max_instructions(machine.max_instructions);
         let start = Instant::now();
-        let result = program.launch(&machine.memory, variant.entry, &config, &params, &options);
+        let result = machine.run(image, &program, (variant.entry, &config), (&params, &options));
         if let Some(text) = slow::NOTICE.after(image.kernel, start.elapsed()) {
             // Tests hold back what `eprintln!` writes, and tests are what takes long. It can be written or it cannot.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
         let report = result
-            .map_err(|fault| Error::Fault { kernel: image.kernel, fault: Box::new(fault) })?;
+            .map_err(|fault| Error::Fault { kernel: image.kernel, fault })?;
         if machine.statistics == Statistics::Written {
             #[expect(clippy::print_stderr, reason = "a variable asks for it; tests hold it back")]
             {

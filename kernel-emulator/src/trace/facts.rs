@@ -20,11 +20,24 @@ pub(super) struct Facts {
     /// The registers that it reads and writes, numbered over all functions of the entry.
     pub(super) uses: Vec<u32>,
     pub(super) results: Vec<u32>,
+    /// Accumulators of `wgmma`, and what `tcgen05.ld` loads: written later, and occupied from here on.
+    pub(super) later: Vec<u32>,
     pub(super) cost: Cost,
     pub(super) action: Action,
     pub(super) line: u32,
     /// File, line and column.
     pub(super) source: (u32, u32, u32),
+}
+
+impl Facts {
+    /// The registers that have to hold something when it runs.
+    pub(super) fn reads(&self) -> impl Iterator<Item = u32> + '_ {
+        let accumulators = match self.action {
+            Action::Wgmma => &self.later[..],
+            _ => &[],
+        };
+        self.uses.iter().chain(accumulators).copied()
+    }
 }
 
 /// What an instruction does with what its warp has in flight.
@@ -61,36 +74,41 @@ pub(super) enum Action {
     Branch,
 }
 
-/// The facts of each instruction of an entry, and how many registers there are.
+/// The facts of each instruction of an entry, and the 32-bit registers that each value takes.
 pub(super) fn facts(
     module: &Module,
     entry: &str,
     code: &Code,
     device: &Device,
-) -> (Vec<Facts>, usize) {
+) -> (Vec<Facts>, Vec<u32>) {
     let index = module.functions.iter().position(|f| f.name == entry && f.body.is_some());
     let functions = index.and_then(|index| decode::reachable(module, index).ok());
     let mut all = Vec::with_capacity(code.insts.len());
-    let mut registers = 0;
+    let mut words: Vec<u32> = Vec::new();
     for index in functions.unwrap_or_default() {
         let function = &module.functions[index];
         for statement in function.body.iter().flatten() {
             let Statement::Instruction(instruction) = statement else { continue };
             let count = results(instruction, &function.registers).unwrap_or(0);
-            all.push(of(instruction, count, registers));
+            let first = u32::try_from(words.len()).expect("an entry is small");
+            all.push(of(instruction, count, first));
         }
         // The end of a body is an instruction of its own.
         all.push((String::from("ret"), Vec::new(), Vec::new()));
-        registers += u32::try_from(function.registers.len()).expect("a function is small");
+        words.extend(function.registers.iter().map(|register| match register.ty.bits() {
+            0..=1 => 0,
+            bits => bits.div_ceil(32),
+        }));
     }
     let facts = code.insts.iter().zip(&code.origins).zip(all);
     let facts = facts.map(|((inst, origin), (name, uses, results))| {
-        let results = if is_asynchronous(inst) { Vec::new() } else { results };
+        let (results, later) =
+            if is_asynchronous(inst) { (Vec::new(), results) } else { (results, Vec::new()) };
         let (line, source) = (origin.line, origin.source);
         let (cost, action) = (cost(&inst.op, device), action(&inst.op));
-        Facts { name, uses, results, cost, action, line, source }
+        Facts { name, uses, results, later, cost, action, line, source }
     });
-    (facts.collect(), registers as usize)
+    (facts.collect(), words)
 }
 
 /// Name, registers that are read, registers that are written.

@@ -154,13 +154,14 @@ fn about(timeline: &Timeline) -> String {
         let busy = model.busy.iter().map(|(name, part)| format!("\"{name}\":{}", number(*part)));
         let busy: Vec<String> = busy.collect();
         parts.push(format!(
-            "\"model\":{{\"cycles\":{},\"microseconds\":{},\"cycles of a block\":{},\"blocks\":{},\"multiprocessors\":{},\"resident blocks\":{},\"waves\":{},\"busy\":{{{}}}}}",
+            "\"model\":{{\"cycles\":{},\"microseconds\":{},\"cycles of a block\":{},\"blocks\":{},\"multiprocessors\":{},\"resident blocks\":{},\"registers\":{},\"waves\":{},\"busy\":{{{}}}}}",
             number(model.cycles),
             number(model.microseconds),
             number(model.block_cycles),
             model.blocks,
             model.multiprocessors,
             model.resident_blocks,
+            model.registers,
             number(model.waves),
             busy.join(",")
         ));

@@ -7,6 +7,7 @@ use kernel_ptx::Directive;
 use super::cost::{self, Device};
 use super::drawing::{Drawing, LaneKey, Place};
 use super::facts::{Facts, facts};
+use super::pressure;
 use super::record::Recorder;
 use super::time::{self, Setting, Timed, Usage};
 use super::{Arrow, End, Kind, Lane, Mark, Outcome, Span, Timeline, Traced, Tracer};
@@ -35,6 +36,8 @@ pub struct Model {
     pub multiprocessors: u32,
     /// Blocks that are on one multiprocessor at once.
     pub resident_blocks: u32,
+    /// Registers of a thread, estimated unless the PTX says.
+    pub registers: u32,
     /// How often all multiprocessors are filled.
     pub waves: f64,
     /// The parts of the time in which issue slots, tensor cores, shared memory, the second-level cache's port and the share of main memory are busy.
@@ -45,7 +48,9 @@ pub struct Model {
 pub(super) fn first_level(traced: &Traced<'_>) -> u32 {
     let device = device(traced);
     let shared = traced.entry.static_shared_bytes + traced.config.dynamic_shared_bytes;
-    let blocks = u32::try_from(resident(traced, &device)).expect("at most 32");
+    let (facts, words) = facts(traced.module, &traced.entry.name, traced.code, &device);
+    let registers = registers_of(traced, &facts, &words);
+    let blocks = u32::try_from(resident(traced, &device, registers)).expect("at most 32");
     // The system keeps 1 KiB for each block; some lines are there always.
     (device.first_bytes / blocks).saturating_sub(shared + 1024).max(1024)
 }
@@ -62,14 +67,16 @@ struct Context<'a> {
     facts: Vec<Facts>,
     registers: usize,
     resident: usize,
+    thread_registers: u32,
 }
 
 /// The timeline of a launch that ran.
 pub(crate) fn timeline(traced: &Traced<'_>, tracer: Tracer, outcome: &Outcome) -> Timeline {
     let device = device(traced);
     let (facts, registers) = facts(traced.module, &traced.entry.name, traced.code, &device);
-    let resident = resident(traced, &device);
-    let context = Context { traced, device, facts, registers, resident };
+    let threads = registers_of(traced, &facts, &registers);
+    let resident = resident(traced, &device, threads);
+    let context = Context { traced, device, facts, registers: registers.len(), resident, thread_registers: threads };
     let mut records = tracer.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     records.sort_by_key(|record| record.cluster);
     let mut timeline = Timeline {
@@ -104,12 +111,9 @@ fn cluster_blocks(config: &LaunchConfig) -> u32 {
     config.cluster.iter().product::<u32>().max(1)
 }
 
-/// Blocks that a multiprocessor holds at once.
-fn resident(traced: &Traced<'_>, device: &Device) -> usize {
-    let Traced { config, entry, module, .. } = *traced;
-    let threads = config.block.iter().product::<u32>().max(1);
-    let shared = entry.static_shared_bytes + config.dynamic_shared_bytes;
-    let hardware = device.hardware;
+/// Registers of a thread: those of the launch where `setmaxnreg` counts, else an estimate, and `.maxnreg` at most.
+fn registers_of(traced: &Traced<'_>, facts: &[Facts], words: &[u32]) -> u32 {
+    let Traced { module, entry, code, .. } = *traced;
     let function = module.functions.iter().find(|f| f.name == entry.name && f.body.is_some());
     let directives = function.into_iter().flat_map(|function| &function.directives);
     let most = directives.filter_map(|directive| match directive {
@@ -125,11 +129,22 @@ fn resident(traced: &Traced<'_>, device: &Device) -> usize {
         | Directive::NoReturn
         | Directive::Other(_) => None,
     });
-    let by_registers = most.min().map_or(u32::MAX, |most| {
-        // Registers are allocated to warps, 8 a thread at a time.
-        hardware.registers_per_multiprocessor
-            / (most.max(1).next_multiple_of(8) * threads.next_multiple_of(32))
-    });
+    let threads = traced.config.block.iter().product();
+    let estimate = code
+        .registers
+        .unwrap_or_else(|| pressure::squeezed(pressure::registers(code, facts, words), threads));
+    most.fold(estimate, u32::min)
+}
+
+/// Blocks that a multiprocessor holds at once.
+fn resident(traced: &Traced<'_>, device: &Device, registers: u32) -> usize {
+    let Traced { config, entry, .. } = *traced;
+    let threads = config.block.iter().product::<u32>().max(1);
+    let shared = entry.static_shared_bytes + config.dynamic_shared_bytes;
+    let hardware = device.hardware;
+    // Registers are allocated to warps, 8 a thread at a time.
+    let by_registers = hardware.registers_per_multiprocessor
+        / (registers.max(1).next_multiple_of(8) * threads.next_multiple_of(32));
     let blocks = (hardware.threads_per_multiprocessor / threads)
         .min(hardware.blocks_per_multiprocessor)
         .min(hardware.shared_bytes_per_multiprocessor / (shared + 1024))
@@ -199,6 +214,7 @@ impl Context<'_> {
             blocks: clusters * u64::from(blocks),
             multiprocessors: self.device.hardware.multiprocessors,
             resident_blocks: u32::try_from(self.resident).expect("at most 32"),
+            registers: self.thread_registers,
             waves: count(clusters) / (count(groups) * count(self.resident as u64)),
             busy: [
                 ("issue slots", part(issue)),

@@ -18,6 +18,9 @@ use super::record::{Barrier, Deed, PhaseId, Recorder, Step};
 /// A wait for registers, or for a unit, that is drawn at least, in cycles.
 const DRAWN_WAIT: f64 = 8.0;
 
+/// Bytes of memory that are fetched together.
+const SECTOR: f64 = 32.0;
+
 /// What the model needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting<'a> {
@@ -153,6 +156,8 @@ struct Multiprocessor {
     cache: f64,
     main: f64,
     engine: f64,
+    /// Bytes that came from main memory and make no whole sector yet.
+    missed: f64,
     /// When all that it asked of memory is done.
     flushed: f64,
     usage: Usage,
@@ -345,7 +350,7 @@ impl<'a> Model<'a> {
                     done = self.global(issue, (lines, bytes, missed_bytes));
                 }
                 Deed::Shared { passes, remote } => {
-                    done = self.shared(block, done.max(at), (passes, remote));
+                    done = self.shared(issue, done, (passes, remote));
                 }
                 Deed::Load { bytes, global_bytes, rows, phase } => {
                     let end = match landed {
@@ -412,7 +417,7 @@ impl<'a> Model<'a> {
                 if operand_bytes > 0.0 {
                     // Each of the four warps has a quarter of the reads of the product.
                     let passes = operand_bytes / cost::SHARED_BYTES / SCHEDULERS as f64;
-                    multiprocessor.shared = multiprocessor.shared.max(start) + passes;
+                    multiprocessor.shared = multiprocessor.shared.max(at) + passes;
                     multiprocessor.usage.shared += passes;
                 }
                 if instance == 0 {
@@ -425,13 +430,17 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Shared memory is accessed so many times: when the result is there.
-    fn shared(&mut self, block: usize, from: f64, (passes, remote): (u32, bool)) -> f64 {
-        let multiprocessor = &mut self.multiprocessors[block];
+    /// Shared memory is accessed so many times: when the result is there. What a `cp.async` writes comes `from` later on, and takes its turn
+    /// with what is issued now, so that nothing waits for what is not there.
+    fn shared(&mut self, issue: Issue<'_>, from: f64, (passes, remote): (u32, bool)) -> f64 {
+        let multiprocessor = &mut self.multiprocessors[issue.block];
         let passes = f64::from(passes);
-        let start = multiprocessor.shared.max(from);
+        let start = multiprocessor.shared.max(issue.at);
         multiprocessor.shared = start + passes;
         multiprocessor.usage.shared += passes;
+        if issue.facts.action == Action::Copy {
+            return from.max(start) + passes;
+        }
         let device = self.setting.device;
         let latency = if remote { device.remote } else { device.shared };
         start + passes - 1.0 + latency
@@ -452,20 +461,25 @@ impl<'a> Model<'a> {
             Kind::GlobalStore => self.setting.main_share.1,
             _ => self.setting.main_share.0,
         };
-        self.fetch(issue.block, served, (f64::from(missed), share))
+        self.fetch(issue, served, (f64::from(missed), share))
     }
 
-    /// Bytes come from, or go to, the second-level cache, and a share of them main memory: when they are there.
-    fn fetch(&mut self, block: usize, from: f64, (bytes, share): (f64, f64)) -> f64 {
+    /// Bytes come from, or go to, the second-level cache, and a share of them main memory: when they are there. Requests queue in the order of
+    /// issue; `served` is when whoever asks is done with its own part.
+    fn fetch(&mut self, issue: Issue<'_>, served: f64, (bytes, share): (f64, f64)) -> f64 {
         let device = self.setting.device;
-        let multiprocessor = &mut self.multiprocessors[block];
+        let multiprocessor = &mut self.multiprocessors[issue.block];
         let (cache, main) = (bytes / device.cache_bytes, bytes * share / self.setting.main_bytes);
-        multiprocessor.cache = multiprocessor.cache.max(from) + cache;
-        multiprocessor.main = multiprocessor.main.max(from) + main;
+        multiprocessor.cache = multiprocessor.cache.max(issue.at) + cache;
+        multiprocessor.main = multiprocessor.main.max(issue.at) + main;
         multiprocessor.usage.cache += cache;
         multiprocessor.usage.main += main;
-        let served = multiprocessor.cache.max(multiprocessor.main);
-        let done = served + device.second + share * (device.main - device.second);
+        let served = served.max(multiprocessor.cache).max(multiprocessor.main);
+        // Who waits for several sectors waits for the slowest one: one that comes from main memory, if any does.
+        multiprocessor.missed += bytes * share;
+        let latency = if multiprocessor.missed >= SECTOR { device.main } else { device.second };
+        multiprocessor.missed %= SECTOR;
+        let done = served + latency;
         multiprocessor.flushed = multiprocessor.flushed.max(done);
         done
     }
@@ -487,7 +501,7 @@ impl<'a> Model<'a> {
             served + device.remote
         } else {
             let there =
-                self.fetch(issue.block, start, (f64::from(global), self.setting.main_share.0));
+                self.fetch(issue, served, (f64::from(global), self.setting.main_share.0));
             there.max(served + device.second) + cost::TMA
         };
         if issue.instance == 0 {
@@ -505,7 +519,7 @@ impl<'a> Model<'a> {
         let read = start + cost::TMA_LEAST.max(f64::from(bytes) / self.setting.device.cache_bytes);
         multiprocessor.engine = read;
         let share = self.setting.main_share.1;
-        let end = self.fetch(issue.block, start, (f64::from(bytes), share)) + cost::TMA;
+        let end = self.fetch(issue, read, (f64::from(bytes), share)) + cost::TMA;
         let state = &mut self.instances[issue.instance].warps[issue.warp];
         state.bulk.add(end);
         state.bulk_reads.add(read + self.setting.device.shared);
