@@ -16,8 +16,8 @@ use collect::Collect;
 pub(crate) use graph::Graph;
 use graph::{Step, Taken};
 use kernel_emulator::{
-    DeviceMemory, EntryInfo, Fault, Im2colMap, LaunchConfig, MemoryError, Options, ParamInfo, Program,
-    Report,
+    DeviceMemory, EntryInfo, Fault, Im2colMap, LaunchConfig, MemoryError, Options, ParamInfo,
+    Program, Report,
 };
 use std::{
     collections::HashMap,
@@ -315,11 +315,10 @@ impl Machine {
         (params, options): (&[u8], &Options),
     ) -> Result<Report, Box<Fault>> {
         let Some(tracing) = &self.tracing else {
-            return program
-                .launch(&self.memory, entry, config, params, options)
-                .map_err(Box::new);
+            return program.launch(&self.memory, entry, config, params, options).map_err(Box::new);
         };
-        let traced = program.trace(&self.memory, (entry, config), params, options, &tracing.options);
+        let traced =
+            program.trace(&self.memory, (entry, config), params, options, &tracing.options);
         if let Some(timeline) = traced.1 {
             tracing.save(image, timeline);
         }
@@ -526,8 +525,7 @@ impl Queue {
             // Tests hold back what `eprintln!` writes, and tests are what takes long. It can be written or it cannot.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
-        let report = result
-            .map_err(|fault| Error::Fault { kernel: image.kernel, fault })?;
+        let report = result.map_err(|fault| Error::Fault { kernel: image.kernel, fault })?;
         if machine.statistics == Statistics::Written {
             #[expect(clippy::print_stderr, reason = "a variable asks for it; tests hold it back")]
             {

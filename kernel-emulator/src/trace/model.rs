@@ -76,7 +76,14 @@ pub(crate) fn timeline(traced: &Traced<'_>, tracer: Tracer, outcome: &Outcome) -
     let (facts, registers) = facts(traced.module, &traced.entry.name, traced.code, &device);
     let threads = registers_of(traced, &facts, &registers);
     let resident = resident(traced, &device, threads);
-    let context = Context { traced, device, facts, registers: registers.len(), resident, thread_registers: threads };
+    let context = Context {
+        traced,
+        device,
+        facts,
+        registers: registers.len(),
+        resident,
+        thread_registers: threads,
+    };
     let mut records = tracer.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     records.sort_by_key(|record| record.cluster);
     let mut timeline = Timeline {

@@ -500,8 +500,7 @@ impl<'a> Model<'a> {
         let end = if global == 0 && rows == 0 {
             served + device.remote
         } else {
-            let there =
-                self.fetch(issue, served, (f64::from(global), self.setting.main_share.0));
+            let there = self.fetch(issue, served, (f64::from(global), self.setting.main_share.0));
             there.max(served + device.second) + cost::TMA
         };
         if issue.instance == 0 {

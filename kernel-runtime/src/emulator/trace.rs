@@ -117,7 +117,9 @@ mod tests {
 
     #[test]
     fn a_variable_that_is_wrong_says_what_it_takes() {
-        for (name, value) in [(BLOCKS, "first"), (BLOCKS, "3-1"), (BLOCKS, "0-1000"), (DEVICE, "H200")] {
+        for (name, value) in
+            [(BLOCKS, "first"), (BLOCKS, "3-1"), (BLOCKS, "0-1000"), (DEVICE, "H200")]
+        {
             let error = asked(&[(FOLDER, "t"), (name, value)]).expect_err(value).to_string();
             assert!(error.starts_with(name) && error.contains(value), "{error}");
         }
